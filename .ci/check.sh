@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+# ./bootstrap check: every test of the project, in the steps of check_steps.
+#
+# The compilers' trees differ in their options as well, so that each option is built by somebody:
+# gcc all, clang shared libraries alone and Deflate by zlib, the sanitizers static ones alone.
+
+check_steps='gcc clang asan tsan doxygen dist model'
+
+# check STEP...: runs these (or all), goes on after one that failed, and ends with the sum.
+check() {
+    start_job check
+    trap 'closing_line' EXIT
+    for name in "$@"; do
+        case " $check_steps " in
+        *" $name "*) ;;
+        *)
+            echo "there is no step $name; the steps are: $check_steps" >&2
+            return 2
+            ;;
+        esac
+    done
+    # shellcheck disable=SC2086 # names of steps are words
+    [ $# -gt 0 ] || set -- $check_steps
+    set_up check
+    for name in "$@"; do
+        step "$name" "check_$name"
+    done
+    [ -z "$failed_steps" ]
+}
+
+# The last line of all, whatever happened: whoever runs this may read it alone.
+closing_line() {
+    status=$?
+    trap - EXIT
+    if [ $status -ne 0 ] && [ "$total_failed" -eq 0 ]; then
+        total_failed=1
+    fi
+    [ -z "$failed_steps" ] || echo "failed:$failed_steps"
+    echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
+    exit $status
+}
+
+check_gcc() {
+    gcc_tree
+    build_and_test "$tree"
+    grep -rqE --include='test_*.log' '^[1-9][0-9]* passed' "$tree/tests" || {
+        echo "no test in Python ran: configure found no pytest"
+        return 1
+    }
+}
+
+gcc_tree() {
+    configured build/check/gcc --enable-werror --enable-doxygen CC=gcc CXX=g++
+}
+
+check_clang() {
+    configured build/check/clang --enable-werror --disable-static --without-libdeflate \
+        CC=clang CXX=clang++
+    build_and_test "$tree"
+}
+
+check_asan() {
+    ASAN_OPTIONS=detect_leaks=1:allow_addr2line=1:allocator_may_return_null=1:${ASAN_OPTIONS:-}
+    UBSAN_OPTIONS=print_stacktrace=1:allow_addr2line=1:${UBSAN_OPTIONS:-}
+    export ASAN_OPTIONS UBSAN_OPTIONS
+    sanitized build/check/asan address,undefined
+}
+
+check_tsan() {
+    TSAN_OPTIONS=allow_addr2line=1:allocator_may_return_null=1:${TSAN_OPTIONS:-}
+    export TSAN_OPTIONS
+    sanitized build/check/tsan thread
+}
+
+# sanitized TREE LIST: without random addresses, because the sanitizers of clang 14 do not find
+# room for their shadow memory under a kernel that spreads mappings over 32 bits.
+sanitized() {
+    configured "$1" --enable-werror --enable-sanitizers="$2" --disable-shared \
+        CC=clang CXX=clang++ CFLAGS='-g -O1'
+    if setarch -R true 2>/dev/null; then
+        build_and_test "$1" setarch -R
+    else
+        build_and_test "$1"
+    fi
+}
+
+check_doxygen() {
+    gcc_tree
+    make --no-print-directory -C "$tree" doxygen
+    counted 1 0 0
+}
+
+# The tarball holds every file of the commit, comes out the same twice, and stands alone: built,
+# tested, installed, tested there and taken away again from a source that cannot be written to.
+check_dist() {
+    configured build/check/dist --enable-werror CC=gcc CXX=g++
+    make --no-print-directory -C "$tree" -j"$jobs" dist
+    tarball=$(ls "$tree"/libloaderx-*.tar.xz)
+    sum=$(cksum <"$tarball")
+    tarball_is_whole "$tarball"
+    status=0
+    make --no-print-directory -C "$tree" -j"$jobs" distcheck || status=$?
+    # shellcheck disable=SC2046 # three words are meant
+    counted $(awk -f .ci/count.awk "$step_log")
+    [ $status -eq 0 ]
+    test "$sum" = "$(cksum <"$tarball")" || {
+        echo "two runs of make dist gave different tarballs"
+        return 1
+    }
+    grep -qE '^# installed libraries: [1-9]' "$step_log" || {
+        echo "no installed library was tested"
+        return 1
+    }
+    if [ -f bindings/python/pyproject.toml ]; then
+        grep -qE '(^|[ =])[1-9][0-9]* passed.* in [0-9.]+s' "$step_log" || {
+            echo "no test of the Python package ran"
+            return 1
+        }
+    fi
+}
+
+# tarball_is_whole TARBALL: it holds what git holds, and else only what makes configure work.
+tarball_is_whole() {
+    if ! command -v git >/dev/null || ! git ls-files >"$log_dir/tracked" 2>/dev/null; then
+        echo "git cannot list the files of the commit: whether the tarball has all is not known"
+        return 0
+    fi
+    sort -o "$log_dir/tracked" "$log_dir/tracked"
+    tar -tf "$1" | sed -n 's|^[^/]*/\(.*[^/]\)$|\1|p' | sort >"$log_dir/packed"
+    generated='configure|config\.h\.in|aclocal\.m4|Makefile\.in|build-aux/.*|m4/(libtool|lt.*)\.m4'
+    {
+        comm -23 "$log_dir/tracked" "$log_dir/packed" | sed 's/^/the tarball lacks /'
+        comm -13 "$log_dir/tracked" "$log_dir/packed" | grep -vxE "$generated" |
+            sed 's/^/the tarball holds, and git does not: /'
+    } >"$log_dir/differences"
+    cat "$log_dir/differences"
+    test ! -s "$log_dir/differences"
+}
+
+# The crash model of the commit, in its short form. Each planted fault that it finds is a test; it
+# fails itself when one is missed or the protocol goes wrong.
+check_model() {
+    (cd tests && "$PYTHON" -m model --jobs "$jobs")
+    faults=$(grep -c '^fault ' "$step_log")
+    counted "$faults" 0 0
+}
+
+# build_and_test TREE [WRAPPER...]: builds it, runs its tests, counts them.
+build_and_test() {
+    tree=$1
+    shift
+    make --no-print-directory -C "$tree" -j"$jobs"
+    find "$tree" -name '*.trs' -delete
+    status=0
+    "$@" make --no-print-directory -C "$tree" -j"$jobs" check || status=$?
+    find "$tree" -name '*.trs' | while read -r result; do
+        # shellcheck disable=SC2046 # three words are meant
+        counted $(awk -f .ci/count.awk "${result%.trs}.log" "$result")
+    done
+    if [ $status -ne 0 ]; then
+        show_failures "$tree"
+        return 1
+    fi
+    grep -rqE --include='*.log' 'Checks: [1-9]' "$tree/tests/unit" || {
+        echo "no unit test ran: configure found no Check"
+        return 1
+    }
+}
+
+# show_failures TREE: the logs of the tests that failed, last, where they are seen.
+show_failures() {
+    grep -rlE --include='*.trs' '^:test-result: (FAIL|ERROR|XPASS)' "$1" | while read -r result; do
+        echo "==== ${result%.trs}.log"
+        grep -vE '^[0-9]*%: .*Failures: 0, Errors: 0$|:P:' "${result%.trs}.log" | tail -n 25
+    done
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tests the Python package that was just built against the installed library: its own tests, and
+# the examples of doc/examples. Called by `make installcheck`, in a folder that it may write to.
+set -eu
+"$PYTHON" -m pytest -q -p no:cacheprovider python-source/tests
+
+passed=0 failed=0
+for example in "$top_srcdir"/doc/examples/*.py; do
+    [ -f "$example" ] || continue
+    work=$(mktemp -d)
+    if (cd "$work" && timeout 60 "$PYTHON" "$example"); then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL: doc/examples/$(basename "$example")"
+    fi
+    rm -rf "$work"
+done
+echo "# Python examples: $passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a program gives a loader data that lies nowhere: a source of its own, here one that computes
+ * its records, works on them in a transform, and cannot give one of them.
+ *
+ *     cc source.c $(pkg-config --cflags --libs loaderx)
+ */
+#include <loaderx/loaderx.h>
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RECORDS = 4096, SAMPLES = 2048, BATCH = 32, BROKEN = 777 };
+enum { WAVE_COLUMN, PERIOD_COLUMN, COLUMNS };
+
+typedef struct waves {
+    uint64_t period; /* of the longest */
+    int released;
+} waves;
+
+/* Where record i of the call goes; NULL: the column is not wanted. */
+static void *place(const lx_target *target, size_t i)
+{
+    return target->data != NULL ? (char *)target->data + i * target->stride : NULL;
+}
+
+/* Called from several threads at a time: it only reads what user points to. */
+static lx_status fill_waves(void *user, const uint64_t *indices, size_t count,
+                            const lx_target *targets, lx_error *error)
+{
+    const waves *all = user;
+    for (size_t i = 0; i < count; i++) {
+        int64_t period = 2 + (int64_t)(indices[i] % (all->period - 1));
+        if (indices[i] == BROKEN) {
+            error->status = LX_ERR_IO;
+            error->record = indices[i];
+            snprintf(error->message, sizeof error->message, "the sensor was off");
+            return LX_ERR_IO;
+        }
+        float *wave = place(&targets[WAVE_COLUMN], i);
+        for (int k = 0; wave != NULL && k < SAMPLES; k++)
+            wave[k] = (float)(k % period);
+        int64_t *shown = place(&targets[PERIOD_COLUMN], i);
+        if (shown != NULL)
+            *shown = period;
+    }
+    return LX_OK;
+}
+
+static void release_waves(void *user)
+{
+    ((waves *)user)->released++;
+}
+
+/* Works on a whole batch in place, on a worker's thread: waves between 0 and 1. */
+static lx_status normalize(lx_batch *batch, void *user, lx_error *error)
+{
+    (void)user;
+    (void)error;
+    float *wave = lx_batch_get_column(batch, "wave")->data;
+    const int64_t *periods = lx_batch_get_column(batch, "period")->data;
+    for (uint64_t i = 0; i < lx_batch_get_rows(batch) * SAMPLES; i++)
+        wave[i] /= (float)(periods[i / SAMPLES] - 1);
+    return LX_OK;
+}
+
+static void complain(const lx_error *error)
+{
+    char line[2048];
+    lx_error_describe(error, line, sizeof line);
+    fprintf(stderr, "source: %s\n", line);
+}
+
+static lx_status open_loader(waves *all, lx_loader **loader, lx_error *error)
+{
+    const uint64_t shape[] = {SAMPLES};
+    const lx_column_info columns[COLUMNS] = {
+        [WAVE_COLUMN] = {.name = "wave", .dtype = LX_FLOAT32, .ndim = 1, .shape = shape},
+        [PERIOD_COLUMN] = {.name = "period", .dtype = LX_INT64}};
+    const lx_source_functions functions = {sizeof functions, fill_waves, release_waves};
+    lx_source *source = NULL;
+    lx_loader_options *options = lx_loader_options_new();
+    lx_status status = options != NULL ? LX_OK : LX_ERR_NOMEM;
+    if (status == LX_OK)
+        status = lx_source_new(&functions, all, RECORDS, columns, COLUMNS, "waves of 1", &source,
+                               error);
+    if (status == LX_OK)
+        status = lx_loader_options_set_batch_size(options, BATCH, error);
+    if (status == LX_OK)
+        status = lx_loader_options_set_transform(options, normalize, NULL, error);
+    if (status == LX_OK)
+        status = lx_loader_open(source, options, loader, error);
+    lx_loader_options_free(options);
+    lx_source_unref(source); /* the loader has its own reference */
+    return status;
+}
+
+int main(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    waves all = {.period = 100};
+    uint64_t batches = 0, failures = 0;
+    lx_loader *loader = NULL;
+    if (open_loader(&all, &loader, &error) != LX_OK) {
+        complain(&error);
+        return EXIT_FAILURE;
+    }
+
+    /* A batch that fails does so in its place in the order; the next call goes on behind it. */
+    lx_batch *batch = NULL;
+    lx_status status;
+    while ((status = lx_loader_next(loader, &batch, &error)) != LX_END) {
+        if (status == LX_OK) {
+            batches++;
+        } else {
+            failures++;
+            complain(&error);
+            lx_error_clear(&error);
+        }
+        lx_batch_release(batch); /* NULL where it failed, which is nothing */
+    }
+    lx_loader_close(loader);
+    printf("%" PRIu64 " batches, %" PRIu64 " failed\n", batches, failures);
+    bool right = batches == RECORDS / BATCH - 1 && failures == 1 && all.released == 1;
+    return right ? EXIT_SUCCESS : EXIT_FAILURE;
+}

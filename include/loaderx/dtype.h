@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The types of array elements, with NumPy's names.
+ */
+#ifndef LOADERX_DTYPE_H
+#define LOADERX_DTYPE_H
+
+#include <stddef.h>
+
+#include <loaderx/export.h>
+#include <loaderx/status.h>
+
+LX_BEGIN_DECLS
+
+/** Every element type: constant, value (part of the ABI), name, bytes an element. */
+#define LX_DTYPE_MAP(X)                                                                            \
+    X(LX_BYTES, 0, "bytes", 1)                                                                     \
+    X(LX_BOOL, 1, "bool", 1)                                                                       \
+    X(LX_INT8, 2, "int8", 1)                                                                       \
+    X(LX_INT16, 3, "int16", 2)                                                                     \
+    X(LX_INT32, 4, "int32", 4)                                                                     \
+    X(LX_INT64, 5, "int64", 8)                                                                     \
+    X(LX_UINT8, 6, "uint8", 1)                                                                     \
+    X(LX_UINT16, 7, "uint16", 2)                                                                   \
+    X(LX_UINT32, 8, "uint32", 4)                                                                   \
+    X(LX_UINT64, 9, "uint64", 8)                                                                   \
+    X(LX_FLOAT16, 10, "float16", 2)                                                                \
+    X(LX_FLOAT32, 11, "float32", 4)                                                                \
+    X(LX_FLOAT64, 12, "float64", 8)                                                                \
+    X(LX_COMPLEX64, 13, "complex64", 8)                                                            \
+    X(LX_COMPLEX128, 14, "complex128", 16)
+
+/**
+ * The type of an element. Stored values are little-endian. #LX_BYTES is the odd one: a value of
+ * it is a string of bytes of any length, all others are dense arrays of one shape a field.
+ */
+typedef enum lx_dtype {
+#define LX_DTYPE_CONSTANT(name, value, text, size) name = value,
+    LX_DTYPE_MAP(LX_DTYPE_CONSTANT)
+#undef LX_DTYPE_CONSTANT
+} lx_dtype;
+
+/** Bytes of one element; 0 for what is no lx_dtype. */
+LX_API size_t lx_dtype_get_size(lx_dtype dtype);
+
+/** NumPy's name, "uint8" for instance; NULL for what is no lx_dtype. */
+LX_API const char *lx_dtype_get_name(lx_dtype dtype);
+
+/**
+ * Finds the type of that name.
+ * @retval LX_OK               @p dtype is set.
+ * @retval LX_ERR_UNSUPPORTED  There is none of that name; the error lists those that are.
+ */
+LX_API lx_status lx_dtype_parse(const char *name, lx_dtype *dtype, lx_error *error);
+
+LX_END_DECLS
+
+#endif

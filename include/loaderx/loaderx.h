@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief All of libloaderx.
+ */
+#ifndef LOADERX_LOADERX_H
+#define LOADERX_LOADERX_H
+
+#include <loaderx/dtype.h>
+#include <loaderx/executor.h>
+#include <loaderx/hooks.h>
+#include <loaderx/loader.h>
+#include <loaderx/sampler.h>
+#include <loaderx/status.h>
+#include <loaderx/version.h>
+#include <loaderx/zrecord.h>
+
+#endif

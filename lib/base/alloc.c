@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void *plain_alloc(size_t size, void *user)
+{
+    (void)user;
+    return malloc(size);
+}
+
+static void *plain_resize(void *memory, size_t size, void *user)
+{
+    (void)user;
+    return realloc(memory, size);
+}
+
+static void plain_release(void *memory, void *user)
+{
+    (void)user;
+    free(memory);
+}
+
+static const lx_allocator plain = {plain_alloc, plain_resize, plain_release, NULL};
+
+/* Set before anything else runs (see lx_set_allocator), hence without a lock. */
+static lx_allocator current = {plain_alloc, plain_resize, plain_release, NULL};
+
+lx_status lx_set_allocator(const lx_allocator *allocator, lx_error *error)
+{
+    if (allocator == NULL)
+        allocator = &plain;
+    if (allocator->alloc == NULL || allocator->resize == NULL || allocator->release == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "an allocator needs all of alloc, resize and release");
+    current = *allocator;
+    return LX_OK;
+}
+
+static int product_fits(size_t count, size_t size)
+{
+    return size == 0 || count <= SIZE_MAX / size;
+}
+
+void *lx__alloc(size_t size)
+{
+    return current.alloc(size != 0 ? size : 1, current.user);
+}
+
+void *lx__alloc_array(size_t count, size_t size)
+{
+    if (!product_fits(count, size))
+        return NULL;
+    void *memory = lx__alloc(count * size);
+    if (memory != NULL)
+        memset(memory, 0, count * size);
+    return memory;
+}
+
+void *lx__resize_array(void *memory, size_t count, size_t size)
+{
+    if (!product_fits(count, size))
+        return NULL;
+    size_t bytes = count * size != 0 ? count * size : 1;
+    return memory == NULL ? current.alloc(bytes, current.user)
+                          : current.resize(memory, bytes, current.user);
+}
+
+void *lx__grow_array(void *memory, size_t used, size_t *capacity, size_t size)
+{
+    if (used < *capacity)
+        return memory;
+    size_t wanted = *capacity < 8 ? 16 : *capacity * 2;
+    if (wanted < *capacity)
+        return NULL;
+    void *grown = lx__resize_array(memory, wanted, size);
+    if (grown != NULL)
+        *capacity = wanted;
+    return grown;
+}
+
+char *lx__strdup(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = lx__alloc(bytes);
+    return copy != NULL ? memcpy(copy, text, bytes) : NULL;
+}
+
+void lx__free(void *memory)
+{
+    if (memory != NULL)
+        current.release(memory, current.user);
+}

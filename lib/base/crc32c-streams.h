@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief CRC-32C by an instruction, three streams at a time: the body that crc32c-sse42.c and
+ * crc32c-arm64.c share. Both define before including it
+ *   step8(crc, byte), step64(crc, word): the processor's CRC instruction,
+ *   multiply(a, b): the carry-less product of two 32-bit numbers.
+ *
+ * The instruction takes a word each cycle but answers after three, so three thirds of a block
+ * are run side by side. Their CRCs are joined by moving the first two over what follows them:
+ * to move a CRC over n zero bytes is to multiply it by x^(8n) modulo the polynomial P. A product
+ * of two reflected numbers comes out times x, and step64(0, .) multiplies by x^32 and reduces, so
+ * the factors below are x^(8n - 33) mod P, reflected. (Gopal et al., "Fast CRC Computation for
+ * iSCSI Polynomial Using CRC32 Instruction", Intel 2011.)
+ */
+#ifndef LX_BASE_CRC32C_STREAMS_H
+#define LX_BASE_CRC32C_STREAMS_H
+
+#include "base/bytes.h"
+
+/* Bytes of a third: a 4 KiB record is one long block, a 512-byte one a short one. */
+#define LONG_THIRD 1360
+#define SHORT_THIRD 168
+
+struct factors {
+    uint32_t two_thirds, one_third;
+};
+static const struct factors long_factors = {0x5aa1f3cf, 0x3f70cc6f};
+static const struct factors short_factors = {0xa60ce07b, 0x1b3d8f29};
+
+/** Takes blocks of three thirds while there are any; returns the raw CRC and moves @p at. */
+static inline uint32_t take_blocks(uint32_t crc, const uint8_t **at, size_t *size, size_t third,
+                                   const struct factors *factors)
+{
+    while (*size >= 3 * third) {
+        const uint8_t *a = *at, *b = a + third, *c = b + third;
+        uint32_t crc_b = 0, crc_c = 0;
+        for (size_t i = 0; i < third; i += 8) {
+            crc = step64(crc, lx__load_le64(a + i));
+            crc_b = step64(crc_b, lx__load_le64(b + i));
+            crc_c = step64(crc_c, lx__load_le64(c + i));
+        }
+        crc = step64(0, multiply(crc, factors->two_thirds) ^ multiply(crc_b, factors->one_third)) ^
+              crc_c;
+        *at += 3 * third;
+        *size -= 3 * third;
+    }
+    return crc;
+}
+
+static inline uint32_t crc32c_streams(uint32_t crc, const void *data, size_t size)
+{
+    const uint8_t *at = data;
+    crc = ~crc;
+    crc = take_blocks(crc, &at, &size, LONG_THIRD, &long_factors);
+    crc = take_blocks(crc, &at, &size, SHORT_THIRD, &short_factors);
+    for (; size >= 8; size -= 8, at += 8)
+        crc = step64(crc, lx__load_le64(at));
+    for (; size != 0; size--, at++)
+        crc = step8(crc, *at);
+    return ~crc;
+}
+
+#endif

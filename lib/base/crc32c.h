@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief CRC-32C (Castagnoli polynomial 0x1EDC6F41, reflected, init and xor-out ~0).
+ *
+ * Source of the algorithm: RFC 3720 appendix B.4 for the polynomial and its test vectors.
+ */
+#ifndef LX_BASE_CRC32C_H
+#define LX_BASE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/export.h>
+
+/**
+ * The CRC of what @p crc is already the CRC of, followed by @p size bytes at @p data. Start with
+ * 0: lx__crc32c(0, "123456789", 9) is 0xe3069283. Uses the processor's instruction where it has
+ * one, chosen at the first call.
+ */
+LX_API uint32_t lx__crc32c(uint32_t crc, const void *data, size_t size);
+
+/** As lx__crc32c(), always by tables: the reference that the others are tested against. */
+uint32_t lx__crc32c_tables(uint32_t crc, const void *data, size_t size);
+
+#if defined(__x86_64__)
+/** By SSE 4.2 and PCLMUL, three streams at a time; only where the processor has both. */
+uint32_t lx__crc32c_sse42(uint32_t crc, const void *data, size_t size);
+#elif defined(__aarch64__)
+/** By the CRC and PMULL extensions of Armv8, three streams; only where the processor has both. */
+uint32_t lx__crc32c_arm64(uint32_t crc, const void *data, size_t size);
+#endif
+
+#endif

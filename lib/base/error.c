@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void lx_error_clear(lx_error *error)
+{
+    if (error != NULL)
+        *error = (lx_error)LX_ERROR_INIT;
+}
+
+void lx__copy_tail(char *to, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (length < size) {
+        memcpy(to, text, length + 1);
+        return;
+    }
+    memcpy(to, "...", 3);
+    memcpy(to + 3, text + length - (size - 4), size - 3);
+}
+
+static int already_told(const lx_error *error)
+{
+    return error == NULL || error->status < 0;
+}
+
+static void record(lx_error *error, lx_status status, int errnum, const char *format, va_list args)
+    LX_PRINTF(4, 0);
+
+static void record(lx_error *error, lx_status status, int errnum, const char *format, va_list args)
+{
+    *error = (lx_error)LX_ERROR_INIT;
+    error->status = status;
+    error->errnum = errnum;
+    vsnprintf(error->message, sizeof error->message, format, args);
+}
+
+lx_status lx__fail(lx_error *error, lx_status status, const char *format, ...)
+{
+    if (!already_told(error)) {
+        va_list args;
+        va_start(args, format);
+        record(error, status, 0, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+lx_status lx__fail_errno(lx_error *error, int errnum, const char *path, const char *format, ...)
+{
+    lx_status status = errnum == ENOMEM ? LX_ERR_NOMEM : LX_ERR_IO;
+    if (!already_told(error)) {
+        va_list args;
+        va_start(args, format);
+        record(error, status, errnum, format, args);
+        va_end(args);
+        lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    }
+    return status;
+}
+
+lx_status lx__fail_memory(lx_error *error, const char *purpose)
+{
+    return lx__fail(error, LX_ERR_NOMEM, "no memory for %s", purpose);
+}
+
+void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
+                      uint64_t offset)
+{
+    if (error == NULL || error->status >= 0)
+        return;
+    if (path != NULL && error->path[0] == '\0')
+        lx__copy_tail(error->path, sizeof error->path, path);
+    if (field != NULL && error->field[0] == '\0')
+        lx__copy_tail(error->field, sizeof error->field, field);
+    if (error->record == LX_NONE)
+        error->record = record;
+    if (error->offset == LX_NONE)
+        error->offset = offset;
+}
+
+/** The part of a line that names the place, ending in ": " if there is any. */
+static int describe_place(const lx_error *error, char *text, size_t size)
+{
+    char field[96] = "", place[48] = "", offset[48] = "";
+    if (error->field[0] != '\0')
+        snprintf(field, sizeof field, "field '%s', ", error->field);
+    if (error->record != LX_NONE)
+        snprintf(place, sizeof place, "record %" PRIu64 ", ", error->record);
+    if (error->offset != LX_NONE)
+        snprintf(offset, sizeof offset, "offset %" PRIu64 ", ", error->offset);
+
+    int length = snprintf(text, size, "%s%s%s%s%s", error->path, error->path[0] ? ", " : "", field,
+                          place, offset);
+    if (length >= 2)
+        memcpy(text + length - 2, ": ", 2); /* the last ", " */
+    return length;
+}
+
+size_t lx_error_describe(const lx_error *error, char *text, size_t size)
+{
+    char place[sizeof error->path + 256];
+    if (error == NULL || error->status >= 0)
+        return (size_t)snprintf(text, size, "no error");
+    describe_place(error, place, sizeof place);
+    const char *message = error->message[0] ? error->message : lx_status_message(error->status);
+    if (error->errnum == 0)
+        return (size_t)snprintf(text, size, "%s%s", place, message);
+    return (size_t)snprintf(text, size, "%s%s: %s", place, message, strerror(error->errnum));
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* The one retry loop: an interrupted call is made again, at most this often in a row, so that a
+ * broken file system that always says EINTR is an error and not a hang. */
+#define RETRIES 1000
+#define RETRY(result, call)                                                                        \
+    do {                                                                                           \
+        int left = RETRIES;                                                                        \
+        do                                                                                         \
+            (result) = (call);                                                                     \
+        while ((result) == -1 && errno == EINTR && --left > 0);                                    \
+    } while (0)
+
+/* The kernel moves at most 0x7ffff000 bytes a call; a round number below that. */
+#define TRANSFER ((size_t)1 << 30)
+
+static int directory_fd(const lx__file *directory)
+{
+    return directory != LX__HERE ? directory->fd : AT_FDCWD;
+}
+
+/** directory/name in new memory. */
+static char *join(const lx__file *directory, const char *name)
+{
+    if (directory == LX__HERE)
+        return lx__strdup(name);
+    size_t size = strlen(directory->path) + strlen(name) + 2;
+    char *path = lx__alloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s/%s", directory->path, name);
+    return path;
+}
+
+/** Fails for the system call that just set errno, naming directory/name. */
+static lx_status fail_name(lx_error *error, const lx__file *directory, const char *name,
+                           const char *what)
+{
+    int errnum = errno;
+    lx_status status = lx__fail_errno(error, errnum, NULL, "cannot %s", what);
+    char *path = join(directory, name);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx__free(path);
+    return status;
+}
+
+static lx_status fail_open(lx_error *error, const lx__file *directory, const char *name,
+                           bool is_directory)
+{
+    lx_status status;
+    switch (errno) {
+    case ENOENT:
+        status = lx__fail(error, LX_ERR_NOT_FOUND, "there is no such %s",
+                          is_directory ? "directory" : "file");
+        break;
+    case EEXIST:
+        status = lx__fail(error, LX_ERR_EXISTS, "the file exists already");
+        break;
+    case ELOOP:
+        status = lx__fail(error, LX_ERR_CORRUPT, "a symbolic link is not followed here");
+        break;
+    case ENOTDIR:
+        /* What the user typed is just not there; within a dataset something took its place. */
+        status = lx__fail(error,
+                          is_directory && directory != LX__HERE ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
+                          "that is not a directory");
+        break;
+    case EISDIR: /* opened for writing */
+    case ENXIO:  /* a socket, or a FIFO that nobody reads */
+        status = lx__fail(error, LX_ERR_CORRUPT, "that is not a regular file");
+        break;
+    default:
+        return fail_name(error, directory, name, "open");
+    }
+    char *path = join(directory, name);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx__free(path);
+    return status;
+}
+
+/** Opens anything, then holds it against the wanted type. */
+static lx_status open_as(lx__file *file, const lx__file *directory, const char *name, int flags,
+                         mode_t type, lx_error *error)
+{
+    *file = (lx__file)LX__FILE_CLOSED;
+    /* O_NONBLOCK: opening a FIFO that nobody writes would hang; it means nothing to a file. */
+    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (directory != LX__HERE ? O_NOFOLLOW : 0);
+    int fd;
+    RETRY(fd, openat(directory_fd(directory), name, flags, 0666));
+    if (fd == -1)
+        return fail_open(error, directory, name, S_ISDIR(type));
+
+    struct stat about;
+    file->path = join(directory, name);
+    lx_status status = LX_OK;
+    if (file->path == NULL)
+        status = lx__fail_memory(error, "a path");
+    else if (fstat(fd, &about) == -1)
+        status = fail_name(error, directory, name, "look at");
+    else if ((about.st_mode & S_IFMT) != type)
+        status = lx__fail(error, LX_ERR_CORRUPT, "that is not a %s",
+                          S_ISDIR(type) ? "directory" : "regular file");
+    if (status != LX_OK) {
+        lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+        lx__free(file->path);
+        close(fd);
+        *file = (lx__file)LX__FILE_CLOSED;
+        return status;
+    }
+    file->fd = fd;
+    return LX_OK;
+}
+
+lx_status lx__file_open(lx__file *file, const lx__file *directory, const char *name, int flags,
+                        lx_error *error)
+{
+    return open_as(file, directory, name, flags, S_IFREG, error);
+}
+
+lx_status lx__directory_open(lx__file *file, const lx__file *directory, const char *name,
+                             lx_error *error)
+{
+    return open_as(file, directory, name, O_RDONLY | O_DIRECTORY, S_IFDIR, error);
+}
+
+lx_status lx__directory_make(const lx__file *directory, const char *name, lx_error *error)
+{
+    if (mkdirat(directory_fd(directory), name, 0777) == 0)
+        return LX_OK;
+    if (errno != EEXIST)
+        return fail_name(error, directory, name, "make the directory");
+    lx_status status = lx__fail(error, LX_ERR_EXISTS, "there is something of that name already");
+    char *path = join(directory, name);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    lx__free(path);
+    return status;
+}
+
+void lx__file_close(lx__file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd); /* never retried: on Linux the descriptor is gone even after EINTR */
+    lx__free(file->path);
+    *file = (lx__file)LX__FILE_CLOSED;
+}
+
+lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error)
+{
+    struct stat about;
+    if (fstat(file->fd, &about) == -1)
+        return lx__fail_errno(error, errno, file->path, "cannot tell the length");
+    *size = (uint64_t)about.st_size;
+    return LX_OK;
+}
+
+lx_status lx__file_read_some(const lx__file *file, void *data, size_t size, uint64_t offset,
+                             size_t *got, lx_error *error)
+{
+    size_t done = 0;
+    while (done < size) {
+        size_t wanted = size - done < TRANSFER ? size - done : TRANSFER;
+        ssize_t moved;
+        RETRY(moved, pread(file->fd, (char *)data + done, wanted, (off_t)(offset + done)));
+        if (moved == -1) {
+            lx_status status = lx__fail_errno(error, errno, file->path, "cannot read");
+            lx__error_locate(error, NULL, NULL, LX_NONE, offset + done);
+            return status;
+        }
+        if (moved == 0)
+            break;
+        done += (size_t)moved;
+    }
+    *got = done;
+    return LX_OK;
+}
+
+lx_status lx__file_read(const lx__file *file, void *data, size_t size, uint64_t offset,
+                        lx_error *error)
+{
+    size_t got;
+    lx_status status = lx__file_read_some(file, data, size, offset, &got, error);
+    if (status != LX_OK || got == size)
+        return status;
+    status = lx__fail(error, LX_ERR_CORRUPT, "the file is cut: %zu bytes are missing", size - got);
+    lx__error_locate(error, file->path, NULL, LX_NONE, offset + got);
+    return status;
+}
+
+lx_status lx__file_read_all(const lx__file *file, size_t limit, char **data, size_t *size,
+                            lx_error *error)
+{
+    uint64_t length;
+    lx_status status = lx__file_size(file, &length, error);
+    if (status != LX_OK)
+        return status;
+    if (length > limit) {
+        status = lx__fail(error, LX_ERR_LIMIT, "the file is larger than %zu bytes", limit);
+        lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+        return status;
+    }
+    char *text = lx__alloc((size_t)length + 1);
+    if (text == NULL)
+        return lx__fail_memory(error, "a file's text");
+    status = lx__file_read(file, text, (size_t)length, 0, error);
+    if (status != LX_OK) {
+        lx__free(text);
+        return status;
+    }
+    text[length] = '\0';
+    *data = text;
+    *size = (size_t)length;
+    return LX_OK;
+}
+
+lx_status lx__file_write(const lx__file *file, const void *data, size_t size, uint64_t offset,
+                         lx_error *error)
+{
+    size_t done = 0;
+    while (done < size) {
+        size_t wanted = size - done < TRANSFER ? size - done : TRANSFER;
+        ssize_t moved;
+        RETRY(moved, pwrite(file->fd, (const char *)data + done, wanted, (off_t)(offset + done)));
+        if (moved <= 0) {
+            /* Nothing moved without a reason: only a file system that is full does that. */
+            lx_status status = lx__fail_errno(error, moved == 0 ? ENOSPC : errno, file->path,
+                                              "cannot write");
+            lx__error_locate(error, NULL, NULL, LX_NONE, offset + done);
+            return status;
+        }
+        done += (size_t)moved;
+    }
+    return LX_OK;
+}
+
+lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error)
+{
+    int result;
+    RETRY(result, ftruncate(file->fd, (off_t)size));
+    return result == 0 ? LX_OK : lx__fail_errno(error, errno, file->path, "cannot set the length");
+}
+
+lx_status lx__file_sync_data(const lx__file *file, lx_error *error)
+{
+    /* EINTR is not retried: whether the pages are still dirty after it, nobody promises. */
+    return fdatasync(file->fd) == 0 ? LX_OK
+                                    : lx__fail_errno(error, errno, file->path, "cannot sync");
+}
+
+lx_status lx__file_sync(const lx__file *file, lx_error *error)
+{
+    return fsync(file->fd) == 0 ? LX_OK : lx__fail_errno(error, errno, file->path, "cannot sync");
+}
+
+lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
+                          lx_error *error)
+{
+    int fd = directory_fd(directory);
+    return renameat(fd, from, fd, to) == 0 ? LX_OK : fail_name(error, directory, from, "rename");
+}
+
+lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error)
+{
+    if (unlinkat(directory_fd(directory), name, 0) == 0 || errno == ENOENT)
+        return LX_OK;
+    return fail_name(error, directory, name, "remove");
+}
+
+lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset, uint64_t size,
+                        lx_error *error)
+{
+    struct flock lock = {.l_type = exclusive ? F_WRLCK : F_RDLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = (off_t)offset,
+                         .l_len = (off_t)size};
+    int result;
+    RETRY(result, fcntl(file->fd, F_OFD_SETLK, &lock));
+    if (result == 0)
+        return LX_OK;
+    if (errno != EAGAIN && errno != EACCES)
+        return lx__fail_errno(error, errno, file->path, "cannot lock");
+    lx_status status = lx__fail(error, LX_ERR_BUSY, "another handle holds the lock");
+    lx__error_locate(error, file->path, NULL, LX_NONE, offset);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static bool too_deep(const json_t *value, int depth)
+{
+    if (!json_is_object(value) && !json_is_array(value))
+        return false;
+    if (depth == 0)
+        return true;
+
+    size_t index;
+    const char *key;
+    json_t *part;
+    if (json_is_array(value)) {
+        json_array_foreach(value, index, part)
+            if (too_deep(part, depth - 1))
+                return true;
+    } else {
+        json_object_foreach((json_t *)value, key, part)
+            if (too_deep(part, depth - 1))
+                return true;
+    }
+    return false;
+}
+
+lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_error *error)
+{
+    json_error_t what;
+    json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &what);
+    if (value == NULL) {
+        if (json_error_code(&what) == json_error_out_of_memory)
+            return lx__fail_memory(error, "JSON");
+        return lx__fail(error, LX_ERR_CORRUPT, "not valid JSON in line %d, column %d: %s",
+                        what.line, what.column, what.text);
+    }
+    lx_status status = LX_OK;
+    if (!json_is_object(value))
+        status = lx__fail(error, LX_ERR_CORRUPT, "the JSON text is not an object");
+    else if (too_deep(value, LX__JSON_DEPTH))
+        status = lx__fail(error, LX_ERR_CORRUPT, "JSON nested deeper than %d", LX__JSON_DEPTH);
+    if (status == LX_OK)
+        *object = value;
+    else
+        json_decref(value);
+    return status;
+}
+
+static const char *type_name(json_type type)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",  [JSON_STRING] = "a text",
+        [JSON_INTEGER] = "an integer", [JSON_REAL] = "a number", [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",        [JSON_NULL] = "null"};
+    return names[type];
+}
+
+static lx_status get_any(const json_t *object, const char *key, json_t **value, lx_error *error)
+{
+    *value = json_object_get(object, key);
+    return *value != NULL ? LX_OK : lx__fail(error, LX_ERR_CORRUPT, "\"%s\" is missing", key);
+}
+
+lx_status lx__json_get(const json_t *object, const char *key, json_type type, json_t **value,
+                       lx_error *error)
+{
+    lx_status status = get_any(object, key, value, error);
+    if (status != LX_OK || json_typeof(*value) == type)
+        return status;
+    return lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be %s, not %s", key, type_name(type),
+                    type_name(json_typeof(*value)));
+}
+
+lx_status lx__json_get_integer(const json_t *object, const char *key, uint64_t least,
+                               uint64_t most, uint64_t *value, lx_error *error)
+{
+    json_t *found;
+    lx_status status = lx__json_get(object, key, JSON_INTEGER, &found, error);
+    if (status != LX_OK)
+        return status;
+    json_int_t number = json_integer_value(found);
+    if (number < 0 || (uint64_t)number < least || (uint64_t)number > most)
+        return lx__fail(error, LX_ERR_CORRUPT,
+                        "\"%s\" is %" JSON_INTEGER_FORMAT ", outside %llu .. %llu", key, number,
+                        (unsigned long long)least, (unsigned long long)most);
+    *value = (uint64_t)number;
+    return LX_OK;
+}
+
+lx_status lx__json_get_text(const json_t *object, const char *key, const char **value,
+                            lx_error *error)
+{
+    json_t *found;
+    lx_status status = lx__json_get(object, key, JSON_STRING, &found, error);
+    if (status == LX_OK)
+        *value = json_string_value(found);
+    return status;
+}
+
+lx_status lx__json_get_bool(const json_t *object, const char *key, bool *value, lx_error *error)
+{
+    json_t *found;
+    lx_status status = get_any(object, key, &found, error);
+    if (status != LX_OK)
+        return status;
+    if (!json_is_boolean(found))
+        return lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be true or false, not %s", key,
+                        type_name(json_typeof(found)));
+    *value = json_is_true(found);
+    return LX_OK;
+}
+
+char *lx__json_text(const json_t *object, size_t flags)
+{
+    size_t size = json_dumpb(object, NULL, 0, flags);
+    char *text = size != 0 ? lx__alloc(size + 1) : NULL;
+    if (text == NULL)
+        return NULL;
+    json_dumpb(object, text, size, flags);
+    text[size] = '\0';
+    return text;
+}

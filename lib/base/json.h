@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief JSON as this library reads it: from hostile text, by jansson, with caps on size and
+ * depth, no key twice, and every value checked for type and range before it is used.
+ */
+#ifndef LX_BASE_JSON_H
+#define LX_BASE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/status.h>
+
+/** Deepest nesting that is read. */
+#define LX__JSON_DEPTH 16
+
+/**
+ * Parses one object from @p size bytes.
+ * @retval LX_ERR_CORRUPT  Not JSON, not an object, nested deeper than #LX__JSON_DEPTH, a key twice.
+ */
+LX_API lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_error *error);
+
+/** Member @p key of @p object, an integer in [@p least, @p most] (at most 2^63 - 1). */
+LX_API lx_status lx__json_get_integer(const json_t *object, const char *key, uint64_t least,
+                                      uint64_t most, uint64_t *value, lx_error *error);
+
+/** Member @p key, a text; borrowed from @p object. */
+LX_API lx_status lx__json_get_text(const json_t *object, const char *key, const char **value,
+                                   lx_error *error);
+
+/** Member @p key, true or false. */
+LX_API lx_status lx__json_get_bool(const json_t *object, const char *key, bool *value,
+                                   lx_error *error);
+
+/** Member @p key of type @p type (JSON_OBJECT, JSON_ARRAY ...); borrowed from @p object. */
+LX_API lx_status lx__json_get(const json_t *object, const char *key, json_type type,
+                              json_t **value, lx_error *error);
+
+/** The object as text, keys in the order they were set, for lx__free(). @p flags are jansson's. */
+LX_API char *lx__json_text(const json_t *object, size_t flags);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+/* The hook and its argument change together, under the lock; the flag spares the usual process,
+ * which has no hook, from taking it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lx_log_hook current;
+static void *current_user;
+static atomic_bool hooked;
+
+void lx_set_log_hook(lx_log_hook hook, void *user)
+{
+    pthread_mutex_lock(&lock);
+    current = hook;
+    current_user = user;
+    atomic_store_explicit(&hooked, hook != NULL, memory_order_relaxed);
+    pthread_mutex_unlock(&lock);
+}
+
+void lx__log(lx_log_level level, const char *format, ...)
+{
+    if (!atomic_load_explicit(&hooked, memory_order_relaxed))
+        return;
+
+    pthread_mutex_lock(&lock);
+    lx_log_hook hook = current;
+    void *user = current_user;
+    pthread_mutex_unlock(&lock);
+    if (hook == NULL)
+        return;
+
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    hook(level, message, user); /* outside the lock: the hook may take its time */
+}

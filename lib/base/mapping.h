@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Read-only views of files, and anonymous memory for batches.
+ */
+#ifndef LX_BASE_MAPPING_H
+#define LX_BASE_MAPPING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/file.h"
+
+/**
+ * A shared, read-only mapping of the first @ref size bytes of a file. It may reach beyond the
+ * file's end: what is appended later appears at its address, and nothing beyond the end may be
+ * touched until then. The file may be closed once it is mapped.
+ */
+typedef struct lx__mapping {
+    const uint8_t *data; /**< NULL while nothing is mapped. */
+    size_t size;
+} lx__mapping;
+
+/** How the pages will be asked for. */
+typedef enum lx__access {
+    LX__ACCESS_RANDOM,    /**< No read-ahead: a 4 KiB record costs one page. */
+    LX__ACCESS_SEQUENTIAL /**< Read ahead, and drop behind. */
+} lx__access;
+
+/** Maps @p size bytes of @p file; 0 bytes map nothing, and data is NULL. */
+LX_API lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
+                                  lx__access access, lx_error *error);
+
+/** Unmaps; whatever points into the mapping is void from here on. */
+LX_API void lx__mapping_close(lx__mapping *mapping);
+
+/** Memory of @p size bytes from the system, zeroed, aligned to a page (to 2 MiB and advised to be
+ * of huge pages where it is large). NULL when there is none. */
+LX_API void *lx__pages_alloc(size_t size);
+
+/** Gives back what lx__pages_alloc() gave for the same @p size; NULL is nothing. */
+LX_API void lx__pages_free(void *memory, size_t size);
+
+#endif

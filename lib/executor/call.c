@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "executor/call.h"
+
+#include "executor/clock.h"
+
+static _Thread_local lx__call *innermost;
+
+void lx__call_enter(lx__call *call, const lx_executor *executor, uint32_t worker)
+{
+    *call = (lx__call){executor, worker, innermost};
+    innermost = call;
+}
+
+void lx__call_leave(lx__call *call)
+{
+    innermost = call->outer;
+}
+
+bool lx__call_is_inside(const lx_executor *executor)
+{
+    for (const lx__call *call = innermost; call != NULL; call = call->outer)
+        if (call->executor == executor)
+            return true;
+    return false;
+}
+
+uint32_t lx__worker_number(void)
+{
+    return innermost != NULL ? innermost->worker : LX__NO_WORKER;
+}
+
+static uint64_t run_parts(lx__task *task, uint64_t deadline)
+{
+    uint64_t ran = 0;
+    for (;;) {
+        size_t part = atomic_fetch_add_explicit(&task->next, 1, memory_order_relaxed);
+        if (part >= task->parts)
+            return ran;
+        task->run(task, part);
+        ran++;
+        if (deadline != LX__NEVER && lx__clock_now() >= deadline)
+            return ran;
+    }
+}
+
+/** Calls finish() without the lock, which is held before and after; @p task is its owner's then. */
+static void finish(lx__queue *queue, lx__task *task)
+{
+    bool canceled = task->canceled;
+    queue->stats.tasks++;
+    queue->stats.canceled += canceled;
+    pthread_mutex_unlock(&queue->lock);
+    task->finish(task, canceled);
+    pthread_mutex_lock(&queue->lock);
+}
+
+/** Lets go of @p task. True: nobody has it any more, and it must be finished. */
+static bool let_go(lx__task *task)
+{
+    if (atomic_load_explicit(&task->next, memory_order_relaxed) >= task->parts)
+        lx__queue_withdraw(task);
+    return --task->holders == 0 && task->state == LX__TASK_FREE;
+}
+
+static void guest_leaves(lx__queue *queue)
+{
+    if (--queue->guests == 0 && queue->stopped)
+        pthread_cond_broadcast(&queue->ended);
+}
+
+void lx__call_work(lx__queue *queue, lx__task *task, uint32_t worker, uint64_t deadline)
+{
+    lx__call call;
+    lx__call_enter(&call, queue->executor, worker);
+    if (worker == LX__NO_WORKER)
+        queue->guests++;
+    pthread_mutex_unlock(&queue->lock);
+
+    uint64_t ran = run_parts(task, deadline);
+
+    pthread_mutex_lock(&queue->lock);
+    queue->stats.parts += ran;
+    if (let_go(task))
+        finish(queue, task);
+    if (worker == LX__NO_WORKER)
+        guest_leaves(queue);
+    lx__call_leave(&call);
+}
+
+void lx__call_finish(lx__queue *queue, lx__task *task)
+{
+    lx__call call;
+    lx__call_enter(&call, queue->executor, LX__NO_WORKER);
+    queue->guests++;
+    finish(queue, task);
+    guest_leaves(queue);
+    lx__call_leave(&call);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "executor/executor-private.h"
+
+lx_executor_options *lx_executor_options_new(void)
+{
+    lx_executor_options *options = lx__alloc(sizeof *options);
+    if (options != NULL)
+        *options = lx__executor_defaults;
+    return options;
+}
+
+void lx_executor_options_free(lx_executor_options *options)
+{
+    lx__free(options);
+}
+
+static lx_status check(const lx_executor_options *options, uint32_t count, uint32_t least,
+                       uint32_t most, const char *what, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "options is NULL");
+    if (count < least || count > most)
+        return lx__fail(error, LX_ERR_ARGUMENT, "an executor has %u to %u %s, not %u", least, most,
+                        what, count);
+    return LX_OK;
+}
+
+lx_status lx_executor_options_set_readers(lx_executor_options *options, uint32_t count,
+                                          lx_error *error)
+{
+    lx_status status = check(options, count, 0, LX_MAX_READERS, "readers", error);
+    if (status == LX_OK)
+        options->readers = count;
+    return status;
+}
+
+lx_status lx_executor_options_set_writers(lx_executor_options *options, uint32_t count,
+                                          lx_error *error)
+{
+    lx_status status = check(options, count, 1, LX_MAX_WRITERS, "writers", error);
+    if (status == LX_OK)
+        options->writers = count;
+    return status;
+}
+
+lx_status lx_executor_options_set_cleaners(lx_executor_options *options, uint32_t count,
+                                           lx_error *error)
+{
+    lx_status status = check(options, count, 1, LX_MAX_CLEANERS, "cleaners", error);
+    if (status == LX_OK)
+        options->cleaners = count;
+    return status;
+}

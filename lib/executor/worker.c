@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "executor/worker.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "executor/call.h"
+#include "executor/clock.h"
+
+/* Waking is a system call of up to 15 us: who submits wakes one thread, which wakes the next. */
+#define WAKES 1
+
+static uint32_t call(lx__waiters *waiters, size_t wanted)
+{
+    uint32_t called = wanted < waiters->idle ? (uint32_t)wanted : waiters->idle;
+    waiters->idle -= called;
+    waiters->called += called;
+    return called;
+}
+
+static void come_back(lx__waiters *waiters)
+{
+    if (waiters->called != 0)
+        waiters->called--;
+    else
+        waiters->idle--;
+}
+
+uint32_t lx__worker_call(lx__queue *queue, size_t wanted)
+{
+    queue->unwoken += call(&queue->asleep, wanted - call(&queue->spinning, wanted));
+    uint32_t wakes = queue->unwoken < WAKES ? queue->unwoken : WAKES;
+    queue->unwoken -= wakes;
+    return wakes;
+}
+
+void lx__worker_wake(lx__queue *queue, uint32_t count)
+{
+    for (; count != 0; count--)
+        pthread_cond_signal(&queue->wake);
+}
+
+/** Looks for anything new, without the lock, which is held before and after. */
+static void spin(lx__queue *queue, lx__spinner *spinner)
+{
+    unsigned seen = atomic_load_explicit(&queue->posted, memory_order_relaxed);
+    queue->spinning.idle++;
+    pthread_mutex_unlock(&queue->lock);
+    lx__spinner_learn(spinner, lx__spinner_watch(&queue->posted, seen));
+    pthread_mutex_lock(&queue->lock);
+    come_back(&queue->spinning);
+}
+
+static void sleep_until_called(lx__queue *queue)
+{
+    queue->asleep.idle++;
+    lx__clock_wait(&queue->wake, &queue->lock, lx__queue_due(queue));
+    come_back(&queue->asleep);
+    uint32_t wakes = lx__worker_call(queue, 0);
+    if (wakes != 0) {
+        pthread_mutex_unlock(&queue->lock);
+        lx__worker_wake(queue, wakes);
+        pthread_mutex_lock(&queue->lock);
+    }
+}
+
+/** Waits for the next task and holds it; NULL when the queue has ended. The lock is held before
+ * and after. */
+static lx__task *take(lx__queue *queue, lx__worker *worker)
+{
+    for (bool fresh = true;; fresh = false) {
+        lx__task *task = lx__queue_first(queue);
+        if (task != NULL) {
+            task->holders++;
+            return task;
+        }
+        if (queue->stopped)
+            return NULL;
+        queue->stats.idle_ns -= lx__clock_now();
+        if (fresh && queue->spins && lx__spinner_try(&worker->spinner))
+            spin(queue, &worker->spinner);
+        else
+            sleep_until_called(queue);
+        queue->stats.idle_ns += lx__clock_now();
+    }
+}
+
+static void *work(void *argument)
+{
+    lx__worker *worker = argument;
+    lx__queue *queue = worker->queue;
+    lx_executor *executor = queue->executor;
+    uint32_t number = (uint32_t)(worker - queue->workers);
+    char name[16]; /* the kernel's limit */
+    snprintf(name, sizeof name, "%s-%u", queue->name, number);
+    pthread_setname_np(pthread_self(), name);
+
+    pthread_mutex_lock(&queue->lock);
+    for (lx__task *task; (task = take(queue, worker)) != NULL;)
+        lx__call_work(queue, task, number, LX__NEVER);
+    if (--queue->alive == 0)
+        pthread_cond_broadcast(&queue->ended);
+    pthread_mutex_unlock(&queue->lock);
+    lx__executor_release(executor); /* where a callback closed it, perhaps the last */
+    return NULL;
+}
+
+int lx__worker_start(lx__queue *queue)
+{
+    /* Signals are the business of the program's own threads, but for those that a fault raises
+     * in the thread itself: blocked, they would kill the process past its handlers. */
+    static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&blocked, faults[i]);
+
+    lx__worker *worker = &queue->workers[queue->started];
+    worker->queue = queue;
+    lx__executor_hold(queue->executor);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int errnum = pthread_create(&worker->thread, NULL, work, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (errnum != 0) {
+        lx__executor_release(queue->executor);
+        return errnum;
+    }
+    queue->started++;
+    queue->alive++;
+    return 0;
+}

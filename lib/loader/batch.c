@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/batch.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* Columns begin at multiples of this: a cache line, and what vector code and devices like. */
+#define COLUMN_ALIGN 64
+
+/* ---- layout */
+
+static lx_status find_column(const lx_source *source, const char *name, size_t *position,
+                             lx_error *error)
+{
+    for (size_t i = 0; i < lx_source_get_column_count(source); i++) {
+        if (strcmp(lx_source_get_column(source, i)->name, name) == 0) {
+            *position = i;
+            return LX_OK;
+        }
+    }
+    lx_status status = lx__fail(error, LX_ERR_NOT_FOUND, "the source has no such field");
+    lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status choose_columns(lx__layout *layout, char *const *fields, size_t field_count,
+                                lx_error *error)
+{
+    lx_status status = LX_OK;
+    layout->count = field_count != 0 ? field_count : lx_source_get_column_count(layout->source);
+    layout->positions = lx__alloc_array(layout->count, sizeof *layout->positions);
+    layout->starts = lx__alloc_array(layout->count, sizeof *layout->starts);
+    if (layout->positions == NULL || layout->starts == NULL)
+        return lx__fail_memory(error, "a loader");
+    for (size_t i = 0; status == LX_OK && i < layout->count; i++) {
+        if (field_count == 0)
+            layout->positions[i] = i;
+        else
+            status = find_column(layout->source, fields[i], &layout->positions[i], error);
+        for (size_t k = 0; status == LX_OK && k < i; k++)
+            if (layout->positions[k] == layout->positions[i])
+                status = lx__fail(error, LX_ERR_ARGUMENT, "field '%s' is asked for twice",
+                                  fields[i]);
+    }
+    return status;
+}
+
+/** Makes room for @p bytes a record behind what is laid out; false where it does not fit. */
+static bool lay_out(lx__layout *layout, uint64_t bytes, uint64_t *start)
+{
+    uint64_t all;
+    *start = lx__align_up(layout->bytes, COLUMN_ALIGN);
+    return lx__multiply_fits(bytes, layout->batch_rows, &all) &&
+           lx__add_fits(*start, all, &layout->bytes) && layout->bytes <= LX__BLOCK_MAX;
+}
+
+lx_status lx__layout_make(lx__layout *layout, lx_source *source, char *const *fields,
+                          size_t field_count, uint64_t batch_rows, lx_error *error)
+{
+    *layout = (lx__layout){.source = lx_source_ref(source), .batch_rows = batch_rows};
+    lx_status status = choose_columns(layout, fields, field_count, error);
+    bool fits = true;
+    for (size_t i = 0; status == LX_OK && i < layout->count; i++) {
+        const lx_column_info *column = lx_source_get_column(source, layout->positions[i]);
+        if (column->size == LX_NONE) {
+            status = lx__fail(error, LX_ERR_UNSUPPORTED,
+                              "its records vary in length, and cannot be batched: choose the "
+                              "fields without it");
+            lx__error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
+            break;
+        }
+        fits = fits && lay_out(layout, column->size, &layout->starts[i]);
+        layout->record_bytes += column->size;
+    }
+    if (status == LX_OK && (!fits || !lay_out(layout, sizeof(uint64_t), &layout->indices_start)))
+        status = lx__fail(error, LX_ERR_LIMIT, "a batch of %llu records is too large",
+                          (unsigned long long)batch_rows);
+    return status;
+}
+
+void lx__layout_free(lx__layout *layout)
+{
+    lx_source_unref(layout->source);
+    lx__free(layout->positions);
+    lx__free(layout->starts);
+}
+
+/* ---- ring */
+
+lx_status lx__ring_new(lx_executor *executor, lx__layout *layout, uint64_t keep_bytes,
+                       lx__ring **ring, lx_error *error)
+{
+    lx__ring *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL) {
+        lx__layout_free(layout);
+        return lx__fail_memory(error, "a loader");
+    }
+    atomic_init(&made->references, 1);
+    pthread_mutex_init(&made->mutex, NULL);
+    made->layout = *layout;
+    made->executor = executor;
+    lx_status status = lx__pool_new(executor, keep_bytes, &made->pool, error);
+    if (status == LX_OK)
+        *ring = made;
+    else
+        lx__ring_unref(made);
+    return status;
+}
+
+static void free_batch(lx_batch *batch)
+{
+    lx__free(batch->columns);
+    lx__free(batch->targets);
+    lx__free(batch);
+}
+
+void lx__ring_unref(lx__ring *ring)
+{
+    if (atomic_fetch_sub_explicit(&ring->references, 1, memory_order_acq_rel) != 1)
+        return;
+    while (ring->idle != NULL) {
+        lx_batch *batch = ring->idle;
+        ring->idle = batch->next;
+        free_batch(batch);
+    }
+    if (ring->pool != NULL)
+        lx__pool_free(ring->pool);
+    lx__layout_free(&ring->layout);
+    pthread_mutex_destroy(&ring->mutex);
+    lx__free(ring);
+}
+
+/** A batch's struct, with what is the same for all of the ring's. */
+static lx_status new_batch(lx__ring *ring, lx_batch **batch, lx_error *error)
+{
+    const lx__layout *layout = &ring->layout;
+    lx_batch *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a batch");
+    made->columns = lx__alloc_array(layout->count, sizeof *made->columns);
+    made->targets =
+        lx__alloc_array(lx_source_get_column_count(layout->source), sizeof *made->targets);
+    if (made->columns == NULL || made->targets == NULL) {
+        free_batch(made);
+        return lx__fail_memory(error, "a batch");
+    }
+    for (size_t i = 0; i < layout->count; i++) {
+        const lx_column_info *info = lx_source_get_column(layout->source, layout->positions[i]);
+        made->columns[i] = (lx_column){.name = info->name,
+                                       .dtype = info->dtype,
+                                       .ndim = info->ndim,
+                                       .shape = info->shape,
+                                       .size = info->size};
+    }
+    *batch = made;
+    return LX_OK;
+}
+
+static lx_batch *take_idle(lx__ring *ring)
+{
+    pthread_mutex_lock(&ring->mutex);
+    lx_batch *batch = ring->idle;
+    if (batch != NULL)
+        ring->idle = batch->next;
+    pthread_mutex_unlock(&ring->mutex);
+    return batch;
+}
+
+static void put_idle(lx__ring *ring, lx_batch *batch)
+{
+    pthread_mutex_lock(&ring->mutex);
+    batch->next = ring->idle;
+    ring->idle = batch;
+    pthread_mutex_unlock(&ring->mutex);
+}
+
+lx_status lx__ring_take(lx__ring *ring, uint64_t rows, uint64_t position, lx_batch **batch,
+                        lx_error *error)
+{
+    const lx__layout *layout = &ring->layout;
+    lx_batch *taken = take_idle(ring);
+    lx_status status = taken == NULL ? new_batch(ring, &taken, error) : LX_OK;
+    if (status != LX_OK)
+        return status;
+    status = lx__pool_take(ring->pool, layout->bytes, &taken->block, error);
+    if (status != LX_OK) {
+        put_idle(ring, taken);
+        return status;
+    }
+    atomic_fetch_add_explicit(&ring->references, 1, memory_order_relaxed);
+    atomic_store_explicit(&taken->references, 1, memory_order_relaxed);
+    taken->ring = ring;
+    taken->rows = rows;
+    taken->position = position;
+    taken->indices = (uint64_t *)(void *)(taken->block->data + layout->indices_start);
+    for (size_t i = 0; i < layout->count; i++) {
+        lx_column *column = &taken->columns[i];
+        column->rows = rows;
+        column->data = taken->block->data + layout->starts[i];
+        taken->targets[layout->positions[i]] = (lx_target){column->data, (size_t)column->size};
+    }
+    *batch = taken;
+    return LX_OK;
+}
+
+/* ---- the public part */
+
+uint64_t lx_batch_get_rows(const lx_batch *batch)
+{
+    return batch->rows;
+}
+
+const uint64_t *lx_batch_get_indices(const lx_batch *batch)
+{
+    return batch->indices;
+}
+
+uint64_t lx_batch_get_position(const lx_batch *batch)
+{
+    return batch->position;
+}
+
+size_t lx_batch_get_column_count(const lx_batch *batch)
+{
+    return batch->ring->layout.count;
+}
+
+const lx_column *lx_batch_get_column_at(const lx_batch *batch, size_t position)
+{
+    return position < batch->ring->layout.count ? &batch->columns[position] : NULL;
+}
+
+const lx_column *lx_batch_get_column(const lx_batch *batch, const char *name)
+{
+    for (size_t i = 0; i < batch->ring->layout.count; i++)
+        if (strcmp(batch->columns[i].name, name) == 0)
+            return &batch->columns[i];
+    return NULL;
+}
+
+void *lx_batch_get_result(const lx_batch *batch)
+{
+    return batch->result;
+}
+
+void lx_batch_set_result(lx_batch *batch, void *result, void (*release)(void *result))
+{
+    if (batch->release_result != NULL)
+        batch->release_result(batch->result);
+    batch->result = result;
+    batch->release_result = release;
+}
+
+lx_batch *lx_batch_ref(lx_batch *batch)
+{
+    atomic_fetch_add_explicit(&batch->references, 1, memory_order_relaxed);
+    return batch;
+}
+
+void lx_batch_release(lx_batch *batch)
+{
+    if (batch == NULL ||
+        atomic_fetch_sub_explicit(&batch->references, 1, memory_order_acq_rel) != 1)
+        return;
+    lx__ring *ring = batch->ring;
+    lx_batch_set_result(batch, NULL, NULL);
+    lx__block_release(batch->block);
+    batch->block = NULL;
+    if (lx__executor_check(ring->executor, NULL) == LX_OK)
+        put_idle(ring, batch);
+    else
+        free_batch(batch); /* in a child of fork() the ring's mutex may be held for ever */
+    lx__ring_unref(ring);
+}

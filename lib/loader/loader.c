@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "loader/loader-private.h"
+
+/* ---- opening and closing */
+
+static lx_status make_order(lx_loader *loader, const lx_loader_options *options, lx_error *error)
+{
+    uint64_t length = lx_source_get_length(loader->source);
+    lx_status status = LX_OK;
+    if (options->order != NULL)
+        loader->order = lx_order_ref(options->order);
+    else if (options->shuffle)
+        status = lx_order_new_shuffle(length, options->seed, &loader->order, error);
+    else
+        status = lx_order_new_sequential(length, 0, 0, &loader->order, error);
+    if (status != LX_OK)
+        return status;
+    if (lx__order_get_bound(loader->order) > length)
+        return lx__fail(error, LX_ERR_MISMATCH,
+                        "the order has indices up to %llu, the source has %llu records",
+                        (unsigned long long)lx__order_get_bound(loader->order),
+                        (unsigned long long)length);
+    return lx__scratch_new(loader->order, &loader->scratch, error);
+}
+
+static lx_status make_executor(lx_loader *loader, const lx_loader_options *options,
+                               lx_error *error)
+{
+    if (options->executor != NULL && options->threads_set)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "threads are the executor's where one is given: set one of the two");
+    if (options->executor != NULL) {
+        loader->executor = lx_executor_ref(options->executor);
+        return LX_OK;
+    }
+    lx_executor_options *own = lx_executor_options_new();
+    if (own == NULL)
+        return lx__fail_memory(error, "an executor");
+    lx_status status = options->threads_set
+                           ? lx_executor_options_set_readers(own, options->threads, error)
+                           : LX_OK;
+    if (status == LX_OK)
+        status = lx_executor_open(own, &loader->executor, error);
+    lx_executor_options_free(own);
+    loader->own_executor = status == LX_OK;
+    return status;
+}
+
+static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *options,
+                               lx_error *error)
+{
+    lx__layout layout;
+    lx_status status = lx__layout_make(&layout, loader->source, options->fields,
+                                       options->field_count, options->batch_size, error);
+    if (status == LX_OK)
+        status = lx__pipeline_open(&loader->pipeline, loader->executor, &layout,
+                                   options->prefetch_bytes, options->transform,
+                                   options->transform_user, error);
+    if (status != LX_OK) {
+        lx__layout_free(&layout);
+        return status;
+    }
+    /* What is in flight, and two that the consumer may hold at a time. */
+    uint64_t keep = lx__pool_capacity(layout.bytes) * (loader->pipeline.depth + 2);
+    return lx__ring_new(loader->executor, &layout, keep, &loader->ring, error);
+}
+
+static lx_status open_parts(lx_loader *loader, const lx_loader_options *options, lx_error *error)
+{
+    if (!lx__multiply_fits(options->batch_size, options->world, &loader->global_batch))
+        return lx__fail(error, LX_ERR_ARGUMENT, "batch_size times world is beyond 2^64");
+    loader->batch_size = options->batch_size;
+    loader->shard = (lx__shard){options->rank, options->world};
+    loader->epochs = options->epochs;
+    loader->drop_last = options->drop_last;
+    lx_status status = make_order(loader, options, error);
+    if (status == LX_OK)
+        status = make_executor(loader, options, error);
+    if (status == LX_OK)
+        status = make_pipeline(loader, options, error);
+    if (status == LX_OK)
+        status = lx__loader_seek_locked(loader, 0, error);
+    return status;
+}
+
+lx_status lx_loader_open(lx_source *source, const lx_loader_options *options, lx_loader **loader,
+                         lx_error *error)
+{
+    if (source == NULL || loader == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "source or loader is NULL");
+    lx_loader *opened = lx__alloc_array(1, sizeof *opened);
+    if (opened == NULL)
+        return lx__fail_memory(error, "a loader");
+    lx__turn_init(&opened->turn);
+    opened->source = lx_source_ref(source);
+    lx_status status =
+        open_parts(opened, options != NULL ? options : &lx__loader_defaults, error);
+    if (status == LX_OK)
+        *loader = opened;
+    else
+        lx_loader_close(opened);
+    return status;
+}
+
+/** A child of fork() has only the thread that calls, and locks as others held them: it must not
+ * touch those. */
+static bool is_in_child(const lx_loader *loader)
+{
+    return loader->executor != NULL && lx__executor_check(loader->executor, NULL) != LX_OK;
+}
+
+void lx_loader_close(lx_loader *loader)
+{
+    if (loader == NULL)
+        return;
+    lx_loader_cancel(loader);
+    if (!is_in_child(loader))
+        lx__turn_end(&loader->turn); /* all calls of next have left */
+    if (loader->pipeline.executor != NULL)
+        lx__pipeline_close(&loader->pipeline);
+    if (loader->ring != NULL)
+        lx__ring_unref(loader->ring);
+    if (loader->own_executor)
+        lx_executor_close(loader->executor);
+    else
+        lx_executor_unref(loader->executor);
+    lx__scratch_free(loader->scratch);
+    lx_order_unref(loader->order);
+    lx_source_unref(loader->source);
+    lx__free(loader);
+}
+
+/* ---- positions */
+
+/** Where the epochs end that position @p position is one of: a function of the position alone, so
+ * that who resumes stops where who was not stopped does. */
+static uint64_t run_end(const lx_loader *loader, uint64_t position)
+{
+    uint64_t length = lx_order_get_length(loader->order), run, end;
+    if (loader->epochs == 0 || length == 0 || !lx__multiply_fits(length, loader->epochs, &run))
+        return LX__POSITION_END;
+    uint64_t start = position / run * run;
+    return lx__add_fits(start, run, &end) ? end : LX__POSITION_END;
+}
+
+lx_status lx__loader_seek_locked(lx_loader *loader, uint64_t position, lx_error *error)
+{
+    (void)error;
+    lx__pipeline_drop(&loader->pipeline);
+    loader->scheduled = position;
+    loader->run_end = run_end(loader, position);
+    loader->ended = false;
+    atomic_store_explicit(&loader->position, position, memory_order_relaxed);
+    atomic_store_explicit(&loader->prefetched, 0, memory_order_relaxed);
+    return LX_OK;
+}
+
+/** The part of the next global batch that is this rank's; false at the end of the run. */
+static bool next_share(lx_loader *loader, uint64_t *start, lx__share *share)
+{
+    uint64_t length = lx_order_get_length(loader->order);
+    if (lx_loader_get_epoch_batches(loader) == 0) {
+        /* Nor will there be one in any epoch: looking for it might take for ever. */
+        if (loader->run_end != LX__POSITION_END)
+            loader->scheduled = loader->run_end;
+        return false;
+    }
+    while (loader->scheduled < loader->run_end) {
+        *start = loader->scheduled;
+        *share =
+            lx__shard_share(loader->shard, length, loader->scheduled, loader->global_batch);
+        bool full = share->end - loader->scheduled == loader->global_batch;
+        loader->scheduled = share->end;
+        if (share->count != 0 && (full || !loader->drop_last))
+            return true;
+    }
+    return false;
+}
+
+/** Puts the next batch into the pipeline; LX_END where there is none. */
+static lx_status schedule(lx_loader *loader, lx_error *error)
+{
+    lx__share share;
+    uint64_t start, before = loader->scheduled;
+    lx_batch *batch;
+    if (!next_share(loader, &start, &share))
+        return LX_END;
+    lx_status status = lx__ring_take(loader->ring, share.count, start, &batch, error);
+    if (status == LX_OK) {
+        status = lx__order_read(loader->order, loader->scratch, share.first, loader->shard.world,
+                                share.count, batch->indices, error);
+        if (status == LX_OK)
+            status = lx__pipeline_add(&loader->pipeline, batch, share.end, error);
+        else
+            lx_batch_release(batch);
+    }
+    if (status != LX_OK)
+        loader->scheduled = before;
+    return status;
+}
+
+static void count_prefetched(lx_loader *loader)
+{
+    uint64_t count = loader->pipeline.on_caller ? 0 : loader->pipeline.count;
+    atomic_store_explicit(&loader->prefetched, count, memory_order_relaxed);
+}
+
+/** Fills the pipeline. A failure counts only where nothing is in it. */
+static lx_status top_up(lx_loader *loader, lx_error *error)
+{
+    lx_status status = LX_OK;
+    lx_error ignored = LX_ERROR_INIT;
+    while (status == LX_OK && lx__pipeline_has_room(&loader->pipeline))
+        status = schedule(loader, loader->pipeline.count == 0 ? error : &ignored);
+    count_prefetched(loader);
+    return loader->pipeline.count != 0 ? LX_OK : status;
+}
+
+/* ---- handing out */
+
+static void count_batch(lx_loader *loader, const lx_batch *batch)
+{
+    atomic_fetch_add_explicit(&loader->batches, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&loader->records, batch->rows, memory_order_relaxed);
+}
+
+static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
+{
+    uint64_t end;
+    lx_status status = lx__pipeline_check(&loader->pipeline, error);
+    if (status == LX_OK)
+        status = top_up(loader, error);
+    if (status == LX_END) {
+        loader->ended = true;
+        atomic_store_explicit(&loader->position, loader->scheduled, memory_order_relaxed);
+    }
+    if (status != LX_OK)
+        return status;
+
+    uint64_t started = lx__clock_now();
+    status = lx__pipeline_take(&loader->pipeline, deadline, batch, &end, error);
+    atomic_fetch_add_explicit(&loader->wait_ns, lx__clock_now() - started, memory_order_relaxed);
+    if (status == LX_ERR_TIMEOUT || status == LX_ERR_CANCELED)
+        return status;
+    atomic_store_explicit(&loader->position, end, memory_order_relaxed);
+    if (status == LX_OK)
+        count_batch(loader, *batch);
+    else
+        atomic_fetch_add_explicit(&loader->failures, 1, memory_order_relaxed);
+    if (!loader->pipeline.on_caller)
+        (void)top_up(loader, NULL); /* what fails here fails again, and is told, next time */
+    return status;
+}
+
+static lx_status next_by(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
+{
+    *batch = NULL;
+    lx_status status = lx__executor_check(loader->executor, error);
+    if (status != LX_OK)
+        return status;
+    if (!lx__turn_take(&loader->turn, deadline))
+        return LX_ERR_TIMEOUT;
+    status = next(loader, deadline, batch, error);
+    lx__turn_give(&loader->turn);
+    return status;
+}
+
+lx_status lx_loader_next(lx_loader *loader, lx_batch **batch, lx_error *error)
+{
+    return next_by(loader, LX__NEVER, batch, error);
+}
+
+lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch **batch,
+                               lx_error *error)
+{
+    return next_by(loader, lx__clock_after(nanoseconds), batch, error);
+}
+
+void lx_loader_continue(lx_loader *loader)
+{
+    if (is_in_child(loader))
+        return;
+    (void)lx__turn_take(&loader->turn, LX__NEVER);
+    if (loader->ended)
+        loader->run_end = run_end(loader, loader->scheduled);
+    loader->ended = false;
+    lx__turn_give(&loader->turn);
+}
+
+void lx_loader_cancel(lx_loader *loader)
+{
+    if (loader->pipeline.executor != NULL && !is_in_child(loader))
+        lx__pipeline_cancel(&loader->pipeline);
+}
+
+lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error)
+{
+    lx_status status = lx__executor_check(loader->executor, error);
+    if (status != LX_OK)
+        return status;
+    (void)lx__turn_take(&loader->turn, LX__NEVER);
+    status = lx__loader_seek_locked(loader, position, error);
+    lx__turn_give(&loader->turn);
+    return status;
+}
+
+/* ---- looking */
+
+uint64_t lx_loader_tell(lx_loader *loader)
+{
+    return atomic_load_explicit(&loader->position, memory_order_relaxed);
+}
+
+uint64_t lx_loader_get_epoch_batches(const lx_loader *loader)
+{
+    uint64_t length = lx_order_get_length(loader->order);
+    uint64_t full = length / loader->global_batch, rest = length % loader->global_batch;
+    return full + (rest > loader->shard.rank && !loader->drop_last);
+}
+
+lx_source *lx_loader_get_source(const lx_loader *loader)
+{
+    return loader->source;
+}
+
+void lx_loader_read_stats(lx_loader *loader, lx_loader_stats *stats)
+{
+    lx__pool_stats pool = {0};
+    if (!is_in_child(loader))
+        lx__pool_read_stats(loader->ring->pool, &pool);
+    uint64_t records = atomic_load_explicit(&loader->records, memory_order_relaxed);
+    *stats = (lx_loader_stats){
+        .batches = atomic_load_explicit(&loader->batches, memory_order_relaxed),
+        .records = records,
+        .bytes = records * loader->ring->layout.record_bytes,
+        .failures = atomic_load_explicit(&loader->failures, memory_order_relaxed),
+        .wait_ns = atomic_load_explicit(&loader->wait_ns, memory_order_relaxed),
+        .fill_ns = atomic_load_explicit(&loader->pipeline.fill_ns, memory_order_relaxed),
+        .transform_ns = atomic_load_explicit(&loader->pipeline.transform_ns, memory_order_relaxed),
+        .blocks = pool.blocks_made,
+        .block_bytes = pool.bytes_mapped,
+        .prefetched = atomic_load_explicit(&loader->prefetched, memory_order_relaxed)};
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/options.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+const lx_loader_options lx__loader_defaults = {
+    .batch_size = 1, .world = 1, .epochs = 1, .prefetch_bytes = (uint64_t)64 << 20};
+
+lx_loader_options *lx_loader_options_new(void)
+{
+    lx_loader_options *options = lx__alloc(sizeof *options);
+    if (options != NULL)
+        *options = lx__loader_defaults;
+    return options;
+}
+
+static void free_fields(char **fields, size_t count)
+{
+    for (size_t i = 0; fields != NULL && i < count; i++)
+        lx__free(fields[i]);
+    lx__free(fields);
+}
+
+void lx_loader_options_free(lx_loader_options *options)
+{
+    if (options == NULL)
+        return;
+    lx_order_unref(options->order);
+    lx_executor_unref(options->executor);
+    free_fields(options->fields, options->field_count);
+    lx__free(options);
+}
+
+lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t size,
+                                           lx_error *error)
+{
+    if (size == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "batch_size must be at least 1");
+    options->batch_size = size;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *order,
+                                      lx_error *error)
+{
+    (void)error;
+    if (order != NULL)
+        lx_order_ref(order);
+    lx_order_unref(options->order);
+    options->order = order;
+    options->shuffle = false;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_shuffle(lx_loader_options *options, uint64_t seed,
+                                        lx_error *error)
+{
+    lx_status status = lx_loader_options_set_order(options, NULL, error);
+    options->shuffle = true;
+    options->seed = seed;
+    return status;
+}
+
+lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t rank, uint64_t world,
+                                     lx_error *error)
+{
+    if (rank >= world)
+        return lx__fail(error, LX_ERR_ARGUMENT, "rank %llu is not below world %llu",
+                        (unsigned long long)rank, (unsigned long long)world);
+    options->rank = rank;
+    options->world = world;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_epochs(lx_loader_options *options, uint64_t epochs,
+                                       lx_error *error)
+{
+    (void)error;
+    options->epochs = epochs;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop, lx_error *error)
+{
+    (void)error;
+    options->drop_last = drop;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_fields(lx_loader_options *options, const char *const *names,
+                                       size_t count, lx_error *error)
+{
+    char **fields = NULL;
+    if (count != 0) {
+        fields = lx__alloc_array(count, sizeof *fields);
+        if (fields == NULL)
+            return lx__fail_memory(error, "names of fields");
+    }
+    for (size_t i = 0; i < count; i++) {
+        fields[i] = lx__strdup(names[i]);
+        if (fields[i] == NULL) {
+            free_fields(fields, count);
+            return lx__fail_memory(error, "names of fields");
+        }
+    }
+    free_fields(options->fields, options->field_count);
+    options->fields = fields;
+    options->field_count = count;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_threads(lx_loader_options *options, uint32_t threads,
+                                        lx_error *error)
+{
+    if (threads > LX_MAX_READERS)
+        return lx__fail(error, LX_ERR_ARGUMENT, "threads: %u is not in 0 .. %d", threads,
+                        LX_MAX_READERS);
+    options->threads = threads;
+    options->threads_set = true;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_executor *executor,
+                                         lx_error *error)
+{
+    (void)error;
+    if (executor != NULL)
+        lx_executor_ref(executor);
+    lx_executor_unref(options->executor);
+    options->executor = executor;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint64_t bytes,
+                                               lx_error *error)
+{
+    (void)error;
+    options->prefetch_bytes = bytes;
+    return LX_OK;
+}
+
+lx_status lx_loader_options_set_transform(lx_loader_options *options,
+                                          lx_transform_function transform, void *user,
+                                          lx_error *error)
+{
+    (void)error;
+    options->transform = transform;
+    options->transform_user = user;
+    return LX_OK;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/pipeline.h"
+
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Bytes that are worth a grab of a thread: a few microseconds of copying. */
+#define PART_BYTES ((uint64_t)64 << 10)
+#define PART_ROWS_MIN 8
+/* Batches below this are filled faster than a thread is woken for them. */
+#define CALLER_BYTES ((uint64_t)128 << 10)
+/* Batches in flight for each thread that fills them. */
+#define DEPTH_PER_READER 4
+
+/* ---- filling, on any thread */
+
+static lx__job *job_of(lx__task *task)
+{
+    return (lx__job *)((char *)task - offsetof(lx__job, task));
+}
+
+static void note_failure(lx__job *job, lx_status status, const lx_error *error)
+{
+    if (atomic_exchange_explicit(&job->failing, true, memory_order_relaxed))
+        return;
+    job->status = status;
+    job->error = *error;
+    lx__task_stop(&job->task);
+}
+
+/** Fills the records of one part. */
+static void run(lx__task *task, size_t part)
+{
+    lx__job *job = job_of(task);
+    lx_batch *batch = job->batch;
+    const lx__layout *layout = &batch->ring->layout;
+    lx_target targets[16], *moved = targets;
+    size_t columns = lx_source_get_column_count(layout->source);
+    lx_error error = LX_ERROR_INIT;
+    uint64_t started = lx__clock_now(), first = part * job->part_rows;
+    uint64_t rows = batch->rows - first < job->part_rows ? batch->rows - first : job->part_rows;
+    lx_status status = LX_OK;
+
+    if (columns > sizeof targets / sizeof *targets)
+        moved = lx__alloc_array(columns, sizeof *moved);
+    if (moved == NULL)
+        status = lx__fail_memory(&error, "a batch");
+    for (size_t i = 0; status == LX_OK && i < columns; i++) {
+        moved[i] = batch->targets[i];
+        if (moved[i].data != NULL)
+            moved[i].data = (uint8_t *)moved[i].data + first * moved[i].stride;
+    }
+    if (status == LX_OK)
+        status = lx_source_fill(layout->source, batch->indices + first, (size_t)rows, moved,
+                                &error);
+    if (moved != targets)
+        lx__free(moved);
+    if (status != LX_OK)
+        note_failure(job, status, &error);
+    atomic_fetch_add_explicit(&job->pipeline->fill_ns, lx__clock_now() - started,
+                              memory_order_relaxed);
+}
+
+static void run_transform(lx__job *job)
+{
+    lx__pipeline *pipeline = job->pipeline;
+    lx_error error = LX_ERROR_INIT;
+    uint64_t started = lx__clock_now();
+    lx_status status = pipeline->transform(job->batch, pipeline->transform_user, &error);
+    atomic_fetch_add_explicit(&pipeline->transform_ns, lx__clock_now() - started,
+                              memory_order_relaxed);
+    if (status == LX_OK)
+        return;
+    if (error.status >= 0)
+        lx__fail(&error, LX_ERR_CALLBACK, "the transform failed");
+    note_failure(job, status < 0 ? status : LX_ERR_CALLBACK, &error);
+}
+
+/** All parts are there, or some failed, or none will come. */
+static void finish(lx__task *task, bool canceled)
+{
+    lx__job *job = job_of(task);
+    lx__pipeline *pipeline = job->pipeline;
+    if (canceled && job->status == LX_OK) {
+        lx_error error = LX_ERROR_INIT;
+        lx__fail(&error, LX_ERR_STATE, "the executor was closed");
+        note_failure(job, LX_ERR_STATE, &error);
+    }
+    if (job->status == LX_OK && pipeline->transform != NULL)
+        run_transform(job);
+    pthread_mutex_lock(&pipeline->mutex);
+    job->done = true;
+    pthread_cond_broadcast(&pipeline->changed);
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+/* ---- scheduling, on the consumer's thread */
+
+static uint64_t part_rows(const lx__layout *layout)
+{
+    uint64_t bytes = layout->record_bytes != 0 ? layout->record_bytes : 1;
+    uint64_t rows = PART_BYTES / bytes;
+    return rows < PART_ROWS_MIN ? PART_ROWS_MIN : rows;
+}
+
+static size_t depth_for(uint64_t prefetch_bytes, uint64_t batch_bytes, uint32_t readers)
+{
+    uint64_t depth = prefetch_bytes / (batch_bytes != 0 ? batch_bytes : 1);
+    uint64_t most = (uint64_t)readers * DEPTH_PER_READER;
+    if (most > LX__DEPTH_MAX)
+        most = LX__DEPTH_MAX;
+    if (depth > most)
+        depth = most;
+    return depth != 0 ? (size_t)depth : 1;
+}
+
+lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor,
+                            const lx__layout *layout, uint64_t prefetch_bytes,
+                            lx_transform_function transform, void *user, lx_error *error)
+{
+    uint32_t readers = lx_executor_get_readers(executor);
+    pthread_mutex_init(&pipeline->mutex, NULL);
+    lx__clock_condition(&pipeline->changed);
+    pipeline->executor = lx_executor_ref(executor);
+    pipeline->source = layout->source;
+    pipeline->transform = transform;
+    pipeline->transform_user = user;
+    pipeline->on_caller =
+        readers == 0 || (transform == NULL && layout->bytes < CALLER_BYTES);
+    pipeline->part_rows = part_rows(layout);
+    pipeline->depth = pipeline->on_caller ? 1 : depth_for(prefetch_bytes, layout->bytes, readers);
+    pipeline->jobs = lx__alloc_array(pipeline->depth, sizeof *pipeline->jobs);
+    return pipeline->jobs != NULL ? LX_OK : lx__fail_memory(error, "a loader");
+}
+
+static lx__job *oldest(const lx__pipeline *pipeline)
+{
+    return &pipeline->jobs[pipeline->first];
+}
+
+static void remove_oldest(lx__pipeline *pipeline)
+{
+    pipeline->first = (pipeline->first + 1) % pipeline->depth;
+    pipeline->count--;
+}
+
+lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end, lx_error *error)
+{
+    lx__job *job = &pipeline->jobs[(pipeline->first + pipeline->count) % pipeline->depth];
+    uint64_t rows = pipeline->on_caller ? batch->rows : pipeline->part_rows;
+    size_t parts = (size_t)((batch->rows + rows - 1) / rows);
+    job->pipeline = pipeline;
+    job->batch = batch;
+    job->end = end;
+    job->part_rows = rows;
+    job->status = LX_OK;
+    job->done = false;
+    atomic_store_explicit(&job->failing, false, memory_order_relaxed);
+    lx__task_init(&job->task, run, finish, parts);
+    lx_status status = LX_OK;
+    if (!pipeline->on_caller)
+        status = lx__executor_submit(pipeline->executor, LX_QUEUE_READ, &job->task, error);
+    if (status == LX_OK)
+        pipeline->count++;
+    else
+        lx_batch_release(batch);
+    return status;
+}
+
+/** Waits until the job is done, or the deadline passes, or all is canceled. */
+static lx_status wait_for(lx__pipeline *pipeline, const lx__job *job, uint64_t deadline,
+                          bool heed_cancel)
+{
+    bool in_time = true;
+    pthread_mutex_lock(&pipeline->mutex);
+    while (!job->done && in_time && !(heed_cancel && pipeline->canceled))
+        in_time = lx__clock_wait(&pipeline->changed, &pipeline->mutex, deadline);
+    lx_status status = heed_cancel && pipeline->canceled ? LX_ERR_CANCELED
+                       : job->done                       ? LX_OK
+                                                         : LX_ERR_TIMEOUT;
+    pthread_mutex_unlock(&pipeline->mutex);
+    return status;
+}
+
+lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    bool canceled = pipeline->canceled;
+    pthread_mutex_unlock(&pipeline->mutex);
+    return canceled ? lx__fail(error, LX_ERR_CANCELED, "the loader was canceled") : LX_OK;
+}
+
+lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch **batch,
+                            uint64_t *end, lx_error *error)
+{
+    lx__job *job = oldest(pipeline);
+    if (pipeline->on_caller) {
+        run(&job->task, 0);
+        finish(&job->task, false);
+    } else {
+        lx__executor_help_until(pipeline->executor, &job->task, deadline);
+    }
+    lx_status status = wait_for(pipeline, job, deadline, true);
+    if (status == LX_ERR_CANCELED)
+        return lx__fail(error, status, "the loader was canceled");
+    if (status != LX_OK)
+        return status;
+    *end = job->end;
+    status = job->status;
+    if (status == LX_OK) {
+        *batch = job->batch;
+    } else {
+        lx_batch_release(job->batch);
+        if (error != NULL && error->status >= 0)
+            *error = job->error;
+    }
+    remove_oldest(pipeline);
+    return status;
+}
+
+void lx__pipeline_drop(lx__pipeline *pipeline)
+{
+    /* In a child of fork() there is nobody to wait for. */
+    bool threads = !pipeline->on_caller && lx__executor_check(pipeline->executor, NULL) == LX_OK;
+    for (size_t i = 0; threads && i < pipeline->count; i++)
+        lx__executor_cancel(pipeline->executor,
+                            &pipeline->jobs[(pipeline->first + i) % pipeline->depth].task);
+    while (pipeline->count != 0) {
+        lx__job *job = oldest(pipeline);
+        if (threads)
+            (void)wait_for(pipeline, job, LX__NEVER, false);
+        lx_batch_release(job->batch);
+        remove_oldest(pipeline);
+    }
+}
+
+void lx__pipeline_cancel(lx__pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->mutex);
+    pipeline->canceled = true;
+    pthread_cond_broadcast(&pipeline->changed);
+    pthread_mutex_unlock(&pipeline->mutex);
+}
+
+void lx__pipeline_close(lx__pipeline *pipeline)
+{
+    bool here = lx__executor_check(pipeline->executor, NULL) == LX_OK;
+    lx__pipeline_drop(pipeline);
+    lx__free(pipeline->jobs);
+    lx_executor_unref(pipeline->executor);
+    if (here) { /* else destroying would wait for those who waited in the parent */
+        pthread_cond_destroy(&pipeline->changed);
+        pthread_mutex_destroy(&pipeline->mutex);
+    }
+}

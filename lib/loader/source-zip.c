@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Several sources of one length, side by side. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "loader/source.h"
+
+typedef struct zip_source {
+    lx_source source;
+    lx_source **parts;
+    size_t part_count;
+} zip_source;
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    zip_source *self = (zip_source *)source;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < self->part_count; i++) {
+        lx_source *part = self->parts[i];
+        bool wanted = false;
+        for (size_t k = 0; k < part->column_count; k++)
+            wanted = wanted || targets[k].data != NULL;
+        if (wanted)
+            status = part->class->fill(part, indices, count, targets, error);
+        targets += part->column_count;
+    }
+    return status;
+}
+
+static int describe(const lx_source *source, json_t *object)
+{
+    const zip_source *self = (const zip_source *)source;
+    json_t *parts = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < self->part_count; i++)
+        failed |= json_array_append_new(parts, lx__source_to_json(self->parts[i]));
+    failed |= json_object_set_new(object, "sources", parts);
+    return failed != 0 ? -1 : 0;
+}
+
+static json_t *frame(const lx_source *source)
+{
+    const zip_source *self = (const zip_source *)source;
+    json_t *frames = json_array();
+    for (size_t i = 0; frames != NULL && i < self->part_count; i++)
+        if (json_array_append_new(frames, lx__source_frame(self->parts[i])) != 0) {
+            json_decref(frames);
+            return NULL;
+        }
+    return frames;
+}
+
+static void dispose(lx_source *source)
+{
+    zip_source *self = (zip_source *)source;
+    for (size_t i = 0; i < self->part_count; i++)
+        lx_source_unref(self->parts[i]);
+    lx__free(self->parts);
+}
+
+static const lx__source_class class = {
+    .kind = "zip", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
+
+/** Counts the columns, and looks that the lengths are one. */
+static lx_status count_columns(lx_source *const *sources, const char *const *names, size_t count,
+                               size_t *columns, lx_error *error)
+{
+    *columns = 0;
+    if (count == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a zip needs at least one source");
+    for (size_t i = 0; i < count; i++) {
+        if (sources[i]->length != sources[0]->length)
+            return lx__fail(error, LX_ERR_MISMATCH,
+                            "source 0 has %llu records, source %zu has %llu",
+                            (unsigned long long)sources[0]->length, i,
+                            (unsigned long long)sources[i]->length);
+        if (names != NULL && names[i] != NULL && sources[i]->column_count != 1)
+            return lx__fail(error, LX_ERR_ARGUMENT,
+                            "source %zu has %zu columns: it cannot be renamed to '%s'", i,
+                            sources[i]->column_count, names[i]);
+        *columns += sources[i]->column_count;
+    }
+    return LX_OK;
+}
+
+static lx_status add_parts(lx_source *made, lx_source *const *sources, const char *const *names,
+                           size_t count, lx_error *error)
+{
+    zip_source *self = (zip_source *)made;
+    size_t position = 0;
+    lx_status status = LX_OK;
+    self->parts = lx__alloc_array(count, sizeof(lx_source *));
+    if (self->parts == NULL)
+        return lx__fail_memory(error, "a zip of sources");
+    for (size_t i = 0; i < count; i++)
+        self->parts[self->part_count++] = lx_source_ref(sources[i]);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        const char *name = names != NULL ? names[i] : NULL;
+        for (size_t k = 0; status == LX_OK && k < sources[i]->column_count; k++) {
+            const lx_column_info *column = &sources[i]->columns[k];
+            status = lx__source_set_column(made, position++, name != NULL ? name : column->name,
+                                           column, error);
+        }
+    }
+    return status == LX_OK ? lx__source_check_names(made, error) : status;
+}
+
+lx_status lx_source_zip(lx_source *const *sources, const char *const *names, size_t count,
+                        lx_source **source, lx_error *error)
+{
+    size_t columns;
+    lx_source *made;
+    lx_status status = count_columns(sources, names, count, &columns, error);
+    if (status == LX_OK)
+        status = lx__source_new(&class, sizeof(zip_source), sources[0]->length, columns, &made,
+                                error);
+    if (status != LX_OK)
+        return status;
+    status = add_parts(made, sources, names, count, error);
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* A zrecord dataset as a source. */
+#include "base/error.h"
+#include "loader/source.h"
+#include "sampler/state.h"
+
+typedef struct zrecord_source {
+    lx_source source;
+    lx_dataset *dataset;
+    bool owned; /**< Opened here, to be closed here. */
+} zrecord_source;
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    zrecord_source *self = (zrecord_source *)source;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < source->column_count; i++)
+        if (targets[i].data != NULL)
+            status = lx_dataset_gather(self->dataset, i, indices, count, targets[i].data,
+                                       targets[i].stride, error);
+    return status;
+}
+
+static int describe(const lx_source *source, json_t *object)
+{
+    lx_identity identity;
+    lx_dataset_get_identity(((const zrecord_source *)source)->dataset, &identity);
+    return json_object_set_new(object, "uuid", json_string(identity.uuid));
+}
+
+static json_t *frame(const lx_source *source)
+{
+    lx_identity identity;
+    lx_dataset_get_identity(((const zrecord_source *)source)->dataset, &identity);
+    return json_pack("{s:o, s:o, s:I}", "generation", lx__state_number(identity.generation),
+                     "epoch", lx__state_number(identity.epoch), "crc", (json_int_t)identity.crc);
+}
+
+static void dispose(lx_source *source)
+{
+    zrecord_source *self = (zrecord_source *)source;
+    if (self->owned)
+        lx_dataset_close(self->dataset);
+}
+
+static const lx__source_class class = {
+    .kind = "zrecord", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
+
+lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
+{
+    const lx_schema *schema = lx_dataset_get_schema(dataset);
+    lx_source *made;
+    lx_status status =
+        lx__source_new(&class, sizeof(zrecord_source), lx_dataset_get_length(dataset),
+                       lx_schema_get_count(schema), &made, error);
+    if (status != LX_OK)
+        return status;
+    ((zrecord_source *)made)->dataset = dataset;
+    for (size_t i = 0; status == LX_OK && i < made->column_count; i++) {
+        const lx_field *field = lx_schema_get_field(schema, i);
+        lx_column_info column = {.dtype = field->dtype,
+                                 .ndim = field->ndim,
+                                 .shape = field->shape,
+                                 .size = field->size};
+        status = lx__source_set_column(made, i, field->name, &column, error);
+    }
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}
+
+lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
+                                  lx_source **source, lx_error *error)
+{
+    lx_dataset *dataset;
+    lx_status status = lx_dataset_open(path, options, &dataset, error);
+    if (status != LX_OK)
+        return status;
+    status = lx_source_from_dataset(dataset, source, error);
+    if (status == LX_OK)
+        ((zrecord_source *)*source)->owned = true;
+    else
+        lx_dataset_close(dataset);
+    return status;
+}

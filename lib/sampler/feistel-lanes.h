@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The Feistel network on vectors: the body that feistel-avx2.c and feistel-neon.c share.
+ * Both define before including it
+ *   LANES: how many values a vector takes,
+ *   struct network, load_network(feistel): what is needed at every round, in vectors,
+ *   struct halves: the left and right halves of so many values,
+ *   load(network, values), store(network, values, halves): from and to memory,
+ *   two_rounds(network, round, halves): round, of the left half, and the next, of the right.
+ */
+#ifndef LX_SAMPLER_FEISTEL_LANES_H
+#define LX_SAMPLER_FEISTEL_LANES_H
+
+static inline void pass_one(const struct network *network, uint64_t *values)
+{
+    struct halves a = load(network, values);
+    for (int round = 0; round < LX__FEISTEL_ROUNDS; round += 2)
+        a = two_rounds(network, round, a);
+    store(network, values, a);
+}
+
+/** Four vectors side by side: a multiplication answers after several cycles, and each waits for
+ * the one before. */
+static inline void pass_four(const struct network *network, uint64_t *values)
+{
+    struct halves a = load(network, values), b = load(network, values + LANES),
+                  c = load(network, values + 2 * LANES), d = load(network, values + 3 * LANES);
+    for (int round = 0; round < LX__FEISTEL_ROUNDS; round += 2) {
+        a = two_rounds(network, round, a);
+        b = two_rounds(network, round, b);
+        c = two_rounds(network, round, c);
+        d = two_rounds(network, round, d);
+    }
+    store(network, values, a);
+    store(network, values + LANES, b);
+    store(network, values + 2 * LANES, c);
+    store(network, values + 3 * LANES, d);
+}
+
+static inline void pass_lanes(const lx__feistel *feistel, uint64_t *values, size_t count)
+{
+    const struct network network = load_network(feistel);
+    for (; count >= 4 * LANES; count -= 4 * LANES, values += 4 * LANES)
+        pass_four(&network, values);
+    for (; count >= LANES; count -= LANES, values += LANES)
+        pass_one(&network, values);
+    /* Fewer than a vector: plain code is done before a vector filled up with zeros would be. */
+    lx__feistel_pass_scalar(feistel, values, count);
+}
+
+#endif

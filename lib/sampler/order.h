@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief What an order is made of, and how the loader reads one.
+ *
+ * Every kind of order is a struct that begins with an lx_order and a class that says what to do
+ * with it. An order made of other orders holds references to them, nests their JSON, and keeps
+ * scratches of theirs in its own.
+ */
+#ifndef LX_SAMPLER_ORDER_H
+#define LX_SAMPLER_ORDER_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/sampler.h>
+
+#include "base/json.h"
+
+/** The end of the positions: none is this or above. */
+#define LX__POSITION_END UINT64_MAX
+
+/** One kind of order. */
+typedef struct lx__order_class {
+    const char *kind; /**< Its name in states. */
+    int formula;      /**< Version of its formula, in states: another one may give other indices. */
+
+    /** Bytes of its scratch, which starts zeroed; 0 if it needs none. */
+    size_t scratch_size;
+    /** Releases what the scratch came to own; NULL where it owns nothing. */
+    void (*clear_scratch)(void *scratch);
+
+    /** See lx__order_read(). Called with at least one position, in an order of at least one. */
+    lx_status (*read)(const lx_order *order, void *scratch, uint64_t first, uint64_t step,
+                      uint64_t count, uint64_t *indices, lx_error *error);
+
+    /** Adds to @p object what else sets this order apart from others of its kind and length.
+     * Returns 0, or -1 without memory. */
+    int (*describe)(const lx_order *order, json_t *object);
+
+    /** Releases what the order owns beside its own memory; NULL where it owns nothing. */
+    void (*dispose)(lx_order *order);
+} lx__order_class;
+
+struct lx_order {
+    const lx__order_class *class;
+    uint64_t length; /**< Positions in an epoch. */
+    uint64_t bound;  /**< Every index is below this: what a source must have at least. */
+    atomic_size_t references;
+};
+
+/** Memory of @p size bytes for an order of @p class, begun with these and one reference. */
+lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length, uint64_t bound,
+                        lx_order **order, lx_error *error);
+
+/**
+ * What one thread keeps while it reads an order: the table or the keys of the epoch it is in.
+ *
+ * @par Thread safety
+ * One thread at a time, and only with the order it was made for.
+ */
+typedef struct lx__scratch lx__scratch;
+
+/** A scratch for reading @p order, of which it takes a reference; for lx__scratch_free(). */
+LX_API lx_status lx__scratch_new(lx_order *order, lx__scratch **scratch, lx_error *error);
+
+/** NULL is nothing. */
+LX_API void lx__scratch_free(lx__scratch *scratch);
+
+/**
+ * Indices at the positions first, first + step, ..., @p count of them, across epochs. The step is
+ * 1 or more, and the last position is below #LX__POSITION_END; an order of length 0 has none.
+ *
+ * @retval LX_ERR_NOMEM  There is no memory for what the scratch keeps.
+ */
+LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,
+                                uint64_t step, uint64_t count, uint64_t *indices, lx_error *error);
+
+/** Every index of the order is below this. */
+LX_API uint64_t lx__order_get_bound(const lx_order *order);
+
+/** {"kind", "formula", "length", ...}: all that its indices depend on. NULL without memory. */
+LX_API json_t *lx__order_to_json(const lx_order *order);
+
+/**
+ * Whether @p json, from a state, is what lx__order_to_json() makes of @p order.
+ *
+ * @retval LX_ERR_MISMATCH  It is not; the message names the first difference, both values, and
+ *                          "order" as where they stand.
+ */
+LX_API lx_status lx__order_match_json(const lx_order *order, const json_t *json, lx_error *error);
+
+#endif

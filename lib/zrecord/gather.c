@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/gather.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* Records whose places are found before the first of them is copied. */
+#define BLOCK 64
+/* Rows of the table that are prefetched ahead: a miss costs about ten hits. */
+#define ROWS_AHEAD 16
+/* Lines of each page of the next record that are prefetched while one is copied: the start of a
+ * page is what the processor's own prefetcher does not see coming. */
+#define LINES_AHEAD 4
+#define LINE 64
+/* Records up to this are prefetched whole as soon as they are found: a block of them fits into the
+ * first-level cache, and one of them is copied before the next one's lines could arrive. */
+#define SMALL 512
+#define PAGE 4096
+
+/** What stays the same for all records of a call. */
+typedef struct gather {
+    lx__snapshot *snapshot;
+    const lx__column *column;
+    size_t field;
+    uint64_t length;
+    uint64_t rows;
+    uint32_t size;  /**< Of a dense record. */
+    uint32_t align_mask;
+    bool verify;    /**< Some raw values may have to be verified, or */
+    bool always;    /**< all of them. */
+    lx__inflater *inflater; /**< Taken when the first compressed value is met. */
+} gather;
+
+static gather start(lx__snapshot *snapshot, size_t field)
+{
+    const lx__column *column = &snapshot->columns[field];
+    lx_verify verify = snapshot->store->verify;
+    return (gather){.snapshot = snapshot,
+                    .column = column,
+                    .field = field,
+                    .length = snapshot->state.length,
+                    .rows = snapshot->state.rows,
+                    .size = (uint32_t)column->rules->size,
+                    .align_mask = column->rules->align - 1,
+                    .always = verify == LX_VERIFY_ALWAYS,
+                    .verify = verify == LX_VERIFY_ALWAYS ||
+                              (verify == LX_VERIFY_FIRST && column->table != NULL &&
+                               !lx__table_all_verified(column->table))};
+}
+
+lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                         lx_error *error)
+{
+    lx_status status =
+        lx__fail(error, LX_ERR_RANGE, "index %llu is not below the length %llu",
+                 (unsigned long long)index, (unsigned long long)snapshot->state.length);
+    lx__error_locate(error, snapshot->store->directory.path,
+                     lx__schema_field(snapshot->store->meta.schema, field)->name, index, LX_NONE);
+    return status;
+}
+
+static inline void prefetch_rows(const gather *g, uint64_t index)
+{
+    if (index >= g->rows)
+        return;
+    __builtin_prefetch(g->column->offsets + index * LX__OFFSET_ROW);
+    if (g->verify)
+        __builtin_prefetch(g->column->checks + index * LX__CHECK_ROW);
+}
+
+/** @p lines is how many of each page. */
+static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lines)
+{
+    for (size_t page = 0; page < size; page += PAGE)
+        for (size_t line = page; line < size && line < page + lines * LINE; line += LINE)
+            __builtin_prefetch(data + line);
+}
+
+/**
+ * Finds a raw value by its row of the offset table alone; NULL where the long way has to be taken:
+ * a set, a chunk that is not mapped yet, or anything that is not as it usually is. The rules of
+ * lx__entry_check() hold for what is found, but for the logical length, which is_intact() sees.
+ */
+static inline const uint8_t *find_raw(const gather *g, uint64_t index)
+{
+    if (index >= g->rows ||
+        lx__sets_find(&g->snapshot->state.sets, (uint32_t)g->field, index) != NULL)
+        return NULL;
+    const uint8_t *row = g->column->offsets + index * LX__OFFSET_ROW;
+    uint32_t chunk = lx__load_le32(row), physical = lx__load_le32(row + 4);
+    uint64_t offset = lx__load_le64(row + 8);
+    if (physical != g->size)
+        return NULL;
+    if (chunk == LX__CHUNK_INLINE)
+        return physical == LX__INLINE_MAX ? row + 8 : NULL;
+    uint32_t position = lx__snapshot_find_chunk(g->snapshot, chunk);
+    if (position == LX__NO_CHUNK || (offset & g->align_mask) != 0 || physical == 0 ||
+        !lx__range_fits(offset, physical, g->snapshot->state.chunks[position].bytes))
+        return NULL;
+    const uint8_t *data =
+        atomic_load_explicit(&g->snapshot->chunk_data[position], memory_order_acquire);
+    return data != NULL ? data + offset : NULL;
+}
+
+/** Whether a raw value that find_raw() found needs no verification, or passes it. */
+static inline bool is_intact(const gather *g, uint64_t index, const uint8_t *data)
+{
+    if (!g->always && lx__table_is_verified(g->column->table, index))
+        return true;
+    lx__entry entry = lx__entry_load(g->column->offsets + index * LX__OFFSET_ROW,
+                                     g->column->checks + index * LX__CHECK_ROW);
+    if (entry.logical != entry.physical ||
+        (lx__entry_crc(&entry, g->column->rules, data) ^ lx__index_crc(index)) != entry.crc)
+        return false; /* the long way tells what is wrong */
+    if (!g->always)
+        lx__table_set_verified(g->column->table, index);
+    return true;
+}
+
+static lx_status inflate_value(gather *g, uint64_t index, const lx__entry *entry,
+                               const lx__value_place *place, uint8_t *out, lx_error *error)
+{
+    const lx__field *field = lx__schema_field(g->snapshot->store->meta.schema, g->field);
+    lx_status status = LX_OK;
+    if (field->shown.compression == LX__ZSTD)
+        status = lx__fail(error, LX_ERR_UNSUPPORTED,
+                          "the record is compressed by zstd, which this library does not have");
+    if (status == LX_OK && g->inflater == NULL) {
+        g->inflater = lx__store_take_inflater(g->snapshot->store);
+        if (g->inflater == NULL)
+            status = lx__fail_memory(error, "decompression");
+    }
+    if (status == LX_OK &&
+        !lx__inflate(g->inflater, place->data, place->physical, out, place->logical))
+        status = lx__fail(error, LX_ERR_CORRUPT,
+                          "%u stored bytes are not a Deflate stream of %u bytes",
+                          place->physical, place->logical);
+    if (status != LX_OK)
+        lx__snapshot_blame(g->snapshot, g->field, index, entry, error);
+    return status;
+}
+
+/** The long way: any kind of value, checked and verified, to @p out, which holds @p room bytes. */
+static lx_status copy_any(gather *g, uint64_t index, uint8_t *out, uint64_t room, lx_error *error)
+{
+    lx__entry entry;
+    lx__value_place place;
+    if (index >= g->length)
+        return lx__fail_index(g->snapshot, g->field, index, error);
+    lx_status status =
+        lx__snapshot_locate(g->snapshot, g->field, index, &entry, &place, error);
+    if (status == LX_OK)
+        status = lx__snapshot_verify(g->snapshot, g->field, index, &entry, &place, error);
+    if (status != LX_OK)
+        return status;
+    if (place.data == NULL) {
+        memset(out, 0, room);
+        return LX_OK;
+    }
+    if (place.logical != room)
+        return lx__fail(error, LX_ERR_MISMATCH,
+                        "record %llu has %u bytes, not the %llu that were measured: measure again",
+                        (unsigned long long)index, place.logical, (unsigned long long)room);
+    if (place.physical < place.logical)
+        return inflate_value(g, index, &entry, &place, out, error);
+    if (room != 0)
+        memcpy(out, place.data, room);
+    return LX_OK;
+}
+
+static void finish(gather *g)
+{
+    lx__store_give_inflater(g->snapshot->store, g->inflater);
+}
+
+/** Copies a block whose raw values were found. */
+static lx_status copy_block(gather *g, const uint64_t *indices, const uint8_t *const *found,
+                            size_t count, uint8_t *out, size_t stride, lx_error *error)
+{
+    size_t size = g->size;
+    /* A checksum reads in three streams, which the processor's prefetcher makes nothing of. */
+    size_t lines = g->verify ? PAGE / LINE : LINES_AHEAD;
+    if (found[0] != NULL)
+        prefetch_payload(found[0], size, lines);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && found[i + 1] != NULL)
+            prefetch_payload(found[i + 1], size, lines);
+        if (found[i] != NULL && (!g->verify || is_intact(g, indices[i], found[i]))) {
+            memcpy(out + i * stride, found[i], size);
+            continue;
+        }
+        lx_status status = copy_any(g, indices[i], out + i * stride, size, error);
+        if (status != LX_OK)
+            return status;
+    }
+    return LX_OK;
+}
+
+lx_status lx__gather_dense(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+                           size_t count, uint8_t *out, size_t stride, lx_error *error)
+{
+    gather g = start(snapshot, field);
+    const uint8_t *found[BLOCK];
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < ROWS_AHEAD && i < count; i++)
+        prefetch_rows(&g, indices[i]);
+    for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
+        size_t block = count - at < BLOCK ? count - at : BLOCK;
+        for (size_t i = 0; i < block; i++) {
+            if (at + i + ROWS_AHEAD < count)
+                prefetch_rows(&g, indices[at + i + ROWS_AHEAD]);
+            found[i] = indices[at + i] < g.length ? find_raw(&g, indices[at + i]) : NULL;
+            if (found[i] != NULL)
+                prefetch_payload(found[i], g.size < SMALL ? g.size : 1, PAGE / LINE);
+        }
+        status =
+            copy_block(&g, indices + at, found, block, out + at * stride, stride, error);
+    }
+    finish(&g);
+    return status;
+}
+
+lx_status lx__gather_bytes(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+                           size_t count, uint8_t *out, const uint64_t *offsets, lx_error *error)
+{
+    gather g = start(snapshot, field);
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < ROWS_AHEAD && i < count; i++)
+        prefetch_rows(&g, indices[i]);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        if (i + ROWS_AHEAD < count)
+            prefetch_rows(&g, indices[i + ROWS_AHEAD]);
+        status =
+            copy_any(&g, indices[i], out + offsets[i], offsets[i + 1] - offsets[i], error);
+    }
+    finish(&g);
+    return status;
+}
+
+lx_status lx__measure(lx__snapshot *snapshot, size_t field, const uint64_t *indices, size_t count,
+                      uint64_t *offsets, uint8_t *present, lx_error *error)
+{
+    gather g = start(snapshot, field);
+    uint64_t total = 0, dense = g.column->rules->size;
+    offsets[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        lx__entry entry;
+        lx__value_place place;
+        if (i + ROWS_AHEAD < count)
+            prefetch_rows(&g, indices[i + ROWS_AHEAD]);
+        if (indices[i] >= g.length)
+            return lx__fail_index(snapshot, field, indices[i], error);
+        lx_status status =
+            lx__snapshot_locate(snapshot, field, indices[i], &entry, &place, error);
+        if (status != LX_OK)
+            return status;
+        bool there = !lx__entry_is_missing(&entry);
+        total += there || dense == LX_NONE ? place.logical : dense;
+        offsets[i + 1] = total;
+        if (present != NULL)
+            present[i] = there;
+    }
+    return LX_OK;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/log.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "zrecord/names.h"
+
+/* Behind a break, places that look like a frame are tried until their sizes sum to this many times
+ * the bytes that are searched: a hostile log could make each place look like a large one. */
+#define SEARCH_EFFORT 4
+
+lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx__log_identity *identity,
+                       lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    *log = (lx__log_reader){.file = LX__FILE_CLOSED, .identity = *identity};
+    lx__log_name(identity->generation, name);
+    lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
+    if (status == LX_ERR_NOT_FOUND) {
+        if (error != NULL && error->status == LX_ERR_NOT_FOUND)
+            error->status = LX_ERR_CORRUPT; /* meta.json names it: it must be there */
+        return LX_ERR_CORRUPT;
+    }
+    if (status == LX_OK) {
+        log->window = lx__alloc(LX__LOG_WINDOW);
+        if (log->window == NULL)
+            status = lx__fail_memory(error, "the log's window");
+    }
+    if (status != LX_OK)
+        lx__log_close(log);
+    return status;
+}
+
+void lx__log_close(lx__log_reader *log)
+{
+    lx__file_close(&log->file);
+    lx__free(log->window);
+    log->window = NULL;
+}
+
+static void forget_window(lx__log_reader *log)
+{
+    log->window_start = log->window_end = 0;
+}
+
+/** The bytes, or NULL where the file ends before them: a writer may have cut a torn end since the
+ * size was taken. */
+static lx_status look(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
+                      lx_error *error)
+{
+    *bytes = NULL;
+    if (offset < log->window_start || offset + size > log->window_end) {
+        size_t got;
+        lx_status status =
+            lx__file_read_some(&log->file, log->window, LX__LOG_WINDOW, offset, &got, error);
+        if (status != LX_OK)
+            return status;
+        log->window_start = offset;
+        log->window_end = offset + got;
+        if (got < size) {
+            forget_window(log);
+            return LX_OK;
+        }
+    }
+    *bytes = log->window + (offset - log->window_start);
+    return LX_OK;
+}
+
+lx_status lx__log_bytes(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
+                        lx_error *error)
+{
+    lx_status status = look(log, offset, size, bytes, error);
+    if (status != LX_OK || *bytes != NULL)
+        return status;
+    status = lx__fail(error, LX_ERR_CORRUPT, "the log was cut while it was read");
+    lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
+    return status;
+}
+
+lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, lx_error *error)
+{
+    const uint8_t *bytes;
+    lx_status status = lx__log_bytes(log, offset, LX__FRAME_HEADER, &bytes, error);
+    if (status != LX_OK)
+        return status;
+    lx__frame_load(frame, bytes);
+    status = lx__log_bytes(log, offset + frame->bytes - 4, 4, &bytes, error);
+    if (status == LX_OK)
+        frame->crc = lx__load_le32(bytes);
+    return status;
+}
+
+/** Takes the CRC of the frame at @p offset, window by window, and compares it with its own. */
+static lx_status check_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                           lx_error *error)
+{
+    uint64_t left = frame->bytes - 4;
+    uint32_t crc = lx__frame_crc_start(&log->identity);
+    const uint8_t *bytes;
+    while (left != 0) {
+        size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
+        lx_status status = look(log, offset, step, &bytes, error);
+        if (status != LX_OK || bytes == NULL)
+            return status;
+        crc = lx__crc32c(crc, bytes, step);
+        offset += step;
+        left -= step;
+    }
+    lx_status status = look(log, offset, 4, &bytes, error);
+    if (status == LX_OK && bytes != NULL) {
+        frame->crc = lx__load_le32(bytes);
+        *whole = frame->crc == crc;
+    }
+    return status;
+}
+
+/** Looks whether a whole frame with the right CRC lies at @p offset. */
+static lx_status look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                         lx_error *error)
+{
+    const uint8_t *bytes;
+    *whole = false;
+    if (!lx__range_fits(offset, LX__FRAME_HEADER, log->size))
+        return LX_OK;
+    lx_status status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
+    if (status != LX_OK || bytes == NULL || !lx__frame_load(frame, bytes) ||
+        !lx__range_fits(offset, frame->bytes, log->size))
+        return status;
+    return check_crc(log, offset, frame, whole, error);
+}
+
+/** Whether the frame at the place @p at carries on the chain there. */
+static lx_status look_next(lx__log_reader *log, const lx__log_place *at, lx__frame *frame, bool *valid,
+                           lx_error *error)
+{
+    lx_status status = look_at(log, at->offset, frame, valid, error);
+    *valid = *valid && frame->epoch == at->epoch && frame->previous_crc == at->crc;
+    return status;
+}
+
+/** Whether a whole synced frame of an epoch not below @p at's lies there or anywhere behind. */
+static lx_status synced_behind(lx__log_reader *log, const lx__log_place *at, bool *found,
+                               lx_error *error)
+{
+    uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT;
+    lx_status status = LX_OK;
+    *found = false;
+    for (uint64_t offset = at->offset;
+         status == LX_OK && !*found && lx__range_fits(offset, LX__FRAME_HEADER, log->size);
+         offset += LX__FRAME_ALIGN) {
+        const uint8_t *bytes;
+        lx__frame frame;
+        status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
+        if (status != LX_OK || bytes == NULL)
+            break;
+        if (!lx__frame_load(&frame, bytes) || !(frame.flags & LX__FRAME_SYNCED) ||
+            frame.epoch < at->epoch)
+            continue;
+        if (!lx__range_fits(offset, frame.bytes, log->size))
+            continue;
+        /* Too much that looks like frames: no torn end does that. */
+        tried += frame.bytes;
+        if (tried > limit)
+            *found = true;
+        else
+            status = look_at(log, offset, &frame, found, error);
+    }
+    return status;
+}
+
+static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool *unbroken)
+{
+    uint64_t start = scan->valid.offset;
+    scan->valid.offset += frame->bytes;
+    scan->valid.epoch++;
+    scan->valid.crc = frame->crc;
+    if (frame->flags & LX__FRAME_SYNCED) {
+        scan->synced = scan->trusted = scan->valid;
+        scan->synced_start = start;
+        *unbroken = true;
+    } else if (*unbroken && boot != 0 && frame->boot == boot) {
+        scan->trusted = scan->valid;
+    } else {
+        *unbroken = false;
+    }
+}
+
+static lx_status fail_rot(lx__log_reader *log, const lx__log_place *at, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
+                                "frame %" PRIu64 " of the log is damaged, and there are later ones",
+                                at->epoch);
+    lx__error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
+    return status;
+}
+
+/** Follows the chain as far as it goes now. */
+static lx_status follow(lx__log_reader *log, uint64_t boot, lx__log_scan *scan, bool *unbroken,
+                        lx_error *error)
+{
+    lx_status status = lx__file_size(&log->file, &log->size, error);
+    forget_window(log);
+    while (status == LX_OK) {
+        lx__frame frame;
+        bool valid;
+        status = look_next(log, &scan->valid, &frame, &valid, error);
+        if (status != LX_OK || !valid)
+            break;
+        take(scan, &frame, boot, unbroken);
+    }
+    return status;
+}
+
+lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
+                            lx__log_scan *scan, lx_error *error)
+{
+    bool unbroken = true, rot = false;
+    *scan = (lx__log_scan){
+        .valid = *from, .trusted = *from, .synced = *from, .synced_start = LX_NONE};
+    lx_status status = follow(log, boot, scan, &unbroken, error);
+    while (status == LX_OK) {
+        uint64_t end = scan->valid.offset;
+        status = synced_behind(log, &scan->valid, &rot, error);
+        if (status != LX_OK || !rot)
+            break;
+        /* A writer may have been at work between the two looks: only what is still broken when
+         * it is read again is rot. */
+        status = follow(log, boot, scan, &unbroken, error);
+        if (status == LX_OK && scan->valid.offset == end)
+            return fail_rot(log, &scan->valid, error);
+    }
+    scan->torn = scan->valid.offset < log->size;
+    return status;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief LOG: which of its frames count, and what is in them. Reading only; the committer writes.
+ */
+#ifndef LX_ZRECORD_LOG_H
+#define LX_ZRECORD_LOG_H
+
+#include "base/file.h"
+#include "zrecord/frame.h"
+
+/** A place in a log: behind a frame. */
+typedef struct lx__log_place {
+    uint64_t offset; /**< End of the frame. */
+    uint64_t epoch;  /**< Of the next frame. */
+    uint32_t crc;    /**< Of the frame; 0 at the start. */
+} lx__log_place;
+
+/** What a scan found. */
+typedef struct lx__log_scan {
+    lx__log_place valid;   /**< Behind the last valid frame. */
+    lx__log_place trusted; /**< Behind the last frame that counts. */
+    lx__log_place synced;  /**< Behind the last synced frame. */
+    uint64_t synced_start; /**< Where that frame starts; LX_NONE if there is none. */
+    bool torn;             /**< There are bytes behind the last valid frame. */
+} lx__log_scan;
+
+/** A log open for reading, with a window on it. */
+typedef struct lx__log_reader {
+    lx__file file;
+    lx__log_identity identity;
+    uint64_t size;    /**< Of the file, when it was last looked at. */
+    uint8_t *window;  /**< Bytes [window_start, window_end) of the file. */
+    uint64_t window_start;
+    uint64_t window_end;
+} lx__log_reader;
+
+/** Opens the log of @p identity in @p directory. A log that is not there is LX_ERR_CORRUPT. */
+lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx__log_identity *identity,
+                       lx_error *error);
+
+void lx__log_close(lx__log_reader *log);
+
+/**
+ * Follows the chain of frames from @p from (zeros: the start) to its end.
+ *
+ * Frames up to the last synced one are trusted, later ones only as long as they are of the boot
+ * @p boot (0: none is). A break of the chain with a valid synced frame behind it is rot and fails
+ * with LX_ERR_CORRUPT; any other is a torn end.
+ */
+lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
+                            lx__log_scan *scan, lx_error *error);
+
+/** Reads the header at @p offset of a frame that a scan found valid, its crc too. */
+lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, lx_error *error);
+
+/** The @p size bytes of such a frame at @p offset of the file, at most LX__LOG_WINDOW; valid until
+ * the next call. */
+lx_status lx__log_bytes(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
+                        lx_error *error);
+
+/** Bytes that are read, and can be looked at, at once. */
+#define LX__LOG_WINDOW ((size_t)1 << 20)
+
+#endif

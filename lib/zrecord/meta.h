@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief meta.json: what a dataset is, and which log says what it holds.
+ */
+#ifndef LX_ZRECORD_META_H
+#define LX_ZRECORD_META_H
+
+#include "base/file.h"
+#include "base/json.h"
+#include "zrecord/schema.h"
+
+/** Compressed by zstd: known to the format, written and read by later versions. */
+#define LX__ZSTD ((lx_compression)2)
+
+/** A parsed meta.json. */
+typedef struct lx__meta {
+    json_t *document; /**< The whole, with keys that this version does not know: they are kept. */
+    lx_schema *schema;
+    uint8_t uuid[LX__UUID_BYTES];
+    char uuid_text[LX__UUID_TEXT + 1];
+    uint64_t generation;
+    uint64_t length;        /**< Counts only if @ref sealed. */
+    uint64_t chunk_records; /**< Payloads a chunk. */
+    uint64_t chunk_limit;   /**< Bytes a chunk. */
+    bool sealed;
+} lx__meta;
+
+/** What a chunk has taken, for meta.json's list of those that are not full. */
+typedef struct lx__chunk_item {
+    uint32_t id;
+    uint32_t records;
+    uint64_t bytes;
+} lx__chunk_item;
+
+/** What sealing records of a table file. */
+typedef struct lx__table_seal {
+    char name[LX__NAME_SIZE];
+    uint64_t bytes;
+    uint32_t crc;
+} lx__table_seal;
+
+/** The meta.json of a new, empty dataset with a fresh uuid. @p schema is copied. */
+lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_records,
+                        uint64_t chunk_limit, lx_error *error);
+
+/** Parses @p size bytes at @p text, all of it hostile. */
+lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx_error *error);
+
+/** Reads an open meta.json. */
+lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx_error *error);
+
+/**
+ * Notes the state at sealing in the document and sets sealed.
+ * @param[in,out] meta    As read.
+ * @param[in]     length  Records.
+ * @param[in]     chunks  All of them, ascending by id.
+ * @param[in]     tables  All of them.
+ */
+lx_status lx__meta_seal(lx__meta *meta, uint64_t length, const lx__chunk_item *chunks,
+                        size_t chunk_count, const lx__table_seal *tables, size_t table_count,
+                        lx_error *error);
+
+/** What meta.json of a sealed dataset says of table @p name. */
+lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
+                             lx_error *error);
+
+/** Writes a successor, makes it durable, and puts it in place of meta.json (rename and sync of
+ * the directory). Everything that it names must be durable before. */
+lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_error *error);
+
+/** Ends a meta; a zeroed one is nothing. */
+void lx__meta_free(lx__meta *meta);
+
+#endif

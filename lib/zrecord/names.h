@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Names of a dataset's files. Each function writes at most LX__NAME_SIZE bytes.
+ */
+#ifndef LX_ZRECORD_NAMES_H
+#define LX_ZRECORD_NAMES_H
+
+#include <stdint.h>
+
+#include "zrecord/format.h"
+
+/** The log of a generation, in the dataset's directory. */
+void lx__log_name(uint64_t generation, char *name);
+
+/** A chunk, in the directory LX__CHUNK_DIRECTORY. */
+void lx__chunk_name(uint32_t id, char *name);
+
+/** A table, in the dataset's directory; @p kind is LX__OFFSET_KIND or LX__CHECK_KIND. */
+void lx__table_name(const char *stem, const char *kind, uint32_t table_generation, char *name);
+
+#define LX__OFFSET_KIND "offset"
+#define LX__CHECK_KIND "check"
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of zrecord.h that read records: they pin a snapshot and check arguments. */
+#include "base/error.h"
+#include "zrecord/dataset.h"
+#include "zrecord/gather.h"
+
+lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                            size_t count, void *out, size_t stride, lx_error *error)
+{
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status != LX_OK)
+        return status;
+    const lx_field *shown = &lx__schema_field(dataset->schema, field)->shown;
+    if (shown->size == LX_NONE)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "field '%s' has records of varying length: measure them, and use "
+                        "lx_dataset_gather_bytes",
+                        shown->name);
+    if (stride < shown->size)
+        return lx__fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the %llu bytes a record",
+                        stride, (unsigned long long)shown->size);
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    status = lx__gather_dense(snapshot, field, indices, count, out, stride, error);
+    lx__snapshot_unref(snapshot);
+    return status;
+}
+
+lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                             size_t count, uint64_t *offsets, uint8_t *present, lx_error *error)
+{
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status != LX_OK)
+        return status;
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    status = lx__measure(snapshot, field, indices, count, offsets, present, error);
+    lx__snapshot_unref(snapshot);
+    return status;
+}
+
+lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                  size_t count, void *out, const uint64_t *offsets,
+                                  lx_error *error)
+{
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status != LX_OK)
+        return status;
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    status = lx__gather_bytes(snapshot, field, indices, count, out, offsets, error);
+    lx__snapshot_unref(snapshot);
+    return status;
+}
+
+/* A view is a pinned snapshot by another name: no memory is taken for it. */
+static lx_status fill_slice(lx__snapshot *snapshot, size_t field, uint64_t index, lx_slice *slice,
+                            lx_error *error)
+{
+    lx__entry entry;
+    lx__value_place place;
+    if (index >= snapshot->state.length)
+        return lx__fail_index(snapshot, field, index, error);
+    lx_status status = lx__snapshot_locate(snapshot, field, index, &entry, &place, error);
+    if (status == LX_OK && lx__entry_is_compressed(&entry)) {
+        status = lx__fail(error, LX_ERR_UNSUPPORTED,
+                          "the record is compressed and cannot be viewed in place: gather it");
+        lx__snapshot_blame(snapshot, field, index, &entry, error);
+    }
+    if (status == LX_OK)
+        status = lx__snapshot_verify(snapshot, field, index, &entry, &place, error);
+    *slice = (lx_slice){place.data, place.logical};
+    return status;
+}
+
+lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                          size_t count, lx_slice *slices, lx_view **view, lx_error *error)
+{
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status != LX_OK)
+        return status;
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = fill_slice(snapshot, field, indices[i], &slices[i], error);
+    if (status == LX_OK)
+        *view = (lx_view *)snapshot;
+    else
+        lx__snapshot_unref(snapshot);
+    return status;
+}
+
+void lx_view_release(lx_view *view)
+{
+    lx__snapshot_unref((lx__snapshot *)view);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening for writing what another writer has left. See doc/zrecord-format.md, 10.3. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "zrecord/intact.h"
+#include "zrecord/names.h"
+#include "zrecord/table.h"
+#include "zrecord/writer.h"
+
+/* Bytes that are read and written back at once. */
+#define STEP ((size_t)1 << 20)
+
+/* ---- leftovers */
+
+/** Calls @p remove for each name in @p directory that @p is_leftover tells to. */
+static lx_status remove_leftovers(const lx__file *directory,
+                                  bool (*is_leftover)(const lx_writer *, const char *),
+                                  const lx_writer *writer, lx_error *error)
+{
+    lx_status status = LX_OK;
+    int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd != -1 ? fdopendir(fd) : NULL;
+    if (list == NULL) {
+        status = lx__fail_errno(error, errno, directory->path, "cannot list");
+        if (fd != -1)
+            close(fd);
+        return status;
+    }
+    const struct dirent *entry;
+    while (status == LX_OK && (entry = readdir(list)) != NULL) {
+        if (!is_leftover(writer, entry->d_name))
+            continue;
+        lx__log(LX_LOG_INFO, "%s: removing %s, left by an interrupted writer", directory->path,
+                entry->d_name);
+        status = lx__file_remove(directory, entry->d_name, error);
+    }
+    closedir(list);
+    return status;
+}
+
+/** The number that @p text consists of, without leading zeros; false if it is none. */
+static bool parse_number(const char *text, size_t length, uint64_t *number)
+{
+    char copy[24];
+    if (length == 0 || length > 19 || (text[0] == '0' && length != 1))
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    if (strspn(copy, "0123456789") != length)
+        return false;
+    *number = strtoull(copy, NULL, 10);
+    return true;
+}
+
+/** A successor of meta.json, a log or a table of a generation that was never switched to. */
+static bool is_leftover_file(const lx_writer *writer, const char *name)
+{
+    uint64_t number;
+    const char *last = strrchr(name, '.');
+    if (strcmp(name, LX__META_NEW_NAME) == 0)
+        return true;
+    if (last == NULL || !parse_number(last + 1, strlen(last + 1), &number))
+        return false;
+    size_t length = (size_t)(last - name);
+    if (length == strlen(LX__LOG_NAME) && memcmp(name, LX__LOG_NAME, length) == 0)
+        return number > writer->meta.generation;
+    for (size_t i = 0; i < writer->meta.schema->count; i++) {
+        char table[LX__NAME_SIZE];
+        const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
+        const char *const kinds[] = {LX__OFFSET_KIND, LX__CHECK_KIND};
+        for (size_t k = 0; k < 2; k++) {
+            lx__table_name(stem, kinds[k], 0, table);
+            if (strlen(table) == length && memcmp(table, name, length) == 0)
+                return number > writer->state.table_generation;
+        }
+    }
+    return false;
+}
+
+/** A chunk that no frame ever named. */
+static bool is_leftover_chunk(const lx_writer *writer, const char *name)
+{
+    uint64_t id;
+    const char *dot = strchr(name, '.');
+    return dot != NULL && strcmp(dot, ".zr") == 0 &&
+           parse_number(name, (size_t)(dot - name), &id) && id >= writer->state.next_chunk &&
+           id <= LX__CHUNK_ID_MAX;
+}
+
+/* ---- writing back */
+
+/** Reads bytes [start, end) and writes them to the same place: a sync that failed for the last
+ * writer may have left them clean in the cache and absent on disk. */
+static lx_status write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
+{
+    uint8_t *buffer = lx__alloc(STEP);
+    if (buffer == NULL)
+        return lx__fail_memory(error, "recovery");
+    lx_status status = LX_OK;
+    while (status == LX_OK && start < end) {
+        size_t step = end - start < STEP ? (size_t)(end - start) : STEP;
+        status = lx__file_read(file, buffer, step, start, error);
+        if (status == LX_OK)
+            status = lx__file_write(file, buffer, step, start, error);
+        start += step;
+    }
+    lx__free(buffer);
+    if (status == LX_OK)
+        status = lx__file_sync_data(file, error);
+    return status;
+}
+
+static lx_status write_back_file(const lx__file *directory, const char *name, uint64_t start,
+                                 uint64_t end, lx_error *error)
+{
+    lx__file file;
+    if (start == end)
+        return LX_OK;
+    lx_status status = lx__committed_open(&file, directory, name, O_RDWR, end, false, error);
+    if (status != LX_OK)
+        return status;
+    status = write_back(&file, start, end, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/** Everything that frames behind the last synced one name. */
+static lx_status write_back_state(lx_writer *writer, const lx__state *synced,
+                                  uint64_t synced_start, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    const lx__state *state = &writer->state;
+    lx_status status = write_back(&writer->log, synced_start, state->place.offset, error);
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
+        const lx__chunk_item *item = &state->chunks[i];
+        const lx__chunk_item *before = lx__state_find_chunk(synced, item->id);
+        lx__chunk_name(item->id, name);
+        status = write_back_file(&writer->chunk_directory, name,
+                                 before != NULL ? before->bytes : 0, item->bytes, error);
+    }
+    for (size_t i = 0; status == LX_OK && i < writer->meta.schema->count; i++) {
+        const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
+        lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
+        status = write_back_file(&writer->directory, name, synced->rows * LX__OFFSET_ROW,
+                                 state->rows * LX__OFFSET_ROW, error);
+        lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
+        if (status == LX_OK)
+            status = write_back_file(&writer->directory, name, synced->rows * LX__CHECK_ROW,
+                                     state->rows * LX__CHECK_ROW, error);
+    }
+    return status;
+}
+
+/* ---- opening */
+
+/** Replays the frames behind the last synced one, as far as what they name is there. */
+static lx_status replay_unsynced(lx_writer *writer, lx__log_reader *log, const lx__state *synced,
+                                 const lx__log_scan *scan, lx_error *error)
+{
+    const lx__intact_place place = {.directory = &writer->directory,
+                                    .chunk_directory = &writer->chunk_directory,
+                                    .schema = writer->meta.schema,
+                                    .rules = writer->rules};
+    uint64_t end;
+    lx_status status = lx__intact_end(&place, log, synced, scan->trusted.offset, &end, error);
+    if (status == LX_OK && end < scan->trusted.offset)
+        lx__log(LX_LOG_WARNING,
+                "%s: what commits from byte %llu of the log on name is lost; they are cut off",
+                writer->directory.path, (unsigned long long)end);
+    if (status == LX_OK)
+        status = lx__state_copy(&writer->state, synced, error);
+    if (status == LX_OK)
+        status = lx__state_replay_to(&writer->state, log, writer->meta.schema, end, error);
+    return status;
+}
+
+static lx_status replay_log(lx_writer *writer, lx__state *synced, lx__log_scan *scan,
+                            lx_error *error)
+{
+    lx__log_reader log;
+    bool unknown;
+    lx_status status = lx__log_open(&log, &writer->directory, &writer->identity, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__state_replay(synced, &log, writer->meta.schema, LX__REPLAY_DURABLE, scan,
+                              &unknown, error);
+    if (status == LX_OK)
+        status = replay_unsynced(writer, &log, synced, scan, error);
+    lx__log_close(&log);
+    return status;
+}
+
+/** A writer that does not know its boot would cut frames that readers of this boot may count. */
+static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
+{
+    if (writer->boot != 0 || scan->valid.offset == writer->state.place.offset)
+        return LX_OK;
+    struct flock probe = {.l_type = F_WRLCK,
+                          .l_whence = SEEK_SET,
+                          .l_start = (off_t)(LX__LOCK_READERS + writer->meta.generation),
+                          .l_len = 1};
+    if (fcntl(writer->lock.fd, F_OFD_GETLK, &probe) == -1)
+        return lx__fail_errno(error, errno, writer->lock.path, "cannot look for readers");
+    if (probe.l_type == F_UNLCK)
+        return LX_OK;
+    return lx__fail(error, LX_ERR_BUSY,
+                    "the kernel's boot id is not known, and readers have the dataset open: close "
+                    "them first");
+}
+
+static lx_status cut_log(lx_writer *writer, lx_error *error)
+{
+    uint64_t size;
+    lx_status status = lx__file_size(&writer->log, &size, error);
+    if (status == LX_OK && size > writer->state.place.offset)
+        status = lx__file_truncate(&writer->log, writer->state.place.offset, error);
+    return status;
+}
+
+/** Takes up the committed entries that are in the log alone, and the chunk to append to. */
+static lx_status take_up(lx_writer *writer, lx_error *error)
+{
+    lx__state *state = &writer->state;
+    uint64_t first = state->rows < state->length ? state->rows : state->length;
+    lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
+                                     state->table_generation, state->rows, first, error);
+    for (uint64_t index = first; status == LX_OK && index < state->length; index++)
+        status = lx__rows_add(&writer->rows, error);
+    writer->changes = state->rows > state->length;
+    for (size_t i = 0; status == LX_OK && i < state->sets.capacity; i++) {
+        const lx__set *set = &state->sets.slots[i];
+        if (!set->used)
+            continue;
+        lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
+        if (set->index >= first)
+            lx__rows_put(&writer->rows, set->field, set->index, &entry);
+        else
+            writer->changes = true;
+    }
+    const lx__chunk_item *last =
+        state->chunk_count != 0 ? &state->chunks[state->chunk_count - 1] : NULL;
+    if (status == LX_OK && last != NULL && last->records < writer->meta.chunk_records &&
+        last->bytes < writer->meta.chunk_limit)
+        status = lx__chunk_files_resume(&writer->placer.chunks, last, error);
+    writer->length = state->length;
+    lx__sets_free(&state->sets);
+    return status;
+}
+
+lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__state synced = {0};
+    lx__log_scan scan;
+    lx_status status = replay_log(writer, &synced, &scan, error);
+    if (status == LX_OK)
+        status = check_readers(writer, &scan, error);
+    if (status == LX_OK)
+        status = remove_leftovers(&writer->directory, is_leftover_file, writer, error);
+    if (status == LX_OK)
+        status = remove_leftovers(&writer->chunk_directory, is_leftover_chunk, writer, error);
+    lx__log_name(writer->meta.generation, name);
+    if (status == LX_OK)
+        status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);
+    writer->unsynced = writer->state.place.offset > scan.synced.offset;
+    if (status == LX_OK && writer->unsynced)
+        status = write_back_state(writer, &synced, scan.synced_start, error);
+    lx__state_free(&synced);
+    if (status == LX_OK)
+        status = cut_log(writer, error);
+    if (status == LX_OK)
+        status = take_up(writer, error);
+    return status;
+}

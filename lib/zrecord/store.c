@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* ---- opening */
+
+/* How often LOCK may be replaced while it is being locked. */
+#define LOCK_TRIES 100
+
+/** Opens LOCK and takes the lock; @p held tells whether it is still the file of that name. */
+static lx_status try_to_lock(lx__store *store, uint64_t generation, bool *held, lx_error *error)
+{
+    struct stat locked, now;
+    lx__file_close(&store->lock); /* that of another generation, or of another file */
+    lx_status status =
+        lx__file_open(&store->lock, &store->directory, LX__LOCK_NAME, O_RDONLY, error);
+    if (status == LX_OK)
+        status = lx__file_lock(&store->lock, false, LX__LOCK_READERS + generation, 1, error);
+    if (status != LX_OK)
+        return status;
+    *held = fstat(store->lock.fd, &locked) == 0 &&
+            fstatat(store->directory.fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+            locked.st_dev == now.st_dev && locked.st_ino == now.st_ino;
+    return LX_OK;
+}
+
+/** Takes the reader's lock of the generation. Where there is no LOCK, or nobody can write, there is
+ * nothing to be locked against. */
+static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error *error)
+{
+    struct statvfs about;
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = LX_OK;
+    bool held = false;
+    for (int tries = 0; status == LX_OK && !held && tries < LOCK_TRIES; tries++)
+        status = try_to_lock(store, generation, &held, &why);
+    if (status == LX_OK && held)
+        return LX_OK;
+    lx__file_close(&store->lock);
+    if (status == LX_ERR_NOT_FOUND)
+        return LX_OK;
+    if (fstatvfs(store->directory.fd, &about) == 0 && (about.f_flag & ST_RDONLY))
+        return LX_OK;
+    if (status == LX_OK)
+        status = lx__fail(&why, LX_ERR_IO, "LOCK was replaced again and again");
+    if (error != NULL && error->status >= 0)
+        *error = why;
+    return status;
+}
+
+static lx_status read_meta(lx__store *store, lx_error *error)
+{
+    lx__file_close(&store->meta_file);
+    lx__meta_free(&store->meta);
+    lx_status status =
+        lx__file_open(&store->meta_file, &store->directory, LX__META_NAME, O_RDONLY, error);
+    if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
+        lx__copy_tail(error->message, sizeof error->message,
+                      "this directory is not a dataset: it has no meta.json");
+    if (status == LX_OK)
+        status = lx__meta_read(&store->meta, &store->meta_file, error);
+    return status;
+}
+
+/** Reads meta.json, locks its generation, and reads it again until both are of one. */
+static lx_status read_and_lock(lx__store *store, lx_error *error)
+{
+    char uuid[LX__UUID_TEXT + 1];
+    uint64_t generation;
+    lx_status status = read_meta(store, error);
+    do {
+        if (status != LX_OK)
+            return status;
+        generation = store->meta.generation;
+        memcpy(uuid, store->meta.uuid_text, sizeof uuid);
+        status = lock_generation(store, generation, error);
+        if (status == LX_OK)
+            status = read_meta(store, error);
+    } while (status != LX_OK || store->meta.generation != generation ||
+             strcmp(store->meta.uuid_text, uuid) != 0);
+    return status;
+}
+
+static lx_status prepare_fields(lx__store *store, lx_error *error)
+{
+    size_t count = store->meta.schema->count;
+    store->rules = lx__alloc_array(count, sizeof *store->rules);
+    store->tables = lx__alloc_array(count, sizeof *store->tables);
+    if (store->rules == NULL || store->tables == NULL)
+        return lx__fail_memory(error, "a dataset");
+    for (size_t i = 0; i < count; i++)
+        store->rules[i] =
+            lx__field_rules(lx__schema_field(store->meta.schema, i), store->meta.uuid);
+    return LX_OK;
+}
+
+lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error)
+{
+    lx__store *opened = lx__alloc_array(1, sizeof *opened);
+    if (opened == NULL)
+        return lx__fail_memory(error, "a dataset");
+    atomic_init(&opened->references, 1);
+    opened->directory = opened->chunk_directory = opened->lock = opened->meta_file =
+        (lx__file)LX__FILE_CLOSED;
+    opened->verify = verify;
+    pthread_mutex_init(&opened->mutex, NULL);
+
+    lx_status status = lx__directory_open(&opened->directory, LX__HERE, path, error);
+    if (status == LX_OK)
+        status = read_and_lock(opened, error);
+    if (status == LX_OK)
+        status = lx__chunk_directory_open(&opened->chunk_directory, &opened->directory, error);
+    if (status == LX_OK)
+        status = prepare_fields(opened, error);
+    if (status == LX_OK)
+        *store = opened;
+    else
+        lx__store_unref(opened);
+    return status;
+}
+
+/* ---- the end */
+
+static void store_free(lx__store *store)
+{
+    for (size_t i = 0; store->tables != NULL && i < store->meta.schema->count; i++)
+        lx__table_close(store->tables[i]);
+    for (size_t i = 0; i < store->retired_table_count; i++)
+        lx__table_close(store->retired_tables[i]);
+    for (size_t i = 0; i < store->retired_count; i++)
+        lx__mapping_close(&store->retired[i]);
+    for (size_t i = 0; i < store->chunk_count; i++)
+        lx__mapping_close(&store->chunks[i].mapping);
+    for (size_t i = 0; i < store->inflater_count; i++)
+        lx__inflater_free(store->inflaters[i]);
+    lx__free(store->tables);
+    lx__free(store->retired_tables);
+    lx__free(store->retired);
+    lx__free(store->chunks);
+    lx__free(store->inflaters);
+    lx__free(store->rules);
+    lx__meta_free(&store->meta);
+    lx__file_close(&store->meta_file);
+    lx__file_close(&store->lock);
+    lx__file_close(&store->chunk_directory);
+    lx__file_close(&store->directory);
+    pthread_mutex_destroy(&store->mutex);
+    lx__free(store);
+}
+
+lx__store *lx__store_ref(lx__store *store)
+{
+    atomic_fetch_add_explicit(&store->references, 1, memory_order_relaxed);
+    return store;
+}
+
+void lx__store_unref(lx__store *store)
+{
+    if (atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) == 1)
+        store_free(store);
+}
+
+void lx__store_take_over(lx__store *store)
+{
+    if (pthread_mutex_trylock(&store->mutex) == 0) {
+        pthread_mutex_unlock(&store->mutex);
+        return;
+    }
+    pthread_mutex_init(&store->mutex, NULL);
+    /* What is mapped stays mapped: snapshots have its addresses. */
+    store->chunks = NULL;
+    store->retired = NULL;
+    store->retired_tables = NULL;
+    store->inflaters = NULL;
+    store->chunk_count = store->chunk_capacity = 0;
+    store->retired_count = store->retired_capacity = 0;
+    store->retired_table_count = store->retired_table_capacity = 0;
+    store->inflater_count = store->inflater_capacity = 0;
+}
+
+lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error)
+{
+    struct stat held, now;
+    if (fstat(store->meta_file.fd, &held) == -1)
+        return lx__fail_errno(error, errno, store->meta_file.path, "cannot look at");
+    if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
+        return lx__fail_errno(error, errno, store->meta_file.path, "cannot look at");
+    *current = held.st_dev == now.st_dev && held.st_ino == now.st_ino;
+    return LX_OK;
+}
+
+/* ---- inflaters */
+
+lx__inflater *lx__store_take_inflater(lx__store *store)
+{
+    lx__inflater *inflater = NULL;
+    pthread_mutex_lock(&store->mutex);
+    if (store->inflater_count != 0)
+        inflater = store->inflaters[--store->inflater_count];
+    pthread_mutex_unlock(&store->mutex);
+    return inflater != NULL ? inflater : lx__inflater_new();
+}
+
+void lx__store_give_inflater(lx__store *store, lx__inflater *inflater)
+{
+    if (inflater == NULL)
+        return;
+    pthread_mutex_lock(&store->mutex);
+    lx__inflater **list = lx__grow_array(store->inflaters, store->inflater_count,
+                                         &store->inflater_capacity, sizeof *list);
+    if (list != NULL) {
+        store->inflaters = list;
+        list[store->inflater_count++] = inflater;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (list == NULL)
+        lx__inflater_free(inflater);
+}

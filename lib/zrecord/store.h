@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The open files of one generation of a dataset, mapped for reading.
+ *
+ * Shared by all snapshots of that generation. What is mapped stays mapped until the last of them
+ * is gone, so an address once given out stays right.
+ */
+#ifndef LX_ZRECORD_STORE_H
+#define LX_ZRECORD_STORE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "zrecord/codec.h"
+#include "zrecord/meta.h"
+#include "zrecord/table.h"
+
+/** Most chunks that are mapped at once: Linux gives a process 65,530 maps by default. */
+#define LX__MAPPED_CHUNKS_MAX 60000
+
+/** A chunk that was mapped. */
+typedef struct lx__chunk_map {
+    uint32_t id;
+    lx__mapping mapping;
+} lx__chunk_map;
+
+typedef struct lx__store {
+    atomic_size_t references;
+    lx__file directory;
+    lx__file chunk_directory;
+    lx__file lock;       /**< Holds the reader's lock; closed if the dataset has no LOCK. */
+    lx__file meta_file;  /**< Held open so that its inode is not used again: see the format, 9.2. */
+    lx__meta meta;
+    lx__entry_rules *rules; /**< One a field. */
+    lx_verify verify;
+
+    pthread_mutex_t mutex;  /**< For all below. A leaf: nothing else is locked under it. */
+    lx__table **tables;     /**< The newest of each field, NULL until rows are there. */
+    lx__mapping *retired;   /**< Mappings that a larger one has replaced. */
+    size_t retired_count, retired_capacity;
+    lx__table **retired_tables;
+    size_t retired_table_count, retired_table_capacity;
+    lx__chunk_map *chunks; /**< Those that were touched, ascending by id. */
+    size_t chunk_count, chunk_capacity;
+    lx__inflater **inflaters; /**< Idle ones. */
+    size_t inflater_count, inflater_capacity;
+} lx__store;
+
+/** Reads meta.json of the dataset at @p path, locks its generation, and opens what reading needs.
+ * The new store has one reference. */
+lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error);
+
+lx__store *lx__store_ref(lx__store *store);
+void lx__store_unref(lx__store *store);
+
+/**
+ * In a child of fork(), where no other thread uses the store: a mutex that a thread of the parent
+ * held is never given back, and what it guards may be half changed; it is forgotten.
+ */
+void lx__store_take_over(lx__store *store);
+
+/** Whether meta.json at the path is still the one that was read. */
+lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error);
+
+/**
+ * Maps the tables of @p field (a position) with at least @p rows rows, which must be over 0.
+ * @retval LX_ERR_CORRUPT  A table is absent or too short.
+ */
+lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_generation,
+                              uint64_t rows, lx__table **table, lx_error *error);
+
+/** Maps the first @p bytes bytes of chunk @p id, which must be over 0. */
+lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
+                              const uint8_t **data, lx_error *error);
+
+/** An inflater for the calling thread, to be given back; NULL when out of memory. */
+lx__inflater *lx__store_take_inflater(lx__store *store);
+void lx__store_give_inflater(lx__store *store, lx__inflater *inflater);
+
+#endif

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/writer.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "zrecord/create.h"
+#include "zrecord/table.h"
+
+/* ---- options */
+
+static const lx_writer_options defaults = {.durability = LX_DURABILITY_PERIODIC,
+                                           .chunk_records = LX__CHUNK_RECORDS_DEFAULT,
+                                           .chunk_bytes = LX__CHUNK_BYTES_DEFAULT,
+                                           .level = 6};
+
+lx_writer_options *lx_writer_options_new(void)
+{
+    lx_writer_options *options = lx__alloc(sizeof *options);
+    if (options != NULL)
+        *options = defaults;
+    return options;
+}
+
+void lx_writer_options_free(lx_writer_options *options)
+{
+    if (options == NULL)
+        return;
+    lx_executor_unref(options->executor);
+    lx__free(options);
+}
+
+lx_status lx_writer_options_set_durability(lx_writer_options *options, lx_durability durability,
+                                           lx_error *error)
+{
+    if (durability != LX_DURABILITY_FULL && durability != LX_DURABILITY_PERIODIC &&
+        durability != LX_DURABILITY_NONE)
+        return lx__fail(error, LX_ERR_ARGUMENT, "durability: %d is none of full, periodic, none",
+                        (int)durability);
+    options->durability = durability;
+    return LX_OK;
+}
+
+lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t records,
+                                      uint64_t bytes, lx_error *error)
+{
+    if (records < 1 || records > UINT32_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT, "records a chunk: %llu is not in 1 .. %u",
+                        (unsigned long long)records, UINT32_MAX);
+    if (bytes < LX__CHUNK_BYTES_MIN || bytes > LX__CHUNK_BYTES_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT, "bytes a chunk: %llu is not in %u .. %llu",
+                        (unsigned long long)bytes, LX__CHUNK_BYTES_MIN, LX__CHUNK_BYTES_MAX);
+    options->chunk_records = records;
+    options->chunk_bytes = bytes;
+    return LX_OK;
+}
+
+lx_status lx_writer_options_set_level(lx_writer_options *options, int level, lx_error *error)
+{
+    if (level < 1 || level > 9)
+        return lx__fail(error, LX_ERR_ARGUMENT, "level: %d is not in 1 .. 9", level);
+    options->level = level;
+    return LX_OK;
+}
+
+lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_executor *executor,
+                                         lx_error *error)
+{
+    (void)error;
+    if (executor != NULL)
+        lx_executor_ref(executor);
+    lx_executor_unref(options->executor);
+    options->executor = executor;
+    return LX_OK;
+}
+
+/* ---- failures */
+
+static lx_status fail_sealed(const lx_writer *writer, lx_error *error)
+{
+    lx_status status =
+        lx__fail(error, LX_ERR_STATE, "the dataset is sealed: nothing can be appended");
+    lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__writer_enter(lx_writer *writer, lx_error *error)
+{
+    if (lx__executor_check(writer->executor, NULL) != LX_OK)
+        return lx__fail(error, LX_ERR_FORKED,
+                        "this writer belongs to the parent process: open one after fork");
+    pthread_mutex_lock(&writer->mutex);
+    return LX_OK;
+}
+
+void lx__writer_leave(lx_writer *writer)
+{
+    pthread_mutex_unlock(&writer->mutex);
+}
+
+lx_status lx__writer_usable(lx_writer *writer, lx_error *error)
+{
+    if (writer->meta.sealed)
+        return fail_sealed(writer, error);
+    if (writer->failure.status != LX_OK && error != NULL && error->status >= 0)
+        *error = writer->failure;
+    return writer->failure.status;
+}
+
+lx_status lx__writer_note(lx_writer *writer, lx_status status, const lx_error *failure,
+                          lx_error *error)
+{
+    if (status == LX_OK)
+        return LX_OK;
+    if (writer->failure.status == LX_OK || status == LX_ERR_POISONED)
+        writer->failure = *failure;
+    if (error != NULL && error->status >= 0)
+        *error = *failure;
+    return status;
+}
+
+/* ---- opening and closing */
+
+/** Threads only write: a writer of its own executor needs no readers. */
+static lx_status own_executor(lx_writer *writer, lx_error *error)
+{
+    lx_executor_options *options = lx_executor_options_new();
+    if (options == NULL)
+        return lx__fail_memory(error, "an executor");
+    lx_status status = lx_executor_options_set_readers(options, 0, error);
+    if (status == LX_OK)
+        status = lx_executor_open(options, &writer->executor, error);
+    lx_executor_options_free(options);
+    writer->own_executor = status == LX_OK;
+    return status;
+}
+
+static lx_status new_writer(const lx_writer_options *options, lx_writer **writer, lx_error *error)
+{
+    lx_writer *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a writer");
+    pthread_mutex_init(&made->mutex, NULL);
+    lx__clock_init(made);
+    lx__placer_init(&made->placer, options->level);
+    made->directory = made->chunk_directory = made->lock = made->log = (lx__file)LX__FILE_CLOSED;
+    made->durability = options->durability;
+    made->failure = (lx_error)LX_ERROR_INIT;
+    made->boot = lx__boot_id();
+    *writer = made;
+    if (options->executor == NULL)
+        return own_executor(made, error);
+    made->executor = lx_executor_ref(options->executor);
+    return LX_OK;
+}
+
+static void free_writer(lx_writer *writer)
+{
+    lx__placer_close(&writer->placer);
+    lx__rows_close(&writer->rows);
+    lx__frame_builder_free(&writer->frame);
+    for (size_t i = 0; i < LX__STAGES; i++)
+        lx__stage_free(writer->stages[i]);
+    lx__state_free(&writer->state);
+    lx__meta_free(&writer->meta);
+    lx__free(writer->rules);
+    lx__file_close(&writer->log);
+    lx__file_close(&writer->chunk_directory);
+    lx__file_close(&writer->directory);
+    lx__file_close(&writer->lock); /* last: the next writer may begin now */
+    if (writer->own_executor)
+        lx_executor_close(writer->executor);
+    else
+        lx_executor_unref(writer->executor);
+    pthread_cond_destroy(&writer->timer_done);
+    pthread_mutex_destroy(&writer->timer_mutex);
+    pthread_mutex_destroy(&writer->mutex);
+    lx__free(writer);
+}
+
+static lx_status read_meta(lx_writer *writer, lx_error *error)
+{
+    lx__file file;
+    lx_status status = lx__file_open(&file, &writer->directory, LX__META_NAME, O_RDONLY, error);
+    if (status != LX_OK)
+        return status;
+    lx__meta_free(&writer->meta);
+    status = lx__meta_read(&writer->meta, &file, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/** What the last writer left unsynced counts in this boot alone, until a synced frame says so. */
+static lx_status make_durable(lx_writer *writer, lx_error *error)
+{
+    lx_error failure = LX_ERROR_INIT;
+    lx_status status = lx__writer_sync_frame(writer, &failure);
+    if (status == LX_ERR_POISONED)
+        status = failure.status = LX_ERR_IO; /* there is no writer yet that could be */
+    if (status != LX_OK && error != NULL && error->status >= 0)
+        *error = failure;
+    return status;
+}
+
+/** With the lock held and the directory open: reads what is there, and gets ready to append. */
+static lx_status prepare(lx_writer *writer, lx_error *error)
+{
+    lx_status status = read_meta(writer, error);
+    if (status == LX_OK && writer->meta.sealed)
+        status = fail_sealed(writer, error);
+    if (status == LX_OK)
+        status = lx__chunk_directory_open(&writer->chunk_directory, &writer->directory, error);
+    if (status != LX_OK)
+        return status;
+    size_t fields = writer->meta.schema->count;
+    writer->rules = lx__alloc_array(fields, sizeof *writer->rules);
+    if (writer->rules == NULL)
+        return lx__fail_memory(error, "a writer");
+    for (size_t i = 0; i < fields; i++)
+        writer->rules[i] =
+            lx__field_rules(lx__schema_field(writer->meta.schema, i), writer->meta.uuid);
+    writer->identity.generation = writer->meta.generation;
+    memcpy(writer->identity.uuid, writer->meta.uuid, sizeof writer->identity.uuid);
+    writer->placer.chunks = (lx__chunk_files){.directory = &writer->chunk_directory,
+                                              .records_limit = writer->meta.chunk_records,
+                                              .bytes_limit = writer->meta.chunk_limit};
+    lx__placer_start(&writer->placer, writer->executor, writer->rules, fields);
+    status = lx__writer_recover(writer, error);
+    writer->placer.chunks.next_id = writer->state.next_chunk;
+    if (status == LX_OK)
+        status = make_durable(writer, error);
+    if (status == LX_OK && writer->boot == 0 && writer->durability != LX_DURABILITY_FULL)
+        lx__log(LX_LOG_WARNING,
+                "%s: the kernel's boot id is not known, so every commit is synced",
+                writer->directory.path);
+    return status;
+}
+
+lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_writer **writer,
+                         lx_error *error)
+{
+    lx_writer *opened = NULL;
+    if (path == NULL || writer == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path or writer is NULL");
+    lx_status status = new_writer(options != NULL ? options : &defaults, &opened, error);
+    if (status == LX_OK)
+        status = lx__directory_open(&opened->directory, LX__HERE, path, error);
+    /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */
+    if (status == LX_OK)
+        status = read_meta(opened, error);
+    if (status == LX_OK)
+        status = lx__writer_lock(&opened->directory, &opened->lock, error);
+    if (status == LX_OK)
+        status = prepare(opened, error);
+    if (status == LX_OK)
+        *writer = opened;
+    else if (opened != NULL)
+        free_writer(opened);
+    return status;
+}
+
+lx_status lx_writer_create(const char *path, const lx_schema *schema,
+                           const lx_writer_options *options, lx_writer **writer, lx_error *error)
+{
+    lx_writer *made = NULL;
+    lx__meta meta = {0};
+    if (path == NULL || writer == NULL || schema == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path, schema or writer is NULL");
+    if (lx_schema_get_count(schema) == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a dataset needs at least one field");
+    if (options == NULL)
+        options = &defaults;
+    lx_status status = new_writer(options, &made, error);
+    if (status == LX_OK)
+        status = lx__create_directory(path, &made->directory, &made->lock, error);
+    if (status == LX_OK)
+        status = lx__meta_make(&meta, schema, options->chunk_records, options->chunk_bytes, error);
+    if (status == LX_OK)
+        status = lx__create_files(&made->directory, &meta, error);
+    lx__meta_free(&meta);
+    if (status == LX_OK)
+        status = prepare(made, error);
+    if (status == LX_OK) {
+        made->settled = true; /* all of it was synced just now */
+        *writer = made;
+    } else if (made != NULL) {
+        free_writer(made);
+    }
+    return status;
+}
+
+/** What close commits: nothing that failed, or that a transaction still holds; but what was
+ * committed before is synced in any case. */
+static lx_status finish(lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx__writer_usable(writer, error);
+    if (status == LX_ERR_POISONED)
+        return status;
+    if (status != LX_OK || writer->transaction) {
+        writer->failure = (lx_error)LX_ERROR_INIT;
+        lx_status undone = lx__writer_forget(writer, error);
+        status = status != LX_OK ? status : undone;
+    }
+    lx_status synced = lx__writer_commit_locked(writer, true, error);
+    return status != LX_OK ? status : synced;
+}
+
+/**
+ * Ends a writer in a child of fork(), where the parent's threads are gone and what they were just
+ * changing is as they left it. At rest all of it is freed; else what is not known to be whole is
+ * left, and the descriptors are closed that stay the same as long as the writer.
+ */
+static void abandon(lx_writer *writer)
+{
+    bool at_rest = pthread_mutex_trylock(&writer->mutex) == 0 &&
+                   pthread_mutex_trylock(&writer->placer.mutex) == 0 && !writer->placer.running;
+    if (at_rest) {
+        pthread_mutex_unlock(&writer->placer.mutex);
+        pthread_mutex_unlock(&writer->mutex);
+        free_writer(writer);
+        return;
+    }
+    for (size_t i = 0; i < writer->rows.field_count; i++) {
+        close(writer->rows.fields[i].offsets.fd);
+        close(writer->rows.fields[i].checks.fd);
+    }
+    close(writer->log.fd);
+    close(writer->chunk_directory.fd);
+    close(writer->directory.fd);
+    close(writer->lock.fd);
+}
+
+lx_status lx_writer_close(lx_writer *writer, lx_error *error)
+{
+    if (writer == NULL)
+        return LX_OK;
+    lx_status status = lx__writer_enter(writer, error);
+    if (status == LX_ERR_FORKED)
+        abandon(writer);
+    if (status != LX_OK)
+        return status;
+    status = writer->meta.sealed ? LX_OK : finish(writer, error);
+    lx__placer_drain(&writer->placer);
+    lx__writer_leave(writer);
+    lx__clock_stop(writer);
+    free_writer(writer);
+    return status;
+}
+
+/* ---- commits and transactions */
+
+static lx_status commit(lx_writer *writer, bool synced, lx_error *error)
+{
+    lx_status status = lx__writer_usable(writer, error);
+    if (status == LX_OK)
+        status = lx__writer_commit_locked(writer, synced, error);
+    if (status == LX_OK)
+        status = lx__clock_catch_up(writer, error);
+    return status;
+}
+
+lx_status lx_writer_commit(lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx__writer_enter(writer, error);
+    if (status != LX_OK)
+        return status;
+    status = writer->transaction
+                 ? lx__fail(error, LX_ERR_STATE, "a transaction is open: its end commits")
+                 : commit(writer, false, error);
+    lx__writer_leave(writer);
+    return status;
+}
+
+lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx__writer_enter(writer, error);
+    if (status != LX_OK)
+        return status;
+    if (!writer->transaction) {
+        status = commit(writer, true, error);
+    } else {
+        status = lx__writer_usable(writer, error);
+        lx__placer_drain(&writer->placer);
+        if (status == LX_OK)
+            status = lx__writer_sync_frame(writer, error);
+    }
+    lx__writer_leave(writer);
+    return status;
+}
+
+lx_status lx_writer_begin(lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx__writer_enter(writer, error);
+    if (status != LX_OK)
+        return status;
+    status = writer->transaction
+                 ? lx__fail(error, LX_ERR_STATE, "a transaction is open already")
+                 : commit(writer, false, error);
+    if (status == LX_OK)
+        writer->transaction = true;
+    lx__writer_leave(writer);
+    return status;
+}
+
+lx_status lx_writer_end(lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx__writer_enter(writer, error);
+    if (status != LX_OK)
+        return status;
+    status = !writer->transaction
+                 ? lx__fail(error, LX_ERR_STATE, "no transaction is open")
+                 : commit(writer, false, error);
+    if (status == LX_OK)
+        writer->transaction = false;
+    lx__writer_leave(writer);
+    return status;
+}
+
+lx_status lx_writer_rollback(lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx__writer_enter(writer, error);
+    if (status != LX_OK)
+        return status;
+    if (writer->failure.status == LX_ERR_POISONED)
+        status = lx__writer_usable(writer, error);
+    if (status == LX_OK) {
+        writer->failure = (lx_error)LX_ERROR_INIT;
+        writer->transaction = false;
+        status = lx__writer_forget(writer, error);
+    }
+    lx__writer_leave(writer);
+    return status;
+}
+
+uint64_t lx_writer_get_length(lx_writer *writer)
+{
+    if (lx__writer_enter(writer, NULL) != LX_OK)
+        return writer->length; /* as it was at the fork */
+    uint64_t length = writer->length;
+    lx__writer_leave(writer);
+    return length;
+}
+
+const lx_schema *lx_writer_get_schema(const lx_writer *writer)
+{
+    return writer->meta.schema;
+}

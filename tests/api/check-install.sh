@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds and runs a client of each installed library as a stranger would: in an empty folder, from
+# the installed headers and from what pkg-config says. Called by `make installcheck`.
+set -eu
+passed=0 failed=0 skipped=0
+warnings='-Wall -Wextra -Wpedantic -Werror'
+
+# try WHAT COMMAND...: one test; what it printed is shown when it fails.
+try() {
+    what=$1
+    shift
+    if "$@" >output 2>&1; then
+        passed=$((passed + 1))
+        echo "PASS: $what"
+    else
+        failed=$((failed + 1))
+        cat output
+        echo "FAIL: $what"
+    fi
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "SKIP: $1"
+}
+
+# module OPTION... NAME: what pkg-config says of NAME, this installation before any other.
+module() {
+    PKG_CONFIG_PATH="$DESTDIR$pkgconfigdir${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}" \
+        PKG_CONFIG_SYSROOT_DIR="$DESTDIR" "$PKG_CONFIG" "$@"
+}
+
+version_is_ours() {
+    test "$(module --modversion "$1")" = "$VERSION"
+}
+
+# header NAME LANGUAGE COMPILER: the header stands alone.
+# shellcheck disable=SC2086 # flags are words
+header() {
+    printf "#include <loaderx/%s>\nextern int alone;\n" "$1" >alone.c
+    $3 -x $2 $CFLAGS -I"$DESTDIR$includedir" $warnings -c alone.c -o alone.o
+}
+
+# client NAME LANGUAGE COMPILER [static]: its client is built and ends well. (Each command is chained
+# to the one before: -e does not reach into what `if` calls.)
+# shellcheck disable=SC2086 # flags are words
+client() {
+    flags=$(module ${4:+--static} --cflags "$1") &&
+        libs=$(module ${4:+--static} --libs "$1") &&
+        $3 -x $2 $CFLAGS $flags $warnings "$(source_of "$1")" \
+            -x none ${4:+-static} $LDFLAGS $libs -o client &&
+        LD_LIBRARY_PATH="$DESTDIR$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ./client
+}
+
+source_of() {
+    case $1 in
+    loaderx) echo "$top_srcdir/tests/api/client-loader.c" ;;
+    *) echo "$top_srcdir/tests/api/client-${1#loaderx-}.c" ;;
+    esac
+}
+
+# every LANGUAGE NAME COMPILER: all tests in one language.
+every() {
+    for name in $HEADERS; do
+        try "<loaderx/$name> alone, $2" header "$name" "$1" "$3"
+    done
+    for name in $MODULES; do
+        if [ -e "$DESTDIR$libdir/lib$name.so" ]; then
+            try "$name, $2, shared" client "$name" "$1" "$3"
+        else
+            skip "$name, $2, shared: only the static library is installed"
+        fi
+        if [ -n "$SANITIZED" ]; then
+            skip "$name, $2, static: a sanitizer's program cannot be linked so"
+        elif [ -e "$DESTDIR$libdir/lib$name.a" ]; then
+            try "$name, $2, static" client "$name" "$1" "$3" static
+        else
+            skip "$name, $2, static: only the shared library is installed"
+        fi
+    done
+}
+
+for name in $MODULES; do
+    try "$name.pc has the package's version" version_is_ours "$name"
+    try "$name has a client in tests/api" test -f "$(source_of "$name")"
+done
+every c C "$CC -std=c11"
+if [ -n "$CXX" ]; then
+    every c++ C++ "$CXX -std=c++17"
+else
+    skip "C++: configure found no compiler for it"
+fi
+
+echo "# installed libraries: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

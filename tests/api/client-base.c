@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A client of the installed base, in what is both C11 and C++17: the header's version is the
+ * library's, and an error goes through the library and back.
+ */
+#include <loaderx/dtype.h>
+#include <loaderx/hooks.h>
+#include <loaderx/status.h>
+#include <loaderx/version.h>
+
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_allocator empty;
+    memset(&empty, 0, sizeof empty);
+    if (strcmp(lx_version(), LX_VERSION_STRING) != 0) {
+        fprintf(stderr, "header %s, library %s\n", LX_VERSION_STRING, lx_version());
+        return 1;
+    }
+    if (lx_set_allocator(&empty, &error) != LX_ERR_ARGUMENT || error.status != LX_ERR_ARGUMENT)
+        return 2;
+    char line[2048];
+    if (lx_error_describe(&error, line, sizeof line) == 0)
+        return 3;
+    printf("%s: %s\n", lx_status_name(error.status), line);
+    return lx_dtype_get_size(LX_FLOAT32) == 4 ? 0 : 4;
+}

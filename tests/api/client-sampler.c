@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A client of the installed sampler, in what is both C11 and C++17: one epoch of a shuffle is each
+ * index once, from wherever it is entered.
+ */
+#include <loaderx/sampler.h>
+
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order = NULL;
+    lx_sampler *sampler = NULL;
+    uint64_t indices[100], again[50], taken = 0;
+    char seen[100];
+    memset(seen, 0, sizeof seen);
+    if (lx_order_new_shuffle(100, 42, &order, &error) != LX_OK ||
+        lx_sampler_new(order, 0, 1, &sampler, &error) != LX_OK ||
+        lx_sampler_take(sampler, 100, indices, &taken, &error) != LX_OK || taken != 100)
+        return 1;
+    for (int i = 0; i < 100; i++)
+        if (indices[i] >= 100 || seen[indices[i]]++ != 0)
+            return 2;
+    if (lx_sampler_seek(sampler, 50, &error) != LX_OK ||
+        lx_sampler_take(sampler, 50, again, &taken, &error) != LX_OK ||
+        memcmp(again, indices + 50, sizeof again) != 0)
+        return 3;
+    printf("position %llu\n", (unsigned long long)lx_sampler_tell(sampler));
+    lx_sampler_free(sampler);
+    lx_order_unref(order);
+    return 0;
+}

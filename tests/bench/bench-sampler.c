@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Orders at three lengths beside a plain loop that fills in numbers; seeks; epochs of short
+ * orders beside a plain shuffle of so many. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <loaderx/sampler.h>
+
+#include "sampler/feistel.h"
+
+#define BATCHES 64 /* a run takes */
+#define LONGEST_BATCH 4096
+
+static uint64_t indices[LONGEST_BATCH];
+
+/* Where the plain loop counts on: not a constant, so that it is a loop and not a copy. */
+static volatile uint64_t filled;
+
+struct walk {
+    lx_sampler *sampler;
+    uint64_t batch;
+};
+
+static void take_batches(void *context)
+{
+    const struct walk *walk = context;
+    uint64_t taken;
+    for (int i = 0; i < BATCHES; i++)
+        if (lx_sampler_take(walk->sampler, walk->batch, indices, &taken, NULL) != LX_OK)
+            abort();
+}
+
+static void fill_batches(void *context)
+{
+    const struct walk *walk = context;
+    for (int i = 0; i < BATCHES; i++) {
+        uint64_t first = filled;
+        for (uint64_t k = 0; k < walk->batch; k++)
+            indices[k] = first + k;
+        filled = first + walk->batch;
+    }
+}
+
+/** A sampler over an order, which it takes over, from the middle of the first epoch. */
+static lx_sampler *begin(lx_order *order, uint64_t rank, uint64_t world)
+{
+    lx_sampler *sampler = NULL;
+    if (order == NULL || lx_sampler_new(order, rank, world, &sampler, NULL) != LX_OK)
+        abort();
+    lx_sampler_seek(sampler, lx_order_get_length(order) / 2, NULL);
+    lx_order_unref(order);
+    return sampler;
+}
+
+static lx_order *sequential(uint64_t length, uint64_t window, uint64_t stride)
+{
+    lx_order *order = NULL;
+    lx_order_new_sequential(length, window, stride, &order, NULL);
+    return order;
+}
+
+static lx_order *draws(uint64_t length)
+{
+    lx_order *order = NULL;
+    lx_order_new_random(length, 42, &order, NULL);
+    return order;
+}
+
+static lx_order *shuffled(uint64_t length)
+{
+    lx_order *order = NULL;
+    lx_order_new_shuffle(length, 42, &order, NULL);
+    return order;
+}
+
+static void bench_orders(bench_run *bench, uint64_t length, uint64_t batch)
+{
+    struct walk walks[] = {{NULL, batch},
+                           {begin(sequential(length, 0, 0), 0, 1), batch},
+                           {begin(sequential(length, 256, 64), 0, 1), batch},
+                           {begin(sequential(length, 256, 64), 3, 8), batch},
+                           {begin(draws(length), 0, 1), batch},
+                           {begin(draws(length), 3, 8), batch},
+                           {begin(shuffled(length), 0, 1), batch},
+                           {begin(shuffled(length), 3, 8), batch}};
+    static const char *const names[] = {"plain loop",
+                                        "sequential",
+                                        "sequential, windows",
+                                        "sequential, windows, rank 3 of 8",
+                                        "random",
+                                        "random, rank 3 of 8",
+                                        "shuffle",
+                                        "shuffle, rank 3 of 8"};
+    enum { CASES = sizeof walks / sizeof *walks };
+    bench_case cases[CASES];
+    for (int i = 0; i < CASES; i++)
+        cases[i] = (bench_case){names[i], i == 0 ? fill_batches : take_batches, &walks[i],
+                                (double)(BATCHES * batch)};
+    char title[100];
+    snprintf(title, sizeof title, "orders of %.0e, batches of %d", (double)length, (int)batch);
+    bench_compare(bench, title, "index", cases, CASES);
+    for (int i = 1; i < CASES; i++)
+        lx_sampler_free(walks[i].sampler);
+}
+
+struct jump {
+    lx_sampler *sampler;
+    uint64_t position, by; /* a distance that leads through all of the order */
+};
+
+static void seek_and_take_one(void *context)
+{
+    struct jump *jump = context;
+    uint64_t taken;
+    jump->position += jump->by;
+    lx_sampler_seek(jump->sampler, jump->position, NULL);
+    lx_sampler_take(jump->sampler, 1, indices, &taken, NULL);
+}
+
+static void bench_seeks(bench_run *bench)
+{
+    static const uint64_t lengths[] = {1000000, 100000000, 1000000000000};
+    static const char *const names[] = {"10^6", "10^8", "10^12"};
+    struct jump jumps[3];
+    bench_case cases[3];
+    for (int i = 0; i < 3; i++) {
+        /* More than an epoch, so that every seek needs other keys. */
+        jumps[i] = (struct jump){begin(shuffled(lengths[i]), 0, 1), 0, lengths[i] + 12345};
+        cases[i] = (bench_case){names[i], seek_and_take_one, &jumps[i], 1};
+    }
+    bench_compare(bench, "shuffle: to another epoch for its first index", "seek", cases, 3);
+    for (int i = 0; i < 3; i++)
+        lx_sampler_free(jumps[i].sampler);
+}
+
+struct plain {
+    uint32_t *table;
+    uint32_t length;
+    uint64_t state;
+};
+
+/** The shuffle of Fisher and Yates with any quick generator, and nothing else. */
+static void shuffle_plainly(void *context)
+{
+    struct plain *plain = context;
+    uint64_t state = plain->state;
+    for (uint32_t i = 0; i < plain->length; i++)
+        plain->table[i] = i;
+    for (uint32_t i = plain->length - 1; i > 0; i--) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        uint32_t j = (uint32_t)((state >> 32) * (i + 1) >> 32), number = plain->table[i];
+        plain->table[i] = plain->table[j];
+        plain->table[j] = number;
+    }
+    plain->state = state;
+}
+
+static void take_an_epoch(void *context)
+{
+    struct jump *jump = context;
+    uint64_t taken;
+    for (uint64_t left = jump->by; left != 0; left -= taken)
+        lx_sampler_take(jump->sampler, left < 256 ? left : 256, indices, &taken, NULL);
+}
+
+/** An epoch: of so many by the library, its first index alone, and of so many by the plain loop. */
+static void bench_epoch(bench_run *bench, uint32_t length)
+{
+    struct plain plain = {malloc(length * sizeof *plain.table), length, 42};
+    struct jump whole = {begin(shuffled(length), 0, 1), 0, length};
+    struct jump first = {begin(shuffled(length), 0, 1), 0, length};
+    bench_case cases[] = {{"plain shuffle of a table", shuffle_plainly, &plain, 1},
+                          {"the epoch in batches of 256", take_an_epoch, &whole, 1},
+                          {"its first index", seek_and_take_one, &first, 1}};
+    char title[100];
+    snprintf(title, sizeof title, "shuffle of %u", length);
+    bench_compare(bench, title, "epoch", cases, 3);
+    lx_sampler_free(whole.sampler);
+    lx_sampler_free(first.sampler);
+    free(plain.table);
+}
+
+struct pass {
+    lx__feistel feistel;
+    lx__feistel_kernel *kernel;
+};
+
+static void pass_batch(void *context)
+{
+    const struct pass *pass = context;
+    pass->kernel(&pass->feistel, indices, LONGEST_BATCH);
+}
+
+/** The kernels alone, on the widest network: every value stays within it. */
+static void bench_kernels(bench_run *bench)
+{
+    struct pass passes[2] = {{.kernel = lx__feistel_pass_scalar}};
+    bench_case cases[2] = {{"scalar", pass_batch, &passes[0], LONGEST_BATCH}};
+    size_t count = 1;
+#if defined(__x86_64__)
+    passes[1].kernel = lx__feistel_pass_avx2;
+    if (__builtin_cpu_supports("avx2"))
+        cases[count++] = (bench_case){"AVX2", pass_batch, &passes[1], LONGEST_BATCH};
+#elif defined(__aarch64__)
+    passes[1].kernel = lx__feistel_pass_neon;
+    cases[count++] = (bench_case){"NEON", pass_batch, &passes[1], LONGEST_BATCH};
+#endif
+    for (size_t i = 0; i < count; i++)
+        lx__feistel_init(&passes[i].feistel, UINT64_MAX, 42, 0);
+    bench_compare(bench, "one pass through the Feistel network", "value", cases, count);
+}
+
+void bench_sampler(bench_run *bench)
+{
+    static const uint64_t lengths[] = {1000000, 100000000, 1000000000000};
+    for (int i = 0; i < 3; i++)
+        bench_orders(bench, lengths[i], 256);
+    for (int i = 0; i < 3; i++)
+        bench_orders(bench, lengths[i], LONGEST_BATCH);
+    bench_seeks(bench);
+    bench_epoch(bench, 65536);
+    bench_epoch(bench, 1000000);
+    bench_kernels(bench);
+}

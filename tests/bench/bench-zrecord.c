@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* The store beside plain memory and plain files: warm random gather, append, open. Data is made in
+ * the current folder, 2 GiB of it, and removed. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <loaderx/zrecord.h>
+
+#define DATASET "bench-dataset"
+#define GATHER_BYTES ((size_t)2 << 30) /* several times a usual last-level cache */
+#define APPEND_BYTES ((size_t)256 << 20)
+#define BATCH 256
+#define BATCHES 64 /* a run gathers */
+#define STAGE ((size_t)1 << 20)
+#define OPEN_RECORDS 1000000
+
+static void must(int done, const char *what)
+{
+    if (!done) {
+        perror(what);
+        exit(1);
+    }
+}
+
+static void must_be_ok(lx_status status, const lx_error *error)
+{
+    char line[2048];
+    if (status == LX_OK)
+        return;
+    lx_error_describe(error, line, sizeof line);
+    fprintf(stderr, "bench: %s\n", line);
+    exit(1);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* ---- gather */
+
+struct gathering {
+    const uint8_t *plain; /* the records in plain memory, or */
+    lx_dataset *dataset;  /* in a dataset */
+    int kicks;
+    size_t record, records;
+    uint64_t random;
+    uint64_t indices[BATCH];
+    uint8_t *out;
+};
+
+static void draw(struct gathering *g)
+{
+    for (int i = 0; i < BATCH; i++)
+        g->indices[i] = next_random(&g->random) % g->records;
+}
+
+static void kick(const uint8_t *record, size_t size)
+{
+    for (size_t page = 0; page < size; page += 4096)
+        for (size_t line = page; line < size && line < page + 256; line += 64)
+            __builtin_prefetch(record + line);
+}
+
+static void gather_plain(void *context)
+{
+    struct gathering *g = context;
+    for (int b = 0; b < BATCHES; b++) {
+        draw(g);
+        for (int i = 0; i < BATCH; i++) {
+            if (g->kicks && i + 1 < BATCH)
+                kick(g->plain + g->indices[i + 1] * g->record, g->record);
+            memcpy(g->out + (size_t)i * g->record, g->plain + g->indices[i] * g->record,
+                   g->record);
+        }
+    }
+}
+
+static void gather_dataset(void *context)
+{
+    struct gathering *g = context;
+    lx_error error = LX_ERROR_INIT;
+    for (int b = 0; b < BATCHES; b++) {
+        draw(g);
+        must_be_ok(lx_dataset_gather(g->dataset, 0, g->indices, BATCH, g->out, g->record, &error),
+                   &error);
+    }
+}
+
+static void make_dataset(size_t record, size_t records, lx_compression compression)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    lx_writer *writer = NULL;
+    uint64_t shape = record, random = 1;
+    uint8_t *bytes = malloc(record);
+    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, compression, &error),
+               &error);
+    lx_writer_options *options = lx_writer_options_new();
+    must_be_ok(lx_writer_options_set_chunk(options, UINT32_MAX, (uint64_t)1 << 40, &error), &error);
+    must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
+    for (size_t i = 0; i < records; i++) {
+        memset(bytes, (int)next_random(&random), record);
+        lx_value value = {bytes, record};
+        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+    }
+    must_be_ok(lx_writer_seal(writer, &error), &error);
+    must_be_ok(lx_writer_close(writer, &error), &error);
+    lx_writer_options_free(options);
+    lx_schema_free(schema);
+    free(bytes);
+}
+
+static void remove_dataset(void)
+{
+    must(system("rm -rf " DATASET) == 0, "rm");
+}
+
+/** The records as they lie in the one chunk of the dataset, gapless: what plain loops read. */
+static const uint8_t *map_chunk(size_t bytes)
+{
+    int file = open(DATASET "/chunk/0.zr", O_RDONLY);
+    must(file != -1, "open");
+    const uint8_t *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
+    must(map != MAP_FAILED, "mmap");
+    close(file);
+    return map;
+}
+
+/** Reads every record once, so that all pages are there and all records are verified. */
+static void warm_up(lx_dataset *dataset, size_t record, size_t records)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint8_t *bytes = malloc(record);
+    for (uint64_t i = 0; i < records; i++)
+        must_be_ok(lx_dataset_gather(dataset, 0, &i, 1, bytes, record, &error), &error);
+    free(bytes);
+}
+
+static void compare_gather(bench_run *bench, size_t record)
+{
+    char title[96];
+    size_t records = GATHER_BYTES / record;
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset, *always;
+    lx_dataset_options *options = lx_dataset_options_new();
+    make_dataset(record, records, LX_RAW);
+    must_be_ok(lx_dataset_open(DATASET, NULL, &dataset, &error), &error);
+    must_be_ok(lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, &error), &error);
+    must_be_ok(lx_dataset_open(DATASET, options, &always, &error), &error);
+    const uint8_t *plain = map_chunk(record * records);
+    warm_up(dataset, record, records);
+    warm_up(always, record, records);
+    uint8_t *out = malloc(BATCH * record);
+    struct gathering contexts[] = {
+        {.plain = plain, .record = record, .records = records, .random = 1, .out = out},
+        {.plain = plain, .kicks = 1, .record = record, .records = records, .random = 2, .out = out},
+        {.dataset = dataset, .record = record, .records = records, .random = 3, .out = out},
+        {.dataset = always, .record = record, .records = records, .random = 4, .out = out}};
+    double work = (double)BATCHES * BATCH;
+    const bench_case cases[] = {{"plain memcpy", gather_plain, &contexts[0], work},
+                                {"plain memcpy, pages kicked", gather_plain, &contexts[1], work},
+                                {"gather, verified before", gather_dataset, &contexts[2], work},
+                                {"gather, verified always", gather_dataset, &contexts[3], work}};
+    snprintf(title, sizeof title, "warm random gather of %zu-byte records, batches of %d", record,
+             BATCH);
+    bench_compare(bench, title, "record", cases, 4);
+    munmap((void *)plain, record * records);
+    free(out);
+    lx_dataset_options_free(options);
+    lx_dataset_close(always);
+    lx_dataset_close(dataset);
+    remove_dataset();
+}
+
+/* ---- append */
+
+struct appending {
+    size_t record, records;
+    uint8_t *bytes;
+};
+
+static void append_plain(void *context)
+{
+    const struct appending *a = context;
+    uint8_t *stage = malloc(STAGE);
+    int file = open("bench-file", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    size_t used = 0;
+    off_t at = 0;
+    must(file != -1, "open");
+    for (size_t i = 0; i <= a->records; i++) {
+        if (i == a->records || used + a->record > STAGE) {
+            must(pwrite(file, stage, used, at) == (ssize_t)used, "pwrite");
+            at += (off_t)used;
+            used = 0;
+        }
+        memcpy(stage + used, a->bytes, a->record);
+        used += a->record;
+    }
+    close(file);
+    unlink("bench-file");
+    free(stage);
+}
+
+static void append_dataset(void *context)
+{
+    const struct appending *a = context;
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    lx_writer_options *options = lx_writer_options_new();
+    lx_writer *writer = NULL;
+    uint64_t shape = a->record;
+    lx_value value = {a->bytes, a->record};
+    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_RAW, &error), &error);
+    must_be_ok(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error), &error);
+    must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
+    must_be_ok(lx_writer_begin(writer, &error), &error);
+    for (size_t i = 0; i < a->records; i++)
+        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+    must_be_ok(lx_writer_end(writer, &error), &error);
+    /* Closing syncs, which the plain file is not: a tmpfs makes that free for both. */
+    must_be_ok(lx_writer_close(writer, &error), &error);
+    lx_writer_options_free(options);
+    lx_schema_free(schema);
+    remove_dataset();
+}
+
+static void compare_append(bench_run *bench, size_t record)
+{
+    char title[96];
+    struct appending context = {.record = record, .records = APPEND_BYTES / record};
+    context.bytes = calloc(1, record);
+    const bench_case cases[] = {
+        {"plain file, 1 MiB writes", append_plain, &context, (double)context.records},
+        {"append, durability none", append_dataset, &context, (double)context.records}};
+    snprintf(title, sizeof title, "append of %zu-byte records (creation, close, removal included)",
+             record);
+    bench_compare(bench, title, "record", cases, 2);
+    free(context.bytes);
+}
+
+/* ---- open */
+
+static void open_dataset(void *context)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    uint64_t index = *(uint64_t *)context;
+    uint8_t record[64];
+    must_be_ok(lx_dataset_open(DATASET, NULL, &dataset, &error), &error);
+    must_be_ok(lx_dataset_gather(dataset, 0, &index, 1, record, sizeof record, &error), &error);
+    lx_dataset_close(dataset);
+}
+
+static void open_plain(void *context)
+{
+    uint64_t index = *(uint64_t *)context;
+    int file = open(DATASET "/data.offset", O_RDONLY);
+    must(file != -1, "open");
+    const volatile uint8_t *map =
+        mmap(NULL, (size_t)OPEN_RECORDS * 16, PROT_READ, MAP_SHARED, file, 0);
+    must(map != MAP_FAILED, "mmap");
+    (void)map[index * 16];
+    munmap((void *)map, (size_t)OPEN_RECORDS * 16);
+    close(file);
+}
+
+static void compare_open(bench_run *bench)
+{
+    uint64_t index = OPEN_RECORDS / 2;
+    make_dataset(64, OPEN_RECORDS, LX_RAW);
+    const bench_case cases[] = {{"one mmap, one page", open_plain, &index, 1},
+                                {"open, one record, close", open_dataset, &index, 1}};
+    bench_compare(bench, "open of a sealed dataset of 1,000,000 records", "open", cases, 2);
+    remove_dataset();
+}
+
+void bench_zrecord(bench_run *bench)
+{
+    static const size_t sizes[] = {4096, 784, 16384, 256};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        compare_gather(bench, sizes[i]);
+    compare_append(bench, 4096);
+    compare_append(bench, 256);
+    compare_open(bench);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The benchmarks of the C libraries: make bench && tests/bench/bench NAME. Never in make check. */
+#include "bench.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A round of a case lasts so long at least: the clock and a preemption are small beside it. */
+#define ROUND_SECONDS 0.02
+
+static const struct {
+    const char *name, *about;
+    void (*run)(bench_run *bench);
+} benches[] = {
+    {"executor", "tasks and their parts, memory of batches", bench_executor},
+    {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
+    {"zrecord", "gather, append and open beside plain memory and files (wants 5 GiB, best in a tmpfs)", bench_zrecord},
+};
+#define BENCHES (sizeof benches / sizeof *benches)
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/** Seconds for @p repeats runs. */
+static double time_runs(const bench_case *one, long repeats)
+{
+    double start = now();
+    for (long i = 0; i < repeats; i++)
+        one->run(one->context);
+    return now() - start;
+}
+
+/** Runs that fill a round; also the warm-up. */
+static long repeats_for(const bench_case *one)
+{
+    long repeats = 1;
+    while (time_runs(one, repeats) < ROUND_SECONDS)
+        repeats *= 2;
+    return repeats;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, int count)
+{
+    double *sorted = malloc((size_t)count * sizeof *sorted);
+    memcpy(sorted, values, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare);
+    double middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    free(sorted);
+    return middle;
+}
+
+void bench_compare(bench_run *bench, const char *title, const char *unit, const bench_case *cases,
+                   size_t count)
+{
+    bench_result *results = calloc(count, sizeof *results);
+    long *repeats = calloc(count, sizeof *repeats);
+    for (size_t i = 0; i < count; i++) {
+        results[i].seconds = calloc((size_t)bench->rounds, sizeof *results[i].seconds);
+        repeats[i] = repeats_for(&cases[i]);
+    }
+    for (int round = 0; round < bench->rounds; round++)
+        for (size_t i = 0; i < count; i++)
+            results[i].seconds[round] =
+                time_runs(&cases[i], repeats[i]) / ((double)repeats[i] * cases[i].work);
+    for (size_t i = 0; i < count; i++)
+        results[i].median = median(results[i].seconds, bench->rounds);
+    bench_report(bench, title, unit, cases, results, count);
+    for (size_t i = 0; i < count; i++)
+        free(results[i].seconds);
+    free(results);
+    free(repeats);
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: bench [--rounds N] [--json FILE] NAME... | all\n");
+    for (size_t i = 0; i < BENCHES; i++)
+        fprintf(stderr, "  %-12s %s\n", benches[i].name, benches[i].about);
+    return 2;
+}
+
+/** Runs the benchmark of that name, or all of them; how many there were. */
+static int run_named(bench_run *bench, const char *name)
+{
+    int found = 0;
+    for (size_t i = 0; i < BENCHES; i++) {
+        if (strcmp(name, "all") != 0 && strcmp(name, benches[i].name) != 0)
+            continue;
+        benches[i].run(bench);
+        found++;
+    }
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"rounds", required_argument, NULL, 'r'},
+                                            {"json", required_argument, NULL, 'j'},
+                                            {NULL, 0, NULL, 0}};
+    bench_run bench = {.rounds = BENCH_ROUNDS, .groups = json_array()};
+    const char *json_path = NULL;
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (option == 'r')
+            bench.rounds = atoi(optarg);
+        else if (option == 'j')
+            json_path = optarg;
+        else
+            return usage();
+    }
+    if (bench.rounds < BENCH_ROUNDS) {
+        fprintf(stderr, "bench: fewer than %d rounds say too little\n", BENCH_ROUNDS);
+        return 2;
+    }
+    if (optind == argc)
+        return usage();
+    for (; optind < argc; optind++)
+        if (run_named(&bench, argv[optind]) == 0)
+            return usage();
+    int failed = json_path != NULL && bench_write_json(&bench, json_path) != 0;
+    json_decref(bench.groups);
+    return failed;
+}

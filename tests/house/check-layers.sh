@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# An include may only point down the list of layers, and nothing below the loader's users reaches
+# past the public headers. See doc/architecture.md.
+set -eu
+cd "$top_srcdir"
+failed=0
+
+# points_up LAYER HEADER-PATTERN: no source or header of LAYER may include such a header.
+points_up() {
+    if grep -nE "#include [\"<](loaderx/)?($2)[./-]" "lib/$1"/*.[ch] "include/loaderx/$1.h" \
+        2>/dev/null; then
+        echo "^ lib/$1 includes a layer above it or beside it" >&2
+        failed=1
+    fi
+}
+points_up base 'sampler|executor|zrecord|loader'
+points_up sampler 'executor|zrecord|loader'
+points_up executor 'sampler|zrecord|loader'
+points_up zrecord 'sampler|loader'
+
+# The command and the bindings are clients: public headers alone.
+for folder in tools bindings doc/examples; do
+    [ -d "$folder" ] || continue
+    if grep -rnE --include='*.[ch]' \
+        '#include "(base|sampler|executor|zrecord|loader)/' "$folder"; then
+        echo "^ $folder reaches past the public headers" >&2
+        failed=1
+    fi
+done
+exit $failed

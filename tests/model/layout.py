@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What lies where in a dataset's directory, and meta.json with its one switch."""
+
+import json
+
+from .records import CHECK, ENTRY, Damage
+
+FIELDS = ('image', 'label')
+KINDS = {'offset': ENTRY.size, 'check': CHECK.size}
+CHUNK_RECORDS = 6       # small, so that runs of a few dozen records fill several chunks
+CHUNK_BYTES = 900
+GROWTH = 256            # tables and chunks grow in steps, so that there is something to trim
+
+
+class NoDataset(Exception):
+    """There is no meta.json: nothing was created here, or its creation did not come to an end."""
+
+
+class Sealed(Exception):
+    """A sealed dataset is not opened for writing."""
+
+
+def log_name(generation):
+    return f'LOG.{generation}' if generation else 'LOG'
+
+
+def table_name(field, kind, tables):
+    stem = f'{FIELDS[field]}.{kind}'
+    return f'{stem}.{tables}' if tables else stem
+
+
+def table_names(tables):
+    return [table_name(field, kind, tables) for field in range(len(FIELDS)) for kind in KINDS]
+
+
+def chunk_name(chunk):
+    return f'{chunk}.zr'
+
+
+def dataset_directory(disk):
+    directory = disk.home.get('dataset')
+    if directory is None:
+        raise NoDataset
+    return directory
+
+
+def make_fresh(directory, name):
+    """An empty file of this name; what an interrupted try left there goes first."""
+    if directory.get(name):
+        directory.unlink(name)
+    return directory.make_file(name)
+
+
+def write_meta(directory, meta, faults=frozenset()):
+    """The one switch: the successor, synced, renamed. The caller then syncs the directory."""
+    successor = make_fresh(directory, 'meta.json.new')
+    successor.pwrite(0, json.dumps(meta).encode())
+    if 'nometasync' not in faults:
+        successor.sync()
+    directory.rename('meta.json.new', 'meta.json')
+
+
+def read_meta(directory):
+    """meta.json and its file, whose identity shows a switch."""
+    file = directory.get('meta.json')
+    if file is None:
+        raise NoDataset
+    try:
+        meta = json.loads(file.pread())
+    except ValueError as error:
+        raise Damage(f'meta.json: {error}') from error
+    return meta, file

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Short scripts killed at every single step, each with several random losses.
+
+Random runs meet a window of one step seldom; here every window is met. Creation, sealing and
+replacement above all: they happen once in a dataset's life.
+"""
+
+from .disk import Crash, SyncFailed
+from .job import append, delete, modify
+from .layout import dataset_directory
+from .play import ENDLESS, Run, guarded
+from .writer import NoSpace
+
+BIG = 60      # bytes of a value that is stored in a chunk
+
+
+def value(number, size=BIG):
+    return bytes([number + 1]) * size
+
+
+def fill(run, writer, count, bulk, synced):
+    """Append `count` records, one commit each."""
+    current = writer.records()
+    for number in range(len(current), len(current) + count):
+        append(writer, current, (value(number), value(number, 4)))
+        run.commit(writer, current, bulk, synced)
+    return current
+
+
+def prepare_records(run):
+    """Six records, half of them in the tables, all durable."""
+    run.create()
+    writer = run.open_writer()
+    fill(run, writer, 3, True, True)
+    fill(run, writer, 3, False, True)
+
+
+def prepare_torn_tail(run):
+    """Unsynced commits behind synced ones, and then the power fails."""
+    prepare_records(run)
+    fill(run, run.open_writer(), 4, False, False)
+    run.event(1)
+
+
+def prepare_half_replaced(run):
+    """The removal of a dataset was begun: its meta.json is gone, but not for good."""
+    prepare_records(run)
+    run.begin_replacement()
+    dataset_directory(run.disk).unlink('meta.json')
+
+
+def do_create(run):
+    run.create()
+
+
+def do_append(run):
+    """Unsynced and synced, small and large commits, over more than one chunk."""
+    writer = run.open_writer()
+    fill(run, writer, 1, False, False)
+    fill(run, writer, 1, False, True)
+    fill(run, writer, 5, True, False)
+    run.close(writer, fill(run, writer, 1, True, True))
+
+
+def do_seal(run):
+    """Nothing but pending rows to move: the generation stays."""
+    writer = run.open_writer()
+    run.seal(writer, fill(run, writer, 1, False, False))
+
+
+def do_fold(run):
+    """A set below the rows, and a length below them: a new generation."""
+    writer = run.open_writer()
+    current = writer.records()
+    modify(writer, current, 0, 0, value(100))
+    while len(current) > 2:
+        delete(writer, current, 1)
+    run.commit(writer, current, False, True)
+    run.seal(writer, current)
+
+
+def do_replace(run):
+    run.replace()
+
+
+SCRIPTS = {
+    'create': (lambda run: None, do_create),
+    'append': (prepare_records, do_append),
+    'append behind a torn tail': (prepare_torn_tail, do_append),
+    'seal': (prepare_records, do_seal),
+    'seal by a fold': (prepare_records, do_fold),
+    'replace': (prepare_records, do_replace),
+    'replace again': (prepare_half_replaced, do_create),
+}
+
+
+def settle(run):
+    """What is there must be right for a reader, for a writer, and after one more power loss."""
+    run.budget = ENDLESS
+    run.event(.8)
+    run.read_now()
+    try:
+        run.open_writer()
+    except SyncFailed:
+        run.disk.failing = 0
+    run.event(.8)
+    run.read_now()
+
+
+def killed_run(script, step, seed, world, faults=frozenset(), trace=None):
+    """Run a script, killed before its step of this number.
+
+    Returns
+    -------
+    wrong : str or None
+    complete : bool
+        The script came to its end.
+    """
+    run = Run(10007 * seed + step, world, faults, trace)
+    prepare, act = SCRIPTS[script]
+    ended = []
+
+    def once():
+        failing, run.disk.failing = run.disk.failing, 0
+        prepare(run)
+        run.disk.note('SCRIPT', script, 'killed before step', step)
+        run.disk.failing = failing
+        run.budget, run.critical = step, False
+        try:
+            act(run)
+            ended.append(True)
+        except (Crash, SyncFailed, NoSpace):
+            pass
+        settle(run)
+
+    return guarded(once), bool(ended)
+
+
+def sweep(script, seed, world, faults=frozenset()):
+    """Run a script killed a step later each time, until it comes to its end.
+
+    Returns
+    -------
+    wrong : str or None
+        What went wrong in the first run that did.
+    step : int
+        The step of the last run.
+    """
+    for step in range(ENDLESS):
+        wrong, complete = killed_run(script, step, seed, world, faults)
+        if wrong or complete:
+            return wrong, step

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the command have in common: the command itself, and a folder to work in."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import numpy as np
+import pytest
+
+from arrays import values, write_idx
+
+# Bounds every run of the command; sanitizers make them ten times slower.
+TIMEOUT = 120
+
+
+BUILD = pathlib.Path(os.environ.get('top_builddir', '.')).resolve()
+
+
+def find_command():
+    """The command under test, as a path."""
+    return os.environ.get('LOADERX') or str(BUILD / 'tools' / 'loaderx')
+
+
+class Loaderx:
+    """Runs the command in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.command = find_command()
+
+    def __call__(self, *arguments, **options):
+        """Runs it to its end."""
+        return subprocess.run([self.command, *map(str, arguments)], cwd=self.folder,
+                              timeout=TIMEOUT, stdin=subprocess.DEVNULL,
+                              stdout=options.pop('stdout', subprocess.PIPE),
+                              stderr=subprocess.PIPE, **options)
+
+    def start(self, *arguments, **options):
+        """Starts it; the caller waits."""
+        return subprocess.Popen([self.command, *map(str, arguments)], cwd=self.folder,
+                                stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE,
+                                stderr=options.pop('stderr', subprocess.PIPE), **options)
+
+    def text(self, *arguments):
+        """What it prints; it has to succeed, and to have nothing to say on standard error."""
+        done = self(*arguments)
+        assert (done.returncode, done.stderr) == (0, b''), done
+        return done.stdout.decode()
+
+    def json(self, *arguments):
+        """What it prints with --json."""
+        return json.loads(self.text(*arguments, '--json'))
+
+    def fails(self, status, *arguments, **options):
+        """It has to fail with this status, in one line that begins as it should; the line."""
+        done = self(*arguments, **options)
+        assert done.returncode == status, done
+        line = done.stderr.decode().splitlines()[0]
+        assert line.startswith(f'loaderx {arguments[0]}: '), done
+        return line
+
+
+def make_folder():
+    """An empty folder, gone after what uses it."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix='loaderx-tools-'))
+    yield path
+    shutil.rmtree(path)
+
+
+folder = pytest.fixture(make_folder)
+module_folder = pytest.fixture(make_folder, scope='module')
+
+
+@pytest.fixture
+def loaderx(folder):
+    """The command, run in the folder."""
+    return Loaderx(folder)
+
+
+@pytest.fixture(scope='module')
+def module_loaderx(module_folder):
+    """The command, run in a folder that all tests of a module share."""
+    return Loaderx(module_folder)
+
+
+@pytest.fixture
+def images(folder, loaderx):
+    """A dataset `images` of 20 records: data, 4 by 3 pixels, and label; and the two arrays."""
+    data, label = values('uint8', (20, 4, 3)), np.arange(20, dtype='uint8')
+    loaderx.text('import', 'images', '--idx', 'data=' + write_idx(folder / 'data', data),
+                 '--idx', 'label=' + write_idx(folder / 'label', label))
+    return data, label
+
+
+@pytest.fixture
+def varied(folder):
+    """A dataset `varied` of four records: text, of any length, empty or missing, and number."""
+    subprocess.run([BUILD / 'tests' / 'tools' / 'make-dataset', 'varied'], cwd=folder, check=True,
+                   timeout=TIMEOUT)

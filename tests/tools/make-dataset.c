@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes the dataset that the command's tests cannot import: values that vary, are empty or missing.
+ * Usage: make-dataset DIR */
+#include <stdio.h>
+#include <string.h>
+
+#include <loaderx/zrecord.h>
+
+/** Four records of two fields: a greeting, nothing, no value at all, and much of the same. */
+static lx_status append_all(lx_writer *writer, lx_error *error)
+{
+    static char much[1000];
+    const float number = 1.5F;
+    const lx_value missing = {NULL, LX_NONE};
+    const lx_value records[][2] = {{{"hello, world\n", 13}, {&number, sizeof number}},
+                                   {{"", 0}, missing},
+                                   {missing, {&number, sizeof number}},
+                                   {{much, sizeof much}, {&number, sizeof number}}};
+    memset(much, 'x', sizeof much);
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < sizeof records / sizeof *records; i++)
+        status = lx_writer_append(writer, records[i], NULL, error);
+    return status;
+}
+
+static lx_status make(const char *path, const lx_schema *schema, lx_error *error)
+{
+    lx_writer *writer = NULL;
+    lx_status status = lx_writer_create(path, schema, NULL, &writer, error);
+    if (status == LX_OK)
+        status = append_all(writer, error);
+    lx_status closed = lx_writer_close(writer, error);
+    return status != LX_OK ? status : closed;
+}
+
+int main(int argc, char **argv)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    if (argc != 2 || schema == NULL)
+        return 2;
+    lx_status status = lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_FLATE, &error);
+    if (status == LX_OK)
+        status = lx_schema_add_field(schema, "number", LX_FLOAT32, NULL, 0, LX_RAW, &error);
+    if (status == LX_OK)
+        status = make(argv[1], schema, &error);
+    lx_schema_free(schema);
+    if (status == LX_OK)
+        return 0;
+    fprintf(stderr, "%s\n", error.message);
+    return 1;
+}

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""What holds for all subcommands: help, options, exit statuses, completion, manual pages."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+COMMANDS = ['import', 'stat', 'get', 'verify', 'seal', 'sample']
+SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
+
+
+def options_of_help(text):
+    """Each option that a help names, with what it takes."""
+    found = re.findall(r'^ +(?:-\w, )?--([a-z-]+)(?: (\S+))?(?:  .*)?$', text, re.MULTILINE)
+    return dict(found)
+
+
+def options_of_page(name):
+    """Each option that a manual page describes, with what it takes."""
+    text = (SOURCE / 'doc' / 'man' / '1' / f'{name}.1').read_text()
+    found = {}
+    for item in re.findall(r'^\.It Fl (.*)$', text, re.MULTILINE):
+        words = item.replace(' Ns ', '').replace(' Ar ', ' ').replace('=Ar ', '=')
+        match = re.search(r'-([a-z-]{2,})(?: (.*))?$', words)
+        found[match.group(1)] = (match.group(2) or '').replace('Ar ', '').replace(' ', '')
+    return found
+
+
+def test_without_a_command_it_tells_what_there_is(loaderx):
+    done = loaderx()
+    assert done.returncode == 2 and done.stdout == b''
+    for command in COMMANDS:
+        assert f'  {command} ' in done.stderr.decode()
+
+
+@pytest.mark.parametrize('option', ['--help', '-h'])
+def test_help(loaderx, option):
+    assert re.findall(r'^  ([a-z]+) ', loaderx.text(option), re.MULTILINE) == COMMANDS
+
+
+@pytest.mark.parametrize('option', ['--version', '-V'])
+def test_version(loaderx, option):
+    assert re.fullmatch(r'loaderx (\d+\.\d+\.\d+) \(libloaderx \1\)\n', loaderx.text(option))
+
+
+@pytest.mark.parametrize('word', ['repair', 'export', 'bench', '--nothing', ''])
+def test_unknown_command(loaderx, word):
+    done = loaderx(word)
+    assert done.returncode == 2 and done.stdout == b''
+    assert f"'{word}'; the commands are: import stat" in done.stderr.decode()
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_help_of_a_command(loaderx, command):
+    text = loaderx.text(command, '--help')
+    assert text.startswith(f'Usage: loaderx {command} ')
+    assert f'\nExamples:\n  loaderx {command} ' in text
+    assert f'man loaderx-{command}\n' in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_manual_page_has_the_options_of_the_help(loaderx, command):
+    helped = options_of_help(loaderx.text(command, '--help'))
+    assert 'help' in helped
+    assert options_of_page(f'loaderx-{command}') == helped
+
+
+def test_manual_page_has_the_commands(loaderx):
+    text = (SOURCE / 'doc' / 'man' / '1' / 'loaderx.1').read_text()
+    assert re.findall(r'^\.It Cm (\w+)$', text, re.MULTILINE) == COMMANDS
+    assert options_of_page('loaderx') == {'help': '', 'version': ''}
+
+
+@pytest.mark.parametrize('arguments, message', [
+    (['import', '--replace'], 'there is no option --replace'),
+    (['import', '--files=F=x'], 'there is no option --files'),
+    (['stat', '-x'], 'there is no option -x'),
+    (['stat', '--json=1'], '--json takes no value'),
+    (['sample', '--length'], '--length needs N behind it'),
+    (['sample', '--s', '1'], '--s may mean --'),
+    (['stat'], 'DIR is missing'),
+    (['stat', 'a', 'b'], "'b' is one argument too many"),
+    (['sample', 'x', '--length', '5'], "'x' is one argument too many"),
+])
+def test_wrong_words(loaderx, arguments, message):
+    done = loaderx(*arguments)
+    assert done.returncode == 2 and done.stdout == b''
+    first, second = done.stderr.decode().splitlines()
+    assert first.startswith(f'loaderx {arguments[0]}: {message}')
+    assert second == f"'loaderx {arguments[0]} --help' tells what it takes."
+
+
+def test_options_may_stand_anywhere_and_be_shortened(loaderx, images):
+    assert loaderx.text('get', '--fie', 'label', 'images', '3') == '3\n'
+    assert loaderx.text('get', 'images', '3', '--field=label') == '3\n'
+    assert loaderx.text('get', '--field', 'label', '--', 'images', '-1') == '19\n'
+
+
+def test_output_that_cannot_be_written_is_a_failure(loaderx, images):
+    if not os.path.exists('/dev/full'):
+        pytest.skip('there is no /dev/full')
+    with open('/dev/full', 'wb') as full:
+        done = loaderx('get', 'images', ':', '--field', 'data', stdout=full)
+    assert done.returncode == 1
+    assert b'cannot write the output: No space left' in done.stderr
+
+
+def test_closed_pipe_ends_it(loaderx, images):
+    """It ends, by SIGPIPE or a failure, and does not go on for ever."""
+    running = loaderx.start('sample', '--length', '1000', '--count', str(2**62))
+    running.stdout.read(100)
+    running.stdout.close()
+    assert running.wait(60) != 0
+    running.stderr.close()
+
+
+@pytest.mark.parametrize('command', ['stat', 'get', 'verify', 'seal'])
+def test_what_is_no_dataset(loaderx, folder, command):
+    index = ['0'] if command == 'get' else []
+    (folder / 'file').write_text('x')
+    (folder / 'empty').mkdir()
+    assert 'nowhere: there is no such' in loaderx.fails(2, command, 'nowhere', *index)
+    assert 'file: this is no dataset' in loaderx.fails(2, command, 'file', *index)
+    assert 'not a dataset' in loaderx.fails(2, command, 'empty', *index)
+    assert list((folder / 'empty').iterdir()) == []
+
+
+def complete(loaderx, *words):
+    """What bash offers for the last of the words."""
+    bash = shutil.which('bash')
+    if bash is None:
+        pytest.skip('there is no bash')
+    script = f'''
+        source '{SOURCE}/tools/completion/loaderx'
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _loaderx
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    '''
+    done = subprocess.run([bash, '-c', script, 'bash', loaderx.command, *words],
+                          cwd=loaderx.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=60)
+    assert (done.returncode, done.stderr) == (0, b'')
+    return done.stdout.decode().split()
+
+
+def test_completion(loaderx, folder):
+    (folder / 'images.gz').write_text('')
+    (folder / 'images').mkdir()
+    assert complete(loaderx, '') == ['--help', '--version', *COMMANDS]
+    assert complete(loaderx, 'se') == ['seal']
+    for command in COMMANDS:
+        helped = options_of_help(loaderx.text(command, '--help'))
+        assert complete(loaderx, command, '--') == [f'--{name}' for name in helped]
+    assert complete(loaderx, 'sample', '--order', 's') == ['sequential', 'shuffle']
+    assert complete(loaderx, 'stat', 'im') == ['images']
+    assert sorted(complete(loaderx, 'import', 'd', '--idx', 'x', '=', 'im')) == ['images',
+                                                                                 'images.gz']
+
+    assert sorted(complete(loaderx, 'import', 'd', '--npy', 'x', '=')) == ['images', 'images.gz']
+    assert complete(loaderx, 'import', 'd', '--idx', 'x', '=', 'f', '--compress', '') == ['x=']
+    assert complete(loaderx, 'import', 'd', '--compress', 'x', '=', 'f') == ['flate']
+    assert complete(loaderx, 'sample', '--seed', '') == []

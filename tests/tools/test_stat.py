@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""loaderx stat: what it tells, for people and programs."""
+
+import re
+
+import numpy as np
+
+from arrays import values, write_idx
+
+
+def test_json(loaderx, images):
+    got = loaderx.json('stat', 'images')
+    assert re.fullmatch('[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', got.pop('uuid'))
+    data, label = got.pop('fields')
+    assert data == {'name': 'data', 'dtype': 'uint8', 'shape': [4, 3], 'compress': 'raw',
+                    'align': 4, 'present': 20, 'missing': 0, 'inline': 0, 'compressed': 0,
+                    'bytes': 240, 'stored_bytes': 240, 'ratio': 1.0}
+    assert label['shape'] == [] and label['inline'] == 20 and label['ratio'] is None
+    assert got['path'] == 'images' and got['length'] == 20 and got['sealed'] is False
+    assert got['bytes'] == 260 and got['payloads'] == 20
+    assert got['chunks'] == [{'id': 0, 'records': 20, 'bytes': got['chunk_bytes']}]
+    assert got['live_bytes'] == 240 <= got['chunk_bytes']
+    assert 0 < got['utilisation'] < 1 and 0 < got['live_ratio'] <= 1
+    assert set(got) == {'path', 'generation', 'epoch', 'sealed', 'length', 'bytes', 'ratio',
+                        'chunk_records', 'chunk_limit', 'payloads', 'chunk_bytes', 'live_bytes',
+                        'live_ratio', 'utilisation', 'table_bytes', 'log_bytes', 'log_entries',
+                        'chunks'}
+
+
+def test_text(loaderx, images):
+    text = loaderx.text('stat', 'images')
+    assert text.startswith('images: 20 records of 2 fields\nuuid ')
+    table = [re.split(r'  +', line) for line in text.splitlines()[3:6]]
+    assert table == [
+        ['FIELD', 'DTYPE', 'SHAPE', 'KEPT', 'PRESENT', 'MISSING', 'INLINE', 'COMPRESSED', 'BYTES',
+         'STORED', 'RATIO'],
+        ['data', 'uint8', '(4, 3)', 'raw', '20', '0', '0', '0', '240 bytes', '240 bytes', '1.00'],
+        ['label', 'uint8', '()', 'raw', '20', '0', '20', '0', '20 bytes', '0 bytes', '-']]
+    assert '\nutilisation  ' in text
+    loaderx.text('seal', 'images')
+    assert loaderx.text('stat', 'images').startswith('images: 20 records of 2 fields, sealed\n')
+
+
+def test_compression_and_chunks(loaderx, folder):
+    flat = np.zeros((100, 1000), dtype='uint8')
+    loaderx.text('import', 'd', '--idx', 'x=' + write_idx(folder / 'x', flat),
+                 '--compress', 'x=flate', '--chunk-records', '30')
+    got = loaderx.json('stat', 'd')
+    field = got['fields'][0]
+    assert field['compress'] == 'flate' and field['compressed'] == 100 and field['ratio'] > 50
+    assert got['chunk_records'] == 30
+    assert [chunk['records'] for chunk in got['chunks']] == [30, 30, 30, 10]
+    assert abs(got['utilisation'] - 100 / 120) < 1e-6
+
+
+def test_empty(loaderx, folder):
+    loaderx.text('import', 'd', '--idx', 'x=' + write_idx(folder / 'x', values('int32', (0, 5))))
+    got = loaderx.json('stat', 'd')
+    assert got['length'] == 0 and got['chunks'] == [] and got['ratio'] is None
+    assert 'd: 0 records of 1 field\n' in loaderx.text('stat', 'd')
+
+
+def test_path_that_is_not_utf_8(loaderx, folder, images):
+    (folder / 'images').rename(folder / b'im\xffages'.decode('utf-8', 'surrogateescape'))
+    done = loaderx('stat', b'im\xffages'.decode('utf-8', 'surrogateescape'), '--json')
+    assert done.returncode == 0 and b'"path": "im?ages"' in done.stdout
+
+
+def test_damaged_table(loaderx, folder, images):
+    table = folder / 'images' / 'data.offset'
+    if table.stat().st_size == 0:  # entries of small commits lie in the log
+        loaderx.text('seal', 'images')
+    damaged = bytearray(table.read_bytes())
+    damaged[16 * 5 + 8] = 0xFF
+    table.write_bytes(damaged)
+    assert "field 'data', record 5" in loaderx.fails(1, 'stat', 'images')
+
+
+def test_values_that_vary_are_empty_or_missing(loaderx, varied):
+    text, number = loaderx.json('stat', 'varied')['fields']
+    assert text['dtype'] == 'bytes' and text['shape'] == []
+    assert (text['present'], text['missing'], text['compressed']) == (3, 1, 1)
+    assert text['bytes'] == 1013 > text['stored_bytes'] > 0
+    assert (number['present'], number['missing'], number['inline']) == (3, 1, 3)
+    assert ' varies ' in loaderx.text('stat', 'varied')

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""loaderx verify: nothing, a little and a lot of damage."""
+
+import json
+
+
+def flip(path, *places):
+    """Changes a bit of each of these bytes."""
+    data = bytearray(path.read_bytes())
+    for place in places:
+        data[place] ^= 1
+    path.write_bytes(data)
+
+
+def test_intact(loaderx, images):
+    assert loaderx.text('verify', 'images').startswith('images: 20 records, 40 values, ')
+    assert loaderx.text('verify', 'images', '--quiet') == ''
+    got = loaderx.json('verify', 'images')
+    assert got == {'path': 'images', 'damages': [], 'records': 20, 'values': 40,
+                   'bytes': got['bytes'], 'complete': True, 'intact': True}
+
+
+def test_each_damage_is_told(loaderx, folder, images):
+    flip(folder / 'images' / 'chunk' / '0.zr', 3 * 12 + 1, 17 * 12)
+    done = loaderx('verify', 'images')
+    assert done.returncode == 1
+    lines = done.stdout.decode().splitlines()
+    assert [line.split(': ')[0] for line in lines] == [
+        "images/chunk/0.zr, field 'data', record 3, offset 36",
+        "images/chunk/0.zr, field 'data', record 17, offset 204"]
+    assert done.stderr.decode() == ('loaderx verify: images: 2 damages were found; what is not '
+                                    'listed can be read\n')
+
+
+def test_json(loaderx, folder, images):
+    flip(folder / 'images' / 'chunk' / '0.zr', 3 * 12 + 1, 17 * 12)
+    done = loaderx('verify', 'images', '--json')
+    got = json.loads(done.stdout)
+    assert done.returncode == 1 and got['complete'] is True and got['intact'] is False
+    assert [(damage['field'], damage['record'], damage['path'], damage['offset'])
+            for damage in got['damages']] == [('data', 3, 'images/chunk/0.zr', 36),
+                                              ('data', 17, 'images/chunk/0.zr', 204)]
+    assert all(damage['message'] for damage in got['damages'])
+
+
+def test_sealed_dataset_with_a_damaged_table(loaderx, folder, images):
+    loaderx.text('seal', 'images')
+    flip(folder / 'images' / 'label.check', 9 * 8 + 4)
+    done = loaderx('verify', 'images', '--json')
+    got = json.loads(done.stdout)
+    assert done.returncode == 1 and got['intact'] is False
+    assert {(damage['field'], damage['record']) for damage in got['damages']} >= {('label', 9)}
+
+
+def test_truncated_chunk(loaderx, folder, images):
+    loaderx.text('seal', 'images')
+    chunk = folder / 'images' / 'chunk' / '0.zr'
+    chunk.write_bytes(chunk.read_bytes()[:100])
+    done = loaderx('verify', 'images', '--json')
+    assert done.returncode == 1 and json.loads(done.stdout)['intact'] is False
+
+
+def test_damaged_beyond_opening(loaderx, folder, images):
+    (folder / 'images' / 'meta.json').write_text('{"format": ')
+    assert 'images/meta.json' in loaderx.fails(1, 'verify', 'images')
+    done = loaderx('verify', 'images', '--json')
+    got = json.loads(done.stdout)
+    assert done.returncode == 1 and got['complete'] is False and got['intact'] is False
+    assert got['damages'][0]['path'] == 'images/meta.json'
+
+
+def test_newer_format(loaderx, folder, images):
+    meta = folder / 'images' / 'meta.json'
+    document = json.loads(meta.read_text())
+    document['format'] = [2, 0]
+    meta.write_text(json.dumps(document))
+    line = loaderx.fails(1, 'verify', 'images')
+    assert 'images/meta.json' in line and '2' in line

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/crc32c.h"
+
+#include <string.h>
+
+#include "../unit.h"
+
+typedef uint32_t crc_function(uint32_t, const void *, size_t);
+
+/** Every kernel this processor can run, NULL at the end. */
+static crc_function **kernels(void)
+{
+    static crc_function *list[4];
+    size_t count = 0;
+    list[count++] = lx__crc32c;
+    list[count++] = lx__crc32c_tables;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
+        list[count++] = lx__crc32c_sse42;
+#endif
+    list[count] = NULL;
+    return list;
+}
+
+START_TEST(known_values)
+{
+    /* RFC 3720, B.4: 32 bytes of zeros, of ones, ascending; and the usual check value. */
+    uint8_t zeros[32] = {0}, ones[32], ascending[32];
+    memset(ones, 0xff, sizeof ones);
+    for (int i = 0; i < 32; i++)
+        ascending[i] = (uint8_t)i;
+    for (crc_function **crc = kernels(); *crc != NULL; crc++) {
+        ck_assert_uint_eq((*crc)(0, "123456789", 9), 0xe3069283);
+        ck_assert_uint_eq((*crc)(0, zeros, 32), 0x8a9136aa);
+        ck_assert_uint_eq((*crc)(0, ones, 32), 0x62a8ab43);
+        ck_assert_uint_eq((*crc)(0, ascending, 32), 0x46dd794e);
+        ck_assert_uint_eq((*crc)(0, NULL, 0), 0);
+    }
+}
+END_TEST
+
+/** One bit at a time: nothing shared with what is tested. */
+static uint32_t crc_by_bits(const uint8_t *data, size_t size)
+{
+    uint32_t crc = ~0u;
+    for (size_t i = 0; i < size; i++) {
+        crc ^= data[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+    }
+    return ~crc;
+}
+
+START_TEST(all_kernels_agree_on_all_lengths_and_places)
+{
+    static uint8_t data[20000];
+    uint32_t state = 1;
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
+    /* Around every length at which the kernels change their step. */
+    static const size_t around[] = {0, 8, 16, 504, 1008, 4080, 4096, 4584, 8160, 12345, 16384};
+    for (size_t k = 0; k < sizeof around / sizeof *around; k++) {
+        for (size_t size = around[k] < 9 ? 0 : around[k] - 9; size <= around[k] + 9; size++) {
+            for (size_t start = 0; start < 3; start++) {
+                uint32_t expected = crc_by_bits(data + start, size);
+                for (crc_function **crc = kernels(); *crc != NULL; crc++)
+                    ck_assert_uint_eq((*crc)(0, data + start, size), expected);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(parts_give_the_crc_of_the_whole)
+{
+    uint8_t data[5000];
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * 7);
+    for (crc_function **crc = kernels(); *crc != NULL; crc++)
+        for (size_t cut = 0; cut <= sizeof data; cut += 611)
+            ck_assert_uint_eq((*crc)((*crc)(0, data, cut), data + cut, sizeof data - cut),
+                              (*crc)(0, data, sizeof data));
+}
+END_TEST
+
+UNIT_MAIN("base/crc32c", known_values, all_kernels_agree_on_all_lengths_and_places,
+          parts_give_the_crc_of_the_whole)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include <loaderx/dtype.h>
+
+#include <string.h>
+
+#include "../unit.h"
+
+START_TEST(names_and_sizes_go_both_ways)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dtype parsed;
+#define BOTH_WAYS(name, value, text, size)                                                         \
+    unit_ok(lx_dtype_parse(text, &parsed, &error));                                                \
+    ck_assert_int_eq(parsed, name);                                                                \
+    ck_assert_str_eq(lx_dtype_get_name(name), text);                                               \
+    ck_assert_uint_eq(lx_dtype_get_size(name), size);
+    LX_DTYPE_MAP(BOTH_WAYS)
+}
+END_TEST
+
+START_TEST(what_is_no_dtype_is_refused_by_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dtype dtype;
+    ck_assert_int_eq(lx_dtype_parse("float8", &dtype, &error), LX_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.message, "'float8'"));
+    ck_assert_ptr_nonnull(strstr(error.message, "complex128"));
+    ck_assert_ptr_null(lx_dtype_get_name((lx_dtype)99));
+    ck_assert_uint_eq(lx_dtype_get_size((lx_dtype)99), 0);
+}
+END_TEST
+
+UNIT_MAIN("base/dtype", names_and_sizes_go_both_ways, what_is_no_dtype_is_refused_by_name)

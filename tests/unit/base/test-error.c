@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/error.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../unit.h"
+
+START_TEST(the_first_failure_is_kept)
+{
+    lx_error error = LX_ERROR_INIT;
+    ck_assert_int_eq(lx__fail(&error, LX_ERR_RANGE, "index %d", 7), LX_ERR_RANGE);
+    ck_assert_int_eq(lx__fail(&error, LX_ERR_NOMEM, "later"), LX_ERR_NOMEM);
+    ck_assert_int_eq(error.status, LX_ERR_RANGE);
+    ck_assert_str_eq(error.message, "index 7");
+
+    lx_error_clear(&error);
+    ck_assert_int_eq(error.status, LX_OK);
+    lx__fail(&error, LX_ERR_NOMEM, "later");
+    ck_assert_int_eq(error.status, LX_ERR_NOMEM);
+}
+END_TEST
+
+START_TEST(the_innermost_place_is_kept)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__error_locate(&error, "nothing failed yet", "f", 1, 2);
+    ck_assert_str_eq(error.path, "");
+
+    lx__fail(&error, LX_ERR_CORRUPT, "bad");
+    lx__error_locate(&error, "chunk/0.zr", NULL, LX_NONE, 4096);
+    lx__error_locate(&error, "dataset", "image", 5, 9);
+    ck_assert_str_eq(error.path, "chunk/0.zr");
+    ck_assert_str_eq(error.field, "image");
+    ck_assert_uint_eq(error.record, 5);
+    ck_assert_uint_eq(error.offset, 4096);
+}
+END_TEST
+
+START_TEST(system_errors_have_errno_and_path)
+{
+    lx_error error = LX_ERROR_INIT;
+    ck_assert_int_eq(lx__fail_errno(&error, ENOSPC, "a/b", "cannot write"), LX_ERR_IO);
+    ck_assert_int_eq(error.errnum, ENOSPC);
+    ck_assert_str_eq(error.path, "a/b");
+
+    lx_error_clear(&error);
+    ck_assert_int_eq(lx__fail_errno(&error, ENOMEM, NULL, "cannot map"), LX_ERR_NOMEM);
+    ck_assert_str_eq(error.path, "");
+}
+END_TEST
+
+START_TEST(describe_names_everything_known)
+{
+    lx_error error = LX_ERROR_INIT;
+    char text[2048];
+    lx_error_describe(&error, text, sizeof text);
+    ck_assert_str_eq(text, "no error");
+
+    lx__fail_errno(&error, EIO, "d/chunk/0.zr", "cannot read");
+    lx__error_locate(&error, NULL, "image", 7, 512);
+    size_t length = lx_error_describe(&error, text, sizeof text);
+    ck_assert_str_eq(text, "d/chunk/0.zr, field 'image', record 7, offset 512: cannot read: "
+                           "Input/output error");
+    ck_assert_uint_eq(length, strlen(text));
+
+    char small[8];
+    ck_assert_uint_eq(lx_error_describe(&error, small, sizeof small), length);
+    ck_assert_str_eq(small, "d/chunk");
+    ck_assert_uint_eq(lx_error_describe(&error, NULL, 0), length);
+}
+END_TEST
+
+START_TEST(a_status_without_message_describes_itself)
+{
+    lx_error error = LX_ERROR_INIT;
+    char text[256];
+    error.status = LX_ERR_CANCELED;
+    lx_error_describe(&error, text, sizeof text);
+    ck_assert_str_eq(text, "canceled");
+}
+END_TEST
+
+START_TEST(long_paths_keep_their_end)
+{
+    char path[2000], text[4096];
+    memset(path, 'x', sizeof path);
+    memcpy(path + sizeof path - 5, "/end", 5);
+    lx_error error = LX_ERROR_INIT;
+    lx__fail(&error, LX_ERR_CORRUPT, "bad");
+    lx__error_locate(&error, path, path, 1, 1);
+    ck_assert_uint_eq(strlen(error.path), sizeof error.path - 1);
+    ck_assert_int_eq(strncmp(error.path, "...", 3), 0);
+    ck_assert_str_eq(error.path + strlen(error.path) - 4, "/end");
+    ck_assert_uint_lt(lx_error_describe(&error, text, sizeof text), sizeof text);
+}
+END_TEST
+
+START_TEST(no_error_object_is_fine)
+{
+    ck_assert_int_eq(lx__fail(NULL, LX_ERR_RANGE, "x"), LX_ERR_RANGE);
+    ck_assert_int_eq(lx__fail_errno(NULL, EIO, "p", "x"), LX_ERR_IO);
+    lx__error_locate(NULL, "p", "f", 0, 0);
+    lx_error_clear(NULL);
+}
+END_TEST
+
+UNIT_MAIN("base/error", the_first_failure_is_kept, the_innermost_place_is_kept,
+          system_errors_have_errno_and_path, describe_names_everything_known,
+          a_status_without_message_describes_itself, long_paths_keep_their_end,
+          no_error_object_is_fine)

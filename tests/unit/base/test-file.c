@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "../scratch.h"
+#include "../unit.h"
+#include "base/alloc.h"
+
+START_TEST(bytes_come_back_as_written)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx__file directory, file;
+    unit_ok(lx__directory_make(LX__HERE, "d", &error));
+    unit_ok(lx__directory_open(&directory, LX__HERE, "d", &error));
+    unit_ok(lx__file_open(&file, &directory, "f", O_RDWR | O_CREAT | O_EXCL, &error));
+    ck_assert_str_eq(file.path, "d/f");
+    unit_ok(lx__file_write(&file, "hello world", 11, 5, &error));
+    unit_ok(lx__file_sync_data(&file, &error));
+    unit_ok(lx__file_sync(&directory, &error));
+
+    char back[16];
+    uint64_t size;
+    size_t got;
+    unit_ok(lx__file_size(&file, &size, &error));
+    ck_assert_uint_eq(size, 16);
+    unit_ok(lx__file_read(&file, back, 11, 5, &error));
+    ck_assert_mem_eq(back, "hello world", 11);
+    unit_ok(lx__file_read_some(&file, back, 16, 10, &got, &error));
+    ck_assert_uint_eq(got, 6);
+    unit_ok(lx__file_truncate(&file, 8, &error));
+    unit_fails(lx__file_read(&file, back, 11, 5, &error), LX_ERR_CORRUPT);
+
+    unit_ok(lx__file_rename(&directory, "f", "g", &error));
+    unit_ok(lx__file_remove(&directory, "g", &error));
+    unit_ok(lx__file_remove(&directory, "g", &error));
+    lx__file_close(&file);
+    lx__file_close(&file);
+    lx__file_close(&directory);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_not_a_regular_file_is_refused)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx__file here, file;
+    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+    ck_assert_int_eq(symlink("target", "link"), 0);
+    ck_assert_int_eq(symlink(".", "up"), 0);
+    ck_assert_int_eq(mkdir("directory", 0700), 0);
+    unit_fails(lx__file_open(&file, &here, "fifo", O_RDONLY, &error), LX_ERR_CORRUPT);
+    unit_fails(lx__file_open(&file, &here, "link", O_RDONLY, &error), LX_ERR_CORRUPT);
+    unit_fails(lx__file_open(&file, &here, "directory", O_RDONLY, &error), LX_ERR_CORRUPT);
+    unit_fails(lx__file_open(&file, &here, "none", O_RDONLY, &error), LX_ERR_NOT_FOUND);
+    unit_fails(lx__directory_open(&file, &here, "up", &error), LX_ERR_CORRUPT);
+    unit_fails(lx__directory_open(&file, &here, "none", &error), LX_ERR_NOT_FOUND);
+    unit_fails(lx__directory_make(&here, "directory", &error), LX_ERR_EXISTS);
+    ck_assert_int_eq(file.fd, -1);
+
+    /* A link that the user typed is followed. */
+    unit_ok(lx__file_open(&file, &here, "target", O_RDWR | O_CREAT | O_EXCL, &error));
+    lx__file_close(&file);
+    unit_fails(lx__file_open(&file, &here, "target", O_RDWR | O_CREAT | O_EXCL, &error),
+               LX_ERR_EXISTS);
+    unit_ok(lx__file_open(&file, LX__HERE, "link", O_RDONLY, &error));
+    lx__file_close(&file);
+    lx__file_close(&here);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_file_over_the_limit_is_not_read)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx__file file;
+    char *text;
+    size_t size;
+    unit_ok(lx__file_open(&file, LX__HERE, "f", O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_write(&file, "0123456789", 10, 0, &error));
+    unit_fails(lx__file_read_all(&file, 9, &text, &size, &error), LX_ERR_LIMIT);
+    unit_ok(lx__file_read_all(&file, 10, &text, &size, &error));
+    ck_assert_uint_eq(size, 10);
+    ck_assert_str_eq(text, "0123456789");
+    lx__free(text);
+    unit_ok(lx__file_truncate(&file, 1ull << 40, &error));
+    unit_fails(lx__file_read_all(&file, 1 << 20, &text, &size, &error), LX_ERR_LIMIT);
+    lx__file_close(&file);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_refused_write_names_file_offset_and_errno)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx__file file;
+    char data[4096] = {0};
+    unit_ok(lx__file_open(&file, LX__HERE, "f", O_RDWR | O_CREAT, &error));
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit = {1000, 1000};
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ck_assert_int_eq(lx__file_write(&file, data, sizeof data, 0, &error), LX_ERR_IO);
+    ck_assert_int_eq(error.errnum, EFBIG);
+    ck_assert_str_eq(error.path, "f");
+    ck_assert_uint_eq(error.offset, 1000);
+    lx__file_close(&file);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(locks_exclude_other_handles)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx__file a, b;
+    unit_ok(lx__file_open(&a, LX__HERE, "lock", O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_open(&b, LX__HERE, "lock", O_RDWR, &error));
+    unit_ok(lx__file_lock(&a, true, 0, 1, &error));
+    unit_fails(lx__file_lock(&b, true, 0, 1, &error), LX_ERR_BUSY);
+    unit_fails(lx__file_lock(&b, false, 0, 1, &error), LX_ERR_BUSY);
+    unit_ok(lx__file_lock(&b, false, 8192, 1, &error));
+    unit_ok(lx__file_lock(&a, false, 8192, 1, &error));
+    lx__file_close(&a);
+    unit_ok(lx__file_lock(&b, true, 0, 1, &error));
+    lx__file_close(&b);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("base/file", bytes_come_back_as_written, what_is_not_a_regular_file_is_refused,
+          a_file_over_the_limit_is_not_read, a_refused_write_names_file_offset_and_errno,
+          locks_exclude_other_handles)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "../scarce.h"
+#include "executor/cpus.h"
+#include "workload.h"
+
+START_TEST(an_executor_has_what_the_options_say)
+{
+    lx_executor *executor = open_executor(7, 3, 2);
+    ck_assert_uint_eq(lx_executor_get_readers(executor), 7);
+    ck_assert_uint_eq(lx_executor_get_writers(executor), 3);
+    ck_assert_uint_eq(lx_executor_get_cleaners(executor), 2);
+    lx_executor_close(executor);
+}
+END_TEST
+
+START_TEST(the_default_is_a_reader_a_cpu)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint32_t cpus = lx__cpus_available();
+    lx_executor_options *options = lx_executor_options_new();
+    for (int i = 0; i < 2; i++) {
+        lx_executor *executor;
+        unit_ok(lx_executor_open(i == 0 ? NULL : options, &executor, &error));
+        ck_assert_uint_eq(lx_executor_get_readers(executor),
+                          cpus < LX_MAX_READERS ? cpus : LX_MAX_READERS);
+        ck_assert_uint_eq(lx_executor_get_writers(executor), 1);
+        ck_assert_uint_eq(lx_executor_get_cleaners(executor), 1);
+        lx_executor_close(executor);
+    }
+    lx_executor_options_free(options);
+    lx_executor_options_free(NULL);
+}
+END_TEST
+
+START_TEST(counts_out_of_bounds_are_refused)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor;
+    lx_executor_options *options = lx_executor_options_new();
+    unit_ok(lx_executor_options_set_readers(options, 0, &error));
+    unit_ok(lx_executor_options_set_writers(options, LX_MAX_WRITERS, &error));
+    unit_ok(lx_executor_options_set_cleaners(options, LX_MAX_CLEANERS, &error));
+    unit_fails(lx_executor_options_set_readers(options, LX_MAX_READERS + 1, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_options_set_readers(options, UINT32_MAX, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_options_set_writers(options, 0, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_options_set_writers(options, LX_MAX_WRITERS + 1, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_options_set_cleaners(options, 0, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_options_set_cleaners(NULL, 1, &error), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx_executor_options_set_readers(NULL, 1, NULL), LX_ERR_ARGUMENT);
+
+    unit_ok(lx_executor_open(options, &executor, &error));
+    ck_assert_uint_eq(lx_executor_get_readers(executor), 0);
+    ck_assert_uint_eq(lx_executor_get_writers(executor), LX_MAX_WRITERS);
+    lx_executor_close(executor);
+    lx_executor_options_free(options);
+}
+END_TEST
+
+START_TEST(without_memory_there_are_none)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor = (lx_executor *)&error;
+    scarce_begin(0);
+    ck_assert_ptr_null(lx_executor_options_new());
+    unit_fails(lx_executor_open(NULL, &executor, &error), LX_ERR_NOMEM);
+    ck_assert_ptr_null(executor);
+    unit_ok(lx_set_allocator(NULL, &error));
+}
+END_TEST
+
+UNIT_MAIN("executor/options", an_executor_has_what_the_options_say, the_default_is_a_reader_a_cpu,
+          counts_out_of_bounds_are_refused, without_memory_there_are_none)

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Sources whose records are known, and loaders over them, for the tests of the loader.
+ */
+#ifndef LX_TESTS_LOADERS_H
+#define LX_TESTS_LOADERS_H
+
+#include <loaderx/loader.h>
+
+#include "../executor/workload.h"
+
+/** Byte @p k of record @p index, of any source here. */
+static inline uint8_t byte_of(uint64_t index, uint64_t k)
+{
+    uint64_t mixed = (index * 1000003 + k) * 0x9E3779B97F4A7C15u;
+    return (uint8_t)(mixed >> 56);
+}
+
+/**
+ * Records of the columns "label", its index as a uint64, and "image", bytes of byte_of(). Set the
+ * length, and what else is not to be zero; it must stay until its source is gone.
+ */
+struct numbers {
+    uint64_t length;
+    uint64_t width; /* bytes an image */
+    struct gate *gate;
+    bool failing;        /* records whose index is bad modulo bad_of, with this status */
+    uint64_t bad, bad_of;
+    lx_status status;
+    bool silent;         /* no error is filled in */
+    const char *identity;
+    atomic_uint fills, released;
+};
+
+static inline lx_status numbers_fill(void *user, const uint64_t *indices, size_t count,
+                                     const lx_target *targets, lx_error *error)
+{
+    struct numbers *self = user;
+    atomic_fetch_add(&self->fills, 1);
+    if (self->gate != NULL)
+        gate_pass(self->gate);
+    for (size_t i = 0; i < count; i++) {
+        if (self->failing && indices[i] % self->bad_of == self->bad) {
+            if (!self->silent) {
+                error->status = self->status;
+                error->record = indices[i];
+                snprintf(error->message, sizeof error->message, "a bad record");
+            }
+            return self->status;
+        }
+        if (targets[0].data != NULL)
+            memcpy((uint8_t *)targets[0].data + i * targets[0].stride, &indices[i], 8);
+        uint8_t *image = targets[1].data;
+        for (uint64_t k = 0; image != NULL && k < self->width; k++)
+            image[i * targets[1].stride + k] = byte_of(indices[i], k);
+    }
+    return LX_OK;
+}
+
+static inline void numbers_release(void *user)
+{
+    atomic_fetch_add(&((struct numbers *)user)->released, 1);
+}
+
+static inline lx_source *numbers_source(struct numbers *numbers)
+{
+    static const lx_source_functions functions = {sizeof functions, numbers_fill, numbers_release};
+    const lx_column_info columns[2] = {{.name = "label", .dtype = LX_UINT64},
+                                       {.name = "image",
+                                        .dtype = LX_UINT8,
+                                        .ndim = 1,
+                                        .shape = &numbers->width}};
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    unit_ok(lx_source_new(&functions, numbers, numbers->length, columns, 2, numbers->identity,
+                          &source, &error));
+    return source;
+}
+
+/** How a loader is to work: what is zero is the default, but for the threads, which are none. */
+struct setup {
+    uint64_t batch_size, world, rank;
+    uint64_t epochs; /* 0: one */
+    bool endless, drop_last;
+    uint32_t threads;
+    lx_order *order;
+    lx_executor *executor; /* instead of threads */
+    uint64_t prefetch_bytes;
+    lx_transform_function transform;
+    void *user;
+    const char *const *fields;
+    size_t field_count;
+};
+
+static inline lx_loader_options *make_options(struct setup setup)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_loader_options *options = lx_loader_options_new();
+    ck_assert_ptr_nonnull(options);
+    if (setup.batch_size != 0)
+        unit_ok(lx_loader_options_set_batch_size(options, setup.batch_size, &error));
+    if (setup.world != 0)
+        unit_ok(lx_loader_options_set_rank(options, setup.rank, setup.world, &error));
+    if (setup.endless || setup.epochs != 0)
+        unit_ok(lx_loader_options_set_epochs(options, setup.epochs, &error));
+    unit_ok(lx_loader_options_set_drop_last(options, setup.drop_last, &error));
+    if (setup.executor != NULL)
+        unit_ok(lx_loader_options_set_executor(options, setup.executor, &error));
+    else
+        unit_ok(lx_loader_options_set_threads(options, setup.threads, &error));
+    unit_ok(lx_loader_options_set_order(options, setup.order, &error));
+    if (setup.prefetch_bytes != 0)
+        unit_ok(lx_loader_options_set_prefetch_bytes(options, setup.prefetch_bytes, &error));
+    unit_ok(lx_loader_options_set_transform(options, setup.transform, setup.user, &error));
+    unit_ok(lx_loader_options_set_fields(options, setup.fields, setup.field_count, &error));
+    return options;
+}
+
+static inline lx_loader *open_loader(lx_source *source, struct setup setup)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_loader *loader;
+    lx_loader_options *options = make_options(setup);
+    unit_ok(lx_loader_open(source, options, &loader, &error));
+    lx_loader_options_free(options);
+    return loader;
+}
+
+/** A loader over numbers alone, which hold the source from now on. */
+static inline lx_loader *open_numbers(struct numbers *numbers, struct setup setup)
+{
+    lx_source *source = numbers_source(numbers);
+    lx_loader *loader = open_loader(source, setup);
+    lx_source_unref(source);
+    return loader;
+}
+
+/** The next batch, which must be there; NULL at the end. */
+static inline lx_batch *next_batch(lx_loader *loader)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_batch *batch;
+    lx_status status = lx_loader_next(loader, &batch, &error);
+    if (status == LX_END) {
+        ck_assert_ptr_null(batch);
+        return NULL;
+    }
+    unit_ok(status);
+    ck_assert_ptr_nonnull(batch);
+    return batch;
+}
+
+/** Every column that the batch has must hold what its indices say. */
+static inline void check_numbers(const lx_batch *batch)
+{
+    uint64_t rows = lx_batch_get_rows(batch);
+    const uint64_t *indices = lx_batch_get_indices(batch);
+    const lx_column *label = lx_batch_get_column(batch, "label");
+    const lx_column *image = lx_batch_get_column(batch, "image");
+    if (label != NULL) {
+        ck_assert_uint_eq(label->rows, rows);
+        ck_assert_uint_eq(label->size, 8);
+        ck_assert_mem_eq(label->data, indices, rows * 8);
+    }
+    for (uint64_t i = 0; image != NULL && i < rows; i++)
+        for (uint64_t k = 0; k < image->size; k++)
+            if (((const uint8_t *)image->data)[i * image->size + k] != byte_of(indices[i], k))
+                ck_abort_msg("byte %d of row %d is wrong", (int)k, (int)i);
+}
+
+/** Sums up what a batch is, to be compared: FNV-1a over position, rows, indices and columns. */
+static inline uint64_t add_digest(uint64_t digest, const lx_batch *batch)
+{
+    uint64_t rows = lx_batch_get_rows(batch);
+    const uint64_t head[2] = {lx_batch_get_position(batch), rows};
+    for (size_t i = 0; i < 2 + lx_batch_get_column_count(batch); i++) {
+        const lx_column *column = i < 2 ? NULL : lx_batch_get_column_at(batch, i - 2);
+        const uint8_t *bytes = i == 0   ? (const uint8_t *)head
+                               : i == 1 ? (const uint8_t *)lx_batch_get_indices(batch)
+                                        : column->data;
+        uint64_t size = i == 0 ? sizeof head : i == 1 ? rows * 8 : rows * column->size;
+        for (uint64_t k = 0; k < size; k++)
+            digest = (digest ^ bytes[k]) * 0x100000001B3u;
+    }
+    return digest;
+}
+
+#endif

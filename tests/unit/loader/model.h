@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief What a loader hands out, as issue and header say it, one position at a time.
+ */
+#ifndef LX_TESTS_MODEL_H
+#define LX_TESTS_MODEL_H
+
+#include "../sampler/orders.h"
+#include "loaders.h"
+
+/** Most rows of a batch of the model. */
+#define MODEL_ROWS 64
+
+struct model {
+    const lx_order *order;
+    lx__scratch *scratch;
+    uint64_t length, batch_size, world, rank, epochs; /* epochs 0: endless */
+    bool drop_last;
+    uint64_t position, run_end;
+    bool ended; /* the end was told */
+};
+
+static inline void model_seek(struct model *model, uint64_t position)
+{
+    uint64_t run = model->length * model->epochs;
+    model->position = position;
+    model->run_end = run != 0 ? (position / run + 1) * run : UINT64_MAX;
+    model->ended = false;
+}
+
+static inline void model_continue(struct model *model)
+{
+    if (model->ended)
+        model_seek(model, model->position);
+}
+
+static inline struct model model_of(lx_order *order, struct setup setup)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct model model = {.order = order,
+                          .length = lx_order_get_length(order),
+                          .batch_size = setup.batch_size,
+                          .world = setup.world != 0 ? setup.world : 1,
+                          .rank = setup.rank,
+                          .epochs = setup.endless || setup.epochs != 0 ? setup.epochs : 1,
+                          .drop_last = setup.drop_last};
+    unit_ok(lx__scratch_new(order, &model.scratch, &error));
+    model_seek(&model, 0);
+    return model;
+}
+
+static inline void model_free(struct model *model)
+{
+    lx__scratch_free(model->scratch);
+}
+
+/** Whether the rank gets anything of any epoch. */
+static inline bool model_has_any(const struct model *model)
+{
+    uint64_t global = model->batch_size * model->world;
+    return model->length >= global || (model->rank < model->length && !model->drop_last);
+}
+
+/** Rows of the rank's next batch, whose indices and position are filled in; 0 at the end. */
+static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t *indices)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t global = model->batch_size * model->world;
+    if (model->run_end == UINT64_MAX && !model_has_any(model))
+        return 0;
+    while (model->position < model->run_end) {
+        uint64_t rows = 0, epoch_end = (model->position / model->length + 1) * model->length;
+        *start = model->position;
+        for (; model->position < epoch_end && model->position < *start + global; model->position++)
+            if (model->position % model->length % model->world == model->rank)
+                unit_ok(lx__order_read(model->order, model->scratch, model->position, 1, 1,
+                                       &indices[rows++], &error));
+        if (rows != 0 && (!model->drop_last || model->position - *start == global))
+            return rows;
+    }
+    model->ended = true;
+    return 0;
+}
+
+/** Batches of the first epoch, counted. */
+static inline uint64_t model_epoch_batches(const struct model *model)
+{
+    struct model one = *model;
+    uint64_t indices[MODEL_ROWS], start, count = 0;
+    one.epochs = 1;
+    model_seek(&one, 0);
+    while (model_next(&one, &start, indices) != 0)
+        count++;
+    return count;
+}
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/batch.h"
+
+#include "../scarce.h"
+#include "loaders.h"
+
+/** A ring over @p numbers for batches of @p rows; its layout holds the source. */
+static lx__ring *make_ring(lx_executor *executor, struct numbers *numbers, char *const *fields,
+                           size_t field_count, uint64_t rows)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source = numbers_source(numbers);
+    lx__layout layout;
+    lx__ring *ring;
+    unit_ok(lx__layout_make(&layout, source, fields, field_count, rows, &error));
+    lx_source_unref(source);
+    unit_ok(lx__ring_new(executor, &layout, 1 << 20, &ring, &error));
+    return ring;
+}
+
+static lx_batch *take_batch(lx__ring *ring, uint64_t rows, uint64_t position)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_batch *batch;
+    unit_ok(lx__ring_take(ring, rows, position, &batch, &error));
+    return batch;
+}
+
+START_TEST(columns_are_aligned_and_apart)
+{
+    lx_executor *executor = open_executor(0, 1, 1);
+    for (uint64_t width = 0; width < 130; width += 13) {
+        struct numbers numbers = {.length = 9, .width = width};
+        lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
+        lx_batch *batch = take_batch(ring, 7, 0);
+        const lx_column *label = lx_batch_get_column_at(batch, 0);
+        const lx_column *image = lx_batch_get_column_at(batch, 1);
+        const uint8_t *indices = (const uint8_t *)lx_batch_get_indices(batch);
+        ck_assert_uint_eq((uintptr_t)label->data % 64, 0);
+        ck_assert_uint_eq((uintptr_t)image->data % 64, 0);
+        ck_assert_uint_eq((uintptr_t)indices % 64, 0);
+        ck_assert((uint8_t *)label->data + 7 * 8 <= (uint8_t *)image->data);
+        ck_assert((uint8_t *)image->data + 7 * width <= indices);
+        ck_assert_uint_ge(batch->block->capacity,
+                          (size_t)(indices - batch->block->data) + 7 * sizeof(uint64_t));
+        ck_assert_uint_eq(batch->block->capacity, lx__pool_capacity(ring->layout.bytes));
+        memset(batch->block->data, 0xff, ring->layout.bytes);
+        ck_assert_uint_eq(label->size, 8);
+        ck_assert_uint_eq(image->size, width);
+        ck_assert_uint_eq(image->ndim, 1);
+        ck_assert_uint_eq(image->shape[0], width);
+        ck_assert_ptr_null(image->offsets);
+        lx_batch_release(batch);
+        lx__ring_unref(ring);
+        ck_assert_uint_eq(numbers.released, 1);
+    }
+    lx_executor_close(executor);
+}
+END_TEST
+
+START_TEST(a_short_batch_tells_its_own_rows)
+{
+    lx_executor *executor = open_executor(0, 1, 1);
+    struct numbers numbers = {.length = 9, .width = 4};
+    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch_release(take_batch(ring, 7, 0));
+    lx_batch *batch = take_batch(ring, 2, 49);
+    ck_assert_uint_eq(lx_batch_get_rows(batch), 2);
+    ck_assert_uint_eq(lx_batch_get_position(batch), 49);
+    ck_assert_uint_eq(lx_batch_get_column(batch, "image")->rows, 2);
+    lx_batch_release(batch);
+    lx_batch_release(NULL);
+    lx__ring_unref(ring);
+    lx_executor_close(executor);
+}
+END_TEST
+
+START_TEST(what_comes_back_is_used_again)
+{
+    lx_executor *executor = open_executor(0, 1, 1);
+    struct numbers numbers = {.length = 9, .width = 4000};
+    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *first = take_batch(ring, 7, 0);
+    uint8_t *data = first->block->data;
+    lx_batch_release(first);
+    lx__pool_stats stats;
+    scarce_begin(0); /* a warm ring takes no memory from anywhere */
+    for (int i = 0; i < 100; i++) {
+        lx_batch *batch = take_batch(ring, 7, 0);
+        ck_assert_ptr_eq(batch, first);
+        ck_assert_ptr_eq(batch->block->data, data);
+        lx_batch_release(batch);
+    }
+    lx__pool_read_stats(ring->pool, &stats);
+    ck_assert_uint_eq(stats.blocks_made, 1);
+    lx__ring_unref(ring);
+    lx_executor_close(executor);
+}
+END_TEST
+
+START_TEST(a_batch_outlives_ring_and_executor)
+{
+    lx_executor *executor = open_executor(1, 1, 1);
+    struct numbers numbers = {.length = 9, .width = 4};
+    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *batch = take_batch(ring, 7, 0);
+    lx__ring_unref(ring);
+    lx_executor_close(executor);
+    ck_assert_uint_eq(numbers.released, 0); /* names and shapes are the source's */
+    ck_assert_str_eq(lx_batch_get_column_at(batch, 1)->name, "image");
+    memset(lx_batch_get_column_at(batch, 1)->data, 1, 28);
+    lx_batch_release(batch);
+    ck_assert_uint_eq(numbers.released, 1);
+}
+END_TEST
+
+static unsigned results_released;
+
+static void release_result(void *result)
+{
+    results_released += *(unsigned *)result;
+}
+
+START_TEST(a_result_is_released_once)
+{
+    lx_executor *executor = open_executor(0, 1, 1);
+    struct numbers numbers = {.length = 9, .width = 4};
+    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *batch = take_batch(ring, 7, 0);
+    unsigned one = 1, hundred = 100;
+    ck_assert_ptr_null(lx_batch_get_result(batch));
+    lx_batch_set_result(batch, &one, release_result);
+    ck_assert_ptr_eq(lx_batch_get_result(batch), &one);
+    lx_batch_set_result(batch, &hundred, release_result);
+    ck_assert_uint_eq(results_released, 1);
+    lx_batch_release(batch);
+    ck_assert_uint_eq(results_released, 101);
+    batch = take_batch(ring, 7, 0);
+    ck_assert_ptr_null(lx_batch_get_result(batch)); /* not the one of before */
+    lx_batch_set_result(batch, &one, NULL);
+    lx_batch_release(batch);
+    ck_assert_uint_eq(results_released, 101);
+    lx__ring_unref(ring);
+    lx_executor_close(executor);
+}
+END_TEST
+
+static atomic_uint left, gone;
+
+static void count_gone(void *result)
+{
+    (void)result;
+    atomic_fetch_add(&gone, 1);
+}
+
+static lx_status leave_result(lx_batch *batch, void *user, lx_error *error)
+{
+    (void)error;
+    atomic_fetch_add(&left, 1);
+    lx_batch_set_result(batch, user, count_gone);
+    return lx_batch_get_position(batch) == 3 ? LX_ERR_CALLBACK : LX_OK;
+}
+
+START_TEST(results_of_batches_that_nobody_gets_are_released_too)
+{
+    for (uint32_t threads = 0; threads <= 2; threads++) {
+        struct numbers numbers = {.length = 100, .width = 4};
+        lx_loader *loader =
+            open_numbers(&numbers, (struct setup){.threads = threads, .transform = leave_result,
+                                                  .user = &numbers});
+        for (int i = 0; i < 10; i++) {
+            lx_batch *batch;
+            lx_status status = lx_loader_next(loader, &batch, NULL);
+            ck_assert_int_eq(status, i == 3 ? LX_ERR_CALLBACK : LX_OK);
+            if (batch != NULL)
+                ck_assert_ptr_eq(lx_batch_get_result(batch), &numbers);
+            lx_batch_release(batch);
+        }
+        lx_loader_close(loader);
+        ck_assert_uint_eq(left, gone);
+        ck_assert_uint_ge(left, 10);
+    }
+}
+END_TEST
+
+START_TEST(a_layout_that_fails_keeps_nothing)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 9, .width = 4};
+    lx_source *source = numbers_source(&numbers);
+    char label[] = "label", image[] = "image", none[] = "none";
+    char *unknown[] = {label, none}, *twice[] = {image, image};
+    lx__layout layout;
+    ck_assert_int_eq(lx__layout_make(&layout, source, unknown, 2, 7, &error), LX_ERR_NOT_FOUND);
+    ck_assert_str_eq(error.field, "none");
+    lx__layout_free(&layout);
+    lx_error_clear(&error);
+    ck_assert_int_eq(lx__layout_make(&layout, source, twice, 2, 7, &error), LX_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "'image'"));
+    lx__layout_free(&layout);
+    static const uint64_t rows[] = {UINT64_MAX, UINT64_MAX / 8, 1ull << 61, LX__BLOCK_MAX / 12};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unit_fails(lx__layout_make(&layout, source, NULL, 0, rows[i], &error), LX_ERR_LIMIT);
+        lx__layout_free(&layout);
+    }
+    lx_status status = LX_ERR_NOMEM;
+    for (int memory = 0; status != LX_OK; memory++) {
+        scarce_begin(memory);
+        lx_error_clear(&error);
+        status = lx__layout_make(&layout, source, NULL, 0, 7, &error);
+        ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
+        lx__layout_free(&layout);
+    }
+    lx_source_unref(source);
+    ck_assert_uint_eq(numbers.released, 1);
+}
+END_TEST
+
+START_TEST(without_memory_a_ring_gives_nothing_and_stays_usable)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor = open_executor(0, 1, 1);
+    struct numbers numbers = {.length = 9, .width = 4};
+    lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
+    lx_batch *batch;
+    lx_status status = LX_ERR_NOMEM;
+    for (int memory = 0; status != LX_OK; memory++) {
+        scarce_begin(memory);
+        lx_error_clear(&error);
+        status = lx__ring_take(ring, 7, 0, &batch, &error);
+        ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
+    }
+    memset(batch->block->data, 1, ring->layout.bytes);
+    lx_batch_release(batch);
+    lx__ring_unref(ring);
+    lx_executor_close(executor);
+    ck_assert_uint_eq(numbers.released, 1);
+}
+END_TEST
+
+struct hand {
+    lx__ring *ring;
+    atomic_bool stop;
+    _Atomic(lx_batch *) slots[4];
+};
+
+static void *release_others(void *user)
+{
+    struct hand *hand = user;
+    while (!atomic_load(&hand->stop))
+        for (int i = 0; i < 4; i++)
+            lx_batch_release(atomic_exchange(&hand->slots[i], NULL));
+    return NULL;
+}
+
+START_TEST(any_thread_may_release)
+{
+    lx_executor *executor = open_executor(0, 1, 1);
+    struct numbers numbers = {.length = 9, .width = 4};
+    struct hand hand = {.ring = make_ring(executor, &numbers, NULL, 0, 7)};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, release_others, &hand);
+    for (uint64_t i = 0; i < 5000; i++) {
+        lx_batch *batch = take_batch(hand.ring, 7, i);
+        memset(lx_batch_get_column_at(batch, 0)->data, (int)i, 56);
+        lx_batch_release(atomic_exchange(&hand.slots[i % 4], batch));
+    }
+    atomic_store(&hand.stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++)
+        lx_batch_release(hand.slots[i]);
+    lx__pool_stats stats;
+    lx__pool_read_stats(hand.ring->pool, &stats);
+    ck_assert_uint_le(stats.blocks_made, 8);
+    ck_assert_uint_eq(stats.blocks_out, 0);
+    lx__ring_unref(hand.ring);
+    lx_executor_close(executor);
+}
+END_TEST
+
+UNIT_MAIN("loader/batch", columns_are_aligned_and_apart, a_short_batch_tells_its_own_rows,
+          what_comes_back_is_used_again, a_batch_outlives_ring_and_executor,
+          a_result_is_released_once, results_of_batches_that_nobody_gets_are_released_too,
+          a_layout_that_fails_keeps_nothing,
+          without_memory_a_ring_gives_nothing_and_stays_usable, any_thread_may_release)

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/* What is handed out: positions, ranks, epochs, errors. Threads and time: test-pipeline.c. */
+#include "loader/loader-private.h"
+
+#include "../scarce.h"
+#include "loaders.h"
+#include "model.h"
+
+/** Takes up to @p count batches from both, which must agree in all that a consumer sees. */
+static void expect_batches(lx_loader *loader, struct model *model, int count)
+{
+    static uint64_t expected[MODEL_ROWS];
+    for (int i = 0; i < count; i++) {
+        uint64_t start, rows = model_next(model, &start, expected);
+        lx_batch *batch = next_batch(loader);
+        ck_assert_int_eq(batch != NULL, rows != 0);
+        ck_assert_uint_eq(lx_loader_tell(loader), model->position);
+        if (batch == NULL)
+            return;
+        ck_assert_uint_eq(lx_batch_get_position(batch), start);
+        ck_assert_uint_eq(lx_batch_get_rows(batch), rows);
+        ck_assert_mem_eq(lx_batch_get_indices(batch), expected, rows * sizeof *expected);
+        check_numbers(batch);
+        lx_batch_release(batch);
+    }
+}
+
+static lx_order *random_order(uint64_t *state, uint64_t length)
+{
+    switch (random_next(state) % 3) {
+    case 0:
+        return make_order("sequential", length, random_next(state) % 9, random_next(state) % 9);
+    case 1:
+        return make_order("random", length, random_next(state), 0);
+    default:
+        return make_order("shuffle", length, random_next(state), 0);
+    }
+}
+
+static struct setup random_setup(uint64_t *state, lx_order *order)
+{
+    uint64_t world = 1 + random_next(state) % 7;
+    return (struct setup){.batch_size = 1 + random_next(state) % 13,
+                          .world = world,
+                          .rank = random_next(state) % world,
+                          .epochs = random_next(state) % 4,
+                          .endless = true, /* where epochs is 0 */
+                          .drop_last = random_next(state) % 2,
+                          .threads = (uint32_t)(random_next(state) % 3),
+                          .order = order};
+}
+
+START_TEST(any_configuration_hands_out_what_positions_say)
+{
+    uint64_t state = 88172645463325252u;
+    for (int round = 0; round < 300; round++) {
+        uint64_t length = 1 + random_next(&state) % 60;
+        struct numbers numbers = {.length = length + random_next(&state) % 3, .width = 3};
+        lx_order *order = random_order(&state, length);
+        struct setup setup = random_setup(&state, order);
+        lx_loader *loader = open_numbers(&numbers, setup);
+        struct model model = model_of(order, setup);
+        ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), model_epoch_batches(&model));
+        for (int stage = 0; stage < 4; stage++) {
+            expect_batches(loader, &model, (int)(random_next(&state) % 20));
+            if (random_next(&state) % 2) {
+                uint64_t position = random_next(&state) % (length * 5);
+                lx_error error = LX_ERROR_INIT;
+                unit_ok(lx_loader_seek(loader, position, &error));
+                model_seek(&model, position);
+            } else {
+                lx_loader_continue(loader); /* does nothing but after the end */
+                model_continue(&model);
+            }
+            ck_assert_uint_eq(lx_loader_tell(loader), model.position);
+        }
+        model_free(&model);
+        lx_loader_close(loader);
+        lx_order_unref(order);
+    }
+}
+END_TEST
+
+START_TEST(ends_come_again_until_the_loader_goes_on)
+{
+    struct numbers numbers = {.length = 10, .width = 1};
+    lx_order *order = make_order("shuffle", 10, 3, 0);
+    for (uint32_t threads = 0; threads <= 2; threads += 2) {
+        struct setup setup = {.batch_size = 4, .epochs = 2, .threads = threads, .order = order};
+        lx_loader *loader = open_numbers(&numbers, setup);
+        struct model model = model_of(order, setup);
+        expect_batches(loader, &model, 6);
+        lx_loader_continue(loader); /* all batches are out, but the end is not */
+        for (int i = 0; i < 3; i++)
+            ck_assert_ptr_null(next_batch(loader));
+        ck_assert_uint_eq(lx_loader_tell(loader), 20);
+        lx_loader_continue(loader);
+        lx_loader_continue(loader);
+        model_seek(&model, 20);
+        expect_batches(loader, &model, 7);
+        ck_assert_uint_eq(lx_loader_tell(loader), 40);
+        model_free(&model);
+        lx_loader_close(loader);
+    }
+    lx_order_unref(order);
+}
+END_TEST
+
+START_TEST(a_seek_after_the_end_is_a_new_start)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 10, .width = 1};
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 10});
+    lx_batch_release(next_batch(loader));
+    ck_assert_ptr_null(next_batch(loader));
+    unit_ok(lx_loader_seek(loader, 7, &error));
+    lx_batch *batch = next_batch(loader);
+    ck_assert_uint_eq(lx_batch_get_rows(batch), 3);
+    ck_assert_uint_eq(lx_batch_get_indices(batch)[0], 7);
+    lx_batch_release(batch);
+    ck_assert_ptr_null(next_batch(loader));
+    unit_ok(lx_loader_seek(loader, UINT64_MAX, &error));
+    ck_assert_ptr_null(next_batch(loader));
+    ck_assert_uint_eq(lx_loader_tell(loader), UINT64_MAX);
+    lx_loader_close(loader);
+}
+END_TEST
+
+/** Runs ranks of @p setup side by side from @p position for @p batches global batches, or to the
+ * end of the epoch, and counts each record that comes. Returns where they stopped. */
+static uint64_t run_ranks(lx_source *source, struct setup setup, uint64_t position, int batches,
+                          unsigned *seen)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t end = LX_NONE;
+    for (setup.rank = 0; setup.rank < setup.world; setup.rank++) {
+        lx_loader *loader = open_loader(source, setup);
+        unit_ok(lx_loader_seek(loader, position, &error));
+        int left = batches;
+        for (lx_batch *batch; left-- > 0 && (batch = next_batch(loader)) != NULL;) {
+            for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+                seen[lx_batch_get_indices(batch)[i]]++;
+            check_numbers(batch);
+            lx_batch_release(batch);
+        }
+        ck_assert(end == LX_NONE || end == lx_loader_tell(loader));
+        end = lx_loader_tell(loader);
+        lx_loader_close(loader);
+    }
+    return end;
+}
+
+START_TEST(ranks_together_have_every_record_of_an_epoch_once)
+{
+    uint64_t state = 362436069u;
+    for (int round = 0; round < 40; round++) {
+        uint64_t length = 1 + random_next(&state) % 100;
+        unsigned seen[100] = {0};
+        struct numbers numbers = {.length = length, .width = 2};
+        lx_source *source = numbers_source(&numbers);
+        struct setup setup = {.batch_size = 1 + random_next(&state) % 9,
+                              .world = 1 + random_next(&state) % 9,
+                              .drop_last = round % 2 == 1,
+                              .order = make_order("shuffle", length, random_next(&state), 0)};
+        uint64_t epoch = random_next(&state) % 3 * length, total = 0;
+        ck_assert_uint_eq(run_ranks(source, setup, epoch, 1000, seen), epoch + length);
+        for (uint64_t i = 0; i < length; i++) {
+            ck_assert_uint_le(seen[i], 1);
+            total += seen[i];
+        }
+        uint64_t global = setup.batch_size * setup.world;
+        ck_assert_uint_eq(total, setup.drop_last ? length / global * global : length);
+        lx_order_unref(setup.order);
+        lx_source_unref(source);
+    }
+}
+END_TEST
+
+START_TEST(a_run_goes_on_with_other_ranks_without_loss_or_repeat)
+{
+    uint64_t state = 521288629u;
+    for (int round = 0; round < 40; round++) {
+        uint64_t length = 50 + random_next(&state) % 200, position = 0;
+        unsigned seen[250] = {0};
+        struct numbers numbers = {.length = length, .width = 2};
+        lx_source *source = numbers_source(&numbers);
+        lx_order *order = make_order("shuffle", length, random_next(&state), 0);
+        while (position < length) {
+            struct setup setup = {.batch_size = 1 + random_next(&state) % 7,
+                                  .world = 1 + random_next(&state) % 6,
+                                  .threads = (uint32_t)(random_next(&state) % 3),
+                                  .order = order};
+            uint64_t global = setup.batch_size * setup.world;
+            /* Before the uneven end ranks stop together; from there they go to the end. */
+            int batches = (length - position) / global > 1 ? (int)(1 + random_next(&state) % 3)
+                                                           : 1000;
+            if ((uint64_t)batches * global > length - position)
+                batches = 1000;
+            position = run_ranks(source, setup, position, batches, seen);
+        }
+        ck_assert_uint_eq(position, length);
+        for (uint64_t i = 0; i < length; i++)
+            ck_assert_uint_eq(seen[i], 1);
+        lx_order_unref(order);
+        lx_source_unref(source);
+    }
+}
+END_TEST
+
+START_TEST(rank_2_of_4_goes_on_at_70_after_17_steps)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 1000, .width = 1};
+    struct setup setup = {.world = 4, .rank = 2};
+    lx_loader *loader = open_numbers(&numbers, setup);
+    for (int i = 0; i < 17; i++)
+        lx_batch_release(next_batch(loader));
+    uint64_t position = lx_loader_tell(loader);
+    ck_assert_uint_eq(position, 68);
+    lx_loader_close(loader);
+    loader = open_numbers(&numbers, setup);
+    unit_ok(lx_loader_seek(loader, position, &error));
+    lx_batch *batch = next_batch(loader);
+    ck_assert_uint_eq(lx_batch_get_indices(batch)[0], 70);
+    lx_batch_release(batch);
+    lx_loader_close(loader);
+}
+END_TEST
+
+START_TEST(an_empty_source_is_at_its_end)
+{
+    struct numbers numbers = {.length = 0, .width = 1};
+    for (int endless = 0; endless < 2; endless++) {
+        lx_loader *loader =
+            open_numbers(&numbers, (struct setup){.batch_size = 4, .endless = endless});
+        ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 0);
+        for (int i = 0; i < 2; i++) {
+            ck_assert_ptr_null(next_batch(loader));
+            ck_assert_uint_eq(lx_loader_tell(loader), 0);
+            lx_loader_continue(loader);
+        }
+        lx_loader_close(loader);
+    }
+}
+END_TEST
+
+START_TEST(one_record_is_an_epoch)
+{
+    struct numbers numbers = {.length = 1, .width = 1};
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4, .endless = true});
+    for (uint64_t i = 0; i < 100; i++) {
+        lx_batch *batch = next_batch(loader);
+        ck_assert_uint_eq(lx_batch_get_rows(batch), 1);
+        ck_assert_uint_eq(lx_batch_get_position(batch), i);
+        lx_batch_release(batch);
+    }
+    lx_loader_close(loader);
+}
+END_TEST
+
+START_TEST(a_rank_that_never_has_a_record_is_at_its_end)
+{
+    static const struct setup setups[] = {
+        {.world = 8, .rank = 5},
+        {.world = 8, .rank = 3, .endless = true},
+        {.world = UINT64_MAX, .rank = UINT64_MAX - 1, .endless = true},
+        {.world = 8, .rank = 3, .epochs = UINT64_MAX / 8},
+        {.batch_size = 4, .drop_last = true, .endless = true},
+        {.batch_size = 2, .world = 2, .drop_last = true, .endless = true, .threads = 2}};
+    struct numbers numbers = {.length = 3, .width = 1};
+    for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) {
+        lx_loader *loader = open_numbers(&numbers, setups[i]);
+        ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 0);
+        ck_assert_ptr_null(next_batch(loader));
+        uint64_t epochs = setups[i].endless ? 0 : setups[i].epochs == 0 ? 1 : setups[i].epochs;
+        ck_assert_uint_eq(lx_loader_tell(loader), 3 * epochs);
+        lx_loader_close(loader);
+    }
+}
+END_TEST
+
+START_TEST(more_ranks_than_records_share_what_there_is)
+{
+    struct numbers numbers = {.length = 3, .width = 1};
+    lx_source *source = numbers_source(&numbers);
+    unsigned seen[3] = {0};
+    struct setup setup = {.batch_size = 2, .world = 8};
+    ck_assert_uint_eq(run_ranks(source, setup, 0, 10, seen), 3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_uint_eq(seen[i], 1);
+    lx_source_unref(source);
+}
+END_TEST
+
+START_TEST(fields_come_in_the_order_asked_for)
+{
+    static const char *const turned[] = {"image", "label"}, *const one[] = {"image"};
+    struct numbers numbers = {.length = 20, .width = 5};
+    for (size_t count = 1; count <= 2; count++) {
+        lx_loader *loader = open_numbers(
+            &numbers, (struct setup){.batch_size = 8, .fields = count == 2 ? turned : one,
+                                     .field_count = count});
+        lx_batch *batch = next_batch(loader);
+        ck_assert_uint_eq(lx_batch_get_column_count(batch), count);
+        ck_assert_str_eq(lx_batch_get_column_at(batch, 0)->name, "image");
+        ck_assert_ptr_null(lx_batch_get_column_at(batch, count));
+        ck_assert_int_eq(lx_batch_get_column(batch, "label") != NULL, count == 2);
+        ck_assert_ptr_null(lx_batch_get_column(batch, "none"));
+        check_numbers(batch);
+        lx_batch_release(batch);
+        lx_loader_close(loader);
+    }
+}
+END_TEST
+
+/** Opening must fail so; nothing of it stays. */
+static void expect_refusal(struct setup setup, lx_status status, const char *part)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 20, .width = 5};
+    lx_source *source = numbers_source(&numbers);
+    lx_loader_options *options = make_options(setup);
+    lx_loader *loader;
+    ck_assert_int_eq(lx_loader_open(source, options, &loader, &error), status);
+    ck_assert_int_eq(error.status, status);
+    char text[1200];
+    lx_error_describe(&error, text, sizeof text);
+    ck_assert_msg(strstr(text, part) != NULL, "%s", text);
+    lx_loader_options_free(options);
+    lx_source_unref(source);
+    ck_assert_uint_eq(numbers.released, 1);
+}
+
+START_TEST(what_cannot_be_opened_says_why)
+{
+    static const char *const unknown[] = {"label", "lable"}, *const twice[] = {"label", "label"};
+    expect_refusal((struct setup){.fields = unknown, .field_count = 2}, LX_ERR_NOT_FOUND, "lable");
+    expect_refusal((struct setup){.fields = twice, .field_count = 2}, LX_ERR_ARGUMENT, "label");
+    expect_refusal((struct setup){.batch_size = 1ull << 62}, LX_ERR_LIMIT, "too large");
+    expect_refusal((struct setup){.batch_size = 1ull << 40, .world = 1ull << 30}, LX_ERR_ARGUMENT,
+                   "world");
+    lx_order *order = make_order("shuffle", 21, 1, 0);
+    expect_refusal((struct setup){.order = order}, LX_ERR_MISMATCH, "21");
+    lx_order_unref(order);
+
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 20, .width = 5};
+    lx_source *source = numbers_source(&numbers);
+    lx_executor *executor = open_executor(1, 1, 1);
+    lx_loader_options *options = make_options((struct setup){.executor = executor});
+    lx_loader *loader;
+    unit_ok(lx_loader_options_set_threads(options, 2, &error));
+    unit_fails(lx_loader_open(source, options, &loader, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_loader_open(NULL, NULL, &loader, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_loader_open(source, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    lx_loader_options_free(options);
+    lx_executor_unref(executor);
+    lx_source_unref(source);
+}
+END_TEST
+
+START_TEST(a_shorter_order_is_an_epoch_of_its_own_length)
+{
+    struct numbers numbers = {.length = 20, .width = 5};
+    lx_order *order = make_order("shuffle", 6, 1, 0);
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4, .order = order});
+    lx_order_unref(order); /* the loader has its own reference */
+    ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 2);
+    ck_assert_uint_eq(lx_source_get_length(lx_loader_get_source(loader)), 20);
+    for (uint64_t rows = 4; rows >= 2; rows -= 2) {
+        lx_batch *batch = next_batch(loader);
+        ck_assert_uint_eq(lx_batch_get_rows(batch), rows);
+        lx_batch_release(batch);
+    }
+    ck_assert_ptr_null(next_batch(loader));
+    lx_loader_close(loader);
+}
+END_TEST
+
+START_TEST(without_memory_opening_fails_and_next_can_be_tried_again)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 20, .width = 5};
+    lx_order *order = make_order("shuffle", 20, 1, 0);
+    lx_source *source = numbers_source(&numbers);
+    lx_loader_options *options =
+        make_options((struct setup){.batch_size = 5, .order = order, .threads = 0});
+    lx_loader *loader;
+    lx_status status = LX_ERR_NOMEM;
+    for (int left = 0; status != LX_OK; left++) {
+        lx_error_clear(&error);
+        scarce_begin(left);
+        status = lx_loader_open(source, options, &loader, &error);
+        ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
+    }
+    status = LX_ERR_NOMEM;
+    lx_batch *batch;
+    for (int left = 0; status != LX_OK; left++) {
+        lx_error_clear(&error);
+        scarce_begin(left);
+        status = lx_loader_next(loader, &batch, &error);
+        ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
+        ck_assert_uint_eq(lx_loader_tell(loader), status == LX_OK ? 5 : 0);
+    }
+    check_numbers(batch);
+    lx_batch_release(batch);
+    scarce_left = 1000;
+    unsigned seen = 0;
+    for (; (batch = next_batch(loader)) != NULL; lx_batch_release(batch))
+        seen++;
+    ck_assert_uint_eq(seen, 3);
+    lx_loader_close(loader);
+    lx_loader_options_free(options);
+    lx_source_unref(source);
+    lx_order_unref(order);
+}
+END_TEST
+
+START_TEST(statistics_count_what_was_handed_out)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 20, .width = 5, .failing = true, .bad = 9, .bad_of = 20,
+                              .status = LX_ERR_IO};
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 8});
+    lx_batch *batch = next_batch(loader);
+    lx_batch_release(batch);
+    unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_IO);
+    ck_assert_ptr_null(batch);
+    lx_batch_release(next_batch(loader));
+    lx_loader_stats stats;
+    lx_loader_read_stats(loader, &stats);
+    ck_assert_uint_eq(stats.batches, 2);
+    ck_assert_uint_eq(stats.records, 12);
+    ck_assert_uint_eq(stats.bytes, 12 * 13);
+    ck_assert_uint_eq(stats.failures, 1);
+    ck_assert_uint_eq(stats.transform_ns, 0);
+    ck_assert_uint_gt(stats.fill_ns, 0);
+    ck_assert_uint_eq(stats.reserved[0], 0);
+    lx_loader_close(loader);
+    lx_loader_close(NULL);
+}
+END_TEST
+
+UNIT_MAIN("loader/loader", any_configuration_hands_out_what_positions_say,
+          ends_come_again_until_the_loader_goes_on, a_seek_after_the_end_is_a_new_start,
+          ranks_together_have_every_record_of_an_epoch_once,
+          a_run_goes_on_with_other_ranks_without_loss_or_repeat,
+          rank_2_of_4_goes_on_at_70_after_17_steps, an_empty_source_is_at_its_end,
+          one_record_is_an_epoch, a_rank_that_never_has_a_record_is_at_its_end,
+          more_ranks_than_records_share_what_there_is, fields_come_in_the_order_asked_for,
+          what_cannot_be_opened_says_why, a_shorter_order_is_an_epoch_of_its_own_length,
+          without_memory_opening_fails_and_next_can_be_tried_again,
+          statistics_count_what_was_handed_out)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief What every unit test has in common: one suite, each test forked and bounded in time.
+ *
+ * The main of a test program is UNIT_MAIN("layer/object", test_a, test_b, ...).
+ */
+#ifndef LX_TESTS_UNIT_H
+#define LX_TESTS_UNIT_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <loaderx/status.h>
+
+/** Longest time for one test, in seconds: sanitizers make them ten times slower. */
+#define UNIT_TIMEOUT 120
+
+static inline int unit_run(const char *name, const TTest *const *tests, size_t count)
+{
+    Suite *suite = suite_create(name);
+    TCase *tcase = tcase_create(name);
+    tcase_set_timeout(tcase, UNIT_TIMEOUT);
+    for (size_t i = 0; i < count; i++)
+        tcase_add_test(tcase, tests[i]);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner) != 0 || srunner_ntests_run(runner) == 0;
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#define UNIT_MAIN(name, ...)                                                                       \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        const TTest *const tests[] = {__VA_ARGS__};                                                \
+        return unit_run(name, tests, sizeof tests / sizeof *tests);                                \
+    }
+
+/** The call must be LX_OK; otherwise the test fails with the whole error. Uses the local `error`. */
+#define unit_ok(call)                                                                              \
+    do {                                                                                           \
+        lx_status unit_status = (call);                                                            \
+        char unit_text[2048];                                                                      \
+        lx_error_describe(&error, unit_text, sizeof unit_text);                                    \
+        ck_assert_msg(unit_status == LX_OK, "%s: %s: %s", #call, lx_status_name(unit_status),      \
+                      unit_text);                                                                  \
+    } while (0)
+
+/** The call must fail with this status, and say so in `error`, which is cleared after. */
+#define unit_fails(call, expected)                                                                 \
+    do {                                                                                           \
+        lx_error_clear(&error);                                                                    \
+        lx_status unit_status = (call);                                                            \
+        ck_assert_msg(unit_status == (expected), "%s: %s instead of %s (%s)", #call,               \
+                      lx_status_name(unit_status), lx_status_name(expected), error.message);       \
+        ck_assert_int_eq(error.status, expected);                                                  \
+        lx_error_clear(&error);                                                                    \
+    } while (0)
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief What tests do to files behind the library's back: look at them, copy them, harm them.
+ */
+#ifndef LX_TESTS_FILES_H
+#define LX_TESTS_FILES_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "../scratch.h"
+#include "../unit.h"
+
+/** A path of two or three names, in one of a few buffers that take turns. */
+static inline const char *in(const char *directory, const char *name)
+{
+    static char paths[8][512];
+    static unsigned turn;
+    char *path = paths[turn++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+static inline uint64_t file_size(const char *path)
+{
+    struct stat about;
+    ck_assert_msg(stat(path, &about) == 0, "%s is not there", path);
+    return (uint64_t)about.st_size;
+}
+
+static inline bool file_exists(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0;
+}
+
+/** All of a file, with a NUL behind it, for free(). */
+static inline uint8_t *file_bytes(const char *path, size_t *size)
+{
+    *size = (size_t)file_size(path);
+    uint8_t *bytes = malloc(*size + 1);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ne(fd, -1);
+    ck_assert_int_eq(read(fd, bytes, *size), (ssize_t)*size);
+    bytes[*size] = '\0';
+    close(fd);
+    return bytes;
+}
+
+/** Makes a file of exactly these bytes, or gives one these. */
+static inline void file_put(const char *path, const void *bytes, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    ck_assert_msg(fd != -1, "%s cannot be made", path);
+    ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+    close(fd);
+}
+
+/** Writes over bytes of a file, or behind its end. */
+static inline void file_patch(const char *path, uint64_t offset, const void *bytes, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    ck_assert_msg(fd != -1, "%s cannot be opened", path);
+    ck_assert_int_eq(pwrite(fd, bytes, size, (off_t)offset), (ssize_t)size);
+    close(fd);
+}
+
+static inline void file_flip(const char *path, uint64_t bit)
+{
+    uint8_t byte;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_msg(fd != -1, "%s cannot be opened", path);
+    ck_assert_int_eq(pread(fd, &byte, 1, (off_t)(bit / 8)), 1);
+    byte ^= (uint8_t)(1u << bit % 8);
+    ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)(bit / 8)), 1);
+    close(fd);
+}
+
+static inline void file_cut(const char *path, uint64_t size)
+{
+    ck_assert_int_eq(truncate(path, (off_t)size), 0);
+}
+
+/** The file with the first @p from in it, which must be there, replaced by @p to. */
+static inline void file_edit(const char *path, const char *from, const char *to)
+{
+    size_t size;
+    char *text = (char *)file_bytes(path, &size);
+    char *at = strstr(text, from);
+    ck_assert_msg(at != NULL, "%s has no %s", path, from);
+    size_t before = (size_t)(at - text), tail = strlen(at + strlen(from));
+    char *edited = malloc(before + strlen(to) + tail + 1);
+    memcpy(edited, text, before);
+    strcpy(edited + before, to);
+    strcat(edited, at + strlen(from));
+    file_put(path, edited, strlen(edited));
+    free(edited);
+    free(text);
+}
+
+/** What stands in the place of a file, to no good. */
+enum disguise { A_LINK, A_FIFO, A_DIRECTORY, DISGUISES };
+
+/** Puts one of them in the place of the file; the file itself goes to PATH.real. */
+static inline void file_disguise(const char *path, enum disguise what)
+{
+    char moved[512];
+    snprintf(moved, sizeof moved, "%s.real", path);
+    ck_assert_int_eq(rename(path, moved), 0);
+    const char *last = strrchr(moved, '/');
+    int made = what == A_LINK   ? symlink(last != NULL ? last + 1 : moved, path)
+               : what == A_FIFO ? mkfifo(path, 0600)
+                                : mkdir(path, 0700);
+    ck_assert_int_eq(made, 0);
+}
+
+/** Undoes file_disguise(). */
+static inline void file_restore(const char *path)
+{
+    char moved[512];
+    snprintf(moved, sizeof moved, "%s.real", path);
+    ck_assert_int_eq(remove(path), 0);
+    ck_assert_int_eq(rename(moved, path), 0);
+}
+
+/** Copies a dataset: a directory with files, and one of directories in it. */
+static inline void directory_copy(const char *from, const char *to)
+{
+    struct dirent *entry;
+    DIR *list = opendir(from);
+    ck_assert_ptr_nonnull(list);
+    ck_assert_int_eq(mkdir(to, 0777), 0);
+    while ((entry = readdir(list)) != NULL) {
+        struct stat about;
+        char source[512], target[512];
+        snprintf(source, sizeof source, "%s/%s", from, entry->d_name);
+        snprintf(target, sizeof target, "%s/%s", to, entry->d_name);
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        ck_assert_int_eq(lstat(source, &about), 0);
+        if (S_ISDIR(about.st_mode)) {
+            directory_copy(source, target);
+            continue;
+        }
+        size_t size;
+        uint8_t *bytes = file_bytes(source, &size);
+        file_put(target, bytes, size);
+        free(bytes);
+    }
+    closedir(list);
+}
+
+/** How many names a directory has, the two dots aside. */
+static inline size_t directory_count(const char *path)
+{
+    size_t count = 0;
+    DIR *list = opendir(path);
+    ck_assert_ptr_nonnull(list);
+    while (readdir(list) != NULL)
+        count++;
+    closedir(list);
+    return count - 2;
+}
+
+/** Files do not grow beyond @p bytes from here on: a write that would is refused. */
+static inline void limit_files(uint64_t bytes)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static inline void unlimit_files(void)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static inline void limit_descriptors(unsigned count)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = count;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/** Seconds of a clock that nobody sets. */
+static inline double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static inline void nap_ms(unsigned milliseconds)
+{
+    struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+    while (nanosleep(&time, &time) == -1)
+        ;
+}
+
+/** Waits for a child that must end well, and says with what it did not. */
+static inline void child_ends(pid_t child)
+{
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(!WIFSIGNALED(status), "the child was ended by signal %d", WTERMSIG(status));
+    ck_assert_msg(WEXITSTATUS(status) == 0, "the child ended with %d", WEXITSTATUS(status));
+}
+
+/** 1 where a sanitizer slows everything down: loops over each bit take every so many of them. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/names.h"
+
+#include <loaderx/zrecord.h>
+
+#include <string.h>
+
+#include "../unit.h"
+
+START_TEST(the_first_generation_has_no_number)
+{
+    char name[LX__NAME_SIZE];
+    lx__log_name(0, name);
+    ck_assert_str_eq(name, "LOG");
+    lx__table_name("image", LX__OFFSET_KIND, 0, name);
+    ck_assert_str_eq(name, "image.offset");
+    lx__table_name("image~2", LX__CHECK_KIND, 0, name);
+    ck_assert_str_eq(name, "image~2.check");
+    lx__chunk_name(0, name);
+    ck_assert_str_eq(name, "0.zr");
+}
+END_TEST
+
+START_TEST(later_ones_have_it_at_the_end)
+{
+    char name[LX__NAME_SIZE];
+    lx__log_name(7, name);
+    ck_assert_str_eq(name, "LOG.7");
+    lx__table_name("image", LX__OFFSET_KIND, 10, name);
+    ck_assert_str_eq(name, "image.offset.10");
+    lx__chunk_name(100, name);
+    ck_assert_str_eq(name, "100.zr");
+}
+END_TEST
+
+START_TEST(the_longest_names_fit)
+{
+    char name[LX__NAME_SIZE], stem[LX_FIELD_NAME_MAX + 16], expected[256];
+    memset(stem, 'x', LX_FIELD_NAME_MAX);
+    strcpy(stem + LX_FIELD_NAME_MAX, "~4294967295");
+    lx__table_name(stem, LX__OFFSET_KIND, UINT32_MAX, name);
+    snprintf(expected, sizeof expected, "%s.offset.4294967295", stem);
+    ck_assert_str_eq(name, expected);
+    lx__log_name(LX__GENERATION_MAX, name);
+    ck_assert_str_eq(name, "LOG.4611686018427387904");
+    lx__chunk_name(LX__CHUNK_ID_MAX, name);
+    ck_assert_str_eq(name, "4294967294.zr");
+}
+END_TEST
+
+UNIT_MAIN("zrecord/names", the_first_generation_has_no_number, later_ones_have_it_at_the_end,
+          the_longest_names_fit)

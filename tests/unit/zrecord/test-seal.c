@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Sealing: doc/zrecord-format.md, 11.6. */
+#include <jansson.h>
+
+#include "base/crc32c.h"
+#include "frames.h"
+#include "records.h"
+#include "zrecord/writer.h"
+
+static void seal(lx_writer *writer)
+{
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx_writer_seal(writer, &error));
+}
+
+static json_t *read_meta(const char *path)
+{
+    json_error_t error;
+    json_t *meta = json_load_file(in(path, "meta.json"), 0, &error);
+    ck_assert_msg(meta != NULL, "%s", error.text);
+    return meta;
+}
+
+static json_int_t number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    ck_assert(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+/** Everything that section 9.6 demands, looked up without the library. */
+static void expect_sealed(const char *path, uint64_t length)
+{
+    static const char *const names[FIELDS] = {"image", "label", "wave", "caption", "blob"};
+    json_t *meta = read_meta(path), *tables = json_object_get(meta, "tables");
+    ck_assert(json_is_true(json_object_get(meta, "sealed")));
+    ck_assert_uint_eq((uint64_t)number(meta, "length"), length);
+    ck_assert_uint_eq(json_object_size(tables), 2 * FIELDS);
+    for (size_t i = 0; i < 2 * FIELDS; i++) {
+        char name[64];
+        size_t size;
+        snprintf(name, sizeof name, "%s.%s", names[i / 2], i % 2 == 0 ? "offset" : "check");
+        const json_t *table = json_object_get(tables, name);
+        uint8_t *bytes = file_bytes(in(path, name), &size);
+        ck_assert_uint_eq(size, length * (i % 2 == 0 ? 16 : 8));
+        ck_assert_uint_eq((uint64_t)number(table, "bytes"), size);
+        ck_assert_uint_eq((uint64_t)number(table, "crc"), lx__crc32c(0, bytes, size));
+        free(bytes);
+    }
+    lx_dataset *dataset = open_dataset(path);
+    lx_identity identity;
+    lx_chunk_info chunk;
+    size_t chunks = 0;
+    lx_dataset_get_identity(dataset, &identity);
+    ck_assert_uint_eq(identity.sealed, 1);
+    for (; lx_dataset_get_chunk(dataset, chunks, &chunk) == LX_OK; chunks++) {
+        char name[64];
+        snprintf(name, sizeof name, "chunk/%u.zr", chunk.id);
+        ck_assert_uint_eq(file_size(in(path, name)), chunk.bytes);
+    }
+    ck_assert_uint_eq((uint64_t)number(json_object_get(meta, "chunks"), "num"), chunks);
+    lx_dataset_close(dataset);
+    json_decref(meta);
+    expect_dataset(path, length);
+}
+
+START_TEST(a_sealed_dataset_is_a_plain_directory)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const uint64_t lengths[] = {0, 1, 7, 100, 4000};
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC, LX_DURABILITY_NONE};
+    for (size_t i = 0; i < 15; i++) {
+        char path[] = {(char)('a' + i), '\0'};
+        lx_writer_options *options = writer_options(all[i % 3]);
+        unit_ok(lx_writer_options_set_chunk(options, 300, 50000, &error));
+        lx_writer *writer = records_create(path, options);
+        records_append(writer, lengths[i / 3] / 2);
+        commit(writer);
+        records_append(writer, lengths[i / 3] - lengths[i / 3] / 2);
+        seal(writer);
+        close_writer(writer);
+        expect_sealed(path, lengths[i / 3]);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(it_says_which_chunks_are_not_full)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    records_append(writer, 12);
+    seal(writer);
+    close_writer(writer);
+    json_t *meta = read_meta("d");
+    const json_t *unfull = json_object_get(json_object_get(meta, "chunks"), "unfull");
+    lx_dataset *dataset = open_dataset("d");
+    lx_chunk_info chunk;
+    size_t expected = 0;
+    for (size_t i = 0; lx_dataset_get_chunk(dataset, i, &chunk) == LX_OK; i++) {
+        if (chunk.records >= 10)
+            continue;
+        const json_t *item = json_array_get(unfull, expected++);
+        ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(item, 0)), chunk.id);
+        ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(item, 1)), chunk.bytes);
+        ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(item, 2)), chunk.records);
+    }
+    ck_assert_uint_eq(json_array_size(unfull), expected);
+    lx_dataset_close(dataset);
+    json_decref(meta);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(nothing_is_appended_after_it)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", NULL);
+    records_append(writer, 5);
+    seal(writer);
+    lx_status status = record_append(writer, 5, &error);
+    expect_error(status, LX_ERR_STATE, "sealed", "d");
+    unit_fails(lx_writer_commit(writer, &error), LX_ERR_STATE);
+    unit_fails(lx_writer_seal(writer, &error), LX_ERR_STATE);
+    unit_fails(lx_writer_begin(writer, &error), LX_ERR_STATE);
+    ck_assert_uint_eq(lx_writer_get_length(writer), 5);
+    close_writer(writer);
+    expect_sealed("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_transaction_must_end_before)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", NULL);
+    unit_ok(lx_writer_begin(writer, &error));
+    records_append(writer, 5);
+    unit_fails(lx_writer_seal(writer, &error), LX_ERR_STATE);
+    unit_ok(lx_writer_end(writer, &error));
+    seal(writer);
+    close_writer(writer);
+    expect_sealed("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(readers_follow)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", NULL);
+    records_append(writer, 5);
+    commit(writer);
+    lx_dataset *dataset = open_dataset("d");
+    uint64_t index = 0;
+    lx_slice slice;
+    lx_view *view;
+    unit_ok(lx_dataset_view(dataset, IMAGE, &index, 1, &slice, &view, &error));
+    records_append(writer, 5);
+    seal(writer);
+    close_writer(writer);
+    expect_records(dataset, 5); /* as long as it is not told to go on */
+    bool changed;
+    unit_ok(lx_dataset_refresh(dataset, &changed, &error));
+    ck_assert(changed);
+    expect_records(dataset, 10);
+    lx_identity identity;
+    lx_dataset_get_identity(dataset, &identity);
+    ck_assert_uint_eq(identity.sealed, 1);
+    unit_ok(lx_dataset_refresh(dataset, &changed, &error));
+    ck_assert(!changed);
+    uint8_t value[VALUE_MAX];
+    record_value(IMAGE, 0, value);
+    ck_assert_mem_eq(slice.data, value, 12);
+    lx_view_release(view);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_full_disk_is_told_and_undone)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
+    records_append(writer, 100);
+    commit(writer);
+    limit_files(1000); /* for the tables that is too little */
+    unit_fails(lx_writer_seal(writer, &error), LX_ERR_IO);
+    unlimit_files();
+    expect_dataset("d", 100);
+    unit_ok(lx_writer_rollback(writer, &error));
+    records_append(writer, 10);
+    seal(writer);
+    close_writer(writer);
+    expect_sealed("d", 110);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_meta_json_that_cannot_be_replaced_leaves_it_as_it_was)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", NULL);
+    records_append(writer, 10);
+    commit(writer);
+    ck_assert_int_eq(mkdir("d/meta.json.new", 0777), 0);
+    lx_status status = lx_writer_seal(writer, &error);
+    expect_error(status, LX_ERR_CORRUPT, "", "d/meta.json.new");
+    expect_dataset("d", 10);
+    unit_ok(lx_writer_rollback(writer, &error));
+    records_append(writer, 5); /* it is not sealed */
+    commit(writer);
+    expect_dataset("d", 15);
+    unit_fails(lx_writer_seal(writer, &error), LX_ERR_CORRUPT);
+    ck_assert_int_eq(rmdir("d/meta.json.new"), 0);
+    unit_ok(lx_writer_rollback(writer, &error));
+    seal(writer);
+    close_writer(writer);
+    expect_sealed("d", 15);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_sync_that_fails_never_leaves_a_half)
+{
+    char *scratch = scratch_make();
+    for (unsigned n = 1;; n++) {
+        lx_error error = LX_ERROR_INIT;
+        char path[16];
+        snprintf(path, sizeof path, "d%u", n);
+        lx_writer *writer = records_create(path, writer_options(LX_DURABILITY_NONE));
+        records_append(writer, 20);
+        commit(writer);
+        atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
+        lx_status status = lx_writer_seal(writer, &error);
+        atomic_store(&sync_fails_at, 0);
+        if (status == LX_OK) {
+            ck_assert_uint_gt(n, 10);
+            close_writer(writer);
+            expect_sealed(path, 20);
+            break;
+        }
+        lx_error_clear(&error);
+        ck_assert(status == LX_ERR_POISONED || status == LX_ERR_IO);
+        expect_dataset(path, 20);
+        lx_status undone = lx_writer_rollback(writer, &error);
+        ck_assert(undone == LX_OK || undone == LX_ERR_POISONED);
+        lx_error_clear(&error);
+        json_t *meta = read_meta(path);
+        bool sealed = json_is_true(json_object_get(meta, "sealed"));
+        json_decref(meta);
+        /* Whatever is written after that must not be in a dataset that says it is sealed. */
+        lx_status appended = record_append(writer, 20, &error);
+        ck_assert(!sealed || appended != LX_OK);
+        lx_error_clear(&error);
+        (void)lx_writer_close(writer, &error);
+        expect_dataset(path, appended == LX_OK ? 21 : 20);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(changes_that_cannot_be_folded_are_refused_and_nothing_is_lost)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make_sealed("d", 5);
+    records_unseal("d");
+    /* Another writer's change of record 2: its label becomes the missing value. */
+    lx_identity identity;
+    lx_dataset *dataset = open_dataset("d");
+    lx_dataset_get_identity(dataset, &identity);
+    lx_dataset_close(dataset);
+    size_t size;
+    struct log log = {.identity = identity_of(identity.uuid)};
+    log.bytes = file_bytes("d/LOG", &size);
+    log.size = size;
+    log.epoch = identity.epoch + 1;
+    log.crc = identity.crc;
+    static const lx__set_item change = {LABEL, 2, {0}};
+    log_add(&log, &(struct frame){.length = 5, .rows = 5, .flags = SYNCED, .next_chunk = 1,
+                                  .sets = &change, .set_count = 1});
+    file_put("d/LOG", log.bytes, log.size);
+    log_free(&log);
+
+    lx_writer *writer = records_reopen("d", NULL);
+    records_append(writer, 3);
+    lx_status status = lx_writer_seal(writer, &error);
+    expect_error(status, LX_ERR_UNSUPPORTED, "fold", "");
+    records_append(writer, 2); /* it goes on without a rollback */
+    close_writer(writer);
+    dataset = open_dataset("d");
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), 10);
+    uint64_t index = 2, label = 1;
+    unit_ok(lx_dataset_gather(dataset, LABEL, &index, 1, &label, 8, &error));
+    ck_assert_uint_eq(label, 0); /* changed, and still so */
+    expect_value(dataset, LABEL, 1);
+    for (index = 5; index < 10; index++)
+        for (int field = 0; field < FIELDS; field++)
+            expect_value(dataset, field, index);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/seal", a_sealed_dataset_is_a_plain_directory, it_says_which_chunks_are_not_full,
+          nothing_is_appended_after_it, a_transaction_must_end_before, readers_follow,
+          a_full_disk_is_told_and_undone, a_meta_json_that_cannot_be_replaced_leaves_it_as_it_was,
+          a_sync_that_fails_never_leaves_a_half,
+          changes_that_cannot_be_folded_are_refused_and_nothing_is_lost)

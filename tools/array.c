@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+
+#include <string.h>
+
+#include "failure.h"
+
+lx_status array_measure(array_header *header, const uint64_t *extents, size_t count,
+                        lx_error *error)
+{
+    if (count == 0)
+        return fail(error, LX_ERR_UNSUPPORTED,
+                    "it holds one single value, and no records: its first axis has to count them");
+    if (count - 1 > LX_NDIM_MAX)
+        return fail(error, LX_ERR_UNSUPPORTED, "it has %zu axes; %d is the most", count,
+                    LX_NDIM_MAX + 1);
+    header->length = extents[0];
+    header->ndim = count - 1;
+    memcpy(header->shape, extents + 1, (count - 1) * sizeof *extents);
+
+    uint64_t size = lx_dtype_get_size(header->dtype), total;
+    for (size_t i = 0; i < header->ndim; i++)
+        if (__builtin_mul_overflow(size, header->shape[i], &size) || size > LX_RECORD_MAX)
+            return fail(error, LX_ERR_UNSUPPORTED, "a record of it has more than %u bytes",
+                        LX_RECORD_MAX);
+    if (size == 0 && header->length != 0)
+        return fail(error, LX_ERR_UNSUPPORTED, "a record of it has no bytes at all");
+    if (__builtin_mul_overflow(size, header->length, &total))
+        return fail(error, LX_ERR_CORRUPT, "its header tells of more than 2^64 bytes");
+    header->size = size;
+    return LX_OK;
+}
+
+static void swap_2(unsigned char *at, uint64_t count)
+{
+    for (uint16_t word; count != 0; count--, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        word = __builtin_bswap16(word);
+        memcpy(at, &word, sizeof word);
+    }
+}
+
+static void swap_4(unsigned char *at, uint64_t count)
+{
+    for (uint32_t word; count != 0; count--, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        word = __builtin_bswap32(word);
+        memcpy(at, &word, sizeof word);
+    }
+}
+
+static void swap_8(unsigned char *at, uint64_t count)
+{
+    for (uint64_t word; count != 0; count--, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        word = __builtin_bswap64(word);
+        memcpy(at, &word, sizeof word);
+    }
+}
+
+void array_swap(const array_header *header, void *data, uint64_t records)
+{
+    size_t unit = lx_dtype_get_size(header->dtype);
+    uint64_t bytes = records * header->size;
+    if (!header->big_endian)
+        return;
+    if (header->dtype == LX_COMPLEX64 || header->dtype == LX_COMPLEX128)
+        unit /= 2;
+    if (unit == 2)
+        swap_2(data, bytes / unit);
+    else if (unit == 4)
+        swap_4(data, bytes / unit);
+    else if (unit == 8)
+        swap_8(data, bytes / unit);
+}

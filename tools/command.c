@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "failure.h"
+
+/* More than any subcommand has, --help and the end of the list with them. */
+#define OPTIONS_MAX 32
+/* The column at which the explanations of options begin. */
+#define HELP_COLUMN 30
+
+static const command_option help_option = {'h', "help", NULL, "print this help"};
+
+/* ---- parsing */
+
+/** Fills what getopt_long() wants. Its string begins with "-:": arguments come in their order, and
+ * a missing value is told apart from an unknown option. */
+static void fill_tables(const command *self, struct option *names, char *letters)
+{
+    size_t used = 2;
+    memcpy(letters, "-:", 2);
+    for (size_t i = 0; i <= self->option_count; i++) {
+        const command_option *option = i < self->option_count ? &self->options[i] : &help_option;
+        names[i] = (struct option){.name = option->name,
+                                   .has_arg = option->value != NULL,
+                                   .val = option->id};
+        if (option->id < OPTION_LONG) {
+            letters[used++] = (char)option->id;
+            if (option->value != NULL)
+                letters[used++] = ':';
+        }
+    }
+    names[self->option_count + 1] = (struct option){0};
+    letters[used] = '\0';
+}
+
+static const command_option *find_option(const command *self, int id)
+{
+    for (size_t i = 0; i < self->option_count; i++)
+        if (self->options[i].id == id)
+            return &self->options[i];
+    return id == help_option.id ? &help_option : NULL;
+}
+
+/** What getopt_long() answered '?' or ':' to. */
+static lx_status fail_option(const command *self, int answer, const char *word, lx_error *error)
+{
+    const command_option *option = optopt != 0 ? find_option(self, optopt) : NULL;
+    if (option != NULL && answer == ':')
+        return fail(error, LX_ERR_ARGUMENT, "--%s needs %s behind it", option->name,
+                    option->value);
+    if (option != NULL)
+        return fail(error, LX_ERR_ARGUMENT, "--%s takes no value", option->name);
+    int length = (int)strcspn(word, "=");
+    for (size_t i = 0; i < self->option_count; i++)
+        if (length > 2 && strncmp(self->options[i].name, word + 2, (size_t)length - 2) == 0)
+            return fail(error, LX_ERR_ARGUMENT, "%.*s may mean --%s or another: write it out",
+                        length, word, self->options[i].name);
+    if (optopt != 0 && word[1] != '-')
+        return fail(error, LX_ERR_ARGUMENT, "there is no option -%c", optopt);
+    return fail(error, LX_ERR_ARGUMENT, "there is no option %.*s", length, word);
+}
+
+/** -1 and -5:20 are indices and not options. */
+static bool is_negative_index(const char *word)
+{
+    return word[0] == '-' && (word[1] == ':' || (word[1] >= '0' && word[1] <= '9'));
+}
+
+static lx_status take(const command *self, int answer, const char *word, const command_line *line,
+                      lx_error *error)
+{
+    if (answer == 1)
+        return line->take_argument(line->user, optarg, error);
+    if (answer == '?' || answer == ':')
+        return fail_option(self, answer, word, error);
+    if (answer == help_option.id) {
+        command_print_help(self);
+        return LX_END;
+    }
+    return line->take_option(line->user, find_option(self, answer), optarg, error);
+}
+
+lx_status command_parse(const command *self, int argc, char **argv, const command_line *line,
+                        lx_error *error)
+{
+    struct option names[OPTIONS_MAX];
+    char letters[2 * OPTIONS_MAX + 3];
+    lx_status status = LX_OK;
+    fill_tables(self, names, letters);
+    optind = 1;
+    opterr = 0;
+    while (status == LX_OK && optind < argc) {
+        char *word = argv[optind];
+        if (is_negative_index(word)) {
+            status = line->take_argument(line->user, word, error);
+            optind++;
+            continue;
+        }
+        int answer = getopt_long(argc, argv, letters, names, NULL);
+        if (answer == -1)
+            break;
+        status = take(self, answer, word, line, error);
+    }
+    for (; status == LX_OK && optind < argc; optind++)
+        status = line->take_argument(line->user, argv[optind], error);
+    return status;
+}
+
+lx_status command_take_directory(const char **directory, const char *text, lx_error *error)
+{
+    if (*directory != NULL)
+        return fail(error, LX_ERR_ARGUMENT, "'%.200s' is one argument too many: one DIR is taken",
+                    text);
+    *directory = text;
+    return LX_OK;
+}
+
+lx_status command_need_directory(const char *directory, lx_error *error)
+{
+    if (directory != NULL)
+        return LX_OK;
+    return fail(error, LX_ERR_ARGUMENT, "DIR is missing, the directory of a dataset");
+}
+
+/* ---- help */
+
+static void print_option(const command_option *option)
+{
+    int column = option->id < OPTION_LONG ? printf("  -%c, ", option->id) : printf("      ");
+    column += printf("--%s", option->name);
+    if (option->value != NULL)
+        column += printf(" %s", option->value);
+    if (column >= HELP_COLUMN - 1) {
+        putchar('\n');
+        column = 0;
+    }
+    printf("%*s%s\n", HELP_COLUMN - column, "", option->help);
+}
+
+void command_print_help(const command *self)
+{
+    printf("Usage: loaderx %s %s\n%s\n\nOptions:\n", self->name, self->arguments, self->summary);
+    for (size_t i = 0; i < self->option_count; i++)
+        print_option(&self->options[i]);
+    print_option(&help_option);
+    printf("\n%s%sExamples:\n%s\n", self->notes, self->notes[0] != '\0' ? "\n" : "",
+           self->examples);
+    printf("Exit status: 0 done, 1 the data is at fault, 2 the call is.\n"
+           "More: man loaderx-%s\n",
+           self->name);
+}

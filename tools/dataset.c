@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "dataset.h"
+
+#include "directory.h"
+#include "failure.h"
+
+lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error)
+{
+    lx_status status = directory_check(path, error);
+    if (status == LX_OK)
+        status = lx_dataset_open(path, NULL, dataset, error);
+    advise(error, LX_ERR_NOT_FOUND, "'loaderx import' makes datasets");
+    return status;
+}
+
+lx_status dataset_open_writer(const char *path, const lx_writer_options *options,
+                              lx_writer **writer, lx_error *error)
+{
+    lx_status status = directory_check(path, error);
+    if (status == LX_OK)
+        status = lx_writer_open(path, options, writer, error);
+    advise(error, LX_ERR_BUSY, "there is one writer at a time: try again when that one has ended");
+    return status;
+}

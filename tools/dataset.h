@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Opening a dataset, with advice where that fails.
+ */
+#ifndef LX_TOOLS_DATASET_H
+#define LX_TOOLS_DATASET_H
+
+#include <loaderx/zrecord.h>
+
+/**
+ * Opens a dataset with defaults.
+ * @retval LX_ERR_ARGUMENT  @p path is no directory.
+ * @return Else as lx_dataset_open().
+ */
+lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error);
+
+/** Opens a dataset for appending and sealing: as lx_writer_open(), but for what is no directory as
+ * dataset_open(). @p options may be NULL. */
+lx_status dataset_open_writer(const char *path, const lx_writer_options *options,
+                              lx_writer **writer, lx_error *error);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* The names are those of zrecord(5). */
+#include "directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "failure.h"
+
+lx_status directory_check(const char *path, lx_error *error)
+{
+    struct stat about;
+    if (stat(path, &about) == -1 || S_ISDIR(about.st_mode))
+        return LX_OK; /* what cannot be looked at, opening tells of */
+    lx_status status =
+        fail(error, LX_ERR_ARGUMENT, "this is no dataset: a dataset is a directory");
+    locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status directory_make(const char *path, bool *made, lx_error *error)
+{
+    *made = mkdir(path, 0777) == 0;
+    if (*made || errno == EEXIST)
+        return directory_check(path, error);
+    return fail_errno(error, errno, path, "cannot make the directory");
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
+static bool is_dataset_file(const char *name)
+{
+    return strcmp(name, "meta.json.new") == 0 || strcmp(name, "LOG") == 0 ||
+           has_ending(name, ".offset") || has_ending(name, ".check");
+}
+
+static bool is_chunk_file(const char *name)
+{
+    return has_ending(name, ".zr");
+}
+
+/** Unlinks what @p chosen chooses in the directory @p at, which is closed. */
+static void unlink_all(int at, bool (*chosen)(const char *name))
+{
+    const struct dirent *entry;
+    DIR *list = fdopendir(at);
+    if (list == NULL) {
+        close(at);
+        return;
+    }
+    while ((entry = readdir(list)) != NULL)
+        if (chosen(entry->d_name))
+            unlinkat(at, entry->d_name, 0);
+    closedir(list);
+}
+
+static int open_directory(int at, const char *path)
+{
+    return openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* A failure in here is told by what remains; the import's own failure is what the user reads. */
+void directory_discard(const char *path, bool made, bool locked)
+{
+    int at = open_directory(AT_FDCWD, path);
+    if (at == -1)
+        return;
+    if (!locked && faccessat(at, "meta.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        close(at);
+        return;
+    }
+    unlinkat(at, "meta.json", 0); /* first: without it there is no dataset */
+    int chunks = open_directory(at, "chunk");
+    if (chunks != -1)
+        unlink_all(chunks, is_chunk_file);
+    unlinkat(at, "chunk", AT_REMOVEDIR);
+    int files = open_directory(at, ".");
+    if (files != -1)
+        unlink_all(files, is_dataset_file);
+    unlinkat(at, "LOCK", 0);
+    close(at);
+    if (made)
+        rmdir(path);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx get: prints records of one field, or writes them to a file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "dataset.h"
+#include "failure.h"
+#include "npy.h"
+#include "number.h"
+#include "value.h"
+
+enum { OPTION_FIELD = OPTION_OWN, OPTION_HEX, OPTION_RAW, OPTION_NPY };
+
+static const command_option options[] = {
+    {OPTION_FIELD, "field", "F", "which field; may be left out where there is only one"},
+    {OPTION_HEX, "hex", NULL, "print the bytes of the records in hexadecimal"},
+    {OPTION_RAW, "raw", NULL, "write the bytes of the records, one after another"},
+    {OPTION_NPY, "npy", "FILE", "write one array of all the records to an .npy file"},
+};
+
+/** What the command line asks for. */
+typedef struct request {
+    const char *path;
+    const char *field_name;
+    const char *npy_path;
+    bool hex, raw;
+    index_range *ranges;
+    size_t count;
+} request;
+
+/** A request that is being served. */
+typedef struct getting {
+    const request *request;
+    lx_dataset *dataset;
+    size_t position; /**< Of the field. */
+    const lx_field *field;
+    FILE *to;
+    bool labelled;  /**< Several records may be printed: each begins with its index. */
+    char *buffer;   /**< For a record. */
+    size_t capacity;
+} getting;
+
+/* ---- the command line */
+
+static lx_status take_option(void *user, const command_option *option, char *value,
+                             lx_error *error)
+{
+    request *r = user;
+    if (option->id == OPTION_FIELD)
+        r->field_name = value;
+    r->hex = r->hex || option->id == OPTION_HEX;
+    r->raw = r->raw || option->id == OPTION_RAW;
+    if (option->id == OPTION_NPY)
+        r->npy_path = value;
+    if (r->hex + r->raw + (r->npy_path != NULL) > 1)
+        return fail(error, LX_ERR_ARGUMENT, "--hex, --raw and --npy exclude each other");
+    return LX_OK;
+}
+
+static lx_status take_argument(void *user, const char *text, lx_error *error)
+{
+    request *r = user;
+    if (r->path == NULL)
+        return command_take_directory(&r->path, text, error);
+    index_range *more = realloc(r->ranges, (r->count + 1) * sizeof *more);
+    if (more == NULL)
+        return fail_memory(error, "an index");
+    r->ranges = more;
+    return index_range_parse(text, &more[r->count++], error);
+}
+
+static lx_status check_request(const request *r, lx_error *error)
+{
+    lx_status status = command_need_directory(r->path, error);
+    if (status == LX_OK && r->count == 0)
+        status = fail(error, LX_ERR_ARGUMENT, "INDEX is missing: 5, -1 for the last, or 10:20");
+    return status;
+}
+
+/* ---- one record */
+
+static lx_status reserve(getting *g, uint64_t size, lx_error *error)
+{
+    if (size <= g->capacity && g->buffer != NULL)
+        return LX_OK;
+    char *larger = size < SIZE_MAX ? realloc(g->buffer, (size_t)size + 1) : NULL;
+    if (larger == NULL)
+        return fail_memory(error, "a record");
+    g->buffer = larger;
+    g->capacity = (size_t)size;
+    return LX_OK;
+}
+
+/** Reads a record into the buffer. @p size is #LX_NONE for one that is missing. */
+static lx_status read_record(getting *g, uint64_t index, uint64_t *size, lx_error *error)
+{
+    uint64_t offsets[2];
+    uint8_t present;
+    lx_status status =
+        lx_dataset_measure(g->dataset, g->position, &index, 1, offsets, &present, error);
+    if (status == LX_OK)
+        status = reserve(g, offsets[1], error);
+    if (status == LX_OK)
+        status = lx_dataset_gather_bytes(g->dataset, g->position, &index, 1, g->buffer, offsets,
+                                         error);
+    *size = status == LX_OK && present ? offsets[1] : LX_NONE;
+    return status;
+}
+
+/** Bytes alone cannot tell a missing record from an empty one, or from zeros. */
+static lx_status fail_missing(const getting *g, uint64_t index, lx_error *error)
+{
+    lx_status status = fail(error, LX_ERR_MISMATCH,
+                            "the record has no value, which %s cannot express: leave it out",
+                            g->request->raw ? "--raw" : "--npy");
+    locate(error, g->request->path, g->field->name, index, LX_NONE);
+    return status;
+}
+
+static lx_status write_record(getting *g, uint64_t index, uint64_t size, lx_error *error)
+{
+    if (size == LX_NONE)
+        return fail_missing(g, index, error);
+    if (fwrite(g->buffer, 1, (size_t)size, g->to) == size)
+        return LX_OK;
+    return fail_errno(error, errno, g->request->npy_path, "cannot write");
+}
+
+static void print_record(const getting *g, uint64_t index, uint64_t size)
+{
+    bool short_text = size == LX_NONE || size == 0 || (g->field->ndim == 0 && !g->request->hex &&
+                                                       g->field->dtype != LX_BYTES);
+    if (g->labelled)
+        fprintf(g->to, "%" PRIu64 ":%c", index, short_text ? ' ' : '\n');
+    if (size == LX_NONE)
+        fputs("missing\n", g->to);
+    else if (size == 0)
+        fputs("empty\n", g->to);
+    else if (g->request->hex || g->field->dtype == LX_BYTES)
+        value_dump(g->buffer, size, g->to);
+    else
+        value_print(g->field, g->buffer, g->to);
+}
+
+/* ---- all of them */
+
+static lx_status get_range(getting *g, uint64_t first, uint64_t end, lx_error *error)
+{
+    bool whole = g->request->raw || g->request->npy_path != NULL;
+    lx_status status = LX_OK;
+    for (uint64_t index = first; status == LX_OK && index < end; index++) {
+        uint64_t size;
+        status = read_record(g, index, &size, error);
+        if (status == LX_OK && whole)
+            status = write_record(g, index, size, error);
+        else if (status == LX_OK)
+            print_record(g, index, size);
+        if (ferror(g->to))
+            break; /* the end of the program tells why */
+    }
+    return status;
+}
+
+static lx_status get_all(getting *g, lx_error *error)
+{
+    uint64_t length = lx_dataset_get_length(g->dataset), first, end;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < g->request->count; i++) {
+        status = index_range_resolve(&g->request->ranges[i], length, &first, &end, error);
+        locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
+        if (status == LX_OK)
+            status = get_range(g, first, end, error);
+    }
+    return status;
+}
+
+/** Resolves all indices before anything is written: the header tells how many there are. */
+static lx_status count_records(const getting *g, uint64_t *count, lx_error *error)
+{
+    uint64_t length = lx_dataset_get_length(g->dataset), first, end;
+    lx_status status = LX_OK;
+    *count = 0;
+    for (size_t i = 0; status == LX_OK && i < g->request->count; i++) {
+        status = index_range_resolve(&g->request->ranges[i], length, &first, &end, error);
+        *count += status == LX_OK ? end - first : 0;
+    }
+    locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status write_npy(getting *g, uint64_t count, lx_error *error)
+{
+    unsigned char header[NPY_HEADER_MAX];
+    size_t size = npy_make_header(g->field, count, header);
+    if (fwrite(header, 1, size, g->to) != size)
+        return fail_errno(error, errno, g->request->npy_path, "cannot write");
+    return get_all(g, error);
+}
+
+/** A file that is not whole is removed; a pipe or device is not. */
+static void remove_file(const char *path)
+{
+    struct stat about;
+    if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+        unlink(path);
+}
+
+static lx_status get_npy(getting *g, lx_error *error)
+{
+    const char *path = g->request->npy_path;
+    uint64_t count;
+    if (g->field->dtype == LX_BYTES)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "field '%s' has records of varying length, which make no array: use --raw",
+                    g->field->name);
+    lx_status status = count_records(g, &count, error);
+    if (status != LX_OK)
+        return status;
+    g->to = fopen(path, "wb");
+    if (g->to == NULL)
+        return fail_errno(error, errno, path, "cannot open for writing");
+    status = write_npy(g, count, error);
+    errno = 0;
+    int closed = fclose(g->to);
+    if (status == LX_OK && closed != 0)
+        status = fail_errno(error, errno, path, "cannot write");
+    if (status != LX_OK)
+        remove_file(path);
+    return status;
+}
+
+static lx_status find_field(getting *g, lx_error *error)
+{
+    const lx_schema *schema = lx_dataset_get_schema(g->dataset);
+    lx_status status = LX_OK;
+    if (g->request->field_name != NULL)
+        status = lx_schema_find_field(schema, g->request->field_name, &g->position, error);
+    else if (lx_schema_get_count(schema) != 1)
+        status = fail(error, LX_ERR_ARGUMENT, "there are %zu fields: choose one by --field",
+                      lx_schema_get_count(schema));
+    locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
+    g->field = lx_schema_get_field(schema, g->position);
+    return status;
+}
+
+static lx_status get(const request *r, lx_error *error)
+{
+    getting g = {.request = r, .to = stdout, .labelled = r->count > 1 || !r->ranges[0].single};
+    lx_status status = dataset_open(r->path, &g.dataset, error);
+    if (status == LX_OK)
+        status = find_field(&g, error);
+    if (status == LX_OK)
+        status = r->npy_path != NULL ? get_npy(&g, error) : get_all(&g, error);
+    lx_dataset_close(g.dataset);
+    free(g.buffer);
+    return status;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    request r = {0};
+    const command_line line = {take_option, take_argument, &r};
+    lx_status status = command_parse(&get_command, argc, argv, &line, error);
+    if (status == LX_OK)
+        status = check_request(&r, error);
+    if (status == LX_OK)
+        status = get(&r, error);
+    free(r.ranges);
+    return status;
+}
+
+const command get_command = {
+    .name = "get",
+    .arguments = "DIR INDEX... --field F [--hex|--raw|--npy FILE]",
+    .summary = "print records of one field, or write them to a file",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "INDEX is a number, from the end if it is below 0, or a range A:B without B, as in\n"
+             "Python. A number is printed as it is, an array in lines of its last axis, bytes in\n"
+             "hexadecimal and as text.\n",
+    .examples = "  loaderx get fashion 0 --field label\n"
+                "  loaderx get fashion -3: --field data --hex\n"
+                "  loaderx get fashion 0:1000 --field data --npy first.npy\n",
+    .run = run};

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx import: the command line of it; importer.c does the work. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "failure.h"
+#include "importer.h"
+#include "interrupt.h"
+#include "number.h"
+#include "report.h"
+
+enum {
+    OPTION_IDX = OPTION_OWN,
+    OPTION_NPY,
+    OPTION_COMPRESS,
+    OPTION_APPEND,
+    OPTION_SEAL,
+    OPTION_THREADS,
+    OPTION_LEVEL,
+    OPTION_CHUNK_RECORDS,
+    OPTION_CHUNK_BYTES
+};
+
+static const command_option options[] = {
+    {OPTION_IDX, "idx", "F=FILE", "field F from an IDX file; give it once for each field"},
+    {OPTION_NPY, "npy", "F=FILE", "field F from an .npy file; give it once for each field"},
+    {OPTION_COMPRESS, "compress", "F=raw|flate", "how field F is kept (raw)"},
+    {OPTION_APPEND, "append", NULL, "add to a dataset that is there"},
+    {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
+    {OPTION_THREADS, "threads", "N", "threads that read files, 0 to 64 (one a processor)"},
+    {OPTION_LEVEL, "level", "N", "effort of flate, 1 (fast) to 9 (small) (6)"},
+    {OPTION_CHUNK_RECORDS, "chunk-records", "N", "payloads in a chunk file (1048576)"},
+    {OPTION_CHUNK_BYTES, "chunk-bytes", "SIZE", "bytes in a chunk file (1G)"},
+    QUIET_OPTION("no progress bar and no summary"),
+    JSON_OPTION("the summary as JSON"),
+};
+
+/** What the command line asks for. */
+typedef struct request {
+    const char *path;
+    column *columns;
+    size_t count;
+    char **compress; /**< F=raw or F=flate, as given. */
+    size_t compress_count;
+    bool append, seal, quiet, json;
+    bool threads_given, level_given, chunk_given;
+    uint64_t threads, level, chunk_records, chunk_bytes;
+} request;
+
+/* ---- the command line */
+
+/** Parts "F=rest" at the first '=', in place: its memory is argv's, which may be changed. */
+static lx_status split(const command_option *option, char *text, const char **rest,
+                       lx_error *error)
+{
+    char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0')
+        return fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
+                    option->value);
+    *equals = '\0';
+    *rest = equals + 1;
+    return LX_OK;
+}
+
+static lx_status take_column(request *r, const command_option *option, char *text,
+                             lx_error *error)
+{
+    column added = {.kind = option->id == OPTION_IDX ? COLUMN_IDX : COLUMN_NPY};
+    lx_status status = split(option, text, &added.path, error);
+    added.field = text;
+    for (size_t i = 0; status == LX_OK && i < r->count; i++)
+        if (strcmp(r->columns[i].field, added.field) == 0)
+            status = fail(error, LX_ERR_ARGUMENT, "field '%.64s' is given twice", added.field);
+    if (status != LX_OK)
+        return status;
+    column *more = realloc(r->columns, (r->count + 1) * sizeof *more);
+    if (more == NULL)
+        return fail_memory(error, "a field");
+    r->columns = more;
+    more[r->count++] = added;
+    return LX_OK;
+}
+
+static lx_status take_compress(request *r, char *text, lx_error *error)
+{
+    char **more = realloc(r->compress, (r->compress_count + 1) * sizeof *more);
+    if (more == NULL)
+        return fail_memory(error, "an option");
+    r->compress = more;
+    more[r->compress_count++] = text;
+    return LX_OK;
+}
+
+static lx_status take_number(request *r, const command_option *option, const char *value,
+                             lx_error *error)
+{
+    switch (option->id) {
+    case OPTION_THREADS:
+        r->threads_given = true;
+        return number_parse_within("--threads", value, 0, LX_MAX_READERS, &r->threads, error);
+    case OPTION_LEVEL:
+        r->level_given = true;
+        return number_parse_within("--level", value, 1, 9, &r->level, error);
+    case OPTION_CHUNK_RECORDS:
+        r->chunk_given = true;
+        return number_parse("--chunk-records", value, &r->chunk_records, error);
+    default:
+        r->chunk_given = true;
+        return number_parse_size("--chunk-bytes", value, &r->chunk_bytes, error);
+    }
+}
+
+static lx_status take_option(void *user, const command_option *option, char *value,
+                             lx_error *error)
+{
+    request *r = user;
+    switch (option->id) {
+    case OPTION_IDX:
+    case OPTION_NPY:
+        return take_column(r, option, value, error);
+    case OPTION_COMPRESS:
+        return take_compress(r, value, error);
+    case OPTION_APPEND:
+        r->append = true;
+        return LX_OK;
+    case OPTION_SEAL:
+        r->seal = true;
+        return LX_OK;
+    case OPTION_JSON:
+        r->json = true;
+        return LX_OK;
+    case 'q':
+        r->quiet = true;
+        return LX_OK;
+    default:
+        return take_number(r, option, value, error);
+    }
+}
+
+static lx_status take_argument(void *user, const char *text, lx_error *error)
+{
+    request *r = user;
+    return command_take_directory(&r->path, text, error);
+}
+
+/* ---- what fits together */
+
+static lx_status apply_compress(request *r, char *text, bool *any, lx_error *error)
+{
+    const char *how;
+    lx_status status = split(&options[OPTION_COMPRESS - OPTION_IDX], text, &how, error);
+    if (status != LX_OK)
+        return status;
+    if (strcmp(how, "raw") != 0 && strcmp(how, "flate") != 0)
+        return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: fields are kept raw or flate",
+                    text, how);
+    for (size_t i = 0; i < r->count; i++) {
+        column *named = &r->columns[i];
+        if (strcmp(named->field, text) != 0)
+            continue;
+        named->compression = strcmp(how, "flate") == 0 ? LX_FLATE : LX_RAW;
+        *any = *any || named->compression == LX_FLATE;
+        return LX_OK;
+    }
+    return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: no file is given for that field",
+                text, how);
+}
+
+static lx_status check_request(request *r, lx_error *error)
+{
+    bool flate = false;
+    lx_status status = command_need_directory(r->path, error);
+    if (status == LX_OK && r->count == 0)
+        status = fail(error, LX_ERR_ARGUMENT, "no field is given: --idx F=FILE or --npy F=FILE");
+    if (status == LX_OK && r->append && (r->compress_count != 0 || r->chunk_given))
+        status = fail(error, LX_ERR_ARGUMENT,
+                      "%s is chosen when a dataset is made and goes not with --append",
+                      r->chunk_given ? "the size of chunks" : "compression");
+    for (size_t i = 0; status == LX_OK && i < r->compress_count; i++)
+        status = apply_compress(r, r->compress[i], &flate, error);
+    if (status == LX_OK && r->level_given && !flate && !r->append)
+        status = fail(error, LX_ERR_ARGUMENT, "--level is of no use without --compress F=flate");
+    return status;
+}
+
+/* ---- doing it */
+
+static lx_status open_executor(const request *r, lx_executor **executor, lx_error *error)
+{
+    lx_executor_options *made = lx_executor_options_new();
+    if (made == NULL)
+        return fail_memory(error, "threads");
+    lx_status status = LX_OK;
+    if (r->threads_given)
+        status = lx_executor_options_set_readers(made, (uint32_t)r->threads, error);
+    if (status == LX_OK)
+        status = lx_executor_open(made, executor, error);
+    lx_executor_options_free(made);
+    return status;
+}
+
+static lx_status fill_writer_options(const request *r, const importer *job, lx_error *error)
+{
+    /* There is one commit, at the end: it is to be durable when it is said to be done. */
+    lx_status status =
+        lx_writer_options_set_durability(job->options, LX_DURABILITY_FULL, error);
+    if (status == LX_OK && r->chunk_given)
+        status = lx_writer_options_set_chunk(job->options, r->chunk_records, r->chunk_bytes, error);
+    if (status == LX_OK && r->level_given)
+        status = lx_writer_options_set_level(job->options, (int)r->level, error);
+    if (status == LX_OK)
+        status = lx_writer_options_set_executor(job->options, job->executor, error);
+    return status;
+}
+
+static lx_status print_json(const request *r, const importer *job, double seconds,
+                            lx_error *error)
+{
+    json_t *fields = json_array();
+    for (size_t i = 0; i < job->count; i++)
+        json_array_append_new(fields, json_string(job->columns[i].field));
+    return report_print(
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:b}", "path", report_text(job->path),
+                  "records", report_number(job->length - job->first), "length",
+                  report_number(job->length), "fields", fields, "bytes",
+                  report_number(job->bytes), "seconds", seconds, "sealed", r->seal),
+        error);
+}
+
+static lx_status print_summary(const request *r, const importer *job, lx_error *error)
+{
+    char size[REPORT_SIZE_TEXT];
+    double seconds = progress_seconds(job->bar);
+    if (r->json)
+        return print_json(r, job, seconds, error);
+    if (r->quiet)
+        return LX_OK;
+    printf("%s: imported %" PRIu64 " records (%s) in %.1f s", job->path, job->length - job->first,
+           report_size(job->bytes, size), seconds);
+    if (r->append)
+        printf("; there are %" PRIu64 " now", job->length);
+    printf("%s\n", r->seal ? "; sealed" : "");
+    return LX_OK;
+}
+
+static lx_status do_request(request *r, lx_error *error)
+{
+    progress bar;
+    importer job = {.path = r->path,
+                    .append = r->append,
+                    .seal = r->seal,
+                    .columns = r->columns,
+                    .count = r->count,
+                    .bar = &bar};
+    lx_status status = LX_OK;
+    interrupt_catch();
+    progress_begin(&bar, "import", r->quiet);
+    for (size_t i = 0; status == LX_OK && i < r->count; i++)
+        status = column_open(&r->columns[i], error);
+    if (status == LX_OK)
+        status = open_executor(r, &job.executor, error);
+    if (status == LX_OK && (job.options = lx_writer_options_new()) == NULL)
+        status = fail_memory(error, "a writer");
+    if (status == LX_OK)
+        status = fill_writer_options(r, &job, error);
+    if (status == LX_OK)
+        status = importer_run(&job, error);
+    progress_clear(&bar);
+    advise(error, LX_ERR_CANCELED, "nothing was imported");
+    if (status == LX_OK)
+        status = print_summary(r, &job, error);
+    lx_writer_options_free(job.options);
+    lx_executor_close(job.executor);
+    return status;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    request r = {.chunk_records = (uint64_t)1 << 20, .chunk_bytes = (uint64_t)1 << 30};
+    const command_line line = {take_option, take_argument, &r};
+    lx_status status = command_parse(&import_command, argc, argv, &line, error);
+    if (status == LX_OK)
+        status = check_request(&r, error);
+    if (status == LX_OK)
+        status = do_request(&r, error);
+    for (size_t i = 0; i < r.count; i++)
+        column_close(&r.columns[i]);
+    free(r.columns);
+    free(r.compress);
+    return status;
+}
+
+const command import_command = {
+    .name = "import",
+    .arguments = "DIR --idx F=FILE | --npy F=FILE ... [OPTION...]",
+    .summary = "put arrays from files into a dataset, one record an element of their first axis",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "DIR is made, or has to be empty; with --append it is a dataset. All files need\n"
+             "the same number of records. Either all of them are imported, durably, or nothing\n"
+             "is. Files may be gzipped, whatever they are called, and may be pipes.\n",
+    .examples =
+        "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
+        "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"
+        "  loaderx import fashion --append --idx data=more-images.gz --idx label=more-labels.gz\n",
+    .run = run};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "interrupt.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "failure.h"
+
+/* Lock-free, and so allowed in a handler; written there, read in any thread. */
+static atomic_int noted;
+
+static void note(int number)
+{
+    atomic_store(&noted, number);
+}
+
+void interrupt_catch(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note;
+    action.sa_flags = SA_RESETHAND; /* without SA_RESTART: what waits is to look */
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        /* What is ignored, by nohup for instance, stays ignored. */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+}
+
+int interrupted(void)
+{
+    return atomic_load(&noted);
+}
+
+lx_status interrupt_check(lx_error *error)
+{
+    int number = interrupted();
+    if (number == 0)
+        return LX_OK;
+    return fail(error, LX_ERR_CANCELED, "stopped by the signal %s", strsignal(number));
+}

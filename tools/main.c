@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx: one subcommand a job. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <loaderx/version.h>
+
+#include "command.h"
+#include "failure.h"
+#include "interrupt.h"
+
+static const command *const commands[] = {&import_command, &stat_command, &get_command,
+                                          &verify_command, &seal_command, &sample_command};
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "Usage: loaderx COMMAND [ARGUMENT...]\n"
+                "Stores of records that feed training.\n\nCommands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "\nOptions:\n"
+                "  -h, --help     print this help; loaderx COMMAND --help tells of a command\n"
+                "  -V, --version  print the version of the command and of the library\n"
+                "\nExit status: 0 done, 1 the data is at fault, 2 the call is.\n"
+                "More: man loaderx\n");
+}
+
+static lx_status fail_command(const char *name, lx_error *error)
+{
+    char names[128] = "";
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", commands[i]->name);
+    }
+    return fail(error, LX_ERR_ARGUMENT, "there is no %s '%.64s'; the commands are:%s",
+                name[0] == '-' ? "option" : "command", name, names);
+}
+
+static const command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static bool is_option(const char *word, const char *letter, const char *name)
+{
+    return strcmp(word, letter) == 0 || strcmp(word, name) == 0;
+}
+
+/** What is not a subcommand. */
+static lx_status run_itself(const char *word, lx_error *error)
+{
+    if (is_option(word, "-h", "--help"))
+        print_usage(stdout);
+    else if (is_option(word, "-V", "--version"))
+        printf("loaderx %s (libloaderx %s)\n", LX_VERSION_STRING, lx_version());
+    else
+        return fail_command(word, error);
+    return LX_OK;
+}
+
+/** Output that could not be written is a failure; many programs lose it silently. */
+static lx_status flush_output(lx_error *error)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return LX_OK;
+    return fail_errno(error, errno, NULL, "cannot write the output");
+}
+
+/** Says where help is, after a call that was wrong in its words. */
+static void print_where_help_is(const lx_error *error, const command *chosen)
+{
+    if (error->status != LX_ERR_ARGUMENT)
+        return;
+    if (chosen != NULL)
+        fprintf(stderr, "'loaderx %s --help' tells what it takes.\n", chosen->name);
+    else
+        fprintf(stderr, "'loaderx --help' tells what there is.\n");
+}
+
+int main(int argc, char **argv)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_CALL;
+    }
+    /* A file that may not grow further is a failed write, to be undone, and no reason to die. */
+    signal(SIGXFSZ, SIG_IGN);
+    const command *chosen = find_command(argv[1]);
+    lx_status status = chosen != NULL ? chosen->run(argc - 1, argv + 1, &error)
+                                      : run_itself(argv[1], &error);
+    if (status >= 0)
+        status = flush_output(&error);
+    if (status >= 0)
+        return EXIT_DONE;
+    failure_print(&error, chosen != NULL ? chosen->name : NULL);
+    print_where_help_is(&error, chosen);
+    fflush(stdout);
+    return status == LX_ERR_CANCELED ? 128 + interrupted() : failure_exit_status(&error);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "failure.h"
+
+char *report_size(uint64_t bytes, char *text)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes / 1024;
+    size_t unit = 0;
+    if (bytes < 1024) {
+        snprintf(text, REPORT_SIZE_TEXT, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
+        return text;
+    }
+    for (; value >= 999.95; unit++)
+        value /= 1024;
+    snprintf(text, REPORT_SIZE_TEXT, "%.1f %s", value, units[unit]);
+    return text;
+}
+
+char *report_shape(const lx_field *field, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "(");
+    for (size_t i = 0; i < field->ndim && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64, i != 0 ? ", " : "",
+                                 field->shape[i]);
+    if (used < size)
+        snprintf(text + used, size - used, "%s)", field->ndim == 1 ? "," : "");
+    return text;
+}
+
+const char *report_compression(lx_compression compression)
+{
+    switch (compression) {
+    case LX_RAW:
+        return "raw";
+    case LX_FLATE:
+        return "flate";
+    }
+    return "unknown";
+}
+
+json_t *report_number(uint64_t number)
+{
+    return json_integer(number < INT64_MAX ? (json_int_t)number : INT64_MAX);
+}
+
+json_t *report_text(const char *text)
+{
+    json_t *made = json_string(text);
+    char *plain = made == NULL ? strdup(text) : NULL;
+    if (plain == NULL)
+        return made;
+    for (char *at = plain; *at != '\0'; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    made = json_string(plain);
+    free(plain);
+    return made;
+}
+
+lx_status report_print(json_t *document, lx_error *error)
+{
+    if (document == NULL)
+        return fail_memory(error, "the report");
+    int failed = json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    json_decref(document);
+    putchar('\n');
+    return failed == 0 || ferror(stdout) ? LX_OK : fail_memory(error, "the report");
+}

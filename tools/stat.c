@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx stat: what a dataset holds, and what it takes. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "dataset.h"
+#include "failure.h"
+#include "report.h"
+
+static const command_option options[] = {
+    JSON_OPTION("all of it, and each chunk, as JSON"),
+};
+
+/** What the command line asks for, and what the dataset tells. */
+typedef struct statement {
+    const char *path;
+    bool json;
+    lx_dataset *dataset;
+    const lx_schema *schema;
+    lx_identity identity;
+    lx_statistics totals;
+    lx_field_statistics *fields; /**< In the schema's order. */
+    uint64_t bytes;              /**< Of all values, decompressed. */
+} statement;
+
+static lx_status take_option(void *user, const command_option *option, char *value,
+                             lx_error *error)
+{
+    statement *s = user;
+    (void)option, (void)value, (void)error;
+    s->json = true;
+    return LX_OK;
+}
+
+static lx_status take_argument(void *user, const char *text, lx_error *error)
+{
+    statement *s = user;
+    return command_take_directory(&s->path, text, error);
+}
+
+/* ---- as JSON */
+
+/** Bytes of values over bytes in chunks; null where nothing lies in a chunk. */
+static json_t *ratio_or_null(uint64_t bytes, uint64_t stored)
+{
+    return stored != 0 ? json_real((double)bytes / (double)stored) : json_null();
+}
+
+static json_t *field_json(const lx_field *field, const lx_field_statistics *sums)
+{
+    json_t *shape = json_array();
+    for (size_t i = 0; i < field->ndim; i++)
+        json_array_append_new(shape, report_number(field->shape[i]));
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", field->name,
+        "dtype", lx_dtype_get_name(field->dtype), "shape", shape, "compress",
+        report_compression(field->compression), "align", (int)field->align, "present",
+        report_number(sums->present), "missing", report_number(sums->missing), "inline",
+        report_number(sums->inlined), "compressed", report_number(sums->compressed), "bytes",
+        report_number(sums->logical_bytes), "stored_bytes", report_number(sums->stored_bytes),
+        "ratio", ratio_or_null(sums->logical_bytes, sums->stored_bytes));
+}
+
+static json_t *chunks_json(const statement *s)
+{
+    json_t *list = json_array();
+    lx_chunk_info chunk;
+    for (size_t i = 0; lx_dataset_get_chunk(s->dataset, i, &chunk) == LX_OK; i++)
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "id", report_number(chunk.id),
+                                              "records", report_number(chunk.records), "bytes",
+                                              report_number(chunk.bytes)));
+    return list;
+}
+
+static lx_status print_json(const statement *s, lx_error *error)
+{
+    const lx_statistics *t = &s->totals;
+    json_t *fields = json_array();
+    for (size_t i = 0; i < lx_schema_get_count(s->schema); i++)
+        json_array_append_new(fields,
+                              field_json(lx_schema_get_field(s->schema, i), &s->fields[i]));
+    return report_print(
+        json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, "
+                  "s:f, s:o, s:o, s:o, s:o}",
+                  "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
+                  report_number(s->identity.generation), "epoch",
+                  report_number(s->identity.epoch), "sealed", s->identity.sealed != 0, "length",
+                  report_number(t->length), "fields", fields, "bytes", report_number(s->bytes),
+                  "ratio", ratio_or_null(s->bytes, t->live_bytes), "chunk_records",
+                  report_number(t->chunk_records), "chunk_limit", report_number(t->chunk_limit),
+                  "payloads", report_number(t->payloads), "chunk_bytes",
+                  report_number(t->chunk_bytes), "live_bytes", report_number(t->live_bytes),
+                  "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
+                  report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes),
+                  "log_entries", report_number(t->log_entries), "chunks", chunks_json(s)),
+        error);
+}
+
+/* ---- for people */
+
+enum { COLUMNS = 11, CELL = 80 };
+
+/** One row of the table of fields. */
+typedef struct row {
+    char cells[COLUMNS][CELL];
+} row;
+
+/** Columns from this one on hold numbers, and stand at the right. */
+#define NUMBERS_FROM 4
+
+static const row heading = {{"FIELD", "DTYPE", "SHAPE", "KEPT", "PRESENT", "MISSING", "INLINE",
+                             "COMPRESSED", "BYTES", "STORED", "RATIO"}};
+
+static void fill_row(row *r, const lx_field *field, const lx_field_statistics *sums)
+{
+    const uint64_t counts[] = {sums->present, sums->missing, sums->inlined, sums->compressed};
+    char size[REPORT_SIZE_TEXT];
+    snprintf(r->cells[0], CELL, "%s", field->name);
+    snprintf(r->cells[1], CELL, "%s", lx_dtype_get_name(field->dtype));
+    if (field->dtype != LX_BYTES)
+        report_shape(field, r->cells[2], CELL);
+    else
+        snprintf(r->cells[2], CELL, "varies");
+    snprintf(r->cells[3], CELL, "%s", report_compression(field->compression));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        snprintf(r->cells[NUMBERS_FROM + i], CELL, "%" PRIu64, counts[i]);
+    snprintf(r->cells[8], CELL, "%s", report_size(sums->logical_bytes, size));
+    snprintf(r->cells[9], CELL, "%s", report_size(sums->stored_bytes, size));
+    if (sums->stored_bytes != 0)
+        snprintf(r->cells[10], CELL, "%.2f",
+                 (double)sums->logical_bytes / (double)sums->stored_bytes);
+    else
+        snprintf(r->cells[10], CELL, "-");
+}
+
+static void print_row(const row *r, const int *widths)
+{
+    for (size_t i = 0; i < COLUMNS; i++)
+        printf(i < NUMBERS_FROM ? "%s%-*s" : "%s%*s", i != 0 ? "  " : "", widths[i], r->cells[i]);
+    putchar('\n');
+}
+
+static lx_status print_fields(const statement *s, lx_error *error)
+{
+    size_t count = lx_schema_get_count(s->schema);
+    int widths[COLUMNS] = {0};
+    row *rows = calloc(count + 1, sizeof *rows);
+    if (rows == NULL)
+        return fail_memory(error, "a table");
+    rows[0] = heading;
+    for (size_t i = 0; i < count; i++)
+        fill_row(&rows[i + 1], lx_schema_get_field(s->schema, i), &s->fields[i]);
+    for (size_t i = 0; i <= count; i++)
+        for (size_t j = 0; j < COLUMNS; j++)
+            if ((int)strlen(rows[i].cells[j]) > widths[j])
+                widths[j] = (int)strlen(rows[i].cells[j]);
+    for (size_t i = 0; i <= count; i++)
+        print_row(&rows[i], widths);
+    free(rows);
+    return LX_OK;
+}
+
+static void print_totals(const statement *s)
+{
+    const lx_statistics *t = &s->totals;
+    char a[REPORT_SIZE_TEXT], b[REPORT_SIZE_TEXT];
+    printf("chunks       %" PRIu64 ", each of at most %" PRIu64 " payloads or %s\n", t->chunks,
+           t->chunk_records, report_size(t->chunk_limit, a));
+    printf("stored       %s in chunks, %.1f%% of it live, for %s of values",
+           report_size(t->chunk_bytes, a), t->live_ratio * 100, report_size(s->bytes, b));
+    if (t->live_bytes != 0)
+        printf(": ratio %.2f", (double)s->bytes / (double)t->live_bytes);
+    printf("\nutilisation  %.1f%% of the payloads that the chunks take\n", t->utilisation * 100);
+    printf("tables       %s\n", report_size(t->table_bytes, a));
+    printf("log          %s, %" PRIu64 " entries that are not in the tables\n",
+           report_size(t->log_bytes, a), t->log_entries);
+}
+
+static lx_status print_text(const statement *s, lx_error *error)
+{
+    size_t count = lx_schema_get_count(s->schema);
+    printf("%s: %" PRIu64 " records of %zu field%s%s\n", s->path, s->totals.length, count,
+           count == 1 ? "" : "s", s->identity.sealed ? ", sealed" : "");
+    printf("uuid %s, generation %" PRIu64 ", epoch %" PRIu64 "\n\n", s->identity.uuid,
+           s->identity.generation, s->identity.epoch);
+    lx_status status = print_fields(s, error);
+    putchar('\n');
+    print_totals(s);
+    return status;
+}
+
+/* ---- both */
+
+static lx_status collect(statement *s, lx_error *error)
+{
+    lx_status status = dataset_open(s->path, &s->dataset, error);
+    if (status != LX_OK)
+        return status;
+    s->schema = lx_dataset_get_schema(s->dataset);
+    lx_dataset_get_identity(s->dataset, &s->identity);
+    size_t count = lx_schema_get_count(s->schema);
+    s->fields = calloc(count, sizeof *s->fields);
+    if (s->fields == NULL)
+        return fail_memory(error, "statistics");
+    status = lx_dataset_stat(s->dataset, &s->totals, s->fields, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        s->bytes += s->fields[i].logical_bytes;
+    return status;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    statement s = {0};
+    const command_line line = {take_option, take_argument, &s};
+    lx_status status = command_parse(&stat_command, argc, argv, &line, error);
+    if (status == LX_OK)
+        status = command_need_directory(s.path, error);
+    if (status == LX_OK)
+        status = collect(&s, error);
+    if (status == LX_OK)
+        status = s.json ? print_json(&s, error) : print_text(&s, error);
+    free(s.fields);
+    lx_dataset_close(s.dataset);
+    return status;
+}
+
+const command stat_command = {
+    .name = "stat",
+    .arguments = "DIR [OPTION...]",
+    .summary = "tell the length, fields, chunks, sizes, ratios and utilisation of a dataset",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "All tables are read, and no record is.\n",
+    .examples = "  loaderx stat fashion\n"
+                "  loaderx stat fashion --json | jq .length\n",
+    .run = run};

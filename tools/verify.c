@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx verify: reads everything and tells of each damage. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "dataset.h"
+#include "failure.h"
+#include "progress.h"
+#include "report.h"
+
+static const command_option options[] = {
+    QUIET_OPTION("no progress bar and no summary; damages are printed all the same"),
+    JSON_OPTION("damages and summary as JSON"),
+};
+
+/** What the command line asks for, and how far it is. */
+typedef struct verification {
+    const char *path;
+    bool quiet, json;
+    uint64_t told; /**< Damages printed. */
+    progress bar;
+} verification;
+
+static lx_status take_option(void *user, const command_option *option, char *value,
+                             lx_error *error)
+{
+    verification *v = user;
+    (void)value, (void)error;
+    v->quiet = v->quiet || option->id == 'q';
+    v->json = v->json || option->id == OPTION_JSON;
+    return LX_OK;
+}
+
+static lx_status take_argument(void *user, const char *text, lx_error *error)
+{
+    verification *v = user;
+    return command_take_directory(&v->path, text, error);
+}
+
+/* ---- damages, printed as they are found: there may be more than memory holds */
+
+static json_t *number_or_null(uint64_t number)
+{
+    return number != LX_NONE ? report_number(number) : json_null();
+}
+
+static lx_status print_damage_json(const verification *v, const lx_error *damage)
+{
+    json_t *item =
+        json_pack("{s:s, s:o, s:s, s:o, s:s}", "field", damage->field, "record",
+                  number_or_null(damage->record), "path", damage->path, "offset",
+                  number_or_null(damage->offset), "message", damage->message);
+    if (item == NULL)
+        return LX_ERR_NOMEM;
+    fputs(v->told != 0 ? ",\n    " : "\n    ", stdout);
+    json_dumpf(item, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(item);
+    return LX_OK;
+}
+
+static lx_status damaged(const lx_error *damage, void *user)
+{
+    verification *v = user;
+    char line[sizeof damage->path + sizeof damage->message + 512];
+    lx_status status = LX_OK;
+    progress_clear(&v->bar);
+    if (v->json) {
+        status = print_damage_json(v, damage);
+    } else {
+        lx_error_describe(damage, line, sizeof line);
+        printf("%s\n", line);
+    }
+    v->told++;
+    return status;
+}
+
+static lx_status advanced(uint64_t done, uint64_t total, void *user)
+{
+    verification *v = user;
+    progress_update(&v->bar, done, total, 0);
+    return LX_OK;
+}
+
+/* ---- the summary */
+
+/** Ends the document that begin_json() began, whose last key is an open array. */
+static void end_json(const verification *v, const lx_verification *result, lx_status status)
+{
+    printf("%s],\n  \"records\": %" PRIu64 ",\n  \"values\": %" PRIu64 ",\n  \"bytes\": %" PRIu64
+           ",\n  \"complete\": %s,\n  \"intact\": %s\n}\n",
+           v->told != 0 ? "\n  " : "", result->records, result->values, result->bytes,
+           status == LX_OK || status == LX_ERR_CORRUPT ? "true" : "false",
+           status == LX_OK ? "true" : "false");
+}
+
+static lx_status begin_json(const verification *v)
+{
+    json_t *path = report_text(v->path);
+    char *text = path != NULL ? json_dumps(path, JSON_ENCODE_ANY) : NULL;
+    json_decref(path);
+    if (text == NULL)
+        return LX_ERR_NOMEM;
+    printf("{\n  \"path\": %s,\n  \"damages\": [", text);
+    free(text);
+    return LX_OK;
+}
+
+/** For a dataset that is too damaged to be opened. */
+static void print_unopened_json(verification *v, const lx_error *error)
+{
+    const lx_verification nothing = {0};
+    if (begin_json(v) == LX_OK && damaged(error, v) == LX_OK)
+        end_json(v, &nothing, LX_ERR_STATE);
+}
+
+static void print_summary(const verification *v, const lx_verification *result)
+{
+    char size[REPORT_SIZE_TEXT];
+    printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged\n",
+           v->path, result->records, result->values, report_size(result->bytes, size));
+}
+
+static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
+{
+    lx_verification result = {0};
+    lx_error first = LX_ERROR_INIT;
+    if (v->json && begin_json(v) != LX_OK)
+        return fail_memory(error, "the report");
+    progress_begin(&v->bar, "verify", v->quiet);
+    lx_status status = lx_dataset_verify(dataset, damaged, advanced, v, &result, &first);
+    progress_clear(&v->bar);
+    if (v->json)
+        end_json(v, &result, status);
+    else if (status == LX_OK && !v->quiet)
+        print_summary(v, &result);
+    if (status == LX_ERR_CORRUPT)
+        fail(error, status, "%" PRIu64 " damage%s found; what is not listed can be read",
+             result.damages, result.damages == 1 ? " was" : "s were");
+    else if (status != LX_OK)
+        *error = first;
+    locate(error, v->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status verify(verification *v, lx_error *error)
+{
+    lx_dataset *dataset = NULL;
+    lx_status status = dataset_open(v->path, &dataset, error);
+    if (status == LX_ERR_CORRUPT && v->json)
+        print_unopened_json(v, error);
+    if (status == LX_OK)
+        status = read_all(v, dataset, error);
+    lx_dataset_close(dataset);
+    return status;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    verification v = {0};
+    const command_line line = {take_option, take_argument, &v};
+    lx_status status = command_parse(&verify_command, argc, argv, &line, error);
+    if (status == LX_OK)
+        status = command_need_directory(v.path, error);
+    return status == LX_OK ? verify(&v, error) : status;
+}
+
+const command verify_command = {
+    .name = "verify",
+    .arguments = "DIR [OPTION...]",
+    .summary = "read every record, check its checksum, and tell of each damage",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "Exits 1 if anything is damaged.\n",
+    .examples = "  loaderx verify fashion\n"
+                "  loaderx verify fashion --json | jq '.damages[].record'\n",
+    .run = run};
