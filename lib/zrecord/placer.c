@@ -258,6 +258,11 @@ static void finish(lx__task *task, bool canceled)
 lx_status lx__placer_submit(lx__placer *placer, lx__stage *stage, lx_error *error)
 {
     pthread_mutex_lock(&placer->mutex);
+    if (placer->failed) {
+        /* Left out of the queue, which outlives the failure; lx__placer_wait() tells of it. */
+        pthread_mutex_unlock(&placer->mutex);
+        return LX_OK;
+    }
     stage->next = NULL;
     if (placer->tail != NULL)
         placer->tail->next = stage;
