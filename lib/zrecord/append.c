@@ -1,94 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes records from the caller into stages, and stages' rows back from the placer. */
+/* Takes records from the caller into stages. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/writer.h"
-
-/* Rows that wait before the tables are appended to in the middle of a large append. */
-#define BULK_ROWS ((size_t)1 << 16)
-
-/* ---- stages */
-
-static lx__stage *stage_at(const lx_writer *writer, size_t position)
-{
-    return writer->stages[(writer->oldest + position) % LX__STAGES];
-}
-
-/** Waits for the oldest stage and takes its rows. */
-static lx_status collect_oldest(lx_writer *writer, lx_error *error)
-{
-    lx__stage *stage = stage_at(writer, 0);
-    lx_status status = lx__placer_wait(&writer->placer, stage, error);
-    if (status == LX_OK)
-        status = lx__rows_take(&writer->rows, stage, error);
-    if (status == LX_OK && writer->rows.count >= BULK_ROWS &&
-        writer->rows.first >= writer->state.rows)
-        status = lx__rows_write(&writer->rows, error);
-    if (status != LX_OK)
-        return status;
-    lx__stage_clear(stage);
-    writer->oldest = (writer->oldest + 1) % LX__STAGES;
-    writer->in_use--;
-    return LX_OK;
-}
-
-/** A stage to be filled, the one there is or another. */
-static lx_status begin_stage(lx_writer *writer, lx_error *error)
-{
-    if (writer->filling)
-        return LX_OK;
-    if (writer->in_use == LX__STAGES) {
-        lx_status status = collect_oldest(writer, error);
-        if (status != LX_OK)
-            return status;
-    }
-    lx__stage **slot = &writer->stages[(writer->oldest + writer->in_use) % LX__STAGES];
-    if (*slot == NULL)
-        *slot = lx__stage_new();
-    if (*slot == NULL)
-        return lx__fail_memory(error, "records to be written");
-    lx__stage_clear(*slot);
-    writer->in_use++;
-    writer->filling = true;
-    return LX_OK;
-}
-
-static lx_status submit_filling(lx_writer *writer, lx_error *error)
-{
-    writer->filling = false;
-    return lx__placer_submit(&writer->placer, stage_at(writer, writer->in_use - 1), error);
-}
-
-lx_status lx__writer_collect_all(lx_writer *writer, lx_error *error)
-{
-    lx_status status = LX_OK;
-    if (writer->filling && writer->in_use == 1 && lx__placer_idle(&writer->placer)) {
-        /* Nothing is under way: to wake a thread for it would only cost two switches. */
-        writer->filling = false;
-        status = lx__placer_place(&writer->placer, stage_at(writer, 0), error);
-    } else if (writer->filling) {
-        status = submit_filling(writer, error);
-    }
-    while (status == LX_OK && writer->in_use != 0)
-        status = collect_oldest(writer, error);
-    lx__placer_drain(&writer->placer);
-    return status;
-}
-
-lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
-{
-    lx__placer_drain(&writer->placer);
-    lx__placer_reset(&writer->placer);
-    for (size_t i = 0; i < LX__STAGES; i++)
-        if (writer->stages[i] != NULL)
-            lx__stage_clear(writer->stages[i]);
-    writer->in_use = 0;
-    writer->filling = false;
-    writer->length = writer->state.length;
-    writer->pending_bytes = 0;
-    lx__rows_cut(&writer->rows, writer->length);
-    return lx__chunk_files_rollback(&writer->placer.chunks, error);
-}
 
 /* ---- arguments */
 
@@ -169,10 +83,10 @@ static lx_status add_record(lx_writer *writer, const lx_value *values, lx_error 
     uint64_t bytes = 0;
     for (size_t i = 0; i < fields; i++)
         bytes += lx__stage_room(&writer->rules[i], values[i].size);
-    lx_status status = begin_stage(writer, error);
+    lx__stage *stage;
+    lx_status status = lx__writer_begin_stage(writer, &stage, error);
     if (status != LX_OK)
         return status;
-    lx__stage *stage = stage_at(writer, writer->in_use - 1);
     status = lx__stage_reserve(stage, fields, bytes, error);
     if (status != LX_OK)
         return status;
@@ -181,7 +95,7 @@ static lx_status add_record(lx_writer *writer, const lx_value *values, lx_error 
     stage->records++;
     writer->length++;
     writer->pending_bytes += bytes;
-    return lx__stage_is_full(stage) ? submit_filling(writer, error) : LX_OK;
+    return lx__stage_is_full(stage) ? lx__writer_submit_stage(writer, error) : LX_OK;
 }
 
 /** What a call that appended does at its end. */
@@ -192,6 +106,7 @@ static lx_status after_append(lx_writer *writer, lx_error *error)
         lx_status status = lx__writer_commit_locked(writer, false, error);
         if (status != LX_OK)
             return status;
+        lx__clock_start(writer);
     }
     return lx__clock_catch_up(writer, error);
 }

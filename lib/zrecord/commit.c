@@ -213,10 +213,7 @@ lx_status lx__writer_commit_locked(lx_writer *writer, bool synced, lx_error *err
         return lx__writer_note(writer, status, &failure, error);
     if (writer->length == writer->state.length)
         return synced ? lx__writer_sync_frame(writer, error) : LX_OK;
-    status = put_frame(writer, synced, error);
-    if (status == LX_OK)
-        lx__clock_start(writer);
-    return status;
+    return put_frame(writer, synced, error);
 }
 
 lx_status lx__writer_commit_rows(lx_writer *writer, lx_error *error)

@@ -13,6 +13,10 @@
 /** Compressed by zstd: known to the format, written and read by later versions. */
 #define LX__ZSTD ((lx_compression)2)
 
+/** Kinds of compression in format 1, and their names in meta.json. */
+#define LX__COMPRESSIONS 3
+extern const char *const lx__compression_names[LX__COMPRESSIONS];
+
 /** A parsed meta.json. */
 typedef struct lx__meta {
     json_t *document; /**< The whole, with keys that this version does not know: they are kept. */

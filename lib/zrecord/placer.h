@@ -56,7 +56,7 @@ void lx__placer_start(lx__placer *placer, lx_executor *executor, const lx__entry
 
 void lx__placer_close(lx__placer *placer);
 
-/** Gives a stage to the write queue; after a failure it stays unplaced, and a wait for it says why. */
+/** Gives a stage to the write queue. After a failure it stays unplaced: waiting for it says why. */
 lx_status lx__placer_submit(lx__placer *placer, lx__stage *stage, lx_error *error);
 
 /** Places a stage on this thread; nothing may be running or waiting. */

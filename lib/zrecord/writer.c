@@ -10,118 +10,6 @@
 #include "zrecord/create.h"
 #include "zrecord/table.h"
 
-/* ---- options */
-
-static const lx_writer_options defaults = {.durability = LX_DURABILITY_PERIODIC,
-                                           .chunk_records = LX__CHUNK_RECORDS_DEFAULT,
-                                           .chunk_bytes = LX__CHUNK_BYTES_DEFAULT,
-                                           .level = 6};
-
-lx_writer_options *lx_writer_options_new(void)
-{
-    lx_writer_options *options = lx__alloc(sizeof *options);
-    if (options != NULL)
-        *options = defaults;
-    return options;
-}
-
-void lx_writer_options_free(lx_writer_options *options)
-{
-    if (options == NULL)
-        return;
-    lx_executor_unref(options->executor);
-    lx__free(options);
-}
-
-lx_status lx_writer_options_set_durability(lx_writer_options *options, lx_durability durability,
-                                           lx_error *error)
-{
-    if (durability != LX_DURABILITY_FULL && durability != LX_DURABILITY_PERIODIC &&
-        durability != LX_DURABILITY_NONE)
-        return lx__fail(error, LX_ERR_ARGUMENT, "durability: %d is none of full, periodic, none",
-                        (int)durability);
-    options->durability = durability;
-    return LX_OK;
-}
-
-lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t records,
-                                      uint64_t bytes, lx_error *error)
-{
-    if (records < 1 || records > UINT32_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT, "records a chunk: %llu is not in 1 .. %u",
-                        (unsigned long long)records, UINT32_MAX);
-    if (bytes < LX__CHUNK_BYTES_MIN || bytes > LX__CHUNK_BYTES_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT, "bytes a chunk: %llu is not in %u .. %llu",
-                        (unsigned long long)bytes, LX__CHUNK_BYTES_MIN, LX__CHUNK_BYTES_MAX);
-    options->chunk_records = records;
-    options->chunk_bytes = bytes;
-    return LX_OK;
-}
-
-lx_status lx_writer_options_set_level(lx_writer_options *options, int level, lx_error *error)
-{
-    if (level < 1 || level > 9)
-        return lx__fail(error, LX_ERR_ARGUMENT, "level: %d is not in 1 .. 9", level);
-    options->level = level;
-    return LX_OK;
-}
-
-lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_executor *executor,
-                                         lx_error *error)
-{
-    (void)error;
-    if (executor != NULL)
-        lx_executor_ref(executor);
-    lx_executor_unref(options->executor);
-    options->executor = executor;
-    return LX_OK;
-}
-
-/* ---- failures */
-
-static lx_status fail_sealed(const lx_writer *writer, lx_error *error)
-{
-    lx_status status =
-        lx__fail(error, LX_ERR_STATE, "the dataset is sealed: nothing can be appended");
-    lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
-    return status;
-}
-
-lx_status lx__writer_enter(lx_writer *writer, lx_error *error)
-{
-    if (lx__executor_check(writer->executor, NULL) != LX_OK)
-        return lx__fail(error, LX_ERR_FORKED,
-                        "this writer belongs to the parent process: open one after fork");
-    pthread_mutex_lock(&writer->mutex);
-    return LX_OK;
-}
-
-void lx__writer_leave(lx_writer *writer)
-{
-    pthread_mutex_unlock(&writer->mutex);
-}
-
-lx_status lx__writer_usable(lx_writer *writer, lx_error *error)
-{
-    if (writer->meta.sealed)
-        return fail_sealed(writer, error);
-    if (writer->failure.status != LX_OK && error != NULL && error->status >= 0)
-        *error = writer->failure;
-    return writer->failure.status;
-}
-
-lx_status lx__writer_note(lx_writer *writer, lx_status status, const lx_error *failure,
-                          lx_error *error)
-{
-    if (status == LX_OK)
-        return LX_OK;
-    if (writer->failure.status == LX_OK || status == LX_ERR_POISONED)
-        writer->failure = *failure;
-    if (error != NULL && error->status >= 0)
-        *error = *failure;
-    return status;
-}
-
 /* ---- opening and closing */
 
 /** Threads only write: a writer of its own executor needs no readers. */
@@ -210,7 +98,7 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
 {
     lx_status status = read_meta(writer, error);
     if (status == LX_OK && writer->meta.sealed)
-        status = fail_sealed(writer, error);
+        status = lx__writer_fail_sealed(writer, error);
     if (status == LX_OK)
         status = lx__chunk_directory_open(&writer->chunk_directory, &writer->directory, error);
     if (status != LX_OK)
@@ -245,7 +133,7 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
     lx_writer *opened = NULL;
     if (path == NULL || writer == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "path or writer is NULL");
-    lx_status status = new_writer(options != NULL ? options : &defaults, &opened, error);
+    lx_status status = new_writer(options != NULL ? options : &lx__writer_defaults, &opened, error);
     if (status == LX_OK)
         status = lx__directory_open(&opened->directory, LX__HERE, path, error);
     /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */
@@ -272,7 +160,7 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     if (lx_schema_get_count(schema) == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "a dataset needs at least one field");
     if (options == NULL)
-        options = &defaults;
+        options = &lx__writer_defaults;
     lx_status status = new_writer(options, &made, error);
     if (status == LX_OK)
         status = lx__create_directory(path, &made->directory, &made->lock, error);
@@ -350,90 +238,7 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/* ---- commits and transactions */
-
-static lx_status commit(lx_writer *writer, bool synced, lx_error *error)
-{
-    lx_status status = lx__writer_usable(writer, error);
-    if (status == LX_OK)
-        status = lx__writer_commit_locked(writer, synced, error);
-    if (status == LX_OK)
-        status = lx__clock_catch_up(writer, error);
-    return status;
-}
-
-lx_status lx_writer_commit(lx_writer *writer, lx_error *error)
-{
-    lx_status status = lx__writer_enter(writer, error);
-    if (status != LX_OK)
-        return status;
-    status = writer->transaction
-                 ? lx__fail(error, LX_ERR_STATE, "a transaction is open: its end commits")
-                 : commit(writer, false, error);
-    lx__writer_leave(writer);
-    return status;
-}
-
-lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
-{
-    lx_status status = lx__writer_enter(writer, error);
-    if (status != LX_OK)
-        return status;
-    if (!writer->transaction) {
-        status = commit(writer, true, error);
-    } else {
-        status = lx__writer_usable(writer, error);
-        lx__placer_drain(&writer->placer);
-        if (status == LX_OK)
-            status = lx__writer_sync_frame(writer, error);
-    }
-    lx__writer_leave(writer);
-    return status;
-}
-
-lx_status lx_writer_begin(lx_writer *writer, lx_error *error)
-{
-    lx_status status = lx__writer_enter(writer, error);
-    if (status != LX_OK)
-        return status;
-    status = writer->transaction
-                 ? lx__fail(error, LX_ERR_STATE, "a transaction is open already")
-                 : commit(writer, false, error);
-    if (status == LX_OK)
-        writer->transaction = true;
-    lx__writer_leave(writer);
-    return status;
-}
-
-lx_status lx_writer_end(lx_writer *writer, lx_error *error)
-{
-    lx_status status = lx__writer_enter(writer, error);
-    if (status != LX_OK)
-        return status;
-    status = !writer->transaction
-                 ? lx__fail(error, LX_ERR_STATE, "no transaction is open")
-                 : commit(writer, false, error);
-    if (status == LX_OK)
-        writer->transaction = false;
-    lx__writer_leave(writer);
-    return status;
-}
-
-lx_status lx_writer_rollback(lx_writer *writer, lx_error *error)
-{
-    lx_status status = lx__writer_enter(writer, error);
-    if (status != LX_OK)
-        return status;
-    if (writer->failure.status == LX_ERR_POISONED)
-        status = lx__writer_usable(writer, error);
-    if (status == LX_OK) {
-        writer->failure = (lx_error)LX_ERROR_INIT;
-        writer->transaction = false;
-        status = lx__writer_forget(writer, error);
-    }
-    lx__writer_leave(writer);
-    return status;
-}
+/* ---- what it is */
 
 uint64_t lx_writer_get_length(lx_writer *writer)
 {

@@ -3,8 +3,11 @@
  * @file
  * @brief A dataset open for writing, and the parts of its work.
  *
- * A record's way: append.c copies it into a stage; the placer puts it into a chunk; collect() takes
+ * A record's way: append.c copies it into a stage; the placer puts it into a chunk; stages.c takes
  * its rows; commit.c makes rows visible and durable, by frames of the log.
+ *
+ * The parts, each of which calls only those before it: handle.c, recover.c, stages.c, commit.c,
+ * clock.c, then the public append.c, transaction.c, seal.c and writer.c.
  *
  * Lock order: writer.mutex, then placer.mutex. The executor's locks come after both.
  */
@@ -77,12 +80,40 @@ struct lx_writer {
     bool closing;
 };
 
+/** What holds where no options are given. */
+extern const lx_writer_options lx__writer_defaults;
+
+/* ---- handle.c */
+
+/** Takes the mutex for a call. In a child of fork() it fails instead: whoever held the mutex in the
+ * parent does not give it back here. */
+lx_status lx__writer_enter(lx_writer *writer, lx_error *error);
+
+/** Gives the mutex back. */
+void lx__writer_leave(lx_writer *writer);
+
+/** Says that the dataset is sealed. */
+lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error);
+
+/** Fails if the writer cannot be used: sealed, poisoned, or waiting for a rollback. */
+lx_status lx__writer_usable(lx_writer *writer, lx_error *error);
+
+/** Notes a failure that only a rollback, or a new opening, ends. Returns its status. */
+lx_status lx__writer_note(lx_writer *writer, lx_status status, const lx_error *failure,
+                          lx_error *error);
+
 /* ---- recover.c */
 
 /** Reads meta.json and LOG, removes leftovers, writes back what was not synced, and cuts LOG. */
 lx_status lx__writer_recover(lx_writer *writer, lx_error *error);
 
-/* ---- append.c */
+/* ---- stages.c */
+
+/** The stage that is being filled, or another one, in @p stage. */
+lx_status lx__writer_begin_stage(lx_writer *writer, lx__stage **stage, lx_error *error);
+
+/** Gives the stage that is being filled to the placer. */
+lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error);
 
 /** Places everything appended, and takes its rows. */
 lx_status lx__writer_collect_all(lx_writer *writer, lx_error *error);
@@ -90,7 +121,7 @@ lx_status lx__writer_collect_all(lx_writer *writer, lx_error *error);
 /** Forgets all that was appended since the last frame. */
 lx_status lx__writer_forget(lx_writer *writer, lx_error *error);
 
-/* ---- commit.c */
+/* ---- commit.c; who commits starts the clock */
 
 /** Commits what was appended, with a frame if there is anything; synced if durability says so, or
  * if @p synced. */
@@ -114,21 +145,5 @@ void lx__clock_stop(lx_writer *writer);
 
 /** Does what is due, in a call that holds the mutex. */
 lx_status lx__clock_catch_up(lx_writer *writer, lx_error *error);
-
-/* ---- writer.c */
-
-/** Takes the mutex for a call. In a child of fork() it fails instead: whoever held the mutex in the
- * parent does not give it back here. */
-lx_status lx__writer_enter(lx_writer *writer, lx_error *error);
-
-/** Gives the mutex back. */
-void lx__writer_leave(lx_writer *writer);
-
-/** Fails if the writer cannot be used: sealed, poisoned, or waiting for a rollback. */
-lx_status lx__writer_usable(lx_writer *writer, lx_error *error);
-
-/** Notes a failure that only a rollback, or a new opening, ends. Returns its status. */
-lx_status lx__writer_note(lx_writer *writer, lx_status status, const lx_error *failure,
-                          lx_error *error);
 
 #endif
