@@ -329,6 +329,16 @@ LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, boo
                                                 lx_error *error);
 
 /**
+ * Has the files and mappings of a dataset given up on the gc queue of @p executor, and not on the
+ * thread that lets go of the last view or batch that needs them. NULL, the default: on that thread.
+ *
+ * The options keep a reference to @p executor. A dataset does not: once it is closed, what is left
+ * is given up on the thread that lets go.
+ */
+LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options,
+                                                 lx_executor *executor, lx_error *error);
+
+/**
  * Reads a dataset: the state that was committed when it was opened, or last refreshed.
  *
  * @par Thread safety
@@ -357,6 +367,23 @@ LX_API lx_status lx_dataset_open(const char *path, const lx_dataset_options *opt
 
 /** Ends the handle. Views that are not yet released keep what they show. NULL is nothing. */
 LX_API void lx_dataset_close(lx_dataset *dataset);
+
+/**
+ * Removes a dataset, the directory with it. Only files of the dataset's own are removed; a
+ * directory without a readable meta.json is left alone. Interrupted in the middle, the dataset is
+ * damaged, and can be removed again.
+ *
+ * @param[in]  path   The dataset's directory.
+ * @param[out] error  Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
+ * @retval LX_ERR_BUSY         It is being written or read, by this process or another.
+ * @retval LX_ERR_EXISTS       The dataset is removed; the directory stays for what else is in it.
+ * @retval LX_ERR_CORRUPT      meta.json is damaged.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_IO           The system refused; errno tells why.
+ */
+LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
 
 /**
  * Goes on to the newest commit.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -272,6 +273,34 @@ lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error 
     if (unlinkat(directory_fd(directory), name, 0) == 0 || errno == ENOENT)
         return LX_OK;
     return fail_name(error, directory, name, "remove");
+}
+
+lx_status lx__directory_remove(const lx__file *directory, const char *name, lx_error *error)
+{
+    if (unlinkat(directory_fd(directory), name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+        return LX_OK;
+    return fail_name(error, directory, name, "remove");
+}
+
+lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *user,
+                             lx_error *error)
+{
+    lx_status status = LX_OK;
+    /* A descriptor of its own: closedir() takes it along. */
+    int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd != -1 ? fdopendir(fd) : NULL;
+    if (list == NULL) {
+        status = lx__fail_errno(error, errno, directory->path, "cannot list");
+        if (fd != -1)
+            close(fd);
+        return status;
+    }
+    const struct dirent *entry;
+    while (status == LX_OK && (entry = readdir(list)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            status = visit(user, entry->d_name, error);
+    closedir(list);
+    return status;
 }
 
 lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset, uint64_t size,

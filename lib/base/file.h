@@ -50,6 +50,14 @@ LX_API lx_status lx__directory_open(lx__file *file, const lx__file *directory, c
 /** Makes a directory; LX_ERR_EXISTS if anything of that name is there. */
 LX_API lx_status lx__directory_make(const lx__file *directory, const char *name, lx_error *error);
 
+/** Called for a name in a directory; a failure ends the walk. */
+typedef lx_status (*lx__visit)(void *user, const char *name, lx_error *error);
+
+/** Calls @p visit for each name in a directory, in no order, without "." and "..". A name may be
+ * removed from within; whether one that is made meanwhile is visited is not known. */
+LX_API lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *user,
+                                    lx_error *error);
+
 /** Closes; the file may be closed already. */
 LX_API void lx__file_close(lx__file *file);
 
@@ -91,6 +99,10 @@ LX_API lx_status lx__file_rename(const lx__file *directory, const char *from, co
 
 /** Removes a file; one that is not there is fine. */
 LX_API lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error);
+
+/** Removes a directory that is empty; one that is not there is fine. */
+LX_API lx_status lx__directory_remove(const lx__file *directory, const char *name,
+                                      lx_error *error);
 
 /**
  * Locks @p size bytes at @p offset of the file for this handle (an open file description lock:

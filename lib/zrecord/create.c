@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a dataset, and the writer's lock. See doc/zrecord-format.md, 10.1 and 10.2. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,11 +70,6 @@ static bool has_ending(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
-static bool is_dot(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /** Whether it is a file that lx__create_files() makes, and has no more in it than that: records may
  * be in what remains of a dataset without its meta.json. */
 static bool is_ours(const lx__file *directory, const char *name)
@@ -90,26 +84,6 @@ static bool is_ours(const lx__file *directory, const char *name)
     return strcmp(name, LX__META_NEW_NAME) == 0;
 }
 
-/** Whether it is LOCK, or the directory chunk with nothing in it: they stay. */
-static bool stays(const lx__file *directory, const char *name)
-{
-    if (strcmp(name, LX__CHUNK_DIRECTORY) != 0)
-        return strcmp(name, LX__LOCK_NAME) == 0;
-    int fd = openat(directory->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *list = fd != -1 ? fdopendir(fd) : NULL;
-    if (list == NULL) {
-        if (fd != -1)
-            close(fd);
-        return false;
-    }
-    const struct dirent *entry;
-    bool empty = true;
-    while (empty && (entry = readdir(list)) != NULL)
-        empty = is_dot(entry->d_name);
-    closedir(list);
-    return empty;
-}
-
 static lx_status fail_exists(const char *path, lx_error *error, const char *what)
 {
     lx_status status = lx__fail(error, LX_ERR_EXISTS, "%s", what);
@@ -117,34 +91,51 @@ static lx_status fail_exists(const char *path, lx_error *error, const char *what
     return status;
 }
 
+static lx_status refuse(void *user, const char *name, lx_error *error)
+{
+    (void)user;
+    return lx__fail(error, LX_ERR_EXISTS, "%s is there", name);
+}
+
+/** Whether it is LOCK, or the directory chunk with nothing in it: they stay. */
+static bool stays(const lx__file *directory, const char *name)
+{
+    lx__file chunks;
+    if (strcmp(name, LX__CHUNK_DIRECTORY) != 0)
+        return strcmp(name, LX__LOCK_NAME) == 0;
+    if (lx__directory_open(&chunks, directory, name, NULL) != LX_OK)
+        return false;
+    bool empty = lx__directory_each(&chunks, refuse, NULL, NULL) == LX_OK;
+    lx__file_close(&chunks);
+    return empty;
+}
+
+static lx_status look_at(void *user, const char *name, lx_error *error)
+{
+    const lx__file *directory = user;
+    if (is_ours(directory, name) || stays(directory, name))
+        return LX_OK;
+    return fail_exists(directory->path, error,
+                       "the directory is not empty: what is in it is not overwritten");
+}
+
+static lx_status clear_away(void *user, const char *name, lx_error *error)
+{
+    const lx__file *directory = user;
+    return is_ours(directory, name) ? lx__file_remove(directory, name, error)
+                                    : look_at(user, name, error);
+}
+
 /**
  * Looks that the directory has nothing but what an interrupted creation leaves, and removes that
  * if @p clear.
  */
-static lx_status look_through(const lx__file *directory, bool clear, lx_error *error)
+static lx_status look_through(lx__file *directory, bool clear, lx_error *error)
 {
     struct stat about;
-    lx_status status = LX_OK;
     if (fstatat(directory->fd, LX__META_NAME, &about, AT_SYMLINK_NOFOLLOW) == 0)
         return fail_exists(directory->path, error, "there is a dataset already");
-    int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd != -1 ? fdopendir(fd) : NULL;
-    if (list == NULL) {
-        status = lx__fail_errno(error, errno, directory->path, "cannot list");
-        if (fd != -1)
-            close(fd);
-        return status;
-    }
-    const struct dirent *entry;
-    while (status == LX_OK && (entry = readdir(list)) != NULL) {
-        if (is_ours(directory, entry->d_name))
-            status = clear ? lx__file_remove(directory, entry->d_name, error) : LX_OK;
-        else if (!is_dot(entry->d_name) && !stays(directory, entry->d_name))
-            status = fail_exists(directory->path, error,
-                                 "the directory is not empty: what is in it is not overwritten");
-    }
-    closedir(list);
-    return status;
+    return lx__directory_each(directory, clear ? clear_away : look_at, directory, error);
 }
 
 /** Opens the directory, made if need be. */

@@ -19,6 +19,9 @@ lx_dataset_options *lx_dataset_options_new(void)
 
 void lx_dataset_options_free(lx_dataset_options *options)
 {
+    if (options == NULL)
+        return;
+    lx_executor_unref(options->executor);
     lx__free(options);
 }
 
@@ -37,6 +40,17 @@ lx_status lx_dataset_options_set_durable(lx_dataset_options *options, bool durab
 {
     (void)error;
     options->durable = durable;
+    return LX_OK;
+}
+
+lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_executor *executor,
+                                          lx_error *error)
+{
+    (void)error;
+    if (executor != NULL)
+        lx_executor_ref(executor);
+    lx_executor_unref(options->executor);
+    options->executor = executor;
     return LX_OK;
 }
 
@@ -84,6 +98,7 @@ static lx_status open_anew(const lx_dataset *dataset, lx__snapshot **snapshot, l
         status = lx__store_open(dataset->path, dataset->options.verify, &store, error);
         if (status != LX_OK)
             return status;
+        lx__store_set_executor(store, dataset->options.executor);
         status = replay_on(dataset, store, NULL, &again, snapshot, error);
         if (status == LX_OK && again)
             status = lx__store_is_current(store, &current, error);
@@ -116,6 +131,8 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options,
     if (opened == NULL)
         return lx__fail_memory(error, "a dataset");
     opened->options = options != NULL ? *options : (lx_dataset_options){.verify = LX_VERIFY_FIRST};
+    if (opened->options.executor != NULL)
+        lx__executor_hold(opened->options.executor);
     pthread_mutex_init(&opened->refreshing, NULL);
     pthread_mutex_init(&opened->mutex, NULL);
     lx__process_note(&opened->process);
@@ -136,6 +153,8 @@ void lx_dataset_close(lx_dataset *dataset)
     pthread_mutex_destroy(&dataset->mutex);
     pthread_mutex_destroy(&dataset->refreshing);
     lx__process_forget(&dataset->process);
+    if (dataset->options.executor != NULL)
+        lx__executor_release(dataset->options.executor);
     lx__free(dataset->path);
     lx__free(dataset);
 }

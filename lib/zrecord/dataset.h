@@ -12,6 +12,7 @@
 struct lx_dataset_options {
     lx_verify verify;
     bool durable;
+    lx_executor *executor; /**< Of options: referenced; of a dataset: held. */
 };
 
 struct lx_dataset {

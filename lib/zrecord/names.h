@@ -6,6 +6,7 @@
 #ifndef LX_ZRECORD_NAMES_H
 #define LX_ZRECORD_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "zrecord/format.h"
@@ -18,6 +19,15 @@ void lx__chunk_name(uint32_t id, char *name);
 
 /** A table, in the dataset's directory; @p kind is LX__OFFSET_KIND or LX__CHECK_KIND. */
 void lx__table_name(const char *stem, const char *kind, uint32_t table_generation, char *name);
+
+/** Whether @p name is that of a log, and of which generation. */
+bool lx__name_is_log(const char *name, uint64_t *generation);
+
+/** Whether @p name is that of a chunk, and of which. */
+bool lx__name_is_chunk(const char *name, uint64_t *id);
+
+/** Whether @p name is that of a table of @p stem, of either kind, and of which table generation. */
+bool lx__name_is_table(const char *name, const char *stem, uint64_t *table_generation);
 
 #define LX__OFFSET_KIND "offset"
 #define LX__CHECK_KIND "check"

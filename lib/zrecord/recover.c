@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening for writing what another writer has left. See doc/zrecord-format.md, 10.3. */
-#include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -19,79 +16,40 @@
 
 /* ---- leftovers */
 
-/** Calls @p remove for each name in @p directory that @p is_leftover tells to. */
-static lx_status remove_leftovers(const lx__file *directory,
-                                  bool (*is_leftover)(const lx_writer *, const char *),
-                                  const lx_writer *writer, lx_error *error)
+static lx_status remove_leftover(const lx__file *directory, const char *name, lx_error *error)
 {
-    lx_status status = LX_OK;
-    int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd != -1 ? fdopendir(fd) : NULL;
-    if (list == NULL) {
-        status = lx__fail_errno(error, errno, directory->path, "cannot list");
-        if (fd != -1)
-            close(fd);
-        return status;
-    }
-    const struct dirent *entry;
-    while (status == LX_OK && (entry = readdir(list)) != NULL) {
-        if (!is_leftover(writer, entry->d_name))
-            continue;
-        lx__log(LX_LOG_INFO, "%s: removing %s, left by an interrupted writer", directory->path,
-                entry->d_name);
-        status = lx__file_remove(directory, entry->d_name, error);
-    }
-    closedir(list);
-    return status;
-}
-
-/** The number that @p text consists of, without leading zeros; false if it is none. */
-static bool parse_number(const char *text, size_t length, uint64_t *number)
-{
-    char copy[24];
-    if (length == 0 || length > 19 || (text[0] == '0' && length != 1))
-        return false;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    if (strspn(copy, "0123456789") != length)
-        return false;
-    *number = strtoull(copy, NULL, 10);
-    return true;
+    lx__log(LX_LOG_INFO, "%s: removing %s, left by an interrupted writer", directory->path, name);
+    return lx__file_remove(directory, name, error);
 }
 
 /** A successor of meta.json, a log or a table of a generation that was never switched to. */
-static bool is_leftover_file(const lx_writer *writer, const char *name)
+static bool is_leftover(const lx_writer *writer, const char *name)
 {
     uint64_t number;
-    const char *last = strrchr(name, '.');
     if (strcmp(name, LX__META_NEW_NAME) == 0)
         return true;
-    if (last == NULL || !parse_number(last + 1, strlen(last + 1), &number))
-        return false;
-    size_t length = (size_t)(last - name);
-    if (length == strlen(LX__LOG_NAME) && memcmp(name, LX__LOG_NAME, length) == 0)
+    if (lx__name_is_log(name, &number))
         return number > writer->meta.generation;
-    for (size_t i = 0; i < writer->meta.schema->count; i++) {
-        char table[LX__NAME_SIZE];
-        const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
-        const char *const kinds[] = {LX__OFFSET_KIND, LX__CHECK_KIND};
-        for (size_t k = 0; k < 2; k++) {
-            lx__table_name(stem, kinds[k], 0, table);
-            if (strlen(table) == length && memcmp(table, name, length) == 0)
-                return number > writer->state.table_generation;
-        }
-    }
+    for (size_t i = 0; i < writer->meta.schema->count; i++)
+        if (lx__name_is_table(name, lx__schema_field(writer->meta.schema, i)->stem, &number))
+            return number > writer->state.table_generation;
     return false;
 }
 
-/** A chunk that no frame ever named. */
-static bool is_leftover_chunk(const lx_writer *writer, const char *name)
+static lx_status visit_file(void *user, const char *name, lx_error *error)
 {
+    const lx_writer *writer = user;
+    return is_leftover(writer, name) ? remove_leftover(&writer->directory, name, error) : LX_OK;
+}
+
+/** Removes a chunk that no frame ever named. */
+static lx_status visit_chunk(void *user, const char *name, lx_error *error)
+{
+    const lx_writer *writer = user;
     uint64_t id;
-    const char *dot = strchr(name, '.');
-    return dot != NULL && strcmp(dot, ".zr") == 0 &&
-           parse_number(name, (size_t)(dot - name), &id) && id >= writer->state.next_chunk &&
-           id <= LX__CHUNK_ID_MAX;
+    return lx__name_is_chunk(name, &id) && id >= writer->state.next_chunk
+               ? remove_leftover(&writer->chunk_directory, name, error)
+               : LX_OK;
 }
 
 /* ---- writing back */
@@ -263,9 +221,9 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = check_readers(writer, &scan, error);
     if (status == LX_OK)
-        status = remove_leftovers(&writer->directory, is_leftover_file, writer, error);
+        status = lx__directory_each(&writer->directory, visit_file, writer, error);
     if (status == LX_OK)
-        status = remove_leftovers(&writer->chunk_directory, is_leftover_chunk, writer, error);
+        status = lx__directory_each(&writer->chunk_directory, visit_chunk, writer, error);
     lx__log_name(writer->meta.generation, name);
     if (status == LX_OK)
         status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);

@@ -2,6 +2,7 @@
 #include "zrecord/store.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -152,7 +153,29 @@ static void store_free(lx__store *store)
     lx__file_close(&store->chunk_directory);
     lx__file_close(&store->directory);
     pthread_mutex_destroy(&store->mutex);
+    if (store->executor != NULL)
+        lx__executor_release(store->executor);
     lx__free(store);
+}
+
+static void run_ending(lx__task *task, size_t part)
+{
+    (void)task, (void)part; /* the task is in the memory that goes: finish_ending() does it */
+}
+
+static void finish_ending(lx__task *task, bool canceled)
+{
+    (void)canceled; /* whoever closed the executor does what was waiting */
+    store_free((lx__store *)((char *)task - offsetof(lx__store, ending)));
+}
+
+void lx__store_set_executor(lx__store *store, lx_executor *executor)
+{
+    if (executor == NULL)
+        return;
+    lx__executor_hold(executor);
+    store->executor = executor;
+    lx__task_init(&store->ending, run_ending, finish_ending, 1);
 }
 
 lx__store *lx__store_ref(lx__store *store)
@@ -163,7 +186,10 @@ lx__store *lx__store_ref(lx__store *store)
 
 void lx__store_unref(lx__store *store)
 {
-    if (atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) == 1)
+    if (atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (store->executor == NULL ||
+        lx__executor_submit(store->executor, LX_QUEUE_GC, &store->ending, NULL) != LX_OK)
         store_free(store);
 }
 

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "executor/task.h"
 #include "zrecord/codec.h"
 #include "zrecord/meta.h"
 #include "zrecord/table.h"
@@ -27,6 +28,8 @@ typedef struct lx__chunk_map {
 
 typedef struct lx__store {
     atomic_size_t references;
+    lx_executor *executor; /**< Whose cleaners end it, held; NULL: the thread that lets go. */
+    lx__task ending;
     lx__file directory;
     lx__file chunk_directory;
     lx__file lock;       /**< Holds the reader's lock; closed if the dataset has no LOCK. */
@@ -50,6 +53,9 @@ typedef struct lx__store {
 /** Reads meta.json of the dataset at @p path, locks its generation, and opens what reading needs.
  * The new store has one reference. */
 lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error);
+
+/** Has @p store ended by the cleaners of @p executor; NULL: by the thread that lets go of it. */
+void lx__store_set_executor(lx__store *store, lx_executor *executor);
 
 lx__store *lx__store_ref(lx__store *store);
 void lx__store_unref(lx__store *store);

@@ -10,6 +10,7 @@
 #include "../scratch.h"
 #include "../unit.h"
 #include "base/alloc.h"
+#include "base/error.h"
 
 START_TEST(bytes_come_back_as_written)
 {
@@ -136,6 +137,48 @@ START_TEST(locks_exclude_other_handles)
 }
 END_TEST
 
+struct walk {
+    size_t seen;
+    const char *stop_at; /**< NULL: nowhere. */
+};
+
+static lx_status count_names(void *user, const char *name, lx_error *error)
+{
+    struct walk *self = user;
+    self->seen++;
+    if (self->stop_at != NULL && strcmp(name, self->stop_at) == 0)
+        return lx__fail(error, LX_ERR_EXISTS, "stopped at %s", name);
+    return LX_OK;
+}
+
+START_TEST(directories_are_walked_and_removed)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__file here, file;
+    struct walk walk = {0};
+    unit_ok(lx__directory_make(LX__HERE, "d", &error));
+    unit_ok(lx__directory_open(&here, LX__HERE, "d", &error));
+    unit_ok(lx__directory_each(&here, count_names, &walk, &error));
+    ck_assert_uint_eq(walk.seen, 0);
+    unit_ok(lx__directory_make(&here, "inner", &error));
+    for (char name[] = "f0"; name[1] <= '9'; name[1]++) {
+        unit_ok(lx__file_open(&file, &here, name, O_RDWR | O_CREAT, &error));
+        lx__file_close(&file);
+    }
+    unit_ok(lx__directory_each(&here, count_names, &walk, &error));
+    ck_assert_uint_eq(walk.seen, 11);
+    walk = (struct walk){.stop_at = "inner"};
+    unit_fails(lx__directory_each(&here, count_names, &walk, &error), LX_ERR_EXISTS);
+    ck_assert_uint_le(walk.seen, 11);
+    ck_assert_int_ne(lx__directory_remove(LX__HERE, "d", NULL), LX_OK); /* it is not empty */
+    unit_ok(lx__directory_remove(&here, "inner", &error));
+    unit_ok(lx__directory_remove(&here, "inner", &error));
+    lx__file_close(&here);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("base/file", bytes_come_back_as_written, what_is_not_a_regular_file_is_refused,
           a_file_over_the_limit_is_not_read, a_refused_write_names_file_offset_and_errno,
-          locks_exclude_other_handles)
+          locks_exclude_other_handles, directories_are_walked_and_removed)

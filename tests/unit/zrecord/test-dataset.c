@@ -2,6 +2,7 @@
 #include "zrecord/dataset.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "frames.h"
 #include "records.h"
@@ -428,6 +429,53 @@ START_TEST(nothing_is_left_open)
 }
 END_TEST
 
+static lx_status hold_up(void *user, size_t part, lx_error *error)
+{
+    (void)part, (void)error;
+    while (!atomic_load((atomic_bool *)user))
+        sched_yield();
+    return LX_OK;
+}
+
+START_TEST(a_cleaner_gives_up_what_was_mapped)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 5, 2);
+    size_t before = descriptors();
+    lx_executor *executor;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_executor_open(NULL, &executor, &error));
+    unit_ok(lx_dataset_options_set_executor(options, executor, &error));
+    for (int round = 0; round < 2; round++) {
+        lx_dataset *dataset;
+        lx_ticket *ticket;
+        atomic_bool go_on = false;
+        unit_ok(lx_dataset_open("d", options, &dataset, &error));
+        expect_records(dataset, 7);
+        size_t open = descriptors();
+        ck_assert_uint_gt(open, before);
+        unit_ok(lx_executor_submit(executor, LX_QUEUE_GC, hold_up, &go_on, 1, &ticket,
+                                   &error));
+        lx_dataset_close(dataset);
+        ck_assert_uint_eq(descriptors(), open); /* the cleaner is held up, and nobody waits */
+        atomic_store(&go_on, true);
+        unit_ok(lx_ticket_wait(ticket, &error));
+        lx_ticket_unref(ticket);
+        while (descriptors() != before) /* the test's time limit ends it */
+            sched_yield();
+    }
+    lx_dataset *dataset;
+    unit_ok(lx_dataset_open("d", options, &dataset, &error));
+    lx_dataset_options_free(options);
+    lx_executor_close(executor);
+    expect_records(dataset, 7);
+    lx_dataset_close(dataset); /* there is no cleaner any more */
+    ck_assert_uint_eq(descriptors(), before);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* ---- threads and processes */
 
 struct refresher {
@@ -637,6 +685,6 @@ UNIT_MAIN("zrecord/dataset", what_cannot_be_opened_is_told,
           another_dataset_in_its_place_is_told, other_fields_are_told_and_the_same_ones_are_not,
           a_refresh_that_fails_leaves_the_old_state,
           changes_and_deletes_of_later_versions_are_read, sets_of_unknown_fields_are_skipped,
-          nothing_is_left_open, threads_refresh_and_read_one_handle, a_child_goes_on_reading,
+          nothing_is_left_open, a_cleaner_gives_up_what_was_mapped, threads_refresh_and_read_one_handle, a_child_goes_on_reading,
           the_example_of_the_document_is_read, the_sealed_example_of_the_document_is_read,
           the_example_of_the_document_is_written_to)

@@ -48,5 +48,40 @@ START_TEST(the_longest_names_fit)
 }
 END_TEST
 
+START_TEST(names_are_told_apart)
+{
+    static const struct {
+        const char *name;
+        bool log, table, chunk;
+        uint64_t number;
+    } cases[] = {
+        {"LOG", true, false, false, 0},         {"LOG.7", true, false, false, 7},
+        {"LOG.0", false, false, false, 0},      {"LOG.07", false, false, false, 0},
+        {"LOG.", false, false, false, 0},       {"LOGS", false, false, false, 0},
+        {"x.offset", false, true, false, 0},    {"x.check.12", false, true, false, 12},
+        {"x.offset.", false, false, false, 0},  {"x.offset.1a", false, false, false, 0},
+        {"xx.offset", false, false, false, 0},  {"x.offset.bak", false, false, false, 0},
+        {"0.zr", false, false, true, 0},        {"12.zr", false, false, true, 12},
+        {"012.zr", false, false, false, 0},     {"12.zr.bak", false, false, false, 0},
+        {"4294967294.zr", false, false, true, 4294967294u},
+        {"4294967295.zr", false, false, false, 0},
+        {"99999999999999999999.zr", false, false, false, 0},
+        {".zr", false, false, false, 0},        {"", false, false, false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t number;
+        ck_assert(lx__name_is_log(cases[i].name, &number) == cases[i].log);
+        if (cases[i].log)
+            ck_assert_uint_eq(number, cases[i].number);
+        ck_assert(lx__name_is_table(cases[i].name, "x", &number) == cases[i].table);
+        if (cases[i].table)
+            ck_assert_uint_eq(number, cases[i].number);
+        ck_assert(lx__name_is_chunk(cases[i].name, &number) == cases[i].chunk);
+        if (cases[i].chunk)
+            ck_assert_uint_eq(number, cases[i].number);
+    }
+}
+END_TEST
+
 UNIT_MAIN("zrecord/names", the_first_generation_has_no_number, later_ones_have_it_at_the_end,
-          the_longest_names_fit)
+          the_longest_names_fit, names_are_told_apart)

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Removing a dataset: its own files alone, meta.json after all that it names. */
+#include <string.h>
+
+#include "base/error.h"
+#include "zrecord/create.h"
+#include "zrecord/names.h"
+
+typedef struct removal {
+    lx__file directory, chunks, lock;
+    lx__meta meta;
+} removal;
+
+static lx_status read_meta(removal *self, lx_error *error)
+{
+    lx__file file;
+    lx_status status = lx__file_open(&file, &self->directory, LX__META_NAME, O_RDONLY, error);
+    if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
+        lx__copy_tail(error->message, sizeof error->message,
+                      "this directory is not a dataset: it has no meta.json, and is left alone");
+    if (status != LX_OK)
+        return status;
+    status = lx__meta_read(&self->meta, &file, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/** Keeps out writers, and readers of all generations so far. */
+static lx_status lock_all(removal *self, lx_error *error)
+{
+    lx_status status = lx__writer_lock(&self->directory, &self->lock, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_lock(&self->lock, true, LX__LOCK_READERS, self->meta.generation + 1, NULL);
+    if (status == LX_OK)
+        return LX_OK;
+    status = lx__fail(error, LX_ERR_BUSY,
+                      "the dataset is being read, by this process or another: close it there first");
+    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status visit_chunk(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    uint64_t id;
+    return lx__name_is_chunk(name, &id) ? lx__file_remove(&self->chunks, name, error) : LX_OK;
+}
+
+static bool is_ours(const removal *self, const char *name)
+{
+    uint64_t number;
+    if (lx__name_is_log(name, &number) || strcmp(name, LX__META_NEW_NAME) == 0)
+        return true;
+    for (size_t i = 0; i < self->meta.schema->count; i++)
+        if (lx__name_is_table(name, lx__schema_field(self->meta.schema, i)->stem, &number))
+            return true;
+    return false;
+}
+
+static lx_status visit_file(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    return is_ours(self, name) ? lx__file_remove(&self->directory, name, error) : LX_OK;
+}
+
+static lx_status fail_foreign(const removal *self, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_EXISTS,
+                                "the dataset is removed, but the directory stays: it holds what "
+                                "is not the dataset's");
+    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Until meta.json goes, the next try can do the rest; so it must be the last on disk, too. */
+static lx_status remove_files(removal *self, lx_error *error)
+{
+    lx_status status =
+        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, NULL);
+    if (status == LX_OK) {
+        status = lx__directory_each(&self->chunks, visit_chunk, self, error);
+        if (status == LX_OK)
+            status = lx__file_sync(&self->chunks, error);
+    } else {
+        status = LX_OK; /* an interrupted removal came so far */
+    }
+    if (status == LX_OK)
+        status = lx__directory_each(&self->directory, visit_file, self, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&self->directory, error);
+    if (status == LX_OK)
+        status = lx__file_remove(&self->directory, LX__META_NAME, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&self->directory, error);
+    return status;
+}
+
+static lx_status remove_rest(removal *self, const char *path, lx_error *error)
+{
+    lx_status chunks = lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, NULL);
+    lx_status status = lx__file_remove(&self->directory, LX__LOCK_NAME, error);
+    if (status != LX_OK)
+        return status;
+    if (chunks != LX_OK || lx__directory_remove(LX__HERE, path, NULL) != LX_OK)
+        return fail_foreign(self, error);
+    return LX_OK;
+}
+
+lx_status lx_dataset_remove(const char *path, lx_error *error)
+{
+    if (path == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path is NULL");
+    removal self = {LX__FILE_CLOSED, LX__FILE_CLOSED, LX__FILE_CLOSED, {0}};
+    lx_status status = lx__directory_open(&self.directory, LX__HERE, path, error);
+    if (status == LX_OK)
+        status = read_meta(&self, error);
+    if (status == LX_OK)
+        status = lock_all(&self, error);
+    if (status == LX_OK)
+        status = remove_files(&self, error);
+    if (status == LX_OK)
+        status = remove_rest(&self, path, error);
+    lx__meta_free(&self.meta);
+    lx__file_close(&self.chunks);
+    lx__file_close(&self.directory);
+    lx__file_close(&self.lock);
+    return status;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include <loaderx/zrecord.h>
+
+#include "records.h"
+
+START_TEST(a_dataset_goes_with_its_directory)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 300, 20);
+    records_make_sealed("s", 5);
+    unit_ok(lx_dataset_remove("d", &error));
+    unit_ok(lx_dataset_remove("s/", &error));
+    ck_assert_uint_eq(directory_count("."), 0);
+    unit_fails(lx_dataset_remove("d", &error), LX_ERR_NOT_FOUND);
+    records_make("d", 3, 0); /* the path is free again */
+    unit_ok(lx_dataset_remove("d", &error));
+    unit_fails(lx_dataset_remove(NULL, &error), LX_ERR_ARGUMENT);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_no_dataset_is_left_alone)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    ck_assert_int_eq(mkdir("d", 0777), 0);
+    file_put("d/LOG", "mine", 4);
+    expect_error(lx_dataset_remove("d", &error), LX_ERR_NOT_FOUND, "left alone", "d/meta.json");
+    file_put("d/meta.json", "{}", 2);
+    lx_error_clear(&error);
+    expect_error(lx_dataset_remove("d", &error), LX_ERR_CORRUPT, "format", "d/meta.json");
+    ck_assert_uint_eq(file_size("d/LOG"), 4);
+    file_put("file", "mine", 4);
+    unit_fails(lx_dataset_remove("file", &error), LX_ERR_NOT_FOUND);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_dataset_in_use_is_not_removed)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 3, 2);
+    lx_dataset *dataset;
+    unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
+    expect_error(lx_dataset_remove("d", &error), LX_ERR_BUSY, "read", "d");
+    lx_dataset_close(dataset);
+    lx_error_clear(&error);
+    lx_writer *writer = records_reopen("d", NULL);
+    expect_error(lx_dataset_remove("d", &error), LX_ERR_BUSY, "process", "d/LOCK");
+    lx_error_clear(&error);
+    unit_ok(lx_writer_close(writer, &error));
+    unit_ok(lx_dataset_remove("d", &error));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(files_of_others_stay)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 300, 2);
+    file_put("d/notes.txt", "mine", 4);
+    file_put("d/chunk/0.zr.bak", "mine", 4);
+    expect_error(lx_dataset_remove("d", &error), LX_ERR_EXISTS, "removed", "d");
+    ck_assert_uint_eq(directory_count("d"), 2);
+    ck_assert_uint_eq(directory_count("d/chunk"), 1);
+    ck_assert_uint_eq(file_size("d/notes.txt"), 4);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_interrupted_removal_can_be_ended)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 300, 2);
+    unlink("d/chunk/0.zr");
+    rmdir("d/chunk");
+    unlink("d/LOG");
+    unit_ok(lx_dataset_remove("d", &error));
+    ck_assert_uint_eq(directory_count("."), 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/remove", a_dataset_goes_with_its_directory, what_is_no_dataset_is_left_alone,
+          a_dataset_in_use_is_not_removed, files_of_others_stay,
+          an_interrupted_removal_can_be_ended)
