@@ -343,7 +343,8 @@ LX_API void lx_loader_close(lx_loader *loader);
  * @retval LX_ERR_CANCELED  lx_loader_cancel() was called.
  * @retval LX_ERR_FORKED    This is a child of the process that opened the loader.
  * @return Else what the source or the transform answered for this batch. It is passed over then:
- *         the position is behind it, and the next call goes on.
+ *         the position is behind it, and the next call goes on. Where several of its records
+ *         cannot be read, the same one is told of whatever the number of threads.
  */
 LX_API lx_status lx_loader_next(lx_loader *loader, lx_batch **batch, lx_error *error);
 

@@ -21,13 +21,18 @@ static lx__job *job_of(lx__task *task)
     return (lx__job *)((char *)task - offsetof(lx__job, task));
 }
 
-static void note_failure(lx__job *job, lx_status status, const lx_error *error)
+/** Parts begin in order, and those that have begun go on to their end, so which failing part is the
+ * lowest does not depend on the threads. */
+static void note_failure(lx__job *job, size_t part, lx_status status, const lx_error *error)
 {
-    if (atomic_exchange_explicit(&job->failing, true, memory_order_relaxed))
-        return;
-    job->status = status;
-    job->error = *error;
     lx__task_stop(&job->task);
+    pthread_mutex_lock(&job->pipeline->mutex);
+    if (job->status == LX_OK || part < job->failed_part) {
+        job->status = status;
+        job->failed_part = part;
+        job->error = *error;
+    }
+    pthread_mutex_unlock(&job->pipeline->mutex);
 }
 
 /** Fills the records of one part. */
@@ -58,7 +63,7 @@ static void run(lx__task *task, size_t part)
     if (moved != targets)
         lx__free(moved);
     if (status != LX_OK)
-        note_failure(job, status, &error);
+        note_failure(job, part, status, &error);
     atomic_fetch_add_explicit(&job->pipeline->fill_ns, lx__clock_now() - started,
                               memory_order_relaxed);
 }
@@ -75,7 +80,7 @@ static void run_transform(lx__job *job)
         return;
     if (error.status >= 0)
         lx__fail(&error, LX_ERR_CALLBACK, "the transform failed");
-    note_failure(job, status < 0 ? status : LX_ERR_CALLBACK, &error);
+    note_failure(job, 0, status < 0 ? status : LX_ERR_CALLBACK, &error);
 }
 
 /** All parts are there, or some failed, or none will come. */
@@ -86,7 +91,7 @@ static void finish(lx__task *task, bool canceled)
     if (canceled && job->status == LX_OK) {
         lx_error error = LX_ERROR_INIT;
         lx__fail(&error, LX_ERR_STATE, "the executor was closed");
-        note_failure(job, LX_ERR_STATE, &error);
+        note_failure(job, 0, LX_ERR_STATE, &error);
     }
     if (job->status == LX_OK && pipeline->transform != NULL)
         run_transform(job);
@@ -149,7 +154,7 @@ static void remove_oldest(lx__pipeline *pipeline)
 lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end, lx_error *error)
 {
     lx__job *job = &pipeline->jobs[(pipeline->first + pipeline->count) % pipeline->depth];
-    uint64_t rows = pipeline->on_caller ? batch->rows : pipeline->part_rows;
+    uint64_t rows = pipeline->part_rows;
     size_t parts = (size_t)((batch->rows + rows - 1) / rows);
     job->pipeline = pipeline;
     job->batch = batch;
@@ -157,7 +162,6 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
     job->part_rows = rows;
     job->status = LX_OK;
     job->done = false;
-    atomic_store_explicit(&job->failing, false, memory_order_relaxed);
     lx__task_init(&job->task, run, finish, parts);
     lx_status status = LX_OK;
     if (!pipeline->on_caller)
@@ -197,7 +201,9 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
 {
     lx__job *job = oldest(pipeline);
     if (pipeline->on_caller) {
-        run(&job->task, 0);
+        /* In the same parts as by threads, so that the same failure is told. */
+        for (size_t part = 0; part < job->task.parts && job->status == LX_OK; part++)
+            run(&job->task, part);
         finish(&job->task, false);
     } else {
         lx__executor_help_until(pipeline->executor, &job->task, deadline);

@@ -22,12 +22,15 @@ typedef struct lx__job {
     lx__task task;
     lx__pipeline *pipeline;
     lx_batch *batch;
-    uint64_t end;        /**< Position behind its global batch. */
-    uint64_t part_rows;  /**< Records a part. */
-    atomic_bool failing; /**< Some part has failed; the first to say so fills in error. */
-    lx_status status;
+    uint64_t end;       /**< Position behind its global batch. */
+    uint64_t part_rows; /**< Records a part. */
+    /** @name Under the pipeline's mutex while parts run */
+    /** @{ */
+    lx_status status; /**< Of the lowest part that failed; LX_OK while none has. */
+    size_t failed_part;
     lx_error error;
-    bool done; /**< Under the pipeline's mutex. */
+    bool done;
+    /** @} */
 } lx__job;
 
 struct lx__pipeline {
@@ -43,7 +46,7 @@ struct lx__pipeline {
     size_t count;    /**< In flight. */
     _Atomic uint64_t fill_ns, transform_ns;
 
-    pthread_mutex_t mutex; /**< For the jobs' done, and canceled. A leaf. */
+    pthread_mutex_t mutex; /**< For the jobs' failures and done, and canceled. A leaf. */
     pthread_cond_t changed;
     bool canceled;
 };

@@ -146,6 +146,65 @@ START_TEST(failures_come_in_their_place_and_the_next_call_goes_on)
 }
 END_TEST
 
+/** Bad records: the first of a batch is read so slowly that others have failed long before. */
+static const uint64_t bad_records[] = {5, 30, 37, 61};
+
+struct slow_failure {
+    bool wait; /* other threads are there to fail */
+    atomic_bool later_failed;
+};
+
+static lx_status fail_slowly(void *user, const uint64_t *indices, size_t count,
+                             const lx_target *targets, lx_error *error)
+{
+    struct slow_failure *self = user;
+    (void)targets;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < sizeof bad_records / sizeof *bad_records; k++) {
+            if (indices[i] != bad_records[k])
+                continue;
+            for (int naps = 0; k == 0 && self->wait && naps < 200; naps++) {
+                nap(MILLISECOND);
+                if (atomic_load(&self->later_failed))
+                    break;
+            }
+            if (k == 0 && self->wait)
+                nap(MILLISECOND); /* until it is noted, too */
+            atomic_store(&self->later_failed, k != 0);
+            error->status = k == 0 ? LX_ERR_CORRUPT : LX_ERR_IO;
+            error->record = indices[i];
+            return error->status;
+        }
+    }
+    return LX_OK;
+}
+
+START_TEST(the_lowest_of_several_failures_is_told)
+{
+    static const uint32_t threads[] = {0, 1, 2, 16};
+    static const uint64_t width = WIDE;
+    static const lx_source_functions functions = {sizeof functions, fail_slowly, NULL};
+    const lx_column_info column = {.name = "wide", .dtype = LX_UINT8, .ndim = 1, .shape = &width};
+    for (int i = 0; i < 4; i++) {
+        struct slow_failure failure = {.wait = threads[i] != 0};
+        lx_error error = LX_ERROR_INIT;
+        lx_source *source;
+        unit_ok(lx_source_new(&functions, &failure, 64, &column, 1, NULL, &source, &error));
+        lx_loader *loader = open_loader(
+            source, (struct setup){.batch_size = 64, .epochs = 5, .threads = threads[i]});
+        for (int epoch = 0; epoch < 5; epoch++) {
+            lx_batch *batch;
+            lx_error_clear(&error);
+            ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_CORRUPT);
+            ck_assert_uint_eq(error.record, 5);
+            ck_assert_ptr_null(batch);
+        }
+        lx_loader_close(loader);
+        lx_source_unref(source);
+    }
+}
+END_TEST
+
 static lx_status fail_in_words(lx_batch *batch, void *user, lx_error *error)
 {
     (void)batch;
@@ -557,6 +616,7 @@ END_TEST
 UNIT_MAIN("loader/pipeline", the_number_of_threads_changes_nothing,
           loaders_of_one_executor_do_not_mix, small_batches_are_filled_by_the_caller,
           failures_come_in_their_place_and_the_next_call_goes_on,
+          the_lowest_of_several_failures_is_told,
           a_transform_s_own_words_are_told, a_time_that_is_up_loses_nothing,
           cancel_at_any_moment_ends_every_next, a_cancel_at_the_end_is_told_too,
           closing_at_any_moment_of_the_work_returns, close_wakes_all_who_wait,
