@@ -6,6 +6,9 @@
  * A function that can fail returns an ::lx_status and takes an `lx_error *` as its last argument.
  * The error belongs to the caller; it may be NULL when the status alone is enough. The library
  * never prints, never exits and keeps no hidden last error.
+ *
+ * Such a function answers #LX_ERR_ARGUMENT to a NULL where nothing says that it may be one, be it
+ * a handle, memory, or where a result goes. Functions that return no status do not look.
  */
 #ifndef LOADERX_STATUS_H
 #define LOADERX_STATUS_H

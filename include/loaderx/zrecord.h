@@ -459,7 +459,7 @@ LX_API lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uin
  * @param[in]  field    Position of a field in the schema.
  * @param[in]  indices  @p count indices of records.
  * @param[in]  count    How many.
- * @param[out] out      At least offsets[count] bytes.
+ * @param[out] out      At least offsets[count] bytes; may be NULL if that is 0.
  * @param[in]  offsets  As measured for the same indices.
  * @param[out] error    Where a failure is told; may be NULL.
  * @retval LX_ERR_MISMATCH  A record is not as long as @p offsets say: the dataset was refreshed
@@ -581,7 +581,8 @@ typedef struct lx_chunk_info {
     uint64_t bytes;   /**< Committed bytes. */
 } lx_chunk_info;
 
-/** Chunk number @p position in ascending order of ids; #LX_END if there are not so many. */
+/** Chunk number @p position in ascending order of ids; #LX_END if there are not so many,
+ * #LX_ERR_ARGUMENT where a pointer is NULL. */
 LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_info *info);
 
 LX_END_DECLS

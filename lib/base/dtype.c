@@ -31,6 +31,10 @@ const char *lx_dtype_get_name(lx_dtype dtype)
 
 lx_status lx_dtype_parse(const char *name, lx_dtype *dtype, lx_error *error)
 {
+    if (name == NULL)
+        return lx__fail_null(error, "name");
+    if (dtype == NULL)
+        return lx__fail_null(error, "dtype");
 #define COMPARE(constant, value, text, size)                                                       \
     if (strcmp(name, text) == 0) {                                                                 \
         *dtype = constant;                                                                         \

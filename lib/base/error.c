@@ -69,6 +69,11 @@ lx_status lx__fail_memory(lx_error *error, const char *purpose)
     return lx__fail(error, LX_ERR_NOMEM, "no memory for %s", purpose);
 }
 
+lx_status lx__fail_null(lx_error *error, const char *argument)
+{
+    return lx__fail(error, LX_ERR_ARGUMENT, "%s is NULL", argument);
+}
+
 void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
                       uint64_t offset)
 {

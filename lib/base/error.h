@@ -25,6 +25,10 @@ LX_API lx_status lx__fail_errno(lx_error *error, int errnum, const char *path, c
 /** Out of memory; the message names what the memory was for. Returns LX_ERR_NOMEM. */
 LX_API lx_status lx__fail_memory(lx_error *error, const char *purpose);
 
+/** A NULL where there must be something; the message names the argument. Returns
+ * LX_ERR_ARGUMENT. */
+LX_API lx_status lx__fail_null(lx_error *error, const char *argument);
+
 /**
  * Adds where it happened to the failure that @p error tells of. What is known already stays: the
  * innermost caller knows best. NULL, or LX_NONE for the numbers, leaves a place open.

@@ -298,6 +298,8 @@ void lx_loader_cancel(lx_loader *loader)
 
 lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error)
 {
+    if (loader == NULL)
+        return lx__fail_null(error, "loader");
     lx_status status = lx__executor_check(loader->executor, error);
     if (status != LX_OK)
         return status;

@@ -35,6 +35,8 @@ void lx_loader_options_free(lx_loader_options *options)
 lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t size,
                                            lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (size == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "batch_size must be at least 1");
     options->batch_size = size;
@@ -44,7 +46,8 @@ lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t 
 lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *order,
                                       lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (order != NULL)
         lx_order_ref(order);
     lx_order_unref(options->order);
@@ -56,6 +59,8 @@ lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *orde
 lx_status lx_loader_options_set_shuffle(lx_loader_options *options, uint64_t seed,
                                         lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     lx_status status = lx_loader_options_set_order(options, NULL, error);
     options->shuffle = true;
     options->seed = seed;
@@ -65,6 +70,8 @@ lx_status lx_loader_options_set_shuffle(lx_loader_options *options, uint64_t see
 lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t rank, uint64_t world,
                                      lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (rank >= world)
         return lx__fail(error, LX_ERR_ARGUMENT, "rank %llu is not below world %llu",
                         (unsigned long long)rank, (unsigned long long)world);
@@ -76,14 +83,16 @@ lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t rank, 
 lx_status lx_loader_options_set_epochs(lx_loader_options *options, uint64_t epochs,
                                        lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     options->epochs = epochs;
     return LX_OK;
 }
 
 lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop, lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     options->drop_last = drop;
     return LX_OK;
 }
@@ -91,7 +100,12 @@ lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
 lx_status lx_loader_options_set_fields(lx_loader_options *options, const char *const *names,
                                        size_t count, lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     char **fields = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (names == NULL || names[i] == NULL)
+            return lx__fail_null(error, "a name of a field");
     if (count != 0) {
         fields = lx__alloc_array(count, sizeof *fields);
         if (fields == NULL)
@@ -113,6 +127,8 @@ lx_status lx_loader_options_set_fields(lx_loader_options *options, const char *c
 lx_status lx_loader_options_set_threads(lx_loader_options *options, uint32_t threads,
                                         lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (threads > LX_MAX_READERS)
         return lx__fail(error, LX_ERR_ARGUMENT, "threads: %u is not in 0 .. %d", threads,
                         LX_MAX_READERS);
@@ -124,7 +140,8 @@ lx_status lx_loader_options_set_threads(lx_loader_options *options, uint32_t thr
 lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_executor *executor,
                                          lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (executor != NULL)
         lx_executor_ref(executor);
     lx_executor_unref(options->executor);
@@ -135,7 +152,8 @@ lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_executor
 lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint64_t bytes,
                                                lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     options->prefetch_bytes = bytes;
     return LX_OK;
 }
@@ -144,7 +162,8 @@ lx_status lx_loader_options_set_transform(lx_loader_options *options,
                                           lx_transform_function transform, void *user,
                                           lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     options->transform = transform;
     options->transform_user = user;
     return LX_OK;

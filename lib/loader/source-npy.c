@@ -74,6 +74,10 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
 
 lx_status lx_source_open_npy(const char *path, lx_source **source, lx_error *error)
 {
+    if (path == NULL)
+        return lx__fail_null(error, "path");
+    if (source == NULL)
+        return lx__fail_null(error, "source");
     lx__file file;
     lx_status status = lx__file_open(&file, LX__HERE, path, O_RDONLY, error);
     if (status != LX_OK)

@@ -64,6 +64,10 @@ lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64
                         const lx_column_info *columns, size_t column_count, const char *identity,
                         lx_source **source, lx_error *error)
 {
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    if (columns == NULL && column_count != 0)
+        return lx__fail_null(error, "columns");
     lx_source *made;
     lx_status status = check_arguments(functions, column_count, error);
     if (status == LX_OK)

@@ -71,6 +71,8 @@ static lx_status count_columns(lx_source *const *sources, const char *const *nam
     if (count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "a zip needs at least one source");
     for (size_t i = 0; i < count; i++) {
+        if (sources == NULL || sources[i] == NULL)
+            return lx__fail_null(error, "a source of the zip");
         if (sources[i]->length != sources[0]->length)
             return lx__fail(error, LX_ERR_MISMATCH,
                             "source 0 has %llu records, source %zu has %llu",
@@ -110,6 +112,8 @@ static lx_status add_parts(lx_source *made, lx_source *const *sources, const cha
 lx_status lx_source_zip(lx_source *const *sources, const char *const *names, size_t count,
                         lx_source **source, lx_error *error)
 {
+    if (source == NULL)
+        return lx__fail_null(error, "source");
     size_t columns;
     lx_source *made;
     lx_status status = count_columns(sources, names, count, &columns, error);

@@ -49,6 +49,10 @@ static const lx__source_class class = {
 
 lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
 {
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (source == NULL)
+        return lx__fail_null(error, "source");
     const lx_schema *schema = lx_dataset_get_schema(dataset);
     lx_source *made;
     lx_status status =

@@ -37,6 +37,8 @@ static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_er
         return LX_OK;
     }
     bool empty = false;
+    if (column->shape == NULL && column->ndim != 0)
+        return lx__fail_null(error, "a shape");
     for (size_t i = 0; i < column->ndim; i++) {
         empty = empty || column->shape[i] == 0;
         if (column->shape[i] != 0 && !lx__multiply_fits(total, column->shape[i], &total))
@@ -162,6 +164,12 @@ const lx_column_info *lx_source_get_column(const lx_source *source, size_t posit
 lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
                          const lx_target *targets, lx_error *error)
 {
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    if (targets == NULL)
+        return lx__fail_null(error, "targets");
+    if (indices == NULL && count != 0)
+        return lx__fail_null(error, "indices");
     bool wanted = false;
     for (size_t i = 0; i < source->column_count; i++)
         wanted = wanted || targets[i].data != NULL;

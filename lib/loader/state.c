@@ -31,6 +31,10 @@ static json_t *make_state(const lx_loader *loader)
 lx_status lx_loader_save(lx_loader *loader, char *text, size_t size, size_t *length,
                          lx_error *error)
 {
+    if (loader == NULL)
+        return lx__fail_null(error, "loader");
+    if (text == NULL && size != 0)
+        return lx__fail_null(error, "text");
     json_t *state = make_state(loader);
     if (state == NULL)
         return lx__fail_memory(error, "a state");

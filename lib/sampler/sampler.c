@@ -18,19 +18,14 @@ struct lx_sampler {
     uint64_t position;
 };
 
-static lx_status fail_null(const char *argument, lx_error *error)
-{
-    return lx__fail(error, LX_ERR_ARGUMENT, "%s is NULL", argument);
-}
-
 lx_status lx_sampler_new(lx_order *order, uint64_t rank, uint64_t world, lx_sampler **sampler,
                          lx_error *error)
 {
     if (sampler == NULL)
-        return fail_null("sampler", error);
+        return lx__fail_null(error, "sampler");
     *sampler = NULL;
     if (order == NULL)
-        return fail_null("order", error);
+        return lx__fail_null(error, "order");
     lx__shard shard = {rank, world};
     lx_status status = lx__shard_check(shard, error);
     if (status != LX_OK)
@@ -75,12 +70,12 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
                           lx_error *error)
 {
     if (taken == NULL)
-        return fail_null("taken", error);
+        return lx__fail_null(error, "taken");
     *taken = 0;
     if (sampler == NULL)
-        return fail_null("sampler", error);
+        return lx__fail_null(error, "sampler");
     if (indices == NULL && count != 0)
-        return fail_null("indices", error);
+        return lx__fail_null(error, "indices");
     if (count != 0 && owns_nothing(sampler))
         return LX_END;
 
@@ -106,7 +101,7 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
 lx_status lx_sampler_seek(lx_sampler *sampler, uint64_t position, lx_error *error)
 {
     if (sampler == NULL)
-        return fail_null("sampler", error);
+        return lx__fail_null(error, "sampler");
     sampler->position = position;
     return LX_OK;
 }
@@ -120,9 +115,9 @@ lx_status lx_sampler_save(const lx_sampler *sampler, char *text, size_t size, si
                           lx_error *error)
 {
     if (sampler == NULL)
-        return fail_null("sampler", error);
+        return lx__fail_null(error, "sampler");
     if (text == NULL && size != 0)
-        return fail_null("text", error);
+        return lx__fail_null(error, "text");
 
     json_t *state = lx__state_new("sampler", STATE_VERSION);
     int failed = json_object_set_new(state, "position", lx__state_number(sampler->position));
@@ -138,9 +133,9 @@ lx_status lx_sampler_save(const lx_sampler *sampler, char *text, size_t size, si
 lx_status lx_sampler_restore(lx_sampler *sampler, const char *text, lx_error *error)
 {
     if (sampler == NULL)
-        return fail_null("sampler", error);
+        return lx__fail_null(error, "sampler");
     if (text == NULL)
-        return fail_null("text", error);
+        return lx__fail_null(error, "text");
 
     json_t *state, *order;
     uint64_t position = 0;

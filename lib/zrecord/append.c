@@ -131,6 +131,8 @@ static lx_status append(lx_writer *writer, const lx_value *values, uint64_t *ind
 lx_status lx_writer_append(lx_writer *writer, const lx_value *values, uint64_t *index,
                            lx_error *error)
 {
+    if (values == NULL)
+        return lx__fail_null(error, "values");
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;
@@ -169,6 +171,8 @@ static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *colu
 lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_values *columns,
                            uint64_t *first, lx_error *error)
 {
+    if (columns == NULL)
+        return lx__fail_null(error, "columns");
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;

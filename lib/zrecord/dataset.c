@@ -28,6 +28,8 @@ void lx_dataset_options_free(lx_dataset_options *options)
 lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify verify,
                                         lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (verify != LX_VERIFY_FIRST && verify != LX_VERIFY_ALWAYS && verify != LX_VERIFY_NEVER)
         return lx__fail(error, LX_ERR_ARGUMENT, "verify: %d is none of first, always, never",
                         (int)verify);
@@ -38,7 +40,8 @@ lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify v
 lx_status lx_dataset_options_set_durable(lx_dataset_options *options, bool durable,
                                          lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     options->durable = durable;
     return LX_OK;
 }
@@ -46,7 +49,8 @@ lx_status lx_dataset_options_set_durable(lx_dataset_options *options, bool durab
 lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_executor *executor,
                                           lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (executor != NULL)
         lx_executor_ref(executor);
     lx_executor_unref(options->executor);
@@ -245,6 +249,8 @@ static lx_status refresh(lx_dataset *dataset, bool *changed, lx_error *error)
 
 lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error)
 {
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
     bool ignored;
     if (!lx__process_is_this(&dataset->process))
         take_over(dataset);
@@ -286,6 +292,8 @@ void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity)
 
 lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field, lx_error *error)
 {
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
     if (field < dataset->schema->count)
         return LX_OK;
     return lx__fail(error, LX_ERR_ARGUMENT, "there are %zu fields, number %zu is none of them",

@@ -13,6 +13,8 @@ lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
 
 lx_status lx__writer_enter(lx_writer *writer, lx_error *error)
 {
+    if (writer == NULL)
+        return lx__fail_null(error, "writer");
     if (lx__executor_check(writer->executor, NULL) != LX_OK)
         return lx__fail(error, LX_ERR_FORKED,
                         "this writer belongs to the parent process: open one after fork");

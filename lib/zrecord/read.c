@@ -4,10 +4,19 @@
 #include "zrecord/dataset.h"
 #include "zrecord/gather.h"
 
+static lx_status check_call(const lx_dataset *dataset, size_t field, const uint64_t *indices,
+                            size_t count, lx_error *error)
+{
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status == LX_OK && indices == NULL && count != 0)
+        status = lx__fail_null(error, "indices");
+    return status;
+}
+
 lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,
                             size_t count, void *out, size_t stride, lx_error *error)
 {
-    lx_status status = lx__dataset_check_field(dataset, field, error);
+    lx_status status = check_call(dataset, field, indices, count, error);
     if (status != LX_OK)
         return status;
     const lx_field *shown = &lx__schema_field(dataset->schema, field)->shown;
@@ -19,6 +28,8 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
     if (stride < shown->size)
         return lx__fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the %llu bytes a record",
                         stride, (unsigned long long)shown->size);
+    if (out == NULL && count != 0)
+        return lx__fail_null(error, "out");
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     status = lx__gather_dense(snapshot, field, indices, count, out, stride, error);
     lx__snapshot_unref(snapshot);
@@ -28,9 +39,11 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
 lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
                              size_t count, uint64_t *offsets, uint8_t *present, lx_error *error)
 {
-    lx_status status = lx__dataset_check_field(dataset, field, error);
+    lx_status status = check_call(dataset, field, indices, count, error);
     if (status != LX_OK)
         return status;
+    if (offsets == NULL)
+        return lx__fail_null(error, "offsets");
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     status = lx__measure(snapshot, field, indices, count, offsets, present, error);
     lx__snapshot_unref(snapshot);
@@ -41,11 +54,17 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
                                   size_t count, void *out, const uint64_t *offsets,
                                   lx_error *error)
 {
-    lx_status status = lx__dataset_check_field(dataset, field, error);
+    lx_status status = check_call(dataset, field, indices, count, error);
     if (status != LX_OK)
         return status;
+    if (offsets == NULL)
+        return lx__fail_null(error, "offsets");
+    if (out == NULL && offsets[count] != 0)
+        return lx__fail_null(error, "out");
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    status = lx__gather_bytes(snapshot, field, indices, count, out, offsets, error);
+    uint8_t nothing; /* where all records are empty, no memory need be there for them */
+    status = lx__gather_bytes(snapshot, field, indices, count, out != NULL ? out : &nothing,
+                              offsets, error);
     lx__snapshot_unref(snapshot);
     return status;
 }
@@ -73,9 +92,13 @@ static lx_status fill_slice(lx__snapshot *snapshot, size_t field, uint64_t index
 lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                           size_t count, lx_slice *slices, lx_view **view, lx_error *error)
 {
-    lx_status status = lx__dataset_check_field(dataset, field, error);
+    lx_status status = check_call(dataset, field, indices, count, error);
     if (status != LX_OK)
         return status;
+    if (view == NULL)
+        return lx__fail_null(error, "view");
+    if (slices == NULL && count != 0)
+        return lx__fail_null(error, "slices");
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         status = fill_slice(snapshot, field, indices[i], &slices[i], error);

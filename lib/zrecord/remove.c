@@ -35,7 +35,7 @@ static lx_status lock_all(removal *self, lx_error *error)
     if (status == LX_OK)
         return LX_OK;
     status = lx__fail(error, LX_ERR_BUSY,
-                      "the dataset is being read, by this process or another: close it there first");
+                      "the dataset is being read, here or by another process: close it first");
     lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -146,6 +146,8 @@ lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtyp
                               const uint64_t *shape, size_t ndim, lx_compression compression,
                               lx_error *error)
 {
+    if (schema == NULL)
+        return lx__fail_null(error, "schema");
     if (ndim != 0 && shape == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "shape is NULL");
     if (compression != LX_RAW && compression != LX_FLATE)
@@ -203,6 +205,12 @@ const lx_field *lx_schema_get_field(const lx_schema *schema, size_t position)
 lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t *position,
                                lx_error *error)
 {
+    if (schema == NULL)
+        return lx__fail_null(error, "schema");
+    if (name == NULL)
+        return lx__fail_null(error, "name");
+    if (position == NULL)
+        return lx__fail_null(error, "position");
     char names[256] = "";
     for (size_t i = 0; i < schema->count; i++) {
         if (strcmp(schema->fields[i]->name, name) == 0) {

@@ -58,6 +58,10 @@ static void count_files(const lx__snapshot *snapshot, lx_statistics *totals)
 lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
                           lx_field_statistics *fields, lx_error *error)
 {
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (totals == NULL)
+        return lx__fail_null(error, "totals");
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     lx_status status = LX_OK;
     uint64_t live_values = 0;
@@ -83,6 +87,8 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
 
 lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_info *info)
 {
+    if (dataset == NULL || info == NULL)
+        return LX_ERR_ARGUMENT;
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     lx_status status = LX_END;
     if (position < snapshot->state.chunk_count) {

@@ -109,6 +109,8 @@ lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
                             lx_progress_function progress, void *user, lx_verification *result,
                             lx_error *error)
 {
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
     verification v = {.snapshot = lx__dataset_pin(dataset),
                       .damaged = damaged,
                       .user = user,

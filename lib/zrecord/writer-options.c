@@ -27,6 +27,8 @@ void lx_writer_options_free(lx_writer_options *options)
 lx_status lx_writer_options_set_durability(lx_writer_options *options, lx_durability durability,
                                            lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (durability != LX_DURABILITY_FULL && durability != LX_DURABILITY_PERIODIC &&
         durability != LX_DURABILITY_NONE)
         return lx__fail(error, LX_ERR_ARGUMENT, "durability: %d is none of full, periodic, none",
@@ -38,6 +40,8 @@ lx_status lx_writer_options_set_durability(lx_writer_options *options, lx_durabi
 lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t records,
                                       uint64_t bytes, lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (records < 1 || records > UINT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT, "records a chunk: %llu is not in 1 .. %u",
                         (unsigned long long)records, UINT32_MAX);
@@ -51,6 +55,8 @@ lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t recor
 
 lx_status lx_writer_options_set_level(lx_writer_options *options, int level, lx_error *error)
 {
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (level < 1 || level > 9)
         return lx__fail(error, LX_ERR_ARGUMENT, "level: %d is not in 1 .. 9", level);
     options->level = level;
@@ -60,7 +66,8 @@ lx_status lx_writer_options_set_level(lx_writer_options *options, int level, lx_
 lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_executor *executor,
                                          lx_error *error)
 {
-    (void)error;
+    if (options == NULL)
+        return lx__fail_null(error, "options");
     if (executor != NULL)
         lx_executor_ref(executor);
     lx_executor_unref(options->executor);

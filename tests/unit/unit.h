@@ -11,6 +11,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <loaderx/status.h>
 
@@ -57,6 +58,18 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
         ck_assert_msg(unit_status == (expected), "%s: %s instead of %s (%s)", #call,               \
                       lx_status_name(unit_status), lx_status_name(expected), error.message);       \
         ck_assert_int_eq(error.status, expected);                                                  \
+        lx_error_clear(&error);                                                                    \
+    } while (0)
+
+/** The call must refuse a NULL and name the argument. Uses the local `error`, which is cleared. */
+#define unit_refuses_null(call, argument)                                                          \
+    do {                                                                                           \
+        lx_error_clear(&error);                                                                    \
+        lx_status unit_status = (call);                                                            \
+        ck_assert_msg(unit_status == LX_ERR_ARGUMENT, "%s: %s", #call,                             \
+                      lx_status_name(unit_status));                                                \
+        ck_assert_msg(strstr(error.message, argument) && strstr(error.message, "NULL"),            \
+                      "%s: %s", #call, error.message);                                             \
         lx_error_clear(&error);                                                                    \
     } while (0)
 

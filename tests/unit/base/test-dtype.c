@@ -30,4 +30,14 @@ START_TEST(what_is_no_dtype_is_refused_by_name)
 }
 END_TEST
 
-UNIT_MAIN("base/dtype", names_and_sizes_go_both_ways, what_is_no_dtype_is_refused_by_name)
+START_TEST(null_is_refused_by_its_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dtype dtype;
+    unit_refuses_null(lx_dtype_parse(NULL, &dtype, &error), "name");
+    unit_refuses_null(lx_dtype_parse("uint8", NULL, &error), "dtype");
+}
+END_TEST
+
+UNIT_MAIN("base/dtype", names_and_sizes_go_both_ways, what_is_no_dtype_is_refused_by_name,
+          null_is_refused_by_its_name)

@@ -50,6 +50,31 @@ START_TEST(values_out_of_range_are_refused_and_change_nothing)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    static const char *const names[] = {"label", NULL};
+    lx_error error = LX_ERROR_INIT;
+    unit_refuses_null(lx_loader_options_set_batch_size(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_order(NULL, NULL, &error), "options");
+    unit_refuses_null(lx_loader_options_set_shuffle(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_rank(NULL, 0, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_epochs(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_drop_last(NULL, true, &error), "options");
+    unit_refuses_null(lx_loader_options_set_fields(NULL, names, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_threads(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_executor(NULL, NULL, &error), "options");
+    unit_refuses_null(lx_loader_options_set_prefetch_bytes(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_transform(NULL, NULL, NULL, &error), "options");
+    lx_loader_options *options = lx_loader_options_new();
+    unit_ok(lx_loader_options_set_fields(options, names, 1, &error));
+    unit_refuses_null(lx_loader_options_set_fields(options, names, 2, &error), "name");
+    unit_refuses_null(lx_loader_options_set_fields(options, NULL, 1, &error), "name");
+    ck_assert_uint_eq(options->field_count, 1);
+    unit_ok(lx_loader_options_set_fields(options, NULL, 0, &error));
+    lx_loader_options_free(options);
+}
+END_TEST
+
 START_TEST(the_last_of_order_and_shuffle_counts)
 {
     lx_error error = LX_ERROR_INIT;
@@ -139,6 +164,6 @@ START_TEST(without_memory_names_stay_as_they_were)
 END_TEST
 
 UNIT_MAIN("loader/options", the_defaults_are_those_of_the_header,
-          values_out_of_range_are_refused_and_change_nothing, the_last_of_order_and_shuffle_counts,
+          values_out_of_range_are_refused_and_change_nothing, null_is_refused_by_its_name, the_last_of_order_and_shuffle_counts,
           shuffle_is_the_order_of_the_source_s_length, names_are_copied_and_may_be_set_again,
           without_memory_names_stay_as_they_were)

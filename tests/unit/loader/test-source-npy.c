@@ -172,8 +172,17 @@ START_TEST(no_mutation_of_a_file_does_harm)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    unit_refuses_null(lx_source_open_npy(NULL, &source, &error), "path");
+    unit_refuses_null(lx_source_open_npy("x.npy", NULL, &error), "source");
+}
+END_TEST
+
 UNIT_MAIN("loader/source-npy", the_first_axis_counts_the_records,
           a_column_that_is_not_wanted_is_left_out, scalars_and_empty_arrays_are_sources,
           what_cannot_be_a_source_is_refused_with_its_path,
           records_larger_than_memory_are_corrupt_even_where_there_are_none,
-          no_mutation_of_a_file_does_harm)
+          no_mutation_of_a_file_does_harm, null_is_refused_by_its_name)

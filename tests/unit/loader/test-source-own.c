@@ -160,6 +160,22 @@ START_TEST(an_earlier_error_is_kept)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    static const lx_source_functions none = {sizeof none, NULL, NULL};
+    static const lx_source_functions filled = {sizeof filled, numbers_fill, NULL};
+    const lx_column_info column = {.name = "a", .dtype = LX_UINT8, .ndim = 1};
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    unit_fails(lx_source_new(NULL, NULL, 1, &column, 1, "", &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_source_new(&none, NULL, 1, &column, 1, "", &source, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_source_new(&filled, NULL, 1, NULL, 1, "", &source, &error), "columns");
+    unit_refuses_null(lx_source_new(&filled, NULL, 1, &column, 1, "", NULL, &error), "source");
+    unit_refuses_null(lx_source_new(&filled, NULL, 1, &column, 1, "", &source, &error), "shape");
+}
+END_TEST
+
 UNIT_MAIN("loader/source-own", columns_are_copied_and_sizes_computed,
           what_is_no_source_is_refused_and_not_released, without_memory_nothing_is_released,
-          the_last_reference_releases, what_fill_says_is_told, an_earlier_error_is_kept)
+          the_last_reference_releases, what_fill_says_is_told, an_earlier_error_is_kept,
+          null_is_refused_by_its_name)

@@ -189,7 +189,20 @@ START_TEST(without_memory_nothing_is_kept)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    struct numbers numbers = {.length = 4, .width = 2};
+    lx_source *parts[2] = {numbers_source(&numbers), NULL}, *zip;
+    lx_error error = LX_ERROR_INIT;
+    unit_refuses_null(lx_source_zip(NULL, NULL, 1, &zip, &error), "source");
+    unit_refuses_null(lx_source_zip(parts, NULL, 2, &zip, &error), "source");
+    unit_refuses_null(lx_source_zip(parts, NULL, 1, NULL, &error), "source");
+    lx_source_unref(parts[0]);
+    ck_assert_uint_eq(numbers.released, 1);
+}
+END_TEST
+
 UNIT_MAIN("loader/source-zip", columns_stand_side_by_side_under_their_names,
           parts_of_which_nothing_is_wanted_are_not_asked, a_zip_of_zips_is_a_source,
           what_does_not_fit_together_is_refused, a_failure_of_a_part_is_the_zip_s,
-          without_memory_nothing_is_kept)
+          without_memory_nothing_is_kept, null_is_refused_by_its_name)

@@ -184,7 +184,16 @@ START_TEST(a_damaged_record_fails_its_batch_alone)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    unit_refuses_null(lx_source_from_dataset(NULL, &source, &error), "dataset");
+}
+END_TEST
+
 UNIT_MAIN("loader/source-zrecord", a_directory_is_opened_as_a_dataset,
           a_dataset_stays_the_caller_s,
           a_field_of_varying_length_is_refused_by_name_unless_left_out,
-          what_is_no_dataset_is_refused, a_damaged_record_fails_its_batch_alone)
+          what_is_no_dataset_is_refused, a_damaged_record_fails_its_batch_alone,
+          null_is_refused_by_its_name)

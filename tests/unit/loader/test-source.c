@@ -142,8 +142,26 @@ START_TEST(states_have_what_tells_the_data)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    struct numbers numbers = {.length = 4, .width = 2};
+    lx_source *source = numbers_source(&numbers), *other;
+    lx_target targets[2] = {{NULL, 0}, {NULL, 0}};
+    lx_error error = LX_ERROR_INIT;
+    unit_refuses_null(lx_source_open(NULL, NULL, &other, &error), "path");
+    unit_refuses_null(lx_source_open("x", NULL, NULL, &error), "source");
+    unit_refuses_null(lx_source_fill(NULL, NULL, 0, targets, &error), "source");
+    unit_refuses_null(lx_source_fill(source, NULL, 1, targets, &error), "indices");
+    unit_refuses_null(lx_source_fill(source, NULL, 0, NULL, &error), "targets");
+    unit_ok(lx_source_fill(source, NULL, 0, targets, &error));
+    lx_source_unref(source);
+    lx_source_unref(NULL);
+}
+END_TEST
+
 UNIT_MAIN("loader/source", a_path_is_opened_by_what_it_is,
           what_is_neither_file_nor_directory_is_unsupported_and_not_waited_for,
           what_the_system_refuses_is_told_with_errno,
           no_index_beyond_the_length_reaches_the_source, nothing_wanted_is_nothing_done,
-          an_empty_source_has_no_records, states_have_what_tells_the_data)
+          an_empty_source_has_no_records, states_have_what_tells_the_data,
+          null_is_refused_by_its_name)

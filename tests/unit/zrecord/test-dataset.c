@@ -677,6 +677,32 @@ START_TEST(the_example_of_the_document_is_written_to)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_statistics totals;
+    lx_chunk_info chunk;
+    unit_refuses_null(lx_dataset_options_set_verify(NULL, LX_VERIFY_FIRST, &error), "options");
+    unit_refuses_null(lx_dataset_options_set_durable(NULL, true, &error), "options");
+    unit_refuses_null(lx_dataset_open(NULL, NULL, &dataset, &error), "path");
+    unit_refuses_null(lx_dataset_open("d", NULL, NULL, &error), "dataset");
+    unit_refuses_null(lx_dataset_refresh(NULL, NULL, &error), "dataset");
+    unit_refuses_null(lx_dataset_verify(NULL, NULL, NULL, NULL, NULL, &error), "dataset");
+    unit_refuses_null(lx_dataset_stat(NULL, &totals, NULL, &error), "dataset");
+    ck_assert_int_eq(lx_dataset_get_chunk(NULL, 0, &chunk), LX_ERR_ARGUMENT);
+    lx_dataset_options_free(NULL);
+    lx_dataset_close(NULL);
+    char *scratch = scratch_make();
+    records_make("d", 5, 2);
+    dataset = open_dataset("d");
+    unit_refuses_null(lx_dataset_stat(dataset, NULL, NULL, &error), "totals");
+    ck_assert_int_eq(lx_dataset_get_chunk(dataset, 0, NULL), LX_ERR_ARGUMENT);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/dataset", what_cannot_be_opened_is_told,
           newer_formats_are_refused_by_their_names,
           links_and_fifos_in_the_place_of_files_are_refused, the_path_may_have_links,
@@ -687,4 +713,4 @@ UNIT_MAIN("zrecord/dataset", what_cannot_be_opened_is_told,
           changes_and_deletes_of_later_versions_are_read, sets_of_unknown_fields_are_skipped,
           nothing_is_left_open, a_cleaner_gives_up_what_was_mapped, threads_refresh_and_read_one_handle, a_child_goes_on_reading,
           the_example_of_the_document_is_read, the_sealed_example_of_the_document_is_read,
-          the_example_of_the_document_is_written_to)
+          the_example_of_the_document_is_written_to, null_is_refused_by_its_name)

@@ -236,9 +236,26 @@ START_TEST(rules_of_entries_come_from_the_field)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    size_t position;
+    unit_refuses_null(lx_schema_add_field(NULL, "a", LX_UINT8, NULL, 0, LX_RAW, &error), "schema");
+    unit_refuses_null(lx_schema_add_field(schema, "a", LX_UINT8, NULL, 1, LX_RAW, &error), "shape");
+    unit_fails(lx_schema_add_field(schema, NULL, LX_UINT8, NULL, 0, LX_RAW, &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_schema_find_field(NULL, "a", &position, &error), "schema");
+    unit_refuses_null(lx_schema_find_field(schema, NULL, &position, &error), "name");
+    unit_refuses_null(lx_schema_find_field(schema, "a", NULL, &error), "position");
+    lx_schema_free(schema);
+    lx_schema_free(NULL);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/schema", fields_are_as_they_were_added, pointers_to_fields_stay_valid,
           names_are_checked, a_name_twice_is_refused, types_and_shapes_are_checked,
           there_is_a_largest_number_of_fields, payloads_are_aligned_to_what_divides_their_size,
           a_field_that_is_not_there_is_told_with_those_that_are,
           copies_are_equal_and_others_are_not, stems_and_ids_are_unique_too,
-          rules_of_entries_come_from_the_field)
+          rules_of_entries_come_from_the_field, null_is_refused_by_its_name)

@@ -442,10 +442,48 @@ START_TEST(an_executor_closed_under_a_writer_is_no_hang)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = records_schema();
+    lx_writer *writer;
+    lx_values columns[FIELDS] = {{NULL, NULL, NULL}};
+    unit_refuses_null(lx_writer_options_set_durability(NULL, LX_DURABILITY_FULL, &error), "options");
+    unit_refuses_null(lx_writer_options_set_chunk(NULL, 1, 4096, &error), "options");
+    unit_refuses_null(lx_writer_options_set_level(NULL, 1, &error), "options");
+    unit_refuses_null(lx_writer_options_set_executor(NULL, NULL, &error), "options");
+    unit_refuses_null(lx_writer_create(NULL, schema, NULL, &writer, &error), "path");
+    unit_refuses_null(lx_writer_create("d", NULL, NULL, &writer, &error), "schema");
+    unit_refuses_null(lx_writer_create("d", schema, NULL, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_open(NULL, NULL, &writer, &error), "path");
+    unit_refuses_null(lx_writer_open("d", NULL, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_append(NULL, (lx_value *)columns, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_extend(NULL, 0, columns, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_commit(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_sync(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_begin(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_end(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_rollback(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_seal(NULL, &error), "writer");
+    unit_ok(lx_writer_close(NULL, &error));
+    lx_writer_options_free(NULL);
+    ck_assert(!file_exists("d"));
+    writer = records_create("d", NULL);
+    unit_refuses_null(lx_writer_append(writer, NULL, NULL, &error), "values");
+    unit_refuses_null(lx_writer_extend(writer, 1, NULL, NULL, &error), "columns");
+    records_append(writer, 3); /* none of this was a failed append */
+    close_writer(writer);
+    expect_dataset("d", 3);
+    lx_schema_free(schema);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/writer", options_are_checked, what_was_chosen_at_creation_stays,
           the_level_counts, what_cannot_be_opened_is_told, a_sealed_dataset_is_not_written_to,
           a_writer_shows_its_schema_and_its_length, closing_commits, a_transaction_is_one_commit,
           a_rollback_undoes_what_is_not_committed, a_transaction_that_is_open_at_close_is_undone,
           a_thousand_chunks_under_64_descriptors, a_real_full_disk, a_child_is_told_that_it_is_one,
           a_child_of_a_busy_writer_does_not_hang, an_executor_of_ones_own_is_used,
-          an_executor_closed_under_a_writer_is_no_hang)
+          an_executor_closed_under_a_writer_is_no_hang, null_is_refused_by_its_name)
