@@ -49,12 +49,20 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
     return status;
 }
 
+/** Most records of a batch: no more than the rank gets of an epoch, however large a batch may be. */
+static uint64_t most_rows(const lx_loader *loader)
+{
+    uint64_t length = lx_order_get_length(loader->order), world = loader->shard.world;
+    uint64_t share = length / world + (length % world != 0);
+    return loader->batch_size < share ? loader->batch_size : share;
+}
+
 static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *options,
                                lx_error *error)
 {
     lx__layout layout;
     lx_status status = lx__layout_make(&layout, loader->source, options->fields,
-                                       options->field_count, options->batch_size, error);
+                                       options->field_count, most_rows(loader), error);
     if (status == LX_OK)
         status = lx__pipeline_open(&loader->pipeline, loader->executor, &layout,
                                    options->prefetch_bytes, options->transform,
@@ -257,6 +265,10 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
 
 static lx_status next_by(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
+    if (loader == NULL)
+        return lx__fail_null(error, "loader");
+    if (batch == NULL)
+        return lx__fail_null(error, "batch");
     *batch = NULL;
     lx_status status = lx__executor_check(loader->executor, error);
     if (status != LX_OK)

@@ -331,12 +331,38 @@ static void expect_refusal(struct setup setup, lx_status status, const char *par
     ck_assert_uint_eq(numbers.released, 1);
 }
 
+START_TEST(a_batch_beyond_the_source_takes_no_more_memory_than_it)
+{
+    static const uint64_t sizes[] = {1ull << 40, UINT64_MAX / 3}, lengths[] = {100, 1, 0};
+    for (int i = 0; i < 2 * 3 * 3 * 3; i++) {
+        uint64_t length = lengths[i / 2 % 3], world = 1 + (uint64_t)(i / 6 % 3);
+        struct numbers numbers = {.length = length, .width = 20};
+        for (uint64_t rank = 0; rank < world; rank++) {
+            lx_loader *loader = open_numbers(
+                &numbers, (struct setup){.batch_size = sizes[i % 2], .world = world, .rank = rank,
+                                         .epochs = 2, .threads = (uint32_t)(i / 18)});
+            uint64_t share = length / world + (rank < length % world);
+            for (int epoch = 0; epoch < 2 && share != 0; epoch++) {
+                lx_batch *batch = next_batch(loader);
+                ck_assert_uint_eq(lx_batch_get_rows(batch), share);
+                check_numbers(batch);
+                lx_batch_release(batch);
+            }
+            ck_assert_ptr_null(next_batch(loader));
+            lx_loader_stats stats;
+            lx_loader_read_stats(loader, &stats);
+            ck_assert_uint_le(stats.block_bytes, 1 << 20);
+            lx_loader_close(loader);
+        }
+    }
+}
+END_TEST
+
 START_TEST(what_cannot_be_opened_says_why)
 {
     static const char *const unknown[] = {"label", "lable"}, *const twice[] = {"label", "label"};
     expect_refusal((struct setup){.fields = unknown, .field_count = 2}, LX_ERR_NOT_FOUND, "lable");
     expect_refusal((struct setup){.fields = twice, .field_count = 2}, LX_ERR_ARGUMENT, "label");
-    expect_refusal((struct setup){.batch_size = 1ull << 62}, LX_ERR_LIMIT, "too large");
     expect_refusal((struct setup){.batch_size = 1ull << 40, .world = 1ull << 30}, LX_ERR_ARGUMENT,
                    "world");
     lx_order *order = make_order("shuffle", 21, 1, 0);
@@ -353,6 +379,12 @@ START_TEST(what_cannot_be_opened_says_why)
     unit_fails(lx_loader_open(source, options, &loader, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_loader_open(NULL, NULL, &loader, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_loader_open(source, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    struct numbers endless = {.length = 1ull << 62, .width = 5};
+    lx_source *large = numbers_source(&endless);
+    unit_ok(lx_loader_options_set_executor(options, NULL, &error));
+    unit_ok(lx_loader_options_set_batch_size(options, 1ull << 62, &error));
+    unit_fails(lx_loader_open(large, options, &loader, &error), LX_ERR_LIMIT);
+    lx_source_unref(large);
     lx_loader_options_free(options);
     lx_executor_unref(executor);
     lx_source_unref(source);
@@ -441,6 +473,31 @@ START_TEST(statistics_count_what_was_handed_out)
 }
 END_TEST
 
+START_TEST(null_is_refused_by_its_name)
+{
+    struct numbers numbers = {.length = 20, .width = 5};
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4});
+    lx_error error = LX_ERROR_INIT;
+    lx_batch *batch;
+    char text[100];
+    unit_refuses_null(lx_loader_next(NULL, &batch, &error), "loader");
+    unit_refuses_null(lx_loader_next(loader, NULL, &error), "batch");
+    unit_refuses_null(lx_loader_next_timed(NULL, 1, &batch, &error), "loader");
+    unit_refuses_null(lx_loader_next_timed(loader, 1, NULL, &error), "batch");
+    unit_refuses_null(lx_loader_seek(NULL, 1, &error), "loader");
+    unit_refuses_null(lx_loader_save(NULL, text, sizeof text, NULL, &error), "loader");
+    unit_refuses_null(lx_loader_save(loader, NULL, 1, NULL, &error), "text");
+    unit_refuses_null(lx_loader_restore(NULL, "{}", &error), "loader");
+    unit_refuses_null(lx_loader_restore(loader, NULL, &error), "text");
+    batch = next_batch(loader); /* nothing was passed over */
+    ck_assert_uint_eq(lx_batch_get_position(batch), 0);
+    lx_batch_release(batch);
+    lx_batch_release(NULL);
+    lx_loader_close(loader);
+    lx_loader_close(NULL);
+}
+END_TEST
+
 UNIT_MAIN("loader/loader", any_configuration_hands_out_what_positions_say,
           ends_come_again_until_the_loader_goes_on, a_seek_after_the_end_is_a_new_start,
           ranks_together_have_every_record_of_an_epoch_once,
@@ -448,6 +505,7 @@ UNIT_MAIN("loader/loader", any_configuration_hands_out_what_positions_say,
           rank_2_of_4_goes_on_at_70_after_17_steps, an_empty_source_is_at_its_end,
           one_record_is_an_epoch, a_rank_that_never_has_a_record_is_at_its_end,
           more_ranks_than_records_share_what_there_is, fields_come_in_the_order_asked_for,
+          a_batch_beyond_the_source_takes_no_more_memory_than_it, null_is_refused_by_its_name,
           what_cannot_be_opened_says_why, a_shorter_order_is_an_epoch_of_its_own_length,
           without_memory_opening_fails_and_next_can_be_tried_again,
           statistics_count_what_was_handed_out)
