@@ -141,6 +141,26 @@ static lx_status inflate_value(gather *g, uint64_t index, const lx__entry *entry
     return status;
 }
 
+/** A missing value counts as zeros in a dense field, and as nothing in one of bytes. */
+static uint64_t room_for(const gather *g, const lx__value_place *place)
+{
+    uint64_t dense = g->column->rules->size;
+    return place->data != NULL ? place->logical : dense != LX_NONE ? dense : 0;
+}
+
+static lx_status fail_measured(const gather *g, uint64_t index, uint64_t size, uint64_t room,
+                               lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_MISMATCH,
+                                "the record has %llu bytes, not the %llu that were measured: "
+                                "measure again",
+                                (unsigned long long)size, (unsigned long long)room);
+    lx__error_locate(error, g->snapshot->store->directory.path,
+                     lx__schema_field(g->snapshot->store->meta.schema, g->field)->name, index,
+                     LX_NONE);
+    return status;
+}
+
 /** The long way: any kind of value, checked and verified, to @p out, which holds @p room bytes. */
 static lx_status copy_any(gather *g, uint64_t index, uint8_t *out, uint64_t room, lx_error *error)
 {
@@ -154,14 +174,12 @@ static lx_status copy_any(gather *g, uint64_t index, uint8_t *out, uint64_t room
         status = lx__snapshot_verify(g->snapshot, g->field, index, &entry, &place, error);
     if (status != LX_OK)
         return status;
+    if (room_for(g, &place) != room)
+        return fail_measured(g, index, room_for(g, &place), room, error);
     if (place.data == NULL) {
         memset(out, 0, room);
         return LX_OK;
     }
-    if (place.logical != room)
-        return lx__fail(error, LX_ERR_MISMATCH,
-                        "record %llu has %u bytes, not the %llu that were measured: measure again",
-                        (unsigned long long)index, place.logical, (unsigned long long)room);
     if (place.physical < place.logical)
         return inflate_value(g, index, &entry, &place, out, error);
     if (room != 0)
