@@ -171,7 +171,11 @@ static inline size_t directory_count(const char *path)
     return count - 2;
 }
 
-/** Files do not grow beyond @p bytes from here on: a write that would is refused. */
+/**
+ * Files do not grow beyond @p bytes from here on: a write that would is refused. Check's own file
+ * of messages is one of them, and each assertion writes one: make few, so that none of them lies
+ * across the limit.
+ */
 static inline void limit_files(uint64_t bytes)
 {
     struct rlimit limit;

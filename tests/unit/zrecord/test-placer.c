@@ -251,13 +251,16 @@ START_TEST(the_first_failure_ends_it_until_it_is_forgotten)
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
     lx__stage *stages[6];
+    lx_status submitted = LX_OK;
     set_up(&f, false, 1u << 20, 1u << 30);
-    limit_files(20000);
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 6; i++)
         stages[i] = make_stage(&f, i * 50, 50); /* about 7 KB of payload each, and as much again */
-        unit_ok(lx__placer_submit(&f.placer, stages[i], &error));
-    }
+    limit_files(20000);
+    for (unsigned i = 0; i < 6 && submitted == LX_OK; i++)
+        submitted = lx__placer_submit(&f.placer, stages[i], &error);
     lx__placer_drain(&f.placer);
+    unlimit_files();
+    unit_ok(submitted);
     unit_ok(lx__placer_wait(&f.placer, stages[0], &error));
     unsigned placed = 0;
     while (placed < 6 && stages[placed]->placed)
@@ -269,7 +272,6 @@ START_TEST(the_first_failure_ends_it_until_it_is_forgotten)
         expect_error(status, LX_ERR_IO, "write", "0.zr");
         ck_assert(!stages[i]->placed); /* also those that would have had room */
     }
-    unlimit_files();
     lx__placer_reset(&f.placer);
     unit_ok(lx__chunk_files_rollback(&f.placer.chunks, &error));
     unit_ok(lx__placer_submit(&f.placer, stages[5], &error));
