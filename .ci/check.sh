@@ -5,7 +5,7 @@
 # The compilers' trees differ in their options as well, so that each option is built by somebody:
 # gcc all, clang shared libraries alone and Deflate by zlib, the sanitizers static ones alone.
 
-check_steps='gcc clang asan tsan doxygen dist model'
+check_steps='gcc clang asan tsan doxygen dist model demo'
 
 # check STEP...: runs these (or all), goes on after one that failed, and ends with the sum.
 check() {
@@ -144,6 +144,13 @@ check_model() {
     (cd tests && "$PYTHON" -m model --jobs "$jobs")
     faults=$(grep -c '^fault ' "$step_log")
     counted "$faults" 0 0
+}
+
+# The demo, whose own checks are the accuracy and the resumed run.
+check_demo() {
+    run_demo
+    grep -q 'they are the same, to the bit' "$step_log"
+    counted 1 0 0
 }
 
 # build_and_test TREE [WRAPPER...]: builds it, runs its tests, counts them.

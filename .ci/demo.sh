@@ -4,27 +4,35 @@
 # installation, in the empty folder build/demo/work. What the demo says goes to the terminal.
 
 demo() {
-    if [ ! -f doc/demo/run.sh ]; then
-        echo "bootstrap: there is no demo in this tree: doc/demo/run.sh is missing" >&2
-        return 1
-    fi
     start_job demo
     set_up demo
     need build demo_build
     need install demo_install
+    echo
+    demo_show
+}
 
+# run_demo: all of it after the set-up, within a step of another job.
+run_demo() {
+    demo_build
+    demo_install
+    demo_show
+}
+
+demo_show() {
     usr=$top/build/demo/usr
     work=$top/build/demo/work
     rm -rf "$work"
     mkdir -p "$work"
-    cd "$work" || return 1
-    PATH=$usr/bin:$PATH
-    LD_LIBRARY_PATH=$usr/lib
-    PYTHONPATH=$usr/python
-    MANPATH=$usr/share/man:
-    export PATH LD_LIBRARY_PATH PYTHONPATH MANPATH PYTHON
-    echo
-    sh "$top/doc/demo/run.sh"
+    (
+        cd "$work" || exit 1
+        PATH=$usr/bin:$PATH
+        LD_LIBRARY_PATH=$usr/lib
+        PYTHONPATH=$usr/python
+        MANPATH=$usr/share/man:
+        export PATH LD_LIBRARY_PATH PYTHONPATH MANPATH PYTHON
+        sh "$top/doc/demo/run.sh"
+    )
 }
 
 demo_build() {

@@ -126,6 +126,15 @@ LX_API void lx__executor_hold(lx_executor *executor);
 /** Undoes lx__executor_hold(). */
 LX_API void lx__executor_release(lx_executor *executor);
 
+/** Puts a reference to @p executor, which may be NULL, in the place of the one in @p slot. */
+static inline void lx__executor_replace(lx_executor **slot, lx_executor *executor)
+{
+    if (executor != NULL)
+        lx_executor_ref(executor);
+    lx_executor_unref(*slot);
+    *slot = executor;
+}
+
 /** Not one of a queue's threads. */
 #define LX__NO_WORKER UINT32_MAX
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "executor/task.h"
 
 const lx_loader_options lx__loader_defaults = {
     .batch_size = 1, .world = 1, .epochs = 1, .prefetch_bytes = (uint64_t)64 << 20};
@@ -142,10 +143,7 @@ lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_executor
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
-    if (executor != NULL)
-        lx_executor_ref(executor);
-    lx_executor_unref(options->executor);
-    options->executor = executor;
+    lx__executor_replace(&options->executor, executor);
     return LX_OK;
 }
 

@@ -51,10 +51,7 @@ lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_execut
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
-    if (executor != NULL)
-        lx_executor_ref(executor);
-    lx_executor_unref(options->executor);
-    options->executor = executor;
+    lx__executor_replace(&options->executor, executor);
     return LX_OK;
 }
 

@@ -68,9 +68,6 @@ lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_executor
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
-    if (executor != NULL)
-        lx_executor_ref(executor);
-    lx_executor_unref(options->executor);
-    options->executor = executor;
+    lx__executor_replace(&options->executor, executor);
     return LX_OK;
 }
