@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The store beside plain memory and plain files: warm random gather, append, open. Data is made in
  * the current folder, 2 GiB of it, and removed. */
-#include "bench.h"
+#include "plain.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,30 +21,6 @@
 #define STAGE ((size_t)1 << 20)
 #define OPEN_RECORDS 1000000
 
-static void must(int done, const char *what)
-{
-    if (!done) {
-        perror(what);
-        exit(1);
-    }
-}
-
-static void must_be_ok(lx_status status, const lx_error *error)
-{
-    char line[2048];
-    if (status == LX_OK)
-        return;
-    lx_error_describe(error, line, sizeof line);
-    fprintf(stderr, "bench: %s\n", line);
-    exit(1);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
-}
-
 /* ---- gather */
 
 struct gathering {
@@ -61,13 +37,6 @@ static void draw(struct gathering *g)
 {
     for (int i = 0; i < BATCH; i++)
         g->indices[i] = next_random(&g->random) % g->records;
-}
-
-static void kick(const uint8_t *record, size_t size)
-{
-    for (size_t page = 0; page < size; page += 4096)
-        for (size_t line = page; line < size && line < page + 256; line += 64)
-            __builtin_prefetch(record + line);
 }
 
 static void gather_plain(void *context)

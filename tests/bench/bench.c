@@ -16,6 +16,8 @@ static const struct {
     void (*run)(bench_run *bench);
 } benches[] = {
     {"executor", "tasks and their parts, memory of batches", bench_executor},
+    {"loader", "prefetched batches beside plain loops (wants some GiB, best in a tmpfs)",
+     bench_loader},
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
     {"zrecord", "gather, append and open beside plain memory and files (wants 5 GiB, best in a tmpfs)", bench_zrecord},
 };

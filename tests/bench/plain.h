@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief What benchmarks of the store and the loader share: plain loops, and their failures.
+ */
+#ifndef LX_BENCH_PLAIN_H
+#define LX_BENCH_PLAIN_H
+
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <loaderx/status.h>
+
+static inline void must(int done, const char *what)
+{
+    if (!done) {
+        perror(what);
+        exit(1);
+    }
+}
+
+static inline void must_be_ok(lx_status status, const lx_error *error)
+{
+    char line[2048];
+    if (status == LX_OK)
+        return;
+    lx_error_describe(error, line, sizeof line);
+    fprintf(stderr, "bench: %s\n", line);
+    exit(1);
+}
+
+static inline uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/** Touches the first lines of each page of a record, which is copied next. */
+static inline void kick(const uint8_t *record, size_t size)
+{
+    for (size_t page = 0; page < size; page += 4096)
+        for (size_t line = page; line < size && line < page + 256; line += 64)
+            __builtin_prefetch(record + line);
+}
+
+#endif
