@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""The bindings beside NumPy: shuffled batches of Fashion-MNIST, and gathered records of 4 KiB.
+
+    PYTHONPATH=... PATH=... python3 tests/bench/bench-python.py DIR [--json FILE] [--plot FILE]
+
+DIR is made if need be, and keeps the data for the next run; a tmpfs is best. The images are those
+of Debian's package dataset-fashion-mnist, which `loaderx import` reads as they are. Cases of a
+comparison take turns for at least seven rounds, and medians count, above all their ratio to the
+first of them. Ours have order, verification (in the epoch before) and delivery in them; NumPy's
+rows are given their indices, which were made beforehand.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import loaderx as lx
+
+IDX_FOLDER = '/usr/share/datasets/fashion-mnist'
+BATCH = 256
+RECORD = 4096
+ROUNDS = 7
+ROUND_SECONDS = 0.05    # a round of a case lasts so long at least
+SEED = 42
+
+
+# ---- measuring
+
+class Case:
+    """One way to do a job: a function that is called for each unit of work."""
+
+    def __init__(self, name, run, records):
+        self.name = name
+        self.run = run
+        self.records = records
+        self.seconds = []    # of a unit, of each round
+
+    def time(self, repeats):
+        run = self.run
+        start = time.perf_counter()
+        for _ in range(repeats):
+            run()
+        return time.perf_counter() - start
+
+    def repeats(self):
+        """How many units fill a round; the warm-up, too."""
+        count = 1
+        while self.time(count) < ROUND_SECONDS:
+            count *= 2
+        return count
+
+    @property
+    def median(self):
+        return statistics.median(self.seconds)
+
+
+def compare(report, title, cases, rounds):
+    """Run the cases against each other, print a table and keep the numbers."""
+    repeats = [case.repeats() for case in cases]
+    for _ in range(rounds):
+        for case, count in zip(cases, repeats):
+            case.seconds.append(case.time(count) / count)
+    print(f'\n{title}: medians of {rounds} rounds in turn')
+    print(f'{"":44}{"a batch":>12}{"least":>12}{"batches/s":>12}{"records/s":>12}{"ratio":>8}')
+    reference = cases[0].median
+    for case in cases:
+        print(f'{case.name:44}{case.median * 1e6:9.1f} us{min(case.seconds) * 1e6:9.1f} us'
+              f'{1 / case.median:12,.0f}{case.records / case.median:12,.0f}'
+              f'{reference / case.median:8.2f}', flush=True)
+    report['groups'].append({
+        'title': title,
+        'cases': [{'name': case.name, 'records': case.records, 'median_seconds': case.median,
+                   'speed_ratio': reference / case.median, 'round_seconds': case.seconds}
+                  for case in cases],
+    })
+
+
+def cache_bytes():
+    """Bytes of the last-level cache, 0 where the system does not tell."""
+    try:
+        return max(os.sysconf('SC_LEVEL3_CACHE_SIZE'), 0)
+    except (OSError, ValueError):
+        return 0
+
+
+# ---- Fashion-MNIST
+
+def read_idx(path):
+    """The array of a gzipped IDX file of bytes."""
+    with gzip.open(path) as file:
+        data = file.read()
+    shape = np.frombuffer(data, '>u4', data[3], 4)
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape).copy()
+
+
+def import_fashion(folder, idx_folder):
+    """The dataset of the training images, imported by the command if it is not there."""
+    path = os.path.join(folder, 'fashion')
+    if not os.path.exists(path):
+        idx = [f'--idx={name}={os.path.join(idx_folder, file)}'
+               for name, file in (('data', 'train-images-idx3-ubyte.gz'),
+                                  ('label', 'train-labels-idx1-ubyte.gz'))]
+        subprocess.run(['loaderx', 'import', path, *idx], check=True)
+    return path
+
+
+def take_from(loader):
+    """A function that takes the next batch of a loader, which never ends, and drops it."""
+    def take():
+        next(loader)
+    return take
+
+
+def python_overhead(dataset, report):
+    """Print what Python adds to a batch: next() for a batch of one record, filled by the caller."""
+    loader = lx.Loader(dataset, fields=['data', 'label'], batch_size=1, epochs=None, threads=0,
+                       order=lx.Shuffle(seed=SEED))
+    take = take_from(loader)
+    runs = [Case('', take, 1) for _ in range(ROUNDS)]
+    best = statistics.median(case.time(20000) / 20000 for case in runs)
+    loader.close()
+    print(f'next() of a batch of one record, all in all: {best * 1e6:.2f} us')
+    report['python_seconds_a_batch'] = best
+
+
+def compare_loaders(report, folder, idx_folder, rounds):
+    path = import_fashion(folder, idx_folder)
+    images = read_idx(os.path.join(idx_folder, 'train-images-idx3-ubyte.gz'))
+    labels = read_idx(os.path.join(idx_folder, 'train-labels-idx1-ubyte.gz'))
+    dataset = lx.open(path)
+    length = len(dataset)
+    permutation = np.random.default_rng(SEED).permutation(length)
+    batches = [permutation[i:i + BATCH] for i in range(0, length - BATCH + 1, BATCH)]
+    place = 0
+
+    def index_arrays():
+        nonlocal place
+        place = (place + 1) % len(batches)
+        indices = batches[place]
+        return images[indices], labels[indices]
+
+    cases = [Case('NumPy: x[idx]; y[idx]', index_arrays, BATCH)]
+    loaders = []
+    for threads in (None, 0, 1, 2):
+        loader = lx.Loader(dataset, fields=['data', 'label'], batch_size=BATCH, epochs=None,
+                           order=lx.Shuffle(seed=SEED), threads=threads, drop_last=True)
+        for _ in range(len(loader)):    # the first epoch verifies
+            batch = next(loader)
+        assert batch['data'].shape == (BATCH, 28, 28) and len(batch['label']) == BATCH
+        name = 'as many threads as CPUs' if threads is None else f'{threads} threads'
+        cases.append(Case(f'lx.Loader, {name}', take_from(loader), BATCH))
+        loaders.append(loader)
+    compare(report, f'shuffled Fashion-MNIST, {BATCH} a batch', cases, rounds)
+    for loader in loaders:
+        loader.close()
+    python_overhead(dataset, report)
+
+
+# ---- records of 4 KiB
+
+def make_records(folder, count):
+    """A dataset and a plain file of the same records, each made if it is not there."""
+    path = os.path.join(folder, f'records-{count}')
+    plain = path + '.bin'
+    if os.path.exists(path) and os.path.exists(plain):
+        return path, plain
+    step = 4096
+    rng = np.random.default_rng(SEED)
+    with open(plain, 'wb') as file, \
+            lx.create(path, {'data': lx.Field('uint8', (RECORD,))}) as writer:
+        for first in range(0, count, step):
+            rows = rng.integers(0, 256, (min(step, count - first), RECORD), np.uint8)
+            writer.extend(data=rows)
+            rows.tofile(file)
+    return path, plain
+
+
+def compare_gather(report, folder, megabytes, rounds):
+    count = (megabytes << 20) // RECORD
+    path, plain = make_records(folder, count)
+    memmap = np.memmap(plain, np.uint8, 'r', shape=(count, RECORD))
+    dataset = lx.open(path)
+    rng = np.random.default_rng(SEED)
+    batches = [rng.integers(0, count, BATCH) for _ in range(4096)]
+    out = np.empty((BATCH, RECORD), np.uint8)
+    for first in range(0, count, BATCH):    # pages are there, records verified
+        rows = dataset['data'][first:first + BATCH]
+        assert np.array_equal(rows, memmap[first:first + BATCH])
+
+    def in_turn(run):
+        place = 0
+
+        def run_next():
+            nonlocal place
+            place = (place + 1) % len(batches)
+            run(batches[place])
+        return run_next
+
+    cases = [
+        Case('NumPy memmap: m[idx]', in_turn(lambda idx: memmap[idx]), BATCH),
+        Case('NumPy memmap: np.take(m, idx, axis=0, out=)',
+             in_turn(lambda idx: np.take(memmap, idx, axis=0, out=out)), BATCH),
+        Case("ds.gather(idx, fields=['data'], out=)",
+             in_turn(lambda idx: dataset.gather(idx, fields=['data'], out={'data': out})), BATCH),
+        Case("ds['data'][idx]", in_turn(lambda idx: dataset['data'][idx]), BATCH),
+    ]
+    title = (f'{BATCH} random records of {RECORD} bytes of {megabytes} MiB '
+             f'(last-level cache: {cache_bytes() >> 20} MiB)')
+    compare(report, title, cases, rounds)
+
+
+# ---- reports
+
+def plot(report, path):
+    import matplotlib
+    matplotlib.use('Agg')
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(len(report['groups']), figsize=(9, 5), squeeze=False)
+    for axis, group in zip(axes[:, 0], report['groups']):
+        names = [case['name'] for case in group['cases']]
+        speeds = [case['records'] / case['median_seconds'] for case in group['cases']]
+        axis.barh(names, speeds, color=['0.6' if 'NumPy' in name else 'C0' for name in names])
+        axis.invert_yaxis()
+        axis.set_title(group['title'], fontsize=9)
+        axis.set_xlabel('records a second')
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+
+
+def default_megabytes():
+    """Four times the last-level cache, at least 256 MiB, at most a sixth of the free memory."""
+    free = os.sysconf('SC_AVPHYS_PAGES') * os.sysconf('SC_PAGESIZE')
+    return min(max(4 * cache_bytes(), 256 << 20), free // 6) >> 20
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description='The bindings beside NumPy.')
+    parser.add_argument('folder', metavar='DIR', help='where data is made and kept')
+    parser.add_argument('--idx', metavar='FOLDER', default=IDX_FOLDER,
+                        help='where the gzipped IDX files are (default: %(default)s)')
+    parser.add_argument('--mib', type=int, default=None,
+                        help='size of the records of 4 KiB (default: 4 last-level caches)')
+    parser.add_argument('--rounds', type=int, default=ROUNDS)
+    parser.add_argument('--json', metavar='FILE', help='write every round there')
+    parser.add_argument('--plot', metavar='FILE', help='draw a PNG there (needs matplotlib)')
+    arguments = parser.parse_args()
+    if arguments.rounds < ROUNDS:
+        parser.error(f'fewer than {ROUNDS} rounds say too little')
+    if arguments.mib is not None and arguments.mib < 1:
+        parser.error('--mib: at least 1')
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    os.makedirs(arguments.folder, exist_ok=True)
+    report = {
+        'machine': {'architecture': platform.machine(), 'processors': os.cpu_count(),
+                    'system': platform.platform()},
+        'versions': {'loaderx': lx.__version__, 'numpy': np.__version__,
+                     'python': platform.python_version()},
+        'rounds': arguments.rounds,
+        'groups': [],
+    }
+    compare_loaders(report, arguments.folder, arguments.idx, arguments.rounds)
+    compare_gather(report, arguments.folder, arguments.mib or default_megabytes(),
+                   arguments.rounds)
+    if arguments.json:
+        with open(arguments.json, 'w', encoding='utf-8') as file:
+            json.dump(report, file, indent=1)
+    if arguments.plot:
+        plot(report, arguments.plot)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
