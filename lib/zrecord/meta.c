@@ -119,26 +119,7 @@ lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_e
     return status;
 }
 
-/* ---- reading */
-
-lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx_error *error)
-{
-    char *text;
-    size_t size;
-    *meta = (lx__meta){0};
-    lx_status status = lx__file_read_all(file, LX__META_LIMIT, &text, &size, error);
-    if (status == LX_ERR_LIMIT) {
-        status = LX_ERR_CORRUPT; /* the limit is the format's, not this library's */
-        if (error != NULL && error->status == LX_ERR_LIMIT)
-            error->status = status;
-    }
-    if (status == LX_OK) {
-        status = lx__meta_parse(meta, text, size, error);
-        lx__free(text);
-    }
-    lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
-    return status;
-}
+/* ---- what it says */
 
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
                              lx_error *error)
