@@ -49,7 +49,7 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
     return status;
 }
 
-/** Most records of a batch: no more than the rank gets of an epoch, however large a batch may be. */
+/** Most records of a batch: no more than the rank gets of an epoch, whatever batch_size is. */
 static uint64_t most_rows(const lx_loader *loader)
 {
     uint64_t length = lx_order_get_length(loader->order), world = loader->shard.world;

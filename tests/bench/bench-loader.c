@@ -276,8 +276,9 @@ static void compare(bench_run *bench, const struct shape *shape, size_t bytes, s
         for (size_t b = 0; b < data.records / shape->batch; b++)
             take_batch(loaders[i]);
     }
-    snprintf(title, sizeof title, "shuffled %s, %zu a batch, of %zu MiB (last-level cache: %zu MiB)",
-             shape->name, shape->batch, data.records * shape->record / MIB, cache / MIB);
+    snprintf(title, sizeof title,
+             "shuffled %s, %zu a batch, of %zu MiB (last-level cache: %zu MiB)", shape->name,
+             shape->batch, data.records * shape->record / MIB, cache / MIB);
     bench_compare(bench, title, "batch", cases, 2 + THREADS);
     report_ratios(bench, cases);
     for (int i = 0; i < THREADS; i++)

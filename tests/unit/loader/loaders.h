@@ -27,6 +27,7 @@ struct numbers {
     struct gate *gate;
     bool failing;        /* records whose index is bad modulo bad_of, with this status */
     uint64_t bad, bad_of;
+    uint64_t slow_ns;    /* the lowest of those takes so long to fail */
     lx_status status;
     bool silent;         /* no error is filled in */
     const char *identity;
@@ -42,6 +43,8 @@ static inline lx_status numbers_fill(void *user, const uint64_t *indices, size_t
         gate_pass(self->gate);
     for (size_t i = 0; i < count; i++) {
         if (self->failing && indices[i] % self->bad_of == self->bad) {
+            if (indices[i] == self->bad && self->slow_ns != 0)
+                nap(self->slow_ns);
             if (!self->silent) {
                 error->status = self->status;
                 error->record = indices[i];

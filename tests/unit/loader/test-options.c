@@ -164,6 +164,7 @@ START_TEST(without_memory_names_stay_as_they_were)
 END_TEST
 
 UNIT_MAIN("loader/options", the_defaults_are_those_of_the_header,
-          values_out_of_range_are_refused_and_change_nothing, null_is_refused_by_its_name, the_last_of_order_and_shuffle_counts,
+          values_out_of_range_are_refused_and_change_nothing, null_is_refused_by_its_name,
+          the_last_of_order_and_shuffle_counts,
           shuffle_is_the_order_of_the_source_s_length, names_are_copied_and_may_be_set_again,
           without_memory_names_stay_as_they_were)

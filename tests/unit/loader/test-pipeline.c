@@ -146,61 +146,23 @@ START_TEST(failures_come_in_their_place_and_the_next_call_goes_on)
 }
 END_TEST
 
-/** Bad records: the first of a batch is read so slowly that others have failed long before. */
-static const uint64_t bad_records[] = {5, 30, 37, 61};
-
-struct slow_failure {
-    bool wait; /* other threads are there to fail */
-    atomic_bool later_failed;
-};
-
-static lx_status fail_slowly(void *user, const uint64_t *indices, size_t count,
-                             const lx_target *targets, lx_error *error)
-{
-    struct slow_failure *self = user;
-    (void)targets;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < sizeof bad_records / sizeof *bad_records; k++) {
-            if (indices[i] != bad_records[k])
-                continue;
-            for (int naps = 0; k == 0 && self->wait && naps < 200; naps++) {
-                nap(MILLISECOND);
-                if (atomic_load(&self->later_failed))
-                    break;
-            }
-            if (k == 0 && self->wait)
-                nap(MILLISECOND); /* until it is noted, too */
-            atomic_store(&self->later_failed, k != 0);
-            error->status = k == 0 ? LX_ERR_CORRUPT : LX_ERR_IO;
-            error->record = indices[i];
-            return error->status;
-        }
-    }
-    return LX_OK;
-}
-
 START_TEST(the_lowest_of_several_failures_is_told)
 {
     static const uint32_t threads[] = {0, 1, 2, 16};
-    static const uint64_t width = WIDE;
-    static const lx_source_functions functions = {sizeof functions, fail_slowly, NULL};
-    const lx_column_info column = {.name = "wide", .dtype = LX_UINT8, .ndim = 1, .shape = &width};
-    for (int i = 0; i < 4; i++) {
-        struct slow_failure failure = {.wait = threads[i] != 0};
-        lx_error error = LX_ERROR_INIT;
-        lx_source *source;
-        unit_ok(lx_source_new(&functions, &failure, 64, &column, 1, NULL, &source, &error));
-        lx_loader *loader = open_loader(
-            source, (struct setup){.batch_size = 64, .epochs = 5, .threads = threads[i]});
+    for (int i = 0; i < 4; i++) { /* records 5, 30 and 55; threads see 5 fail last */
+        struct numbers numbers = {.length = 64, .width = WIDE, .failing = true, .bad = 5,
+                                  .bad_of = 25, .slow_ns = 20 * MILLISECOND,
+                                  .status = LX_ERR_CORRUPT};
+        lx_loader *loader = open_numbers(
+            &numbers, (struct setup){.batch_size = 64, .epochs = 5, .threads = threads[i]});
         for (int epoch = 0; epoch < 5; epoch++) {
+            lx_error error = LX_ERROR_INIT;
             lx_batch *batch;
-            lx_error_clear(&error);
             ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_CORRUPT);
             ck_assert_uint_eq(error.record, 5);
             ck_assert_ptr_null(batch);
         }
         lx_loader_close(loader);
-        lx_source_unref(source);
     }
 }
 END_TEST

@@ -449,7 +449,8 @@ START_TEST(null_is_refused_by_its_name)
     lx_schema *schema = records_schema();
     lx_writer *writer;
     lx_values columns[FIELDS] = {{NULL, NULL, NULL}};
-    unit_refuses_null(lx_writer_options_set_durability(NULL, LX_DURABILITY_FULL, &error), "options");
+    unit_refuses_null(lx_writer_options_set_durability(NULL, LX_DURABILITY_FULL, &error),
+                      "options");
     unit_refuses_null(lx_writer_options_set_chunk(NULL, 1, 4096, &error), "options");
     unit_refuses_null(lx_writer_options_set_level(NULL, 1, &error), "options");
     unit_refuses_null(lx_writer_options_set_executor(NULL, NULL, &error), "options");
