@@ -85,9 +85,10 @@ def compare(report, title, cases, rounds):
 
 def cache_bytes():
     """Bytes of the last-level cache, 0 where the system does not tell."""
-    try:
-        return max(os.sysconf('SC_LEVEL3_CACHE_SIZE'), 0)
-    except (OSError, ValueError):
+    try:    # os.sysconf() does not know the name
+        told = subprocess.run(['getconf', 'LEVEL3_CACHE_SIZE'], stdout=subprocess.PIPE, check=True)
+        return int(told.stdout)
+    except (OSError, ValueError, subprocess.CalledProcessError):
         return 0
 
 
@@ -155,7 +156,7 @@ def compare_loaders(report, folder, idx_folder, rounds):
         for _ in range(len(loader)):    # the first epoch verifies
             batch = next(loader)
         assert batch['data'].shape == (BATCH, 28, 28) and len(batch['label']) == BATCH
-        name = 'as many threads as CPUs' if threads is None else f'{threads} threads'
+        name = 'as many threads as CPUs' if threads is None else f'{threads} thread{"" if threads == 1 else "s"}'
         cases.append(Case(f'lx.Loader, {name}', take_from(loader), BATCH))
         loaders.append(loader)
     compare(report, f'shuffled Fashion-MNIST, {BATCH} a batch', cases, rounds)
