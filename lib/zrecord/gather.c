@@ -93,7 +93,10 @@ static inline const uint8_t *find_raw(const gather *g, uint64_t index)
     if (physical != g->size)
         return NULL;
     if (chunk == LX__CHUNK_INLINE)
-        return physical == LX__INLINE_MAX ? row + 8 : NULL;
+        return physical == LX__INLINE_MAX ||
+                       (physical < LX__INLINE_MAX && offset >> 8 * physical == 0)
+                   ? row + 8
+                   : NULL;
     uint32_t position = lx__snapshot_find_chunk(g->snapshot, chunk);
     if (position == LX__NO_CHUNK || (offset & g->align_mask) != 0 || physical == 0 ||
         !lx__range_fits(offset, physical, g->snapshot->state.chunks[position].bytes))

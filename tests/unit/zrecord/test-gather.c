@@ -128,6 +128,61 @@ START_TEST(records_of_pages_are_copied_whole)
 }
 END_TEST
 
+/** A sealed dataset of 100 records of @p size bytes, byte k of record i being i + k. */
+static void make_small(const char *path, uint64_t size)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    lx_writer *writer;
+    uint8_t values[100 * LX__INLINE_MAX];
+    for (uint64_t i = 0; i < 100 * size; i++)
+        values[i] = (uint8_t)(i / size + i % size);
+    unit_ok(lx_schema_add_field(schema, "small", LX_UINT8, &size, 1, LX_RAW, &error));
+    unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
+    unit_ok(lx_writer_extend(writer, 100, &(lx_values){.data = values}, NULL, &error));
+    unit_ok(lx_writer_seal(writer, &error));
+    unit_ok(lx_writer_close(writer, &error));
+    lx_schema_free(schema);
+}
+
+START_TEST(small_values_are_read_from_their_entries)
+{
+    static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
+    char *scratch = scratch_make();
+    for (uint64_t size = 1; size <= LX__INLINE_MAX; size++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", (int)size);
+        make_small(name, size);
+        lx__entry right = entry_of(name, "small", 7), wrong = right;
+        ck_assert(lx__entry_is_inline(&right));
+        for (size_t way = 0; way < 3; way++) {
+            lx_error error = LX_ERROR_INIT;
+            uint64_t indices[100];
+            uint8_t out[100 * LX__INLINE_MAX];
+            lx__snapshot *snapshot = pin(name, ways[way]);
+            for (uint64_t i = 0; i < 100; i++)
+                indices[i] = 99 - i;
+            for (int epoch = 0; epoch < 2; epoch++) {
+                unit_ok(lx__gather_dense(snapshot, 0, indices, 100, out, size, &error));
+                for (uint64_t i = 0; i < 100 * size; i++)
+                    ck_assert_uint_eq(out[i], (uint8_t)(99 - i / size + i % size));
+            }
+            if (size < LX__INLINE_MAX) { /* however it is verified, and verified before */
+                wrong.offset = right.offset | 1ull << 8 * size;
+                entry_put(name, "small", 7, &wrong);
+                lx_status status =
+                    lx__gather_dense(snapshot, 0, indices, 100, out, size, &error);
+                ck_assert_uint_eq(error.record, 7);
+                expect_error(status, LX_ERR_CORRUPT, "behind its end", "small.offset");
+                entry_put(name, "small", 7, &right);
+            }
+            lx__snapshot_unref(snapshot);
+        }
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 /** The three calls must fail alike for a batch with this index in its middle. */
 static void expect_failure(lx__snapshot *snapshot, int field, uint64_t bad, lx_status status,
                            const char *said, const char *where)
@@ -377,7 +432,8 @@ START_TEST(threads_touch_records_first_together)
 END_TEST
 
 UNIT_MAIN("zrecord/gather", any_number_of_any_records_comes_in_the_order_asked_for,
-          records_of_pages_are_copied_whole, an_index_beyond_the_length_is_told,
+          records_of_pages_are_copied_whole, small_values_are_read_from_their_entries,
+          an_index_beyond_the_length_is_told,
           every_wrong_number_of_an_entry_is_told,
           a_damaged_payload_is_found_as_the_handle_was_told_to,
           a_compressed_value_is_verified_every_time, zstd_of_later_versions_is_refused_by_its_name,
