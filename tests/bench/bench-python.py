@@ -15,6 +15,7 @@ import gzip
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -171,16 +172,18 @@ def make_records(folder, count):
     """A dataset and a plain file of the same records, each made if it is not there."""
     path = os.path.join(folder, f'records-{count}')
     plain = path + '.bin'
-    if os.path.exists(path) and os.path.exists(plain):
+    if os.path.exists(plain):
         return path, plain
+    shutil.rmtree(path, ignore_errors=True)    # of a run that was interrupted
     step = 4096
     rng = np.random.default_rng(SEED)
-    with open(plain, 'wb') as file, \
+    with open(plain + '.part', 'wb') as file, \
             lx.create(path, {'data': lx.Field('uint8', (RECORD,))}) as writer:
         for first in range(0, count, step):
             rows = rng.integers(0, 256, (min(step, count - first), RECORD), np.uint8)
             writer.extend(data=rows)
             rows.tofile(file)
+    os.replace(plain + '.part', plain)
     return path, plain
 
 
