@@ -519,7 +519,8 @@ typedef struct lx_verification {
 
 /**
  * Reads every record of every field, checks its entry and its checksum, and decompresses it;
- * of a sealed dataset also the tables' own checksums and the lengths of all files.
+ * of a sealed dataset also the tables' own checksums and the lengths of all files. Values of zstd
+ * fields, which this version cannot decompress, are checked by their checksums.
  *
  * @param[in]  dataset   A dataset.
  * @param[in]  damaged   Told of each damage; may be NULL.

@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "zrecord/sealed.h"
 
+/* How often meta.json may be replaced while the dataset is being opened. */
+#define OPEN_TRIES 100
+
 lx_dataset_options *lx_dataset_options_new(void)
 {
     lx_dataset_options *options = lx__alloc(sizeof *options);
@@ -88,27 +91,31 @@ static lx_status replay_on(const lx_dataset *dataset, lx__store *store, const lx
     return lx__snapshot_new(store, &state, snapshot, error);
 }
 
-/** Opens everything from the start. A set of an unknown field may mean that the schema changed
- * between the readings of meta.json and of the log: then once more. */
+/** Opens everything from the start. If meta.json is replaced between the readings of it and of the
+ * log, there may be sets of a field that is not known yet, or records behind a seal that was taken
+ * off: then once more, and no damage. */
 static lx_status open_anew(const lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error)
 {
-    lx_status status = LX_OK;
-    bool again = true, current = true;
-    for (int tries = 0; status == LX_OK && again && tries < 2; tries++) {
+    for (int tries = 1;; tries++) {
         lx__store *store;
-        status = lx__store_open(dataset->path, dataset->options.verify, &store, error);
+        bool unknown;
+        lx_error why = LX_ERROR_INIT;
+        lx_status status = lx__store_open(dataset->path, dataset->options.verify, &store, error);
         if (status != LX_OK)
             return status;
         lx__store_set_executor(store, dataset->options.executor);
-        status = replay_on(dataset, store, NULL, &again, snapshot, error);
-        if (status == LX_OK && again)
-            status = lx__store_is_current(store, &current, error);
-        again = again && !current;
-        if (status == LX_OK && again && tries == 0)
-            lx__snapshot_unref(*snapshot);
+        status = replay_on(dataset, store, NULL, &unknown, snapshot, &why);
+        bool again = (unknown || status == LX_ERR_CORRUPT) && tries < OPEN_TRIES &&
+                     lx__store_was_replaced(store);
         lx__store_unref(store);
+        if (!again) {
+            if (status != LX_OK && error != NULL && error->status >= 0)
+                *error = why;
+            return status;
+        }
+        if (status == LX_OK)
+            lx__snapshot_unref(*snapshot);
     }
-    return status;
 }
 
 static lx_status open_dataset(lx_dataset *dataset, const char *path, lx_error *error)
@@ -223,8 +230,16 @@ static lx_status refresh(lx_dataset *dataset, bool *changed, lx_error *error)
     lx__snapshot *now = dataset->snapshot, *next; /* only refreshes change it */
     bool current, unknown = false;
     lx_status status = lx__store_is_current(now->store, &current, error);
-    if (status == LX_OK && current)
-        status = replay_on(dataset, now->store, &now->state, &unknown, &next, error);
+    if (status == LX_OK && current) {
+        lx_error why = LX_ERROR_INIT;
+        status = replay_on(dataset, now->store, &now->state, &unknown, &next, &why);
+        if (status == LX_ERR_CORRUPT && lx__store_was_replaced(now->store)) {
+            status = LX_OK; /* a seal was taken off just now */
+            current = false;
+        }
+        if (status != LX_OK && error != NULL && error->status >= 0)
+            *error = why;
+    }
     if (status == LX_OK && (!current || unknown)) {
         if (current)
             lx__snapshot_unref(next);

@@ -76,3 +76,8 @@ bool lx__name_is_table(const char *name, const char *stem, uint64_t *table_gener
     lx__table_name(stem, LX__CHECK_KIND, 0, first);
     return parse_generation(name, first, table_generation);
 }
+
+void lx__dict_name(const char *stem, char *name)
+{
+    snprintf(name, LX__NAME_SIZE, "%s.dict", stem);
+}

@@ -29,6 +29,9 @@ bool lx__name_is_chunk(const char *name, uint64_t *id);
 /** Whether @p name is that of a table of @p stem, of either kind, and of which table generation. */
 bool lx__name_is_table(const char *name, const char *stem, uint64_t *table_generation);
 
+/** The dictionary of a field, in the dataset's directory. */
+void lx__dict_name(const char *stem, char *name);
+
 #define LX__OFFSET_KIND "offset"
 #define LX__CHECK_KIND "check"
 

@@ -50,11 +50,15 @@ static lx_status visit_chunk(void *user, const char *name, lx_error *error)
 static bool is_ours(const removal *self, const char *name)
 {
     uint64_t number;
+    char dict[LX__NAME_SIZE];
     if (lx__name_is_log(name, &number) || strcmp(name, LX__META_NEW_NAME) == 0)
         return true;
-    for (size_t i = 0; i < self->meta.schema->count; i++)
-        if (lx__name_is_table(name, lx__schema_field(self->meta.schema, i)->stem, &number))
+    for (size_t i = 0; i < self->meta.schema->count; i++) {
+        const char *stem = lx__schema_field(self->meta.schema, i)->stem;
+        lx__dict_name(stem, dict);
+        if (lx__name_is_table(name, stem, &number) || strcmp(name, dict) == 0)
             return true;
+    }
     return false;
 }
 

@@ -46,26 +46,19 @@ static bool unfull_agrees(const lx__store *store, const lx__state *state)
     return next == json_array_size(unfull);
 }
 
-/** Calls @p visit for both tables of each field, with their names. */
+/** What is done to a table of a name, which must have @p bytes. */
 typedef lx_status table_visitor(const lx__store *store, const char *name, uint64_t bytes,
                                 lx_error *error);
 
-static lx_status visit_tables(const lx__store *store, const lx__state *state,
-                              table_visitor *visit, lx_error *error)
+static lx_status visit_table(const lx__store *store, const lx__state *state, size_t position,
+                             const char *kind, table_visitor *visit, lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    const lx_schema *schema = store->meta.schema;
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < schema->count; i++) {
-        const lx__field *field = lx__schema_field(schema, i);
-        lx__table_name(field->stem, LX__OFFSET_KIND, state->table_generation, name);
-        status = visit(store, name, state->length * LX__OFFSET_ROW, error);
-        if (status == LX_OK) {
-            lx__table_name(field->stem, LX__CHECK_KIND, state->table_generation, name);
-            status = visit(store, name, state->length * LX__CHECK_ROW, error);
-        }
-        lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
-    }
+    const lx__field *field = lx__schema_field(store->meta.schema, position);
+    size_t row = strcmp(kind, LX__OFFSET_KIND) == 0 ? LX__OFFSET_ROW : LX__CHECK_ROW;
+    lx__table_name(field->stem, kind, state->table_generation, name);
+    lx_status status = visit(store, name, state->length * row, error);
+    lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
     return status;
 }
 
@@ -97,7 +90,13 @@ lx_status lx__sealed_check(const lx__store *store, const lx__state *state,
     if (json_object_size(json_object_get(store->meta.document, "tables")) !=
         2 * store->meta.schema->count)
         return disagree(store, error, "the tables and the fields in meta.json");
-    return visit_tables(store, state, check_size, error);
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < store->meta.schema->count; i++) {
+        status = visit_table(store, state, i, LX__OFFSET_KIND, check_size, error);
+        if (status == LX_OK)
+            status = visit_table(store, state, i, LX__CHECK_KIND, check_size, error);
+    }
+    return status;
 }
 
 lx_status lx__file_sum(const lx__file *file, uint64_t *bytes, uint32_t *crc, lx_error *error)
@@ -142,7 +141,21 @@ static lx_status check_crc(const lx__store *store, const char *name, uint64_t by
     return status;
 }
 
-lx_status lx__sealed_check_crcs(const lx__store *store, const lx__state *state, lx_error *error)
+lx_status lx__sealed_check_table(const lx__store *store, const lx__state *state, size_t field,
+                                 const char *kind, lx_error *error)
 {
-    return visit_tables(store, state, check_crc, error);
+    return visit_table(store, state, field, kind, check_crc, error);
+}
+
+lx_status lx__sealed_check_chunk(const lx__store *store, const lx__chunk_item *chunk,
+                                 lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__file file;
+    lx__chunk_name(chunk->id, name);
+    lx_status status = lx__committed_open(&file, &store->chunk_directory, name, O_RDONLY,
+                                          chunk->bytes, true, error);
+    if (status == LX_OK)
+        lx__file_close(&file);
+    return status;
 }

@@ -152,14 +152,28 @@ static lx_status map_chunk(lx__store *store, const lx__file *file, uint32_t id, 
     return status;
 }
 
+/** A chunk of a sealed dataset has exactly its bytes, as long as nobody has taken the seal off. */
+static lx_status open_chunk(const lx__store *store, uint32_t id, uint64_t bytes, lx__file *file,
+                            lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx_error why = LX_ERROR_INIT;
+    lx__chunk_name(id, name);
+    lx_status status = lx__committed_open(file, &store->chunk_directory, name, O_RDONLY, bytes,
+                                          store->meta.sealed, &why);
+    if (status == LX_ERR_CORRUPT && store->meta.sealed && lx__store_was_replaced(store))
+        return lx__committed_open(file, &store->chunk_directory, name, O_RDONLY, bytes, false,
+                                  error);
+    if (status != LX_OK && error != NULL && error->status >= 0)
+        *error = why;
+    return status;
+}
+
 lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
                               const uint8_t **data, lx_error *error)
 {
-    char name[LX__NAME_SIZE];
     lx__file file;
-    lx__chunk_name(id, name);
-    lx_status status = lx__committed_open(&file, &store->chunk_directory, name, O_RDONLY, bytes,
-                                          store->meta.sealed, error);
+    lx_status status = open_chunk(store, id, bytes, &file, error);
     if (status != LX_OK)
         return status;
     pthread_mutex_lock(&store->mutex);

@@ -222,6 +222,12 @@ lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *
     return LX_OK;
 }
 
+bool lx__store_was_replaced(const lx__store *store)
+{
+    bool current;
+    return lx__store_is_current(store, &current, NULL) == LX_OK && !current;
+}
+
 /* ---- inflaters */
 
 lx__inflater *lx__store_take_inflater(lx__store *store)

@@ -69,6 +69,9 @@ void lx__store_take_over(lx__store *store);
 /** Whether meta.json at the path is still the one that was read. */
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error);
 
+/** Whether it is known that it is not: what seems to be damage may be another writer's work then. */
+bool lx__store_was_replaced(const lx__store *store);
+
 /**
  * Maps the tables of @p field (a position) with at least @p rows rows, which must be over 0.
  * @retval LX_ERR_CORRUPT  A table is absent or too short.

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "zrecord/dataset.h"
 #include "zrecord/gather.h"
+#include "zrecord/names.h"
 #include "zrecord/sealed.h"
 
 /* Records between two calls of the progress function. */
@@ -19,9 +20,11 @@ typedef struct verification {
     size_t capacity;
 } verification;
 
-/** Counts and reports one damage; what is no damage ends the work. */
+/** Counts and reports one damage, if there is one; what is no damage ends the work. */
 static lx_status report(verification *v, lx_status status, const lx_error *damage)
 {
+    if (status == LX_OK)
+        return LX_OK;
     if (v->error != NULL && v->error->status >= 0)
         *v->error = *damage;
     if (status != LX_ERR_CORRUPT)
@@ -76,11 +79,64 @@ static lx_status check_record(verification *v, uint64_t index)
     for (size_t field = 0; status == LX_OK && field < fields; field++) {
         lx_error damage = LX_ERROR_INIT;
         lx_status found = check_value(v, field, index, &damage);
-        if (found != LX_OK)
-            status = report(v, found, &damage);
+        status = report(v, found, &damage);
         v->result.values++;
     }
     v->result.records++;
+    return status;
+}
+
+/** The size and the CRC of the field's dictionary are those in meta.json, if it has one. */
+static lx_status check_dictionary(const lx__store *store, size_t position, lx_error *error)
+{
+    const lx__field *field = lx__schema_field(store->meta.schema, position);
+    const json_t *fields = json_object_get(store->meta.document, "fields");
+    const json_t *dict = json_object_get(json_array_get(fields, position), "dict");
+    char name[LX__NAME_SIZE];
+    lx__file file;
+    uint64_t bytes = (uint64_t)json_integer_value(json_object_get(dict, "bytes"));
+    uint32_t wanted = (uint32_t)json_integer_value(json_object_get(dict, "crc")), crc;
+    if (!json_is_object(dict))
+        return LX_OK;
+    lx__dict_name(field->stem, name);
+    lx_status status =
+        lx__committed_open(&file, &store->directory, name, O_RDONLY, bytes, true, error);
+    if (status == LX_OK) {
+        status = lx__file_sum(&file, &bytes, &crc, error);
+        if (status == LX_OK && crc != wanted)
+            status = lx__fail(error, LX_ERR_CORRUPT,
+                              "the checksum of the dictionary is %08x, meta.json says %08x", crc,
+                              wanted);
+        lx__error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
+        lx__file_close(&file);
+    }
+    lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Dictionaries, and of a sealed dataset the sizes of all chunks and the CRCs of all tables. */
+static lx_status check_files(verification *v)
+{
+    static const char *const kinds[] = {LX__OFFSET_KIND, LX__CHECK_KIND};
+    const lx__store *store = v->snapshot->store;
+    const lx__state *state = &v->snapshot->state;
+    size_t fields = store->meta.schema->count;
+    /* Files of which the seal was taken off may have grown. */
+    bool sealed = store->meta.sealed && !lx__store_was_replaced(store);
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < fields; i++) {
+        lx_error damage = LX_ERROR_INIT;
+        status = report(v, check_dictionary(store, i, &damage), &damage);
+    }
+    for (size_t i = 0; sealed && status == LX_OK && i < 2 * fields; i++) {
+        lx_error damage = LX_ERROR_INIT;
+        status = report(
+            v, lx__sealed_check_table(store, state, i / 2, kinds[i % 2], &damage), &damage);
+    }
+    for (size_t i = 0; sealed && status == LX_OK && i < state->chunk_count; i++) {
+        lx_error damage = LX_ERROR_INIT;
+        status = report(v, lx__sealed_check_chunk(store, &state->chunks[i], &damage), &damage);
+    }
     return status;
 }
 
@@ -95,14 +151,7 @@ static lx_status check_all(verification *v, lx_progress_function progress)
     }
     if (status == LX_OK && progress != NULL)
         status = progress(length, length, v->user);
-    if (status == LX_OK && v->snapshot->store->meta.sealed) {
-        lx_error damage = LX_ERROR_INIT;
-        lx_status found =
-            lx__sealed_check_crcs(v->snapshot->store, &v->snapshot->state, &damage);
-        if (found != LX_OK)
-            status = report(v, found, &damage);
-    }
-    return status;
+    return status == LX_OK ? check_files(v) : status;
 }
 
 lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,

@@ -30,6 +30,8 @@ START_TEST(later_ones_have_it_at_the_end)
     ck_assert_str_eq(name, "image.offset.10");
     lx__chunk_name(100, name);
     ck_assert_str_eq(name, "100.zr");
+    lx__dict_name("image~2", name); /* it has no generation */
+    ck_assert_str_eq(name, "image~2.dict");
 }
 END_TEST
 

@@ -2,6 +2,9 @@
 /* What must be true of a dataset that says it is sealed: doc/zrecord-format.md, 9.6. */
 #include "zrecord/sealed.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "frames.h"
 #include "records.h"
 
@@ -181,6 +184,86 @@ START_TEST(the_crc_of_a_table_is_a_matter_of_complete_verification)
 }
 END_TEST
 
+/** Unseals it as a writer will, by another meta.json in the place of the old one. */
+static void unseal(const char *path)
+{
+    size_t size;
+    uint8_t *text = file_bytes(in(path, "meta.json"), &size);
+    file_put(in(path, "meta.json.new"), text, size);
+    free(text);
+    file_edit(in(path, "meta.json.new"), "\"sealed\": true", "\"sealed\": false");
+    ck_assert_int_eq(rename(in(path, "meta.json.new"), in(path, "meta.json")), 0);
+}
+
+START_TEST(a_seal_that_is_taken_off_harms_no_reader)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    bool changed;
+    records_make_sealed("d", 10);
+    lx_dataset *before = open_dataset("d"), *other = open_dataset("d");
+    unseal("d");
+    lx_writer *writer = records_reopen("d", NULL);
+    records_append(writer, 15);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    unseal("d");
+    /* No chunk was touched before, and all files have grown. */
+    expect_records(before, 10);
+    unit_ok(lx_dataset_verify(before, NULL, NULL, NULL, NULL, &error));
+    unit_ok(lx_dataset_refresh(before, &changed, &error));
+    ck_assert(changed);
+    expect_records(before, 25);
+    /* But what is gone is gone. */
+    file_cut("d/chunk/0.zr", 20);
+    uint64_t index = 5;
+    uint8_t image[12];
+    lx_status status = lx_dataset_gather(other, IMAGE, &index, 1, image, 12, &error);
+    expect_error(status, LX_ERR_CORRUPT, "bytes", "chunk/0.zr");
+    lx_dataset_close(other);
+    lx_dataset_close(before);
+    scratch_remove(scratch);
+}
+END_TEST
+
+static void *open_again_and_again(void *user)
+{
+    _Atomic bool *done = user;
+    uint64_t length = 0;
+    while (!*done) {
+        lx_dataset *dataset = open_dataset("d");
+        ck_assert_uint_ge(lx_dataset_get_length(dataset), length);
+        length = lx_dataset_get_length(dataset);
+        expect_records(dataset, length);
+        lx_dataset_close(dataset);
+    }
+    return NULL;
+}
+
+START_TEST(seals_come_and_go_beside_readers)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    _Atomic bool done = false;
+    pthread_t reader;
+    records_make_sealed("d", 2);
+    ck_assert_int_eq(pthread_create(&reader, NULL, open_again_and_again, &done), 0);
+    for (int i = 0; i < 25; i++) {
+        unseal("d");
+        lx_writer *writer = records_reopen("d", NULL);
+        records_append(writer, 1);
+        commit(writer);
+        records_append(writer, 1);
+        unit_ok(lx_writer_seal(writer, &error));
+        close_writer(writer);
+    }
+    done = true;
+    ck_assert_int_eq(pthread_join(reader, NULL), 0);
+    expect_dataset("d", 52);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /** Makes a frame the last one of the sealed dataset d. */
 static void add_frame(const struct frame *frame)
 {
@@ -269,5 +352,7 @@ UNIT_MAIN("zrecord/sealed", a_meta_json_that_disagrees_is_refused,
           a_list_of_chunks_that_disagrees_is_refused, tables_of_another_length_are_refused,
           the_files_of_an_empty_one_must_be_there,
           chunks_of_another_length_are_refused_when_they_are_touched,
-          the_crc_of_a_table_is_a_matter_of_complete_verification, a_log_that_disagrees_is_refused,
+          the_crc_of_a_table_is_a_matter_of_complete_verification,
+          a_seal_that_is_taken_off_harms_no_reader, seals_come_and_go_beside_readers,
+          a_log_that_disagrees_is_refused,
           a_frame_that_changes_nothing_is_allowed, sums_are_of_all_bytes)
