@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes the goldens of tests/data/zrecord: each a dataset NAME and its contents, NAME.txt.
+
+    python3 make_golden.py PROGRAM DIR [NAME...]
+
+PROGRAM is the built tests/reader/make-golden, which uses the library's writer. The other goldens
+are composed here: format [1, 0] allows them, and the library does not write them yet. What is there
+already is left alone: a golden is frozen, and holds each later version to what was written once.
+"""
+
+import pathlib
+import subprocess
+import sys
+import zlib
+
+from compose import BOOT, SYNCED, Composer, field, moved
+from zrbase import crc32c, le64
+from zrlog import HEADER
+from zrmeta import Meta
+
+WRITTEN = ("empty", "one-field", "dtypes", "bytes", "flate", "chunks", "commits", "rows", "sealed",
+           "sealed-empty", "not-synced")
+OTHER_BOOT = bytes.fromhex("a1b2c3d4e5f60718")
+
+
+def value(number, size=12):
+    """Return `size` bytes that differ from number to number."""
+    return bytes((number * 31 + k * 7) & 0xFF for k in range(size))
+
+
+def replayed():
+    """The example of section 8.15: rows, sets, deletes, and appends after them."""
+    new = Composer([field(0, "x")])
+    a, b, c, other, d, e = (value(k) for k in range(6))
+
+    def put(index, what):
+        return new.stored(0, index, what)
+
+    new.frame(0)
+    rows = [put(k, what) for k, what in enumerate((a, b, c))]
+    new.frame(3, 0, [0], [(0, k, words) for k, words in enumerate(rows)])
+    new.tables[0] += rows
+    new.frame(3, 3)
+    new.frame(3, 3, [0], [(0, 1, put(1, other))])
+    new.frame(2, 3, [], [(0, 0, moved(rows[2], 2, 0))])
+    new.frame(3, 3, [0], [(0, 2, put(2, d))])
+    last = put(3, e)
+    new.frame(4, 3, [0], [(0, 3, last)])
+    new.tables[0].append(last)
+    new.frame(4, 4)
+    new.frame(3, 4)
+    return new, [{"x": what} for what in (c, other, d)]
+
+
+def overrides():
+    """Sets below rows: changes, hidden rows, several for one index, and such as are dropped."""
+    new = Composer([field(0, "x"), field(1, "n", "int16", (), align=2)])
+    values = [value(k) for k in range(7)]
+    new.tables[0] += [new.stored(0, k, values[k]) if k != 4 else bytes(24) for k in range(7)]
+    new.tables[1] += [new.entry(1, k, value(k, 2)) for k in range(7)]
+    new.frame(0)
+    # The frame takes rows and has a set in their range: it is live.
+    new.frame(7, 7, [0], [(0, 3, new.entry(0, 3, b"live")), (1, 9, new.entry(1, 9, b"no"))])
+    new.frame(7, 7, [0], [(0, 1, new.stored(0, 1, value(11))), (0, 2, bytes(24)),
+                          (0, 4, new.entry(0, 4, b"four")), (0, 5, new.entry(0, 5, b"first")),
+                          (0, 5, new.entry(0, 5, b"last")), (0, 6, new.entry(0, 6, b"dropped"))])
+    new.frame(6, 7)
+    # Record 6 is there again, by its row: the set of before is gone.
+    new.frame(7, 7)
+    texts = [values[0], value(11), None, b"live", b"four", b"last", values[6]]
+    return new, [{"x": text, "n": value(k, 2)} for k, text in enumerate(texts)]
+
+
+def moved_rows():
+    """Deletes: rows that changed their places, also a missing and an empty value."""
+    new = Composer([field(0, "x"), field(1, "y", compress="flate")])
+    x = [value(k, 20) for k in range(6)]
+    y = [b"", None, b"tiny", value(3, 9), None, b""]
+    new.tables[0] += [new.stored(0, k, x[k]) for k in range(6)]
+    new.tables[1] += [new.stored(1, k, y[k]) if k == 3 else new.entry(1, k, y[k])
+                      for k in range(6)]
+    new.frame(0)
+    new.frame(6, 6, [0])
+
+    def take(old, to):
+        return [(number, to, moved(new.tables[number][old], old, to)) for number in (0, 1)]
+
+    new.frame(5, 6, [], take(5, 0))
+    new.frame(4, 6, [], take(4, 1))
+    new.frame(3, 6, [], take(3, 2))
+    return new, [{"x": x[k], "y": y[k]} for k in (5, 4, 3)]
+
+
+def generations():
+    """A later generation of log and tables, with what an older and an interrupted one left."""
+    new = Composer([field(0, "x")], 3, 2)
+    new.tables[0] += [new.stored(0, k, value(k), 5) for k in range(3)]
+    sets = [(0, 1, new.stored(0, 1, value(8), 9)), (0, 3, new.entry(0, 3, b"three"))]
+    new.frame(4, 3, [5, 9], sets, next_chunk=10)
+    new.frame(5, 3, [7], [(0, 4, new.stored(0, 4, value(4), 7))], next_chunk=10)
+    for name in ("LOG", "LOG.2", "LOG.4", "x.offset", "x.check", "x.offset.1", "x.check.3",
+                 "meta.json.new", "chunk/2.zr", "chunk/12.zr", "other"):
+        new.extra[name] = b"left over"
+    return new, [{"x": what} for what in (value(0), value(8), value(2), b"three", value(4))]
+
+
+def short_values():
+    """Short values that are not inline, wide gaps, a value above the limit, and spare bytes."""
+    fields = [field(0, "one", align=1), field(1, "page", "uint8", (3,), align=4096),
+              field(2, "flate", compress="flate", align=2)]
+    chunks = {"num": 0, "size": 100, "limit": 16, "unfull": []}
+    new = Composer(fields, meta={"chunks": chunks})
+    records = []
+    sets = []
+    for k in range(1, 9):
+        record = {"one": value(k, k), "page": value(k, 3), "flate": value(k, 9 - k)}
+        for number, what in enumerate(record.values()):
+            chunk = 1 if number == 1 else 0
+            sets.append((number, k - 1, new.stored(number, k - 1, what, chunk, gap=b"g")))
+        records.append(record)
+    records.append({"one": value(9, 5000), "page": None, "flate": b""})
+    sets += [(0, 8, new.stored(0, 8, value(9, 5000), 0xFFFFFFFE)), (1, 8, bytes(24)),
+             (2, 8, new.entry(2, 8, b""))]
+    new.frame(0)
+    new.frame(9, 0, sorted(new.chunks), sets)
+    for name in ("chunk/0.zr", "chunk/1.zr", "one.offset", "page.check"):
+        new.extra[name] = b"spare" * 20
+    return new, records
+
+
+def schema():
+    """Fields that were dropped, renamed and added, in an order of their own."""
+    fields = [field(6, "now", "float64", (), align=8, stem="now~6"),
+              field(2, "renamed", stem="before"), field(0, "-._", stem="x" * 64 + "~4294967295")]
+    new = Composer(fields, meta={"next_field": 4294967295})
+    lost = bytes(range(24))
+    names = {2: "renamed", 0: "-._"}
+    for number in names:
+        new.tables[number] += [new.entry(number, k, bytes([64 + number, k])) for k in range(3)]
+    new.tables[6] += [bytes(24)] * 3
+    new.frame(0)
+    # Field 4 is not in the schema: its sets are skipped, and count for the length.
+    new.frame(3, 3, [], [(4, 0, lost), (6, 1, new.entry(6, 1, value(1, 8)))])
+    new.frame(4, 3, [], [(4, 3, lost), (2, 3, new.entry(2, 3, b"new"))])
+    records = [{"now": value(1, 8) if k == 1 else None,
+                **{name: bytes([64 + number, k]) for number, name in names.items()}}
+               for k in range(3)]
+    return new, records + [{"now": None, "renamed": b"new", "-._": None}]
+
+
+def newer_minor():
+    """A later minor version: keys and features that this one does not know, and may ignore."""
+    meta = {"format": [1, 9], "features": {"must": [], "may": ["sorted", "\u00e4\U0001f600"],
+                                           "note": None},
+            "unknown": {"deep": [[[[{"a": [1.5e3, -7, True, "\u2028"]}]]]]}, "tables": "ignored"}
+    new = Composer([field(0, "x", note=[1, 2])], meta=meta)
+    new.meta["chunks"]["note"] = -0.0
+    new.frame(0)
+    new.frame(1, 0, [0], [(0, 0, new.stored(0, 0, value(0)))])
+    return new, [{"x": value(0)}]
+
+
+def zstd():
+    """A zstd field with a dictionary, of which no value is compressed."""
+    dictionary = value(5, 64)
+    new = Composer([field(0, "x", compress="zstd",
+                          dict={"bytes": len(dictionary), "crc": crc32c(dictionary)}),
+                    field(1, "y", "uint8", (4, 5), "zstd")])
+    x = [value(0, 30), b"inline", b"", None]
+    new.frame(0)
+    sets = []
+    for k, what in enumerate(x):
+        sets.append((0, k, new.stored(0, k, what) if k == 0 else new.entry(0, k, what)))
+        sets.append((1, k, new.stored(1, k, value(k, 20))))
+    new.frame(4, 0, [0], sets)
+    new.extra["x.dict"] = dictionary
+    return new, [{"x": what, "y": value(k, 20)} for k, what in enumerate(x)]
+
+
+def sealed_again():
+    """Sealed after a fold: a later generation, later tables, and a chunk of no bytes."""
+    new = Composer([field(0, "x"), field(1, "n", "uint32", (2,))], 4, 1)
+    records = [{"x": value(k, 15), "n": value(k, 8)} for k in range(6)]
+    new.item(3)
+    for k, record in enumerate(records):
+        new.tables[0].append(new.stored(0, k, record["x"], 8 + k % 2))
+        new.tables[1].append(new.entry(1, k, record["n"]))
+    new.meta["chunks"].update(size=3)
+    new.frame(6, 6, [3, 8, 9], next_chunk=20)
+    new.frame(6, 6, next_chunk=20)
+    new.seal(6)
+    return new, records
+
+
+def boots():
+    """Frames of other boots: they count before a synced frame, and not behind the last one."""
+    new = Composer([field(0, "x")])
+    new.frame(0)
+    for k, (flags, boot) in enumerate(((0, OTHER_BOOT), (0, bytes(8)), (SYNCED, BOOT),
+                                       (0, OTHER_BOOT), (0, OTHER_BOOT))):
+        new.frame(k + 1, 0, [0], [(0, k, new.stored(0, k, value(k)))], flags=flags, boot=boot)
+    return new, [{"x": value(k)} for k in range(3)]
+
+
+def torn():
+    """A frame of which a part was written; behind it what is no synced frame of its epoch."""
+    new = Composer([field(0, "x")])
+    new.frame(0)
+    first = bytes(new.log)
+    new.frame(1, 0, [0], [(0, 0, new.stored(0, 0, value(0)))])
+    end = len(new.log)
+    new.frame(2, 0, [0], [(0, 1, new.stored(0, 1, value(1)))])
+    new.log[end + 20] ^= 1
+    new.frame(3, 0, [0], [(0, 2, new.stored(0, 2, value(2)))], flags=0)
+    new.log += first + b"LXLF" * 5
+    return new, [{"x": value(0)}]
+
+
+def streams():
+    """Deflate streams of all kinds: each type of block, several blocks, and the best ratio."""
+    new = Composer([field(0, "x", compress="flate", align=1)])
+    texts = [b"0123456789" * 40, value(1, 64) * 30, bytes(100000), b"ab" * 5000, bytes(9)]
+    sets = []
+    for k, text in enumerate(texts):
+        strategy = (zlib.Z_FIXED, zlib.Z_DEFAULT_STRATEGY, zlib.Z_DEFAULT_STRATEGY,
+                    zlib.Z_HUFFMAN_ONLY, zlib.Z_RLE)[k]
+        packer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, strategy)
+        payload = packer.compress(text[:200])
+        # An empty stored block, then others.
+        payload += packer.flush(zlib.Z_FULL_FLUSH) if k == 1 else b""
+        payload += packer.compress(text[200:]) + packer.flush()
+        assert len(payload) < len(text)
+        sets.append((0, k, new.stored(0, k, text, 0, payload)))
+    new.frame(0)
+    new.frame(len(texts), 0, [0], sets)
+    return new, [{"x": text} for text in texts]
+
+
+COMPOSED = {"replayed": replayed, "overrides": overrides, "moved": moved_rows,
+            "generations": generations, "short-values": short_values, "schema": schema,
+            "newer-minor": newer_minor, "zstd": zstd, "sealed-again": sealed_again,
+            "boots": boots, "torn": torn, "streams": streams}
+
+
+def restamp(path):
+    """Give all frames of a log a boot that is nobody's: it must be a foreign one everywhere."""
+    uuid = Meta((path / "meta.json").read_bytes()).uuid
+    log = bytearray((path / "LOG").read_bytes())
+    at = crc = 0
+    while at < len(log):
+        size = HEADER.unpack_from(log, at)[1]
+        log[at + 40:at + 44] = crc.to_bytes(4, "little")
+        log[at + 48:at + 56] = BOOT
+        crc = crc32c(uuid, le64(0), log[at:at + size - 4])
+        log[at + size - 4:at + size] = crc.to_bytes(4, "little")
+        at += size
+    (path / "LOG").write_bytes(log)
+
+
+def main(program, folder, *names):
+    """Make what is absent."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(exist_ok=True)
+    for name in names or (*WRITTEN, *COMPOSED):
+        path = folder / name
+        if path.exists():
+            print(f"{name} is there, and stays as it is")
+        elif name in COMPOSED:
+            new, records = COMPOSED[name]()
+            new.write(path)
+            (folder / f"{name}.txt").write_text(new.text(records))
+        else:
+            subprocess.run([program, name, str(path)], check=True)
+            restamp(path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""What the library's writer writes, the plain reader reads: datasets of random forms.
+
+`make-golden random SEED` makes one of another form for each seed: schema, sizes, commits,
+durability, chunks, and its end, which may be a seal that was taken off again. It writes down what
+it gave to the writer, and that is what both readers must find.
+"""
+
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from common import (BUILD, HERE, TIMEOUT, contents, folder, golden,  # noqa: F401
+                    library, plain_text, program)
+from zrbase import Absent
+from zrecord import Dataset
+
+SEEDS = range(20)
+
+
+def command():
+    """Return the path of the loaderx command; where it is not built, the test is skipped."""
+    path = BUILD / "tools" / "loaderx"
+    if not path.exists():
+        pytest.skip("the command is not built")
+    return path
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random(seed, folder, library):
+    subprocess.run([program("make-golden"), "random", str(seed), folder / "d"], check=True,
+                   timeout=TIMEOUT)
+    wanted = (folder / "d.txt").read_text("ascii")
+    assert library.text(folder / "d") == wanted
+    assert plain_text(folder / "d") == wanted
+    # At close, all is synced.
+    assert plain_text(folder / "d", durable=True) == wanted
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_beside_the_writer(seed, folder):
+    """Whenever the dataset is read while it is written, it has the first of its records."""
+    writer = subprocess.Popen([program("make-golden"), "random", str(seed), folder / "d"])
+    seen = []
+    ended = False
+    deadline = time.monotonic() + TIMEOUT
+    while not ended:
+        if time.monotonic() > deadline:
+            writer.kill()
+        ended = writer.poll() is not None
+        try:
+            seen.append(plain_text(folder / "d").splitlines())
+        except Absent:
+            assert not seen
+    assert writer.wait(TIMEOUT) == 0
+    wanted = (folder / "d.txt").read_text("ascii").splitlines()
+    for lines in seen:
+        assert lines[1:] == wanted[1:len(lines)]
+    lengths = [int(lines[0].split()[1]) for lines in seen]
+    assert lengths == sorted(lengths) and seen[-1] == wanted
+
+
+@pytest.mark.parametrize("options", [(), ("--compress", "x=flate"), ("--chunk-records", "7"),
+                                     ("--seal",)])
+def test_imported_array(folder, options):
+    """An array of (50, 3, 8) items of uint16, as NumPy saves it."""
+    head = repr({"descr": "<u2", "fortran_order": False, "shape": (50, 3, 8)}).encode()
+    head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+    items = bytes(k * k // 7 & 0xFF for k in range(50 * 48))
+    (folder / "x.npy").write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + items)
+    subprocess.run([command(), "import", "d", "--npy", "x=x.npy", "-q", *options], check=True,
+                   cwd=folder, timeout=TIMEOUT)
+    with Dataset(folder / "d") as dataset:
+        one = dataset.field("x")
+        assert (one.dtype, one.shape, dataset.state.length) == ("uint16", (3, 8), 50)
+        assert b"".join(dataset.read(one, k) for k in range(50)) == items
+        assert dataset.meta.sealed == ("--seal" in options) and dataset.verify() == []
+
+
+def test_command_prints_the_same_bytes(folder):
+    path = golden("rows", folder)
+    with Dataset(path) as dataset:
+        for one in dataset.meta.fields:
+            read = {k: dataset.read(one, k) for k in range(dataset.state.length)}
+            there = {k: what for k, what in read.items() if what is not None}
+            shown = subprocess.run([command(), "get", path, *map(str, there), "--field", one.name,
+                                    "--raw"], check=True, timeout=TIMEOUT,
+                                   stdout=subprocess.PIPE).stdout
+            assert shown == b"".join(there.values())
+        done = subprocess.run([command(), "verify", path], timeout=TIMEOUT, stdout=subprocess.PIPE)
+        assert done.returncode == 0 and dataset.verify() == []
+
+
+def run(*arguments):
+    """Run the plain reader as a command."""
+    return subprocess.run([sys.executable, HERE / "zrecord.py", *map(str, arguments)],
+                          timeout=TIMEOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_plain_reader_as_a_command(folder):
+    path = golden("replayed", folder)
+    assert run(path, "--dump").stdout.decode() == contents("replayed")
+    with Dataset(path) as dataset:
+        wanted = f"length  3\nfield   x bytes [] raw\ndigest  {dataset.digest():08x}\n"
+        assert run(path).stdout.decode() == wanted
+        assert run(path, "--get", "x", 1).stdout == dataset.read(dataset.field("x"), 1)
+    assert run(path, "--verify").returncode == 0
+    assert run(path, "--get", "x", 3).returncode == 1
+    (path / "chunk" / "0.zr").write_bytes(bytes(100))
+    assert run(path, "--verify").returncode == 1
+    failed = run(path)
+    assert failed.returncode == 1 and b"field x, record 0, offset 32" in failed.stderr

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Whatever bit of a dataset changes, and wherever a file ends: no reader returns a wrong byte.
+
+Both read each damaged dataset. They must agree: the same contents, or an error of both. Contents
+must be right: those of the dataset, or those of a commit before, where the log lost its end.
+"""
+
+import random
+
+import pytest
+
+from common import GOLDENS, NAMES, copy, folder, library, plain_text  # noqa: F401
+from compose import Composer, field
+from make_golden import value
+from zrbase import ZrError
+from zrecord import Dataset
+from zrlog import HEADER
+
+# Damages of each file of each dataset: all of a small file, a sample of the others.
+SAMPLE = 40
+SEED = 20240607
+
+
+def values(text):
+    """Return the values of the canonical form: meta.json, with the names, has no checksum."""
+    lines = (line for line in text.splitlines() if not line.startswith("field "))
+    return [" ".join(word for k, word in enumerate(line.split(" ")) if k != 1 or line[0] == "l")
+            for line in lines]
+
+
+def earlier(path):
+    """Return the values of each commit up to the last, by logs that end earlier."""
+    log = next(path.glob("LOG*"))
+    whole = log.read_bytes()
+    ends = []
+    at = 0
+    while at + 72 <= len(whole) and whole[at:at + 4] == b"LXLF":
+        at += HEADER.unpack_from(whole, at)[1]
+        ends.append(at)
+    states = []
+    for end in ends:
+        log.write_bytes(whole[:end])
+        try:
+            states.append(values(plain_text(path)))
+        except ZrError:
+            assert end < len(whole)
+    log.write_bytes(whole)
+    return states
+
+
+def outcomes(path, library):
+    """Return the contents as both see them, None for an error; they must be of one class."""
+    status, text = library.read(path)
+    assert status in ("LX_OK", "LX_ERR_CORRUPT", "LX_ERR_UNSUPPORTED", "LX_ERR_NOT_FOUND"), text
+    try:
+        plain = plain_text(path)
+    except ZrError:
+        plain = None
+    assert plain == (text if status == "LX_OK" else None), (status, text)
+    return plain
+
+
+def damages(data, generator):
+    """Yield what a file may have become: a bit changed, its end gone, some of it zero."""
+    bits = range(8 * len(data))
+    for bit in bits if len(bits) <= SAMPLE else generator.sample(bits, SAMPLE):
+        changed = bytearray(data)
+        changed[bit // 8] ^= 1 << bit % 8
+        yield f"bit {bit}", changed
+    ends = range(len(data))
+    for end in ends if len(ends) <= SAMPLE // 2 else generator.sample(ends, SAMPLE // 2):
+        yield f"cut at {end}", data[:end]
+        yield f"zeros from {end}", data[:end] + bytes(len(data) - end)
+
+
+def try_all(path, library, generator):
+    """Damage each file of a dataset, in all its ways, one at a time."""
+    right = earlier(path)
+    assert values(outcomes(path, library)) in right
+    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+        data = file.read_bytes()
+        for what, changed in damages(data, generator):
+            file.write_bytes(changed)
+            seen = outcomes(path, library)
+            where = f"{file.name}: {what}"
+            assert seen is None or values(seen) in right, where
+            if not file.name.startswith("LOG"):
+                assert seen is None or values(seen) == right[-1], where
+        file.write_bytes(data)
+    assert values(outcomes(path, library)) == right[-1]
+
+
+def tiny():
+    """A dataset that has one of everything: rows and sets, all kinds of values, three commits."""
+    new = Composer([field(0, "x", "uint8", (3, 4), align=4), field(1, "n", "int16", (), align=2),
+                    field(2, "z", compress="flate")])
+    stream = b"\x4b\xcf\xd7\x51\x40\x60\x45\x00"
+    new.frame(0)
+    for k, words in enumerate((new.stored(0, 0, value(0)), new.entry(1, 0, b"ab"),
+                               new.stored(2, 0, b"go, go, go, go!", 0, stream))):
+        new.tables[k].append(words)
+    new.frame(1, 1, [0])
+    new.frame(2, 1, [0], [(0, 1, new.stored(0, 1, value(1))), (1, 1, bytes(24)),
+                          (2, 1, new.entry(2, 1, b""))])
+    new.frame(3, 1, [1], [(0, 2, new.stored(0, 2, value(2), 1)), (1, 2, new.entry(1, 2, b"cd")),
+                          (2, 2, new.entry(2, 2, b"inline"))])
+    return new
+
+
+def test_each_bit_of_a_tiny_dataset(folder, library):
+    new = tiny()
+    new.write(folder / "d")
+    path = folder / "d"
+    right = earlier(path)
+    for name, data in new.files().items():
+        for bit in range(0, 8 * len(data), 1 if len(data) < 100 else 7):
+            changed = bytearray(data)
+            changed[bit // 8] ^= 1 << bit % 8
+            (path / name).write_bytes(changed)
+            seen = outcomes(path, library)
+            assert seen is None or values(seen) in right[0 if name == "LOG" else -1:], (name, bit)
+        (path / name).write_bytes(data)
+    assert values(outcomes(path, library)) == right[-1]
+
+
+@pytest.mark.parametrize("name", ["one-field", "replayed", "moved", "sealed-again", "boots"])
+def test_golden_with_damage(name, folder, library):
+    assert name in NAMES
+    try_all(copy(GOLDENS / name, folder / name), library, random.Random(SEED))
+
+
+def test_two_files_of_two_datasets(folder, library):
+    """Files of another dataset of the same form do not pass for those of this one."""
+    for k, uuid in enumerate(("00112233-4455-6677-8899-aabbccddeeff",
+                              "ffeeddcc-bbaa-9988-7766-554433221100")):
+        new = tiny()
+        other = Composer(new.meta["fields"], meta={"uuid": uuid})
+        other.frame(0)
+        other.tables = {number: [other.stored(number, 0, value(k + number), 0)]
+                        if number != 1 else [other.entry(1, 0, bytes([k, 9]))]
+                        for number in (0, 1, 2)}
+        other.frame(1, 1, [0])
+        other.write(folder / str(k))
+    for file in ("LOG", "chunk/0.zr", "x.offset", "x.check", "n.offset", "z.check"):
+        path = copy(folder / "0", folder / file.replace("/", "-"))
+        (path / file).write_bytes((folder / "1" / file).read_bytes())
+        seen = outcomes(path, library)
+        assert seen is None or seen == plain_text(folder / "0"), file
+
+
+def test_verification_finds_each_bit_of_a_payload(folder):
+    """The place of a damage is told: field, record, file, offset."""
+    new = tiny()
+    new.write(folder / "d")
+    chunk = folder / "d" / "chunk" / "0.zr"
+    data = bytearray(chunk.read_bytes())
+    data[17] ^= 4
+    chunk.write_bytes(data)
+    with Dataset(folder / "d") as dataset:
+        error, = dataset.verify()
+    assert (error.field, error.record, error.file, error.offset) == ("z", 0, "chunk/0.zr", 16)

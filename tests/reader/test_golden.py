@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The plain reader and the library read every golden as it was written down."""
+
+import pytest
+
+import make_golden
+from common import GOLDENS, NAMES, contents, folder, golden, library, plain_text  # noqa: F401
+from compose import BOOT, SYNCED, Composer, field
+from zrbase import Corrupt, OutOfRange, Unsupported, crc32c, present_boot
+from zrecord import Dataset
+
+
+def test_crc32c():
+    assert crc32c(b"123456789") == crc32c(b"1234", b"", b"56789") == 0xE3069283
+    assert crc32c(bytes(32)) == 0x8A9136AA
+
+
+def test_goldens_are_all_there():
+    assert set(NAMES) == {*make_golden.WRITTEN, *make_golden.COMPOSED}
+    assert {path.name for path in GOLDENS.iterdir() if path.is_dir()} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_golden(name, folder):
+    path = golden(name, folder)
+    assert plain_text(path) == contents(name)
+    with Dataset(path) as dataset:
+        assert dataset.verify() == []
+        with pytest.raises(OutOfRange):
+            dataset.read(dataset.meta.fields[0], dataset.state.length)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_library_reads_golden(name, folder, library):
+    assert library.text(golden(name, folder)) == contents(name)
+
+
+@pytest.mark.parametrize("name", make_golden.COMPOSED)
+def test_golden_is_what_is_composed(name, folder):
+    """All but for the streams, which are what one zlib made of them."""
+    if name == "streams":
+        return
+    new, records = make_golden.COMPOSED[name]()
+    assert new.text(records) == contents(name)
+    files = {str(path.relative_to(GOLDENS / name)): path.read_bytes()
+             for path in (GOLDENS / name).rglob("*") if path.is_file()}
+    assert new.files() == files
+
+
+@pytest.mark.parametrize("name", ["sealed", "sealed-empty", "sealed-again"])
+def test_sealed_golden_without_its_log(name, folder):
+    path = golden(name, folder)
+    next(path.glob("LOG*")).unlink()
+    assert plain_text(path, log=False) == contents(name)
+    with pytest.raises(Corrupt):
+        Dataset(path)
+
+
+def test_log_must_be_read_if_not_sealed(folder):
+    with pytest.raises(Unsupported):
+        Dataset(golden("rows", folder), log=False)
+
+
+# The present boot: no golden can have it.
+
+def present_log(**options):
+    """Three records, each in a frame: synced, and two of the present boot that are not."""
+    new = Composer([field(0, "x")])
+    new.frame(0)
+    for k in range(3):
+        new.frame(k + 1, 0, [0], [(0, k, new.stored(0, k, make_golden.value(k)))],
+                  flags=0 if k else SYNCED, boot=options.get("boot", BOOT))
+    return new
+
+
+@pytest.mark.parametrize("boot, durable, length", [
+    (BOOT, False, 3), (BOOT, True, 1), (None, False, 1), (bytes(8), False, 1),
+    (b"another!", False, 1)])
+def test_boot(folder, boot, durable, length):
+    present_log().write(folder / "d")
+    with Dataset(folder / "d", durable, boot) as dataset:
+        assert dataset.state.length == length
+
+
+@pytest.mark.skipif(present_boot() is None, reason="the boot is not known here")
+def test_present_boot(folder, library):
+    new = present_log(boot=present_boot())
+    new.write(folder / "d")
+    assert plain_text(folder / "d") == library.text(folder / "d")
+    assert plain_text(folder / "d").startswith("length 3\n")
+
+
+# Seals that are taken off while a reader has the dataset.
+
+def test_unsealed_beside_a_reader(folder):
+    path = golden("sealed-again", folder)
+    with Dataset(path) as dataset, Dataset(path) as other:
+        meta = (path / "meta.json").read_text().replace('"sealed": true', '"sealed": false')
+        (path / "meta.json.new").write_text(meta)
+        (path / "meta.json.new").rename(path / "meta.json")
+        for name in ("x.offset.1", "chunk/8.zr", "chunk/9.zr"):
+            with open(path / name, "ab") as file:
+                file.write(b"more")
+        text = "".join(line + "\n" for line in dataset.dump())
+        assert text == contents("sealed-again") and dataset.verify() == []
+        (path / "chunk" / "8.zr").write_bytes(b"less")
+        assert other.verify()
+
+
+def test_records_behind_a_seal_that_was_taken_off(folder, monkeypatch):
+    """The seal goes, and a record comes, between the readings of meta.json and of the log."""
+    new, records = make_golden.COMPOSED["sealed-again"]()
+    new.write(folder / "d")
+    path = folder / "d"
+    replay = Dataset._replay
+
+    def late(self, *arguments):
+        if self.meta.sealed:
+            new.frame(7, 6, [], [(0, 6, new.entry(0, 6, b"new")), (1, 6, bytes(24))], 20)
+            (path / "LOG.4").write_bytes(new.log)
+            meta = (path / "meta.json").read_text().replace('"sealed": true', '"sealed": false')
+            (path / "meta.json.new").write_text(meta)
+            (path / "meta.json.new").rename(path / "meta.json")
+        return replay(self, *arguments)
+
+    monkeypatch.setattr(Dataset, "_replay", late)
+    assert plain_text(path) == new.text(records + [{"x": b"new", "n": None}])

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: MIT
+"""What must be refused is refused, by the plain reader and by the library, with one class of error.
+
+Each case is one thing that is wrong with a good dataset.
+"""
+
+import json
+import os
+import re
+import socket
+import struct
+
+import pytest
+
+from common import GOLDENS, copy, folder, golden, library, plain_text  # noqa: F401
+from compose import BASE, BOOT, SYNCED, Composer, field
+from zrbase import Absent, Corrupt, Unsupported, crc32c
+from zrecord import Dataset
+from zrlog import HEADER, ROWS_MAX
+
+
+def small():
+    """Two records of three fields, and a row; good before something is done to it."""
+    new = Composer([field(0, "x"), field(1, "n", "int16", (2,), align=4),
+                    field(2, "z", compress="flate")])
+    for number in range(3):
+        new.tables[number].append(new.entry(number, 0, b"4444"))
+    new.frame(0)
+    new.frame(1, 1, [0])
+    return new
+
+
+def meta_case(change):
+    """Return a function that changes meta.json."""
+    def apply(new):
+        change(new.meta)
+        return new
+    return apply
+
+
+def put(path, *keys):
+    """Return a function that gives a key of meta.json, by its path, each of several values."""
+    *way, last = path
+
+    def change(what):
+        def apply(meta):
+            for key in way:
+                meta = meta[key]
+            meta[last] = what
+        return meta_case(apply)
+    return [(f"{'.'.join(map(str, path))} = {str(what)[:40]}", change(what)) for what in keys]
+
+
+def without(path):
+    """Return a function that takes a key out of meta.json."""
+    *way, last = path
+
+    def apply(meta):
+        for key in way:
+            meta = meta[key]
+        del meta[last]
+    return f"no {'.'.join(map(str, path))}", meta_case(apply)
+
+
+def nested(levels):
+    """Return lists within lists."""
+    return [] if levels == 1 else [nested(levels - 1)]
+
+
+U32, U63 = 0xFFFFFFFF, (1 << 63) - 1
+FIELD = ("fields", 1)
+DAMAGED_META = [
+    *put(["format"], [], [1], [1, 0, 0], [1, -1], [1, 1 << 32], ["1", 0], "1.0", [1, 0.5],
+         [True, 0]),
+    *put(["features"], [], {"must": []}, {"may": []}, {"must": "", "may": []},
+         {"must": [1], "may": []}, {"must": [], "may": [None]}),
+    *put(["generation"], -1, 1.0, (1 << 62) + 1, "0", None, True),
+    *put(["uuid"], "", "00112233-4455-6677-8899-AABBCCDDEEFF",
+         "00112233445566778899aabbccddeeff", "00112233-4455-6677-8899-aabbccddeeff\n"),
+    *put(["sealed"], 0, None, "false"), *put(["length"], -1, 0.0, U63 + 1),
+    *put(["chunks", "num"], -1, U32 + 1), *put(["chunks", "size"], 0, U32 + 1),
+    *put(["chunks", "limit"], 0, (1 << 62) + 1),
+    *put(["chunks", "unfull"], {}, [[0, 0]], [[0, 0, 0, 0]], [[0, -1, 0]], [[0, 0, U32 + 1]],
+         [[1, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 0]], [0, 0, 0], [[U32 + 1, 0, 0]]),
+    *put(["next_field"], 2, 0, U32 + 1), *put(["fields"], [], {}, [1]),
+    *put([*FIELD, "id"], 0, -1, 3), *put([*FIELD, "name"], "", ".n", "n/", "n" * 65, "x", "n\n"),
+    *put([*FIELD, "stem"], "", "x", "n~", "n~0", "n~01", "n~4294967296", "~1", "../n", "n~1~1",
+         "n" * 65),
+    *put([*FIELD, "shape"], [1], [2, -1], [2.0], [1] * 65, [1 << 32], [1 << 62, 1 << 62], 2),
+    *put([*FIELD, "align"], 0, 3, 8192), *put([*FIELD, "dict"], {}, {"bytes": 1, "crc": 0}, 0),
+    *put(["fields", 0, "shape"], [1]), *put(["deep"], nested(16), {"a": nested(15)}),
+    *(without(path) for path in (
+        ["format"], ["features"], ["generation"], ["uuid"], ["sealed"], ["length"], ["chunks"],
+        ["next_field"], ["fields"], ["chunks", "num"], ["chunks", "size"], ["chunks", "limit"],
+        ["chunks", "unfull"], *([*FIELD, key] for key in (
+            "id", "name", "stem", "dtype", "shape", "compress", "align", "dict")))),
+]
+NEWER_META = [
+    *put(["format"], [0, 0], [2, 0]), *put(["features"], {"must": ["fast"], "may": []}),
+    *put([*FIELD, "dtype"], "int128", ""), *put([*FIELD, "compress"], "lz4", "RAW"),
+]
+
+
+def refused(folder, new, error, library, status):
+    """The dataset must be refused by both."""
+    new.write(folder / "d")
+    with pytest.raises(error):
+        plain_text(folder / "d")
+    assert library.read(folder / "d")[0] == status
+
+
+@pytest.mark.parametrize("what, change", DAMAGED_META, ids=[what for what, _ in DAMAGED_META])
+def test_damaged_meta(folder, library, what, change):
+    refused(folder, change(small()), Corrupt, library, "LX_ERR_CORRUPT")
+
+
+@pytest.mark.parametrize("what, change", NEWER_META, ids=[what for what, _ in NEWER_META])
+def test_newer_meta(folder, library, what, change):
+    refused(folder, change(small()), Unsupported, library, "LX_ERR_UNSUPPORTED")
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: b"\xef\xbb\xbf" + text, lambda text: text[:-3], lambda text: text + b"x",
+    lambda text: b"[" + text + b"]", lambda text: b"", lambda text: text + b" " * (16 << 20),
+    lambda text: text.replace(b'"length"', b'"length": 0, "length"'),
+    lambda text: text.replace(b'"length"', b'"note": {"a": 1, "a": 1}, "length"'),
+    lambda text: text.replace(b'"length"', b'"note": "\xff", "length"'),
+    lambda text: text.replace(b'"length"', b'"note": NaN, "length"'),
+    lambda text: text.replace(b'"length"', b'"note": 01, "length"'),
+    lambda text: text.replace(b'"length"', b'"note": "a\tb", "length"'),
+    lambda text: text.replace(b'"length"', b'"note": ' + b"[" * 100000 + b', "length"')])
+def test_text_that_is_no_meta(folder, library, change):
+    small().write(folder / "d")
+    path = folder / "d" / "meta.json"
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(Corrupt):
+        Dataset(folder / "d")
+    assert library.read(folder / "d")[0] == "LX_ERR_CORRUPT"
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: text.replace(b'"length": 0', b'"length": -0'),
+    lambda text: text.replace(b'"length"', b'"\\u006cen\\u0067th"'),
+    lambda text: text.replace(b'"length"', b'"note": "\\ud83d\\ude00", "length"'),
+    lambda text: b"\r\n\t " + text + b"\r\n\t ",
+    lambda text: text.replace(b'"length": 0', b'"length": 9223372036854775807'),
+    lambda text: text.replace(b'"unfull": []', b'"unfull": [[0, 9223372036854775807, 4294967295]]'),
+    lambda text: text.replace(b'"sealed"', b'"tables": 1, "sealed"')])
+def test_text_that_is_a_meta(folder, library, change):
+    small().write(folder / "d")
+    path = folder / "d" / "meta.json"
+    text = path.read_bytes()
+    path.write_bytes(change(text))
+    assert change(text) != text
+    assert library.text(folder / "d") == plain_text(folder / "d")
+
+
+def test_text_of_the_largest_size_and_depth(folder):
+    new = small()
+    new.meta["deep"] = nested(15)
+    new.write(folder / "d")
+    path = folder / "d" / "meta.json"
+    text = path.read_bytes()
+    path.write_bytes(text + b" " * ((16 << 20) - len(text)))
+    assert plain_text(folder / "d").startswith("length 1\n")
+
+
+def frame_case(**options):
+    """Return a function that adds a frame to the log."""
+    def apply(new):
+        new.frame(**{"length": 1, "rows": 1, **options})
+        return new
+    return apply
+
+
+def reserved(new):
+    """A set whose zero is none, in a frame that is valid else."""
+    new.frame(2, 1, [], [(0, 1, new.entry(0, 1, b"x"))])
+    del new.log[-112:]
+    new.epoch -= 1
+    new.crc = struct.unpack("<I", new.log[-4:])[0]
+    body = HEADER.pack(b"LXLF", 112, new.epoch, 2, 1, 0, 1, new.crc, SYNCED, BOOT, 0, 1)
+    body += struct.pack("<IIQ24s", 0, 1, 1, new.entry(0, 1, b"x")) + bytes(4)
+    uuid = bytes.fromhex("00112233445566778899aabbccddeeff")
+    new.log += body + struct.pack("<I", crc32c(uuid, bytes(8), body))
+    return new
+
+
+def base(**options):
+    """Return a function that gives the dataset a log of one frame, its base."""
+    def apply(new):
+        fresh = small()
+        fresh.log = bytearray()
+        fresh.epoch = fresh.crc = 0
+        fresh.frame(**{"length": 1, "rows": 1, "next_chunk": 9, **options})
+        return fresh
+    return apply
+
+
+WRONG_FRAMES = {
+    "flags base": frame_case(flags=BASE | SYNCED), "flags of the future": frame_case(flags=4),
+    "rows fall": frame_case(rows=0), "rows above the limit": frame_case(rows=ROWS_MAX + 1),
+    "length above rows and sets": frame_case(length=2), "reserved": reserved,
+    "next chunk falls": frame_case(next_chunk=0),
+    "chunk at next": frame_case(chunks=[0], next_chunk=0),
+    "chunks do not ascend": frame_case(chunks=[3, 2], next_chunk=9),
+    "a chunk twice": frame_case(chunks=[3, 3], next_chunk=9),
+    "base without its flag": base(flags=SYNCED), "base not synced": base(flags=BASE),
+    "base sets do not ascend": base(sets=[(0, 1, bytes(24)), (0, 0, bytes(24))]),
+    "base sets twice": base(sets=[(0, 0, bytes(24))] * 2),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_FRAMES)
+@pytest.mark.parametrize("boot", [BOOT, b"another!"])
+def test_frame_that_breaks_a_rule(folder, library, what, boot):
+    refused(folder, WRONG_FRAMES[what](small()), Corrupt, library, "LX_ERR_CORRUPT")
+
+
+def words_case(number, chunk, physical, offset, logical):
+    """Return a function that adds a record with these words, their crc right."""
+    def apply(new):
+        new.chunks[0] = bytearray(b"0123456789abcdef" * 4)
+        new.payloads[0] = 1
+        stored = new.chunks[0][offset:offset + physical]
+        if chunk == U32:
+            stored = offset.to_bytes(8, "little")[:physical]
+        words = new._checked(number, 1, (chunk, physical, offset, logical), stored)
+        new.frame(2, 1, [0], [(k, 1, words if k == number else bytes(24)) for k in range(3)],
+                  next_chunk=1)
+        return new
+    return apply
+
+
+WRONG_WORDS = {
+    "size of a dense field": words_case(1, U32, 2, 7, 2),
+    "missing with a check": words_case(0, 0, 0, 0, 0), "inline of 9": words_case(0, U32, 9, 0, 9),
+    "inline of two sizes": words_case(0, U32, 2, 7, 3), "slot": words_case(0, U32, 1, 256, 1),
+    "empty with a slot": words_case(0, U32, 0, 1, 0), "dense empty": words_case(1, U32, 0, 0, 0),
+    "no such chunk": words_case(0, 1, 12, 0, 12), "offset": words_case(0, 0, 12, 4, 12),
+    "no bytes": words_case(2, 0, 0, 8, 12), "more than the value": words_case(2, 0, 12, 0, 11),
+    "raw and shorter": words_case(0, 0, 12, 0, 13), "beyond": words_case(0, 0, 16, 56, 16),
+    "far beyond": words_case(0, 0, 16, (1 << 64) - 8, 16),
+    "no stream": words_case(2, 0, 12, 0, 13), "ratio": words_case(2, 0, 1, 0, 1033),
+    "huge": words_case(2, 0, 12, 0, U32),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_WORDS)
+def test_wrong_entry(folder, library, what):
+    new = WRONG_WORDS[what](small())
+    new.write(folder / "d")
+    with Dataset(folder / "d") as dataset:
+        found = dataset.verify()
+        assert len(found) == 1 and isinstance(found[0], Corrupt), found
+        assert found[0].record == 1 and found[0].field and found[0].file
+        assert [dataset.read(one, 0) for one in dataset.meta.fields] == [b"4444"] * 3
+    status, text = library.read(folder / "d")
+    assert status == "LX_ERR_CORRUPT" and found[0].field in text
+
+
+STREAM = b"\x4b\xcf\xd7\x51\x40\x60\x45\x00"  # "go, go, go, go!", of the document
+
+
+@pytest.mark.parametrize("payload, size", [
+    (STREAM, 14), (STREAM, 16), (STREAM + b"\0", 15), (STREAM[:-1], 15), (STREAM[:-2], 15),
+    (b"\x4a" + STREAM[1:], 15)])
+def test_stream_of_another_length(folder, library, payload, size):
+    new = small()
+    words = new.stored(2, 1, bytes(size), 0, payload)
+    new.frame(2, 1, [0], [(2, 1, words), (0, 1, bytes(24)), (1, 1, bytes(24))])
+    refused(folder, new, Corrupt, library, "LX_ERR_CORRUPT")
+
+
+def test_zstd(folder, library):
+    new = Composer([field(0, "x", compress="zstd")])
+    new.frame(0)
+    new.frame(1, 0, [0], [(0, 0, new.stored(0, 0, bytes(20), 0, b"compressed"))])
+    refused(folder, new, Unsupported, library, "LX_ERR_UNSUPPORTED")
+
+
+# Files that are not what they should be.
+
+@pytest.mark.parametrize("what", ["link", "fifo", "directory", "socket"])
+@pytest.mark.parametrize("name", ["meta.json", "LOG", "x.offset", "n.check", "LOCK"])
+def test_special_file(folder, library, name, what):
+    path = folder / "d"
+    small().write(path)
+    file = path / name
+    if file.exists():
+        file.rename(folder / "real")
+    else:
+        (folder / "real").touch()
+    if what == "link":
+        file.symlink_to(folder / "real")
+    elif what == "fifo":
+        os.mkfifo(file)
+    elif what == "directory":
+        file.mkdir()
+    else:
+        with socket.socket(socket.AF_UNIX) as one:
+            here = os.getcwd()
+            os.chdir(path)
+            one.bind(name)
+            os.chdir(here)
+    with pytest.raises(Corrupt):
+        plain_text(path)
+    assert library.read(path)[0] == "LX_ERR_CORRUPT"
+
+
+def test_absent(folder, library):
+    assert library.read(folder / "no")[0] == "LX_ERR_NOT_FOUND"
+    with pytest.raises(Absent):
+        Dataset(folder / "no")
+    with pytest.raises(Absent):
+        Dataset(folder)
+    for name in ("LOG", "x.offset", "z.check"):
+        path = folder / name
+        small().write(path)
+        (path / name).unlink()
+        with pytest.raises(Corrupt):
+            plain_text(path)
+        assert library.read(path)[0] == "LX_ERR_CORRUPT"
+
+
+# What a sealed dataset must be: section 9.6.
+
+@pytest.mark.parametrize("change", [
+    lambda meta: meta.update(length=5), lambda meta: meta["chunks"].update(num=2),
+    lambda meta: meta["chunks"].update(unfull=[]), lambda meta: meta["tables"].popitem(),
+    lambda meta: meta["tables"].update(more={"bytes": 0, "crc": 0}),
+    lambda meta: meta.pop("tables"),
+    lambda meta: meta["tables"]["x.offset.1"].update(bytes=95)])
+def test_sealed_meta_that_disagrees(folder, library, change):
+    path = golden("sealed-again", folder)
+    meta = json.loads((path / "meta.json").read_bytes())
+    change(meta)
+    (path / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(Corrupt):
+        Dataset(path)
+    assert library.read(path)[0] == "LX_ERR_CORRUPT"
+
+
+@pytest.mark.parametrize("name", ["x.offset.1", "n.check.1", "chunk/8.zr"])
+def test_sealed_file_of_another_size(folder, library, name):
+    for k, change in enumerate((lambda data: data + b"\0", lambda data: data[:-1])):
+        path = copy(GOLDENS / "sealed-again", folder / str(k))
+        (path / name).write_bytes(change((path / name).read_bytes()))
+        with pytest.raises(Corrupt):
+            plain_text(path)
+        assert library.read(path)[0] == "LX_ERR_CORRUPT"
+
+
+def test_sealed_crc_is_verified(folder):
+    path = golden("sealed-again", folder)
+    text = (path / "meta.json").read_text()
+    crc = re.search(r'"crc": (\d+)', text).group(1)
+    (path / "meta.json").write_text(text.replace(crc, str(int(crc) ^ 1)))
+    with Dataset(path) as dataset:
+        assert len(dataset.verify()) == 1

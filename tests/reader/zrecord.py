@@ -1,0 +1,473 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A second reader of zrecord datasets, in plain Python.
+
+It was written from doc/zrecord-format.md alone, to show that the document is complete, and shares
+no code with the library. It reads with pread, verifies each checksum each time, follows no link,
+and raises `Corrupt` rather than return a wrong byte.
+
+    python3 zrecord.py DIR              length, fields, and the digest of the contents
+    python3 zrecord.py DIR --dump       the contents in the canonical form
+    python3 zrecord.py DIR --verify     the complete verification of section 9.8
+    python3 zrecord.py DIR --get FIELD INDEX     the bytes of one value, to standard output
+"""
+
+import argparse
+import os
+import re
+import struct
+import sys
+import zlib
+
+from zrbase import (Absent, Corrupt, File, OutOfRange, U32, Unsupported, ZrError, crc32c, le32,
+                    le64, lock_generation, open_folder, present_boot)
+from zrlog import Log, State, log_name
+from zrmeta import BYTES_MAX, Meta
+
+ENTRY = struct.Struct("<IIQII")
+NOTHING = bytes(24)
+FLATE_FACTOR = 1032
+DUMP_BYTES = 32
+
+
+def table_name(field, kind, generation):
+    """Return the file name of a table: `kind` is "offset" or "check"."""
+    return f"{field.stem}.{kind}.{generation}" if generation else f"{field.stem}.{kind}"
+
+
+def inflate(stored, size):
+    """Return the `size` bytes of a raw Deflate stream, or None: section 6.3."""
+    if size > FLATE_FACTOR * len(stored):
+        return None
+    stream = zlib.decompressobj(-15)
+    try:
+        value = stream.decompress(stored, size)
+        # The end of the block may still be unread when the last byte of the value is there.
+        value += stream.decompress(stream.unconsumed_tail, 1)
+    except zlib.error:
+        return None
+    whole = stream.eof and not stream.unused_data and len(value) == size
+    return value if whole else None
+
+
+def show(value):
+    """Return a value for the canonical form: in hexadecimal, or size and CRC-32C if it is long."""
+    if value is None:
+        return "missing"
+    if len(value) <= DUMP_BYTES:
+        return f"= {value.hex()}".rstrip()
+    return f"{len(value)} bytes, crc {crc32c(value):08x}"
+
+
+class Dataset:
+    """A dataset, in the state of its opening.
+
+    Parameters
+    ----------
+    path : str
+        The directory.
+    durable : bool, optional
+        Read the last synced state.
+    boot : bytes or None, optional
+        The present boot instead of that of the system; None for an unknown one.
+    log : bool, optional
+        False: leave the log unread, as a reader of sealed datasets only may (section 9.7).
+
+    Attributes
+    ----------
+    meta : Meta
+    state : State
+
+    Raises
+    ------
+    Absent, Unsupported, Corrupt, OSError
+    """
+
+    def __init__(self, path, durable=False, boot=(), log=True):
+        self.path = path
+        self._files = {}
+        self._chunk_folder = self._lock = self._meta_file = None
+        try:
+            self._folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise Absent(f"{path} is no directory") from error
+        try:
+            while not self._open(durable, present_boot() if boot == () else boot, log):
+                self._close_files()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        """Close all files and give the lock back."""
+        self._close_files()
+        for file in (self._lock, self._meta_file):
+            if file:
+                file.close()
+        if self._folder is not None:
+            os.close(self._folder)
+        self._lock = self._meta_file = self._folder = None
+
+    def _close_files(self):
+        for file in self._files.values():
+            file.close()
+        self._files = {}
+        if self._chunk_folder is not None:
+            os.close(self._chunk_folder)
+        self._chunk_folder = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    # Opening: section 9.1.
+
+    def _read_meta(self):
+        """Read meta.json, and hold it open: while it is, no other file has its identity."""
+        try:
+            file = File(self._folder, "meta.json")
+        except FileNotFoundError as error:
+            raise Absent(f"{self.path} has no meta.json") from error
+        if self._meta_file:
+            self._meta_file.close()
+        self._meta_file = file
+        return Meta(file.read_some(BYTES_MAX + 1))
+
+    def _replaced(self):
+        """Whether there is another meta.json now than the one that was read."""
+        try:
+            status = os.stat("meta.json", dir_fd=self._folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return True
+        return (status.st_dev, status.st_ino) != self._meta_file.identity
+
+    def _open(self, durable, boot, log):
+        """Open everything; return False if meta.json was replaced meanwhile: then once more.
+
+        There may be sets of a field that was added, or records behind a seal that was taken off.
+        """
+        try:
+            if log:
+                self._open_locked(durable, boot)
+            else:
+                self._open_sealed()
+            if self.meta.sealed:
+                self._check_sealed(log)
+            if self.state.rows or self.meta.sealed:
+                self._open_tables()
+        except Corrupt:
+            if self._meta_file and self._replaced():
+                return False
+            raise
+        unknown = {field for field, _ in self.state.place} - {f.id for f in self.meta.fields}
+        return not (unknown and self._replaced())
+
+    def _open_locked(self, durable, boot):
+        meta = self._read_meta()
+        while True:
+            self._relock(meta.generation)
+            self.meta = self._read_meta()
+            if (self.meta.generation, self.meta.uuid) == (meta.generation, meta.uuid):
+                break
+            meta = self.meta
+        self.state = self._replay(durable, boot)
+
+    def _relock(self, generation):
+        old = self._lock
+        self._lock = lock_generation(self._folder, generation)
+        if old:
+            old.close()
+
+    def _replay(self, durable, boot):
+        name = log_name(self.meta.generation)
+        try:
+            file = File(self._folder, name)
+        except FileNotFoundError as error:
+            raise Corrupt("the log is absent", file=name) from error
+        try:
+            log = Log(file, self.meta.uuid, self.meta.generation)
+            log.read()
+            if durable:
+                os.fdatasync(file.fd)
+            return log.replay(boot, durable)
+        finally:
+            file.close()
+
+    # Sealed datasets: section 9.6.
+
+    def _open_sealed(self):
+        """Take the state from meta.json and the sizes of the chunks: section 9.7."""
+        self.meta = self._read_meta()
+        if not self.meta.sealed:
+            raise Unsupported("not sealed, and the log is left unread", file="meta.json")
+        state = self.state = State()
+        state.length = state.rows = self.meta.length
+        state.table_generation = 0
+        stem = re.escape(self.meta.fields[0].stem)
+        for name in self.meta.tables:
+            later = re.fullmatch(stem + r"\.offset\.([1-9][0-9]{0,9})", name)
+            if later:
+                state.table_generation = int(later.group(1))
+        self._open_chunk_folder()
+        for name in os.listdir(self._chunk_folder):
+            chunk = re.fullmatch(r"(0|[1-9][0-9]{0,9})\.zr", name)
+            if chunk and int(chunk.group(1)) < U32:
+                size = os.stat(name, dir_fd=self._chunk_folder, follow_symlinks=False).st_size
+                state.chunks[int(chunk.group(1))] = (None, size)
+
+    def _check_sealed(self, log):
+        if log:
+            self._check_sealed_log()
+        sizes = {name: width * self.state.length for name, _, width in self._tables()}
+        if sizes != {name: size for name, (size, _) in self.meta.tables.items()}:
+            raise Corrupt("tables does not name the tables there should be, or not their sizes",
+                          file="meta.json")
+
+    def _check_sealed_log(self):
+        meta, state = self.meta, self.state
+        known = {field.id for field in meta.fields}
+        if not state.synced or state.rows != state.length:
+            raise Corrupt("sealed, but the last frame is not synced, or has rows to come",
+                          file=log_name(meta.generation))
+        if any(field in known for field, _ in state.place):
+            raise Corrupt("sealed, but sets are live", file=log_name(meta.generation))
+        unfull = [(chunk, size, records) for chunk, (records, size) in sorted(state.chunks.items())
+                  if records < meta.chunks_size and size < meta.chunks_limit]
+        if meta.length != state.length:
+            raise Corrupt(f"length {meta.length}, the log says {state.length}", file="meta.json")
+        if meta.chunks_num != len(state.chunks) or meta.unfull != unfull:
+            raise Corrupt("chunks does not agree with the log", file="meta.json")
+
+    # Tables and chunks: sections 3.5, 5.1, 7.
+
+    def _tables(self):
+        """Yield name, field and bytes of a row of each table."""
+        for field in self.meta.fields:
+            for kind, width in (("offset", 16), ("check", 8)):
+                yield table_name(field, kind, self.state.table_generation), field, width
+
+    def _open_tables(self):
+        """Open all tables, so that one that is too short is found at once."""
+        for name, field, width in self._tables():
+            self._file(self._folder, name, name, width * self.state.rows, field.name)
+
+    def _open_chunk_folder(self):
+        if self._chunk_folder is None:
+            try:
+                self._chunk_folder = open_folder(self._folder, "chunk", "chunk")
+            except FileNotFoundError as error:
+                raise Corrupt("the directory of the chunks is absent", file="chunk") from error
+
+    def _chunk(self, chunk):
+        self._open_chunk_folder()
+        name = f"{chunk}.zr"
+        return self._file(self._chunk_folder, name, f"chunk/{name}", self.state.chunks[chunk][1])
+
+    def _file(self, folder, name, path, need, field=None):
+        """Open a table or a chunk, once, that must have `need` bytes."""
+        if path in self._files:
+            return self._files[path]
+        try:
+            file = File(folder, name, path)
+        except FileNotFoundError as error:
+            raise Corrupt("the file is absent", file=path, field=field) from error
+        size = file.size()
+        # Behind a seal that was taken off, files grow.
+        if size < need or (size != need and self.meta.sealed and not self._replaced()):
+            file.close()
+            raise Corrupt(f"the file has {size} bytes, and {need} are committed", file=path,
+                          field=field)
+        self._files[path] = file
+        return file
+
+    # Values: section 9.4.
+
+    def field(self, name):
+        """Return the field of a name."""
+        for field in self.meta.fields:
+            if field.name == name:
+                return field
+        raise OutOfRange(f"no field {name!r}")
+
+    def _words(self, field, index):
+        """Return entry and check of a record, and where they stand: section 8.12."""
+        state = self.state
+        words = state.sets.get(index, {}).get(field.id)
+        if words is not None:
+            return words, log_name(self.meta.generation), state.place[field.id, index]
+        if index >= state.rows:
+            return NOTHING, None, None
+        name = table_name(field, "offset", state.table_generation)
+        other = table_name(field, "check", state.table_generation)
+        entry = self._files[name].read(16 * index, 16)
+        return entry + self._files[other].read(8 * index, 8), name, 16 * index
+
+    def read(self, field, index):
+        """Read one value, and verify it.
+
+        Parameters
+        ----------
+        field : Field
+            One of `meta.fields`.
+        index : int
+            The index of the record.
+
+        Returns
+        -------
+        bytes or None
+            The value; None if it is missing.
+        """
+        if not 0 <= index < self.state.length:
+            raise OutOfRange(f"record {index} of {self.state.length}", field=field.name)
+        words, path, at = self._words(field, index)
+        if words == NOTHING:
+            return None
+
+        def bad(what, file=path, offset=at):
+            return Corrupt(what, file=file, field=field.name, record=index, offset=offset)
+
+        chunk, physical, offset, logical, crc = ENTRY.unpack(words)
+        if field.size is not None and logical != field.size:
+            raise bad(f"{logical} bytes in a field of {field.size}")
+        if chunk == U32:
+            if physical != logical or physical > 8:
+                raise bad(f"an inline value of {physical} and {logical} bytes")
+            slot = le64(offset)
+            stored = slot[:physical]
+            if any(slot[physical:]):
+                raise bad("bytes behind an inline value are not zero")
+            offset = 0
+        else:
+            self._check_stored(field, ENTRY.unpack(words), bad)
+            path, at = f"chunk/{chunk}.zr", offset
+            stored = self._chunk(chunk).read(offset, physical)
+        seed = (self.meta.uuid, le32(field.id), le32(chunk), le64(offset), le32(physical),
+                le32(logical))
+        if crc32c(*seed, stored) ^ crc32c(le64(index)) != crc:
+            raise bad("a wrong checksum", path, at)
+        if physical == logical:
+            return stored
+        if field.compress == "zstd":
+            raise Unsupported("no zstd here", file=path, field=field.name, record=index,
+                              offset=at)
+        value = inflate(stored, logical)
+        if value is None:
+            raise bad(f"no Deflate stream of {logical} bytes", path, at)
+        return value
+
+    def _check_stored(self, field, words, bad):
+        chunk, physical, offset, logical, _ = words
+        if chunk not in self.state.chunks:
+            raise bad(f"chunk {chunk} is not in the state")
+        if offset % field.align:
+            raise bad(f"offset {offset} is not aligned to {field.align}")
+        if not 1 <= physical <= logical:
+            raise bad(f"{physical} stored bytes for {logical}")
+        if field.compress == "raw" and physical != logical:
+            raise bad(f"{physical} stored bytes for {logical} in a raw field")
+        committed = self.state.chunks[chunk][1]
+        if offset + physical > committed:
+            raise bad(f"the payload ends at {offset + physical}, chunk {chunk} at {committed}")
+
+    # The whole dataset.
+
+    def dump(self):
+        """Yield the lines of the canonical form of the contents.
+
+        The first line has the length, the next ones the fields in the order of the schema, and
+        then there is one for each value, by record and then by field.
+        """
+        yield f"length {self.state.length}"
+        for field in self.meta.fields:
+            shape = ",".join(str(extent) for extent in field.shape)
+            yield f"field {field.name} {field.dtype} [{shape}] {field.compress}"
+        for index in range(self.state.length):
+            for field in self.meta.fields:
+                yield f"{index} {field.name} {show(self.read(field, index))}"
+
+    def digest(self):
+        """Return the CRC-32C of the lines of `dump`, each with its newline."""
+        return crc32c(*(line.encode("ascii") + b"\n" for line in self.dump()))
+
+    def verify(self):
+        """Verify everything: section 9.8.
+
+        Returns
+        -------
+        list of ZrError
+            What is wrong.
+        """
+        found = []
+
+        def attempt(call, *arguments):
+            try:
+                call(*arguments)
+            except Unsupported:
+                pass  # its CRC is right, and there is nothing to decompress it with
+            except ZrError as error:
+                found.append(error)
+
+        for field in self.meta.fields:
+            for index in range(self.state.length):
+                attempt(self.read, field, index)
+            if field.dictionary:
+                attempt(self._verify_file, f"{field.stem}.dict", field.dictionary, field.name)
+        if self.meta.sealed and not self._replaced():
+            for chunk in self.state.chunks:
+                attempt(self._chunk, chunk)
+            for name, what in self.meta.tables.items():
+                attempt(self._verify_file, name, what)
+        return found
+
+    def _verify_file(self, name, what, field=None):
+        size, crc = what
+        file = self._file(self._folder, name, name, size, field)
+        if file.size() != size:
+            raise Corrupt(f"{file.size()} bytes, not {size}", file=name, field=field)
+        if crc32c(file.read(0, size)) != crc:
+            raise Corrupt("a wrong checksum of the file", file=name, field=field)
+
+
+def run(arguments):
+    """Do what the command line says; return the exit status."""
+    with Dataset(arguments.dir, arguments.durable) as dataset:
+        if arguments.get:
+            value = dataset.read(dataset.field(arguments.get[0]), int(arguments.get[1]))
+            sys.stdout.buffer.write(value or b"")
+        elif arguments.dump:
+            for line in dataset.dump():
+                print(line)
+        elif arguments.verify:
+            found = dataset.verify()
+            for error in found:
+                print(error)
+            return 1 if found else 0
+        else:
+            digest = dataset.digest()
+            print(f"length  {dataset.state.length}")
+            for field in dataset.meta.fields:
+                print(f"field   {field.name} {field.dtype} {list(field.shape)} {field.compress}")
+            print(f"digest  {digest:08x}")
+    return 0
+
+
+def main():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Read a zrecord dataset.")
+    parser.add_argument("dir", metavar="DIR")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--dump", action="store_true", help="print the contents")
+    what.add_argument("--verify", action="store_true", help="verify everything")
+    what.add_argument("--get", nargs=2, metavar=("FIELD", "INDEX"), help="print one value")
+    parser.add_argument("--durable", action="store_true", help="read the last synced state")
+    try:
+        return run(parser.parse_args())
+    except (ZrError, OSError, ValueError) as error:
+        print(f"zrecord.py: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""LOG: frames, their rules, and the state that they give. Section 8 of the format."""
+
+import struct
+
+from zrbase import Corrupt, crc32c, le64
+
+MAGIC = b"LXLF"
+HEADER = struct.Struct("<4sIQQQIIII8sII")
+CHUNK_ITEM = struct.Struct("<IIQ")
+SET_ITEM = struct.Struct("<IIQ24s")
+TRAILER = struct.Struct("<II")
+FRAME_MIN = HEADER.size + TRAILER.size
+FRAME_MAX = 1 << 30
+BASE = 1
+SYNCED = 2
+ROWS_MAX = (1 << 59) - 1
+BYTES_MAX = (1 << 63) - 1
+SEARCH_FACTOR = 4
+
+
+def log_name(generation):
+    """Return the file name of the log of a generation."""
+    return f"LOG.{generation}" if generation else "LOG"
+
+
+class Frame:
+    """The header, the items and the trailer of one frame, as they stand at `at` of `log`."""
+
+    def __init__(self, log, at):
+        (_, self.bytes, self.epoch, self.length, self.rows, chunk_items, set_items,
+         self.previous, self.flags, self.boot, self.table_generation,
+         self.next_chunk) = HEADER.unpack_from(log, at)
+        self.at = at
+        place = at + HEADER.size
+        self.chunks = [CHUNK_ITEM.unpack_from(log, place + 16 * k) for k in range(chunk_items)]
+        place += 16 * chunk_items
+        self.sets = [SET_ITEM.unpack_from(log, place + 40 * k) for k in range(set_items)]
+        self.zero, self.crc = TRAILER.unpack_from(log, at + self.bytes - TRAILER.size)
+
+    @property
+    def synced(self):
+        """Whether everything it names was on stable storage before it was written."""
+        return bool(self.flags & SYNCED)
+
+
+class State:
+    """What a dataset holds after a frame.
+
+    Attributes
+    ----------
+    length, rows, table_generation : int
+        As in the last frame.
+    chunks : dict
+        (records, bytes) of each chunk, by id.
+    sets : dict
+        The live sets: index to a dict of field id to the 24 bytes of entry and check.
+    place : dict
+        The offset in the log of each live set, by (field id, index).
+    epoch, crc, synced
+        Of the last frame.
+    """
+
+    def __init__(self):
+        self.length = 0
+        self.rows = 0
+        self.chunks = {}
+        self.sets = {}
+        self.place = {}
+
+    def _drop(self, low, high):
+        """Drop the sets of the indices from low to high - 1, at the cost of the fewer."""
+        indices = range(low, high)
+        if len(self.sets) < high - low:
+            indices = [index for index in self.sets if low <= index < high]
+        for index in indices:
+            for field in self.sets.pop(index, ()):
+                del self.place[field, index]
+
+    def apply(self, frame):
+        """Take one more frame: section 8.11."""
+        self._drop(self.rows, frame.rows)
+        above = frame.length
+        place = frame.at + HEADER.size + 16 * len(frame.chunks)
+        for field, _, index, words in frame.sets:
+            self.sets.setdefault(index, {})[field] = words
+            self.place[field, index] = place
+            above = max(above, index + 1)
+            place += SET_ITEM.size
+        self._drop(frame.length, max(above, self.length))
+        self.length = frame.length
+        self.rows = frame.rows
+        self.table_generation = frame.table_generation
+        self.chunks.update((chunk, (records, size)) for chunk, records, size in frame.chunks)
+        self.epoch, self.crc, self.synced = frame.epoch, frame.crc, frame.synced
+        self.end = frame.at + frame.bytes
+
+
+class Rules:
+    """The rules of section 8.8 that a valid frame must keep, and the numbers they compare."""
+
+    def __init__(self, name):
+        self.name = name
+        self.rows = 0
+        self.next_chunk = 0
+        self.set_items = 0
+        self.table_generation = None
+        self.chunks = {}
+
+    def _refuse(self, frame, what):
+        raise Corrupt(f"frame {frame.epoch}: {what}", file=self.name, offset=frame.at)
+
+    def check(self, frame):
+        """Check one frame, and remember its numbers."""
+        self.set_items += len(frame.sets)
+        if frame.epoch == 0:
+            self.table_generation = frame.table_generation
+        if frame.flags not in ((BASE | SYNCED,) if frame.epoch == 0 else (0, SYNCED)):
+            self._refuse(frame, f"flags are {frame.flags}")
+        if frame.zero or any(item[1] for item in frame.sets):
+            self._refuse(frame, "reserved bytes are not zero")
+        if not self.rows <= frame.rows <= ROWS_MAX:
+            self._refuse(frame, f"rows are {frame.rows}, {self.rows} before")
+        if frame.length > min(ROWS_MAX, frame.rows + self.set_items):
+            self._refuse(frame, f"length {frame.length} is above rows and sets")
+        if frame.table_generation != self.table_generation:
+            self._refuse(frame, f"table generation is {frame.table_generation}")
+        if frame.next_chunk < self.next_chunk:
+            self._refuse(frame, f"next chunk id {frame.next_chunk}, {self.next_chunk} before")
+        self._check_chunks(frame)
+        if frame.epoch == 0:
+            keys = [(index, field) for field, _, index, _ in frame.sets]
+            if any(low >= high for low, high in zip(keys, keys[1:])):
+                self._refuse(frame, "sets do not ascend")
+        self.rows = frame.rows
+        self.next_chunk = frame.next_chunk
+
+    def _check_chunks(self, frame):
+        before = -1
+        for chunk, records, size in frame.chunks:
+            if not before < chunk < frame.next_chunk:
+                self._refuse(frame, f"chunk {chunk} out of order or above next chunk id")
+            old_records, old_size = self.chunks.get(chunk, (0, 0))
+            if records < old_records or not old_size <= size <= BYTES_MAX:
+                self._refuse(frame, f"chunk {chunk} shrinks, or is too large")
+            self.chunks[chunk] = (records, size)
+            before = chunk
+
+
+class Log:
+    """The log of one generation.
+
+    Parameters
+    ----------
+    file : File
+        The open log.
+    uuid : bytes
+        The 16 bytes of the uuid.
+    generation : int
+        The generation, which enters the CRC of each frame.
+    """
+
+    def __init__(self, file, uuid, generation):
+        self.file = file
+        self.name = file.path
+        self.prefix = (uuid, le64(generation))
+        self.data = b""
+        self.frames = []
+
+    def _whole(self, at):
+        """Conditions 1 to 4 of section 8.8; return the size of the frame, or 0."""
+        log = self.data
+        if len(log) - at < FRAME_MIN or log[at:at + 4] != MAGIC:
+            return 0
+        header = HEADER.unpack_from(log, at)
+        size, chunk_items, set_items = header[1], header[5], header[6]
+        if size != FRAME_MIN + 16 * chunk_items + 40 * set_items:
+            return 0
+        if size > FRAME_MAX or size > len(log) - at:
+            return 0
+        body = memoryview(log)[at:at + size - 4]
+        crc, = struct.unpack_from("<I", log, at + size - 4)
+        return size if crc32c(*self.prefix, body) == crc else 0
+
+    def _frame(self, at, epoch, previous):
+        """Return the valid frame at `at`, or None."""
+        if not self._whole(at):
+            return None
+        frame = Frame(self.data, at)
+        return frame if (frame.epoch, frame.previous) == (epoch, previous) else None
+
+    def _synced_from(self, at, epoch):
+        """Whether a whole synced frame of `epoch` or later stands at `at` or behind it."""
+        budget = SEARCH_FACTOR * (len(self.data) - at)
+        while True:
+            at = self.data.find(MAGIC, at)
+            if at < 0:
+                return False
+            if at % 8 == 0 and len(self.data) - at >= FRAME_MIN:
+                size, found = struct.unpack_from("<IQ", self.data, at + 4)
+                flags, = struct.unpack_from("<I", self.data, at + 44)
+                if flags & SYNCED and found >= epoch:
+                    if self._whole(at):
+                        return True
+                    if size <= len(self.data) - at:
+                        budget -= size
+                    if budget < 0:
+                        return True
+            at += 1
+
+    def read(self):
+        """Read all valid frames: sections 8.8 and 8.9. Rot is damage, a torn end is none."""
+        rules = Rules(self.name)
+        self.data = self.file.read_some(self.file.size())
+        at = crc = 0
+        while at < len(self.data):
+            frame = self._frame(at, len(self.frames), crc)
+            if frame is None and at > 0:
+                if not self._synced_from(at, len(self.frames)):
+                    break
+                self.data = self.file.read_some(self.file.size())
+                frame = self._frame(at, len(self.frames), crc)
+            if frame is None:
+                raise Corrupt(f"frame {len(self.frames)} is damaged", file=self.name, offset=at)
+            rules.check(frame)
+            self.frames.append(frame)
+            at += frame.bytes
+            crc = frame.crc
+        if not self.frames:
+            raise Corrupt("the log is empty", file=self.name, offset=0)
+
+    def replay(self, boot, durable=False):
+        """Return the state: sections 8.10 and 8.11.
+
+        Parameters
+        ----------
+        boot : bytes or None
+            The present boot; None where it is unknown.
+        durable : bool, optional
+            Stop at the last synced frame.
+        """
+        last = max(k for k, frame in enumerate(self.frames) if frame.synced)
+        if boot and not durable:
+            while last + 1 < len(self.frames) and self.frames[last + 1].boot == boot:
+                last += 1
+        state = State()
+        for frame in self.frames[:last + 1]:
+            state.apply(frame)
+        return state

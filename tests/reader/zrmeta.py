@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""meta.json: section 4 of the format."""
+
+import json
+import re
+
+from zrbase import U32, Corrupt, Unsupported
+
+FILE = "meta.json"
+BYTES_MAX = 16 << 20
+LEVELS_MAX = 16
+NUMBER_MAX = (1 << 63) - 1
+ITEM_BYTES = {
+    "bool": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
+    "uint8": 1, "uint16": 2, "uint32": 4, "uint64": 8,
+    "float16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+}
+CODECS = ("raw", "flate", "zstd")
+NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
+STEM = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9_.-]{0,63})(?:~([1-9][0-9]{0,9}))?")
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def damaged(what):
+    """Return the error of a meta.json that is damaged."""
+    return Corrupt(what, file=FILE)
+
+
+# The text: section 4.1.
+
+def _object(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise damaged("an object has a key twice")
+    return result
+
+
+def _constant(name):
+    raise damaged(f"{name} is no JSON")
+
+
+def _integer(text):
+    # Longer ones are out of range at every key, and slow to convert.
+    if len(text) > 20:
+        raise damaged("a number is outside -2^63 to 2^63-1")
+    return int(text)
+
+
+def _check_levels(value):
+    level = [value]
+    for depth in range(1, LEVELS_MAX + 2):
+        level = [inner for inner in level if isinstance(inner, (dict, list))]
+        if not level:
+            return
+        if depth > LEVELS_MAX:
+            raise damaged(f"nested more than {LEVELS_MAX} levels deep")
+        level = [below for inner in level
+                 for below in (inner.values() if isinstance(inner, dict) else inner)]
+
+
+def _parse_text(text):
+    if len(text) > BYTES_MAX:
+        raise damaged(f"longer than {BYTES_MAX} bytes")
+    try:
+        value = json.loads(text.decode("utf-8"), object_pairs_hook=_object,
+                           parse_constant=_constant, parse_int=_integer)
+    except RecursionError as error:
+        raise damaged(f"nested more than {LEVELS_MAX} levels deep") from error
+    except ValueError as error:
+        raise damaged(f"no JSON in UTF-8: {error}") from error
+    _check_levels(value)
+    if not isinstance(value, dict):
+        raise damaged("the value is no object")
+    return value
+
+
+# Typed access to what the text holds.
+
+def _get(source, key, kind, where):
+    if key not in source:
+        raise damaged(f"{where}{key} is missing")
+    return _typed(source[key], kind, where + key)
+
+
+def _typed(value, kind, where):
+    # A bool is an int for Python, but no number for JSON.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise damaged(f"{where} is no {kind.__name__}")
+    return value
+
+
+def _ranged(value, low, high, where):
+    if not low <= _typed(value, int, where) <= high:
+        raise damaged(f"{where} is {value}, outside {low} to {high}")
+    return value
+
+
+def _number(source, key, where="", low=0, high=NUMBER_MAX):
+    return _ranged(_get(source, key, int, where), low, high, where + key)
+
+
+def _strings(source, key, where):
+    return [_typed(one, str, f"{where}{key}[]") for one in _get(source, key, list, where)]
+
+
+# The schema: section 4.4.
+
+class Field:
+    """One field of the schema.
+
+    Attributes
+    ----------
+    id, name, stem, dtype, shape, compress, align
+        As in meta.json; shape is a tuple.
+    dictionary : tuple of (int, int) or None
+        Size and CRC of the dictionary.
+    size : int or None
+        The bytes of each value of a dense field; None for bytes.
+    """
+
+    def __init__(self, source, where, next_field):
+        _typed(source, dict, where)
+        where += "."
+        self.id = _number(source, "id", where, high=U32)
+        if self.id >= next_field:
+            raise damaged(f"{where}id {self.id} is not below next_field {next_field}")
+        self.name = _get(source, "name", str, where)
+        if not NAME.fullmatch(self.name):
+            raise damaged(f"{where}name {self.name!r} has a wrong form")
+        self.stem = _get(source, "stem", str, where)
+        stem = STEM.fullmatch(self.stem)
+        if not stem or int(stem.group(2) or 1) > U32:
+            raise damaged(f"{where}stem {self.stem!r} has a wrong form")
+        self.dtype = _get(source, "dtype", str, where)
+        self.compress = _get(source, "compress", str, where)
+        if self.dtype != "bytes" and self.dtype not in ITEM_BYTES:
+            raise Unsupported(f"unknown dtype {self.dtype!r}", file=FILE, field=self.name)
+        if self.compress not in CODECS:
+            raise Unsupported(f"unknown compress {self.compress!r}", file=FILE, field=self.name)
+        self.align = _number(source, "align", where, 1, 4096)
+        if self.align & (self.align - 1):
+            raise damaged(f"{where}align {self.align} is no power of two")
+        self._read_shape(source, where)
+        self._read_dictionary(source, where)
+
+    def _read_shape(self, source, where):
+        shape = _get(source, "shape", list, where)
+        if len(shape) > (0 if self.dtype == "bytes" else 64):
+            raise damaged(f"{where}shape has {len(shape)} axes")
+        self.shape = tuple(_ranged(n, 0, NUMBER_MAX, f"{where}shape") for n in shape)
+        self.size = ITEM_BYTES.get(self.dtype)
+        if self.size is not None:
+            for extent in self.shape:
+                self.size *= extent
+            if self.size > U32:
+                raise damaged(f"{where}shape makes values of {self.size} bytes")
+
+    def _read_dictionary(self, source, where):
+        if "dict" not in source:
+            raise damaged(f"{where}dict is missing")
+        self.dictionary = None
+        if source["dict"] is None:
+            return
+        if self.compress != "zstd":
+            raise damaged(f"{where}dict stands beside compress {self.compress}")
+        inner = _get(source, "dict", dict, where)
+        self.dictionary = (_number(inner, "bytes", where + "dict.", 1, U32),
+                           _number(inner, "crc", where + "dict.", high=U32))
+
+
+class Meta:
+    """What meta.json says.
+
+    Parameters
+    ----------
+    text : bytes
+        The bytes of the file.
+    """
+
+    def __init__(self, text):
+        source = _parse_text(text)
+        self._check_version(source)
+        self.generation = _number(source, "generation", high=1 << 62)
+        uuid = _get(source, "uuid", str, "")
+        if not UUID.fullmatch(uuid):
+            raise damaged("uuid has a wrong form")
+        self.uuid = bytes.fromhex(uuid.replace("-", ""))
+        self.sealed = _get(source, "sealed", bool, "")
+        self.length = _number(source, "length")
+        self._read_chunks(_get(source, "chunks", dict, ""))
+        next_field = _number(source, "next_field", high=U32)
+        fields = _get(source, "fields", list, "")
+        if not fields:
+            raise damaged("fields is empty")
+        self.fields = [Field(one, f"fields[{k}]", next_field) for k, one in enumerate(fields)]
+        for what in ("id", "name", "stem"):
+            if len({getattr(field, what) for field in self.fields}) != len(self.fields):
+                raise damaged(f"two fields have one {what}")
+        self.tables = None
+        if self.sealed:
+            tables = _get(source, "tables", dict, "")
+            self.tables = {name: self._table(tables, name) for name in tables}
+
+    @staticmethod
+    def _check_version(source):
+        """Look at version and features first: a newer format is newer, and not damaged."""
+        version = _get(source, "format", list, "")
+        if len(version) != 2:
+            raise damaged("format has not two numbers")
+        for part in version:
+            _ranged(part, 0, U32, "format")
+        if version[0] != 1:
+            raise Unsupported(f"format {version}", file=FILE)
+        features = _get(source, "features", dict, "")
+        for feature in _strings(features, "must", "features."):
+            raise Unsupported(f"unknown feature {feature!r}", file=FILE)
+        _strings(features, "may", "features.")
+
+    def _read_chunks(self, chunks):
+        self.chunks_num = _number(chunks, "num", "chunks.", high=U32)
+        self.chunks_size = _number(chunks, "size", "chunks.", 1, U32)
+        self.chunks_limit = _number(chunks, "limit", "chunks.", 1, 1 << 62)
+        self.unfull = []
+        for item in _get(chunks, "unfull", list, "chunks."):
+            if len(_typed(item, list, "chunks.unfull[]")) != 3:
+                raise damaged("an element of chunks.unfull has not three numbers")
+            for part, high in zip(item, (U32, NUMBER_MAX, U32)):
+                _ranged(part, 0, high, "chunks.unfull[]")
+            if self.unfull and self.unfull[-1][0] >= item[0]:
+                raise damaged("chunks.unfull does not ascend")
+            self.unfull.append(tuple(item))
+
+    @staticmethod
+    def _table(tables, name):
+        inner = _get(tables, name, dict, "tables.")
+        where = f"tables.{name}."
+        return (_number(inner, "bytes", where), _number(inner, "crc", where, high=U32))

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* The goldens of tests/data/zrecord: what was written once is read as it was written down then.
+ * Each is read in every way that there is. */
+#include "../../reader/dump.h"
+#include "goldens.h"
+#include "records.h"
+
+/** Calls @p visit for each golden, with the name and with what it has to hold; in a scratch
+ * directory, in which there is a copy of it. */
+static void for_each_golden(void (*visit)(const char *name, const char *contents))
+{
+    char *scratch = scratch_make();
+    struct dirent *entry;
+    size_t count = 0;
+    DIR *list = opendir(goldens_folder());
+    ck_assert_msg(list != NULL, "%s is not there: run by make check", goldens_folder());
+    while ((entry = readdir(list)) != NULL) {
+        const char *name = entry->d_name;
+        if (strchr(name, '.') != NULL)
+            continue;
+        golden_copy(name);
+        char *contents = golden_contents(name);
+        visit(name, contents);
+        free(contents);
+        count++;
+    }
+    closedir(list);
+    ck_assert_uint_ge(count, 20);
+    scratch_remove(scratch);
+}
+
+static char *dump(const char *name, lx_dataset *dataset)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *text, description[2048];
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    lx_status status = dump_dataset(to, dataset, &error);
+    lx_error_describe(&error, description, sizeof description);
+    ck_assert_msg(status == LX_OK, "%s: %s", name, description);
+    ck_assert_int_eq(fclose(to), 0);
+    return text;
+}
+
+static void expect_contents(const char *name, const char *contents)
+{
+    static const lx_verify verifies[] = {LX_VERIFY_ALWAYS, LX_VERIFY_FIRST, LX_VERIFY_NEVER};
+    for (size_t i = 0; i < 3; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_dataset *dataset;
+        unit_ok(open_as(name, verifies[i], false, &dataset, &error));
+        for (int again = 0; again < 2; again++) {
+            char *text = dump(name, dataset);
+            ck_assert_msg(strcmp(text, contents) == 0, "%s holds\n%s", name, text);
+            free(text);
+        }
+        lx_dataset_close(dataset);
+    }
+}
+
+START_TEST(each_golden_is_read_as_it_was_written_down)
+{
+    for_each_golden(expect_contents);
+}
+END_TEST
+
+/** All records of a dense field, gathered at once, are those of the calls for any field. */
+static void expect_gathered(lx_dataset *dataset, size_t position, uint64_t size)
+{
+    lx_error error = LX_ERROR_INIT;
+    size_t length = (size_t)lx_dataset_get_length(dataset);
+    uint64_t *indices = malloc((length + 1) * sizeof *indices);
+    uint64_t *offsets = malloc((length + 1) * sizeof *offsets);
+    uint8_t *dense = malloc(length * (size_t)size + 1), *bytes = malloc(length * (size_t)size + 1);
+    for (size_t i = 0; i < length; i++)
+        indices[i] = length - 1 - i;
+    for (int again = 0; again < 2; again++) {
+        memset(dense, 0xaa, length * (size_t)size);
+        unit_ok(lx_dataset_gather(dataset, position, indices, length, dense, (size_t)size, &error));
+        unit_ok(lx_dataset_measure(dataset, position, indices, length, offsets, NULL, &error));
+        ck_assert_uint_eq(offsets[length], length * size);
+        unit_ok(lx_dataset_gather_bytes(dataset, position, indices, length, bytes, offsets,
+                                        &error));
+        ck_assert_int_eq(memcmp(dense, bytes, length * (size_t)size), 0);
+    }
+    free(bytes);
+    free(dense);
+    free(offsets);
+    free(indices);
+}
+
+/** A record that can be viewed is what is gathered; the others are compressed. */
+static void expect_viewed(lx_dataset *dataset, size_t position, uint64_t index)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t offsets[2];
+    uint8_t present;
+    lx_slice slice;
+    lx_view *view;
+    lx_status status = lx_dataset_view(dataset, position, &index, 1, &slice, &view, &error);
+    if (status == LX_ERR_UNSUPPORTED)
+        return;
+    unit_ok(status);
+    unit_ok(lx_dataset_measure(dataset, position, &index, 1, offsets, &present, &error));
+    ck_assert_int_eq(slice.data != NULL, present);
+    if (present) {
+        uint8_t *value = malloc((size_t)offsets[1] + 1);
+        ck_assert_uint_eq(slice.size, offsets[1]);
+        unit_ok(lx_dataset_gather_bytes(dataset, position, &index, 1, value, offsets, &error));
+        ck_assert_int_eq(memcmp(slice.data, value, (size_t)offsets[1]), 0);
+        free(value);
+    }
+    lx_view_release(view);
+}
+
+static void expect_one_answer(const char *name, const char *contents)
+{
+    (void)contents;
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    unit_ok(lx_dataset_open(name, NULL, &dataset, &error));
+    const lx_schema *schema = lx_dataset_get_schema(dataset);
+    for (size_t i = 0; i < lx_schema_get_count(schema); i++) {
+        uint64_t size = lx_schema_get_field(schema, i)->size;
+        if (size != LX_NONE)
+            expect_gathered(dataset, i, size);
+        for (uint64_t index = 0; index < lx_dataset_get_length(dataset); index++)
+            expect_viewed(dataset, i, index);
+    }
+    lx_dataset_close(dataset);
+}
+
+START_TEST(every_way_to_read_gives_the_same)
+{
+    for_each_golden(expect_one_answer);
+}
+END_TEST
+
+static void expect_verified(const char *name, const char *contents)
+{
+    (void)contents;
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_verification done;
+    unit_ok(lx_dataset_open(name, NULL, &dataset, &error));
+    unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, &done, &error));
+    ck_assert_uint_eq(done.records, lx_dataset_get_length(dataset));
+    ck_assert_uint_eq(done.damages, 0);
+    lx_dataset_close(dataset);
+}
+
+START_TEST(each_golden_is_whole)
+{
+    for_each_golden(expect_verified);
+}
+END_TEST
+
+/** What the library cannot write today it must leave as it is: it refuses, or appends. */
+static void expect_appended(const char *name, const char *contents)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_value values[32];
+    lx_status status = lx_writer_open(name, NULL, &writer, &error);
+    if (status != LX_OK) {
+        ck_assert_msg(status == LX_ERR_STATE || status == LX_ERR_UNSUPPORTED, "%s: %s", name,
+                      error.message);
+        expect_contents(name, contents);
+        return;
+    }
+    size_t fields = lx_schema_get_count(lx_writer_get_schema(writer));
+    uint64_t length = lx_writer_get_length(writer);
+    for (size_t i = 0; i < fields; i++)
+        values[i] = (lx_value){NULL, LX_NONE};
+    unit_ok(lx_writer_append(writer, values, NULL, &error));
+    close_writer(writer);
+    lx_dataset *dataset = open_dataset(name);
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), length + 1);
+    char *text = dump(name, dataset);
+    /* Behind the line of the length, all is as before. */
+    const char *before = strchr(contents, '\n'), *after = strchr(text, '\n');
+    ck_assert_msg(strncmp(after, before, strlen(before)) == 0, "%s holds\n%s", name, text);
+    free(text);
+    lx_dataset_close(dataset);
+}
+
+START_TEST(each_golden_can_be_appended_to_or_is_refused)
+{
+    for_each_golden(expect_appended);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/golden", each_golden_is_read_as_it_was_written_down,
+          every_way_to_read_gives_the_same, each_golden_is_whole,
+          each_golden_can_be_appended_to_or_is_refused)
