@@ -247,7 +247,9 @@ typedef struct lx_values {
  * @param[in]  columns  One for each field, in the schema's order.
  * @param[out] first    Index of the first of them; may be NULL.
  * @param[out] error    Where a failure is told; may be NULL.
- * @return As lx_writer_append(); arguments are checked for all records before any is appended.
+ * @retval LX_ERR_LIMIT  There would be more than 2^59 - 1 records, too; nothing was appended.
+ * @return Else as lx_writer_append(); arguments are checked for all records before any is
+ *         appended.
  */
 LX_API lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_values *columns,
                                   uint64_t *first, lx_error *error);

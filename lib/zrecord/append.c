@@ -146,6 +146,10 @@ static lx_status extend(lx_writer *writer, uint64_t count, const lx_values *colu
 {
     size_t fields = writer->rows.field_count;
     lx_status status = lx__writer_usable(writer, error);
+    if (status == LX_OK && count > LX__LENGTH_MAX - writer->length)
+        status = lx__fail(error, LX_ERR_LIMIT, "%llu records behind %llu are more than a dataset "
+                          "can have",
+                          (unsigned long long)count, (unsigned long long)writer->length);
     for (size_t i = 0; status == LX_OK && i < fields; i++)
         status = check_column(writer, i, &columns[i], count, error);
     if (status != LX_OK)

@@ -520,6 +520,23 @@ START_TEST(periodic_commits_by_itself_now_and_then)
 }
 END_TEST
 
+START_TEST(more_records_than_a_dataset_can_have_are_refused)
+{
+    static const uint64_t counts[] = {UINT64_MAX, 1ull << 63, 1ull << 59, LX__LENGTH_MAX - 2};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    const lx_values missing[FIELDS] = {{NULL, NULL, NULL}};
+    lx_writer *writer = records_create("d", NULL);
+    records_append(writer, 3);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        unit_fails(lx_writer_extend(writer, counts[i], missing, NULL, &error), LX_ERR_LIMIT);
+    records_append(writer, 2); /* nothing was appended, and appending goes on */
+    close_writer(writer);
+    expect_dataset("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/append", records_come_back_as_they_were_appended,
           many_are_appended_as_one_by_one, a_column_without_data_is_missing,
           inline_values_of_each_length, a_value_of_the_wrong_size_is_refused,
@@ -527,4 +544,5 @@ UNIT_MAIN("zrecord/append", records_come_back_as_they_were_appended,
           chunks_are_full_by_records, chunks_are_full_by_bytes,
           chunks_are_the_same_over_many_commits, large_appends_go_to_the_tables,
           a_full_disk_is_told_and_undone, what_failed_is_lost_at_close_and_the_rest_is_not,
-          threads_append_to_one_writer, periodic_commits_by_itself_now_and_then)
+          threads_append_to_one_writer, periodic_commits_by_itself_now_and_then,
+          more_records_than_a_dataset_can_have_are_refused)
