@@ -74,6 +74,12 @@ lx_status lx__fail_null(lx_error *error, const char *argument)
     return lx__fail(error, LX_ERR_ARGUMENT, "%s is NULL", argument);
 }
 
+void lx__error_pass(lx_error *error, const lx_error *failure)
+{
+    if (!already_told(error))
+        *error = *failure;
+}
+
 void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
                       uint64_t offset)
 {

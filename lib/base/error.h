@@ -36,6 +36,9 @@ LX_API lx_status lx__fail_null(lx_error *error, const char *argument);
 LX_API void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
                              uint64_t offset);
 
+/** Passes on a failure that was kept apart, unless @p error is NULL or tells of one already. */
+LX_API void lx__error_pass(lx_error *error, const lx_error *failure);
+
 /** Copies @p text to the array @p to; of a text that is too long the end is kept, after "...". */
 LX_API void lx__copy_tail(char *to, size_t size, const char *text);
 

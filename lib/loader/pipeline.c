@@ -219,8 +219,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
         *batch = job->batch;
     } else {
         lx_batch_release(job->batch);
-        if (error != NULL && error->status >= 0)
-            *error = job->error;
+        lx__error_pass(error, &job->error);
     }
     remove_oldest(pipeline);
     return status;

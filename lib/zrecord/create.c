@@ -150,8 +150,8 @@ static lx_status make_or_open(const char *path, lx__file *directory, lx_error *e
     }
     if (status == LX_ERR_NOT_FOUND && there)
         return fail_exists(path, error, "there is something that is no directory");
-    if (status != LX_OK && error != NULL && error->status >= 0)
-        *error = why;
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
     return status;
 }
 

@@ -109,8 +109,8 @@ static lx_status open_anew(const lx_dataset *dataset, lx__snapshot **snapshot, l
                      lx__store_was_replaced(store);
         lx__store_unref(store);
         if (!again) {
-            if (status != LX_OK && error != NULL && error->status >= 0)
-                *error = why;
+            if (status != LX_OK)
+                lx__error_pass(error, &why);
             return status;
         }
         if (status == LX_OK)
@@ -237,8 +237,8 @@ static lx_status refresh(lx_dataset *dataset, bool *changed, lx_error *error)
             status = LX_OK; /* a seal was taken off just now */
             current = false;
         }
-        if (status != LX_OK && error != NULL && error->status >= 0)
-            *error = why;
+        if (status != LX_OK)
+            lx__error_pass(error, &why);
     }
     if (status == LX_OK && (!current || unknown)) {
         if (current)

@@ -31,8 +31,8 @@ lx_status lx__writer_usable(lx_writer *writer, lx_error *error)
 {
     if (writer->meta.sealed)
         return lx__writer_fail_sealed(writer, error);
-    if (writer->failure.status != LX_OK && error != NULL && error->status >= 0)
-        *error = writer->failure;
+    if (writer->failure.status != LX_OK)
+        lx__error_pass(error, &writer->failure);
     return writer->failure.status;
 }
 
@@ -43,7 +43,6 @@ lx_status lx__writer_note(lx_writer *writer, lx_status status, const lx_error *f
         return LX_OK;
     if (writer->failure.status == LX_OK || status == LX_ERR_POISONED)
         writer->failure = *failure;
-    if (error != NULL && error->status >= 0)
-        *error = *failure;
+    lx__error_pass(error, failure);
     return status;
 }

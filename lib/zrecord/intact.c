@@ -41,8 +41,8 @@ static lx_status open_or_lose(search *s, lx__file *file, const lx__file *directo
         s->intact = false;
         return LX_OK;
     }
-    if (status != LX_OK && error != NULL && error->status >= 0)
-        *error = why;
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
     return status;
 }
 

@@ -290,8 +290,8 @@ lx_status lx__placer_place(lx__placer *placer, lx__stage *stage, lx_error *error
     lx_error failure = LX_ERROR_INIT;
     lx_status status = place_stage(placer, stage, &failure);
     conclude(placer, stage, status, &failure);
-    if (status != LX_OK && error != NULL && error->status >= 0)
-        *error = failure;
+    if (status != LX_OK)
+        lx__error_pass(error, &failure);
     return status;
 }
 
@@ -303,8 +303,7 @@ lx_status lx__placer_wait(lx__placer *placer, const lx__stage *stage, lx_error *
         pthread_cond_wait(&placer->changed, &placer->mutex);
     if (!stage->placed) {
         status = placer->failure.status;
-        if (error != NULL && error->status >= 0)
-            *error = placer->failure;
+        lx__error_pass(error, &placer->failure);
     }
     pthread_mutex_unlock(&placer->mutex);
     return status;

@@ -118,8 +118,8 @@ lx_status lx_writer_seal(lx_writer *writer, lx_error *error)
     if (status == LX_OK) {
         lx_error failure = LX_ERROR_INIT;
         status = seal(writer, &failure);
-        if (status == LX_ERR_UNSUPPORTED && error != NULL && error->status >= 0)
-            *error = failure; /* nothing was changed, and appending may go on */
+        if (status == LX_ERR_UNSUPPORTED)
+            lx__error_pass(error, &failure); /* nothing was changed, and appending may go on */
         else
             lx__writer_note(writer, status, &failure, error);
     }

@@ -164,8 +164,8 @@ static lx_status open_chunk(const lx__store *store, uint32_t id, uint64_t bytes,
     if (status == LX_ERR_CORRUPT && store->meta.sealed && lx__store_was_replaced(store))
         return lx__committed_open(file, &store->chunk_directory, name, O_RDONLY, bytes, false,
                                   error);
-    if (status != LX_OK && error != NULL && error->status >= 0)
-        *error = why;
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
     return status;
 }
 

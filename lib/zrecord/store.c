@@ -51,8 +51,7 @@ static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error
         return LX_OK;
     if (status == LX_OK)
         status = lx__fail(&why, LX_ERR_IO, "LOCK was replaced again and again");
-    if (error != NULL && error->status >= 0)
-        *error = why;
+    lx__error_pass(error, &why);
     return status;
 }
 

@@ -88,8 +88,8 @@ static lx_status make_durable(lx_writer *writer, lx_error *error)
     lx_status status = lx__writer_sync_frame(writer, &failure);
     if (status == LX_ERR_POISONED)
         status = failure.status = LX_ERR_IO; /* there is no writer yet that could be */
-    if (status != LX_OK && error != NULL && error->status >= 0)
-        *error = failure;
+    if (status != LX_OK)
+        lx__error_pass(error, &failure);
     return status;
 }
 
