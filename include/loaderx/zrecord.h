@@ -310,7 +310,8 @@ LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
 typedef enum lx_verify {
     LX_VERIFY_FIRST = 0,  /**< When a record is first touched through this handle. */
     LX_VERIFY_ALWAYS = 1, /**< At every read. */
-    LX_VERIFY_NEVER = 2   /**< Never. Lengths and offsets are checked all the same. */
+    LX_VERIFY_NEVER = 2   /**< Never. That a value lies within committed bytes is checked all the
+                               same. */
 } lx_verify;
 
 /** How a dataset is opened for reading; defaults come from lx_dataset_options_new(). */
