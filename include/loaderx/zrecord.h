@@ -372,16 +372,16 @@ LX_API lx_status lx_dataset_open(const char *path, const lx_dataset_options *opt
 LX_API void lx_dataset_close(lx_dataset *dataset);
 
 /**
- * Removes a dataset, the directory with it. Only files of the dataset's own are removed; a
- * directory without a readable meta.json is left alone. Interrupted in the middle, the dataset is
- * damaged, and can be removed again.
+ * Removes a dataset, the directory with it. A directory without a readable meta.json, or with
+ * anything in it that is no part of the dataset, is left as it is. Interrupted in the middle, the
+ * dataset is damaged, and can be removed again.
  *
  * @param[in]  path   The dataset's directory.
  * @param[out] error  Where a failure is told; may be NULL.
  *
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
  * @retval LX_ERR_BUSY         It is being written or read, by this process or another.
- * @retval LX_ERR_EXISTS       The dataset is removed; the directory stays for what else is in it.
+ * @retval LX_ERR_EXISTS       Something in it is no part of the dataset. Nothing is removed.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
  * @retval LX_ERR_IO           The system refused; errno tells why.

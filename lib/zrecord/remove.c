@@ -40,13 +40,7 @@ static lx_status lock_all(removal *self, lx_error *error)
     return status;
 }
 
-static lx_status visit_chunk(void *user, const char *name, lx_error *error)
-{
-    const removal *self = user;
-    uint64_t id;
-    return lx__name_is_chunk(name, &id) ? lx__file_remove(&self->chunks, name, error) : LX_OK;
-}
-
+/** The files that go before meta.json. */
 static bool is_ours(const removal *self, const char *name)
 {
     uint64_t number;
@@ -62,53 +56,74 @@ static bool is_ours(const removal *self, const char *name)
     return false;
 }
 
-static lx_status visit_file(void *user, const char *name, lx_error *error)
+static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_EXISTS,
+                                "nothing is removed: '%.100s' is no part of the dataset, put it "
+                                "elsewhere first",
+                                name);
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status check_chunk(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    uint64_t id;
+    return lx__name_is_chunk(name, &id) ? LX_OK : fail_foreign(&self->chunks, name, error);
+}
+
+static lx_status check_file(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    if (is_ours(self, name) || strcmp(name, LX__META_NAME) == 0 ||
+        strcmp(name, LX__LOCK_NAME) == 0 ||
+        (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1))
+        return LX_OK;
+    return fail_foreign(&self->directory, name, error);
+}
+
+static lx_status remove_chunk(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    return lx__file_remove(&self->chunks, name, error);
+}
+
+static lx_status remove_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
     return is_ours(self, name) ? lx__file_remove(&self->directory, name, error) : LX_OK;
 }
 
-static lx_status fail_foreign(const removal *self, lx_error *error)
+/** Refuses a directory with anything else in it. */
+static lx_status look_through(removal *self, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_EXISTS,
-                                "the dataset is removed, but the directory stays: it holds what "
-                                "is not the dataset's");
-    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
-    return status;
+    /* An interrupted removal may have taken the directory of chunks already. */
+    lx_status status =
+        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, NULL);
+    status = status == LX_OK ? lx__directory_each(&self->chunks, check_chunk, self, error) : LX_OK;
+    return status == LX_OK ? lx__directory_each(&self->directory, check_file, self, error)
+                           : status;
 }
 
 /** Until meta.json goes, the next try can do the rest; so it must be the last on disk, too. */
-static lx_status remove_files(removal *self, lx_error *error)
+static lx_status remove_all(removal *self, const char *path, lx_error *error)
 {
-    lx_status status =
-        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, NULL);
-    if (status == LX_OK) {
-        status = lx__directory_each(&self->chunks, visit_chunk, self, error);
+    lx_status status = LX_OK;
+    if (self->chunks.fd != -1) {
+        status = lx__directory_each(&self->chunks, remove_chunk, self, error);
         if (status == LX_OK)
-            status = lx__file_sync(&self->chunks, error);
-    } else {
-        status = LX_OK; /* an interrupted removal came so far */
+            status = lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, error);
     }
     if (status == LX_OK)
-        status = lx__directory_each(&self->directory, visit_file, self, error);
+        status = lx__directory_each(&self->directory, remove_file, self, error);
     if (status == LX_OK)
         status = lx__file_sync(&self->directory, error);
     if (status == LX_OK)
         status = lx__file_remove(&self->directory, LX__META_NAME, error);
     if (status == LX_OK)
-        status = lx__file_sync(&self->directory, error);
-    return status;
-}
-
-static lx_status remove_rest(removal *self, const char *path, lx_error *error)
-{
-    lx_status chunks = lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, NULL);
-    lx_status status = lx__file_remove(&self->directory, LX__LOCK_NAME, error);
-    if (status != LX_OK)
-        return status;
-    if (chunks != LX_OK || lx__directory_remove(LX__HERE, path, NULL) != LX_OK)
-        return fail_foreign(self, error);
-    return LX_OK;
+        status = lx__file_remove(&self->directory, LX__LOCK_NAME, error);
+    return status == LX_OK ? lx__directory_remove(LX__HERE, path, error) : status;
 }
 
 lx_status lx_dataset_remove(const char *path, lx_error *error)
@@ -122,9 +137,9 @@ lx_status lx_dataset_remove(const char *path, lx_error *error)
     if (status == LX_OK)
         status = lock_all(&self, error);
     if (status == LX_OK)
-        status = remove_files(&self, error);
+        status = look_through(&self, error);
     if (status == LX_OK)
-        status = remove_rest(&self, path, error);
+        status = remove_all(&self, path, error);
     lx__meta_free(&self.meta);
     lx__file_close(&self.chunks);
     lx__file_close(&self.directory);
