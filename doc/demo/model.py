@@ -8,7 +8,6 @@ import numpy as np
 HIDDEN = 128
 CLASSES = 10
 PIXELS = 28 * 28
-RATE = 0.1
 MOMENTUM = 0.9
 
 
@@ -42,8 +41,8 @@ class Classifier:
         hidden = np.maximum(pixels @ self.weights["w1"] + self.weights["b1"], 0)
         return pixels, hidden, hidden @ self.weights["w2"] + self.weights["b2"]
 
-    def step(self, images, labels):
-        """Learn from one batch and return its mean loss."""
+    def step(self, images, labels, rate):
+        """Learn from one batch at a rate, and return its mean loss."""
         pixels, hidden, scores = self.scores(images)
         rows = np.arange(len(labels))
         scores -= scores.max(axis=1, keepdims=True)
@@ -62,7 +61,7 @@ class Classifier:
             "b2": slope.sum(axis=0),
         }
         for name, value in slopes.items():
-            self.speed[name] = MOMENTUM * self.speed[name] - RATE * value
+            self.speed[name] = MOMENTUM * self.speed[name] - rate * value
             self.weights[name] += self.speed[name]
         return float(loss)
 

@@ -18,6 +18,7 @@ from model import Classifier
 
 BATCH = 256
 CHECKPOINT_STEPS = 20
+RATE = 0.1  # at first; it falls to 0 with the last step
 
 
 def arguments():
@@ -70,7 +71,8 @@ def main():
             print(f"resumed after step {step}, position {loader.tell()}, threads={wanted.threads}")
         for batch in loader:
             digest = zlib.crc32(batch["label"], zlib.crc32(batch["data"]))
-            loss = model.step(batch["data"], batch["label"])
+            rate = RATE * (1 - step / (wanted.epochs * len(loader)))
+            loss = model.step(batch["data"], batch["label"], rate)
             step += 1
             log.write(f"{step} {loader.tell()} {digest:08x} {loss!r}\n")
             log.flush()
