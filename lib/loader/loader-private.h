@@ -31,7 +31,6 @@ struct lx_loader {
     lx__pipeline pipeline;
     uint64_t scheduled; /**< Behind what is in the pipeline. */
     uint64_t run_end;   /**< Where LX_END is returned; LX__POSITION_END: nowhere. */
-    bool ended;         /**< It was returned. */
 
     /* Written by who has the turn, read by anybody. */
     _Atomic uint64_t position; /**< Behind what was handed out. */

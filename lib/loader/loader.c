@@ -160,7 +160,6 @@ lx_status lx__loader_seek_locked(lx_loader *loader, uint64_t position, lx_error 
     lx__pipeline_drop(&loader->pipeline);
     loader->scheduled = position;
     loader->run_end = run_end(loader, position);
-    loader->ended = false;
     atomic_store_explicit(&loader->position, position, memory_order_relaxed);
     atomic_store_explicit(&loader->prefetched, 0, memory_order_relaxed);
     return LX_OK;
@@ -229,6 +228,12 @@ static lx_status top_up(lx_loader *loader, lx_error *error)
 
 /* ---- handing out */
 
+/** No batch is left up to the end of these epochs: that is the position. */
+static void end_run(lx_loader *loader)
+{
+    atomic_store_explicit(&loader->position, loader->scheduled, memory_order_relaxed);
+}
+
 static void count_batch(lx_loader *loader, const lx_batch *batch)
 {
     atomic_fetch_add_explicit(&loader->batches, 1, memory_order_relaxed);
@@ -241,10 +246,8 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
     lx_status status = lx__pipeline_check(&loader->pipeline, error);
     if (status == LX_OK)
         status = top_up(loader, error);
-    if (status == LX_END) {
-        loader->ended = true;
-        atomic_store_explicit(&loader->position, loader->scheduled, memory_order_relaxed);
-    }
+    if (status == LX_END)
+        end_run(loader);
     if (status != LX_OK)
         return status;
 
@@ -291,14 +294,28 @@ lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch
     return next_by(loader, lx__clock_after(nanoseconds), batch, error);
 }
 
+/** Whether no batch of these epochs is left; the position is moved to their end then. */
+static bool is_at_end(lx_loader *loader)
+{
+    uint64_t start, before = loader->scheduled;
+    lx__share share;
+    if (loader->pipeline.count != 0)
+        return false;
+    if (next_share(loader, &start, &share)) {
+        loader->scheduled = before;
+        return false;
+    }
+    end_run(loader);
+    return true;
+}
+
 void lx_loader_continue(lx_loader *loader)
 {
     if (is_in_child(loader))
         return;
     (void)lx__turn_take(&loader->turn, LX__NEVER);
-    if (loader->ended)
+    if (is_at_end(loader))
         loader->run_end = run_end(loader, loader->scheduled);
-    loader->ended = false;
     lx__turn_give(&loader->turn);
 }
 

@@ -17,7 +17,7 @@ static lx_status read_meta(removal *self, lx_error *error)
     lx_status status = lx__file_open(&file, &self->directory, LX__META_NAME, O_RDONLY, error);
     if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
         lx__copy_tail(error->message, sizeof error->message,
-                      "this directory is not a dataset: it has no meta.json, and is left alone");
+                      "this directory is not a dataset: it has no meta.json");
     if (status != LX_OK)
         return status;
     status = lx__meta_read(&self->meta, &file, error);

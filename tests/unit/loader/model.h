@@ -18,7 +18,6 @@ struct model {
     uint64_t length, batch_size, world, rank, epochs; /* epochs 0: endless */
     bool drop_last;
     uint64_t position, run_end;
-    bool ended; /* the end was told */
 };
 
 static inline void model_seek(struct model *model, uint64_t position)
@@ -26,13 +25,6 @@ static inline void model_seek(struct model *model, uint64_t position)
     uint64_t run = model->length * model->epochs;
     model->position = position;
     model->run_end = run != 0 ? (position / run + 1) * run : UINT64_MAX;
-    model->ended = false;
-}
-
-static inline void model_continue(struct model *model)
-{
-    if (model->ended)
-        model_seek(model, model->position);
 }
 
 static inline struct model model_of(lx_order *order, struct setup setup)
@@ -79,8 +71,16 @@ static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t
         if (rows != 0 && (!model->drop_last || model->position - *start == global))
             return rows;
     }
-    model->ended = true;
     return 0;
+}
+
+/** Goes on behind the end, if no batch is left before it. */
+static inline void model_continue(struct model *model)
+{
+    struct model ahead = *model;
+    uint64_t indices[MODEL_ROWS], start;
+    if (model_next(&ahead, &start, indices) == 0)
+        model_seek(model, ahead.position);
 }
 
 /** Batches of the first epoch, counted. */

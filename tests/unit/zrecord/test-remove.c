@@ -28,7 +28,7 @@ START_TEST(what_is_no_dataset_is_left_alone)
     lx_error error = LX_ERROR_INIT;
     ck_assert_int_eq(mkdir("d", 0777), 0);
     file_put("d/LOG", "mine", 4);
-    expect_error(lx_dataset_remove("d", &error), LX_ERR_NOT_FOUND, "left alone", "d/meta.json");
+    expect_error(lx_dataset_remove("d", &error), LX_ERR_NOT_FOUND, "not a dataset", "d/meta.json");
     file_put("d/meta.json", "{}", 2);
     lx_error_clear(&error);
     expect_error(lx_dataset_remove("d", &error), LX_ERR_CORRUPT, "format", "d/meta.json");
