@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments of Python calls: what is wrong with one is told with its name. */
+#include "lxpy.h"
+
+static Py_ssize_t find_name(const char *const *names, PyObject *name)
+{
+    for (Py_ssize_t i = 0; names[i] != NULL; i++)
+        if (PyUnicode_CompareWithASCIIString(name, names[i]) == 0)
+            return i;
+    return -1;
+}
+
+static int take_keywords(const char *function, const char *const *names, PyObject *const *args,
+                         PyObject *kwnames, PyObject **values)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(kwnames); i++) {
+        PyObject *name = PyTuple_GET_ITEM(kwnames, i);
+        Py_ssize_t place = find_name(names, name);
+        if (place < 0) {
+            PyErr_Format(PyExc_TypeError, "%s() has no parameter '%U'", function, name);
+            return -1;
+        }
+        if (values[place] != NULL) {
+            PyErr_Format(PyExc_TypeError, "%s() was given '%s' twice", function, names[place]);
+            return -1;
+        }
+        values[place] = args[i];
+    }
+    return 0;
+}
+
+int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t positional,
+                   Py_ssize_t required, PyObject *const *args, Py_ssize_t count,
+                   PyObject *kwnames, PyObject **values)
+{
+    if (count > positional) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd arguments by position, not %zd",
+                     function, positional, count);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; names[i] != NULL; i++)
+        values[i] = i < count ? args[i] : NULL;
+    if (kwnames != NULL && take_keywords(function, names, args + count, kwnames, values) < 0)
+        return -1;
+    for (Py_ssize_t i = 0; i < required; i++)
+        if (values[i] == NULL) {
+            PyErr_Format(PyExc_TypeError, "%s() needs the argument '%s'", function, names[i]);
+            return -1;
+        }
+    return 0;
+}
+
+int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,
+                uint64_t *value)
+{
+    PyObject *number = PyNumber_Index(object);
+    if (number == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "%s must be an int, not %.100s", argument,
+                         Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    unsigned long long got = PyLong_AsUnsignedLongLong(number);
+    bool failed = got == (unsigned long long)-1 && PyErr_Occurred() != NULL;
+    if (failed || got < minimum || got > maximum) {
+        if (failed && !PyErr_ExceptionMatches(PyExc_OverflowError)) {
+            Py_DECREF(number);
+            return -1;
+        }
+        PyErr_Format(PyExc_ValueError, "%s must be from %llu to %llu, not %S", argument,
+                     (unsigned long long)minimum, (unsigned long long)maximum, number);
+        Py_DECREF(number);
+        return -1;
+    }
+    Py_DECREF(number);
+    *value = got;
+    return 0;
+}
+
+int lxpy_bool(PyObject *object, const char *argument, bool *value)
+{
+    if (!PyBool_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s must be True or False, not %.100s", argument,
+                     Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    *value = object == Py_True;
+    return 0;
+}
+
+/** "'a', 'b' or 'c'", a new reference. */
+static PyObject *list_choices(const char *const *choices)
+{
+    PyObject *text = PyUnicode_FromFormat("'%s'", choices[0]);
+    for (size_t i = 1; text != NULL && choices[i] != NULL; i++) {
+        PyObject *longer = PyUnicode_FromFormat(
+            "%U%s'%s'", text, choices[i + 1] != NULL ? ", " : " or ", choices[i]);
+        Py_SETREF(text, longer);
+    }
+    return text;
+}
+
+int lxpy_choice(PyObject *object, const char *argument, const char *const *choices, int *value)
+{
+    bool text = PyUnicode_Check(object);
+    if (text)
+        for (int i = 0; choices[i] != NULL; i++)
+            if (PyUnicode_CompareWithASCIIString(object, choices[i]) == 0) {
+                *value = i;
+                return 0;
+            }
+    PyObject *list = list_choices(choices);
+    if (list != NULL)
+        PyErr_Format(text ? PyExc_ValueError : PyExc_TypeError, "%s must be %U, not %R", argument,
+                     list, object);
+    Py_XDECREF(list);
+    return -1;
+}
+
+PyObject *lxpy_path(PyObject *object, const char *argument)
+{
+    PyObject *path = NULL;
+    if (PyUnicode_FSConverter(object, &path))
+        return path;
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s must be a str, bytes or os.PathLike object, not %.100s",
+                     argument, Py_TYPE(object)->tp_name);
+    else if (PyErr_ExceptionMatches(PyExc_ValueError))
+        PyErr_Format(PyExc_ValueError, "%s must be a path without NUL, not %R", argument, object);
+    return NULL;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* A batch as Python has it: a dict of arrays over one Memory, which owns the batch. */
+#include "batch.h"
+
+void lxpy_columns_clear(lxpy_columns *columns)
+{
+    Py_CLEAR(columns->names);
+    Py_CLEAR(columns->shapes);
+}
+
+static PyObject *make_names(const lx_batch *batch, Py_ssize_t count)
+{
+    PyObject *names = PyTuple_New(count);
+    for (Py_ssize_t i = 0; names != NULL && i < count; i++) {
+        PyObject *name =
+            PyUnicode_InternFromString(lx_batch_get_column_at(batch, (size_t)i)->name);
+        if (name == NULL)
+            Py_CLEAR(names);
+        else
+            PyTuple_SET_ITEM(names, i, name);
+    }
+    return names;
+}
+
+static PyObject *make_shapes(const lx_batch *batch, Py_ssize_t count)
+{
+    PyObject *shapes = PyTuple_New(count);
+    for (Py_ssize_t i = 0; shapes != NULL && i < count; i++) {
+        const lx_column *column = lx_batch_get_column_at(batch, (size_t)i);
+        PyObject *shape = lxpy_shape_new(column->rows, column->shape, column->ndim);
+        if (shape == NULL)
+            Py_CLEAR(shapes);
+        else
+            PyTuple_SET_ITEM(shapes, i, shape);
+    }
+    return shapes;
+}
+
+/** References to the names and shapes of this batch, which are kept for the next one. Making them
+ * may let in another thread, that has a batch of other rows. */
+static int describe(lxpy_columns *columns, const lx_batch *batch, PyObject **names,
+                    PyObject **shapes)
+{
+    Py_ssize_t count = (Py_ssize_t)lx_batch_get_column_count(batch);
+    uint64_t rows = lx_batch_get_rows(batch);
+    if (columns->names == NULL) {
+        PyObject *made = make_names(batch, count);
+        if (made == NULL)
+            return -1;
+        Py_XSETREF(columns->names, made);
+    }
+    if (columns->shapes == NULL || columns->rows != rows) {
+        PyObject *made = make_shapes(batch, count);
+        if (made == NULL)
+            return -1;
+        columns->rows = rows;
+        Py_XSETREF(columns->shapes, made);
+    }
+    *names = Py_NewRef(columns->names);
+    *shapes = Py_NewRef(columns->shapes);
+    return 0;
+}
+
+static void release(void *batch)
+{
+    lx_batch_release(batch);
+}
+
+/** A Memory of all columns, which takes the batch over, and where it begins. */
+static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **start)
+{
+    size_t count = lx_batch_get_column_count(batch);
+    char *first = lx_batch_get_column_at(batch, 0)->data, *end = first;
+    for (size_t i = 0; i < count; i++) {
+        const lx_column *column = lx_batch_get_column_at(batch, i);
+        char *data = column->data, *behind = data + column->rows * column->size;
+        first = data < first ? data : first;
+        end = behind > end ? behind : end;
+    }
+    *start = first;
+    PyObject *memory =
+        lxpy_memory_new(state, first, (size_t)(end - first), true, batch, release);
+    if (memory == NULL)
+        lx_batch_release(batch);
+    return memory;
+}
+
+static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject *memory,
+                     size_t offset, lx_dtype dtype, PyObject *shape)
+{
+    PyObject *array = lxpy_array_new(state, memory, offset, state->dtypes[dtype], shape);
+    int result = array != NULL ? PyDict_SetItem(dict, name, array) : -1;
+    Py_XDECREF(array);
+    return result;
+}
+
+PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch)
+{
+    PyObject *names, *shapes;
+    const char *start;
+    if (describe(columns, batch, &names, &shapes) < 0) {
+        lx_batch_release(batch);
+        return NULL;
+    }
+    PyObject *memory = make_memory(state, batch, &start);
+    PyObject *dict = memory != NULL ? PyDict_New() : NULL;
+    for (Py_ssize_t i = 0; dict != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        const lx_column *column = lx_batch_get_column_at(batch, (size_t)i);
+        if (add_array(state, dict, PyTuple_GET_ITEM(names, i), memory,
+                      (size_t)((const char *)column->data - start), column->dtype,
+                      PyTuple_GET_ITEM(shapes, i)) < 0)
+            Py_CLEAR(dict);
+    }
+    Py_XDECREF(memory);
+    Py_DECREF(names);
+    Py_DECREF(shapes);
+    return dict;
+}

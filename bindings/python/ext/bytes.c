@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of bytes, as bytes objects. */
+#include "dataset.h"
+
+#include <string.h>
+
+/* A record counts as so many bytes, since its length is known only when it was read. */
+#define RECORD ((uint64_t)16 << 10)
+
+/** What some records of bytes are, joined. */
+typedef struct joined {
+    uint64_t *offsets; /**< count + 1 */
+    uint8_t *present;
+    char *data;
+} joined;
+
+static void drop_joined(joined *j)
+{
+    PyMem_RawFree(j->offsets);
+    PyMem_RawFree(j->present);
+    PyMem_RawFree(j->data);
+}
+
+/** Memory for the lengths of @p count records, or for @p size bytes of them. */
+static void *allocate(size_t size, lx_error *error)
+{
+    void *memory = PyMem_RawMalloc(size);
+    if (memory == NULL && error->status == LX_OK) {
+        error->status = LX_ERR_NOMEM;
+        snprintf(error->message, sizeof error->message, "no memory for %zu bytes of records", size);
+    }
+    return memory;
+}
+
+/** Reads records; without the GIL. */
+static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *indices,
+                        size_t count, joined *j, lx_error *error)
+{
+    lx_status status = LX_ERR_MISMATCH; /* what it is while somebody refreshes in between */
+    j->offsets = allocate((count + 1) * sizeof *j->offsets, error);
+    j->present = allocate(count, error);
+    while (status == LX_ERR_MISMATCH && j->offsets != NULL && j->present != NULL) {
+        lx_error_clear(error);
+        status = lx_dataset_measure(dataset, position, indices, count, j->offsets, j->present,
+                                    error);
+        if (status != LX_OK)
+            break;
+        PyMem_RawFree(j->data);
+        j->data = allocate((size_t)j->offsets[count], error);
+        if (j->data == NULL)
+            break;
+        status = lx_dataset_gather_bytes(dataset, position, indices, count, j->data, j->offsets,
+                                         error);
+    }
+}
+
+/** Puts bytes objects of the right lengths into @p list, from @p first on, and None. */
+static int make_records(const joined *j, size_t count, PyObject *list, size_t first)
+{
+    for (size_t i = 0; i < count; i++) {
+        Py_ssize_t size = (Py_ssize_t)(j->offsets[i + 1] - j->offsets[i]);
+        PyObject *record =
+            j->present[i] != 0 ? PyBytes_FromStringAndSize(NULL, size) : Py_NewRef(Py_None);
+        if (record == NULL)
+            return -1;
+        PyList_SET_ITEM(list, (Py_ssize_t)(first + i), record);
+    }
+    return 0;
+}
+
+/** Copies the records to the objects that were made for them; without the GIL. */
+static void fill_records(const joined *j, size_t count, PyObject *list, size_t first)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t size = (size_t)(j->offsets[i + 1] - j->offsets[i]);
+        if (size != 0)
+            memcpy(PyBytes_AS_STRING(PyList_GET_ITEM(list, (Py_ssize_t)(first + i))),
+                   j->data + j->offsets[i], size);
+    }
+}
+
+static int read_piece(lxpy_dataset *self, size_t position, const uint64_t *indices, size_t count,
+                      PyObject *list, size_t first)
+{
+    joined j = {NULL, NULL, NULL};
+    lx_error error = LX_ERROR_INIT;
+    int result = -1;
+    LXPY_WITHOUT_GIL(read_joined(self->handle, position, indices, count, &j, &error));
+    if (error.status != LX_OK) {
+        lxpy_raise(self->state, &error);
+    } else if (make_records(&j, count, list, first) == 0) {
+        LXPY_WITHOUT_GIL(fill_records(&j, count, list, first));
+        result = 0;
+    }
+    drop_joined(&j);
+    return result;
+}
+
+PyObject *lxpy_gather_bytes(lxpy_dataset *self, size_t position, const lxpy_indices *indices)
+{
+    size_t piece = lxpy_piece_of(RECORD), count = indices->count;
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    if (list != NULL)
+        PyObject_GC_UnTrack(list); /* what is not filled yet is for nobody's eyes */
+    for (size_t done = 0; list != NULL && done < count; done += piece) {
+        size_t now = count - done < piece ? count - done : piece;
+        if (read_piece(self, position, indices->numbers + done, now, list, done) < 0 ||
+            (now == piece && PyErr_CheckSignals() < 0))
+            Py_CLEAR(list);
+    }
+    if (list != NULL)
+        PyObject_GC_Track(list);
+    return list;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* How long a wait goes on until signals are looked at. */
+#define SLICE_NS ((uint64_t)50 * 1000 * 1000)
+
+/** All engines that are not closed. */
+static lxpy_engine *engines;
+
+/** Some of them have lost their Loader within a transform. */
+static bool has_orphans;
+
+/** The interpreter is ending. */
+static bool exiting;
+
+/* ---- opening */
+
+static int open_loader(lxpy_engine *self, lx_loader_options *options)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source = lxpy_source_get(self->state, self->source, "source");
+    if (source == NULL)
+        return -1;
+    if (self->transform != NULL)
+        lx_loader_options_set_transform(options, lxpy_transform, self, &error);
+    LXPY_WITHOUT_GIL(lx_loader_open(source, options, &self->loader, &error));
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static void unref(lxpy_engine *self)
+{
+    if (--self->references == 0) {
+        lxpy_turn_free(&self->turn);
+        free(self);
+    }
+}
+
+/** Gives up what the engine has of Python; the loader is closed. */
+static void clear(lxpy_engine *self)
+{
+    lxpy_result *results = self->results;
+    self->results = NULL;
+    lxpy_results_free(results);
+    lxpy_columns_clear(&self->columns);
+    Py_CLEAR(self->source);
+    Py_CLEAR(self->transform);
+}
+
+static void enlist(lxpy_engine *self)
+{
+    self->next = engines;
+    self->link = &engines;
+    if (self->next != NULL)
+        self->next->link = &self->next;
+    engines = self;
+}
+
+static void delist(lxpy_engine *self)
+{
+    *self->link = self->next;
+    if (self->next != NULL)
+        self->next->link = self->link;
+}
+
+lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
+                              PyObject *transform)
+{
+    if (exiting) {
+        lxpy_raise_status(state, LX_ERR_STATE, "the interpreter is ending");
+        return NULL;
+    }
+    lxpy_engine *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return (lxpy_engine *)PyErr_NoMemory();
+    self->references = 1;
+    self->state = state;
+    self->forks = lxpy_forks();
+    self->source = Py_NewRef(source);
+    self->transform = transform != NULL ? Py_NewRef(transform) : NULL;
+    if (lxpy_turn_init(&self->turn) < 0 || open_loader(self, options) < 0) {
+        clear(self);
+        unref(self);
+        return NULL;
+    }
+    enlist(self);
+    return self;
+}
+
+/* ---- ending */
+
+void lxpy_engine_close(lxpy_engine *self)
+{
+    lx_loader *loader = self->loader;
+    bool here = self->forks == lxpy_forks(); /* else it has no threads, and locks of the parent */
+    if (loader == NULL)
+        return;
+    self->references++;
+    self->loader = NULL;
+    if (here) {
+        lx_loader_cancel(loader);
+        lxpy_turn_insist(&self->turn); /* who calls the library has the turn, and is leaving; */
+        lxpy_turn_give(&self->turn);   /* who takes it from now on sees that it is closed */
+    }
+    LXPY_WITHOUT_GIL(lx_loader_close(loader));
+    delist(self);
+    clear(self);
+    unref(self);
+}
+
+/** Closes what was left by those who could not wait. */
+static void close_orphans(void)
+{
+    if (!has_orphans || lxpy_in_transform(NULL))
+        return;
+    has_orphans = false;
+    for (lxpy_engine *engine = engines; engine != NULL;) {
+        lxpy_engine *orphan = engine->orphan && engine->loader != NULL ? engine : NULL;
+        engine = engine->next;
+        if (orphan != NULL) {
+            lxpy_engine_close(orphan);
+            unref(orphan);
+            engine = engines; /* others may have come and gone meanwhile */
+        }
+    }
+}
+
+static int call_close_orphans(void *ignored)
+{
+    (void)ignored;
+    close_orphans();
+    return 0;
+}
+
+void lxpy_engine_end(lxpy_engine *self)
+{
+    if (self == NULL)
+        return;
+    if (self->loader != NULL && lxpy_in_transform(NULL)) {
+        /* It might wait for this very transform, or for one that waits for this one. */
+        lx_loader_cancel(self->loader);
+        self->orphan = has_orphans = true;
+        (void)Py_AddPendingCall(call_close_orphans, NULL); /* else the next call closes it */
+        return;
+    }
+    lxpy_engine_close(self);
+    unref(self);
+}
+
+/** An engine that is open; NULL where all are closed, or *@p leaving by other threads. */
+static lxpy_engine *find_open(bool *leaving)
+{
+    lxpy_engine *engine = engines;
+    *leaving = false;
+    while (engine != NULL && engine->loader == NULL) {
+        *leaving = *leaving || engine->forks == lxpy_forks(); /* else they left in the parent */
+        engine = engine->next;
+    }
+    return engine;
+}
+
+/** Called by atexit: afterwards the library's threads could not get the GIL. */
+static PyObject *close_all(PyObject *ignored, PyObject *nothing)
+{
+    const struct timespec moment = {0, 1000000};
+    bool leaving = true;
+    (void)ignored;
+    (void)nothing;
+    exiting = true;
+    while (leaving) {
+        lxpy_engine *open = find_open(&leaving);
+        if (open != NULL) {
+            lxpy_engine_close(open);
+            leaving = true;
+        } else if (leaving) {
+            LXPY_WITHOUT_GIL(nanosleep(&moment, NULL));
+        }
+    }
+    lxpy_transform_stop();
+    Py_RETURN_NONE;
+}
+
+int lxpy_engine_watch_exit(void)
+{
+    static PyMethodDef function = {"close_all", close_all, METH_NOARGS, NULL};
+    PyObject *callable = PyCFunction_New(&function, NULL);
+    PyObject *atexit = PyImport_ImportModule("atexit"), *done = NULL;
+    if (callable != NULL && atexit != NULL)
+        done = PyObject_CallMethod(atexit, "register", "O", callable);
+    Py_XDECREF(callable);
+    Py_XDECREF(atexit);
+    Py_XDECREF(done);
+    return done != NULL ? 0 : -1;
+}
+
+/* ---- what may wait */
+
+PyObject *lxpy_engine_fail_closed(lxpy_engine *self)
+{
+    return lxpy_raise_status(self->state, LX_ERR_STATE, "the loader is closed");
+}
+
+/** Takes the turn; -1 with an exception raised where that makes no sense. */
+static int enter(lxpy_engine *self)
+{
+    if (has_orphans)
+        close_orphans();
+    if (self->loader != NULL && lxpy_in_transform(self)) {
+        lxpy_raise_status(self->state, LX_ERR_STATE,
+                          "a transform cannot use the loader that waits for it");
+        return -1;
+    }
+    if (lxpy_turn_take(&self->turn) < 0)
+        return -1;
+    if (self->loader != NULL)
+        return 0;
+    lxpy_turn_give(&self->turn);
+    lxpy_engine_fail_closed(self);
+    return -1;
+}
+
+int lxpy_engine_settle(lxpy_engine *self)
+{
+    return self->interrupted ? lxpy_engine_seek(self, self->interrupted_at, NULL) : 0;
+}
+
+int lxpy_engine_continue(lxpy_engine *self)
+{
+    if (lxpy_engine_settle(self) < 0 || enter(self) < 0)
+        return -1;
+    lx_loader *loader = self->loader;
+    LXPY_WITHOUT_GIL(lx_loader_continue(loader));
+    lxpy_turn_give(&self->turn);
+    return 0;
+}
+
+int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (enter(self) < 0)
+        return -1;
+    lx_loader *loader = self->loader;
+    if (text != NULL)
+        LXPY_WITHOUT_GIL(lx_loader_restore(loader, text, &error));
+    else
+        LXPY_WITHOUT_GIL(lx_loader_seek(loader, position, &error));
+    /* The library has dropped all batches that were prepared, and so nobody takes their results.
+     * With the turn taken, none came since. They are freed without it: that may call anything. */
+    lxpy_result *results = NULL;
+    if (error.status == LX_OK) {
+        results = self->results;
+        self->results = NULL;
+        self->interrupted = false;
+    }
+    lxpy_turn_give(&self->turn);
+    lxpy_results_free(results);
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static PyObject *hand_out(lxpy_engine *self, lx_batch *batch)
+{
+    lxpy_result *result = lx_batch_get_result(batch);
+    if (result == NULL)
+        return lxpy_batch_to_dict(self->state, &self->columns, batch);
+    PyObject *value = lxpy_result_take(result);
+    uint64_t position = lx_batch_get_position(batch);
+    lx_batch_release(batch);
+    if (value != NULL)
+        return value;
+    self->failures++;
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) &&
+        (!self->interrupted || position < self->interrupted_at)) {
+        self->interrupted = true;
+        self->interrupted_at = position;
+    }
+    return NULL;
+}
+
+PyObject *lxpy_engine_next(lxpy_engine *self)
+{
+    for (;;) {
+        lx_error error = LX_ERROR_INIT;
+        lx_batch *batch;
+        lx_status status;
+        if (lxpy_engine_settle(self) < 0 || enter(self) < 0)
+            return NULL;
+        lx_loader *loader = self->loader;
+        LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, SLICE_NS, &batch, &error));
+        lxpy_turn_give(&self->turn);
+        if (status == LX_OK)
+            return hand_out(self, batch);
+        if (status == LX_END)
+            return NULL;
+        if (status != LX_ERR_TIMEOUT)
+            return self->loader != NULL ? lxpy_raise(self->state, &error)
+                                        : lxpy_engine_fail_closed(self);
+        if (PyErr_CheckSignals() < 0)
+            return NULL;
+    }
+}

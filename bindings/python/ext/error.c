@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* From the library's error to the exception that a user of Python expects. */
+#include "lxpy.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Room for a path, a field, numbers and a message, each as long as lx_error has it. */
+#define LINE 1536
+
+static PyObject *text_or_none(const char *text)
+{
+    return text[0] != '\0' ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace")
+                           : Py_NewRef(Py_None);
+}
+
+static PyObject *path_or_none(const char *path)
+{
+    return path[0] != '\0' ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None);
+}
+
+static PyObject *number_or_none(uint64_t number)
+{
+    return number != LX_NONE ? PyLong_FromUnsignedLongLong(number) : Py_NewRef(Py_None);
+}
+
+/** Sets an attribute to @p value, which is given up; NULL is a failure. */
+static int set(PyObject *object, const char *name, PyObject *value)
+{
+    int result = value != NULL ? PyObject_SetAttrString(object, name, value) : -1;
+    Py_XDECREF(value);
+    return result;
+}
+
+/** The whole error as one line of text. */
+static PyObject *describe(const lx_error *error)
+{
+    char line[LINE];
+    lx_error_describe(error, line, sizeof line);
+    return PyUnicode_DecodeUTF8(line, (Py_ssize_t)strlen(line), "replace");
+}
+
+static PyObject *plain_new(PyObject *type, const lx_error *error)
+{
+    PyObject *text = describe(error);
+    PyObject *exception = text != NULL ? PyObject_CallOneArg(type, text) : NULL;
+    Py_XDECREF(text);
+    return exception;
+}
+
+/** One of ours, with what is known as attributes. */
+static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
+{
+    PyObject *exception = plain_new(type, error);
+    if (exception == NULL)
+        return NULL;
+    if (set(exception, "status", text_or_none(lx_status_name(error->status))) < 0 ||
+        set(exception, "field", text_or_none(error->field)) < 0 ||
+        set(exception, "record", number_or_none(error->record)) < 0 ||
+        set(exception, "path", path_or_none(error->path)) < 0 ||
+        set(exception, "offset", number_or_none(error->offset)) < 0 ||
+        set(exception, "errno", error->errnum != 0 ? PyLong_FromLong(error->errnum)
+                                                   : Py_NewRef(Py_None)) < 0)
+        Py_CLEAR(exception);
+    return exception;
+}
+
+/** OSError, which makes itself the class that goes with the number. */
+static PyObject *os_error_new(int number, const lx_error *error)
+{
+    lx_error rest = *error; /* the path is an attribute, and shown by OSError itself */
+    rest.path[0] = '\0';
+    PyObject *text = describe(&rest), *path = path_or_none(error->path), *exception = NULL;
+    if (text != NULL && path != NULL)
+        exception = path != Py_None
+                        ? PyObject_CallFunction(PyExc_OSError, "iOO", number, text, path)
+                        : PyObject_CallFunction(PyExc_OSError, "iO", number, text);
+    Py_XDECREF(text);
+    Py_XDECREF(path);
+    return exception;
+}
+
+PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error)
+{
+    switch (error->status) {
+    case LX_ERR_NOMEM:
+        return plain_new(PyExc_MemoryError, error);
+    case LX_ERR_ARGUMENT:
+    case LX_ERR_MISMATCH:
+    case LX_ERR_LIMIT:
+        return plain_new(PyExc_ValueError, error);
+    case LX_ERR_RANGE:
+        return plain_new(PyExc_IndexError, error);
+    case LX_ERR_IO:
+        return os_error_new(error->errnum != 0 ? error->errnum : EIO, error);
+    case LX_ERR_NOT_FOUND: /* a path, or the name of a field */
+        if (error->errnum == 0 && (error->path[0] == '\0' || error->field[0] != '\0'))
+            return plain_new(PyExc_KeyError, error);
+        return os_error_new(ENOENT, error);
+    case LX_ERR_EXISTS:
+        if (error->path[0] == '\0')
+            return plain_new(PyExc_ValueError, error);
+        return os_error_new(EEXIST, error);
+    case LX_ERR_BUSY:
+        return os_error_new(EAGAIN, error);
+    case LX_ERR_TIMEOUT:
+        return plain_new(PyExc_TimeoutError, error);
+    case LX_ERR_CORRUPT:
+        return loaderx_error_new(LXPY(state, CORRUPT_ERROR), error);
+    default:
+        return loaderx_error_new(LXPY(state, LOADERX_ERROR), error);
+    }
+}
+
+PyObject *lxpy_raise(lxpy_state *state, const lx_error *error)
+{
+    PyObject *exception = lxpy_exception_new(state, error);
+    if (exception != NULL)
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    Py_XDECREF(exception);
+    return NULL;
+}
+
+PyObject *lxpy_raise_status(lxpy_state *state, lx_status status, const char *format, ...)
+{
+    lx_error error = LX_ERROR_INIT;
+    va_list args;
+    va_start(args, format);
+    PyOS_vsnprintf(error.message, sizeof error.message, format, args);
+    va_end(args);
+    error.status = status;
+    return lxpy_raise(state, &error);
+}
+
+PyObject *lxpy_raise_closed(lxpy_state *state, const char *what, PyObject *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    PyObject *bytes = PyUnicode_EncodeFSDefault(path);
+    if (bytes == NULL)
+        return NULL;
+    /* the end of a path tells more than its beginning */
+    size_t length = (size_t)PyBytes_GET_SIZE(bytes), room = sizeof error.path - 1;
+    size_t left_out = length > room ? length - room : 0;
+    memcpy(error.path, PyBytes_AS_STRING(bytes) + left_out, length - left_out + 1);
+    PyOS_snprintf(error.message, sizeof error.message, "the %s is closed", what);
+    error.status = LX_ERR_STATE;
+    Py_DECREF(bytes);
+    return lxpy_raise(state, &error);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading of several records into NumPy's or the caller's memory. */
+#include "dataset.h"
+#include "target.h"
+
+/* Between pieces of so many bytes it is looked whether Ctrl-C was pressed. */
+#define PIECE ((uint64_t)64 << 20)
+
+/* ------------------------------------------------------------ dense records */
+
+size_t lxpy_piece_of(uint64_t size)
+{
+    return size < PIECE ? (size_t)(PIECE / (size != 0 ? size : 1)) : 1;
+}
+
+int lxpy_copy_dense(lxpy_dataset *self, size_t position, const uint64_t *indices, size_t count,
+                      char *out)
+{
+    uint64_t size = self->schema.fields[position].size;
+    size_t piece = lxpy_piece_of(size);
+    for (size_t done = 0; done < count; done += piece) {
+        lx_error error = LX_ERROR_INIT;
+        size_t now = count - done < piece ? count - done : piece;
+        LXPY_WITHOUT_GIL(lx_dataset_gather(self->handle, position, indices + done, now,
+                                           out + done * size, (size_t)size, &error));
+        if (error.status != LX_OK) {
+            lxpy_raise(self->state, &error);
+            return -1;
+        }
+        if (now == piece && PyErr_CheckSignals() < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/** The shape of an array of @p count records. */
+static PyObject *shape_for(const lxpy_field *field, size_t count)
+{
+    Py_ssize_t ndim = PyTuple_GET_SIZE(field->shape);
+    PyObject *shape = PyTuple_New(ndim + 1);
+    PyObject *rows = shape != NULL ? PyLong_FromSize_t(count) : NULL;
+    if (rows == NULL) {
+        Py_XDECREF(shape);
+        return NULL;
+    }
+    PyTuple_SET_ITEM(shape, 0, rows);
+    for (Py_ssize_t i = 0; i < ndim; i++)
+        PyTuple_SET_ITEM(shape, i + 1, Py_NewRef(PyTuple_GET_ITEM(field->shape, i)));
+    return shape;
+}
+
+static PyObject *gather_dense(lxpy_dataset *self, size_t position, const lxpy_indices *indices,
+                              PyObject *out)
+{
+    const lxpy_field *field = &self->schema.fields[position];
+    lxpy_target t = {NULL, {0}};
+    if (out != NULL) {
+        if (lxpy_target_take(&t, self->state, field, out, indices->count) < 0)
+            return NULL;
+    } else {
+        PyObject *shape = shape_for(field, indices->count);
+        int result = lxpy_target_make(&t, self->state, shape, field->dtype);
+        Py_XDECREF(shape);
+        if (result < 0)
+            return NULL;
+    }
+    PyObject *object = NULL;
+    if (lxpy_copy_dense(self, position, indices->numbers, indices->count, t.view.buf) == 0)
+        object = Py_NewRef(t.object);
+    lxpy_target_drop(&t);
+    return object;
+}
+
+/* ------------------------------------------------------------ several records */
+
+PyObject *lxpy_gather_field(lxpy_dataset *self, size_t position, const lxpy_indices *indices,
+                              PyObject *out)
+{
+    const lxpy_field *field = &self->schema.fields[position];
+    if (field->type != LX_BYTES)
+        return gather_dense(self, position, indices, out);
+    if (out == NULL)
+        return lxpy_gather_bytes(self, position, indices);
+    lxpy_fail_out(PyExc_ValueError, field, "cannot be filled: records of bytes differ in length");
+    return NULL;
+}
+
+size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *count)
+{
+    bool all = object == NULL || object == Py_None;
+    if (!all && (PyUnicode_Check(object) || PyBytes_Check(object))) {
+        PyErr_SetString(PyExc_TypeError, "fields must be a sequence of names, not one name");
+        return NULL;
+    }
+    PyObject *names = all ? NULL : PySequence_Fast(object, "fields must be a sequence of names");
+    if (!all && names == NULL)
+        return NULL;
+    *count = all ? schema->count : (size_t)PySequence_Fast_GET_SIZE(names);
+    size_t *positions = PyMem_Malloc((*count + 1) * sizeof *positions);
+    if (positions == NULL)
+        PyErr_NoMemory();
+    for (size_t i = 0; positions != NULL && i < *count; i++) {
+        Py_ssize_t place =
+            all ? (Py_ssize_t)i
+                : lxpy_schema_find(schema, PySequence_Fast_GET_ITEM(names, (Py_ssize_t)i));
+        positions[i] = (size_t)place;
+        if (place < 0) {
+            PyMem_Free(positions);
+            positions = NULL;
+        }
+    }
+    Py_XDECREF(names);
+    return positions;
+}
+
+/** Each name in @p out must be one of the fields that are read. */
+static int check_names(const lxpy_schema *schema, PyObject *out, const size_t *positions,
+                       size_t count)
+{
+    PyObject *name, *value;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(out, &place, &name, &value)) {
+        Py_ssize_t wanted = lxpy_schema_find(schema, name);
+        size_t i = 0;
+        if (wanted < 0)
+            return -1;
+        while (i < count && positions[i] != (size_t)wanted)
+            i++;
+        if (i == count) {
+            PyErr_Format(PyExc_ValueError, "out has %R, which is not one of fields", name);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/** All of it once the arguments are sorted out: a dict of what was read. */
+static PyObject *gather_all(lxpy_dataset *self, const lxpy_indices *indices,
+                            const size_t *positions, size_t count, PyObject *out)
+{
+    PyObject *result = PyDict_New();
+    for (size_t i = 0; result != NULL && i < count; i++) {
+        PyObject *name = self->schema.fields[positions[i]].name;
+        PyObject *buffer = out != NULL ? PyDict_GetItemWithError(out, name) : NULL;
+        PyObject *value = NULL;
+        if (buffer != NULL || !PyErr_Occurred()) {
+            Py_XINCREF(buffer);
+            value = lxpy_gather_field(self, positions[i], indices, buffer);
+            Py_XDECREF(buffer);
+        }
+        if (value == NULL || PyDict_SetItem(result, name, value) < 0)
+            Py_CLEAR(result);
+        Py_XDECREF(value);
+    }
+    return result;
+}
+
+static PyObject *gather_entered(lxpy_dataset *self, PyObject *which, PyObject *fields,
+                                PyObject *out)
+{
+    lxpy_indices indices;
+    size_t count;
+    PyObject *result = NULL;
+    size_t *positions = lxpy_take_fields(&self->schema, fields, &count);
+    if (positions == NULL)
+        return NULL;
+    if ((out == NULL || check_names(&self->schema, out, positions, count) == 0) &&
+        lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
+                          "indices") == 0) {
+        result = gather_all(self, &indices, positions, count, out);
+        lxpy_indices_clear(&indices);
+    }
+    PyMem_Free(positions);
+    return result;
+}
+
+PyObject *lxpy_dataset_gather(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                              PyObject *kwnames)
+{
+    static const char *const names[] = {"indices", "fields", "out", NULL};
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    PyObject *values[3];
+    if (lxpy_arguments("gather", names, 3, 1, args, count, kwnames, values) < 0)
+        return NULL;
+    PyObject *fields = values[1], *out = values[2] != Py_None ? values[2] : NULL;
+    if (out != NULL && !PyDict_Check(out)) {
+        PyErr_Format(PyExc_TypeError, "out must be a dict of buffers by field, not %.100s",
+                     Py_TYPE(out)->tp_name);
+        return NULL;
+    }
+    if (out != NULL && (fields == NULL || fields == Py_None))
+        fields = out;
+    if (lxpy_dataset_enter(self) < 0)
+        return NULL;
+    PyObject *result = gather_entered(self, values[0], fields, out);
+    lxpy_dataset_leave(self);
+    return result;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading of one record, and of one field. */
+#include "dataset.h"
+#include "target.h"
+
+/* ----------------------------------------------------------------- one record */
+
+static PyObject *item_bytes(lxpy_dataset *self, size_t position, uint64_t index, uint64_t size)
+{
+    const uint64_t offsets[] = {0, size};
+    lx_error error = LX_ERROR_INIT;
+    PyObject *record = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+    if (record == NULL)
+        return NULL;
+    char *out = PyBytes_AS_STRING(record);
+    LXPY_WITHOUT_GIL(
+        lx_dataset_gather_bytes(self->handle, position, &index, 1, out, offsets, &error));
+    if (error.status == LX_OK)
+        return record;
+    Py_DECREF(record);
+    return lxpy_raise(self->state, &error);
+}
+
+static PyObject *item_dense(lxpy_dataset *self, size_t position, uint64_t index)
+{
+    const lxpy_field *field = &self->schema.fields[position];
+    lxpy_target t = {NULL, {0}};
+    if (lxpy_target_make(&t, self->state, field->shape, field->dtype) < 0)
+        return NULL;
+    PyObject *item = NULL;
+    if (lxpy_copy_dense(self, position, &index, 1, t.view.buf) == 0)
+        item = PyTuple_GET_SIZE(field->shape) != 0
+                   ? Py_NewRef(t.object)
+                   : PyObject_GetItem(t.object, field->shape); /* a scalar: array[()] */
+    lxpy_target_drop(&t);
+    return item;
+}
+
+/** A record of a field: an array, a scalar, bytes, or None if it is missing. */
+static PyObject *item(lxpy_dataset *self, size_t position, uint64_t index)
+{
+    uint64_t offsets[2];
+    uint8_t present;
+    lx_error error = LX_ERROR_INIT;
+    LXPY_WITHOUT_GIL(
+        lx_dataset_measure(self->handle, position, &index, 1, offsets, &present, &error));
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    if (present == 0)
+        Py_RETURN_NONE;
+    if (self->schema.fields[position].type == LX_BYTES)
+        return item_bytes(self, position, index, offsets[1]);
+    return item_dense(self, position, index);
+}
+
+static PyObject *record_entered(lxpy_dataset *self, PyObject *which)
+{
+    uint64_t index;
+    if (lxpy_index_take(which, lx_dataset_get_length(self->handle), &index) < 0)
+        return NULL;
+    PyObject *record = PyDict_New();
+    for (size_t i = 0; record != NULL && i < self->schema.count; i++) {
+        PyObject *value = item(self, i, index);
+        if (value == NULL || PyDict_SetItem(record, self->schema.fields[i].name, value) < 0)
+            Py_CLEAR(record);
+        Py_XDECREF(value);
+    }
+    return record;
+}
+
+PyObject *lxpy_dataset_record(PyObject *object, PyObject *index)
+{
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    if (!lxpy_is_index(self->state, index)) {
+        PyErr_Format(PyExc_TypeError,
+                     "the key of a dataset is the index of a record or the name of a field, not "
+                     "%.100s; gather() reads several records",
+                     Py_TYPE(index)->tp_name);
+        return NULL;
+    }
+    if (lxpy_dataset_enter(self) < 0)
+        return NULL;
+    PyObject *record = record_entered(self, index);
+    lxpy_dataset_leave(self);
+    return record;
+}
+
+/* ------------------------------------------------------------ of one field */
+
+static PyObject *get_entered(lxpy_dataset *self, PyObject *name, PyObject *key)
+{
+    uint64_t length = lx_dataset_get_length(self->handle), index;
+    lxpy_indices indices;
+    Py_ssize_t position = lxpy_schema_find(&self->schema, name);
+    if (position < 0)
+        return NULL;
+    if (lxpy_is_index(self->state, key))
+        return lxpy_index_take(key, length, &index) == 0 ? item(self, (size_t)position, index)
+                                                         : NULL;
+    if (lxpy_indices_take(&indices, self->state, key, length, "the key of a column") < 0)
+        return NULL;
+    PyObject *result = lxpy_gather_field(self, (size_t)position, &indices, NULL);
+    lxpy_indices_clear(&indices);
+    return result;
+}
+
+PyObject *lxpy_dataset_get(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"field", "key", NULL};
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    PyObject *values[2];
+    if (lxpy_arguments("_get", names, 2, 2, args, count, NULL, values) < 0 ||
+        lxpy_dataset_enter(self) < 0)
+        return NULL;
+    PyObject *result = get_entered(self, values[0], values[1]);
+    lxpy_dataset_leave(self);
+    return result;
+}
+
+/** Fills @p present, one byte a record. */
+static int measure(lxpy_dataset *self, size_t position, const lxpy_indices *indices,
+                   uint8_t *present)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t *offsets = PyMem_Malloc((indices->count + 1) * sizeof *offsets);
+    if (offsets == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    LXPY_WITHOUT_GIL(lx_dataset_measure(self->handle, position, indices->numbers, indices->count,
+                                        offsets, present, &error));
+    PyMem_Free(offsets);
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static PyObject *present_entered(lxpy_dataset *self, PyObject *name, PyObject *which)
+{
+    lxpy_indices indices;
+    Py_ssize_t position = lxpy_schema_find(&self->schema, name);
+    if (position < 0 || lxpy_indices_take(&indices, self->state, which,
+                                          lx_dataset_get_length(self->handle), "indices") < 0)
+        return NULL;
+    lxpy_target t = {NULL, {0}};
+    PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices.count), *result = NULL;
+    if (lxpy_target_make(&t, self->state, shape, self->state->dtypes[LX_BOOL]) == 0) {
+        if (measure(self, (size_t)position, &indices, t.view.buf) == 0)
+            result = Py_NewRef(t.object);
+        lxpy_target_drop(&t);
+    }
+    Py_XDECREF(shape);
+    lxpy_indices_clear(&indices);
+    return result;
+}
+
+PyObject *lxpy_dataset_present(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"field", "indices", NULL};
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    PyObject *values[2];
+    if (lxpy_arguments("_present", names, 2, 2, args, count, NULL, values) < 0 ||
+        lxpy_dataset_enter(self) < 0)
+        return NULL;
+    PyObject *result = present_entered(self, values[0], values[1]);
+    lxpy_dataset_leave(self);
+    return result;
+}

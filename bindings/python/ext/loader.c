@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* Loader: hands out batches. What stands behind it is in engine.c. */
+#include "engine.h"
+
+#include <stdlib.h>
+
+typedef struct loader {
+    PyObject_HEAD
+    lxpy_engine *engine;
+} loader;
+
+/* ---- opening */
+
+/** What Loader() of typed Python gives on, checked: the numbers are in range. */
+typedef struct arguments {
+    PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
+    unsigned long long batch_size, epochs, rank, world;
+    int drop_last;
+} arguments;
+
+static int set_fields(lx_loader_options *options, PyObject *fields, lx_error *error)
+{
+    if (fields == Py_None)
+        return 0;
+    if (!PyTuple_Check(fields)) {
+        PyErr_SetString(PyExc_TypeError, "fields must be a tuple or None");
+        return -1;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(fields);
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    int result = names != NULL ? 0 : -1;
+    if (names == NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; result == 0 && i < count; i++) {
+        names[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(fields, i));
+        result = names[i] != NULL ? 0 : -1;
+    }
+    if (result == 0)
+        lx_loader_options_set_fields(options, names, (size_t)count, error);
+    free(names);
+    return result;
+}
+
+static int set_threads(lxpy_state *state, lx_loader_options *options, const arguments *given,
+                       lx_error *error)
+{
+    uint64_t number;
+    lx_executor *executor;
+    if (given->threads != Py_None) {
+        if (lxpy_uint64(given->threads, "threads", 0, LX_MAX_READERS, &number) < 0)
+            return -1;
+        lx_loader_options_set_threads(options, (uint32_t)number, error);
+    }
+    if (given->prefetch_bytes != Py_None) {
+        if (lxpy_uint64(given->prefetch_bytes, "prefetch_bytes", 0, UINT64_MAX, &number) < 0)
+            return -1;
+        lx_loader_options_set_prefetch_bytes(options, number, error);
+    }
+    if (lxpy_executor_get(state, given->executor, "executor", &executor) < 0)
+        return -1;
+    lx_loader_options_set_executor(options, executor, error);
+    lx_executor_unref(executor);
+    return 0;
+}
+
+/** The options; NULL with an exception raised. */
+static lx_loader_options *make_options(lxpy_state *state, const arguments *given)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order = lxpy_order_get(state, given->order, "order");
+    lx_loader_options *options = order != NULL ? lx_loader_options_new() : NULL;
+    if (options == NULL)
+        return order != NULL ? (lx_loader_options *)PyErr_NoMemory() : NULL;
+    lx_loader_options_set_order(options, order, &error);
+    lx_loader_options_set_batch_size(options, given->batch_size, &error);
+    lx_loader_options_set_epochs(options, given->epochs, &error);
+    lx_loader_options_set_rank(options, given->rank, given->world, &error);
+    lx_loader_options_set_drop_last(options, given->drop_last != 0, &error);
+    if (set_fields(options, given->fields, &error) == 0 &&
+        set_threads(state, options, given, &error) == 0) {
+        if (error.status == LX_OK)
+            return options;
+        lxpy_raise(state, &error);
+    }
+    lx_loader_options_free(options);
+    return NULL;
+}
+
+static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    arguments given;
+    lxpy_state *state = lxpy_state_find(type);
+    if (state == NULL)
+        return NULL;
+    if (kwargs != NULL && PyDict_GET_SIZE(kwargs) != 0) {
+        PyErr_SetString(PyExc_TypeError, "arguments are given by position");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(args, "OOOKKKKpOOOO", &given.source, &given.order, &given.fields,
+                          &given.batch_size, &given.epochs, &given.rank, &given.world,
+                          &given.drop_last, &given.threads, &given.executor,
+                          &given.prefetch_bytes, &given.transform))
+        return NULL;
+    lx_loader_options *options = make_options(state, &given);
+    loader *self = options != NULL ? (loader *)type->tp_alloc(type, 0) : NULL;
+    if (self != NULL) {
+        self->engine = lxpy_engine_open(state, given.source, options,
+                                        given.transform != Py_None ? given.transform : NULL);
+        if (self->engine == NULL)
+            Py_CLEAR(self);
+    }
+    lx_loader_options_free(options);
+    return (PyObject *)self;
+}
+
+/* ---- ending */
+
+static int loader_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    lxpy_engine *engine = ((loader *)object)->engine;
+    Py_VISIT(Py_TYPE(object));
+    if (engine == NULL)
+        return 0;
+    Py_VISIT(engine->source);
+    Py_VISIT(engine->transform);
+    for (const lxpy_result *result = engine->results; result != NULL; result = result->next) {
+        Py_VISIT(result->value);
+        Py_VISIT(result->error);
+        Py_VISIT(result->trace);
+    }
+    return 0;
+}
+
+static int loader_clear(PyObject *object)
+{
+    loader *self = (loader *)object;
+    lxpy_engine *engine = self->engine;
+    self->engine = NULL;
+    lxpy_engine_end(engine);
+    return 0;
+}
+
+/** Before anything that a cycle holds is taken apart, no transform that uses it may run; or, where
+ * that cannot be waited for, the engine leaves the cycle, and so keeps alive what it uses. */
+static void loader_finalize(PyObject *object)
+{
+    lxpy_engine *engine = ((loader *)object)->engine;
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    if (lxpy_in_transform(NULL))
+        loader_clear(object);
+    else if (engine != NULL)
+        lxpy_engine_close(engine);
+    PyErr_Restore(type, error, trace);
+}
+
+static void loader_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    if (PyObject_CallFinalizerFromDealloc(object) < 0)
+        return;
+    PyObject_GC_UnTrack(object);
+    loader_clear(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+/** The engine; NULL with an exception raised where the garbage collector has taken it. */
+static lxpy_engine *engine_of(PyObject *object)
+{
+    lxpy_engine *engine = ((loader *)object)->engine;
+    if (engine == NULL)
+        PyErr_SetString(PyExc_ReferenceError, "the loader has been collected");
+    return engine;
+}
+
+/** The library's loader, for what neither waits nor lets another thread in; NULL with an exception
+ * raised where it is closed. */
+static lx_loader *open_handle(PyObject *object)
+{
+    lxpy_engine *engine = engine_of(object);
+    if (engine != NULL && engine->loader == NULL)
+        lxpy_engine_fail_closed(engine);
+    return engine != NULL ? engine->loader : NULL;
+}
+
+static PyObject *loader_close(PyObject *object, PyObject *ignored)
+{
+    lxpy_engine *engine = engine_of(object);
+    (void)ignored;
+    if (engine == NULL)
+        return NULL;
+    if (engine->loader != NULL && lxpy_in_transform(engine))
+        return lxpy_raise_status(engine->state, LX_ERR_STATE,
+                                 "a transform cannot close the loader that waits for it");
+    lxpy_engine_close(engine);
+    Py_RETURN_NONE;
+}
+
+static PyObject *loader_cancel(PyObject *object, PyObject *ignored)
+{
+    lxpy_engine *engine = engine_of(object);
+    (void)ignored;
+    if (engine == NULL)
+        return NULL;
+    if (engine->loader != NULL)
+        lx_loader_cancel(engine->loader);
+    Py_RETURN_NONE;
+}
+
+/* ---- handing out */
+
+static PyObject *loader_iter(PyObject *object)
+{
+    lxpy_engine *engine = engine_of(object);
+    if (engine == NULL || lxpy_engine_continue(engine) < 0)
+        return NULL;
+    return Py_NewRef(object);
+}
+
+static PyObject *loader_next(PyObject *object)
+{
+    lxpy_engine *engine = engine_of(object);
+    return engine != NULL ? lxpy_engine_next(engine) : NULL;
+}
+
+static Py_ssize_t loader_length(PyObject *object)
+{
+    lx_loader *handle = open_handle(object);
+    if (handle == NULL)
+        return -1;
+    uint64_t batches = lx_loader_get_epoch_batches(handle);
+    if (batches <= PY_SSIZE_T_MAX)
+        return (Py_ssize_t)batches;
+    PyErr_SetString(PyExc_OverflowError, "an epoch has more batches than len() can tell");
+    return -1;
+}
+
+/* ---- positions */
+
+static PyObject *loader_seek(PyObject *object, PyObject *argument)
+{
+    uint64_t position;
+    lxpy_engine *engine = engine_of(object);
+    if (engine == NULL || lxpy_uint64(argument, "samples", 0, UINT64_MAX - 1, &position) < 0 ||
+        lxpy_engine_seek(engine, position, NULL) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *loader_tell(PyObject *object, PyObject *ignored)
+{
+    lx_loader *handle = open_handle(object);
+    (void)ignored;
+    if (handle == NULL)
+        return NULL;
+    const lxpy_engine *engine = ((loader *)object)->engine;
+    return PyLong_FromUnsignedLongLong(engine->interrupted ? engine->interrupted_at
+                                                           : lx_loader_tell(handle));
+}
+
+static lx_status save(const void *handle, char *text, size_t size, size_t *length,
+                      lx_error *error)
+{
+    return lx_loader_save((lx_loader *)handle, text, size, length, error);
+}
+
+static PyObject *loader_save(PyObject *object, PyObject *ignored)
+{
+    lxpy_engine *engine = engine_of(object);
+    (void)ignored;
+    if (engine == NULL || lxpy_engine_settle(engine) < 0)
+        return NULL;
+    lx_loader *handle = open_handle(object);
+    return handle != NULL ? lxpy_save(engine->state, save, handle) : NULL;
+}
+
+static PyObject *loader_restore(PyObject *object, PyObject *argument)
+{
+    lxpy_engine *engine = engine_of(object);
+    const char *text = engine != NULL ? PyUnicode_AsUTF8(argument) : NULL;
+    if (text == NULL || lxpy_engine_seek(engine, 0, text) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---- looking */
+
+static PyObject *loader_stats(PyObject *object, PyObject *ignored)
+{
+    lx_loader_stats stats;
+    lx_loader *handle = open_handle(object);
+    (void)ignored;
+    if (handle == NULL)
+        return NULL;
+    lx_loader_read_stats(handle, &stats);
+    /* Batches whose transform raised were handed out by the library, not to the user. */
+    uint64_t failures = ((loader *)object)->engine->failures;
+    return Py_BuildValue(
+        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
+        (unsigned long long)(stats.batches - failures), "records",
+        (unsigned long long)stats.records, "bytes", (unsigned long long)stats.bytes, "failures",
+        (unsigned long long)(stats.failures + failures), "wait_ns",
+        (unsigned long long)stats.wait_ns, "fill_ns", (unsigned long long)stats.fill_ns,
+        "transform_ns", (unsigned long long)stats.transform_ns, "blocks",
+        (unsigned long long)stats.blocks, "block_bytes", (unsigned long long)stats.block_bytes,
+        "prefetched", (unsigned long long)stats.prefetched);
+}
+
+static PyObject *loader_get_closed(PyObject *object, void *ignored)
+{
+    lxpy_engine *engine = ((loader *)object)->engine;
+    (void)ignored;
+    return PyBool_FromLong(engine == NULL || engine->loader == NULL);
+}
+
+static PyMethodDef loader_methods[] = {
+    {"close", loader_close, METH_NOARGS,
+     "close()\n--\n\n"
+     "End the loader, at any moment, from any thread but that of its own transform.\n\n"
+     "Who waits for a batch is woken by a LoaderxError. It waits for a transform or a read that\n"
+     "runs, and for nothing else. Arrays that were handed out stay valid. May be called again."},
+    {"cancel", loader_cancel, METH_NOARGS,
+     "cancel()\n--\n\n"
+     "Have every call of next, waiting or to come, raise LoaderxError (LX_ERR_CANCELED)."},
+    {"seek", loader_seek, METH_O,
+     "seek(samples)\n--\n\n"
+     "Go to a position of the global order: the number of samples, of all ranks, before it."},
+    {"tell", loader_tell, METH_NOARGS,
+     "tell()\n--\n\n"
+     "Return the position behind the last batch that was handed out, in samples of all ranks."},
+    {"_save", loader_save, METH_NOARGS, NULL},
+    {"_restore", loader_restore, METH_O, NULL},
+    {"stats", loader_stats, METH_NOARGS,
+     "stats()\n--\n\n"
+     "Tell what the loader did so far.\n\n"
+     "Returns\n-------\ndict\n"
+     "    batches handed out, the records and bytes in them (those of batches whose transform\n"
+     "    raised, too), failures; wait_ns that next waited for a batch, fill_ns and transform_ns\n"
+     "    that all threads together worked; blocks of memory made, block_bytes mapped now, and\n"
+     "    batches prefetched now."},
+    {NULL},
+};
+
+static PyGetSetDef loader_getset[] = {
+    {"closed", loader_get_closed, NULL, "Whether it is closed.", NULL},
+    {NULL},
+};
+
+static PyType_Slot loader_slots[] = {
+    {Py_tp_doc, "Batches of a source in an order."},
+    {Py_tp_new, loader_new},
+    {Py_tp_dealloc, loader_dealloc},
+    {Py_tp_finalize, loader_finalize},
+    {Py_tp_traverse, loader_traverse},
+    {Py_tp_clear, loader_clear},
+    {Py_tp_iter, loader_iter},
+    {Py_tp_iternext, loader_next},
+    {Py_mp_length, loader_length},
+    {Py_tp_methods, loader_methods},
+    {Py_tp_getset, loader_getset},
+    {0, NULL},
+};
+
+static PyType_Spec loader_spec = {
+    .name = "loaderx._core.Loader",
+    .basicsize = sizeof(loader),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .slots = loader_slots,
+};
+
+int lxpy_add_loader(PyObject *module)
+{
+    if (lxpy_engine_watch_exit() < 0)
+        return -1;
+    return lxpy_add_type(module, &loader_spec, LXPY_LOADER_TYPE);
+}

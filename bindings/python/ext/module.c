@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The module loaderx._core: its state, and the list of what the other files add to it. */
+#include "objects.h"
+
+#include <string.h>
+
+static int add_all(PyObject *module)
+{
+    int (*const adders[])(PyObject *) = {
+        lxpy_add_memory,
+        lxpy_add_order,
+        lxpy_add_source,
+        lxpy_add_loader,
+        lxpy_add_executor,
+        lxpy_add_dataset,
+        lxpy_add_writer,
+    };
+    for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
+        if (adders[i](module) < 0)
+            return -1;
+    return 0;
+}
+
+/** Keeps attribute @p name of module @p from. */
+static int keep(lxpy_state *state, enum lxpy_object place, const char *from, const char *name)
+{
+    PyObject *module = PyImport_ImportModule(from);
+    if (module == NULL)
+        return -1;
+    state->objects[place] = PyObject_GetAttrString(module, name);
+    Py_DECREF(module);
+    return state->objects[place] != NULL ? 0 : -1;
+}
+
+static int keep_imports(lxpy_state *state)
+{
+    if (keep(state, LXPY_LOADERX_ERROR, "loaderx.errors", "LoaderxError") < 0 ||
+        keep(state, LXPY_CORRUPT_ERROR, "loaderx.errors", "CorruptError") < 0 ||
+        keep(state, LXPY_CONVERT_RECORD, "loaderx.values", "convert_record") < 0 ||
+        keep(state, LXPY_CONVERT_COLUMN, "loaderx.values", "convert_column") < 0 ||
+        keep(state, LXPY_NDARRAY, "numpy", "ndarray") < 0 ||
+        keep(state, LXPY_EMPTY, "numpy", "empty") < 0 ||
+        keep(state, LXPY_ASARRAY, "numpy", "asarray") < 0 ||
+        keep(state, LXPY_NUMPY_DTYPE, "numpy", "dtype") < 0)
+        return -1;
+    return 0;
+}
+
+/** Finds out how an array of the type calls it in the buffer protocol. */
+static int keep_format(lxpy_state *state, int dtype)
+{
+    PyObject *array = PyObject_CallFunction(LXPY(state, EMPTY), "iO", 0, state->dtypes[dtype]);
+    Py_buffer view;
+    if (array == NULL || PyObject_GetBuffer(array, &view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
+        Py_XDECREF(array);
+        return -1;
+    }
+    strncpy(state->formats[dtype], view.format, sizeof state->formats[dtype] - 1);
+    PyBuffer_Release(&view);
+    Py_DECREF(array);
+    return 0;
+}
+
+/** numpy.dtype of a type of that name as it is stored, which is little-endian. */
+static PyObject *stored_dtype(lxpy_state *state, const char *name)
+{
+    PyObject *native = PyObject_CallFunction(LXPY(state, NUMPY_DTYPE), "s", name);
+    PyObject *stored =
+        native != NULL ? PyObject_CallMethod(native, "newbyteorder", "s", "<") : NULL;
+    PyObject *text = stored != NULL ? PyObject_GetAttrString(stored, "str") : NULL;
+    /* by its text again, since that gives the one object that arrays of the type have, too */
+    PyObject *dtype = text != NULL ? PyObject_CallOneArg(LXPY(state, NUMPY_DTYPE), text) : NULL;
+    Py_XDECREF(native);
+    Py_XDECREF(stored);
+    Py_XDECREF(text);
+    return dtype;
+}
+
+/** The element types, for the state and as the module's dict DTYPES, by name. */
+static int keep_dtypes(PyObject *module, lxpy_state *state)
+{
+    PyObject *names = PyDict_New();
+    if (names == NULL || PyModule_AddObject(module, "DTYPES", names) < 0) {
+        Py_XDECREF(names);
+        return -1;
+    }
+    state->dtypes[LX_BYTES] = Py_NewRef(Py_None);
+    for (int i = LX_BYTES + 1; i < LXPY_DTYPE_COUNT; i++) {
+        const char *name = lx_dtype_get_name((lx_dtype)i);
+        state->dtypes[i] = stored_dtype(state, name);
+        if (state->dtypes[i] == NULL || keep_format(state, i) < 0 ||
+            PyDict_SetItemString(names, name, state->dtypes[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int execute(PyObject *module)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    if (keep_imports(state) < 0 || keep_dtypes(module, state) < 0 || add_all(module) < 0)
+        return -1;
+    return PyModule_AddStringConstant(module, "library_version", lx_version());
+}
+
+static int traverse(PyObject *module, visitproc visit, void *arg)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    for (int i = 0; i < LXPY_OBJECT_COUNT; i++)
+        Py_VISIT(state->objects[i]);
+    for (int i = 0; i < LXPY_DTYPE_COUNT; i++)
+        Py_VISIT(state->dtypes[i]);
+    return 0;
+}
+
+static int clear(PyObject *module)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    for (int i = 0; i < LXPY_OBJECT_COUNT; i++)
+        Py_CLEAR(state->objects[i]);
+    for (int i = 0; i < LXPY_DTYPE_COUNT; i++)
+        Py_CLEAR(state->dtypes[i]);
+    return 0;
+}
+
+static void release(void *module)
+{
+    clear(module);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "loaderx._core",
+    .m_doc = "The C library, as loaderx needs it. Use the package loaderx.",
+    .m_size = sizeof(lxpy_state),
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = release,
+};
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+    return PyModuleDef_Init(&definition);
+}
+
+lxpy_state *lxpy_state_get(PyObject *module)
+{
+    return PyModule_GetState(module);
+}
+
+lxpy_state *lxpy_state_find(PyTypeObject *type)
+{
+    for (; type != NULL; type = type->tp_base) {
+        PyObject *module = NULL;
+        if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE))
+            module = ((PyHeapTypeObject *)type)->ht_module;
+        if (module != NULL && PyModule_GetDef(module) == &definition)
+            return PyModule_GetState(module);
+        PyErr_Clear();
+    }
+    PyErr_SetString(PyExc_SystemError, "a type of loaderx._core without its module");
+    return NULL;
+}
+
+int lxpy_add_type(PyObject *module, PyType_Spec *spec, enum lxpy_object place)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type == NULL)
+        return -1;
+    lxpy_state_get(module)->objects[place] = type;
+#ifndef Py_TPFLAGS_DISALLOW_INSTANTIATION
+    if (!(spec->flags & Py_TPFLAGS_BASETYPE))
+        ((PyTypeObject *)type)->tp_new = NULL;
+#endif
+    return PyModule_AddType(module, (PyTypeObject *)type);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Orders, sources and loaders: what their files have for each other. */
+#ifndef LXPY_OBJECTS_H
+#define LXPY_OBJECTS_H
+
+#include "lxpy.h"
+
+int lxpy_add_order(PyObject *module);
+int lxpy_add_source(PyObject *module);
+int lxpy_add_loader(PyObject *module);
+
+/** The library's order of an Order, borrowed; NULL with TypeError raised, which names @p argument,
+ * where it is none. */
+lx_order *lxpy_order_get(lxpy_state *state, PyObject *object, const char *argument);
+
+/** The library's source of a Source, in the same way. */
+lx_source *lxpy_source_get(lxpy_state *state, PyObject *object, const char *argument);
+
+/** Writes a state, as lx_sampler_save() does. */
+typedef lx_status (*lxpy_save_function)(const void *object, char *text, size_t size,
+                                        size_t *length, lx_error *error);
+
+/** The state that @p save makes, as a str. */
+PyObject *lxpy_save(lxpy_state *state, lxpy_save_function save, const void *object);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Order: an lx_order, and the sampler that walks along it for take(). */
+#include "objects.h"
+#include "turn.h"
+
+#include <stdlib.h>
+
+/* Indices that are made with the GIL held: they take less time than to give it up. */
+#define SHORT_TAKE 512
+
+typedef struct order {
+    PyObject_HEAD
+    lxpy_state *state;
+    lx_order *handle;
+    lx_sampler *sampler; /**< Of who has the turn. */
+    lxpy_turn turn;
+    uint64_t rank, world;
+} order;
+
+static PyObject *make(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world)
+{
+    PyTypeObject *type = (PyTypeObject *)LXPY(state, ORDER_TYPE);
+    order *self = (order *)type->tp_alloc(type, 0);
+    lx_error error = LX_ERROR_INIT;
+    if (self == NULL)
+        return NULL;
+    self->state = state;
+    self->handle = lx_order_ref(handle);
+    self->rank = rank;
+    self->world = world;
+    if (lxpy_turn_init(&self->turn) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    if (lx_sampler_new(handle, rank, world, &self->sampler, &error) != LX_OK) {
+        Py_DECREF(self);
+        return lxpy_raise(state, &error);
+    }
+    return (PyObject *)self;
+}
+
+static void order_dealloc(PyObject *object)
+{
+    order *self = (order *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    lx_sampler_free(self->sampler);
+    lx_order_unref(self->handle);
+    lxpy_turn_free(&self->turn);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+/** Makes room, and takes; -1 with an exception raised. */
+static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *taken)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_status status;
+    *indices = wanted <= SIZE_MAX / sizeof **indices
+                   ? malloc(wanted != 0 ? (size_t)wanted * sizeof **indices : 1)
+                   : NULL;
+    if (*indices == NULL) {
+        PyErr_Format(PyExc_MemoryError, "there is no memory for k = %llu indices",
+                     (unsigned long long)wanted);
+        return -1;
+    }
+    *taken = 0;
+    if (wanted == 0)
+        return 0;
+    if (lxpy_turn_take(&self->turn) < 0) {
+        free(*indices);
+        return -1;
+    }
+    if (wanted <= SHORT_TAKE)
+        status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error);
+    else
+        LXPY_WITHOUT_GIL(
+            status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error));
+    lxpy_turn_give(&self->turn);
+    if (status >= 0)
+        return 0;
+    free(*indices);
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static PyObject *order_take(PyObject *object, PyObject *argument)
+{
+    order *self = (order *)object;
+    uint64_t wanted, taken, *indices;
+    if (lxpy_uint64(argument, "k", 0, UINT64_MAX, &wanted) < 0 ||
+        take(self, wanted, &indices, &taken) < 0)
+        return NULL;
+    PyObject *memory = lxpy_memory_new(self->state, indices, (size_t)taken * sizeof *indices, true,
+                                       indices, free);
+    if (memory == NULL) {
+        free(indices);
+        return NULL;
+    }
+    PyObject *shape = lxpy_shape_new(taken, NULL, 0);
+    PyObject *array =
+        shape != NULL
+            ? lxpy_array_new(self->state, memory, 0, self->state->dtypes[LX_UINT64], shape)
+            : NULL;
+    Py_XDECREF(shape);
+    Py_DECREF(memory);
+    return array;
+}
+
+static PyObject *order_seek(PyObject *object, PyObject *argument)
+{
+    order *self = (order *)object;
+    uint64_t position;
+    if (lxpy_uint64(argument, "position", 0, UINT64_MAX, &position) < 0 ||
+        lxpy_turn_take(&self->turn) < 0)
+        return NULL;
+    lx_sampler_seek(self->sampler, position, NULL);
+    lxpy_turn_give(&self->turn);
+    Py_RETURN_NONE;
+}
+
+static PyObject *order_tell(PyObject *object, PyObject *ignored)
+{
+    order *self = (order *)object;
+    (void)ignored;
+    if (lxpy_turn_take(&self->turn) < 0)
+        return NULL;
+    uint64_t position = lx_sampler_tell(self->sampler);
+    lxpy_turn_give(&self->turn);
+    return PyLong_FromUnsignedLongLong(position);
+}
+
+static PyObject *order_shard(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    order *self = (order *)object;
+    uint64_t rank, world;
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "shard() takes rank and world");
+        return NULL;
+    }
+    if (lxpy_uint64(args[1], "world", 1, UINT64_MAX, &world) < 0 ||
+        lxpy_uint64(args[0], "rank", 0, world - 1, &rank) < 0 || lxpy_turn_take(&self->turn) < 0)
+        return NULL;
+    uint64_t position = lx_sampler_tell(self->sampler);
+    lxpy_turn_give(&self->turn);
+    PyObject *shard = make(self->state, self->handle, rank, world);
+    if (shard != NULL)
+        lx_sampler_seek(((order *)shard)->sampler, position, NULL);
+    return shard;
+}
+
+static lx_status save(const void *sampler, char *text, size_t size, size_t *length,
+                      lx_error *error)
+{
+    return lx_sampler_save(sampler, text, size, length, error);
+}
+
+static PyObject *order_save(PyObject *object, PyObject *ignored)
+{
+    order *self = (order *)object;
+    (void)ignored;
+    if (lxpy_turn_take(&self->turn) < 0)
+        return NULL;
+    PyObject *text = lxpy_save(self->state, save, self->sampler);
+    lxpy_turn_give(&self->turn);
+    return text;
+}
+
+static PyObject *order_restore(PyObject *object, PyObject *argument)
+{
+    order *self = (order *)object;
+    lx_error error = LX_ERROR_INIT;
+    const char *text = PyUnicode_AsUTF8(argument);
+    if (text == NULL || lxpy_turn_take(&self->turn) < 0)
+        return NULL;
+    lx_sampler_restore(self->sampler, text, &error);
+    lxpy_turn_give(&self->turn);
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *order_get_length(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromUnsignedLongLong(lx_order_get_length(((order *)object)->handle));
+}
+
+static PyObject *order_get_rank(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromUnsignedLongLong(((order *)object)->rank);
+}
+
+static PyObject *order_get_world(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    return PyLong_FromUnsignedLongLong(((order *)object)->world);
+}
+
+static PyMethodDef order_methods[] = {
+    {"take", order_take, METH_O, NULL},
+    {"seek", order_seek, METH_O, NULL},
+    {"tell", order_tell, METH_NOARGS, NULL},
+    {"shard", (PyCFunction)order_shard, METH_FASTCALL, NULL},
+    {"save", order_save, METH_NOARGS, NULL},
+    {"restore", order_restore, METH_O, NULL},
+    {NULL},
+};
+
+static PyGetSetDef order_getset[] = {
+    {"length", order_get_length, NULL, NULL, NULL},
+    {"rank", order_get_rank, NULL, NULL, NULL},
+    {"world", order_get_world, NULL, NULL, NULL},
+    {NULL},
+};
+
+static PyType_Slot order_slots[] = {
+    {Py_tp_doc, "An order of a known length, and a place in it."},
+    {Py_tp_dealloc, order_dealloc},
+    {Py_tp_methods, order_methods},
+    {Py_tp_getset, order_getset},
+    {0, NULL},
+};
+
+static PyType_Spec order_spec = {
+    .name = "loaderx._core.Order",
+    .basicsize = sizeof(order),
+    .flags = Py_TPFLAGS_DEFAULT | LXPY_NO_INSTANTIATION,
+    .slots = order_slots,
+};
+
+/* ---- making them */
+
+/** Gives the new order to an object, or raises why there is none. */
+static PyObject *wrap(PyObject *module, lx_order *handle, const lx_error *error)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    if (handle == NULL)
+        return lxpy_raise(state, error);
+    PyObject *self = make(state, handle, 0, 1);
+    lx_order_unref(handle);
+    return self;
+}
+
+/** The numbers of a call, which typed Python has checked. */
+static int numbers(PyObject *const *args, Py_ssize_t count, uint64_t *values, Py_ssize_t wanted)
+{
+    static const char *const names[] = {"n", "seed, or window", "stride"};
+    if (count != wanted) {
+        PyErr_Format(PyExc_TypeError, "%zd arguments are needed, not %zd", wanted, count);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < wanted; i++)
+        if (lxpy_uint64(args[i], names[i], 0, UINT64_MAX, &values[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static PyObject *sequential(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    uint64_t values[3];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (numbers(args, count, values, 3) < 0)
+        return NULL;
+    lx_order_new_sequential(values[0], values[1], values[2], &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+static PyObject *draw(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    uint64_t values[2];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (numbers(args, count, values, 2) < 0)
+        return NULL;
+    lx_order_new_random(values[0], values[1], &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+static PyObject *shuffle(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    uint64_t values[2];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (numbers(args, count, values, 2) < 0)
+        return NULL;
+    lx_order_new_shuffle(values[0], values[1], &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+static PyMethodDef functions[] = {
+    {"sequential", (PyCFunction)sequential, METH_FASTCALL, "sequential(n, window, stride)"},
+    {"random", (PyCFunction)draw, METH_FASTCALL, "random(n, seed)"},
+    {"shuffle", (PyCFunction)shuffle, METH_FASTCALL, "shuffle(n, seed)"},
+    {NULL},
+};
+
+int lxpy_add_order(PyObject *module)
+{
+    if (lxpy_add_type(module, &order_spec, LXPY_ORDER_TYPE) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, functions);
+}
+
+lx_order *lxpy_order_get(lxpy_state *state, PyObject *object, const char *argument)
+{
+    if (Py_TYPE(object) == (PyTypeObject *)LXPY(state, ORDER_TYPE))
+        return ((order *)object)->handle;
+    PyErr_Format(PyExc_TypeError, "%s must be an order, not %.100s", argument,
+                 Py_TYPE(object)->tp_name);
+    return NULL;
+}
+
+PyObject *lxpy_save(lxpy_state *state, lxpy_save_function save, const void *object)
+{
+    char text[LX_SAMPLER_STATE_SIZE], *longer = text;
+    size_t length = 0;
+    lx_error error = LX_ERROR_INIT;
+    lx_status status = save(object, text, sizeof text, &length, &error);
+    if (status == LX_ERR_LIMIT) {
+        lx_error_clear(&error);
+        longer = malloc(length + 1);
+        if (longer == NULL)
+            return PyErr_NoMemory();
+        status = save(object, longer, length + 1, NULL, &error);
+    }
+    PyObject *result = status == LX_OK ? PyUnicode_FromString(longer) : lxpy_raise(state, &error);
+    if (longer != text)
+        free(longer);
+    return result;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "schema.h"
+
+const char *const lxpy_compressions[] = {"raw", "flate", NULL};
+
+static int take_field(lxpy_field *field, lxpy_state *state, const lx_field *from)
+{
+    field->type = from->dtype;
+    field->size = from->size;
+    field->compression = from->compression;
+    field->dtype = state->dtypes[from->dtype];
+    field->name = PyUnicode_InternFromString(from->name);
+    field->shape = lxpy_shape_new(LX_NONE, from->shape, from->ndim);
+    return field->name != NULL && field->shape != NULL ? 0 : -1;
+}
+
+static int note_position(PyObject *positions, PyObject *name, size_t position)
+{
+    PyObject *number = PyLong_FromSize_t(position);
+    int result = number != NULL ? PyDict_SetItem(positions, name, number) : -1;
+    Py_XDECREF(number);
+    return result;
+}
+
+int lxpy_schema_take(lxpy_schema *schema, lxpy_state *state, const lx_schema *from)
+{
+    schema->count = lx_schema_get_count(from);
+    schema->fields = PyMem_Calloc(schema->count, sizeof *schema->fields);
+    schema->positions = PyDict_New();
+    if (schema->fields == NULL)
+        PyErr_NoMemory();
+    if (schema->fields == NULL || schema->positions == NULL)
+        return -1;
+    for (size_t i = 0; i < schema->count; i++)
+        if (take_field(&schema->fields[i], state, lx_schema_get_field(from, i)) < 0 ||
+            note_position(schema->positions, schema->fields[i].name, i) < 0)
+            return -1;
+    return 0;
+}
+
+void lxpy_schema_clear(lxpy_schema *schema)
+{
+    for (size_t i = 0; schema->fields != NULL && i < schema->count; i++) {
+        Py_XDECREF(schema->fields[i].name);
+        Py_XDECREF(schema->fields[i].shape);
+    }
+    PyMem_Free(schema->fields);
+    Py_XDECREF(schema->positions);
+    *schema = (lxpy_schema){0, NULL, NULL};
+}
+
+Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name)
+{
+    if (!PyUnicode_Check(name)) {
+        PyErr_Format(PyExc_TypeError, "the name of a field must be a str, not %.100s",
+                     Py_TYPE(name)->tp_name);
+        return -1;
+    }
+    PyObject *position = PyDict_GetItemWithError(schema->positions, name);
+    if (position != NULL)
+        return PyLong_AsSsize_t(position);
+    if (!PyErr_Occurred()) {
+        PyObject *names = PyDict_Keys(schema->positions);
+        if (names != NULL)
+            PyErr_Format(PyExc_KeyError, "there is no field %R; there are %S", name, names);
+        Py_XDECREF(names);
+    }
+    return -1;
+}
+
+PyObject *lxpy_schema_describe(const lxpy_schema *schema)
+{
+    PyObject *all = PyTuple_New((Py_ssize_t)schema->count);
+    for (size_t i = 0; all != NULL && i < schema->count; i++) {
+        const lxpy_field *field = &schema->fields[i];
+        PyObject *dtype =
+            field->type == LX_BYTES ? (PyObject *)&PyBytes_Type : field->dtype;
+        PyObject *one = Py_BuildValue("(OOOs)", field->name, dtype, field->shape,
+                                      lxpy_compressions[field->compression]);
+        if (one == NULL)
+            Py_CLEAR(all);
+        else
+            PyTuple_SET_ITEM(all, (Py_ssize_t)i, one);
+    }
+    return all;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* The user's transform, called on the library's threads, and what it gave until that is handed out.
+ */
+#include "engine.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** A transform that this thread runs: transforms may use other loaders, whose transforms may run
+ * on this thread, too. */
+typedef struct frame {
+    const lxpy_engine *engine;
+    struct frame *outer;
+} frame;
+
+static _Thread_local frame *frames;
+
+/* Set when the interpreter ends: who asks for the GIL after that never comes back. */
+static atomic_bool stopped;
+
+bool lxpy_in_transform(const lxpy_engine *engine)
+{
+    const frame *here = frames;
+    while (here != NULL && engine != NULL && here->engine != engine)
+        here = here->outer;
+    return here != NULL;
+}
+
+void lxpy_transform_stop(void)
+{
+    atomic_store(&stopped, true);
+}
+
+static lx_status fail(lx_error *error, lx_status status, const char *message)
+{
+    error->status = status;
+    snprintf(error->message, sizeof error->message, "%s", message);
+    return status;
+}
+
+/** Keeps the exception that is set. StopIteration would end the consumer's loop without a word. */
+static void catch(lxpy_result *result)
+{
+    PyErr_Fetch(&result->type, &result->error, &result->trace);
+    PyErr_NormalizeException(&result->type, &result->error, &result->trace);
+    if (result->trace != NULL)
+        PyException_SetTraceback(result->error, result->trace);
+    if (!PyErr_GivenExceptionMatches(result->type, PyExc_StopIteration))
+        return;
+    PyObject *cause = result->error;
+    Py_CLEAR(result->type);
+    Py_CLEAR(result->trace);
+    PyErr_SetString(PyExc_RuntimeError, "the transform raised StopIteration");
+    PyErr_Fetch(&result->type, &result->error, &result->trace);
+    PyErr_NormalizeException(&result->type, &result->error, &result->trace);
+    PyException_SetCause(result->error, cause);
+}
+
+static lx_status run(lxpy_engine *engine, lx_batch *batch, lx_error *error)
+{
+    if (engine->orphan)
+        return fail(error, LX_ERR_CANCELED, "nobody has this loader any more");
+    lxpy_result *result = calloc(1, sizeof *result);
+    if (result == NULL)
+        return fail(error, LX_ERR_NOMEM, "there is no memory for the result of a transform");
+    PyObject *dict = lxpy_batch_to_dict(engine->state, &engine->columns, lx_batch_ref(batch));
+    if (dict != NULL)
+        result->value = PyObject_CallOneArg(engine->transform, dict);
+    if (result->value == NULL)
+        catch(result);
+    Py_XDECREF(dict);
+    result->next = engine->results;
+    result->link = &engine->results;
+    if (result->next != NULL)
+        result->next->link = &result->next;
+    engine->results = result;
+    lx_batch_set_result(batch, result, NULL);
+    return LX_OK;
+}
+
+lx_status lxpy_transform(lx_batch *batch, void *user, lx_error *error)
+{
+    if (atomic_load(&stopped))
+        return fail(error, LX_ERR_CANCELED, "the interpreter is ending");
+    PyGILState_STATE gil = PyGILState_Ensure();
+    frame here = {user, frames};
+    frames = &here;
+    lx_status status = run(user, batch, error);
+    frames = here.outer;
+    PyGILState_Release(gil);
+    return status;
+}
+
+PyObject *lxpy_result_take(lxpy_result *result)
+{
+    *result->link = result->next;
+    if (result->next != NULL)
+        result->next->link = result->link;
+    PyObject *value = result->value;
+    if (value == NULL)
+        PyErr_Restore(result->type, result->error, result->trace);
+    free(result);
+    return value;
+}
+
+void lxpy_results_free(lxpy_result *first)
+{
+    while (first != NULL) {
+        lxpy_result *result = first;
+        first = result->next;
+        Py_XDECREF(result->value);
+        Py_XDECREF(result->type);
+        Py_XDECREF(result->error);
+        Py_XDECREF(result->trace);
+        free(result);
+    }
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#include "value.h"
+
+#include <string.h>
+
+void lxpy_held_drop(lxpy_held *held)
+{
+    PyBuffer_Release(&held->view);
+    PyBuffer_Release(&held->present);
+    PyMem_Free(held->block);
+    *held = (lxpy_held){{0}, {0}, NULL, {0}};
+}
+
+/* -------------------------------------------------------------------- dense */
+
+static bool same_extents(const Py_buffer *view, int first, PyObject *shape)
+{
+    Py_ssize_t ndim = PyTuple_GET_SIZE(shape);
+    if (view->ndim != first + ndim)
+        return false;
+    for (Py_ssize_t i = 0; i < ndim; i++)
+        if (view->shape[first + i] != PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)))
+            return false;
+    return true;
+}
+
+/**
+ * Takes the memory of an array of NumPy that is as the field is stored.
+ * @param first  Axes before the field's own: 1 for many records, 0 for one.
+ * @return Whether it could be taken; no exception is set.
+ */
+static bool take_as_it_is(lxpy_held *held, lxpy_state *state, const lxpy_field *field,
+                          PyObject *object, int first)
+{
+    if (!Py_IS_TYPE(object, (PyTypeObject *)LXPY(state, NDARRAY)))
+        return false; /* a class derived of it may mean another thing by its memory */
+    if (PyObject_GetBuffer(object, &held->view, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
+        PyErr_Clear();
+        return false;
+    }
+    if (strcmp(held->view.format, state->formats[field->type]) == 0 &&
+        same_extents(&held->view, first, field->shape) &&
+        PyBuffer_IsContiguous(&held->view, 'C'))
+        return true;
+    PyBuffer_Release(&held->view);
+    return false;
+}
+
+/** Has loaderx.values convert it: an array as the field is stored, and which are present. */
+static int convert(lxpy_held *held, lxpy_state *state, const lxpy_field *field, PyObject *object,
+                   enum lxpy_object converter)
+{
+    PyObject *args[] = {object, field->dtype, field->shape, field->name};
+    PyObject *pair = PyObject_Vectorcall(state->objects[converter], args, 4, NULL);
+    PyObject *array, *present;
+    int result = -1;
+    if (pair != NULL && PyArg_ParseTuple(pair, "OO", &array, &present) &&
+        PyObject_GetBuffer(array, &held->view, PyBUF_C_CONTIGUOUS) == 0)
+        result = present == Py_None
+                     ? 0
+                     : PyObject_GetBuffer(present, &held->present, PyBUF_C_CONTIGUOUS);
+    Py_XDECREF(pair); /* the buffers keep the arrays */
+    return result;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+/** Whether an integer of this many bytes holds the number. */
+static bool fits(long long number, uint64_t size, bool is_signed)
+{
+    int bits = (int)size * 8 - (is_signed ? 1 : 0);
+    if (number < 0)
+        return is_signed && number >= -1 - (long long)(((uint64_t)1 << bits) - 1);
+    return bits == 64 || (uint64_t)number >> bits == 0;
+}
+
+/** The bits of a Python int or float as the field stores it; false where that is not simple. */
+static bool number_bits(uint64_t *bits, const lxpy_field *field, PyObject *object)
+{
+    if (PyLong_CheckExact(object) && field->type >= LX_INT8 && field->type <= LX_UINT64) {
+        int overflow;
+        long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+        *bits = (uint64_t)number;
+        return overflow == 0 && fits(number, field->size, field->type <= LX_INT64);
+    }
+    if (PyFloat_CheckExact(object) && field->type == LX_FLOAT64) {
+        double number = PyFloat_AS_DOUBLE(object);
+        memcpy(bits, &number, sizeof number);
+        return true;
+    }
+    return false;
+}
+
+/** Takes a number of Python for a scalar field, as most are; the others are converted. */
+static bool take_number(lxpy_held *held, const lxpy_field *field, PyObject *object)
+{
+    uint64_t bits;
+    if (PyTuple_GET_SIZE(field->shape) != 0 || !number_bits(&bits, field, object))
+        return false;
+    for (size_t i = 0; i < field->size; i++)
+        held->number[i] = (uint8_t)(bits >> 8 * i);
+    return true;
+}
+
+/* -------------------------------------------------------------------- bytes */
+
+static int take_bytes(Py_buffer *view, const lxpy_field *field, PyObject *object)
+{
+    if (PyUnicode_Check(object) || !PyObject_CheckBuffer(object)) {
+        PyErr_Format(PyExc_TypeError, "field %R takes bytes or None, not %.100s%s", field->name,
+                     Py_TYPE(object)->tp_name,
+                     PyUnicode_Check(object) ? "; encode it first" : "");
+        return -1;
+    }
+    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) == 0)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "field %R: the bytes of this %.100s do not follow each other",
+                 field->name, Py_TYPE(object)->tp_name);
+    return -1;
+}
+
+int lxpy_value_take(lx_value *value, lxpy_held *held, lxpy_state *state, const lxpy_field *field,
+                    PyObject *object)
+{
+    if (object == Py_None) {
+        *value = (lx_value){NULL, LX_NONE};
+        return 0;
+    }
+    if (take_number(held, field, object)) {
+        *value = (lx_value){held->number, field->size};
+        return 0;
+    }
+    int result;
+    if (field->type == LX_BYTES)
+        result = take_bytes(&held->view, field, object);
+    else if (take_as_it_is(held, state, field, object, 0))
+        result = 0;
+    else
+        result = convert(held, state, field, object, LXPY_CONVERT_RECORD);
+    *value = (lx_value){held->view.buf, (uint64_t)held->view.len};
+    return result;
+}
+
+/* ------------------------------------------------------------ many of bytes */
+
+/** The values of a list, joined in one block: offsets, then a byte for each, then the bytes. */
+typedef struct joining {
+    uint64_t *offsets;
+    uint8_t *present;
+    char *data;
+} joining;
+
+/** The length of each value; the total, or -1. */
+static Py_ssize_t measure_list(const lxpy_field *field, PyObject *list, uint64_t *offsets,
+                               uint8_t *present)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(list), total = 0;
+    offsets[0] = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyTuple_GET_ITEM(list, i);
+        Py_buffer view;
+        present[i] = item != Py_None;
+        if (present[i] != 0) {
+            if (take_bytes(&view, field, item) < 0)
+                return -1;
+            bool fits = view.len <= PY_SSIZE_T_MAX - total;
+            total += fits ? view.len : 0;
+            PyBuffer_Release(&view);
+            if (!fits) {
+                PyErr_NoMemory();
+                return -1;
+            }
+        }
+        offsets[i + 1] = (uint64_t)total;
+    }
+    return total;
+}
+
+/** Copies the values that nothing can change; without the GIL. */
+static void copy_constant(PyObject *list, const joining *j)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
+        PyObject *item = PyTuple_GET_ITEM(list, i);
+        if (PyBytes_CheckExact(item))
+            memcpy(j->data + j->offsets[i], PyBytes_AS_STRING(item),
+                   (size_t)(j->offsets[i + 1] - j->offsets[i]));
+    }
+}
+
+/** Copies a value of another kind, which may have changed since it was measured. */
+static int copy_other(const lxpy_field *field, PyObject *item, char *to, uint64_t size)
+{
+    Py_buffer view;
+    if (take_bytes(&view, field, item) < 0)
+        return -1;
+    bool same = (uint64_t)view.len == size;
+    if (same)
+        memcpy(to, view.buf, (size_t)size);
+    PyBuffer_Release(&view);
+    if (!same)
+        PyErr_Format(PyExc_ValueError, "field %R changed while it was read", field->name);
+    return same ? 0 : -1;
+}
+
+static int copy_list(const lxpy_field *field, PyObject *list, const joining *j)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
+        PyObject *item = PyTuple_GET_ITEM(list, i);
+        if (j->present[i] != 0 && !PyBytes_CheckExact(item) &&
+            copy_other(field, item, j->data + j->offsets[i],
+                       j->offsets[i + 1] - j->offsets[i]) < 0)
+            return -1;
+    }
+    LXPY_WITHOUT_GIL(copy_constant(list, j));
+    return 0;
+}
+
+static int join_list(joining *j, lxpy_held *held, const lxpy_field *field, PyObject *list)
+{
+    size_t count = (size_t)PyTuple_GET_SIZE(list);
+    size_t head = (count + 1) * sizeof(uint64_t) + count;
+    held->block = PyMem_Malloc(head);
+    if (held->block == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    Py_ssize_t total = measure_list(field, list, held->block,
+                                    (uint8_t *)((uint64_t *)held->block + count + 1));
+    if (total < 0)
+        return -1;
+    char *block = PyMem_Realloc(held->block, head + (size_t)total);
+    if (block == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    held->block = block;
+    j->offsets = (uint64_t *)(void *)block;
+    j->present = (uint8_t *)(j->offsets + count + 1);
+    j->data = block + head;
+    return copy_list(field, list, j);
+}
+
+/** A tuple of the caller's values: nothing can change it while it is read. */
+static PyObject *tuple_of(const lxpy_field *field, PyObject *object)
+{
+    PyObject *tuple = NULL;
+    if (!PyUnicode_Check(object) && !PyBytes_Check(object) && !PyByteArray_Check(object) &&
+        !PyMemoryView_Check(object))
+        tuple = PySequence_Tuple(object);
+    if (tuple == NULL && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)))
+        PyErr_Format(PyExc_TypeError, "field %R takes a sequence of bytes or None, not %.100s",
+                     field->name, Py_TYPE(object)->tp_name);
+    return tuple;
+}
+
+static int take_list(lx_values *values, lxpy_held *held, const lxpy_field *field, PyObject *object,
+                     uint64_t *count)
+{
+    joining j;
+    PyObject *list = tuple_of(field, object);
+    if (list == NULL)
+        return -1;
+    int result = join_list(&j, held, field, list);
+    *count = (uint64_t)PyTuple_GET_SIZE(list);
+    Py_DECREF(list);
+    if (result == 0)
+        *values = (lx_values){j.data, j.offsets, j.present};
+    return result;
+}
+
+/* ---------------------------------------------------------------- many records */
+
+static int take_dense(lx_values *values, lxpy_held *held, lxpy_state *state,
+                      const lxpy_field *field, PyObject *object, uint64_t *count)
+{
+    if (!take_as_it_is(held, state, field, object, 1) &&
+        convert(held, state, field, object, LXPY_CONVERT_COLUMN) < 0)
+        return -1;
+    *count = (uint64_t)held->view.shape[0];
+    *values = (lx_values){held->view.buf, NULL, held->present.buf};
+    return 0;
+}
+
+int lxpy_values_take(lx_values *values, lxpy_held *held, lxpy_state *state,
+                     const lxpy_field *field, PyObject *object, uint64_t *count)
+{
+    uint64_t got = 0;
+    *values = (lx_values){NULL, NULL, NULL};
+    if (object == Py_None)
+        return 0;
+    int result = field->type == LX_BYTES ? take_list(values, held, field, object, &got)
+                                         : take_dense(values, held, state, field, object, &got);
+    if (result < 0)
+        return -1;
+    if (*count == LX_NONE)
+        *count = got;
+    if (*count == got)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "field %R has %llu records, the fields before it have %llu",
+                 field->name, (unsigned long long)got, (unsigned long long)*count);
+    return -1;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Views: records where they lie in the dataset's own memory, without a copy. */
+#include "dataset.h"
+
+static void release_view(void *view)
+{
+    LXPY_WITHOUT_GIL(lx_view_release(view)); /* the last of a state unmaps its files */
+}
+
+static void release_holder(void *holder)
+{
+    Py_DECREF((PyObject *)holder);
+}
+
+/** Shows a record. @p holder keeps the view as long. */
+static PyObject *show(lxpy_state *state, const lxpy_field *field, lx_slice slice, PyObject *holder)
+{
+    if (slice.data == NULL)
+        Py_RETURN_NONE;
+    PyObject *memory = lxpy_memory_new(state, (void *)slice.data, (size_t)slice.size, false, holder,
+                                       release_holder);
+    if (memory == NULL)
+        return NULL;
+    Py_INCREF(holder);
+    PyObject *shown = field->type == LX_BYTES
+                          ? PyMemoryView_FromObject(memory)
+                          : lxpy_array_new(state, memory, 0, field->dtype, field->shape);
+    Py_DECREF(memory);
+    return shown;
+}
+
+static PyObject *show_all(lxpy_state *state, const lxpy_field *field, const lx_slice *slices,
+                          size_t count, PyObject *holder)
+{
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        PyObject *record = show(state, field, slices[i], holder);
+        if (record == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, (Py_ssize_t)i, record);
+    }
+    return list;
+}
+
+/** A list of what the records of a field are; @p slices is room for them. */
+static PyObject *view_field(lxpy_dataset *self, size_t position, const lxpy_indices *indices,
+                            lx_slice *slices)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_view *view = NULL;
+    LXPY_WITHOUT_GIL(lx_dataset_view(self->handle, position, indices->numbers, indices->count,
+                                     slices, &view, &error));
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    PyObject *holder = lxpy_memory_new(self->state, NULL, 0, false, view, release_view);
+    if (holder == NULL) {
+        lx_view_release(view);
+        return NULL;
+    }
+    PyObject *list = show_all(self->state, &self->schema.fields[position], slices, indices->count,
+                              holder);
+    Py_DECREF(holder);
+    return list;
+}
+
+static PyObject *view_all(lxpy_dataset *self, const lxpy_indices *indices, const size_t *positions,
+                          size_t count)
+{
+    lx_slice *slices = PyMem_Malloc((indices->count + 1) * sizeof *slices);
+    PyObject *result = slices != NULL ? PyDict_New() : PyErr_NoMemory();
+    for (size_t i = 0; result != NULL && i < count; i++) {
+        PyObject *list = view_field(self, positions[i], indices, slices);
+        if (list == NULL ||
+            PyDict_SetItem(result, self->schema.fields[positions[i]].name, list) < 0)
+            Py_CLEAR(result);
+        Py_XDECREF(list);
+    }
+    PyMem_Free(slices);
+    return result;
+}
+
+static PyObject *views_entered(lxpy_dataset *self, PyObject *which, PyObject *fields)
+{
+    lxpy_indices indices;
+    size_t count;
+    PyObject *result = NULL;
+    size_t *positions = lxpy_take_fields(&self->schema, fields, &count);
+    if (positions == NULL)
+        return NULL;
+    if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
+                          "indices") == 0) {
+        result = view_all(self, &indices, positions, count);
+        lxpy_indices_clear(&indices);
+    }
+    PyMem_Free(positions);
+    return result;
+}
+
+PyObject *lxpy_dataset_views(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"indices", "fields", NULL};
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    PyObject *values[2];
+    if (lxpy_arguments("_views", names, 2, 2, args, count, NULL, values) < 0 ||
+        lxpy_dataset_enter(self) < 0)
+        return NULL;
+    PyObject *result = views_entered(self, values[0], values[1]);
+    lxpy_dataset_leave(self);
+    return result;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* How a writer is opened: its options, and the fields of a new dataset. */
+#include "writer.h"
+
+static const char *const durability_names[] = {"full", "periodic", "none", NULL};
+
+/* -------------------------------------------------------------------- options */
+
+static int set_durability(lx_writer_options *options, PyObject *object, lx_error *error)
+{
+    int durability;
+    if (object == NULL || object == Py_None)
+        return 0;
+    if (lxpy_choice(object, "durability", durability_names, &durability) < 0)
+        return -1;
+    lx_writer_options_set_durability(options, (lx_durability)durability, error);
+    return 0;
+}
+
+static int set_level(lx_writer_options *options, PyObject *object, lx_error *error)
+{
+    uint64_t level;
+    if (object == NULL || object == Py_None)
+        return 0;
+    if (lxpy_uint64(object, "level", 1, 9, &level) < 0)
+        return -1;
+    lx_writer_options_set_level(options, (int)level, error);
+    return 0;
+}
+
+/* The library's defaults, and what it takes. */
+#define CHUNK_RECORDS ((uint64_t)1 << 20)
+#define CHUNK_RECORDS_MAX UINT32_MAX
+#define CHUNK_BYTES ((uint64_t)1 << 30)
+#define CHUNK_BYTES_MIN 4096
+#define CHUNK_BYTES_MAX ((uint64_t)1 << 40)
+
+static int set_chunk(lx_writer_options *options, PyObject *records, PyObject *bytes,
+                     lx_error *error)
+{
+    uint64_t count = CHUNK_RECORDS, size = CHUNK_BYTES;
+    if ((records != NULL && records != Py_None &&
+         lxpy_uint64(records, "chunk_records", 1, CHUNK_RECORDS_MAX, &count) < 0) ||
+        (bytes != NULL && bytes != Py_None &&
+         lxpy_uint64(bytes, "chunk_bytes", CHUNK_BYTES_MIN, CHUNK_BYTES_MAX, &size) < 0))
+        return -1;
+    lx_writer_options_set_chunk(options, count, size, error);
+    return 0;
+}
+
+static int set_executor(lx_writer_options *options, lxpy_state *state, PyObject *object,
+                        lx_error *error)
+{
+    lx_executor *executor;
+    if (lxpy_executor_get(state, object, "executor", &executor) < 0)
+        return -1;
+    lx_writer_options_set_executor(options, executor, error);
+    lx_executor_unref(executor);
+    return 0;
+}
+
+static lx_writer_options *make_options(lxpy_state *state, const lxpy_writer_arguments *given,
+                                       lx_error *error)
+{
+    lx_writer_options *options = lx_writer_options_new();
+    if (options == NULL)
+        return (lx_writer_options *)PyErr_NoMemory();
+    if (set_durability(options, given->durability, error) == 0 &&
+        set_level(options, given->level, error) == 0 &&
+        set_chunk(options, given->chunk_records, given->chunk_bytes, error) == 0 &&
+        set_executor(options, state, given->executor, error) == 0)
+        return options;
+    lx_writer_options_free(options);
+    return NULL;
+}
+
+/* --------------------------------------------------------------------- schema */
+
+/** Adds a field described as (name, dtype or bytes, shape, compress). */
+static int add_field(lx_schema *schema, lxpy_state *state, PyObject *description)
+{
+    const char *name, *dtype;
+    PyObject *shape, *compress;
+    uint64_t extents[LX_NDIM_MAX];
+    int compression;
+    lx_dtype type;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyTuple_Check(description)) {
+        PyErr_SetString(PyExc_TypeError, "fields must be tuples; use loaderx.create()");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(description, "ssO!O", &name, &dtype, &PyTuple_Type, &shape, &compress) ||
+        lxpy_choice(compress, "compress", lxpy_compressions, &compression) < 0)
+        return -1;
+    Py_ssize_t ndim = PyTuple_GET_SIZE(shape);
+    if (ndim > LX_NDIM_MAX) {
+        PyErr_Format(PyExc_ValueError, "field '%s': shape has more than %d axes", name,
+                     LX_NDIM_MAX);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < ndim; i++)
+        if (lxpy_uint64(PyTuple_GET_ITEM(shape, i), "shape", 0, LX_RECORD_MAX, &extents[i]) < 0)
+            return -1;
+    if (lx_dtype_parse(dtype, &type, &error) == LX_OK)
+        lx_schema_add_field(schema, name, type, extents, (size_t)ndim,
+                            (lx_compression)compression, &error);
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(state, &error);
+    return -1;
+}
+
+static lx_schema *make_schema(lxpy_state *state, PyObject *fields)
+{
+    PyObject *list = PySequence_Fast(fields, "fields must be a sequence of tuples");
+    lx_schema *schema = list != NULL ? lx_schema_new() : NULL;
+    if (schema == NULL && list != NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; schema != NULL && i < PySequence_Fast_GET_SIZE(list); i++)
+        if (add_field(schema, state, PySequence_Fast_GET_ITEM(list, i)) < 0) {
+            lx_schema_free(schema);
+            schema = NULL;
+        }
+    Py_XDECREF(list);
+    return schema;
+}
+
+/* ----------------------------------------------------------------------- open */
+
+lx_writer *lxpy_writer_open(lxpy_state *state, const lxpy_writer_arguments *given, PyObject *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *handle = NULL;
+    lx_schema *schema = NULL;
+    bool create = given->fields != NULL && given->fields != Py_None;
+    lx_writer_options *options = make_options(state, given, &error);
+    if (options == NULL)
+        return NULL;
+    if (create && (schema = make_schema(state, given->fields)) == NULL) {
+        lx_writer_options_free(options);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if (create)
+        lx_writer_create(PyBytes_AS_STRING(path), schema, options, &handle, &error);
+    else
+        lx_writer_open(PyBytes_AS_STRING(path), options, &handle, &error);
+    Py_END_ALLOW_THREADS
+    lx_schema_free(schema);
+    lx_writer_options_free(options);
+    if (error.status == LX_OK)
+        return handle;
+    lx_writer_close(handle, NULL);
+    return (lx_writer *)lxpy_raise(state, &error);
+}

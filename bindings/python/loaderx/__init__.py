@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Datasets of records in a directory, and loaders that hand them out as shuffled batches."""
+
+from ._version import __version__
+from .errors import CorruptError, LoaderxError
+
+try:
+    from ._core import library_version
+except ImportError as error:
+    if 'libloaderx' not in str(error):
+        raise
+    raise ImportError(f'{error}. libloaderx is installed where the linker does not look: run '
+                      f'ldconfig, or put the folder of the library into LD_LIBRARY_PATH.') from None
+
+from .compat import ARDataset, DataLoader, converter
+from .dataset import Column, Dataset, Views, create, open
+from .executor import Executor
+from .field import Field
+from .loader import Loader
+from .orders import Order, Random, Sequential, Shuffle
+from .source import NPDataset
+from .writer import Writer
+
+__all__ = [
+    'ARDataset',
+    'Column',
+    'CorruptError',
+    'DataLoader',
+    'Dataset',
+    'Executor',
+    'Field',
+    'Loader',
+    'LoaderxError',
+    'NPDataset',
+    'Order',
+    'Random',
+    'Sequential',
+    'Shuffle',
+    'Views',
+    'Writer',
+    '__version__',
+    'converter',
+    'create',
+    'library_version',
+    'open',
+]

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: MIT
+"""The original loaderx: converter, ARDataset and DataLoader, as its users know them.
+
+What is different, and why:
+
+- Mode 1 of `DataLoader` shuffles without replacement. Drawing with replacement, as the original
+  does, leaves 37 % of the records of an epoch unseen.
+- The batches are the same, in the same order, whatever the number of workers.
+- `close()` returns at any moment, also with more workers than batches to prefetch, or when nothing
+  was read yet.
+- What a transform raises comes out of ``next()``; the consumer does not wait for ever.
+- A loader leaves the datasets open that it was given.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import shutil
+import sys
+import tempfile
+from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar
+
+import numpy as np
+
+from . import _core
+from ._check import UINT64_MAX, natural
+from .dataset import Dataset, create
+from .errors import CorruptError
+from .field import Field
+from .loader import choose_fields
+from .orders import Sequential, Shuffle
+from .source import PLACES, zip_sources
+
+__all__ = ['ARDataset', 'DataLoader', 'converter', 'identity']
+
+# Bytes that converter copies at a time.
+_STRETCH = 8 << 20
+
+_Pair = Tuple[Any, Any]
+_Self = TypeVar('_Self', bound='DataLoader')
+
+
+def identity(pair: _Pair) -> _Pair:
+    """Return the pair as it is: the transform that changes nothing."""
+    return pair
+
+
+# ---- converter
+
+
+def _open_progress(total: int, what: str) -> Any:
+    """A bar of tqdm, where somebody looks and tqdm is installed; else None."""
+    if not sys.stderr.isatty():
+        return None
+    try:
+        from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        return None
+    return tqdm(total=total, desc=what, unit=' records', file=sys.stderr)
+
+
+def _size(dtype: Any, shape: Tuple[int, ...]) -> int:
+    """Bytes of a record."""
+    return int(np.dtype(dtype).itemsize) * math.prod(shape)
+
+
+def _write(array: np.ndarray[Any, Any], directory: str, shown: str) -> None:
+    dtype = array.dtype.newbyteorder('=')
+    stretch = max(1, _STRETCH // max(1, _size(dtype, array.shape[1:])))
+    bar = _open_progress(len(array), shown)
+    writer = create(directory, {PLACES[0]: Field(dtype.name, array.shape[1:])})
+    try:
+        for first in range(0, len(array), stretch):
+            part = np.ascontiguousarray(array[first : first + stretch], dtype=dtype)
+            writer.extend(data=part)
+            if bar is not None:
+                bar.update(len(part))
+        writer.commit()
+    finally:
+        writer.close()
+        if bar is not None:
+            bar.close()
+
+
+def _remove(target: str, shown: str) -> None:
+    try:
+        _core.Dataset._remove(target)
+    except (FileNotFoundError, CorruptError) as error:
+        raise FileExistsError(
+            errno.EEXIST, f'nothing is removed: this is no dataset ({error})', shown
+        ) from None
+
+
+def converter(array: Any, directory: Any, replace: bool = False) -> None:
+    """Write an array into a directory, a record for each element of its first axis.
+
+    The directory is a dataset with the one field ``data``, for `ARDataset` and ``loaderx.open``.
+    An array of length 0 makes a dataset of length 0. A bar shows how far it is when stderr is a
+    terminal and tqdm is installed.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        What is written; it may be mapped (``numpy.load(path, mmap_mode='r')``).
+    directory : path
+        Where to; it is made, or may be empty.
+    replace : bool
+        Whether to replace a dataset that is there. The new one is written beside it first. What is
+        not a dataset is never removed, nor one that is open for reading or writing.
+
+    Raises
+    ------
+    FileExistsError
+        There is something in the directory, and `replace` is False or it is not a dataset.
+    BlockingIOError
+        The dataset to replace is in use.
+    """
+    if not isinstance(array, np.ndarray):
+        array = np.asarray(array)
+    if array.ndim == 0:
+        raise ValueError('array has no axis to count records by')
+    if array.dtype.newbyteorder('=').name not in _core.DTYPES:
+        raise TypeError(f'array has the dtype {array.dtype}, which cannot be stored')
+    if not isinstance(replace, bool):
+        raise TypeError(f'replace must be True or False, not {replace!r}')
+    shown = os.fsdecode(directory)
+    target = os.path.realpath(shown)
+    if not (replace and os.path.isdir(target) and os.listdir(target)):
+        _write(array, target, shown)
+        return
+    parent, name = os.path.split(target)
+    beside = tempfile.mkdtemp(prefix=f'.{name}.', dir=parent)
+    try:
+        os.chmod(beside, os.stat(target).st_mode & 0o7777)
+        _write(array, beside, shown)
+        _remove(target, shown)
+        os.rename(beside, target)
+    except BaseException:
+        shutil.rmtree(beside)
+        raise
+
+
+# ---- datasets
+
+
+class ARDataset:
+    """A dataset of one field, as `converter` makes it, indexed like an array.
+
+    Parameters
+    ----------
+    path : path
+        The dataset's directory.
+
+    Examples
+    --------
+    >>> images = ARDataset('train_data')
+    >>> images[7], images[10:20], images[[3, 1, 2]], len(images)
+    """
+
+    def __init__(self, path: Any) -> None:
+        dataset = Dataset(path)
+        names = list(dataset.fields)
+        if len(names) != 1:
+            dataset.close()
+            raise ValueError(
+                f'path: {os.fsdecode(path)} has the fields {", ".join(names)}, and an ARDataset '
+                'one: use loaderx.open'
+            )
+        self._dataset = dataset
+        self._column = dataset[names[0]]
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Records first, then the shape of a record."""
+        return self._column.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of an element."""
+        dtype: np.dtype[Any] = self._column.dtype
+        return dtype
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._column[key]
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self._column, dtype=dtype)
+
+    def close(self) -> None:
+        """End it. A loader that reads it goes on; arrays that it gave stay valid."""
+        self._dataset.close()
+
+    def __enter__(self) -> ARDataset:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f'ARDataset({len(self)} x {self.dtype}{list(self.shape[1:])})'
+
+
+# ---- loader
+
+
+def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]], Dict[str, Any]]:
+    """The transform of a batch, of one of pairs."""
+
+    def on_batch(batch: Dict[str, Any]) -> Dict[str, Any]:
+        pair = transform((batch['data'], batch['label']))
+        try:
+            data, label = pair
+        except (TypeError, ValueError):
+            raise TypeError(
+                f'transform must return a pair (data, label), not {type(pair).__name__}'
+            ) from None
+        return {'data': data, 'label': label}
+
+    return on_batch
+
+
+class DataLoader(_core.Loader):
+    """Batches of data and labels without an end: whoever loops over them breaks.
+
+    A batch is a dict of the arrays ``data`` and ``label``, and always full: it takes from the next
+    round what the end of one lacks. The arrays may be written to, and stay valid.
+
+    Parameters
+    ----------
+    dataset, labelset : ARDataset, NPDataset, Dataset of one field, array or path
+        Data and labels, of one length, which is not 0. They stay open when the loader is closed.
+    num_workers : int
+        Threads that prepare batches, 0 (who waits for a batch fills it) to 64. The batches do not
+        depend on it.
+    batch_size : int
+        Records of a batch.
+    prefetch_size : int
+        Batches that are prepared ahead, at least 1; more than 4 for each worker are not.
+    mode : int
+        0: in sequence, round and round. 1: shuffled, each round anew, every record once a round
+        (the original draws with replacement, and misses 37 % of the records in each).
+    seed : int
+        Of mode 1; another one gives another order, the same one the same.
+    transform : callable
+        ``transform((data, label))`` gets the arrays of a whole batch, on any thread, and returns a
+        pair that takes their place. What it raises comes out of ``next()``.
+
+    Examples
+    --------
+    >>> loader = DataLoader(ARDataset('train_data'), NPDataset('train_label.npy'))
+    >>> for i, batch in enumerate(loader):
+    ...     if i >= 256:
+    ...         break
+    """
+
+    def __new__(
+        cls: Type[_Self],
+        dataset: Any,
+        labelset: Any,
+        num_workers: int = 4,
+        batch_size: int = 256,
+        prefetch_size: int = 4,
+        mode: int = 1,
+        seed: int = 42,
+        transform: Callable[[_Pair], _Pair] = identity,
+    ) -> _Self:
+        num_workers = natural('num_workers', num_workers, most=64)
+        batch_size = natural('batch_size', batch_size, least=1)
+        prefetch_size = natural('prefetch_size', prefetch_size, least=1)
+        mode = natural('mode', mode, most=1)
+        if not callable(transform):
+            raise TypeError(f'transform must be callable, not {type(transform).__name__}')
+        source = zip_sources((dataset, labelset), PLACES, ('dataset', 'labelset'))
+        if source.length == 0:
+            raise ValueError('dataset is empty, and batches are always full')
+        order = Sequential(source.length) if mode == 0 else Shuffle(source.length, seed=seed)
+        endless = _core.source_endless(source, order._for_length(source.length))
+        choose_fields(source, None)
+        ahead = prefetch_size * batch_size * sum(_size(*column[1:]) for column in source.columns)
+        return super().__new__(
+            cls,
+            endless,
+            Sequential()._for_length(endless.length),
+            None,
+            batch_size,
+            0,
+            0,
+            1,
+            True,
+            num_workers,
+            None,
+            min(ahead, UINT64_MAX),
+            None if transform is identity else _on_pairs(transform),
+        )
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return '<loaderx.DataLoader, closed>' if self.closed else '<loaderx.DataLoader>'
+
+    def __len__(self) -> int:
+        raise TypeError('a DataLoader has no end, and so no length')

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What a dataset stores under one name."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Iterable, Tuple, Union
+
+import numpy as np
+
+from . import _core
+
+COMPRESSIONS = ('raw', 'flate')
+
+
+class Field:
+    """A field of a dataset.
+
+    Parameters
+    ----------
+    dtype : dtype or bytes
+        The type of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64, complex
+        numbers of 64 and 128. They are stored little-endian, whatever byte order is given. `bytes`
+        is for records of any length.
+    shape : int or tuple of int, optional
+        The shape of a record; a scalar by default. Not for bytes.
+    compress : {'raw', 'flate'}, optional
+        'raw' is read fastest, and without a copy. 'flate' is one Deflate stream a record, where
+        that is smaller.
+    """
+
+    __slots__ = ('_dtype', '_shape', '_compress')
+
+    def __init__(self, dtype: Any, shape: Union[int, Iterable[int]] = (),
+                 compress: str = 'raw') -> None:
+        self._dtype = _take_dtype(dtype)
+        self._shape = _take_shape(shape)
+        if self._dtype is bytes and self._shape != ():
+            raise ValueError(f'shape must be () for a field of bytes, not {self._shape}')
+        if not isinstance(compress, str):
+            raise TypeError(f"compress must be 'raw' or 'flate', not {compress!r}")
+        if compress not in COMPRESSIONS:
+            raise ValueError(f"compress must be 'raw' or 'flate', not {compress!r}")
+        self._compress = compress
+
+    @property
+    def dtype(self) -> Union[np.dtype[Any], type]:
+        """The type of the elements: a dtype, or `bytes`."""
+        return self._dtype
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """The shape of a record."""
+        return self._shape
+
+    @property
+    def compress(self) -> str:
+        """How records are kept."""
+        return self._compress
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Field):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> Tuple[Any, Tuple[int, ...], str]:
+        return self._dtype, self._shape, self._compress
+
+    def _describe(self, name: str) -> Tuple[str, str, Tuple[int, ...], str]:
+        """As the extension takes it."""
+        return name, self._dtype_name(), self._shape, self._compress
+
+    def _dtype_name(self) -> str:
+        return 'bytes' if isinstance(self._dtype, type) else self._dtype.name
+
+    def __repr__(self) -> str:
+        parts = ['bytes' if self._dtype is bytes else repr(self._dtype_name())]
+        if self._shape:
+            parts.append(repr(self._shape))
+        if self._compress != 'raw':
+            parts.append(f'compress={self._compress!r}')
+        return f'Field({", ".join(parts)})'
+
+
+def _take_dtype(dtype: Any) -> Union[np.dtype[Any], type]:
+    if dtype is bytes or (isinstance(dtype, str) and dtype == 'bytes'):
+        return bytes
+    if dtype is None:
+        raise TypeError('dtype must be given')    # None is float64 to NumPy
+    try:
+        asked = np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f'dtype must be a dtype of NumPy or bytes: {error}') from None
+    stored = _core.DTYPES.get(asked.name)
+    if stored is None:
+        raise ValueError(f'dtype must be bytes or one of {", ".join(_core.DTYPES)}, not {asked}')
+    return stored
+
+
+def _take_shape(shape: Union[int, Iterable[int]]) -> Tuple[int, ...]:
+    try:
+        extents = tuple(map(operator.index, shape if isinstance(shape, Iterable) else (shape,)))
+    except TypeError:
+        raise TypeError(f'shape must be an int or a tuple of ints, not {shape!r}') from None
+    if any(extent < 0 for extent in extents):
+        raise ValueError(f'shape must not have negative extents: {extents}')
+    return extents

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Loaders: batches of a source in an order, prepared ahead by threads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Type, TypeVar
+
+from . import _core
+from ._check import UINT64_MAX, boolean, natural
+from .orders import Order, Sequential, to_json
+from .source import as_source
+
+__all__ = ['Loader']
+
+_Self = TypeVar('_Self', bound='Loader')
+
+
+def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tuple[str, ...]:
+    """The names of the columns to read, which there are and which can be batched."""
+    shapes = {name: dtype for name, dtype, _ in source.columns}
+    if isinstance(fields, (str, bytes)):
+        raise TypeError(f'fields must be a list of names, not the one {fields!r}')
+    if fields is None:
+        names = tuple(shapes)
+    else:
+        try:
+            names = tuple(fields)
+        except TypeError:
+            raise TypeError(
+                f'fields must be a list of names, not {type(fields).__name__}'
+            ) from None
+        if not names:
+            raise ValueError('fields must have at least one name; None takes all')
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(f'fields must be names, which are str, not {type(name).__name__}')
+        if name not in shapes:
+            raise ValueError(f'fields: the source has {", ".join(shapes)}, but no {name!r}')
+        if name in names[:place]:
+            raise ValueError(f'fields: {name!r} is asked for twice')
+        if shapes[name] is None:
+            raise ValueError(
+                f'the records of {name!r} vary in length and cannot be batched: '
+                'choose fields without it'
+            )
+    return names
+
+
+class Loader(_core.Loader):
+    """Batches of a source in an order: dicts of arrays, prepared ahead by threads.
+
+    The same arguments give the same bytes in the same order, whatever the number of threads. The
+    arrays are the caller's: they may be written to, and stay valid as long as they are held, also
+    after the loader is closed.
+
+    **Iteration.** ``for`` goes through what is left of the current epoch (or of `epochs` of them),
+    and ends; the next ``for`` goes on with the epoch that follows. A loop that was left by
+    ``break`` is gone on with where it was left; behind the last batch of an epoch, that is the
+    next epoch. Where epochs end follows from the position alone,
+    so one that resumed stops where one that never stopped does. With ``epochs=None`` there is no
+    end.
+
+    **Positions** count the samples of the one global order, all ranks together, as handed out and
+    never as prefetched. A rank takes the positions of an epoch that are `rank` modulo `world`.
+
+    Parameters
+    ----------
+    source : Dataset, NPDataset, array, path, tuple, list or dict
+        What is read: an open dataset in the state it shows now, an array (its memory is read in
+        place, not copied), or what is at a path: a directory is a dataset, a file an .npy array.
+        A tuple or list puts several of one length side by side. Datasets keep the names of their
+        fields, which must be unique; an array or .npy file has no name, and its column is called
+        ``data`` in the first place and ``label`` in the second. A dict gives names: ``{'image':
+        images, 'score': 'scores.npy'}``.
+    fields : list of str, optional
+        The fields to read; None: all. Fields of varying length cannot be batched.
+    batch_size : int
+        Records of a batch of this rank.
+    order : Order, optional
+        Its length is an epoch; None: `Sequential`. Its position does not count: a loader begins at
+        position 0.
+    epochs : int, optional
+        How many of them a ``for`` goes through; None: without end.
+    rank, world : int
+        Which share of each global batch this process takes, of how many.
+    drop_last : bool
+        Whether to leave out the last global batch of an epoch where it is not full.
+    threads : int, optional
+        Threads that prepare batches, 0 (who waits for a batch fills it) to 64; None: by the CPUs
+        that the process may use. Not together with `executor`.
+    executor : Executor, optional
+        Whose threads prepare batches; None: the loader's own.
+    prefetch_bytes : int, optional
+        Bound on the bytes that are prepared and not yet handed out; None: 64 MiB. One batch is
+        always allowed.
+    transform : callable, optional
+        ``transform(batch)`` gets the dict, and what it returns is handed out in place of it, in
+        order; any object. It is called on the threads of the loader, and on those that wait for
+        a batch, for several batches at a time. What it raises comes out of ``next()`` in the place
+        of its batch, and the next call goes on (after a KeyboardInterrupt with the same batch). It
+        must not use its own loader. A ``threading.local`` does not last from one call to the next.
+    out : {'numpy'}
+        What kind of arrays.
+
+    Examples
+    --------
+    >>> with Loader(ds, fields=['data', 'label'], batch_size=256, order=Shuffle(seed=42)) as loader:
+    ...     for batch in loader:
+    ...         step(batch['data'], batch['label'])
+    """
+
+    def __new__(
+        cls: Type[_Self],
+        source: Any,
+        *,
+        fields: Optional[Sequence[str]] = None,
+        batch_size: int = 1,
+        order: Optional[Order] = None,
+        epochs: Optional[int] = 1,
+        rank: int = 0,
+        world: int = 1,
+        drop_last: bool = False,
+        threads: Optional[int] = None,
+        executor: Optional[_core.Executor] = None,
+        prefetch_bytes: Optional[int] = None,
+        transform: Optional[Callable[[Dict[str, Any]], Any]] = None,
+        out: str = 'numpy',
+    ) -> _Self:
+        batch_size = natural('batch_size', batch_size, least=1)
+        world = natural('world', world, least=1)
+        rank = natural('rank', rank, most=world - 1)
+        if batch_size * world > UINT64_MAX:
+            raise ValueError('batch_size times world must be below 2**64')
+        if threads is not None:
+            threads = natural('threads', threads, most=64)
+            if executor is not None:
+                raise ValueError('threads are the executor\'s where one is given: set one of them')
+        if transform is not None and not callable(transform):
+            raise TypeError(f'transform must be callable, not {type(transform).__name__}')
+        if order is not None and not isinstance(order, Order):
+            raise TypeError(f'order must be an Order or None, not {type(order).__name__}')
+        if not isinstance(out, str):
+            raise TypeError(f'out must be a str, not {type(out).__name__}')
+        if out != 'numpy':
+            raise ValueError(f"out must be 'numpy', not {out!r}")
+        core = as_source(source)
+        return super().__new__(
+            cls,
+            core,
+            _bound_order(order, core.length),
+            choose_fields(core, fields),
+            batch_size,
+            0 if epochs is None else natural('epochs', epochs, least=1),
+            rank,
+            world,
+            boolean('drop_last', drop_last),
+            threads,
+            executor,
+            None if prefetch_bytes is None else natural('prefetch_bytes', prefetch_bytes),
+            transform,
+        )
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Return where the loader is, as a small dict that JSON can hold (version 1).
+
+        It holds the position, what the order and the source must be for it to make sense, and for
+        the record the batch size, world and threads. loaderx-state(5) describes it.
+        """
+        state: Dict[str, Any] = json.loads(self._save())
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go to where a loader was; the same cost at any position, nothing is read again.
+
+        Batch size, world and threads may be others than in the loader that saved it.
+
+        Raises
+        ------
+        ValueError
+            The order or the source is another; the message names the difference.
+        LoaderxError
+            The state is of another version.
+        CorruptError
+            The state was changed, or is none.
+        """
+        self._restore(to_json(state))
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return '<loaderx.Loader, closed>'
+        return f'<loaderx.Loader at sample {self.tell()}, {len(self)} batches an epoch>'
+
+    def __reduce__(self) -> Any:
+        raise TypeError('a Loader cannot be pickled; save its state_dict() and make it anew')
+
+
+def _bound_order(order: Optional[Order], length: int) -> _core.Order:
+    """What a loader over so many records uses."""
+    bound = (Sequential() if order is None else order)._for_length(length)
+    if bound.length > length:
+        raise ValueError(f'order is of {bound.length} records, the source has {length}')
+    return bound

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""Orders: what index stands at each position of training."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Mapping, Optional
+
+import numpy as np
+
+from . import _core
+from ._check import natural
+
+__all__ = ['Order', 'Random', 'Sequential', 'Shuffle']
+
+
+class Order:
+    """What index stands at each position, and a place in it from which to take.
+
+    Positions count the samples of one global order, all ranks together. An order of length n has
+    epochs of n positions. What stands at a position depends on the order's arguments and the
+    position alone, so that `seek` costs the same everywhere. doc/orders.md has the formulas.
+
+    An order without a length takes the length of the source of each loader it is given to; until
+    then it has no indices to take.
+
+    A `Loader` uses the order's arguments and stands at a position of its own.
+    """
+
+    _order: Optional[_core.Order] = None
+
+    def __init__(self) -> None:
+        raise TypeError('Order is a base class: use Sequential, Random or Shuffle')
+
+    def _make(self, n: int) -> _core.Order:
+        """The order, of n indices."""
+        raise NotImplementedError
+
+    def _arguments(self) -> Dict[str, Any]:
+        """What the user gave, beside the length."""
+        raise NotImplementedError
+
+    def _set_length(self, n: Optional[int]) -> None:
+        if n is not None:
+            self._order = self._make(natural('n', n))
+
+    def _for_length(self, length: int) -> _core.Order:
+        """What a loader over `length` records uses."""
+        if self._order is None:
+            return self._make(length)
+        if self.world != 1:
+            raise ValueError(
+                f'order is rank {self.rank} of {self.world} of an order; give the whole '
+                'order to the loader, and rank= and world= with it'
+            )
+        return self._order
+
+    def _walk(self) -> _core.Order:
+        if self._order is None:
+            raise ValueError(f'n was not given: {self!r} has no length to be used by itself')
+        return self._order
+
+    def take(self, k: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+        """Take the next indices, epoch after epoch, and move on behind them.
+
+        Parameters
+        ----------
+        k : int
+            How many are wanted.
+
+        Returns
+        -------
+        numpy.ndarray
+            uint64, of length `k`; shorter only where there is nothing (left) to take.
+        """
+        return self._walk().take(k)
+
+    def seek(self, position: int) -> None:
+        """Go to a position of the global order; the same cost for any."""
+        self._walk().seek(position)
+
+    def tell(self) -> int:
+        """Return the position of the global order at which the next `take` begins."""
+        return self._walk().tell()
+
+    def shard(self, rank: int, world: int) -> Order:
+        """Return the share of one rank, at the same position; this order stays as it is.
+
+        A rank owns the positions whose offset in the epoch is `rank` modulo `world`.
+
+        Parameters
+        ----------
+        rank, world : int
+            Which share, of how many; ``0 <= rank < world``.
+        """
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._order = self._walk().shard(rank, world)
+        return other
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Return where it stands, and in what order, as a dict that JSON can hold (version 1)."""
+        state: Dict[str, Any] = json.loads(self._walk().save())
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go to where the order stood that `state` is of; rank and world may be others.
+
+        Raises
+        ------
+        ValueError
+            The state is of another order, which the message names, or of another version.
+        CorruptError
+            The state was changed, or is none.
+        """
+        self._walk().restore(to_json(state))
+
+    def __len__(self) -> int:
+        return self._walk().length
+
+    @property
+    def rank(self) -> int:
+        """Which share of the positions is taken."""
+        return self._order.rank if self._order is not None else 0
+
+    @property
+    def world(self) -> int:
+        """How many shares there are."""
+        return self._order.world if self._order is not None else 1
+
+    def __repr__(self) -> str:
+        arguments = [] if self._order is None else [str(self._order.length)]
+        arguments += [f'{name}={value}' for name, value in self._arguments().items()]
+        text = f"{type(self).__name__}({', '.join(arguments)})"
+        return text if self.world == 1 else f'{text}.shard({self.rank}, {self.world})'
+
+    def __reduce__(self) -> Any:
+        state = None if self._order is None else (self._order.save(), self.rank, self.world)
+        n = None if self._order is None else self._order.length
+        return _rebuild, (type(self), n, self._arguments(), state)
+
+
+def _rebuild(kind: Any, n: Optional[int], arguments: Dict[str, Any], state: Any) -> Order:
+    order: Order = kind(n, **arguments)
+    if state is not None:
+        text, rank, world = state
+        core = order._walk()
+        core.restore(text)
+        order._order = core.shard(rank, world)
+    return order
+
+
+def to_json(state: Mapping[str, Any]) -> str:
+    """The text of a state, for the library, which looks at what is in it."""
+    if not isinstance(state, Mapping):
+        raise TypeError(f'state must be a dict that state_dict() gave, not {type(state).__name__}')
+    try:
+        return json.dumps(dict(state))
+    except (TypeError, ValueError) as cause:
+        raise ValueError(f'state is not what state_dict() gave: {cause}') from cause
+
+
+class Sequential(Order):
+    """One index after the other, round and round, through a window that slides.
+
+    Position k gives ``((k // window) * stride + k % window) % n``. With the stride equal to the
+    window, which is the default, that is ``k % n``. A smaller stride lets windows overlap, a larger
+    one skips between them.
+
+    Parameters
+    ----------
+    n : int, optional
+        Number of indices; None: the length of the source it is given to.
+    window : int, optional
+        Positions from one slide to the next; None: 1.
+    stride : int, optional
+        How many indices the window slides; None: the window.
+    """
+
+    def __init__(
+        self,
+        n: Optional[int] = None,
+        *,
+        window: Optional[int] = None,
+        stride: Optional[int] = None,
+    ) -> None:
+        self._window = None if window is None else natural('window', window, least=1)
+        self._stride = None if stride is None else natural('stride', stride, least=1)
+        self._set_length(n)
+
+    def _make(self, n: int) -> _core.Order:
+        return _core.sequential(n, self._window or 0, self._stride or 0)
+
+    def _arguments(self) -> Dict[str, Any]:
+        given = {'window': self._window, 'stride': self._stride}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class _Seeded(Order):
+    def __init__(self, n: Optional[int] = None, *, seed: int = 0) -> None:
+        self._seed = natural('seed', seed)
+        self._set_length(n)
+
+    def _arguments(self) -> Dict[str, Any]:
+        return {'seed': self._seed}
+
+
+class Random(_Seeded):
+    """Independent draws with replacement: any index may come at any position.
+
+    Of an epoch of n draws about 63 % of the indices are seen; `Shuffle` gives all of them.
+
+    Parameters
+    ----------
+    n : int, optional
+        Number of indices; None: the length of the source it is given to.
+    seed : int
+        0 to 2**64 - 1; each gives draws of its own.
+    """
+
+    def _make(self, n: int) -> _core.Order:
+        return _core.random(n, self._seed)
+
+
+class Shuffle(_Seeded):
+    """Shuffled without replacement: each epoch is another permutation of all indices.
+
+    Parameters
+    ----------
+    n : int, optional
+        Number of indices, any; None: the length of the source it is given to.
+    seed : int
+        0 to 2**64 - 1; the permutations of two seeds, or two epochs, have nothing in common.
+    """
+
+    def _make(self, n: int) -> _core.Order:
+        return _core.shuffle(n, self._seed)

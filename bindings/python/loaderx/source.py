@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Sources: what a loader reads."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _core
+from .dataset import Dataset
+
+__all__ = ['NPDataset']
+
+# What the arrays of a pair are called, as in DataLoader.
+PLACES = ('data', 'label')
+
+
+class NPDataset:
+    """An array, or an .npy file, as a dataset: its first axis counts the records.
+
+    Parameters
+    ----------
+    array : path or numpy.ndarray
+        An .npy file, which is mapped and not read as a whole, or an array, which is not copied.
+
+    Examples
+    --------
+    >>> labels = NPDataset("train_label.npy")
+    >>> labels[3], labels[[5, 1]]
+    """
+
+    array: np.ndarray[Any, Any]
+
+    def __init__(self, array: Any) -> None:
+        if isinstance(array, (str, bytes, os.PathLike)):
+            array = np.load(os.fsdecode(array), mmap_mode='r', allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f'array must be a path or a NumPy array, not {type(array).__name__}')
+        if array.ndim == 0:
+            raise ValueError('array has no axis to count records by')
+        self.array = array
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Records first, then the shape of a record."""
+        shape: Tuple[int, ...] = self.array.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of an element."""
+        dtype: np.dtype[Any] = self.array.dtype
+        return dtype
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.array[key]
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
+        if copy:
+            return np.array(self.array, dtype=dtype)
+        return np.asarray(self.array, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f'NPDataset({len(self)} x {self.dtype}{list(self.shape[1:])})'
+
+
+def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
+    """A source over the array's own memory."""
+    if array.ndim == 0:
+        raise ValueError(f'{name} has no axis to count records by')
+    if array.dtype.newbyteorder('=').name not in _core.DTYPES:
+        raise TypeError(f'{name} has the dtype {array.dtype}, which cannot be loaded')
+    if not array.dtype.isnative:
+        raise ValueError(
+            f'{name} has the dtype {array.dtype}, of the other byte order: use '
+            "array.astype(array.dtype.newbyteorder('='))"
+        )
+    if len(array) and not array[0].flags.c_contiguous:
+        raise ValueError(
+            f'{name} has records that are not contiguous: use numpy.ascontiguousarray()'
+        )
+    return _core.source_array(array, array.dtype.name)
+
+
+def _of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
+    """A source, and whether it has no name of its own for its column."""
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return _core.source_open(os.fsencode(source)), not os.path.isdir(source)
+    if isinstance(source, NPDataset):
+        source = source.array
+    if isinstance(source, np.ndarray):
+        return _of_array(source, name), True
+    dataset = getattr(source, '_dataset', source)
+    if isinstance(dataset, Dataset):
+        return _core.source_dataset(dataset), False
+    raise TypeError(
+        f'{name} must be a Dataset, an NPDataset, an array, a path, or several of these in a '
+        f'tuple or a dict, not {type(source).__name__}'
+    )
+
+
+def zip_sources(
+    sources: Sequence[Any], names: Sequence[Optional[str]], arguments: Sequence[str]
+) -> _core.Source:
+    """Several side by side; a name is for the only column of one, and errors name arguments."""
+    made = [_of_one(one, argument)[0] for one, argument in zip(sources, arguments)]
+    return _zip(made, names, ' and '.join(arguments))
+
+
+def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str) -> _core.Source:
+    try:
+        return _core.source_zip(tuple(made), tuple(names))
+    except ValueError as error:
+        raise ValueError(f'{what}: {error}') from None
+
+
+def as_source(source: Any, what: str = 'source') -> _core.Source:
+    """What a loader reads, of what its user gave."""
+    if isinstance(source, Mapping):
+        if not source:
+            raise ValueError(f'{what} is empty: there is nothing to read')
+        for name in source:
+            if not isinstance(name, str):
+                raise TypeError(f'{what} must have names that are str, not {type(name).__name__}')
+        made = [_of_one(one, f'{what}[{name!r}]')[0] for name, one in source.items()]
+        return _zip(made, list(source), what)
+    if not isinstance(source, (tuple, list)):
+        return _of_one(source, what)[0]
+    if not source:
+        raise ValueError(f'{what} is empty: there is nothing to read')
+    cores: List[_core.Source] = []
+    names: List[Optional[str]] = []
+    for place, one in enumerate(source):
+        core, nameless = _of_one(one, f'{what}[{place}]')
+        if nameless and place >= len(PLACES):
+            raise ValueError(
+                f'{what}[{place}]: an array here has no name: give a dict, '
+                "{'name': array, ..}, in place of the tuple"
+            )
+        cores.append(core)
+        names.append(PLACES[place] if nameless else None)
+    return _zip(cores, names, what)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""What callers give as values, as the writer stores it: without loss, or not at all.
+
+The extension comes here with what does not lie in memory as the field is stored.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+# Kinds of types, the later of which hold numbers of the earlier.
+_KINDS = 'biufc'
+
+
+def _as_array(value: Any, name: str) -> np.ndarray[Any, Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f'field {name!r} takes no masked array: give a list, with None for what '
+                        f'is missing')
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f'field {name!r}: {error}') from None
+    if array.dtype.kind not in _KINDS:
+        if array.dtype.kind == 'O' and array.size and all(isinstance(x, int) for x in array.flat):
+            raise ValueError(f'field {name!r}: there are integers beyond 64 bits')
+        raise TypeError(f'field {name!r} takes numbers, not {array.dtype.name} '
+                        f'(a {type(value).__name__})')
+    return array
+
+
+def _is_typed(value: Any) -> bool:
+    """Whether the caller chose a type, and did not just write numbers down."""
+    return not isinstance(value, (bool, int, float, complex, list, tuple, range))
+
+
+def _check_integers(array: np.ndarray[Any, Any], dtype: np.dtype[Any], name: str) -> None:
+    limits = np.iinfo(dtype)
+    for bound in (int(array.min()), int(array.max())):
+        if not limits.min <= bound <= limits.max:
+            raise ValueError(f'field {name!r}: {bound} does not fit into {dtype.name}')
+
+
+def _cast(array: np.ndarray[Any, Any], dtype: np.dtype[Any], typed: bool,
+          name: str) -> np.ndarray[Any, Any]:
+    """The array as `dtype`, C-contiguous."""
+    source, target = array.dtype.kind, dtype.kind
+    if np.can_cast(array.dtype, dtype, 'safe') or (array.size == 0 and not typed):
+        return array.astype(dtype, order='C', copy=False)
+    if typed:
+        raise TypeError(f'field {name!r}: {array.dtype.name} does not always convert to '
+                        f'{dtype.name} without loss; use astype()')
+    if target == 'b' or (source in 'fc' and _KINDS.index(source) > _KINDS.index(target)):
+        raise TypeError(f'field {name!r}: {array.dtype.name} does not convert to {dtype.name}')
+    if target in 'iu':
+        _check_integers(array, dtype, name)
+        return array.astype(dtype, order='C')
+    with np.errstate(over='ignore'):
+        result = array.astype(dtype, order='C')
+    if bool(np.any(np.isfinite(array) & ~np.isfinite(result))):
+        raise ValueError(f'field {name!r}: a number is too large for {dtype.name}')
+    return result
+
+
+def convert_record(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
+                   name: str) -> Tuple[np.ndarray[Any, Any], None]:
+    """One record: an array of `shape`, as the field is stored."""
+    array = _as_array(value, name)
+    if array.shape != shape:
+        raise ValueError(f'field {name!r} takes records of shape {shape}, not {array.shape}')
+    return _cast(array, dtype, _is_typed(value), name), None
+
+
+def convert_column(value: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
+                   name: str) -> Tuple[np.ndarray[Any, Any], Optional[np.ndarray[Any, Any]]]:
+    """Many records: an array of `shape` below its first axis, and which are not missing."""
+    if isinstance(value, (list, tuple)) and any(item is None for item in value):
+        return _convert_with_missing(value, dtype, shape, name)
+    array = _as_array(value, name)
+    if array.ndim == 0:
+        raise TypeError(f'field {name!r} takes one value for each record, not a '
+                        f'{type(value).__name__}')
+    if array.size == 0 and array.shape == (0,):
+        array = array.reshape(0, *shape)
+    if array.shape[1:] != shape:
+        raise ValueError(f'field {name!r} takes records of shape {shape}, not {array.shape[1:]}')
+    return _cast(array, dtype, _is_typed(value), name), None
+
+
+def _convert_with_missing(
+        values: Any, dtype: np.dtype[Any], shape: Tuple[int, ...],
+        name: str) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    present = np.fromiter((item is not None for item in values), np.bool_, len(values))
+    array = np.zeros((len(values), *shape), dtype)
+    there = [item for item in values if item is not None]
+    if there:
+        array[present] = convert_column(there, dtype, shape, name)[0]
+    return array, present

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Builds loaderx._core against the installed library, which pkg-config finds as `loaderx`."""
+
+import glob
+import os
+import shlex
+import subprocess
+import sys
+
+from setuptools import Extension, setup
+
+MODULE = 'loaderx'
+OLDEST = '0.1.0'    # of the library: the first that has all that the extension calls
+
+
+def pkg_config(*arguments):
+    """What pkg-config prints for the library, split as a shell would."""
+    command = shlex.split(os.environ.get('PKG_CONFIG') or 'pkg-config')
+    try:
+        done = subprocess.run([*command, *arguments, MODULE], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, universal_newlines=True, check=False)
+    except OSError as error:
+        sys.exit(f'{command[0]} cannot be run ({error.strerror}). It is needed to find the '
+                 f'installed libloaderx; name another one in PKG_CONFIG.')
+    if done.returncode != 0:
+        sys.exit(f'pkg-config does not find {MODULE} {OLDEST} or newer:\n{done.stderr.strip()}\n'
+                 f'Install libloaderx first (./configure && make && make install). If it is not '
+                 f'in a standard place, put its lib/pkgconfig into PKG_CONFIG_PATH.')
+    return shlex.split(done.stdout)
+
+
+def extension():
+    pkg_config('--atleast-version', OLDEST, '--print-errors')
+    here = os.path.dirname(os.path.abspath(__file__))
+    pattern = os.path.join(glob.escape(here), 'ext', '*.c')
+    sources = [os.path.relpath(path, here) for path in glob.glob(pattern)]
+    headers = [os.path.relpath(path, here) for path in glob.glob(pattern[:-1] + 'h')]
+    return Extension('loaderx._core', sorted(sources), depends=sorted(headers),
+                     extra_compile_args=['-std=gnu11', '-fvisibility=hidden', '-Wall', '-Wextra',
+                                         # casts between kinds of method are CPython's interface
+                                         '-Wno-cast-function-type',
+                                         '-Wno-missing-field-initializers',
+                                         *pkg_config('--cflags')],
+                     extra_link_args=pkg_config('--libs'))
+
+
+setup(ext_modules=[extension()])

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Scripts in processes of their own, for what ends or hangs a process."""
+
+import subprocess
+import sys
+import textwrap
+
+HEAD = """
+import faulthandler, gc, os, signal, sys, threading, time
+import numpy as np
+import loaderx as lx
+faulthandler.dump_traceback_later(50, exit=True)
+
+def arrays(n=4096, width=64):
+    return np.arange(n * width, dtype=np.int64).reshape(n, width), np.arange(n)
+"""
+
+
+def run_script(text, status=0, seconds=60):
+    """Run it; it must end with this status, and by itself. Returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, '-c', HEAD + textwrap.dedent(text)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=seconds,
+        universal_newlines=True,
+    )
+    assert done.returncode == status, f'status {done.returncode}\n{done.stdout}\n{done.stderr}'
+    return done.stdout

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Other threads run while records are read, written and verified."""
+
+import pytest
+
+from processes import run_script
+
+# With this switch interval a thread runs on until it waits or lets the GIL go itself. So the other
+# thread, which is always ready to run, gets on only while the call that is tried lets it go.
+SCRIPT = """
+    sys.setswitchinterval(1000)
+    turns = [0]
+
+    def other():
+        while True:
+            turns[0] += 1
+            time.sleep(0)
+
+    data = np.zeros((64, 1 << 16), np.uint8)
+    texts = [bytes(1 << 16)] * 64
+    path = {path!r}
+    writer = lx.create(path, {{'data': lx.Field('uint8', 1 << 16), 'text': lx.Field(bytes)}},
+                       durability='none', executor=lx.Executor(readers=1))
+    writer.extend(data=data, text=texts)
+    writer.commit()
+    dataset = lx.open(path, verify='always')
+    out = {{'data': np.empty((64, 1 << 16), np.uint8)}}
+    threading.Thread(target=other, daemon=True).start()
+
+    def call():
+        {call}
+
+    for i in range(200):
+        before = turns[0]
+        call()
+        if turns[0] != before:
+            break
+    else:
+        sys.exit('no other thread ran in ' + str(i + 1) + ' calls')
+    writer.close()
+"""
+
+
+@pytest.mark.parametrize('call', [
+    'dataset.gather(range(64), out=out)',
+    "dataset['text'][:]",
+    'dataset.verify()',
+    'lx.open(path)',
+    'writer.extend(data=data, text=texts)',
+    'writer.sync()',
+])
+def test_the_gil_is_let_go(tmp_path, call):
+    run_script(SCRIPT.format(path=str(tmp_path / 'd'), call=call))
+
+
+def test_the_switch_interval_keeps_other_threads_out(tmp_path):
+    """The test itself: a call that keeps the GIL is seen."""
+    with pytest.raises(AssertionError, match='no other thread ran'):
+        run_script(SCRIPT.format(path=str(tmp_path / 'd'), call='sum(range(1000))'))

@@ -1,0 +1,588 @@
+# SPDX-License-Identifier: MIT
+"""Loaders: what they hand out, in what order, and how they end."""
+
+import gc
+import hashlib
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from processes import run_script
+
+N = 1003
+
+
+@pytest.fixture(scope='module')
+def data():
+    return {'data': np.arange(N * 30, dtype=np.int32).reshape(N, 30), 'label': np.arange(N)}
+
+
+def digest(batches):
+    whole = hashlib.sha256()
+    for batch in batches:
+        for name, array in batch.items():
+            whole.update(name.encode() + str((array.dtype, array.shape)).encode() + array.tobytes())
+    return whole.hexdigest()
+
+
+def labels(batches):
+    return [b['label'].tolist() for b in batches]
+
+
+# ---- what comes
+
+
+def test_a_batch_is_a_dict_of_arrays_that_are_the_callers(data):
+    batch = next(lx.Loader(data, batch_size=8))
+    assert isinstance(batch, dict) and list(batch) == ['data', 'label']
+    assert type(batch['data']) is np.ndarray
+    assert batch['data'].shape == (8, 30) and batch['data'].dtype == np.int32
+    assert batch['data'].flags.c_contiguous and batch['data'].flags.writeable
+    batch['data'][:] = 0
+    assert data['data'].any()
+
+
+def test_batches_follow_the_order(data):
+    order = lx.Shuffle(N, seed=5)
+    got = labels(lx.Loader(data, batch_size=64, order=order, epochs=2))
+    expected = order.take(2 * N).tolist()
+    assert [len(b) for b in got] == ([64] * 15 + [43]) * 2
+    assert sum(got, []) == expected
+
+
+def test_columns_belong_together(data):
+    for batch in lx.Loader(data, batch_size=64, order=lx.Random(seed=1)):
+        assert np.array_equal(batch['data'], data['data'][batch['label']])
+
+
+@pytest.mark.parametrize('transform', [None, dict])
+def test_the_same_bytes_for_any_number_of_threads(transform):
+    wide = {'data': np.random.default_rng(1).bytes(300 * 4096), 'label': np.arange(300)}
+    wide['data'] = np.frombuffer(wide['data'], dtype=np.uint8).reshape(300, 4096)
+    digests = {
+        digest(lx.Loader(wide, batch_size=64, order=lx.Shuffle(seed=9), epochs=3,
+                         threads=threads, transform=transform))
+        for threads in (0, 1, 2, 16, None)
+    }
+    assert len(digests) == 1
+
+
+def test_fields_are_chosen_in_their_order(data):
+    assert list(next(lx.Loader(data, fields=['label']))) == ['label']
+    assert list(next(lx.Loader(data, fields=['label', 'data']))) == ['label', 'data']
+
+
+def test_drop_last(data):
+    kept = lx.Loader(data, batch_size=100)
+    dropped = lx.Loader(data, batch_size=100, drop_last=True)
+    assert len(kept) == len(list(kept)) == 11
+    assert len(dropped) == len(list(dropped)) == 10
+
+
+def test_an_order_may_be_shorter_than_its_source(data):
+    got = sum(labels(lx.Loader(data, batch_size=3, order=lx.Shuffle(10, seed=1))), [])
+    assert sorted(got) == list(range(10))
+
+
+def test_one_order_serves_sources_of_different_length():
+    order = lx.Shuffle(seed=1)
+    for n in 10, 20:
+        got = [b['data'] for b in lx.Loader(np.arange(n), batch_size=4, order=order)]
+        assert sorted(np.concatenate(got)) == list(range(n))
+
+
+def test_an_empty_source_has_no_batches():
+    loader = lx.Loader(np.zeros((0, 3)), batch_size=4, order=lx.Shuffle())
+    assert list(loader) == [] and len(loader) == 0
+    assert list(lx.Loader(np.zeros((0, 3)), epochs=None)) == []
+
+
+# ---- epochs
+
+
+def test_each_for_is_an_epoch(data):
+    loader = lx.Loader(data, batch_size=100, order=lx.Shuffle(seed=2))
+    epochs = [sum(labels(loader), []) for _ in range(3)]
+    assert all(sorted(epoch) == list(range(N)) for epoch in epochs)
+    assert epochs[0] != epochs[1] != epochs[2]
+    assert loader.tell() == 3 * N
+    assert sum(epochs, []) == lx.Shuffle(N, seed=2).take(3 * N).tolist()
+
+
+def test_for_goes_on_where_it_was_left(data):
+    loader = lx.Loader(data, batch_size=100)
+    for batch in loader:
+        if batch['label'][0] == 300:
+            break
+    assert next(iter(loader))['label'][0] == 400
+    assert len(list(loader)) == 6
+
+
+def test_the_end_stays_until_the_next_for(data):
+    loader = lx.Loader(data, batch_size=1000)
+    assert len(list(loader)) == 2
+    for _ in range(3):
+        with pytest.raises(StopIteration):
+            next(loader)
+    assert next(iter(loader))['label'][0] == 0
+
+
+@pytest.mark.parametrize('drop_last', [False, True])
+def test_no_epoch_is_empty_where_the_end_was_not_asked_for(data, drop_last):
+    loader = lx.Loader(data, batch_size=64, order=lx.Shuffle(seed=2), drop_last=drop_last)
+    whole = lx.Loader(data, batch_size=64, order=lx.Shuffle(seed=2), drop_last=drop_last)
+    for _ in range(3):
+        epoch = [batch['label'].tolist() for _, batch in zip(range(len(loader)), loader)]
+        assert len(epoch) == len(loader)
+        assert epoch == labels(whole)
+
+
+def test_epochs_counts_those_of_a_for(data):
+    loader = lx.Loader(data, batch_size=100, epochs=3)
+    assert len(loader) == 11
+    assert len(list(loader)) == 33
+    assert len(list(loader)) == 33
+
+
+def test_without_epochs_it_never_ends(data):
+    loader = lx.Loader(data, batch_size=500, epochs=None)
+    for count, batch in enumerate(loader):
+        if count == 50:
+            break
+    assert loader.tell() > 15 * N
+
+
+def test_list_ends_whatever_it_holds(data):
+    """The batches held are more than what may be prepared ahead."""
+    wide = np.zeros((200, 100_000), dtype=np.uint8)
+    batches = list(lx.Loader(wide, batch_size=4, threads=2, prefetch_bytes=1_000_000))
+    assert len(batches) == 50
+
+
+# ---- ranks
+
+
+@pytest.mark.parametrize('world', [2, 3, 7])
+@pytest.mark.parametrize('drop_last', [False, True])
+def test_ranks_share_each_global_batch(data, world, drop_last):
+    size = 20
+    order = lx.Shuffle(N, seed=3).take(2 * N)
+    ranks = [labels(lx.Loader(data, batch_size=size, order=lx.Shuffle(seed=3), epochs=2,
+                              rank=rank, world=world, drop_last=drop_last))
+             for rank in range(world)]
+    expected = [[] for _ in range(world)]
+    for epoch in range(2):
+        for start in range(0, N, size * world):
+            block = order[epoch * N + start : epoch * N + min(start + size * world, N)]
+            if drop_last and len(block) < size * world:
+                continue
+            for rank in range(world):
+                if len(block[rank::world]):
+                    expected[rank].append(block[rank::world].tolist())
+    assert ranks == expected
+
+
+def test_an_order_that_is_a_shard_is_refused(data):
+    with pytest.raises(ValueError, match='order'):
+        lx.Loader(data, order=lx.Shuffle(N, seed=1).shard(0, 2))
+
+
+# ---- memory
+
+
+def test_arrays_stay_readable(data):
+    loader = lx.Loader(data, batch_size=100, order=lx.Shuffle(seed=1))
+    held = list(loader)
+    before = digest(held)
+    parts = [batch['data'][3:5] for batch in held]
+    copies = [part.copy() for part in parts]
+    assert len(list(loader)) == 11
+    loader.close()
+    del loader
+    gc.collect()
+    assert digest(held) == before
+    del held
+    gc.collect()
+    assert all(np.array_equal(a, b) for a, b in zip(parts, copies))
+
+
+def test_memory_is_used_again():
+    wide = np.zeros((1000, 10_000), dtype=np.uint8)
+    loader = lx.Loader(wide, batch_size=50, epochs=20, threads=2, prefetch_bytes=2_000_000)
+    for batch in loader:
+        pass
+    assert loader.stats()['batches'] == 400
+    assert loader.stats()['blocks'] < 20
+
+
+def resident():
+    with open('/proc/self/statm') as file:
+        return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+
+def test_nothing_grows_with_batches_and_loaders(data):
+    def work():
+        for _ in range(20):
+            with lx.Loader(data, batch_size=100, order=lx.Shuffle(seed=1), threads=2,
+                           transform=lambda b: (b, [b])) as loader:
+                for _ in range(2):
+                    for batch in loader:
+                        pass
+                next(iter(loader))
+                loader.seek(3)
+                loader.load_state_dict(loader.state_dict())
+                next(loader)
+        gc.collect()
+
+    work()
+    before, objects = resident(), len(gc.get_objects())
+    for _ in range(5):
+        work()
+    assert len(gc.get_objects()) < objects + 100
+    assert resident() < before + (32 << 20)
+
+
+def test_a_loader_in_a_cycle_is_collected(data):
+    class Owner:
+        def __init__(self):
+            self.loader = lx.Loader(data, batch_size=10, threads=2, transform=self.change)
+
+        def change(self, batch):
+            return self, batch
+
+    collected = []
+    for _ in range(10):
+        owner = Owner()
+        next(owner.loader)
+        owner.mark = type('Mark', (), {'__del__': lambda mark: collected.append(1)})()
+        del owner
+        gc.collect()
+    assert len(collected) == 10
+
+
+# ---- ending
+
+
+def test_a_closed_loader_says_so(data):
+    with lx.Loader(data) as loader:
+        next(loader)
+    assert loader.closed and 'closed' in repr(loader)
+    loader.close()
+    loader.cancel()
+    for use in (lambda: next(loader), lambda: iter(loader), loader.tell, loader.state_dict,
+                loader.stats, lambda: loader.seek(0), lambda: len(loader),
+                lambda: loader.load_state_dict({})):
+        with pytest.raises(lx.LoaderxError, match='closed'):
+            use()
+
+
+def test_cancel_ends_every_next(data):
+    loader = lx.Loader(data)
+    next(loader)
+    loader.cancel()
+    for _ in range(2):
+        with pytest.raises(lx.LoaderxError) as caught:
+            next(loader)
+        assert caught.value.status == 'LX_ERR_CANCELED'
+    assert loader.tell() == 1
+
+
+@pytest.mark.parametrize('end', ['close', 'cancel'])
+def test_who_waits_is_woken(data, end):
+    hold, held, errors, consumer = threading.Event(), threading.Event(), [], []
+
+    def transform(batch):
+        if threading.current_thread() not in consumer:  # who waits may lend a hand
+            held.set()
+            hold.wait(60)
+
+    def consume():
+        try:
+            while True:
+                next(loader)
+        except lx.LoaderxError as error:
+            errors.append(error.status)
+
+    loader = lx.Loader(data, batch_size=10, epochs=None, threads=1, transform=transform)
+    consumer.append(threading.Thread(target=consume))
+    consumer[0].start()
+    assert held.wait(50)
+    ender = threading.Thread(target=getattr(loader, end))
+    ender.start()
+    consumer[0].join(50)
+    assert not consumer[0].is_alive() and len(errors) == 1
+    hold.set()  # close waits for a transform that runs
+    ender.join(50)
+    assert not ender.is_alive()
+    loader.close()
+
+
+def test_many_threads_may_use_one_loader(data):
+    loader = lx.Loader(data, batch_size=7, epochs=2, threads=2, transform=lambda b: b)
+    got, lock = [], threading.Lock()
+
+    def consume():
+        for batch in loader:
+            with lock:
+                got.extend(batch['label'].tolist())
+            loader.tell(), loader.stats(), loader.state_dict()
+
+    threads = [threading.Thread(target=consume) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    # Whoever comes late to the end goes on with the epochs that follow.
+    counts = np.bincount(got, minlength=N)
+    assert counts.min() == counts.max() and counts.min() in (2, 4, 6, 8)
+
+
+def test_loaders_share_an_executor(data):
+    with lx.Executor(readers=2) as executor:
+        one, two = (lx.Loader(data, batch_size=50, order=lx.Shuffle(seed=4), executor=executor,
+                              transform=lambda b: b) for _ in range(2))
+        pairs = list(zip(one, two))
+        assert len(pairs) == 21
+        assert all(np.array_equal(a['label'], b['label']) for a, b in pairs)
+        one.close()
+        assert len(list(two)) == 21
+
+
+def test_a_closed_executor_is_an_error_and_not_a_hang(data):
+    executor = lx.Executor(readers=1)
+    loader = lx.Loader(data, batch_size=10, executor=executor, transform=lambda b: b)
+    next(loader)
+    executor.close()
+    with pytest.raises(lx.LoaderxError):
+        for _ in range(1000):
+            next(loader)
+    loader.close()
+    with pytest.raises(lx.LoaderxError, match='closed'):
+        lx.Loader(data, executor=executor)
+
+
+def test_stats_count(data):
+    loader = lx.Loader(data, batch_size=100)
+    list(loader)
+    stats = loader.stats()
+    assert stats['batches'] == 11 and stats['records'] == N and stats['bytes'] == N * 128
+    assert stats['failures'] == 0
+    assert set(stats) == {'batches', 'records', 'bytes', 'failures', 'wait_ns', 'fill_ns',
+                          'transform_ns', 'blocks', 'block_bytes', 'prefetched'}
+
+
+def test_damage_fails_its_batch_and_no_other(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('uint8', (100,))}) as writer:
+        writer.extend(x=np.full((50, 100), 7, dtype=np.uint8))
+    chunk = next((tmp_path / 'd' / 'chunk').iterdir())
+    content = bytearray(chunk.read_bytes())
+    place = content.find(b'\7' * 100, len(content) // 2)
+    content[place + 5] ^= 1
+    chunk.write_bytes(content)
+    loader, good, bad = lx.Loader(tmp_path / 'd', batch_size=10), 0, []
+    iterator = iter(loader)
+    while True:
+        try:
+            next(iterator)
+            good += 1
+        except lx.CorruptError as error:
+            bad.append(error)
+        except StopIteration:
+            break
+    assert good == 4 and len(bad) == 1
+    assert bad[0].field == 'x' and bad[0].record is not None and 'chunk' in bad[0].path
+    assert loader.stats()['failures'] == 1
+
+
+def test_bytes_behind_a_short_value_are_damage(tmp_path):
+    writer = lx.create(tmp_path / 'd', {'x': lx.Field('int8')})
+    writer.extend(x=np.zeros(5000, dtype=np.int8))
+    writer.seal()
+    writer.close()
+    table = tmp_path / 'd' / 'x.offset'  # 16 bytes a row, the value in the last 8
+    content = bytearray(table.read_bytes())
+    content[4321 * 16 + 8 + 3] = 1
+    table.write_bytes(content)
+    assert len(next(lx.Loader(tmp_path / 'd', batch_size=4321))['x']) == 4321
+    with pytest.raises(lx.CorruptError) as caught:
+        list(lx.Loader(tmp_path / 'd', batch_size=4322))
+    assert caught.value.record == 4321 and caught.value.field == 'x'
+
+
+# ---- arguments
+
+
+@pytest.mark.parametrize('options, error', [
+    ({'batch_size': 0}, ValueError),
+    ({'batch_size': -1}, ValueError),
+    ({'batch_size': 2.0}, TypeError),
+    ({'batch_size': 2**63, 'world': 4}, ValueError),
+    ({'epochs': 0}, ValueError),
+    ({'epochs': 'one'}, TypeError),
+    ({'rank': 1}, ValueError),
+    ({'rank': -1, 'world': 2}, ValueError),
+    ({'world': 0}, ValueError),
+    ({'drop_last': 1}, TypeError),
+    ({'threads': 65}, ValueError),
+    ({'threads': -1}, ValueError),
+    ({'threads': True}, TypeError),
+    ({'executor': 4}, TypeError),
+    ({'prefetch_bytes': -1}, ValueError),
+    ({'prefetch_bytes': 1.5}, TypeError),
+    ({'transform': 3}, TypeError),
+    ({'out': 'torch'}, ValueError),
+    ({'out': None}, TypeError),
+    ({'order': 'shuffle'}, TypeError),
+    ({'order': lx.Shuffle(N + 1)}, ValueError),
+    ({'fields': 'data'}, TypeError),
+    ({'fields': []}, ValueError),
+    ({'fields': ['nothing']}, ValueError),
+    ({'fields': ['data', 'data']}, ValueError),
+    ({'fields': [3]}, TypeError),
+    ({'fields': 3}, TypeError),
+])
+def test_wrong_arguments_are_named(data, options, error):
+    name = next(iter(options))
+    with pytest.raises(error, match=name):
+        lx.Loader(data, **options)
+
+
+def test_threads_and_executor_exclude_each_other(data):
+    with lx.Executor(readers=1) as executor, pytest.raises(ValueError, match='threads'):
+        lx.Loader(data, threads=1, executor=executor)
+
+
+def test_unknown_arguments_are_refused(data):
+    with pytest.raises(TypeError):
+        lx.Loader(data, shuffle=True)
+    with pytest.raises(TypeError):
+        lx.Loader()
+    with pytest.raises(TypeError, match='pickle'):
+        lx.Loader(data).__reduce__()
+
+
+def test_a_loader_can_be_derived_of(data):
+    class Mine(lx.Loader):
+        def __init__(self, source, **options):
+            self.options = options
+
+        def __next__(self):
+            return super().__next__()['label']
+
+    loader = Mine(data, batch_size=10)
+    assert loader.options == {'batch_size': 10}
+    assert sum(len(batch) for batch in loader) == N
+
+
+# ---- processes
+
+
+@pytest.mark.parametrize('threads', [0, 1])
+def test_ctrl_c_interrupts_who_waits_and_nothing_is_lost(threads):
+    printed = run_script(f"""
+        hold, once = threading.Event(), iter([True])
+        def transform(batch):
+            if next(once, False):
+                os.kill(os.getpid(), signal.SIGINT)
+            hold.wait(50)
+            return batch['label'].tolist()
+        loader = lx.Loader(arrays(), batch_size=4, threads={threads}, transform=transform)
+        try:
+            next(loader)
+        except KeyboardInterrupt:
+            print('interrupted', loader.tell())
+        hold.set()
+        assert loader.state_dict()['position'] == 0
+        print(next(loader), next(loader), loader.tell())
+    """)
+    assert printed == 'interrupted 0\n[0, 1, 2, 3] [4, 5, 6, 7] 8\n'
+
+
+def test_a_signal_handler_may_close_the_loader():
+    printed = run_script("""
+        once = iter([True])
+        def transform(batch):
+            if next(once, False):
+                os.kill(os.getpid(), signal.SIGUSR1)
+            time.sleep(0.3)
+        loader = lx.Loader(arrays(), batch_size=8, threads=1, transform=transform)
+        signal.signal(signal.SIGUSR1, lambda *ignored: loader.close())
+        try:
+            next(loader)
+        except lx.LoaderxError as error:
+            print(error.status)
+    """)
+    assert printed == 'LX_ERR_STATE\n'
+
+
+@pytest.mark.parametrize('threads', [0, 1, 4])
+@pytest.mark.parametrize('where', ['global', 'in a cycle', 'in another thread', 'an iterator'])
+def test_the_process_exits_with_a_running_loader(threads, where):
+    run_script(f"""
+        loader = lx.Loader(arrays(), batch_size=8, threads={threads}, epochs=None,
+                           transform=lambda b: (time.sleep(0.001), b))
+        next(loader)
+        where = {where!r}
+        if where == 'in a cycle':
+            cycle = [loader]
+            cycle.append(cycle)
+            del loader
+        elif where == 'in another thread':
+            def consume():
+                for batch in loader:
+                    pass
+            threading.Thread(target=consume, daemon=True).start()
+            time.sleep(0.1)
+        elif where == 'an iterator':
+            iterator = iter(loader)
+            del loader
+    """)
+
+
+def test_the_process_exits_by_an_exception_in_a_transform():
+    run_script("""
+        def transform(batch):
+            sys.exit(3)
+        for batch in lx.Loader(arrays(), batch_size=8, threads=2, transform=transform):
+            pass
+    """, status=3)
+
+
+def test_a_child_of_fork_is_refused_and_does_not_hang():
+    printed = run_script("""
+        import atexit, warnings
+        warnings.simplefilter('ignore')
+        x, y = arrays()
+        loader = lx.Loader((x, y), batch_size=8, threads=2, epochs=None, transform=lambda b: b)
+        held = next(loader)
+        busy = threading.Thread(target=lambda: [next(loader) for _ in range(2000)])
+        busy.start()
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(30)
+                assert held['label'][0] == 0
+                for use in lambda: next(loader), lambda: loader.seek(0):
+                    try:
+                        use()
+                    except lx.LoaderxError as error:
+                        assert error.status == 'LX_ERR_FORKED', error.status
+                    else:
+                        os._exit(1)
+                loader.tell(), loader.stats(), loader.state_dict()
+                with lx.Loader((x, y), batch_size=8, threads=2, transform=lambda b: b) as own:
+                    assert len(list(own)) == 512
+                loader.close()
+                del loader, held
+                gc.collect()
+                atexit._run_exitfuncs()
+                os._exit(7)  # ending the interpreter would wait for the watch of faulthandler
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        busy.join()
+        print('done')
+    """)
+    assert printed == 'done\n'

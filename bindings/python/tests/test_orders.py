@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""Orders by themselves: their indices, their positions, their shares and their states."""
+
+import copy
+import json
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+ORDERS = {
+    'sequential': lambda n: lx.Sequential(n),
+    'window': lambda n: lx.Sequential(n, window=4, stride=3),
+    'random': lambda n: lx.Random(n, seed=7),
+    'shuffle': lambda n: lx.Shuffle(n, seed=7),
+}
+
+
+@pytest.fixture(params=sorted(ORDERS))
+def make(request):
+    return ORDERS[request.param]
+
+
+def test_take_gives_an_array_that_is_the_callers(make):
+    indices = make(100).take(30)
+    assert isinstance(indices, np.ndarray)
+    assert indices.dtype == np.uint64 and indices.shape == (30,)
+    assert indices.flags.writeable and indices.flags.c_contiguous
+    indices[:] = 0
+
+
+def test_sequential_goes_round():
+    assert lx.Sequential(5).take(12).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
+
+
+@pytest.mark.parametrize('window, stride', [(4, 3), (1, 2), (3, 7), (None, 4), (4, None), (9, 5)])
+def test_a_window_slides(window, stride):
+    w = window or 1
+    s = stride or w
+    expected = [((k // w) * s + k % w) % 10 for k in range(50)]
+    assert lx.Sequential(10, window=window, stride=stride).take(50).tolist() == expected
+
+
+@pytest.mark.parametrize('n', [1, 2, 255, 65536, 65537, 100_003])
+def test_shuffle_gives_each_index_once_an_epoch(n):
+    order = lx.Shuffle(n, seed=1)
+    first, second = order.take(n), order.take(n)
+    assert np.array_equal(np.sort(first), np.arange(n))
+    assert np.array_equal(np.sort(second), np.arange(n))
+    if n > 2:
+        assert not np.array_equal(first, second)
+
+
+def test_random_draws_with_replacement():
+    indices = lx.Random(1000, seed=1).take(1000)
+    assert indices.max() < 1000
+    assert 550 < len(np.unique(indices)) < 700  # 632 in the mean
+
+
+def test_seeds_differ():
+    for kind in lx.Random, lx.Shuffle:
+        assert not np.array_equal(kind(100, seed=1).take(100), kind(100, seed=2).take(100))
+
+
+def test_the_numbers_of_the_formula():
+    # Of tests/data/orders: they never change.
+    assert lx.Shuffle(10, seed=3).take(10).tolist() == [8, 1, 5, 2, 0, 9, 3, 6, 7, 4]
+
+
+def test_pieces_are_the_whole(make):
+    whole, pieces = make(1000), make(1000)
+    expected = whole.take(2500)
+    got = [pieces.take(k) for k in (0, 1, 510, 3, 600, 1386)]
+    assert np.array_equal(np.concatenate(got), expected)
+    assert whole.tell() == pieces.tell() == 2500
+
+
+def test_any_position_can_be_entered(make):
+    order = make(997)
+    expected = order.take(3000)
+    for position in (0, 1, 996, 997, 998, 2500):
+        order.seek(position)
+        assert order.tell() == position
+        assert np.array_equal(order.take(100), expected[position : position + 100])
+    order.seek(2**63)
+    assert len(order.take(5)) == 5 and order.tell() == 2**63 + 5
+
+
+def test_the_positions_end():
+    order = lx.Sequential(10)
+    order.seek(2**64 - 3)
+    assert len(order.take(100)) == 2
+    assert len(order.take(100)) == 0
+
+
+def test_an_order_of_nothing_gives_nothing(make):
+    assert make(0).take(10).shape == (0,)
+    assert len(make(0)) == 0
+
+
+def test_shards_share_each_epoch(make):
+    n, world = 103, 4
+    whole = make(n).take(n)
+    for rank in range(world):
+        shard = make(n).shard(rank, world)
+        assert (shard.rank, shard.world) == (rank, world)
+        share = whole[rank::world]
+        assert np.array_equal(shard.take(len(share)), share)
+
+
+def test_a_shard_begins_where_the_order_stands_and_leaves_it(make):
+    order = make(100)
+    order.seek(40)
+    shard = order.shard(1, 4)
+    expected = make(100).take(100)
+    assert np.array_equal(shard.take(5), expected[41:60:4])
+    assert order.tell() == 40 and order.world == 1
+
+
+def test_a_state_goes_through_json(make):
+    order = make(500)
+    order.take(123)
+    state = json.loads(json.dumps(order.state_dict()))
+    assert state['version'] == 1 and state['position'] == 123
+    other = make(500)
+    other.load_state_dict(state)
+    assert other.tell() == 123
+    assert np.array_equal(other.take(700), order.take(700))
+
+
+def test_a_large_position_is_kept(make):
+    order, other = make(500), make(500)
+    order.seek(2**63 + 17)
+    other.load_state_dict(json.loads(json.dumps(order.state_dict())))
+    assert other.tell() == 2**63 + 17
+
+
+def test_a_state_is_of_any_number_of_ranks():
+    shard = lx.Shuffle(100, seed=1).shard(2, 4)
+    shard.take(5)
+    whole = lx.Shuffle(100, seed=1)
+    whole.load_state_dict(shard.state_dict())
+    assert whole.tell() == shard.tell()
+
+
+@pytest.mark.parametrize(
+    'other',
+    [lx.Shuffle(10, seed=2), lx.Shuffle(11, seed=1), lx.Random(10, seed=1), lx.Sequential(10)],
+    ids=repr,
+)
+def test_a_state_of_another_order_is_refused(other):
+    state = lx.Shuffle(10, seed=1).state_dict()
+    other.seek(3)
+    with pytest.raises(ValueError):
+        other.load_state_dict(state)
+    assert other.tell() == 3
+
+
+def test_a_state_that_was_changed_is_refused():
+    order = lx.Shuffle(10, seed=1)
+    state = order.state_dict()
+    state['position'] = 5
+    with pytest.raises(lx.CorruptError):
+        order.load_state_dict(state)
+    with pytest.raises(lx.LoaderxError):
+        order.load_state_dict({**order.state_dict(), 'version': 2})
+    with pytest.raises(Exception):
+        order.load_state_dict({})
+    assert order.tell() == 0
+
+
+def test_without_a_length_it_waits_for_a_source():
+    order = lx.Shuffle(seed=3)
+    for use in order.tell, lambda: order.take(1), order.state_dict, lambda: len(order):
+        with pytest.raises(ValueError, match='n was'):
+            use()
+    assert repr(order) == 'Shuffle(seed=3)'
+
+
+def test_repr_tells_how_to_make_it():
+    assert repr(lx.Sequential(9, window=4, stride=2)) == 'Sequential(9, window=4, stride=2)'
+    assert repr(lx.Random(5, seed=3)) == 'Random(5, seed=3)'
+    assert repr(lx.Shuffle(5).shard(1, 2)) == 'Shuffle(5, seed=0).shard(1, 2)'
+
+
+def test_it_can_be_pickled(make):
+    order = make(100).shard(1, 3)
+    order.take(10)
+    for other in pickle.loads(pickle.dumps(order)), copy.deepcopy(order):
+        assert repr(other) == repr(order)
+        assert other.tell() == order.tell()
+    assert np.array_equal(other.take(50), order.take(50))
+    assert pickle.loads(pickle.dumps(lx.Shuffle(seed=4)))._arguments() == {'seed': 4}
+
+
+@pytest.mark.parametrize(
+    'call, error, word',
+    [
+        (lambda: lx.Shuffle(-1), ValueError, 'n'),
+        (lambda: lx.Shuffle(2**64), ValueError, 'n'),
+        (lambda: lx.Shuffle(1.5), TypeError, 'n'),
+        (lambda: lx.Shuffle('10'), TypeError, 'n'),
+        (lambda: lx.Shuffle(True), TypeError, 'n'),
+        (lambda: lx.Shuffle(10, seed=-1), ValueError, 'seed'),
+        (lambda: lx.Random(10, seed=None), TypeError, 'seed'),
+        (lambda: lx.Sequential(10, window=0), ValueError, 'window'),
+        (lambda: lx.Sequential(10, stride=-2), ValueError, 'stride'),
+        (lambda: lx.Sequential(10).take(-1), ValueError, 'k'),
+        (lambda: lx.Sequential(10).take('a'), TypeError, 'k'),
+        (lambda: lx.Sequential(10).take(2**62), MemoryError, 'k'),
+        (lambda: lx.Sequential(10).seek(-1), ValueError, 'position'),
+        (lambda: lx.Sequential(10).seek(2**64), ValueError, 'position'),
+        (lambda: lx.Sequential(10).shard(2, 2), ValueError, 'rank'),
+        (lambda: lx.Sequential(10).shard(0, 0), ValueError, 'world'),
+        (lambda: lx.Sequential(10).load_state_dict('x'), TypeError, 'state'),
+        (lambda: lx.Sequential(10).load_state_dict({'a': object()}), ValueError, 'state'),
+        (lambda: lx.orders.Order(), TypeError, 'Order'),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, word):
+    with pytest.raises(error, match=rf'\b{word}\b'):
+        call()
+
+
+def test_numpy_integers_are_integers():
+    assert np.array_equal(
+        lx.Shuffle(np.int64(10), seed=np.uint8(3)).take(np.int32(4)), lx.Shuffle(10, seed=3).take(4)
+    )
+
+
+def test_threads_that_take_share_the_order():
+    order = lx.Shuffle(20_000, seed=1)
+    parts = []
+
+    def work():
+        for _ in range(20):
+            parts.append(order.take(1000))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    counts = np.bincount(np.concatenate(parts).astype(np.int64), minlength=20_000)
+    assert (counts == 4).all()  # 80,000 positions are four epochs

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""What a loader can read, and what it refuses."""
+
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+
+def read(source, **options):
+    """All of it, in sequence: a dict of arrays."""
+    batches = list(lx.Loader(source, batch_size=7, **options))
+    return {name: np.concatenate([b[name] for b in batches]) for name in batches[0]}
+
+
+DTYPES = [
+    'bool', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64',
+    'float16', 'float32', 'float64', 'complex64', 'complex128',
+]
+
+
+def sample(dtype, shape=(20, 3)):
+    return (np.arange(np.prod(shape)).reshape(shape) % 100).astype(dtype)
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+def test_an_array_of_each_type(dtype):
+    array = sample(dtype)
+    got = read(array)['data']
+    assert got.dtype == array.dtype and np.array_equal(got, array)
+
+
+@pytest.mark.parametrize('shape', [(20,), (20, 1), (20, 2, 3), (20, 2, 0), (1, 5), (20, 1000)])
+def test_an_array_of_each_shape(shape):
+    array = sample('int32', shape)
+    got = read(array)['data']
+    assert got.shape == shape and np.array_equal(got, array)
+
+
+def test_an_array_is_read_in_place():
+    array = np.zeros(4)
+    loader = lx.Loader(array)
+    array[:] = 5
+    assert next(loader)['data'][0] == 5
+
+
+@pytest.mark.parametrize('view', [
+    lambda a: a[::2], lambda a: a[::-1], lambda a: a[3:], lambda a: a[:, :], lambda a: a[5:5],
+    lambda a: np.broadcast_to(a[0], (10, 3)),
+])
+def test_a_view_whose_records_are_contiguous(view):
+    array = view(sample('int64'))
+    got = [b['data'] for b in lx.Loader(array, batch_size=4)]
+    assert np.array_equal(np.concatenate(got) if got else array, array)
+
+
+@pytest.mark.parametrize('array, error', [
+    (np.zeros((4, 6))[:, ::2], ValueError),
+    (np.zeros((4, 6)).T, ValueError),
+    (np.zeros(5, dtype='>i4'), ValueError),
+    (np.array(3), ValueError),
+    (np.array(['a', 'b']), TypeError),
+    (np.array([None, 1]), TypeError),
+    (np.zeros(3, dtype=[('a', 'i4')]), TypeError),
+    (np.zeros(3, dtype='datetime64[s]'), TypeError),
+])
+def test_an_array_that_cannot_be_read_is_refused(array, error):
+    with pytest.raises(error, match='source'):
+        lx.Loader(array)
+
+
+def test_an_array_that_cannot_be_written_can_be_read():
+    array = sample('int16')
+    array.flags.writeable = False
+    batch = next(lx.Loader(array, batch_size=20))['data']
+    assert np.array_equal(batch, array)
+    batch[:] = 0
+    assert array.any()
+
+
+def test_npy_files(tmp_path):
+    array = sample('float32')
+    path = tmp_path / 'x.npy'
+    np.save(path, array)
+    for source in (path, str(path), os.fsencode(path), lx.NPDataset(path), lx.NPDataset(array),
+                   np.load(path, mmap_mode='r')):
+        assert np.array_equal(read(source)['data'], array)
+
+
+def test_npdataset_is_like_an_array(tmp_path):
+    array = sample('float32')
+    np.save(tmp_path / 'x.npy', array)
+    dataset = lx.NPDataset(tmp_path / 'x.npy')
+    assert len(dataset) == 20 and dataset.shape == (20, 3) and dataset.dtype == np.float32
+    assert np.array_equal(dataset[3], array[3]) and np.array_equal(dataset[-1], array[-1])
+    assert np.array_equal(dataset[[5, 1]], array[[5, 1]])
+    assert np.array_equal(np.asarray(dataset), array)
+    assert '20' in repr(dataset)
+    with pytest.raises(IndexError):
+        dataset[20]
+
+
+@pytest.mark.parametrize('what, error', [
+    (3, TypeError), (None, TypeError), ([1, 2], TypeError), (np.array(1), ValueError),
+])
+def test_npdataset_of_what_is_no_array(what, error):
+    with pytest.raises(error, match='array'):
+        lx.NPDataset(what)
+
+
+def test_a_dataset(tmp_path):
+    array, labels = sample('uint8', (50, 4, 4)), np.arange(50)
+    with lx.create(tmp_path / 'd', {'image': lx.Field('uint8', (4, 4)),
+                                    'label': lx.Field('int64')}) as writer:
+        writer.extend(image=array, label=labels)
+    with lx.open(tmp_path / 'd') as dataset:
+        for source in dataset, tmp_path / 'd', str(tmp_path / 'd'):
+            got = read(source)
+            assert list(got) == ['image', 'label']
+            assert np.array_equal(got['image'], array) and np.array_equal(got['label'], labels)
+        assert list(read(dataset, fields=['label'])) == ['label']
+        assert list(read(dataset, fields=('label', 'image'))) == ['label', 'image']
+
+
+def test_a_loader_goes_on_when_its_dataset_is_closed(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        writer.extend(x=np.arange(100))
+    dataset = lx.open(tmp_path / 'd')
+    loader = lx.Loader(dataset, batch_size=10)
+    first = next(loader)['x']
+    dataset.close()
+    rest = [b['x'] for b in loader]
+    assert np.array_equal(np.concatenate([first] + rest), np.arange(100))
+
+
+def test_a_loader_leaves_its_dataset_open(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        writer.extend(x=np.arange(100))
+    dataset = lx.open(tmp_path / 'd')
+    with lx.Loader(dataset, batch_size=10) as loader:
+        next(loader)
+    assert dataset[5]['x'] == 5
+
+
+def test_a_dataset_is_read_as_it_was_when_opened(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        writer.extend(x=np.arange(10))
+    dataset = lx.open(tmp_path / 'd')
+    with lx.open(tmp_path / 'd', mode='a') as writer:
+        writer.extend(x=np.arange(5))
+    assert len(read(dataset)['x']) == 10
+    assert len(read(tmp_path / 'd')['x']) == 15
+
+
+def test_a_field_of_varying_length_is_refused_by_name_or_left_out(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64'), 'text': lx.Field(bytes)}) as writer:
+        writer.extend(x=np.arange(3), text=[b'a', b'', b'ccc'])
+    with pytest.raises(ValueError, match='text'):
+        lx.Loader(tmp_path / 'd')
+    assert read(tmp_path / 'd', fields=['x'])['x'].tolist() == [0, 1, 2]
+
+
+# ---- several
+
+
+def test_a_pair_of_arrays_is_data_and_label():
+    x, y = sample('float64'), np.arange(20)
+    for source in (x, y), [x, y], (lx.NPDataset(x), y):
+        got = read(source)
+        assert list(got) == ['data', 'label']
+        assert np.array_equal(got['data'], x) and np.array_equal(got['label'], y)
+    assert list(read((x,))) == ['data']
+
+
+def test_a_dict_names_them(tmp_path):
+    x, y, z = sample('float64'), np.arange(20), sample('int8', (20,))
+    np.save(tmp_path / 'z.npy', z)
+    got = read({'a': x, 'b': y, 'c': tmp_path / 'z.npy'})
+    assert list(got) == ['a', 'b', 'c'] and np.array_equal(got['c'], z)
+    assert list(read({'only': x})) == ['only']
+
+
+def test_datasets_keep_their_names(tmp_path):
+    with lx.create(tmp_path / 'd', {'p': lx.Field('int64'), 'q': lx.Field('int8')}) as writer:
+        writer.extend(p=np.arange(20), q=np.zeros(20, 'int8'))
+    got = read((tmp_path / 'd', np.arange(20) * 2))
+    assert list(got) == ['p', 'q', 'label']
+    with pytest.raises(ValueError, match="'p'"):
+        lx.Loader((tmp_path / 'd', tmp_path / 'd'))
+    with pytest.raises(ValueError, match='renamed'):
+        lx.Loader({'a': tmp_path / 'd'})
+
+
+@pytest.mark.parametrize('source, error, word', [
+    ((np.zeros(3), np.zeros(4)), ValueError, '3 .* 4'),
+    ((np.zeros(3), np.zeros(3), np.zeros(3)), ValueError, 'dict'),
+    ((), ValueError, 'source'),
+    ({}, ValueError, 'source'),
+    ({1: np.zeros(3)}, TypeError, 'names'),
+    ({'': np.zeros(3)}, ValueError, 'name'),
+    ({'a' * 65: np.zeros(3)}, ValueError, 'name'),
+    ((np.zeros(3), 5), TypeError, r'source\[1\]'),
+    ({'a': None}, TypeError, r"source\['a'\]"),
+    (7, TypeError, 'source'),
+    (None, TypeError, 'source'),
+    (range(5), TypeError, 'source'),
+])
+def test_wrong_sources_are_named(source, error, word):
+    with pytest.raises(error, match=word):
+        lx.Loader(source)
+
+
+def test_paths_that_are_no_data(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        lx.Loader(tmp_path / 'nothing')
+    assert 'nothing' in str(caught.value)
+    (tmp_path / 'empty').mkdir()
+    with pytest.raises(OSError):
+        lx.Loader(tmp_path / 'empty')
+    (tmp_path / 'text').write_text('no array')
+    with pytest.raises(lx.LoaderxError, match='text'):
+        lx.Loader(tmp_path / 'text')
+    np.save(tmp_path / 'cut.npy', np.arange(1000))
+    cut = tmp_path / 'cut.npy'
+    cut.write_bytes(cut.read_bytes()[:500])
+    with pytest.raises(lx.CorruptError, match='cut'):
+        lx.Loader(cut)
+    np.save(tmp_path / 'fortran.npy', np.asfortranarray(np.zeros((3, 4))))
+    with pytest.raises(lx.LoaderxError, match='fortran'):
+        lx.Loader(tmp_path / 'fortran.npy')
+    with pytest.raises(ValueError):
+        lx.Loader('a\0b')
+
+
+def test_a_path_may_be_a_pathlib_path_of_any_bytes(tmp_path):
+    path = pathlib.Path(os.fsdecode(os.fsencode(tmp_path) + b'/\xff.npy'))
+    with open(path, 'wb') as file:
+        np.save(file, np.arange(4))
+    assert read(path)['data'].tolist() == [0, 1, 2, 3]

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Saved states: to stop, and to go on with exactly the samples that were still to come."""
+
+import json
+import random
+import threading
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from processes import run_script
+
+N = 1003
+
+
+@pytest.fixture(scope='module')
+def data():
+    return {'data': np.arange(N * 30, dtype=np.int32).reshape(N, 30), 'label': np.arange(N)}
+
+
+def take(loader, count):
+    """The labels of the next batches, over the ends of epochs."""
+    got = []
+    while len(got) < count:
+        for batch in loader:
+            got.append(batch['label'].tolist())
+            if len(got) == count:
+                break
+    return got
+
+
+def test_a_state_is_a_small_dict_for_json(data):
+    loader = lx.Loader(data, batch_size=10, order=lx.Shuffle(seed=1))
+    next(loader)
+    state = loader.state_dict()
+    assert isinstance(state, dict) and state['version'] == 1 and state['position'] == 10
+    assert state['order'] == {'kind': 'shuffle', 'formula': 1, 'length': N, 'seed': 1}
+    assert len(json.dumps(state)) < 4096
+
+
+@pytest.mark.parametrize('order', [
+    lx.Shuffle(seed=5), lx.Random(seed=5), lx.Sequential(window=8, stride=5), None,
+], ids=repr)
+@pytest.mark.parametrize('transform', [None, dict])
+def test_it_goes_on_exactly_with_other_threads(data, order, transform):
+    options = dict(batch_size=17, order=order, transform=transform)
+    expected = take(lx.Loader(data, threads=0, **options), 200)
+    draw = random.Random(3)
+    for _ in range(8):
+        count = draw.randrange(199)
+        first = lx.Loader(data, threads=draw.choice([0, 1, 2, 16]), **options)
+        assert take(first, count) == expected[:count]
+        state = json.loads(json.dumps(first.state_dict()))
+        first.close()
+        second = lx.Loader(data, threads=draw.choice([0, 1, 2, 16]), **options)
+        second.load_state_dict(state)
+        assert second.tell() == state['position']
+        assert take(second, 200 - count) == expected[count:]
+
+
+def test_what_is_prepared_ahead_is_not_counted(data):
+    loader = lx.Loader(data, batch_size=10, threads=2, transform=dict)
+    for count in range(1, 20):
+        next(loader)
+        assert loader.tell() == loader.state_dict()['position'] == 10 * count
+
+
+def test_it_stops_where_it_would_have_stopped(data):
+    whole = lx.Loader(data, batch_size=10, epochs=3)
+    lengths = [len(list(whole)), len(list(whole))]
+    loader = lx.Loader(data, batch_size=10, epochs=3)
+    loader.seek(N + 500)
+    assert [len(list(loader)), len(list(loader))] == [lengths[0] - 101 - 50, lengths[1]]
+
+
+@pytest.mark.parametrize('before, after', [(1, 4), (4, 1), (2, 3), (3, 2)])
+def test_the_number_of_ranks_may_change(data, before, after):
+    """Every sample of the epoch comes exactly once over the whole run."""
+    def ranks(world):
+        return [lx.Loader(data, batch_size=7, order=lx.Shuffle(seed=8), rank=rank, world=world)
+                for rank in range(world)]
+
+    seen = []
+    for loader in ranks(before):
+        for _ in range(11):
+            seen.extend(next(loader)['label'].tolist())
+        state = loader.state_dict()
+    assert state['position'] == 77 * before
+    for loader in ranks(after):
+        loader.load_state_dict(state)
+        for batch in loader:
+            seen.extend(batch['label'].tolist())
+    assert sorted(seen) == list(range(N))
+
+
+def test_seek_and_tell(data):
+    order = lx.Shuffle(N, seed=2).take(3 * N).tolist()
+    loader = lx.Loader(data, batch_size=50, order=lx.Shuffle(seed=2), epochs=None)
+    for position in (0, 1, 7, N - 1, N, N + 1, 2 * N - 20, 5):
+        loader.seek(position)
+        assert loader.tell() == position
+        got = next(loader)['label'].tolist()
+        assert got == order[position : position + len(got)]
+        assert len(got) == min(50, N - position % N)
+        assert loader.tell() == position + len(got)
+    loader.seek(10**15)
+    assert len(next(loader)['label']) and loader.tell() > 10**15
+
+
+def test_seek_drops_the_results_of_a_transform(data):
+    alive = []
+
+    class Result:
+        def __init__(self, batch):
+            self.batch = batch
+            alive.append(1)
+
+        def __del__(self):
+            alive.pop()
+
+    loader = lx.Loader(data, batch_size=10, threads=4, epochs=None, transform=Result)
+    for position in range(0, 900, 30):
+        loader.seek(position)
+        assert next(loader).batch['label'][0] == position
+    loader.seek(0)
+    assert not alive
+    next(loader)
+    loader.close()
+    assert not alive
+
+
+@pytest.mark.parametrize('other, word', [
+    (dict(order=lx.Shuffle(seed=2)), 'seed'),
+    (dict(order=lx.Random(seed=1)), 'kind'),
+    (dict(order=lx.Shuffle(500, seed=1)), 'length'),
+])
+def test_a_state_of_another_order_is_refused(data, other, word):
+    state = lx.Loader(data, order=lx.Shuffle(seed=1)).state_dict()
+    loader = lx.Loader(data, **other)
+    next(loader)
+    with pytest.raises(ValueError, match=word):
+        loader.load_state_dict(state)
+    assert loader.tell() == 1
+
+
+@pytest.mark.parametrize('change', [
+    lambda d: {**d, 'data': d['data'].astype('int64')},
+    lambda d: {'label': d['label']},
+    lambda d: {**d, 'data': d['data'][:, :3].copy()},
+], ids=['dtype', 'columns', 'shape'])
+def test_a_state_of_another_source_is_refused(data, change):
+    order = lx.Shuffle(N, seed=1)
+    state = lx.Loader(data, order=order).state_dict()
+    with pytest.raises(ValueError, match='source'):
+        lx.Loader(change(data), order=order).load_state_dict(state)
+
+
+def test_another_dataset_of_the_same_form_is_refused(tmp_path):
+    for name in 'ab':
+        with lx.create(tmp_path / name, {'x': lx.Field('int64')}) as writer:
+            writer.extend(x=np.arange(10))
+    loader = lx.Loader(tmp_path / 'a', batch_size=3)
+    next(loader)
+    state = loader.state_dict()
+    again = lx.Loader(lx.open(tmp_path / 'a'), batch_size=4)
+    again.load_state_dict(state)
+    assert next(again)['x'].tolist() == [3, 4, 5, 6]
+    with pytest.raises(ValueError, match='uuid'):
+        lx.Loader(tmp_path / 'b', batch_size=3).load_state_dict(state)
+
+
+def test_a_state_that_is_none_is_refused(data):
+    loader = lx.Loader(data, order=lx.Shuffle(seed=1))
+    state = loader.state_dict()
+    for wrong in 'text', None, 5, [state]:
+        with pytest.raises(TypeError, match='state'):
+            loader.load_state_dict(wrong)
+    with pytest.raises(ValueError, match='state'):
+        loader.load_state_dict({'a': {1, 2}})
+    for wrong in {}, {'version': 1}, lx.Shuffle(N, seed=1).state_dict():
+        with pytest.raises((ValueError, lx.LoaderxError)):
+            loader.load_state_dict(wrong)
+    with pytest.raises(lx.CorruptError):
+        loader.load_state_dict({**state, 'position': 10})
+    with pytest.raises(lx.LoaderxError) as caught:
+        loader.load_state_dict({**state, 'version': 2})
+    assert caught.value.status == 'LX_ERR_UNSUPPORTED'
+    for wrong, error in ((-1, ValueError), (2**64 - 1, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match='samples'):
+            loader.seek(wrong)
+    assert loader.tell() == 0
+
+
+def test_seek_while_others_wait(data):
+    loader = lx.Loader(data, batch_size=10, epochs=None, threads=2, transform=dict)
+    stop = threading.Event()
+
+    def consume():
+        while not stop.is_set():
+            labels = next(loader)['label']
+            assert labels.tolist() == list(range(labels[0], labels[0] + len(labels)))
+
+    threads = [threading.Thread(target=consume) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for position in range(0, 5000, 10):
+        loader.seek(position)
+    stop.set()
+    for thread in threads:
+        thread.join(50)
+        assert not thread.is_alive()
+
+
+def test_a_killed_process_is_gone_on_with(tmp_path):
+    script = f"""
+        import hashlib, json
+        path, kill, threads = {str(tmp_path / 'state')!r}, STOP, THREADS
+        loader = lx.Loader(arrays(), batch_size=32, order=lx.Shuffle(seed=6), epochs=2,
+                           threads=threads, transform=dict)
+        if os.path.exists(path):
+            loader.load_state_dict(json.load(open(path)))
+        for batch in loader:
+            print(hashlib.sha256(batch['data'].tobytes()).hexdigest(), flush=True)
+            if loader.tell() == kill:
+                json.dump(loader.state_dict(), open(path, 'w'))
+                os.kill(os.getpid(), signal.SIGKILL)
+    """
+    whole = run_script(script.replace('STOP', '-1').replace('THREADS', '0'))
+    first = run_script(script.replace('STOP', '3200').replace('THREADS', '2'), status=-9)
+    second = run_script(script.replace('STOP', '-1').replace('THREADS', '4'))
+    assert len(whole.split()) == 256 and len(first.split()) == 100
+    assert first + second == whole

@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: MIT
+"""Transforms: Python on the threads of the library, and whatever goes wrong in it."""
+
+import gc
+import sys
+import threading
+import time
+import traceback
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from processes import run_script
+
+N = 1003
+
+
+@pytest.fixture(scope='module')
+def data():
+    return {'data': np.arange(N * 30, dtype=np.int32).reshape(N, 30), 'label': np.arange(N)}
+
+
+@pytest.fixture(params=[0, 1, 4])
+def threads(request):
+    return request.param
+
+
+def test_it_gets_the_dict_and_its_result_is_handed_out(data, threads):
+    def transform(batch):
+        assert type(batch) is dict and list(batch) == ['data', 'label']
+        batch['data'] *= 2
+        return batch['label'].tolist(), batch['data']
+
+    for labels, array in lx.Loader(data, batch_size=50, threads=threads, transform=transform):
+        assert np.array_equal(array, data['data'][labels] * 2)
+
+
+@pytest.mark.parametrize('result', [None, 0, 'text', [], {}, StopIteration, object()])
+def test_any_object_may_be_handed_out(data, threads, result):
+    got = list(lx.Loader(data, batch_size=300, threads=threads, transform=lambda b: result))
+    assert len(got) == 4 and all(one is result for one in got)
+
+
+def test_results_come_in_order_however_long_each_takes(data, threads):
+    def transform(batch):
+        time.sleep(0.005 * (batch['label'][0] % 3))
+        return batch['label'][0]
+
+    got = list(lx.Loader(data, batch_size=10, threads=threads, transform=transform))
+    assert got == list(range(0, N, 10))
+
+
+def test_several_run_at_a_time(data):
+    meeting = threading.Barrier(3)
+
+    def transform(batch):
+        if batch['label'][0] < 30:
+            meeting.wait(50)
+        return batch['label'][0]
+
+    assert len(list(lx.Loader(data, batch_size=10, threads=4, transform=transform))) == 101
+
+
+def consume(loader):
+    """What each call of next gave or raised, to the end."""
+    iterator, got = iter(loader), []
+    while True:
+        try:
+            got.append(next(iterator))
+        except StopIteration:
+            return got
+        except Exception as error:
+            got.append(error)
+
+
+def test_an_exception_comes_out_in_its_place(data, threads):
+    class Mine(Exception):
+        pass
+
+    raised = {}
+
+    def transform(batch):
+        first = batch['label'][0]
+        if first % 200 == 100:
+            raised[first] = Mine('at', first)
+            raise raised[first]
+        return first
+
+    loader = lx.Loader(data, batch_size=50, threads=threads, transform=transform)
+    got = consume(loader)
+    assert len(got) == 21
+    for place, one in enumerate(got):
+        first = place * 50
+        assert one is raised[first] if first % 200 == 100 else one == first
+    stats = loader.stats()
+    assert stats['failures'] == 5 and stats['batches'] == 16
+    assert loader.tell() == N
+
+
+def test_its_traceback_tells_where(data, threads):
+    def deep(batch):
+        raise KeyError('deep')
+
+    def transform(batch):
+        deep(batch)
+
+    with pytest.raises(KeyError) as caught:
+        next(lx.Loader(data, threads=threads, transform=transform))
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert names[-2:] == ['transform', 'deep'] and names[0].startswith('test_')
+
+
+def test_stop_iteration_does_not_end_the_loop(data, threads):
+    loader = lx.Loader(data, batch_size=500, threads=threads, transform=lambda b: next(iter(())))
+    with pytest.raises(RuntimeError, match='StopIteration') as caught:
+        list(loader)
+    assert isinstance(caught.value.__cause__, StopIteration)
+
+
+@pytest.mark.parametrize('error', [SystemExit, GeneratorExit, MemoryError, RecursionError])
+def test_any_exception_comes_out(data, threads, error):
+    def transform(batch):
+        raise error('mine')
+
+    with pytest.raises(error, match='mine'):
+        next(lx.Loader(data, threads=threads, transform=transform))
+
+
+def test_what_it_keeps_stays_readable(data, threads):
+    kept = []
+    with lx.Loader(data, batch_size=100, threads=threads, transform=kept.append) as loader:
+        assert list(loader) == [None] * 11
+        loader.seek(50)
+        next(loader)
+        loader.seek(0)
+    del loader
+    gc.collect()
+    for batch in kept:
+        assert np.array_equal(batch['data'], data['data'][batch['label']])
+
+
+def test_results_that_nobody_takes_are_dropped(data, threads):
+    alive = set()
+
+    class Result:
+        def __init__(self, batch):
+            self.batch = batch
+            alive.add(id(self))
+
+        def __del__(self):
+            alive.discard(id(self))
+
+    for end in 'close', 'del', 'seek', 'exception':
+        loader = lx.Loader(data, batch_size=10, threads=threads, transform=Result)
+        next(loader)
+        if end == 'close':
+            loader.close()
+        elif end == 'seek':
+            loader.seek(0)
+        del loader
+        gc.collect()
+        assert not alive
+
+
+def test_an_exception_that_nobody_takes_is_dropped(data):
+    def transform(batch):
+        raise ValueError(batch)
+
+    for _ in range(10):
+        loader = lx.Loader(data, batch_size=10, threads=4, transform=transform)
+        with pytest.raises(ValueError):
+            next(loader)
+        loader.close()
+
+
+@pytest.mark.parametrize('use', [
+    lambda loader: next(loader),
+    lambda loader: iter(loader),
+    lambda loader: loader.seek(0),
+    lambda loader: loader.load_state_dict(loader.state_dict()),
+    lambda loader: loader.close(),
+    lambda loader: loader.__exit__(None, None, None),
+], ids=['next', 'iter', 'seek', 'load_state_dict', 'close', 'exit'])
+def test_using_its_own_loader_is_an_error_and_not_a_hang(data, threads, use):
+    def transform(batch):
+        use(loader)
+
+    loader = lx.Loader(data, batch_size=10, threads=threads, transform=transform)
+    with pytest.raises(lx.LoaderxError, match='transform') as caught:
+        next(loader)
+    assert caught.value.status == 'LX_ERR_STATE'
+    loader.close()
+
+
+def test_what_does_not_wait_may_be_used(data, threads):
+    def transform(batch):
+        return loader.tell(), loader.stats()['batches'], len(loader), loader.closed, repr(loader)
+
+    loader = lx.Loader(data, batch_size=10, threads=threads, transform=transform)
+    assert len(list(loader)) == 101
+
+
+def test_it_may_cancel_its_loader(data, threads):
+    def transform(batch):
+        if batch['label'][0] >= 50:
+            loader.cancel()
+        return batch['label'][0]
+
+    loader = lx.Loader(data, batch_size=10, threads=threads, transform=transform)
+    with pytest.raises(lx.LoaderxError) as caught:
+        list(loader)
+    assert caught.value.status == 'LX_ERR_CANCELED'
+
+
+@pytest.mark.parametrize('shared', [False, True])
+def test_it_may_use_another_loader(data, threads, shared):
+    executor = lx.Executor(readers=threads) if shared else None
+    options = dict(executor=executor) if shared else dict(threads=threads)
+    inner = lx.Loader(data, batch_size=5, epochs=None, transform=lambda b: b['label'], **options)
+
+    def transform(batch):
+        with lx.Loader(data, batch_size=N, transform=dict, **options) as own:
+            assert len(list(own)) == 1
+        return next(inner)
+
+    outer = lx.Loader(data, batch_size=100, transform=transform, **options)
+    assert len(np.concatenate(list(outer))) == 55
+    outer.close()
+    inner.close()
+
+
+def test_a_loader_that_is_dropped_in_its_own_transform(data, threads):
+    """Nobody can wait there for the transform to end; it is closed soon after."""
+    for _ in range(5):
+        holder = {}
+
+        def transform(batch, holder=holder):
+            holder.clear()
+            gc.collect()
+            return batch
+
+        holder['loader'] = lx.Loader(data, batch_size=10, threads=threads, transform=transform)
+        iterator = iter(holder['loader'])
+        next(iterator)
+        del iterator
+    list(lx.Loader(data, batch_size=500))
+
+
+def test_a_loader_that_the_collector_finds_in_a_transform(data):
+    def collect(batch):
+        gc.collect()
+        return batch
+
+    loader = lx.Loader(data, batch_size=10, threads=4, transform=collect)
+    for count, batch in enumerate(loader):
+        other = lx.Loader(data, batch_size=10, threads=2, transform=lambda b, n=count: (n, b))
+        next(other)
+        other.cycle = other
+        del other
+    assert count == 100
+
+
+@pytest.mark.parametrize('when', ['waiting', 'holding', 'prepared'])
+def test_it_is_closed_from_another_thread(data, threads, when):
+    running, release = threading.Event(), threading.Event()
+
+    def transform(batch):
+        running.set()
+        if when != 'prepared':
+            release.wait(0.2)
+        return batch
+
+    loader = lx.Loader(data, batch_size=10, epochs=None, threads=threads, transform=transform)
+    outcome = []
+
+    def work():
+        try:
+            for batch in loader:
+                if when == 'holding':
+                    time.sleep(0.01)
+        except lx.LoaderxError as error:
+            outcome.append(error.status)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    assert running.wait(50)
+    loader.close()
+    release.set()
+    worker.join(50)
+    assert not worker.is_alive()
+    assert outcome in (['LX_ERR_STATE'], ['LX_ERR_CANCELED'])
+
+
+def test_references_do_not_leak(data, threads):
+    token = object()
+
+    def transform(batch):
+        batch['token'] = token
+        return batch
+
+    before = sys.getrefcount(token), sys.getrefcount(transform), sys.getrefcount(None)
+    for _ in range(5):
+        with lx.Loader(data, batch_size=10, threads=threads, transform=transform) as loader:
+            for batch in loader:
+                pass
+            next(iter(loader))
+            del batch
+    del loader
+    gc.collect()
+    after = sys.getrefcount(token), sys.getrefcount(transform), sys.getrefcount(None)
+    assert after[:2] == before[:2] and abs(after[2] - before[2]) < 50
+
+
+def test_the_interpreter_waits_for_a_transform_that_runs():
+    printed = run_script("""
+        started, done = threading.Event(), []
+        def transform(batch):
+            started.set()
+            time.sleep(0.3)
+            done.append(1)
+            sys.stdout.write('.')
+            return batch
+        loader = lx.Loader(arrays(), batch_size=8, threads=1, epochs=None, transform=transform)
+        threading.Thread(target=lambda: [b for b in loader], daemon=True).start()
+        started.wait()
+    """)
+    assert set(printed) <= {'.'}
+
+
+def test_no_loader_is_opened_when_the_interpreter_ends():
+    """What is registered before loaderx is imported runs after it has closed its loaders."""
+    script = """
+import atexit
+def late():
+    try:
+        lx.Loader(np.arange(3), transform=dict)
+    except lx.LoaderxError as error:
+        print(error.status)
+atexit.register(late)
+import numpy as np, loaderx as lx
+"""
+    assert run_script(f'os.execv(sys.executable, [sys.executable, "-c", {script!r}])') == (
+        'LX_ERR_STATE\n'
+    )

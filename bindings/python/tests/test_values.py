@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""What may be given as values: everything that converts without loss, and nothing else."""
+
+import array
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+
+def stored(tmp_path, field, values, method='extend'):
+    """What a dataset gives back for these values of one field."""
+    with lx.create(tmp_path / 'd', {'x': field}) as writer:
+        getattr(writer, method)(x=values)
+    with lx.open(tmp_path / 'd') as dataset:
+        return dataset['x'][:]
+
+
+EXACT = np.arange(24, dtype=np.int32).reshape(4, 6)
+
+
+@pytest.mark.parametrize('values', [
+    EXACT,
+    np.asfortranarray(EXACT),
+    np.repeat(EXACT, 2, axis=1)[:, ::2],
+    EXACT[::-1][::-1],
+    EXACT.astype('>i4'),
+    EXACT.astype('>i2'),
+    EXACT.astype(np.uint8),
+    EXACT.tolist(),
+    [row for row in EXACT],
+    tuple(map(tuple, EXACT.tolist())),
+    memoryview(EXACT),
+    EXACT.view(np.recarray),
+])
+def test_other_forms_of_the_same_numbers(tmp_path, values):
+    got = stored(tmp_path, lx.Field('int32', 6), values)
+    assert got.dtype == np.int32 and np.array_equal(got, EXACT)
+
+
+def test_a_read_only_array_is_taken(tmp_path):
+    values = EXACT.copy()
+    values.setflags(write=False)
+    assert np.array_equal(stored(tmp_path, lx.Field('int32', 6), values), EXACT)
+
+
+def test_an_array_of_the_standard_library(tmp_path):
+    got = stored(tmp_path, lx.Field('float64'), array.array('f', [1.5, -2]))
+    assert got.tolist() == [1.5, -2]
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'int8', 'uint16', 'int64', 'uint64', 'float16',
+                                   'float32', 'complex64', 'complex128'])
+def test_every_type_comes_back(tmp_path, dtype):
+    values = np.array([0, 1, 0, 1], dtype)
+    for form in (values, values.astype(values.dtype.newbyteorder('>')), values[::-1][::-1]):
+        path = tmp_path / str(id(form))
+        path.mkdir()
+        got = stored(path, lx.Field(dtype), form)
+        assert got.dtype == values.dtype and got.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize('dtype, values, error', [
+    ('uint8', np.arange(3), TypeError),                  # int64 may be larger
+    ('float32', np.zeros(3), TypeError),
+    ('int32', np.zeros(3, np.float32), TypeError),
+    ('bool', np.zeros(3, np.uint8), TypeError),
+    ('uint8', [0, 256], ValueError),
+    ('uint8', [-1], ValueError),
+    ('int64', [2 ** 63], ValueError),
+    ('int64', [2 ** 70], ValueError),
+    ('int64', [1.5], TypeError),
+    ('float32', [1e300], ValueError),
+    ('float16', [70000], ValueError),
+    ('float64', [1j], TypeError),
+    ('int64', ['3'], TypeError),
+    ('int64', [b'3'], TypeError),
+    ('int64', [[1], [2, 3]], ValueError),
+    ('int64', 3, TypeError),
+    ('int64', np.ma.masked_array([1, 2], [True, False]), TypeError),
+    ('int64', np.zeros((3, 1), np.int64), ValueError),
+    ('int64', (x for x in [1, 2]), TypeError),
+    ('int64', np.zeros(3, 'datetime64[s]'), TypeError),
+])
+def test_what_does_not_fit_is_refused_by_name(tmp_path, dtype, values, error):
+    with lx.create(tmp_path / 'd', {'x': lx.Field(dtype)}) as writer:
+        with pytest.raises(error, match="'x'"):
+            writer.extend(x=values)
+        assert len(writer) == 0
+
+
+def test_numbers_of_python_need_only_fit(tmp_path):
+    got = stored(tmp_path, lx.Field('float32'), [1, 2.5, True])
+    assert got.tolist() == [1, 2.5, 1]
+    (tmp_path / 'b').mkdir()
+    assert stored(tmp_path / 'b', lx.Field('uint8'), [0, 255]).tolist() == [0, 255]
+    (tmp_path / 'c').mkdir()
+    special = stored(tmp_path / 'c', lx.Field('float16'), [float('inf'), float('nan')])
+    assert np.isinf(special[0]) and np.isnan(special[1])
+
+
+@pytest.mark.parametrize('value, dtype, shape', [
+    (3, 'uint8', ()), (np.int32(3), 'int64', ()), (3.5, 'float32', ()), (True, 'bool', ()),
+    (np.array(3, '>i8'), 'int64', ()), ([[1, 2], [3, 4]], 'int16', (2, 2)),
+    (np.arange(8)[::2].reshape(2, 2), 'int64', (2, 2)), ([], 'float32', (0,)),
+])
+def test_one_record(tmp_path, value, dtype, shape):
+    got = stored(tmp_path, lx.Field(dtype, shape), value, 'append')
+    assert got.shape == (1, *shape) and np.array_equal(got[0], value)
+
+
+@pytest.mark.parametrize('value, error', [
+    (256, ValueError), (-1, ValueError), (1.0, TypeError), ('a', TypeError), ([1], ValueError),
+    (np.int64(1), TypeError), (object(), TypeError), (np.zeros((), 'f4'), TypeError),
+])
+def test_one_record_that_does_not_fit(tmp_path, value, error):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('uint8')}) as writer:
+        with pytest.raises(error, match="'x'"):
+            writer.append(x=value)
+        assert len(writer) == 0
+
+
+def test_missing_dense_records(tmp_path):
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int32', 2), 'y': lx.Field('uint8')}) as writer:
+        writer.extend(x=[[1, 2], None, [3, 4]], y=None)
+        writer.append(x=None, y=7)
+    with lx.open(tmp_path / 'd') as dataset:
+        assert dataset['x'].present().tolist() == [True, False, True, False]
+        assert dataset['y'].present([-1, 0]).tolist() == [True, False]
+        assert dataset['x'][:].tolist() == [[1, 2], [0, 0], [3, 4], [0, 0]]
+        assert dataset[1] == {'x': None, 'y': None}
+        assert dataset[3] == {'x': None, 'y': 7}
+
+
+BYTES = [b'', None, b'a', bytes(1000), b'\x00\xff', None, b'']
+
+
+@pytest.mark.parametrize('compress', ['raw', 'flate'])
+def test_missing_and_empty_bytes_are_told_apart(tmp_path, compress):
+    assert stored(tmp_path, lx.Field(bytes, compress=compress), BYTES) == BYTES
+
+
+def test_forms_of_bytes(tmp_path):
+    forms = [bytearray(b'ab'), memoryview(b'cd'), np.frombuffer(b'ef', np.uint8), np.bytes_(b'gh')]
+    assert stored(tmp_path, lx.Field(bytes), tuple(forms)) == [b'ab', b'cd', b'ef', b'gh']
+    (tmp_path / 'b').mkdir()
+    objects = np.array([b'ab', None], object)
+    assert stored(tmp_path / 'b', lx.Field(bytes), objects) == [b'ab', None]
+    (tmp_path / 'c').mkdir()
+    assert stored(tmp_path / 'c', lx.Field(bytes), iter([b'1', b'2'])) == [b'1', b'2']
+
+
+@pytest.mark.parametrize('values, error', [
+    (['text'], TypeError), ([1], TypeError), (b'ab', TypeError), ('ab', TypeError), (3, TypeError),
+    (bytearray(b'ab'), TypeError), ([memoryview(b'abcd')[::2]], ValueError),
+])
+def test_what_is_no_list_of_bytes(tmp_path, values, error):
+    with lx.create(tmp_path / 'd', {'x': lx.Field(bytes)}) as writer:
+        with pytest.raises(error, match="'x'"):
+            writer.extend(x=values)
+        assert len(writer) == 0
+
+
+def test_an_exception_of_the_callers_iterator_comes_through(tmp_path):
+    def values():
+        yield b'1'
+        raise ZeroDivisionError
+    with lx.create(tmp_path / 'd', {'x': lx.Field(bytes)}) as writer:
+        with pytest.raises(ZeroDivisionError):
+            writer.extend(x=values())
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
+                                   'uint64'])
+def test_the_bounds_of_every_integer(tmp_path, dtype):
+    limits = np.iinfo(dtype)
+    with lx.create(tmp_path / 'd', {'x': lx.Field(dtype)}) as writer:
+        for value in (limits.min, limits.max, 0, 1):
+            writer.append(x=value)
+        for value in (limits.min - 1, limits.max + 1, 2 ** 70, -2 ** 70):
+            with pytest.raises(ValueError, match="'x'"):
+                writer.append(x=value)
+    with lx.open(tmp_path / 'd') as dataset:
+        assert dataset['x'][:].tolist() == [limits.min, limits.max, 0, 1]
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'complex64', 'complex128'])
+def test_floats_one_by_one(tmp_path, dtype):
+    values = [0.5, -1.25, float('inf'), 3, True]
+    with lx.create(tmp_path / 'd', {'x': lx.Field(dtype)}) as writer:
+        for value in values:
+            writer.append(x=value)
+    with lx.open(tmp_path / 'd') as dataset:
+        assert dataset['x'][:].tolist() == values

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""What a loader reads: datasets, .npy files and arrays, side by side; and orders by themselves."""
+
+import numpy as np
+
+import loaderx as lx
+
+images = np.random.default_rng(0).integers(0, 256, (5000, 32, 32), dtype=np.uint8)
+scores = images.mean(axis=(1, 2)).astype('float32')
+
+with lx.create('images', {'image': lx.Field('uint8', (32, 32), compress='flate')}) as writer:
+    writer.extend(image=images)
+np.save('scores.npy', scores)
+index = np.arange(len(images))
+
+# A dict names the columns. The array is read in place, the file is mapped.
+source = {'image': 'images', 'score': 'scores.npy', 'index': index}
+for batch in lx.Loader(source, batch_size=512, order=lx.Shuffle(seed=1)):
+    assert np.array_equal(batch['image'], images[batch['index']])
+    assert np.array_equal(batch['score'], scores[batch['index']])
+print(list(batch), batch['image'].shape)
+
+# A pair of arrays is `data` and `label`.
+batch = next(lx.Loader((images, scores), batch_size=8))
+print(list(batch), batch['data'].dtype, batch['label'].dtype)
+
+# An order says what stands at each position. A window that slides by less than it is long gives
+# sequences that overlap.
+order = lx.Sequential(len(images), window=16, stride=4)
+print(order.take(34))
+assert order.take(0).shape == (0,) and order.tell() == 34
+
+# Any position can be entered at once, also one behind a hundred million epochs.
+order = lx.Shuffle(len(images), seed=1)
+order.seek(10**8 * len(images))
+assert sorted(order.take(len(images))) == index.tolist()
+
+# Several ranks share an order; every index is one's.
+shares = [lx.Shuffle(len(images), seed=1).shard(rank, 4).take(1250) for rank in range(4)]
+assert sorted(np.concatenate(shares)) == index.tolist()
