@@ -9,6 +9,8 @@
 #define BLOCK 64
 /* Rows of the table that are prefetched ahead: a miss costs about ten hits. */
 #define ROWS_AHEAD 16
+/* The same where nothing but rows is read. */
+#define SHORT_AHEAD 32
 /* Lines of each page of the next record that are prefetched while one is copied: the start of a
  * page is what the processor's own prefetcher does not see coming. */
 #define LINES_AHEAD 4
@@ -17,6 +19,8 @@
  * first-level cache, and one of them is copied before the next one's lines could arrive. */
 #define SMALL 512
 #define PAGE 4096
+/* No row of a raw value begins with this: it would be one of 0 bytes. */
+#define NO_HEAD 0
 
 /** What stays the same for all records of a call. */
 typedef struct gather {
@@ -30,6 +34,11 @@ typedef struct gather {
     bool verify;    /**< Some raw values may have to be verified, or */
     bool always;    /**< all of them. */
     lx__inflater *inflater; /**< Taken when the first compressed value is met. */
+
+    /* The chunk of the last raw value, since the next is most often in the same. */
+    uint64_t head;       /**< The first half of a row in it: chunk and size; or NO_HEAD. */
+    uint64_t last_start; /**< Where a value may begin at most. */
+    const uint8_t *data; /**< Of that chunk. */
 } gather;
 
 static gather start(lx__snapshot *snapshot, size_t field)
@@ -37,6 +46,7 @@ static gather start(lx__snapshot *snapshot, size_t field)
     const lx__column *column = &snapshot->columns[field];
     lx_verify verify = snapshot->store->verify;
     return (gather){.snapshot = snapshot,
+                    .head = NO_HEAD,
                     .column = column,
                     .field = field,
                     .length = snapshot->state.length,
@@ -82,14 +92,16 @@ static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lin
  * a set, a chunk that is not mapped yet, or anything that is not as it usually is. The rules of
  * lx__entry_check() hold for what is found, but for the logical length, which is_intact() sees.
  */
-static inline const uint8_t *find_raw(const gather *g, uint64_t index)
+static inline const uint8_t *find_raw(gather *g, uint64_t index)
 {
     if (index >= g->rows ||
         lx__sets_find(&g->snapshot->state.sets, (uint32_t)g->field, index) != NULL)
         return NULL;
     const uint8_t *row = g->column->offsets + index * LX__OFFSET_ROW;
-    uint32_t chunk = lx__load_le32(row), physical = lx__load_le32(row + 4);
-    uint64_t offset = lx__load_le64(row + 8);
+    uint64_t head = lx__load_le64(row), offset = lx__load_le64(row + 8);
+    if (head == g->head && offset <= g->last_start && (offset & g->align_mask) == 0)
+        return g->data + offset;
+    uint32_t chunk = (uint32_t)head, physical = (uint32_t)(head >> 32);
     if (physical != g->size)
         return NULL;
     if (chunk == LX__CHUNK_INLINE)
@@ -103,7 +115,12 @@ static inline const uint8_t *find_raw(const gather *g, uint64_t index)
         return NULL;
     const uint8_t *data =
         atomic_load_explicit(&g->snapshot->chunk_data[position], memory_order_acquire);
-    return data != NULL ? data + offset : NULL;
+    if (data == NULL)
+        return NULL;
+    g->head = head;
+    g->last_start = g->snapshot->state.chunks[position].bytes - physical;
+    g->data = data;
+    return data + offset;
 }
 
 /** Whether a raw value that find_raw() found needs no verification, or passes it. */
@@ -218,25 +235,89 @@ static lx_status copy_block(gather *g, const uint64_t *indices, const uint8_t *c
     return LX_OK;
 }
 
-lx_status lx__gather_dense(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
-                           size_t count, uint8_t *out, size_t stride, lx_error *error)
+/** The usual dense records from @p at on, by blocks. */
+static lx_status copy_blocks(gather *g, const uint64_t *indices, size_t count, uint8_t *out,
+                             size_t stride, lx_error *error)
 {
-    gather g = start(snapshot, field);
     const uint8_t *found[BLOCK];
     lx_status status = LX_OK;
     for (size_t i = 0; i < ROWS_AHEAD && i < count; i++)
-        prefetch_rows(&g, indices[i]);
+        prefetch_rows(g, indices[i]);
     for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
         size_t block = count - at < BLOCK ? count - at : BLOCK;
         for (size_t i = 0; i < block; i++) {
             if (at + i + ROWS_AHEAD < count)
-                prefetch_rows(&g, indices[at + i + ROWS_AHEAD]);
-            found[i] = indices[at + i] < g.length ? find_raw(&g, indices[at + i]) : NULL;
+                prefetch_rows(g, indices[at + i + ROWS_AHEAD]);
+            found[i] = indices[at + i] < g->length ? find_raw(g, indices[at + i]) : NULL;
             if (found[i] != NULL)
-                prefetch_payload(found[i], g.size < SMALL ? g.size : 1, PAGE / LINE);
+                prefetch_payload(found[i], g->size < SMALL ? g->size : 1, PAGE / LINE);
         }
-        status =
-            copy_block(&g, indices + at, found, block, out + at * stride, stride, error);
+        status = copy_block(g, indices + at, found, block, out + at * stride, stride, error);
+    }
+    return status;
+}
+
+/**
+ * Copies inline values of @p size bytes, a constant, from their rows, up to the first that is not
+ * verified, or anything else but the usual; returns how many.
+ */
+static inline __attribute__((always_inline)) size_t
+copy_inline(const gather *g, const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
+            const size_t size)
+{
+    const uint8_t *rows = g->column->offsets;
+    /* Chunk and physical length in one, and the bytes of the value that must be zeros. */
+    const uint64_t head = (uint64_t)size << 32 | LX__CHUNK_INLINE;
+    const uint64_t padding = size == LX__INLINE_MAX ? 0 : UINT64_MAX << 8 * size;
+    const uint64_t end = g->rows < g->length ? g->rows : g->length;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t index = indices[i];
+        if (i + SHORT_AHEAD < count && indices[i + SHORT_AHEAD] < end)
+            __builtin_prefetch(rows + indices[i + SHORT_AHEAD] * LX__OFFSET_ROW);
+        if (index >= end)
+            return i;
+        const uint8_t *row = rows + index * LX__OFFSET_ROW;
+        if (lx__load_le64(row) != head || (lx__load_le64(row + 8) & padding) != 0)
+            return i;
+        if (g->verify && (g->always || !lx__table_is_verified(g->column->table, index)))
+            return i;
+        memcpy(out + i * stride, row + 8, size);
+    }
+    return count;
+}
+
+static size_t copy_short(const gather *g, const uint64_t *indices, size_t count, uint8_t *out,
+                         size_t stride)
+{
+    if (g->snapshot->state.sets.count != 0)
+        return 0;
+    switch (g->size) {
+    case 1:
+        return copy_inline(g, indices, count, out, stride, 1);
+    case 2:
+        return copy_inline(g, indices, count, out, stride, 2);
+    case 4:
+        return copy_inline(g, indices, count, out, stride, 4);
+    case 8:
+        return copy_inline(g, indices, count, out, stride, 8);
+    default:
+        return 0;
+    }
+}
+
+lx_status lx__gather_dense(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+                           size_t count, uint8_t *out, size_t stride, lx_error *error)
+{
+    gather g = start(snapshot, field);
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < count;) {
+        at += copy_short(&g, indices + at, count - at, out + at * stride, stride);
+        /* What stopped it may be one record; what is not short goes on to the end. */
+        size_t rest = count - at;
+        if (g.size <= LX__INLINE_MAX && rest > BLOCK)
+            rest = BLOCK;
+        status = copy_blocks(&g, indices + at, rest, out + at * stride, stride, error);
+        at += rest;
     }
     finish(&g);
     return status;
