@@ -177,11 +177,12 @@ static lx_status put_frame(lx_writer *writer, bool synced, lx_error *error)
 
 lx_status lx__writer_sync_frame(lx_writer *writer, lx_error *error)
 {
-    if (!writer->unsynced)
+    if (!writer->unsynced && writer->settled)
         return LX_OK;
     lx_status status = barrier(writer, error);
-    if (status == LX_OK)
-        status = lx__frame_begin(&writer->frame, 0, 0, error);
+    if (status != LX_OK || !writer->unsynced)
+        return status;
+    status = lx__frame_begin(&writer->frame, 0, 0, error);
     if (status != LX_OK)
         return status;
     /* What was appended and not committed stays out of it: the frame repeats the last one. */

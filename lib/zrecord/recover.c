@@ -89,7 +89,7 @@ static lx_status write_back_file(const lx__file *directory, const char *name, ui
     return status;
 }
 
-/** Everything that frames behind the last synced one name. */
+/** The last synced frame, those behind it, and everything that these name. */
 static lx_status write_back_state(lx_writer *writer, const lx__state *synced,
                                   uint64_t synced_start, lx_error *error)
 {
@@ -228,7 +228,8 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);
     writer->unsynced = writer->state.place.offset > scan.synced.offset;
-    if (status == LX_OK && writer->unsynced)
+    /* The last synced frame, too: in the sync of it its writer may have died or failed. */
+    if (status == LX_OK && !writer->settled)
         status = write_back_state(writer, &synced, scan.synced_start, error);
     lx__state_free(&synced);
     if (status == LX_OK)

@@ -81,7 +81,8 @@ static lx_status read_meta(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** What the last writer left unsynced counts in this boot alone, until a synced frame says so. */
+/** What the last writer left unsynced counts in this boot alone, until a synced frame says so; and
+ * a synced frame that it left is durable only once it is synced, here if not there. */
 static lx_status make_durable(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
@@ -169,14 +170,14 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     if (status == LX_OK)
         status = lx__create_files(&made->directory, &meta, error);
     lx__meta_free(&meta);
-    if (status == LX_OK)
-        status = prepare(made, error);
     if (status == LX_OK) {
         made->settled = true; /* all of it was synced just now */
-        *writer = made;
-    } else if (made != NULL) {
-        free_writer(made);
+        status = prepare(made, error);
     }
+    if (status == LX_OK)
+        *writer = made;
+    else if (made != NULL)
+        free_writer(made);
     return status;
 }
 

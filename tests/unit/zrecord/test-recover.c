@@ -100,6 +100,29 @@ START_TEST(what_a_crash_left_is_made_durable)
 }
 END_TEST
 
+START_TEST(a_synced_frame_whose_sync_may_have_failed_is_written_again)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_FULL)), *opened;
+    records_append(writer, 5);
+    commit(writer);
+    directory_copy("d", "killed");
+    close_writer(writer);
+    unsigned before = atomic_load(&syncs);
+    writer = records_reopen("killed", NULL);
+    ck_assert_uint_eq(lx_writer_get_length(writer), 5);
+    /* LOG, and both directories: nothing tells whether the last writer came so far. */
+    ck_assert_uint_ge(atomic_load(&syncs) - before, 3);
+    close_writer(writer);
+    atomic_store(&sync_fails_at, atomic_load(&syncs) + 1);
+    unit_fails(lx_writer_open("killed", NULL, &opened, &error), LX_ERR_IO);
+    atomic_store(&sync_fails_at, 0);
+    expect_usable("killed", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_sync_that_fails_at_opening_is_told)
 {
     char *scratch = scratch_make();
@@ -466,11 +489,12 @@ START_TEST(a_writer_killed_at_any_time_leaves_what_it_committed)
 END_TEST
 
 UNIT_MAIN("zrecord/recover", a_kill_loses_no_commit, entries_of_the_log_are_taken_up,
-          what_a_crash_left_is_made_durable, a_sync_that_fails_at_opening_is_told,
-          a_log_torn_at_any_byte_is_cut, a_damaged_last_frame_is_a_torn_end,
-          frames_of_another_boot_are_cut, leftovers_are_removed_and_nothing_else,
-          bytes_that_are_not_committed_are_written_over, files_of_nothing_may_be_absent,
-          damage_is_refused_and_left_as_it_is, commits_that_lost_what_they_name_are_cut_off,
-          rot_in_the_log_is_refused_and_not_cut,
+          what_a_crash_left_is_made_durable,
+          a_synced_frame_whose_sync_may_have_failed_is_written_again,
+          a_sync_that_fails_at_opening_is_told, a_log_torn_at_any_byte_is_cut,
+          a_damaged_last_frame_is_a_torn_end, frames_of_another_boot_are_cut,
+          leftovers_are_removed_and_nothing_else, bytes_that_are_not_committed_are_written_over,
+          files_of_nothing_may_be_absent, damage_is_refused_and_left_as_it_is,
+          commits_that_lost_what_they_name_are_cut_off, rot_in_the_log_is_refused_and_not_cut,
           links_and_fifos_in_the_place_of_files_are_refused,
           a_writer_killed_at_any_time_leaves_what_it_committed)
