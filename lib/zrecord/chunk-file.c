@@ -72,17 +72,18 @@ void lx__chunk_files_left(const lx__chunk_files *files, uint64_t *bytes, uint64_
     *records = chunk != NULL ? files->records_limit - chunk->now.records : 0;
 }
 
-static lx_status sync_one(lx__chunk_file *chunk, lx_error *error)
+static lx_status sync_one(lx__chunk_files *files, lx__chunk_file *chunk, lx_error *error)
 {
     if (!chunk->dirty)
         return LX_OK;
     lx_status status = lx__file_sync_data(&chunk->file, error);
-    if (status == LX_OK)
-        chunk->dirty = false;
+    chunk->dirty = status != LX_OK;
+    files->sync_failed = files->sync_failed || chunk->dirty;
     return status;
 }
 
-/** Lets go of descriptors of full chunks, all but the newest. */
+/** Lets go of descriptors of full chunks, all but the newest. What they hold may be committed
+ * already, so a failure is that of a commit, and not only of what is being placed. */
 static lx_status close_full(lx__chunk_files *files, lx_error *error)
 {
     size_t open = 0;
@@ -91,11 +92,13 @@ static lx_status close_full(lx__chunk_files *files, lx_error *error)
         lx__chunk_file *chunk = &files->list[i];
         if (chunk->file.fd == -1 || ++open <= OPEN_MAX)
             continue;
-        status = sync_one(chunk, error);
+        status = sync_one(files, chunk, error);
         if (status == LX_OK)
             lx__file_close(&chunk->file);
     }
-    return status;
+    if (status != LX_OK && error != NULL && error->status == status)
+        error->status = LX_ERR_POISONED;
+    return status == LX_OK ? LX_OK : LX_ERR_POISONED;
 }
 
 static lx_status add_new(lx__chunk_files *files, lx_error *error)
@@ -141,6 +144,8 @@ lx_status lx__chunk_files_room(lx__chunk_files *files, uint64_t size, uint32_t a
 lx_status lx__chunk_files_sync(lx__chunk_files *files, lx_error *error)
 {
     lx_status status = LX_OK;
+    if (files->sync_failed)
+        return lx__fail(error, LX_ERR_POISONED, "an earlier sync of a chunk failed");
 #ifdef SYNC_FILE_RANGE_WRITE
     /* Start them all, then wait for each: the device sees them together. */
     for (size_t i = 0; files->count > 1 && i < files->count; i++)
@@ -148,7 +153,7 @@ lx_status lx__chunk_files_sync(lx__chunk_files *files, lx_error *error)
             (void)sync_file_range(files->list[i].file.fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 #endif
     for (size_t i = 0; status == LX_OK && i < files->count; i++)
-        status = sync_one(&files->list[i], error);
+        status = sync_one(files, &files->list[i], error);
     if (status == LX_OK && files->directory_dirty) {
         status = lx__file_sync(files->directory, error);
         if (status == LX_OK)

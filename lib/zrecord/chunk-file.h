@@ -35,6 +35,7 @@ typedef struct lx__chunk_files {
     size_t capacity;
     uint32_t next_id;
     bool directory_dirty; /**< A file was made since the directory was synced. */
+    bool sync_failed;     /**< For good: no later sync tells what that one lost. */
 } lx__chunk_files;
 
 /** Takes up the committed chunk @p item, which is not full, to append to it. */
@@ -44,6 +45,7 @@ lx_status lx__chunk_files_resume(lx__chunk_files *files, const lx__chunk_item *i
 /**
  * The chunk in which a payload of @p size bytes with @p align has room, a new one if need be.
  * @p start is where the payload then lies.
+ * @retval LX_ERR_POISONED  A chunk could not be synced, which is closed to make room for another.
  */
 lx_status lx__chunk_files_room(lx__chunk_files *files, uint64_t size, uint32_t align,
                                lx__chunk_file **chunk, uint64_t *start, lx_error *error);
@@ -61,7 +63,7 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
     return &files->list[files->count - 1];
 }
 
-/** Syncs all that is dirty, directory included. */
+/** Syncs all that is dirty, directory included. Fails if a sync has failed before. */
 lx_status lx__chunk_files_sync(lx__chunk_files *files, lx_error *error);
 
 /** After a frame: what is there now is committed. Chunks that are full and synced are let go. */

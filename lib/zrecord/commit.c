@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The commit: data, barrier, frame. See doc/zrecord-format.md, 10.4. */
-#include <stdio.h>
-
 #include "base/error.h"
 #include "zrecord/writer.h"
 
@@ -10,19 +8,10 @@
 #define SETS_MAX 16384u
 #define PENDING_SETS_BYTES ((uint64_t)8 << 20)
 
-/** A sync failed: the kernel may have dropped what it could not write, and would not say so again.
- * Nothing more can be promised by this handle. */
+/** A sync failed. */
 static lx_status poison(lx_writer *writer, const lx_error *cause, lx_error *error)
 {
-    char line[sizeof cause->message];
-    lx_error_describe(cause, line, sizeof line);
-    lx_error failure = *cause;
-    failure.status = LX_ERR_POISONED;
-    snprintf(failure.message, sizeof failure.message,
-             "a sync failed, so it is not known what of the last commits is on disk: close this "
-             "writer and open the dataset again (%.300s)",
-             line);
-    return lx__writer_note(writer, LX_ERR_POISONED, &failure, error);
+    return lx__writer_note(writer, LX_ERR_POISONED, cause, error);
 }
 
 /** Makes durable all that the frames so far and the next one name. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose turn it is with a writer, and what has failed in it. */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "zrecord/writer.h"
 
@@ -36,13 +38,29 @@ lx_status lx__writer_usable(lx_writer *writer, lx_error *error)
     return writer->failure.status;
 }
 
+/** A sync failed: the kernel may have dropped what it could not write, and would not say so again.
+ * Nothing more can be promised by this handle. */
+static void tell_poisoned(lx_error *failure)
+{
+    char line[sizeof failure->message];
+    lx_error_describe(failure, line, sizeof line);
+    failure->status = LX_ERR_POISONED;
+    snprintf(failure->message, sizeof failure->message,
+             "a sync failed, so it is not known what of the last commits is on disk: close this "
+             "writer and open the dataset again (%.300s)",
+             line);
+}
+
 lx_status lx__writer_note(lx_writer *writer, lx_status status, const lx_error *failure,
                           lx_error *error)
 {
     if (status == LX_OK)
         return LX_OK;
+    lx_error told = *failure;
+    if (status == LX_ERR_POISONED && writer->failure.status != LX_ERR_POISONED)
+        tell_poisoned(&told);
     if (writer->failure.status == LX_OK || status == LX_ERR_POISONED)
-        writer->failure = *failure;
-    lx__error_pass(error, failure);
+        writer->failure = told;
+    lx__error_pass(error, &told);
     return status;
 }

@@ -78,6 +78,8 @@ lx_status lx__writer_collect_all(lx_writer *writer, lx_error *error)
 lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
 {
     lx__placer_drain(&writer->placer);
+    if (writer->placer.failure.status == LX_ERR_POISONED)
+        return lx__writer_note(writer, LX_ERR_POISONED, &writer->placer.failure, error);
     lx__placer_reset(&writer->placer);
     for (size_t i = 0; i < LX__STAGES; i++)
         if (writer->stages[i] != NULL)

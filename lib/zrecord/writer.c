@@ -191,6 +191,8 @@ static lx_status finish(lx_writer *writer, lx_error *error)
     if (status != LX_OK || writer->transaction) {
         writer->failure = (lx_error)LX_ERROR_INIT;
         lx_status undone = lx__writer_forget(writer, error);
+        if (undone == LX_ERR_POISONED)
+            return undone;
         status = status != LX_OK ? status : undone;
     }
     lx_status synced = lx__writer_commit_locked(writer, true, error);

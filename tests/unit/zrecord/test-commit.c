@@ -387,6 +387,31 @@ START_TEST(a_sync_that_fails_ends_the_writer)
 }
 END_TEST
 
+START_TEST(a_sync_that_fails_before_the_commit_ends_the_writer_too)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
+    unit_ok(lx_writer_options_set_chunk(options, 4, 4096, &error));
+    lx_writer *writer = records_create("d", options);
+    records_append(writer, 5);
+    commit(writer);
+    size_t frames = read_chain("d").count;
+    /* Full chunks are synced and closed as there come to be many; the commit above has some. */
+    records_append(writer, 100);
+    atomic_store(&sync_fails_at, atomic_load(&syncs) + 1);
+    lx_status status = lx_writer_commit(writer, &error);
+    atomic_store(&sync_fails_at, 0);
+    expect_error(status, LX_ERR_POISONED, "Input/output error", "d");
+    unit_fails(lx_writer_rollback(writer, &error), LX_ERR_POISONED);
+    unit_fails(lx_writer_sync(writer, &error), LX_ERR_POISONED);
+    unit_fails(lx_writer_close(writer, &error), LX_ERR_POISONED);
+    ck_assert_uint_eq(read_chain("d").count, frames);
+    expect_dataset("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_sync_that_fails_at_close_is_told)
 {
     char *scratch = scratch_make();
@@ -451,5 +476,6 @@ UNIT_MAIN("zrecord/commit", a_small_commit_is_one_frame_with_sets,
           frames_have_the_chunks_that_grew, a_frame_that_does_not_fit_is_cut_off_again,
           tables_that_do_not_fit_change_nothing,
           rows_that_were_written_before_a_rollback_are_written_again,
-          a_sync_that_fails_ends_the_writer, a_sync_that_fails_at_close_is_told,
-          readers_see_commits_whole)
+          a_sync_that_fails_ends_the_writer,
+          a_sync_that_fails_before_the_commit_ends_the_writer_too,
+          a_sync_that_fails_at_close_is_told, readers_see_commits_whole)
