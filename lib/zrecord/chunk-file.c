@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/names.h"
 #include "zrecord/table.h"
 
@@ -74,7 +75,7 @@ void lx__chunk_files_left(const lx__chunk_files *files, uint64_t *bytes, uint64_
 
 static lx_status sync_one(lx__chunk_files *files, lx__chunk_file *chunk, lx_error *error)
 {
-    if (!chunk->dirty)
+    if (!chunk->dirty || LX__FAULT(CHUNK_SYNC))
         return LX_OK;
     lx_status status = lx__file_sync_data(&chunk->file, error);
     chunk->dirty = status != LX_OK;
@@ -154,7 +155,7 @@ lx_status lx__chunk_files_sync(lx__chunk_files *files, lx_error *error)
 #endif
     for (size_t i = 0; status == LX_OK && i < files->count; i++)
         status = sync_one(files, &files->list[i], error);
-    if (status == LX_OK && files->directory_dirty) {
+    if (status == LX_OK && files->directory_dirty && !LX__FAULT(CHUNK_DIRECTORY_SYNC)) {
         status = lx__file_sync(files->directory, error);
         if (status == LX_OK)
             files->directory_dirty = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The commit: data, barrier, frame. See doc/zrecord-format.md, 10.4. */
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/writer.h"
 
 /* Entries go into the frame while there are few: at most this many new ones, and not more bytes
@@ -21,7 +22,8 @@ static lx_status barrier(lx_writer *writer, lx_error *error)
     lx_status status = lx__chunk_files_sync(&writer->placer.chunks, &cause);
     if (status == LX_OK)
         status = lx__rows_sync(&writer->rows, &cause);
-    if (status == LX_OK && (writer->unsynced || !writer->settled))
+    if (status == LX_OK && (writer->unsynced || !writer->settled) &&
+        !LX__FAULT(LOG_BARRIER))
         status = lx__file_sync_data(&writer->log, &cause);
     if (status == LX_OK && !writer->settled) {
         status = lx__file_sync(&writer->chunk_directory, &cause);
@@ -76,7 +78,7 @@ static lx_status write_frame(lx_writer *writer, const lx__frame *frame, lx_error
             return poison(writer, &cause, error);
         return lx__writer_note(writer, status, &cause, error);
     }
-    if (frame->flags & LX__FRAME_SYNCED) {
+    if ((frame->flags & LX__FRAME_SYNCED) && !LX__FAULT(LOG_SYNC)) {
         status = lx__file_sync_data(&writer->log, &cause);
         if (status != LX_OK)
             return poison(writer, &cause, error);
@@ -141,7 +143,7 @@ static lx_status sync_rows(lx_writer *writer, lx_error *error)
 static lx_status put_frame(lx_writer *writer, bool synced, lx_error *error)
 {
     lx_status status = LX_OK;
-    if (synced || !writer->settled)
+    if ((synced || !writer->settled) && !LX__FAULT(FRAME_BEFORE_DATA))
         status = barrier(writer, error);
     if (status != LX_OK)
         return status;
@@ -159,6 +161,8 @@ static lx_status put_frame(lx_writer *writer, bool synced, lx_error *error)
         status = lx__state_reserve_chunks(&writer->state, writer->placer.chunks.count, error);
     if (status == LX_OK)
         status = write_frame(writer, &frame, error);
+    if (status == LX_OK && LX__FAULT(FRAME_BEFORE_DATA))
+        status = barrier(writer, error);
     if (status == LX_OK)
         adopt(writer, &frame);
     return status;
@@ -166,7 +170,7 @@ static lx_status put_frame(lx_writer *writer, bool synced, lx_error *error)
 
 lx_status lx__writer_sync_frame(lx_writer *writer, lx_error *error)
 {
-    if (!writer->unsynced && writer->settled)
+    if (!writer->unsynced && (writer->settled || LX__FAULT(OPENING_SYNC)))
         return LX_OK;
     lx_status status = barrier(writer, error);
     if (status != LX_OK || !writer->unsynced)

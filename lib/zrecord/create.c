@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "zrecord/create.h"
+#include "zrecord/fault.h"
 #include "zrecord/frame.h"
 #include "zrecord/names.h"
 
@@ -250,11 +251,11 @@ lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_e
         status = make_tables(directory, meta->schema, error);
     if (status == LX_OK)
         status = make_log(directory, meta, error);
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(CREATION_SYNC))
         status = lx__file_sync(directory, error);
     /* Before meta.json, not after: as soon as that is there another writer may open the dataset
      * and commit, and a power loss must not take the whole directory from under it. */
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(PARENT_SYNC))
         status = sync_parent(directory, error);
     return status == LX_OK ? lx__meta_replace(meta, directory, error) : status;
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/names.h"
 
 /* Rows of a table that are read at once. */
@@ -90,7 +91,8 @@ static lx_status check_value(search *s, const lx__entry_rules *rules, uint64_t i
             return status;
         stored = s->payload;
     }
-    s->intact = (lx__entry_crc(entry, rules, stored) ^ lx__index_crc(index)) == entry->crc;
+    s->intact = (lx__entry_crc(entry, rules, stored) ^ lx__index_crc(index)) == entry->crc ||
+                LX__FAULT(VALUE_CRC);
     return LX_OK;
 }
 

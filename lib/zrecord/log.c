@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/names.h"
 
 /* Behind a break, places that look like a frame are tried until their sizes sum to this many times
@@ -114,7 +115,7 @@ static lx_status check_crc(lx__log_reader *log, uint64_t offset, lx__frame *fram
     lx_status status = look(log, offset, 4, &bytes, error);
     if (status == LX_OK && bytes != NULL) {
         frame->crc = lx__load_le32(bytes);
-        *whole = frame->crc == crc;
+        *whole = frame->crc == crc || LX__FAULT(FRAME_CRC);
     }
     return status;
 }
@@ -183,7 +184,7 @@ static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool
         scan->synced = scan->trusted = scan->valid;
         scan->synced_start = start;
         *unbroken = true;
-    } else if (*unbroken && boot != 0 && frame->boot == boot) {
+    } else if (*unbroken && boot != 0 && (frame->boot == boot || LX__FAULT(BOOT))) {
         scan->trusted = scan->valid;
     } else {
         *unbroken = false;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/uuid.h"
 
 const char *const lx__compression_names[LX__COMPRESSIONS] = {"raw", "flate", "zstd"};
@@ -99,7 +100,7 @@ static lx_status write_new(const char *text, const lx__file *directory, lx_error
     if (status != LX_OK)
         return status;
     status = lx__file_write(&file, text, strlen(text), 0, error);
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS))
         status = lx__file_sync(&file, error);
     lx__file_close(&file);
     return status;
@@ -114,7 +115,7 @@ lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_e
     lx__free(text);
     if (status == LX_OK)
         status = lx__file_rename(directory, LX__META_NEW_NAME, LX__META_NAME, error);
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(META_SYNC))
         status = lx__file_sync(directory, error);
     return status;
 }

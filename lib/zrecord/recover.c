@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "zrecord/fault.h"
 #include "zrecord/intact.h"
 #include "zrecord/names.h"
 #include "zrecord/table.h"
@@ -229,10 +230,10 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
         status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);
     writer->unsynced = writer->state.place.offset > scan.synced.offset;
     /* The last synced frame, too: in the sync of it its writer may have died or failed. */
-    if (status == LX_OK && !writer->settled)
+    if (status == LX_OK && !writer->settled && !LX__FAULT(WRITE_BACK))
         status = write_back_state(writer, &synced, scan.synced_start, error);
     lx__state_free(&synced);
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(CUT))
         status = cut_log(writer, error);
     if (status == LX_OK)
         status = take_up(writer, error);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/names.h"
 #include "zrecord/table.h"
 
@@ -169,7 +170,7 @@ void lx__rows_drop(lx__rows *rows, size_t count)
 lx_status lx__rows_sync(lx__rows *rows, lx_error *error)
 {
     lx_status status = LX_OK;
-    if (!rows->dirty)
+    if (!rows->dirty || LX__FAULT(TABLE_SYNC))
         return LX_OK;
     for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
         status = lx__file_sync_data(&rows->fields[i].offsets, error);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 
 /* Frames drop sets in two ways: by taking their rows into the tables, and by a length below them.
  * Neither is done frame by frame, which would cost the number of sets each time. Instead every set
@@ -69,7 +70,7 @@ static bool set_stays(const lx__set *set, const void *user)
 {
     const replay *r = user;
     const drop *taken = set->index >= r->rows ? first_over(&r->taken, false, set->index) : NULL;
-    if (taken != NULL && set->epoch < taken->epoch)
+    if (taken != NULL && set->epoch < taken->epoch && !LX__FAULT(SETS_STAY))
         return false;
     /* Of its own frame or a later one; a set kept from before this replay is older than all. */
     const drop *cut =

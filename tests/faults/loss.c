@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "loss.h"
+
+/* Which changes are left. Chances alone would almost never lose one thing and keep all others,
+ * which is what most faults need. */
+enum style {
+    ALL_LOST,
+    ALL_LEFT,
+    BY_CHANCE,    /* each for itself */
+    ONE_LOST,     /* all but one change */
+    NODE_LOST,    /* all but those of one file or directory */
+    NODE_LEFT,    /* only those */
+    SOME_NODES,   /* all changes of a file or directory, or none of them */
+    UNTIL_A_TIME, /* those before it, in the order of the calls */
+    STYLES
+};
+
+enum fate { LOST, TORN, LEFT };
+
+struct loss {
+    struct dice *dice;
+    enum style style;
+    uint64_t chance; /* of 8 */
+    uint64_t grain;
+    const struct node *node;
+    size_t victim; /* how many changes stand before it */
+    size_t passed;
+    size_t time;
+    uint64_t salt;
+};
+
+static size_t pending(const struct node *node)
+{
+    return node->change_count + node->entry_change_count;
+}
+
+static void choose(struct loss *loss, const struct disk *disk)
+{
+    static const uint64_t grains[] = {1, 1, 8, 8, 512, 4096};
+    size_t total = 0, first = disk->time;
+    for (size_t i = 0; i < disk->count; i++) {
+        const struct node *node = disk->nodes[i];
+        total += pending(node);
+        if (node->change_count != 0 && node->changes[0].time < first)
+            first = node->changes[0].time;
+        if (node->entry_change_count != 0 && node->entry_changes[0].time < first)
+            first = node->entry_changes[0].time;
+    }
+    loss->style = (enum style)dice_below(loss->dice, STYLES);
+    loss->salt = dice_roll(loss->dice);
+    loss->chance = 1 + dice_below(loss->dice, 7);
+    loss->grain = grains[dice_below(loss->dice, sizeof grains / sizeof *grains)];
+    loss->victim = total != 0 ? (size_t)dice_below(loss->dice, total) : 0;
+    loss->time = first + (size_t)dice_below(loss->dice, disk->time - first + 1);
+    size_t before = 0;
+    for (size_t i = 0; i < disk->count; i++) {
+        before += pending(disk->nodes[i]);
+        if (loss->victim < before) {
+            loss->node = disk->nodes[i];
+            break;
+        }
+    }
+}
+
+static enum fate fate_of(struct loss *loss, const struct node *node, size_t time)
+{
+    bool often = dice_once_in(loss->dice, 2);
+    size_t number = loss->passed++;
+    switch (loss->style) {
+    case ALL_LOST:
+        return LOST;
+    case ALL_LEFT:
+        return LEFT;
+    case ONE_LOST:
+        return number != loss->victim ? LEFT : often ? LOST : TORN;
+    case NODE_LOST:
+        return node != loss->node ? LEFT : often ? LOST : TORN;
+    case NODE_LEFT:
+        return node != loss->node ? LOST : often ? LEFT : TORN;
+    case SOME_NODES:
+        return dice_mix(loss->salt, node->number) % 2 != 0 ? LEFT : often ? LOST : TORN;
+    case UNTIL_A_TIME:
+        return time < loss->time ? LEFT : time > loss->time ? LOST : TORN;
+    default:
+        if (dice_once_in(loss->dice, 4))
+            return TORN;
+        return dice_below(loss->dice, 8) < loss->chance ? LEFT : LOST;
+    }
+}
+
+/** Stretches of a write, of many lengths, each left or not; they end at multiples of the grain. */
+static void tear(struct loss *loss, struct bytes *bytes, const struct change *change)
+{
+    uint64_t at = change->offset, end = change->offset + change->size;
+    while (at < end) {
+        uint64_t stretch = loss->grain << dice_below(loss->dice, 8);
+        uint64_t next = (at + stretch) / loss->grain * loss->grain;
+        if (next <= at)
+            next = at + loss->grain;
+        if (next > end)
+            next = end;
+        if (dice_once_in(loss->dice, 2))
+            bytes_put(bytes, at, change->data + (at - change->offset), next - at);
+        at = next;
+    }
+}
+
+static void take_file(struct loss *loss, const struct node *node, struct bytes *bytes)
+{
+    bytes_copy(bytes, &node->durable);
+    for (size_t i = 0; i < node->change_count; i++) {
+        const struct change *change = &node->changes[i];
+        enum fate fate = fate_of(loss, node, change->time);
+        if (change->data == NULL) {
+            if (fate == LEFT || (fate == TORN && dice_once_in(loss->dice, 2)))
+                bytes_resize(bytes, change->size);
+            continue;
+        }
+        if (fate == LEFT)
+            bytes_put(bytes, change->offset, change->data, change->size);
+        else if (fate == TORN)
+            tear(loss, bytes, change);
+        /* The new size may be there before the data is: it shows as zeros. */
+        uint64_t end = change->offset + change->size;
+        if (end > bytes->size && loss->style != ALL_LOST && dice_once_in(loss->dice, 3))
+            bytes_resize(bytes, end);
+    }
+}
+
+static void take_entries(struct loss *loss, const struct node *node, struct entries *entries)
+{
+    const struct entries *from = loss != NULL ? &node->durable_entries : &node->seen_entries;
+    for (size_t i = 0; i < from->count; i++)
+        entries_set(entries, from->list[i].name, from->list[i].node);
+    for (size_t i = 0; loss != NULL && i < node->entry_change_count; i++) {
+        const struct entry_change *change = &node->entry_changes[i];
+        enum fate fate = fate_of(loss, node, change->time);
+        if (fate == LOST || (fate == TORN && dice_once_in(loss->dice, 2)))
+            continue;
+        entries_set(entries, change->to, change->node);
+        if (change->from[0] != '\0')
+            entries_set(entries, change->from, NULL);
+    }
+}
+
+static struct image_file *add_file(struct image *image, const char *directory, const char *name)
+{
+    size_t capacity = image->capacity;
+    image->files = grow(image->files, image->count, &image->capacity, sizeof *image->files);
+    if (capacity != image->capacity)
+        memset(image->files + capacity, 0,
+               (image->capacity - capacity) * sizeof *image->files);
+    struct image_file *file = &image->files[image->count++];
+    int length = snprintf(file->path, sizeof file->path, "%s%s%s", directory,
+                          directory[0] != '\0' ? "/" : "", name);
+    if (length >= (int)sizeof file->path)
+        give_up("a path is too long");
+    return file;
+}
+
+static void take(struct loss *loss, const struct node *directory, const char *path,
+                 struct image *image)
+{
+    struct entries entries = {0};
+    take_entries(loss, directory, &entries);
+    for (size_t i = 0; i < entries.count; i++) {
+        const struct node *node = entries.list[i].node;
+        struct image_file *file = add_file(image, path, entries.list[i].name);
+        char below[TRACE_PATH];
+        file->directory = node->directory;
+        if (node->directory)
+            take(loss, node, memcpy(below, file->path, sizeof below), image);
+        else if (loss != NULL)
+            take_file(loss, node, &file->bytes);
+        else
+            bytes_copy(&file->bytes, &node->seen);
+    }
+    free(entries.list);
+}
+
+void image_free(struct image *image)
+{
+    for (size_t i = 0; i < image->capacity; i++)
+        free(image->files[i].bytes.data);
+    free(image->files);
+    *image = (struct image){0};
+}
+
+void loss_none(const struct disk *disk, struct image *image)
+{
+    image->count = 0;
+    take(NULL, disk->nodes[0], "", image);
+}
+
+void loss_of_power(const struct disk *disk, struct dice *dice, struct image *image)
+{
+    struct loss loss = {.dice = dice};
+    image->count = 0;
+    choose(&loss, disk);
+    take(&loss, disk->nodes[0], "", image);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* That the crash test finds what it is for: with each planted fault, some state must be wrong. */
+#define LX_PLANTED_FAULTS 1
+#include "zrecord/fault.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "explore.h"
+
+/* Automake takes this for a test that could not be made. */
+#define SKIPPED 77
+
+enum lx__fault lx__fault;
+
+struct planted {
+    enum lx__fault fault;
+    const char *name;
+    const char *what;
+};
+
+#define PLANTED(name, what) {LX__FAULT_##name, #name, what},
+static const struct planted list[] = {LX__FAULTS(PLANTED)};
+
+static enum recording try(const struct planted *planted, uint64_t seed, bool *found)
+{
+    struct exploration exploration = {.seed = seed, .states = CRASH_STATES};
+    lx__fault = planted->fault;
+    enum recording recording = explore(&exploration);
+    *found = exploration.wrong;
+    if (recording == RECORDING_REFUSED)
+        printf("skipped: %s\n", exploration.why);
+    else if (*found)
+        printf("%-21s %6" PRIu64 " states, %s: %.150s\n", planted->name, exploration.done,
+               exploration.name, exploration.why);
+    else
+        printf("%-21s not found in %" PRIu64 " states: %s\n", planted->name, exploration.done,
+               planted->what);
+    fflush(stdout);
+    return recording;
+}
+
+/** planted [SEED [NAME]] */
+int main(int count, char **arguments)
+{
+    unsigned found = 0, missed = 0;
+    uint64_t seed = count > 1 ? strtoull(arguments[1], NULL, 10) : 1;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        bool this_one;
+        if (count > 2 && strcmp(arguments[2], list[i].name) != 0)
+            continue;
+        if (try(&list[i], seed, &this_one) == RECORDING_REFUSED)
+            return SKIPPED;
+        found += this_one;
+        missed += !this_one;
+    }
+    printf("# planted faults: %u passed, %u failed, 0 skipped\n", found, missed);
+    return missed == 0 && found != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
