@@ -122,6 +122,8 @@ static lx_status remove_all(removal *self, const char *path, lx_error *error)
     if (status == LX_OK)
         status = lx__file_remove(&self->directory, LX__META_NAME, error);
     if (status == LX_OK)
+        status = lx__file_sync(&self->directory, error);
+    if (status == LX_OK)
         status = lx__file_remove(&self->directory, LX__LOCK_NAME, error);
     return status == LX_OK ? lx__directory_remove(LX__HERE, path, error) : status;
 }
