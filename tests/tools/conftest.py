@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -25,6 +26,11 @@ def find_command():
     return os.environ.get('LOADERX') or str(BUILD / 'tools' / 'loaderx')
 
 
+def take_signals():
+    for number in signal.SIGHUP, signal.SIGINT, signal.SIGTERM:
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Loaderx:
     """Runs the command in a folder."""
 
@@ -40,11 +46,12 @@ class Loaderx:
                               stderr=subprocess.PIPE, **options)
 
     def start(self, *arguments, **options):
-        """Starts it; the caller waits."""
+        """Starts it; the caller waits. It takes signals, which a job in the background ignores."""
         return subprocess.Popen([self.command, *map(str, arguments)], cwd=self.folder,
                                 stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE,
-                                stderr=options.pop('stderr', subprocess.PIPE), **options)
+                                stderr=options.pop('stderr', subprocess.PIPE),
+                                preexec_fn=take_signals, **options)
 
     def text(self, *arguments):
         """What it prints; it has to succeed, and to have nothing to say on standard error."""

@@ -10,6 +10,7 @@ import faulthandler, gc, os, signal, sys, threading, time
 import numpy as np
 import loaderx as lx
 faulthandler.dump_traceback_later(50, exit=True)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 
 def arrays(n=4096, width=64):
     return np.arange(n * width, dtype=np.int64).reshape(n, width), np.arange(n)
