@@ -9,12 +9,19 @@
 #include "zrecord/sealed.h"
 #include "zrecord/writer.h"
 
+/** Makes a file or directory durable. A failure is for good: what a second sync says means nothing,
+ * and files that are longer than meta.json says would be damage. */
+static lx_status sync_or_poison(const lx__file *file, lx_error *error)
+{
+    return lx__file_sync(file, error) == LX_OK ? LX_OK : LX_ERR_POISONED;
+}
+
 /** Cuts a file to what is committed, makes it durable, and takes its CRC if @p seal is there. */
 static lx_status trim(const lx__file *file, uint64_t bytes, lx__table_seal *seal, lx_error *error)
 {
     lx_status status = lx__file_truncate(file, bytes, error);
     if (status == LX_OK && !LX__FAULT(SEAL_SYNC))
-        status = lx__file_sync(file, error);
+        status = sync_or_poison(file, error);
     if (status == LX_OK && seal != NULL)
         status = lx__file_sum(file, &seal->bytes, &seal->crc, error);
     return status;
@@ -64,9 +71,9 @@ static lx_status trim_all(lx_writer *writer, lx__table_seal *seals, lx_error *er
     if (status == LX_OK)
         status = trim(&writer->log, writer->state.place.offset, NULL, error);
     if (status == LX_OK)
-        status = lx__file_sync(&writer->chunk_directory, error);
+        status = sync_or_poison(&writer->chunk_directory, error);
     if (status == LX_OK)
-        status = lx__file_sync(&writer->directory, error);
+        status = sync_or_poison(&writer->directory, error);
     return status;
 }
 

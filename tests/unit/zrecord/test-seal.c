@@ -233,6 +233,7 @@ END_TEST
 START_TEST(a_sync_that_fails_never_leaves_a_half)
 {
     char *scratch = scratch_make();
+    unsigned poisoned = 0;
     for (unsigned n = 1;; n++) {
         lx_error error = LX_ERROR_INIT;
         char path[16];
@@ -245,6 +246,7 @@ START_TEST(a_sync_that_fails_never_leaves_a_half)
         atomic_store(&sync_fails_at, 0);
         if (status == LX_OK) {
             ck_assert_uint_gt(n, 10);
+            ck_assert_uint_eq(poisoned, n - 3); /* of all but those for meta.json */
             close_writer(writer);
             expect_sealed(path, 20);
             break;
@@ -253,7 +255,8 @@ START_TEST(a_sync_that_fails_never_leaves_a_half)
         ck_assert(status == LX_ERR_POISONED || status == LX_ERR_IO);
         expect_dataset(path, 20);
         lx_status undone = lx_writer_rollback(writer, &error);
-        ck_assert(undone == LX_OK || undone == LX_ERR_POISONED);
+        ck_assert_int_eq(undone, status == LX_ERR_POISONED ? LX_ERR_POISONED : LX_OK);
+        poisoned += undone != LX_OK;
         lx_error_clear(&error);
         json_t *meta = read_meta(path);
         bool sealed = json_is_true(json_object_get(meta, "sealed"));
