@@ -7,6 +7,7 @@
 #include "zrecord/fault.h"
 #include "zrecord/names.h"
 #include "zrecord/sealed.h"
+#include "zrecord/table.h"
 #include "zrecord/writer.h"
 
 /** Makes a file or directory durable. A failure is for good: what a second sync says means nothing,
@@ -51,9 +52,9 @@ static lx_status trim_chunks(lx_writer *writer, lx_error *error)
         const lx__chunk_item *chunk = &writer->state.chunks[i];
         lx__file file;
         lx__chunk_name(chunk->id, name);
-        /* One of 0 bytes may never have been made. */
-        status = lx__file_open(&file, &writer->chunk_directory, name,
-                               O_RDWR | (chunk->bytes == 0 ? O_CREAT : 0), error);
+        /* One of 0 bytes may never have been made; one that is too short must not be filled up. */
+        status = lx__committed_open(&file, &writer->chunk_directory, name, O_RDWR, chunk->bytes,
+                                    false, error);
         if (status != LX_OK)
             break;
         status = trim(&file, chunk->bytes, NULL, error);

@@ -272,6 +272,36 @@ START_TEST(a_sync_that_fails_never_leaves_a_half)
 }
 END_TEST
 
+START_TEST(a_chunk_that_was_cut_is_not_filled_up)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    close_writer(records_create("d", options));
+    lx_writer *writer = records_reopen("d", NULL);
+    records_append(writer, 20);
+    commit(writer);
+    off_t size = (off_t)file_size("d/chunk/0.zr");
+    ck_assert_int_eq(truncate("d/chunk/0.zr", size - 1), 0);
+    lx_status status = lx_writer_seal(writer, &error);
+    expect_error(status, LX_ERR_CORRUPT, "committed", "d/chunk/0.zr");
+    ck_assert_int_eq((off_t)file_size("d/chunk/0.zr"), size - 1);
+    unit_ok(lx_writer_rollback(writer, &error));
+    close_writer(writer);
+    json_t *meta = read_meta("d");
+    ck_assert(json_is_false(json_object_get(meta, "sealed")));
+    json_decref(meta);
+    ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
+    writer = records_reopen("d", NULL);
+    status = lx_writer_seal(writer, &error);
+    expect_error(status, LX_ERR_CORRUPT, "no such file", "d/chunk/0.zr");
+    unit_ok(lx_writer_rollback(writer, &error));
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(changes_that_cannot_be_folded_are_refused_and_nothing_is_lost)
 {
     char *scratch = scratch_make();
@@ -318,5 +348,5 @@ END_TEST
 UNIT_MAIN("zrecord/seal", a_sealed_dataset_is_a_plain_directory, it_says_which_chunks_are_not_full,
           nothing_is_appended_after_it, a_transaction_must_end_before, readers_follow,
           a_full_disk_is_told_and_undone, a_meta_json_that_cannot_be_replaced_leaves_it_as_it_was,
-          a_sync_that_fails_never_leaves_a_half,
+          a_sync_that_fails_never_leaves_a_half, a_chunk_that_was_cut_is_not_filled_up,
           changes_that_cannot_be_folded_are_refused_and_nothing_is_lost)
