@@ -16,6 +16,7 @@ typedef struct search {
     lx__log_reader *log;
     lx__file chunk;
     uint32_t chunk_id;
+    uint64_t chunk_size;
     uint8_t *payload;
     size_t capacity;
     bool intact; /**< So far. */
@@ -55,12 +56,16 @@ static lx_status open_chunk(search *s, uint32_t id, lx_error *error)
     lx__file_close(&s->chunk);
     lx__chunk_name(id, name);
     s->chunk_id = id;
-    return open_or_lose(s, &s->chunk, s->place->chunk_directory, name, error);
+    s->chunk_size = 0;
+    lx_status status = open_or_lose(s, &s->chunk, s->place->chunk_directory, name, error);
+    return status == LX_OK && s->intact ? lx__file_size(&s->chunk, &s->chunk_size, error) : status;
 }
 
 static lx_status read_payload(search *s, const lx__entry *entry, lx_error *error)
 {
     lx_status status = open_chunk(s, entry->chunk, error);
+    /* Before there is memory for it: an entry may claim gigabytes, and a place beyond all files. */
+    s->intact = s->intact && lx__range_fits(entry->offset, entry->physical, s->chunk_size);
     if (status != LX_OK || !s->intact)
         return status;
     if (s->capacity < entry->physical) {
@@ -101,16 +106,13 @@ static lx_status check_chunks(search *s, uint64_t at, const lx__frame *frame, lx
     lx_status status = LX_OK;
     for (uint32_t i = 0; status == LX_OK && s->intact && i < frame->chunk_count; i++) {
         const uint8_t *bytes;
-        uint64_t size = 0;
         status = lx__log_bytes(s->log, at + (uint64_t)i * LX__FRAME_CHUNK, LX__FRAME_CHUNK, &bytes,
                                error);
         if (status != LX_OK)
             break;
         lx__chunk_item item = lx__chunk_item_load(bytes);
         status = open_chunk(s, item.id, error);
-        if (status == LX_OK && s->intact)
-            status = lx__file_size(&s->chunk, &size, error);
-        s->intact = s->intact && size >= item.bytes;
+        s->intact = s->intact && s->chunk_size >= item.bytes;
     }
     return status;
 }
