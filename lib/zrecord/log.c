@@ -89,7 +89,12 @@ lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, 
     lx_status status = lx__log_bytes(log, offset, LX__FRAME_HEADER, &bytes, error);
     if (status != LX_OK)
         return status;
-    lx__frame_load(frame, bytes);
+    /* It was valid when it was scanned. Who goes on by its size must not be led to stand still. */
+    if (!lx__frame_load(frame, bytes)) {
+        status = lx__fail(error, LX_ERR_CORRUPT, "the log was changed while it was read");
+        lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
+        return status;
+    }
     status = lx__log_bytes(log, offset + frame->bytes - 4, 4, &bytes, error);
     if (status == LX_OK)
         frame->crc = lx__load_le32(bytes);

@@ -372,6 +372,26 @@ START_TEST(a_scan_goes_on_from_a_place)
 }
 END_TEST
 
+START_TEST(a_frame_that_was_changed_behind_the_scan_is_refused)
+{
+    static const size_t places[] = {0, 4, 32, 36}; /* magic, size, and the two counts */
+    char *scratch = scratch_make();
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx__frame frame;
+        struct log log = make("su");
+        memset(log.bytes + 72 + places[i], i < 2 ? 0 : 1, 4);
+        lx__log_reader reader = log_put(&log);
+        unit_ok(lx__log_frame(&reader, 0, &frame, &error));
+        unit_fails(lx__log_frame(&reader, 72, &frame, &error), LX_ERR_CORRUPT);
+        unit_ok(lx__log_frame(&reader, 144, &frame, &error));
+        lx__log_close(&reader);
+        log_free(&log);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(the_log_of_a_generation_is_opened)
 {
     char *scratch = scratch_make();
@@ -472,5 +492,6 @@ UNIT_MAIN("zrecord/log", the_frames_that_count,
           old_frames_behind_a_torn_end_are_no_rot, frames_of_another_log_are_invalid,
           many_false_frames_do_not_take_long, a_torn_end_with_a_few_false_frames_is_still_one,
           frames_larger_than_the_window_are_read, a_scan_goes_on_from_a_place,
+          a_frame_that_was_changed_behind_the_scan_is_refused,
           the_log_of_a_generation_is_opened, a_log_that_is_no_file_is_refused,
           a_writer_at_work_is_never_taken_for_rot)
