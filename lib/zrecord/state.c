@@ -2,6 +2,7 @@
 #include "zrecord/state.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -31,7 +32,13 @@ typedef struct replay {
     drops taken; /**< Frames that took rows: bound is their rows. Both ascend. */
     drops cuts;  /**< Frames whose length no later one goes below: bound is it. Both ascend. */
     bool unknown;
+    /** Of chunks, a hash table of their positions plus 1: while frames are applied the chunks stand
+     * as they come. To keep millions of them in order meanwhile would take the square of that. */
+    uint32_t *places;
+    size_t place_capacity; /**< A power of two; at most three quarters are used. */
 } replay;
+
+#define PLACES_MIN 64
 
 static lx_status push(drops *to, uint64_t epoch, uint64_t bound, lx_error *error)
 {
@@ -105,6 +112,61 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
     return NULL;
 }
 
+/** The place of chunk @p id, or the free one where it belongs. */
+static uint32_t *place_of(const replay *r, uint32_t id)
+{
+    size_t mask = r->place_capacity - 1;
+    size_t at = (size_t)lx__sets_hash(&r->state->sets, 0, id) & mask;
+    while (r->places[at] != 0 && r->state->chunks[r->places[at] - 1].id != id)
+        at = (at + 1) & mask;
+    return &r->places[at];
+}
+
+/** Makes places for all chunks, and for as many more. */
+static lx_status make_places(replay *r, lx_error *error)
+{
+    size_t capacity = PLACES_MIN;
+    while (capacity / 8 * 3 < r->state->chunk_count)
+        capacity *= 2;
+    lx__free(r->places);
+    r->place_capacity = capacity;
+    r->places = lx__alloc_array(capacity, sizeof *r->places);
+    if (r->places == NULL)
+        return lx__fail_memory(error, "replaying the log");
+    for (size_t i = 0; i < r->state->chunk_count; i++)
+        *place_of(r, r->state->chunks[i].id) = (uint32_t)i + 1;
+    return LX_OK;
+}
+
+static lx_status add_chunk(replay *r, const lx__chunk_item *item, lx_error *error)
+{
+    lx__state *state = r->state;
+    lx_status status = lx__state_reserve_chunks(state, 1, error);
+    if (status == LX_OK && state->chunk_count >= r->place_capacity / 4 * 3)
+        status = make_places(r, error);
+    if (status != LX_OK)
+        return status;
+    state->chunks[state->chunk_count++] = *item;
+    *place_of(r, item->id) = (uint32_t)state->chunk_count;
+    return LX_OK;
+}
+
+static int compare_chunks(const void *a, const void *b)
+{
+    uint32_t left = ((const lx__chunk_item *)a)->id, right = ((const lx__chunk_item *)b)->id;
+    return (left > right) - (left < right);
+}
+
+static void sort_chunks(lx__state *state)
+{
+    for (size_t i = 1; i < state->chunk_count; i++) {
+        if (state->chunks[i].id < state->chunks[i - 1].id) {
+            qsort(state->chunks, state->chunk_count, sizeof *state->chunks, compare_chunks);
+            return;
+        }
+    }
+}
+
 static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame,
                               lx_error *error)
 {
@@ -117,14 +179,18 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
         if (status != LX_OK)
             break;
         lx__chunk_item item = lx__chunk_item_load(bytes);
-        const lx__chunk_item *before = lx__state_find_chunk(r->state, item.id);
+        uint32_t place = *place_of(r, item.id);
+        lx__chunk_item *before = place != 0 ? &r->state->chunks[place - 1] : NULL;
         if ((i != 0 && item.id <= previous) || item.id >= frame->next_chunk)
             return fail_rule(r, at, error, "its chunk ids cannot be");
         if (item.bytes > INT64_MAX ||
             (before != NULL && (item.bytes < before->bytes || item.records < before->records)))
             return fail_rule(r, at, error, "a chunk shrinks");
         previous = item.id;
-        status = lx__state_put_chunk(r->state, &item, error);
+        if (before != NULL)
+            *before = item;
+        else
+            status = add_chunk(r, &item, error);
     }
     return status;
 }
@@ -208,14 +274,16 @@ static lx_status apply_to(lx__state *state, lx__log_reader *log, const lx_schema
                           bool *unknown, lx_error *error)
 {
     replay r = {.state = state, .log = log, .schema = schema, .rows = state->rows};
-    lx_status status = LX_OK;
+    lx_status status = make_places(&r, error);
     while (status == LX_OK && state->place.offset < end)
         status = apply_frame(&r, error);
+    sort_chunks(state);
     if (status == LX_OK)
         status = lx__sets_settle(&state->sets, &state->sets, set_stays, &r, error);
     *unknown = r.unknown;
     lx__free(r.taken.list);
     lx__free(r.cuts.list);
+    lx__free(r.places);
     return status;
 }
 

@@ -475,6 +475,37 @@ START_TEST(chunks_are_kept_in_order_and_grow)
 }
 END_TEST
 
+#define MANY 500000u
+
+/** In the square of their number it would take minutes, and the test be ended. */
+START_TEST(many_chunks_out_of_order_do_not_take_long)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct log log = log_new(&example_log);
+    lx__state state = {0};
+    lx__chunk_item *items = calloc(MANY, sizeof *items);
+    for (uint32_t high = 2; high-- != 0;) { /* even ids behind MANY, then all below it */
+        for (uint32_t i = 0; i < MANY; i++)
+            items[i] = (lx__chunk_item){high ? MANY + 2 * i : i, i, high};
+        log_add(&log, &(struct frame){.flags = SYNCED, .next_chunk = 3 * MANY, .chunks = items,
+                                      .chunk_count = MANY});
+    }
+    unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
+    ck_assert_uint_eq(state.chunk_count, 2 * MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        ck_assert(state.chunks[i].id == i && state.chunks[i].records == i);
+        ck_assert(state.chunks[MANY + i].id == MANY + 2 * i && state.chunks[MANY + i].bytes == 1);
+    }
+    ck_assert_ptr_eq(lx__state_find_chunk(&state, MANY + 2), &state.chunks[MANY + 1]);
+    ck_assert_ptr_null(lx__state_find_chunk(&state, MANY + 1));
+    lx__state_free(&state);
+    free(items);
+    log_free(&log);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(sets_of_unknown_fields_are_skipped_and_told)
 {
     char *scratch = scratch_make();
@@ -574,6 +605,6 @@ UNIT_MAIN("zrecord/state", rules_of_frames_are_kept, rules_of_the_first_frame_ar
           a_log_without_a_first_frame_is_damaged, the_example_of_the_document_is_replayed,
           the_example_is_replayed_in_two_parts, any_log_is_replayed_as_the_document_says,
           durable_stops_at_the_last_synced_frame, frames_of_another_boot_do_not_count,
-          chunks_are_kept_in_order_and_grow, sets_of_unknown_fields_are_skipped_and_told,
-          field_ids_need_not_be_positions, a_failed_replay_leaves_the_state,
-          a_copy_is_one_of_its_own)
+          chunks_are_kept_in_order_and_grow, many_chunks_out_of_order_do_not_take_long,
+          sets_of_unknown_fields_are_skipped_and_told, field_ids_need_not_be_positions,
+          a_failed_replay_leaves_the_state, a_copy_is_one_of_its_own)
