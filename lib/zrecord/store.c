@@ -187,9 +187,16 @@ void lx__store_unref(lx__store *store)
 {
     if (atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) != 1)
         return;
-    if (store->executor == NULL ||
-        lx__executor_submit(store->executor, LX_QUEUE_GC, &store->ending, NULL) != LX_OK)
+    lx_executor *executor = store->executor;
+    if (executor == NULL) {
         store_free(store);
+        return;
+    }
+    /* The store may be gone, and with it what it holds, before the submit is over. */
+    lx__executor_hold(executor);
+    if (lx__executor_submit(executor, LX_QUEUE_GC, &store->ending, NULL) != LX_OK)
+        store_free(store);
+    lx__executor_release(executor);
 }
 
 void lx__store_take_over(lx__store *store)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/store.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <sys/mount.h>
 
+#include "../scarce.h"
+#include "executor/executor-private.h"
 #include "frames.h"
 #include "records.h"
 
@@ -189,6 +193,80 @@ START_TEST(inflaters_are_used_again_and_by_one_thread_at_a_time)
 }
 END_TEST
 
+static void *of_executor;      /* its memory */
+static atomic_bool was_freed;  /* and whether that was given back */
+static atomic_bool signals_wait, signal_waits;
+
+static void note_release(void *memory, void *user)
+{
+    (void)user;
+    if (memory == of_executor)
+        atomic_store(&was_freed, true);
+    free(memory);
+}
+
+/** What a submit does last, without a lock: here it may have to wait. */
+int pthread_cond_signal(pthread_cond_t *condition)
+{
+    while (atomic_load(&signals_wait)) {
+        atomic_store(&signal_waits, true);
+        sched_yield();
+    }
+    return pthread_cond_broadcast(condition);
+}
+
+static void *let_go(void *user)
+{
+    lx__store_unref(user);
+    return NULL;
+}
+
+/** Waits until the cleaner has nothing to do: only then has it to be woken. */
+static void let_sleep(lx_executor *executor)
+{
+    lx__queue *queue = &executor->queues[LX_QUEUE_GC];
+    for (bool asleep = false; !asleep; sched_yield()) {
+        pthread_mutex_lock(&queue->lock);
+        asleep = queue->asleep.idle != 0;
+        pthread_mutex_unlock(&queue->lock);
+    }
+}
+
+START_TEST(an_executor_lasts_until_its_last_store_is_handed_over)
+{
+    static const lx_allocator noting = {scarce_alloc, scarce_resize, note_release, NULL};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor;
+    pthread_t thread;
+    records_make("d", 5, 2);
+    scarce_left = INT_MAX;
+    unit_ok(lx_set_allocator(&noting, &error));
+    size_t before = directory_count("/proc/self/fd");
+    unit_ok(lx_executor_open(NULL, &executor, &error));
+    of_executor = executor;
+    for (int i = 0; i < 2; i++) { /* the first one starts the cleaner */
+        lx__store *store = open_store("d");
+        lx__store_set_executor(store, executor);
+        atomic_store(&signals_wait, i == 1);
+        ck_assert_int_eq(pthread_create(&thread, NULL, let_go, store), 0);
+        if (i == 1)
+            break;
+        pthread_join(thread, NULL);
+        let_sleep(executor);
+    }
+    while (!atomic_load(&signal_waits))
+        sched_yield();
+    lx_executor_unref(executor); /* ends the store, too */
+    ck_assert_uint_eq(directory_count("/proc/self/fd"), before);
+    ck_assert(!atomic_load(&was_freed));
+    atomic_store(&signals_wait, false);
+    pthread_join(thread, NULL);
+    ck_assert(atomic_load(&was_freed));
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_child_forgets_what_was_being_changed)
 {
     char *scratch = scratch_make();
@@ -217,4 +295,5 @@ UNIT_MAIN("zrecord/store", a_store_lives_as_long_as_it_is_referenced,
           a_later_generation_has_a_byte_and_a_log_of_its_own, a_reader_makes_no_lock,
           media_that_cannot_be_written_are_read, a_replaced_meta_json_is_seen,
           inflaters_are_used_again_and_by_one_thread_at_a_time,
+          an_executor_lasts_until_its_last_store_is_handed_over,
           a_child_forgets_what_was_being_changed)
