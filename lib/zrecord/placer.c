@@ -241,6 +241,7 @@ static void finish(lx__task *task, bool canceled)
     placer->running = false;
     if (placer->head != NULL && !placer->failed) {
         placer->running = true;
+        placer->starts++;
         pthread_mutex_unlock(&placer->mutex);
         lx_error failure = LX_ERROR_INIT;
         lx_status status =
@@ -271,6 +272,7 @@ lx_status lx__placer_submit(lx__placer *placer, lx__stage *stage, lx_error *erro
     placer->tail = stage;
     bool start = !placer->running;
     placer->running = true;
+    placer->starts += start;
     pthread_mutex_unlock(&placer->mutex);
     if (!start)
         return LX_OK;
@@ -295,12 +297,25 @@ lx_status lx__placer_place(lx__placer *placer, lx__stage *stage, lx_error *error
     return status;
 }
 
+/** Waits for a change while the task is running; the mutex is held before and after. A task that
+ * has not begun is run here: the threads of the queue may all be in tasks that wait for this one,
+ * or for the caller. */
+static void wait_for_change(lx__placer *placer)
+{
+    unsigned starts = placer->starts;
+    pthread_mutex_unlock(&placer->mutex);
+    lx__executor_help(placer->executor, &placer->task);
+    pthread_mutex_lock(&placer->mutex);
+    if (placer->running && placer->starts == starts)
+        pthread_cond_wait(&placer->changed, &placer->mutex);
+}
+
 lx_status lx__placer_wait(lx__placer *placer, const lx__stage *stage, lx_error *error)
 {
     lx_status status = LX_OK;
     pthread_mutex_lock(&placer->mutex);
     while (!stage->placed && !placer->failed)
-        pthread_cond_wait(&placer->changed, &placer->mutex);
+        wait_for_change(placer);
     if (!stage->placed) {
         status = placer->failure.status;
         lx__error_pass(error, &placer->failure);
@@ -313,7 +328,7 @@ void lx__placer_drain(lx__placer *placer)
 {
     pthread_mutex_lock(&placer->mutex);
     while (placer->running)
-        pthread_cond_wait(&placer->changed, &placer->mutex);
+        wait_for_change(placer);
     pthread_mutex_unlock(&placer->mutex);
 }
 

@@ -36,6 +36,7 @@ typedef struct lx__placer {
     pthread_cond_t changed;
     lx__stage *head, *tail;
     bool running; /**< The task is with the executor. */
+    unsigned starts; /**< How often it was given to it. */
     bool failed;
     lx_error failure;
 

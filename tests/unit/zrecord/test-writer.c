@@ -442,6 +442,38 @@ START_TEST(an_executor_closed_under_a_writer_is_no_hang)
 }
 END_TEST
 
+static lx_status append_in_a_task(void *user, size_t part, lx_error *error)
+{
+    lx_status status = LX_OK;
+    (void)part;
+    for (uint64_t i = 0; status == LX_OK && i < 9000; i++) /* more than one stage */
+        status = record_append(user, lx_writer_get_length(user), error);
+    return status == LX_OK ? lx_writer_commit(user, error) : status;
+}
+
+/** A task that appends waits for one of the same queue, whose only thread is its own. */
+START_TEST(a_task_of_the_write_queue_may_append)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor;
+    lx_ticket *ticket;
+    unit_ok(lx_executor_open(NULL, &executor, &error));
+    ck_assert_uint_eq(lx_executor_get_writers(executor), 1);
+    lx_writer_options *options = writer_options(LX_DURABILITY_PERIODIC);
+    unit_ok(lx_writer_options_set_executor(options, executor, &error));
+    lx_writer *writer = records_create("d", options);
+    unit_ok(lx_executor_submit(executor, LX_QUEUE_WRITE, append_in_a_task, writer, 1, &ticket,
+                               &error));
+    unit_ok(lx_ticket_wait(ticket, &error));
+    lx_ticket_unref(ticket);
+    close_writer(writer);
+    lx_executor_close(executor);
+    expect_dataset("d", 9000);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(null_is_refused_by_its_name)
 {
     char *scratch = scratch_make();
@@ -487,4 +519,5 @@ UNIT_MAIN("zrecord/writer", options_are_checked, what_was_chosen_at_creation_sta
           a_rollback_undoes_what_is_not_committed, a_transaction_that_is_open_at_close_is_undone,
           a_thousand_chunks_under_64_descriptors, a_real_full_disk, a_child_is_told_that_it_is_one,
           a_child_of_a_busy_writer_does_not_hang, an_executor_of_ones_own_is_used,
-          an_executor_closed_under_a_writer_is_no_hang, null_is_refused_by_its_name)
+          an_executor_closed_under_a_writer_is_no_hang, a_task_of_the_write_queue_may_append,
+          null_is_refused_by_its_name)
