@@ -99,23 +99,35 @@ static lx_status refuse(void *user, const char *name, lx_error *error)
 }
 
 /** Whether it is LOCK, or the directory chunk with nothing in it: they stay. */
-static bool stays(const lx__file *directory, const char *name)
+static lx_status look_whether_it_stays(const lx__file *directory, const char *name, bool *stays,
+                                       lx_error *error)
 {
     lx__file chunks;
+    lx_error why = LX_ERROR_INIT;
+    *stays = strcmp(name, LX__LOCK_NAME) == 0;
     if (strcmp(name, LX__CHUNK_DIRECTORY) != 0)
-        return strcmp(name, LX__LOCK_NAME) == 0;
-    if (lx__directory_open(&chunks, directory, name, NULL) != LX_OK)
-        return false;
-    bool empty = lx__directory_each(&chunks, refuse, NULL, NULL) == LX_OK;
-    lx__file_close(&chunks);
-    return empty;
+        return LX_OK;
+    lx_status status = lx__directory_open(&chunks, directory, name, &why);
+    if (status == LX_OK) {
+        status = lx__directory_each(&chunks, refuse, NULL, &why);
+        lx__file_close(&chunks);
+    }
+    *stays = status == LX_OK;
+    if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
+        return LX_OK;
+    lx__error_pass(error, &why); /* what is in it is not known */
+    return status;
 }
 
 static lx_status look_at(void *user, const char *name, lx_error *error)
 {
     const lx__file *directory = user;
-    if (is_ours(directory, name) || stays(directory, name))
+    bool stays;
+    if (is_ours(directory, name))
         return LX_OK;
+    lx_status status = look_whether_it_stays(directory, name, &stays, error);
+    if (status != LX_OK || stays)
+        return status;
     return fail_exists(directory->path, error,
                        "the directory is not empty: what is in it is not overwritten");
 }

@@ -173,6 +173,9 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     if (status == LX_OK) {
         made->settled = true; /* all of it was synced just now */
         status = prepare(made, error);
+        /* Nothing can be in it yet. What stays is what an interrupted creation leaves. */
+        if (status != LX_OK)
+            (void)lx__file_remove(&made->directory, LX__META_NAME, NULL);
     }
     if (status == LX_OK)
         *writer = made;

@@ -236,6 +236,29 @@ END_TEST
 
 /* ---- the lock */
 
+START_TEST(a_creation_that_ran_out_of_descriptors_can_be_tried_again)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    unsigned there = (unsigned)directory_count("/proc/self/fd");
+    lx_status status = LX_ERR_IO;
+    unsigned more = 0;
+    for (; status != LX_OK; more++) { /* each time it gets a little further, in the same place */
+        ck_assert_uint_lt(more, 40);
+        lx_error_clear(&error);
+        limit_descriptors(there + more);
+        status = create("d", &error);
+        limit_descriptors(there + 100);
+        ck_assert_msg(status == LX_OK || error.errnum == EMFILE, "%s", error.message);
+        ck_assert_uint_eq(directory_count("/proc/self/fd"), there);
+        ck_assert(status == LX_OK || !file_exists("d/meta.json"));
+    }
+    ck_assert_uint_gt(more, 10);
+    expect_dataset("d", 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_second_writer_is_refused_with_the_process_of_the_first)
 {
     char *scratch = scratch_make();
@@ -337,6 +360,7 @@ UNIT_MAIN("zrecord/create", a_new_dataset_has_the_files_of_the_format,
           a_dataset_that_lost_its_meta_json_is_not_overwritten,
           what_is_somebody_elses_is_not_touched, what_is_no_directory_is_told,
           arguments_are_checked, a_disk_without_room_can_be_tried_again,
+          a_creation_that_ran_out_of_descriptors_can_be_tried_again,
           a_second_writer_is_refused_with_the_process_of_the_first,
           the_lock_goes_with_its_process, a_lock_that_is_no_file_is_refused,
           a_pid_that_is_none_is_not_shown)
