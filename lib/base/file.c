@@ -295,10 +295,16 @@ lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *u
             close(fd);
         return status;
     }
-    const struct dirent *entry;
-    while (status == LX_OK && (entry = readdir(list)) != NULL)
+    while (status == LX_OK) {
+        errno = 0; /* the end of the list leaves it so, a failure does not */
+        const struct dirent *entry = readdir(list);
+        if (entry == NULL && errno != 0)
+            status = lx__fail_errno(error, errno, directory->path, "cannot list");
+        if (entry == NULL)
+            break;
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             status = visit(user, entry->d_name, error);
+    }
     closedir(list);
     return status;
 }

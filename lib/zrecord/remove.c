@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Removing a dataset: its own files alone, meta.json after all that it names. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -98,10 +100,16 @@ static lx_status remove_file(void *user, const char *name, lx_error *error)
 /** Refuses a directory with anything else in it. */
 static lx_status look_through(removal *self, lx_error *error)
 {
-    /* An interrupted removal may have taken the directory of chunks already. */
+    /* An interrupted removal may have taken the directory of chunks already; what is no directory
+     * is found by its name. */
+    lx_error why = LX_ERROR_INIT;
     lx_status status =
-        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, NULL);
-    status = status == LX_OK ? lx__directory_each(&self->chunks, check_chunk, self, error) : LX_OK;
+        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, &why);
+    if (status == LX_ERR_IO || status == LX_ERR_NOMEM)
+        lx__error_pass(error, &why);
+    else
+        status = status == LX_OK ? lx__directory_each(&self->chunks, check_chunk, self, error)
+                                 : LX_OK;
     return status == LX_OK ? lx__directory_each(&self->directory, check_file, self, error)
                            : status;
 }
@@ -140,8 +148,13 @@ lx_status lx_dataset_remove(const char *path, lx_error *error)
         status = lock_all(&self, error);
     if (status == LX_OK)
         status = look_through(&self, error);
+    /* The directory itself, where the path is a link to it or ends in a dot. */
+    char *real = status == LX_OK ? realpath(path, NULL) : NULL;
+    if (status == LX_OK && real == NULL)
+        status = lx__fail_errno(error, errno, path, "cannot look at");
     if (status == LX_OK)
-        status = remove_all(&self, path, error);
+        status = remove_all(&self, real, error);
+    free(real);
     lx__meta_free(&self.meta);
     lx__file_close(&self.chunks);
     lx__file_close(&self.directory);

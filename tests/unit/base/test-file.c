@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/file.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -179,6 +181,43 @@ START_TEST(directories_are_walked_and_removed)
 }
 END_TEST
 
+/* Entries that readdir() still gives before it fails; below 0: it never does. */
+static int entries_left = -1;
+
+struct dirent *readdir(DIR *list)
+{
+    static struct dirent *(*real)(DIR *);
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "readdir");
+    if (entries_left == 0) {
+        errno = EIO;
+        return NULL;
+    }
+    entries_left -= entries_left > 0;
+    return real(list);
+}
+
+START_TEST(a_walk_that_is_cut_short_is_no_end)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx__file here, file;
+    struct walk walk = {0};
+    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__file_open(&file, &here, "f", O_RDWR | O_CREAT, &error));
+    lx__file_close(&file);
+    for (int left = 0; left <= 3; left++) {
+        entries_left = left;
+        unit_fails(lx__directory_each(&here, count_names, &walk, &error), LX_ERR_IO);
+    }
+    entries_left = -1;
+    unit_ok(lx__directory_each(&here, count_names, &walk, &error));
+    lx__file_close(&here);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("base/file", bytes_come_back_as_written, what_is_not_a_regular_file_is_refused,
           a_file_over_the_limit_is_not_read, a_refused_write_names_file_offset_and_errno,
-          locks_exclude_other_handles, directories_are_walked_and_removed)
+          locks_exclude_other_handles, directories_are_walked_and_removed,
+          a_walk_that_is_cut_short_is_no_end)

@@ -22,6 +22,22 @@ START_TEST(a_dataset_goes_with_its_directory)
 }
 END_TEST
 
+START_TEST(a_path_may_be_a_link_or_end_in_a_dot)
+{
+    static const char *const paths[] = {"link", "link/", "d/.", "d/../d"};
+    char *scratch = scratch_make();
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        lx_error error = LX_ERROR_INIT;
+        records_make("d", 3, 2);
+        if (!file_exists("link"))
+            ck_assert_int_eq(symlink("d", "link"), 0);
+        unit_ok(lx_dataset_remove(paths[i], &error));
+        ck_assert(!file_exists("d"));
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(what_is_no_dataset_is_left_alone)
 {
     char *scratch = scratch_make();
@@ -90,6 +106,7 @@ START_TEST(an_interrupted_removal_can_be_ended)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/remove", a_dataset_goes_with_its_directory, what_is_no_dataset_is_left_alone,
+UNIT_MAIN("zrecord/remove", a_dataset_goes_with_its_directory,
+          a_path_may_be_a_link_or_end_in_a_dot, what_is_no_dataset_is_left_alone,
           a_dataset_in_use_is_not_removed, a_directory_with_files_of_others_stays,
           an_interrupted_removal_can_be_ended)
