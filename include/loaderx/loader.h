@@ -151,7 +151,8 @@ LX_API const lx_column_info *lx_source_get_column(const lx_source *source, size_
  * @param[in]  count    How many.
  * @param[in]  targets  One for each column.
  * @param[out] error    Where a failure is told; may be NULL.
- * @retval LX_ERR_RANGE  An index is not below the length.
+ * @retval LX_ERR_RANGE     An index is not below the length.
+ * @retval LX_ERR_ARGUMENT  A stride is less than the column's size.
  * @return Else what the source answers.
  */
 LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,

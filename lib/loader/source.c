@@ -171,8 +171,17 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
     if (indices == NULL && count != 0)
         return lx__fail_null(error, "indices");
     bool wanted = false;
-    for (size_t i = 0; i < source->column_count; i++)
+    for (size_t i = 0; i < source->column_count; i++) {
+        const lx_column_info *column = &source->columns[i];
         wanted = wanted || targets[i].data != NULL;
+        if (targets[i].data == NULL || column->size == LX_NONE || targets[i].stride >= column->size)
+            continue;
+        lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
+                                    "stride %zu is less than the %llu bytes a record",
+                                    targets[i].stride, (unsigned long long)column->size);
+        lx__error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
+        return status;
+    }
     for (size_t i = 0; i < count; i++) {
         if (indices[i] >= source->length) {
             lx_status status = lx__fail(error, LX_ERR_RANGE,

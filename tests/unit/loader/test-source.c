@@ -79,6 +79,35 @@ START_TEST(no_index_beyond_the_length_reaches_the_source)
 }
 END_TEST
 
+START_TEST(records_do_not_overlap)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    struct numbers numbers = {.length = 10, .width = 4};
+    lx_source *source = numbers_source(&numbers), *file;
+    const uint64_t indices[] = {0, 1};
+    uint8_t labels[16], images[8], pairs[32];
+    for (size_t stride = 0; stride < 8; stride++) {
+        const lx_target targets[] = {{labels, stride}, {images, 4}};
+        unit_fails(lx_source_fill(source, indices, 2, targets, &error), LX_ERR_ARGUMENT);
+    }
+    ck_assert_int_eq(lx_source_fill(source, indices, 2,
+                                    (const lx_target[]){{NULL, 0}, {images, 3}}, &error),
+                     LX_ERR_ARGUMENT);
+    ck_assert_str_eq(error.field, "image");
+    lx_error_clear(&error);
+    ck_assert_uint_eq(numbers.fills, 0);
+    lx_source_unref(source);
+    write_npy("a.npy", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2)}", 32);
+    unit_ok(lx_source_open("a.npy", NULL, &file, &error));
+    unit_fails(lx_source_fill(file, indices, 2, &(const lx_target){pairs, 15}, &error),
+               LX_ERR_ARGUMENT);
+    unit_ok(lx_source_fill(file, indices, 2, &(const lx_target){pairs, 16}, &error));
+    lx_source_unref(file);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(nothing_wanted_is_nothing_done)
 {
     lx_error error = LX_ERROR_INIT;
@@ -162,6 +191,7 @@ END_TEST
 UNIT_MAIN("loader/source", a_path_is_opened_by_what_it_is,
           what_is_neither_file_nor_directory_is_unsupported_and_not_waited_for,
           what_the_system_refuses_is_told_with_errno,
-          no_index_beyond_the_length_reaches_the_source, nothing_wanted_is_nothing_done,
+          no_index_beyond_the_length_reaches_the_source, records_do_not_overlap,
+          nothing_wanted_is_nothing_done,
           an_empty_source_has_no_records, states_have_what_tells_the_data,
           null_is_refused_by_its_name)
