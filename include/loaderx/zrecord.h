@@ -361,6 +361,7 @@ typedef struct lx_dataset lx_dataset;
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
  * @retval LX_ERR_CORRUPT      meta.json, LOG or the length of a table is damaged.
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_BUSY         It is just being removed.
  * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or a table that is too large
  *                             to be mapped on this machine.
  * @retval LX_ERR_IO           The system refused; errno tells why.

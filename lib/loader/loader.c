@@ -268,11 +268,11 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
 
 static lx_status next_by(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
-    if (loader == NULL)
-        return lx__fail_null(error, "loader");
     if (batch == NULL)
         return lx__fail_null(error, "batch");
     *batch = NULL;
+    if (loader == NULL)
+        return lx__fail_null(error, "loader");
     lx_status status = lx__executor_check(loader->executor, error);
     if (status != LX_OK)
         return status;

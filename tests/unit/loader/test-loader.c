@@ -482,9 +482,10 @@ START_TEST(null_is_refused_by_its_name)
     struct numbers numbers = {.length = 20, .width = 5};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4});
     lx_error error = LX_ERROR_INIT;
-    lx_batch *batch;
     char text[100];
+    lx_batch *batch = (lx_batch *)(void *)text; /* anything but NULL */
     unit_refuses_null(lx_loader_next(NULL, &batch, &error), "loader");
+    ck_assert_ptr_null(batch);
     unit_refuses_null(lx_loader_next(loader, NULL, &error), "batch");
     unit_refuses_null(lx_loader_next_timed(NULL, 1, &batch, &error), "loader");
     unit_refuses_null(lx_loader_next_timed(loader, 1, NULL, &error), "batch");
