@@ -24,6 +24,17 @@ void lx__copy_tail(char *to, size_t size, const char *text)
     memcpy(to + 3, text + length - (size - 4), size - 3);
 }
 
+/** Puts '?' for control characters: a text may have a file's words, and go to a terminal. */
+static void disarm(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
+        if (*at < ' ' || *at == 0x7f)
+            *at = '?';
+        else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) /* U+0080 to U+009F */
+            at[0] = at[1] = '?';
+    }
+}
+
 static int already_told(const lx_error *error)
 {
     return error == NULL || error->status < 0;
@@ -38,6 +49,7 @@ static void record(lx_error *error, lx_status status, int errnum, const char *fo
     error->status = status;
     error->errnum = errnum;
     vsnprintf(error->message, sizeof error->message, format, args);
+    disarm(error->message);
 }
 
 lx_status lx__fail(lx_error *error, lx_status status, const char *format, ...)
@@ -87,8 +99,10 @@ void lx__error_locate(lx_error *error, const char *path, const char *field, uint
         return;
     if (path != NULL && error->path[0] == '\0')
         lx__copy_tail(error->path, sizeof error->path, path);
-    if (field != NULL && error->field[0] == '\0')
+    if (field != NULL && error->field[0] == '\0') {
         lx__copy_tail(error->field, sizeof error->field, field);
+        disarm(error->field);
+    }
     if (error->record == LX_NONE)
         error->record = record;
     if (error->offset == LX_NONE)

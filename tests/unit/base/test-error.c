@@ -96,6 +96,20 @@ START_TEST(long_paths_keep_their_end)
 }
 END_TEST
 
+START_TEST(a_files_words_give_a_terminal_no_orders)
+{
+    lx_error error = LX_ERROR_INIT;
+    char line[256];
+    lx__fail(&error, LX_ERR_CORRUPT, "'%s' is unknown",
+             "\x1b[31m\r\n\x7f\x07 \xc2\x9b" "2J \xc3\xa9");
+    lx__error_locate(&error, "a/b", "\x1b]0;x\x07", LX_NONE, LX_NONE);
+    ck_assert_str_eq(error.message, "'?[31m???? ??2J \xc3\xa9' is unknown");
+    ck_assert_str_eq(error.field, "?]0;x?");
+    lx_error_describe(&error, line, sizeof line);
+    ck_assert_str_eq(line, "a/b, field '?]0;x?': '?[31m???? ??2J \xc3\xa9' is unknown");
+}
+END_TEST
+
 START_TEST(no_error_object_is_fine)
 {
     ck_assert_int_eq(lx__fail(NULL, LX_ERR_RANGE, "x"), LX_ERR_RANGE);
@@ -108,4 +122,4 @@ END_TEST
 UNIT_MAIN("base/error", the_first_failure_is_kept, the_innermost_place_is_kept,
           system_errors_have_errno_and_path, describe_names_everything_known,
           a_status_without_message_describes_itself, long_paths_keep_their_end,
-          no_error_object_is_fine)
+          a_files_words_give_a_terminal_no_orders, no_error_object_is_fine)
