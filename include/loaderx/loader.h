@@ -39,7 +39,7 @@ typedef struct lx_source lx_source;
 
 /** A column of a source; owned by the source, new members come last. */
 typedef struct lx_column_info {
-    const char *name;      /**< 1 to 64 bytes, unique in the source. */
+    const char *name;      /**< 1 to 64 bytes of UTF-8, unique in the source. */
     lx_dtype dtype;        /**< Of an element. */
     size_t ndim;           /**< Dimensions of a record; 0 for a scalar. */
     const uint64_t *shape; /**< @ref ndim extents, C order. */
@@ -104,10 +104,11 @@ typedef struct lx_source_functions {
  *                           shape, or 0 to have it computed.
  * @param[in]  column_count  At least 1.
  * @param[in]  identity      What tells this data from other data of the same form, for saved
- *                           states: a checksum or a version; NULL or "" for nothing.
+ *                           states: a checksum or a version, UTF-8; NULL or "" for nothing.
  * @param[out] source        To be given up with lx_source_unref().
  * @param[out] error         Where a failure is told; may be NULL.
- * @retval LX_ERR_ARGUMENT   No column, a bad name, a name twice, or a size that does not fit.
+ * @retval LX_ERR_ARGUMENT   No column, a bad name, a name twice, a size that does not fit, or a
+ *                           text that is not UTF-8.
  */
 LX_API lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64_t length,
                                const lx_column_info *columns, size_t column_count,

@@ -47,7 +47,7 @@ static const lx__source_class class = {
     .kind = "own", .fill = fill, .describe = describe, .dispose = dispose};
 
 static lx_status check_arguments(const lx_source_functions *functions, size_t column_count,
-                                 lx_error *error)
+                                 const char *identity, lx_error *error)
 {
     if (functions == NULL || functions->fill == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "a source needs a fill function");
@@ -56,6 +56,8 @@ static lx_status check_arguments(const lx_source_functions *functions, size_t co
                         functions->struct_size, sizeof *functions);
     if (column_count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "a source needs at least one column");
+    if (identity != NULL && !lx__text_is_utf8(identity))
+        return lx__fail(error, LX_ERR_ARGUMENT, "the identity is not UTF-8");
     return LX_OK;
 }
 
@@ -68,7 +70,7 @@ lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64
     if (columns == NULL && column_count != 0)
         return lx__fail_null(error, "columns");
     lx_source *made;
-    lx_status status = check_arguments(functions, column_count, error);
+    lx_status status = check_arguments(functions, column_count, identity, error);
     if (status == LX_OK)
         status = lx__source_new(&class, sizeof(own_source), length, column_count, &made, error);
     if (status != LX_OK)

@@ -48,6 +48,13 @@ static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_er
     return LX_OK;
 }
 
+bool lx__text_is_utf8(const char *text)
+{
+    json_t *string = json_string(text);
+    json_decref(string);
+    return string != NULL;
+}
+
 lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
                                 const lx_column_info *column, lx_error *error)
 {
@@ -55,6 +62,8 @@ lx_status lx__source_set_column(lx_source *source, size_t position, const char *
     if (name == NULL || name[0] == '\0' || strlen(name) > LX__COLUMN_NAME_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT, "a column's name must have 1 to %d bytes",
                         LX__COLUMN_NAME_MAX);
+    if (!lx__text_is_utf8(name))
+        return lx__fail(error, LX_ERR_ARGUMENT, "a column's name is not UTF-8");
     lx_status status = column_size(column, &size, error);
     if (status == LX_OK && column->size != 0 && column->size != size)
         status = lx__fail(error, LX_ERR_ARGUMENT,

@@ -10,6 +10,7 @@
 #define LX_LOADER_SOURCE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include <loaderx/loader.h>
 
@@ -52,6 +53,9 @@ lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t le
 /** Fills in column @p position with copies, its size computed. */
 lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
                                 const lx_column_info *column, lx_error *error);
+
+/** Whether a text is UTF-8, as states, which are JSON, need it. */
+bool lx__text_is_utf8(const char *text);
 
 /** Fails with LX_ERR_ARGUMENT where two columns have one name. */
 lx_status lx__source_check_names(const lx_source *source, lx_error *error);

@@ -55,6 +55,7 @@ START_TEST(what_is_no_source_is_refused_and_not_released)
         {.name = NULL, .dtype = LX_INT8},
         {.name = "", .dtype = LX_INT8},
         {.name = long_name, .dtype = LX_INT8},
+        {.name = "caf\xe9", .dtype = LX_INT8}, /* Latin-1: no state could be saved */
         {.name = "a", .dtype = (lx_dtype)99},
         {.name = "a", .dtype = LX_BYTES},
         {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two, .size = 25},
@@ -67,6 +68,8 @@ START_TEST(what_is_no_source_is_refused_and_not_released)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         unit_fails(lx_source_new(&functions, &user, 9, &bad[i], 1, "", &source, &error),
                    LX_ERR_ARGUMENT);
+    unit_fails(lx_source_new(&functions, &user, 9, &plain, 1, "\xff", &source, &error),
+               LX_ERR_ARGUMENT);
     const lx_column_info twice[] = {plain, {.name = "b", .dtype = LX_INT8}, plain};
     ck_assert_int_eq(lx_source_new(&functions, &user, 9, twice, 3, "", &source, &error),
                      LX_ERR_ARGUMENT);
