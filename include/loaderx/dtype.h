@@ -32,8 +32,9 @@ LX_BEGIN_DECLS
     X(LX_COMPLEX128, 14, "complex128", 16)
 
 /**
- * The type of an element. Stored values are little-endian. #LX_BYTES is the odd one: a value of
- * it is a string of bytes of any length, all others are dense arrays of one shape a field.
+ * The type of an element. Values are little-endian, on every machine: as they are stored, so they
+ * are taken and handed out. #LX_BYTES is the odd one: a value of it is a string of bytes of any
+ * length, all others are dense arrays of one shape a field.
  */
 typedef enum lx_dtype {
 #define LX_DTYPE_CONSTANT(name, value, text, size) name = value,

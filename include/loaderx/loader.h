@@ -330,6 +330,7 @@ LX_API lx_status lx_loader_open(lx_source *source, const lx_loader_options *opti
 /**
  * Ends a loader, at any moment: wakes all who wait, cancels what has not begun, and waits only for
  * a callback or system call that runs. Batches that were handed out stay valid. NULL is nothing.
+ * Not to be called from such a callback: it would wait for itself.
  */
 LX_API void lx_loader_close(lx_loader *loader);
 
