@@ -235,7 +235,7 @@ static lx_status copy_block(gather *g, const uint64_t *indices, const uint8_t *c
     return LX_OK;
 }
 
-/** The usual dense records from @p at on, by blocks. */
+/** Copies dense records by blocks: first where a block's values lie, then the values. */
 static lx_status copy_blocks(gather *g, const uint64_t *indices, size_t count, uint8_t *out,
                              size_t stride, lx_error *error)
 {

@@ -297,16 +297,17 @@ lx_status lx__placer_place(lx__placer *placer, lx__stage *stage, lx_error *error
     return status;
 }
 
-/** Waits for a change while the task is running; the mutex is held before and after. A task that
- * has not begun is run here: the threads of the queue may all be in tasks that wait for this one,
- * or for the caller. */
-static void wait_for_change(lx__placer *placer)
+/** Waits for a change while the task is running, unless @p stage (NULL: none) was placed meanwhile;
+ * the mutex is held before and after. A task that has not begun is run here: the threads of the
+ * queue may all be in tasks that wait for this one, or for the caller. */
+static void wait_for_change(lx__placer *placer, const lx__stage *stage)
 {
     unsigned starts = placer->starts;
     pthread_mutex_unlock(&placer->mutex);
     lx__executor_help(placer->executor, &placer->task);
     pthread_mutex_lock(&placer->mutex);
-    if (placer->running && placer->starts == starts)
+    bool placed = stage != NULL && stage->placed; /* it was told while nobody listened */
+    if (!placed && placer->running && placer->starts == starts)
         pthread_cond_wait(&placer->changed, &placer->mutex);
 }
 
@@ -315,7 +316,7 @@ lx_status lx__placer_wait(lx__placer *placer, const lx__stage *stage, lx_error *
     lx_status status = LX_OK;
     pthread_mutex_lock(&placer->mutex);
     while (!stage->placed && !placer->failed)
-        wait_for_change(placer);
+        wait_for_change(placer, stage);
     if (!stage->placed) {
         status = placer->failure.status;
         lx__error_pass(error, &placer->failure);
@@ -328,7 +329,7 @@ void lx__placer_drain(lx__placer *placer)
 {
     pthread_mutex_lock(&placer->mutex);
     while (placer->running)
-        wait_for_change(placer);
+        wait_for_change(placer, NULL);
     pthread_mutex_unlock(&placer->mutex);
 }
 
