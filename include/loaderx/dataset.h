@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Reading of zrecord datasets, in any number of threads and processes.
+ */
+#ifndef LOADERX_DATASET_H
+#define LOADERX_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/executor.h>
+#include <loaderx/schema.h>
+
+LX_BEGIN_DECLS
+
+/** When the checksums of raw records are checked. Compressed ones are checked at every read. */
+typedef enum lx_verify {
+    LX_VERIFY_FIRST = 0,  /**< When a record is first touched through this handle. */
+    LX_VERIFY_ALWAYS = 1, /**< At every read. */
+    LX_VERIFY_NEVER = 2   /**< Never. That a value lies within committed bytes is checked all the
+                               same. */
+} lx_verify;
+
+/** How a dataset is opened for reading; defaults come from lx_dataset_options_new(). */
+typedef struct lx_dataset_options lx_dataset_options;
+
+/** The defaults: verification at first touch, the newest commit. NULL when out of memory. */
+LX_API lx_dataset_options *lx_dataset_options_new(void);
+
+/** Ends options; NULL is nothing. */
+LX_API void lx_dataset_options_free(lx_dataset_options *options);
+
+/** Sets when checksums are checked; #LX_ERR_ARGUMENT for a value that is none. */
+LX_API lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify verify,
+                                               lx_error *error);
+
+/** With true, only commits that survive a power loss are seen. */
+LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, bool durable,
+                                                lx_error *error);
+
+/**
+ * Has the files and mappings of a dataset given up on the gc queue of @p executor, and not on the
+ * thread that lets go of the last view or batch that needs them. NULL, the default: on that thread.
+ *
+ * The options keep a reference to @p executor. A dataset does not: once it is closed, what is left
+ * is given up on the thread that lets go.
+ */
+LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options,
+                                                 lx_executor *executor, lx_error *error);
+
+/**
+ * Reads a dataset: the state that was committed when it was opened, or last refreshed.
+ *
+ * @par Thread safety
+ * All calls may be made from any threads at once, lx_dataset_close() excepted. A child of fork()
+ * may go on reading.
+ */
+typedef struct lx_dataset lx_dataset;
+
+/**
+ * Opens a dataset for reading. Nothing is scanned but the log.
+ *
+ * @param[in]  path     The dataset's directory.
+ * @param[in]  options  NULL for the defaults.
+ * @param[out] dataset  To be closed with lx_dataset_close().
+ * @param[out] error    Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
+ * @retval LX_ERR_CORRUPT      meta.json, LOG or the length of a table is damaged.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_BUSY         It is just being removed.
+ * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or a table that is too large
+ *                             to be mapped on this machine.
+ * @retval LX_ERR_IO           The system refused; errno tells why.
+ */
+LX_API lx_status lx_dataset_open(const char *path, const lx_dataset_options *options,
+                                 lx_dataset **dataset, lx_error *error);
+
+/** Ends the handle. Views that are not yet released keep what they show. NULL is nothing. */
+LX_API void lx_dataset_close(lx_dataset *dataset);
+
+/**
+ * Goes on to the newest commit.
+ * @param[in]  dataset  A dataset.
+ * @param[out] changed  Whether there was a newer one; may be NULL.
+ * @param[out] error    Where a failure is told; may be NULL.
+ * @return As lx_dataset_open(); after a failure the old state stays.
+ */
+LX_API lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
+
+/** Records in the state that is being read. */
+LX_API uint64_t lx_dataset_get_length(lx_dataset *dataset);
+
+/** The fields; valid until the dataset is closed. */
+LX_API const lx_schema *lx_dataset_get_schema(const lx_dataset *dataset);
+
+/** Its directory, as it was opened; valid until the dataset is closed. */
+LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
+
+/** What tells this dataset, and this state of it, from all others. */
+typedef struct lx_identity {
+    char uuid[40];       /**< The dataset, 36 characters and a NUL. */
+    uint64_t generation; /**< Of the log. */
+    uint64_t epoch;      /**< Frame of the log. */
+    uint32_t crc;        /**< Of that frame. */
+    uint32_t sealed;     /**< 1 if the dataset is sealed. */
+} lx_identity;
+
+/** Tells which state is being read. */
+LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity);
+
+/**
+ * Copies records of one dense field into the caller's memory, in the order asked for. A missing
+ * one gives zeros.
+ *
+ * @param[in]  dataset  A dataset.
+ * @param[in]  field    Position of a dense field in the schema.
+ * @param[in]  indices  @p count indices of records, in any order, repeats allowed.
+ * @param[in]  count    How many.
+ * @param[out] out      Record i goes to @p out + i * @p stride.
+ * @param[in]  stride   Bytes from one record to the next, at least the field's size.
+ * @param[out] error    Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_RANGE     An index is not below the length; the error has it.
+ * @retval LX_ERR_CORRUPT   A record is damaged; the error has field, record, file and offset. The
+ *                          dataset stays usable; what is at @p out is not to be used.
+ * @retval LX_ERR_ARGUMENT  No such field, a field of bytes, or too small a stride.
+ */
+LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                   size_t count, void *out, size_t stride, lx_error *error);
+
+/**
+ * Tells how long records of any field are, for lx_dataset_gather_bytes().
+ *
+ * @param[in]  dataset  A dataset.
+ * @param[in]  field    Position of a field in the schema.
+ * @param[in]  indices  @p count indices of records.
+ * @param[in]  count    How many.
+ * @param[out] offsets  count + 1 numbers from 0: record i would have the bytes
+ *                      [offsets[i], offsets[i + 1]) of a buffer that holds them all.
+ * @param[out] present  @p count bytes, 0 where the record has no value; may be NULL.
+ * @param[out] error    Where a failure is told; may be NULL.
+ * @return As lx_dataset_gather().
+ */
+LX_API lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                    size_t count, uint64_t *offsets, uint8_t *present,
+                                    lx_error *error);
+
+/**
+ * Copies records of any field, back to back, to where lx_dataset_measure() put them.
+ *
+ * @param[in]  dataset  A dataset.
+ * @param[in]  field    Position of a field in the schema.
+ * @param[in]  indices  @p count indices of records.
+ * @param[in]  count    How many.
+ * @param[out] out      At least offsets[count] bytes; may be NULL if that is 0.
+ * @param[in]  offsets  As measured for the same indices.
+ * @param[out] error    Where a failure is told; may be NULL.
+ * @retval LX_ERR_MISMATCH  A record is not as long as @p offsets say: the dataset was refreshed
+ *                          between the two calls. Measure again.
+ * @return Else as lx_dataset_gather().
+ */
+LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
+                                         const uint64_t *indices, size_t count, void *out,
+                                         const uint64_t *offsets, lx_error *error);
+
+/** A record in the dataset's own memory; read-only. */
+typedef struct lx_slice {
+    const void *data; /**< Its bytes; NULL if it is missing. */
+    uint64_t size;    /**< How many. */
+} lx_slice;
+
+/** Keeps slices readable, also after the dataset is refreshed or closed. */
+typedef struct lx_view lx_view;
+
+/**
+ * Shows records of one field where they lie, without a copy.
+ *
+ * @param[in]  dataset  A dataset.
+ * @param[in]  field    Position of a field in the schema.
+ * @param[in]  indices  @p count indices of records.
+ * @param[in]  count    How many.
+ * @param[out] slices   One for each record.
+ * @param[out] view     To be released with lx_view_release(); the slices are readable until then.
+ * @param[out] error    Where a failure is told; may be NULL.
+ * @retval LX_ERR_UNSUPPORTED  A record is compressed: it has to be gathered.
+ * @return Else as lx_dataset_gather().
+ */
+LX_API lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                 size_t count, lx_slice *slices, lx_view **view, lx_error *error);
+
+/** Ends a view; any thread may. NULL is nothing. */
+LX_API void lx_view_release(lx_view *view);
+
+LX_END_DECLS
+
+#endif

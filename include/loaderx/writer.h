@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Writing of zrecord datasets: one writer a dataset at a time.
+ */
+#ifndef LOADERX_WRITER_H
+#define LOADERX_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/executor.h>
+#include <loaderx/schema.h>
+
+LX_BEGIN_DECLS
+
+/** What survives what. See doc/zrecord-format.md, "Durability". */
+typedef enum lx_durability {
+    /** A commit is synced before it returns: it survives a power loss. */
+    LX_DURABILITY_FULL = 0,
+    /** A commit survives kill -9 at once, and a power loss within about a second. */
+    LX_DURABILITY_PERIODIC = 1,
+    /** A commit survives kill -9; a power loss only after lx_writer_sync() or close. */
+    LX_DURABILITY_NONE = 2
+} lx_durability;
+
+/**
+ * How a writer works; defaults come from lx_writer_options_new().
+ * @par Thread safety
+ * One thread at a time. A writer copies what it needs: the options may go once it is open.
+ */
+typedef struct lx_writer_options lx_writer_options;
+
+/** The defaults: periodic durability, chunks of 1,048,576 records or 1 GiB, level 6, an executor
+ * of its own. NULL when out of memory. */
+LX_API lx_writer_options *lx_writer_options_new(void);
+
+/** Ends options; NULL is nothing. */
+LX_API void lx_writer_options_free(lx_writer_options *options);
+
+/** Sets what survives what; #LX_ERR_ARGUMENT for a value that is none. */
+LX_API lx_status lx_writer_options_set_durability(lx_writer_options *options,
+                                                  lx_durability durability, lx_error *error);
+
+/**
+ * Sets when a chunk is full; counts for lx_writer_create() alone.
+ *
+ * @param[in] options  Options.
+ * @param[in] records  Payloads a chunk, 1 to 2^32 - 1.
+ * @param[in] bytes    Bytes a chunk, 4096 to 2^40. A larger record gets a chunk of its own.
+ * @param[out] error   Where a failure is told; may be NULL.
+ * @retval LX_ERR_ARGUMENT  One of them is out of its range.
+ */
+LX_API lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t records,
+                                             uint64_t bytes, lx_error *error);
+
+/** Sets the effort of flate, 1 (fast) to 9 (small); #LX_ERR_ARGUMENT for anything else. */
+LX_API lx_status lx_writer_options_set_level(lx_writer_options *options, int level,
+                                             lx_error *error);
+
+/** Has the writer's tasks run by @p executor, which is referenced; NULL: by one of its own. */
+LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options,
+                                                lx_executor *executor, lx_error *error);
+
+/**
+ * Appends to a dataset.
+ *
+ * Only one writer can have a dataset open. What it appends becomes visible and durable by
+ * commits, each of them whole or not at all. After a failed append nothing more is taken until
+ * lx_writer_rollback(); after a failed sync the writer is done with (#LX_ERR_POISONED), and what
+ * was committed before is found by opening the dataset again.
+ *
+ * @par Thread safety
+ * Any thread may call, one waits for the other. A child of fork() gets #LX_ERR_FORKED.
+ */
+typedef struct lx_writer lx_writer;
+
+/**
+ * Creates a dataset and opens it for writing.
+ *
+ * @param[in]  path     Directory to make; it may exist if it is empty or holds what an
+ *                      interrupted creation left.
+ * @param[in]  schema   At least one field; copied.
+ * @param[in]  options  NULL for the defaults.
+ * @param[out] writer   To be closed with lx_writer_close().
+ * @param[out] error    Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_EXISTS    There is a dataset, or something else, at @p path.
+ * @retval LX_ERR_BUSY      Another writer is creating it.
+ * @retval LX_ERR_ARGUMENT  The schema has no field.
+ * @retval LX_ERR_IO        The system refused; errno tells why.
+ */
+LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
+                                  const lx_writer_options *options, lx_writer **writer,
+                                  lx_error *error);
+
+/**
+ * Opens a dataset to append to it. What a crash left behind is made durable or cut off first.
+ *
+ * @param[in]  path     The dataset's directory.
+ * @param[in]  options  NULL for the defaults; set_chunk does not count.
+ * @param[out] writer   To be closed with lx_writer_close().
+ * @param[out] error    Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
+ * @retval LX_ERR_BUSY         Another writer has it open; the error tells its process.
+ * @retval LX_ERR_STATE        It is sealed.
+ * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged; the error tells where.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
+ * @retval LX_ERR_IO           The system refused; errno tells why.
+ */
+LX_API lx_status lx_writer_open(const char *path, const lx_writer_options *options,
+                                lx_writer **writer, lx_error *error);
+
+/** A value of one field, to be written. Nothing is kept of it once the call returns. */
+typedef struct lx_value {
+    const void *data; /**< Its bytes; may be NULL if @ref size is 0 or #LX_NONE. */
+    uint64_t size;    /**< How many; the field's size for a dense one; #LX_NONE: it is missing. */
+} lx_value;
+
+/**
+ * Appends one record.
+ *
+ * @param[in]  writer  A writer.
+ * @param[in]  values  One for each field, in the schema's order.
+ * @param[out] index   The record's index; may be NULL.
+ * @param[out] error   Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  A value does not have its field's size; nothing was appended.
+ * @retval LX_ERR_LIMIT     A value is larger than #LX_RECORD_MAX; nothing was appended.
+ * @retval LX_ERR_IO        This or an earlier append could not be stored (a full disk, say); all
+ *                          since the last commit is to be undone by lx_writer_rollback().
+ * @retval LX_ERR_POISONED  An earlier sync failed.
+ */
+LX_API lx_status lx_writer_append(lx_writer *writer, const lx_value *values, uint64_t *index,
+                                  lx_error *error);
+
+/** Values of one field for many records, to be written. */
+typedef struct lx_values {
+    /** Dense: record after record, each of the field's size. Bytes: the values joined. NULL: all
+     * missing. */
+    const void *data;
+    /** Bytes: count + 1 places in @ref data, ascending; value i is [offsets[i], offsets[i + 1]).
+     * Dense: NULL. */
+    const uint64_t *offsets;
+    /** One byte a record, 0 for a missing one; NULL: none is missing. */
+    const uint8_t *present;
+} lx_values;
+
+/**
+ * Appends many records.
+ *
+ * @param[in]  writer   A writer.
+ * @param[in]  count    How many.
+ * @param[in]  columns  One for each field, in the schema's order.
+ * @param[out] first    Index of the first of them; may be NULL.
+ * @param[out] error    Where a failure is told; may be NULL.
+ * @retval LX_ERR_LIMIT  There would be more than 2^59 - 1 records, too; nothing was appended.
+ * @return Else as lx_writer_append(); arguments are checked for all records before any is
+ *         appended.
+ */
+LX_API lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_values *columns,
+                                  uint64_t *first, lx_error *error);
+
+/**
+ * Makes everything appended so far visible to readers, at once, and durable as the writer's
+ * options say. Within a transaction it is #LX_ERR_STATE.
+ *
+ * @retval LX_ERR_IO        Not committed, for instance for want of room; lx_writer_rollback()
+ *                          makes the writer usable again.
+ * @retval LX_ERR_POISONED  A sync failed: whether this commit survives is not known.
+ */
+LX_API lx_status lx_writer_commit(lx_writer *writer, lx_error *error);
+
+/** Commits, if no transaction is open, and makes all that is committed durable now. */
+LX_API lx_status lx_writer_sync(lx_writer *writer, lx_error *error);
+
+/**
+ * Begins a transaction: until lx_writer_end() nothing is committed, however much is appended.
+ * What was appended before is committed first. #LX_ERR_STATE if one is open already.
+ */
+LX_API lx_status lx_writer_begin(lx_writer *writer, lx_error *error);
+
+/** Ends a transaction by committing it. #LX_ERR_STATE if none is open. */
+LX_API lx_status lx_writer_end(lx_writer *writer, lx_error *error);
+
+/** Undoes all that was appended since the last commit and ends the transaction, if one is open. */
+LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
+
+/**
+ * Commits and seals: the tables hold every record, all files have exactly the bytes that count,
+ * and meta.json has their lengths and CRCs. Nothing can be appended after that. It is also the
+ * fastest form to open.
+ *
+ * @retval LX_ERR_STATE        A transaction is open.
+ * @retval LX_ERR_UNSUPPORTED  The log holds changes of old records, which this version cannot
+ *                             fold into the tables.
+ * @return Else as lx_writer_commit(). It is not sealed then, unless meta.json says so.
+ */
+LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
+
+/** Records, those appended and not yet committed with them. */
+LX_API uint64_t lx_writer_get_length(lx_writer *writer);
+
+/** The fields; valid until the writer is closed. */
+LX_API const lx_schema *lx_writer_get_schema(const lx_writer *writer);
+
+/**
+ * Commits what is pending (a transaction still open is undone), syncs, and ends the writer,
+ * whatever fails. NULL is nothing.
+ * @return The first failure of all that; the writer is gone in any case.
+ */
+LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
+
+LX_END_DECLS
+
+#endif
