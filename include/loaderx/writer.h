@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <loaderx/dataset.h>
 #include <loaderx/executor.h>
 #include <loaderx/schema.h>
 
@@ -63,15 +64,17 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options,
                                                 lx_executor *executor, lx_error *error);
 
 /**
- * Appends to a dataset.
+ * Appends to a dataset, and changes it.
  *
- * Only one writer can have a dataset open. What it appends becomes visible and durable by
- * commits, each of them whole or not at all. After a failed append nothing more is taken until
- * lx_writer_rollback(); after a failed sync the writer is done with (#LX_ERR_POISONED), and what
+ * Only one writer can have a dataset open. What is asked of it becomes visible and durable by
+ * commits, each of them whole or not at all, in the order of the calls. After a failed call nothing
+ * more is taken until lx_writer_rollback(); after a failed sync the writer is done with (#LX_ERR_POISONED), and what
  * was committed before is found by opening the dataset again.
  *
  * @par Thread safety
- * Any thread may call, one waits for the other. A child of fork() gets #LX_ERR_FORKED.
+ * Any thread may call; what they ask for forms one sequence, and a rollback undoes that of all.
+ * Compression and writing run on the writers of the executor, each into a chunk of its own. A child
+ * of fork() gets #LX_ERR_FORKED.
  */
 typedef struct lx_writer lx_writer;
 
@@ -95,7 +98,7 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
                                   lx_error *error);
 
 /**
- * Opens a dataset to append to it. What a crash left behind is made durable or cut off first.
+ * Opens a dataset to append to it or change it. What a crash left behind is made durable or cut off first.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  NULL for the defaults; set_chunk does not count.
@@ -164,14 +167,117 @@ LX_API lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_va
                                   uint64_t *first, lx_error *error);
 
 /**
- * Makes everything appended so far visible to readers, at once, and durable as the writer's
+ * Appends records of another dataset, or of this one. What is stored compressed is copied as it is
+ * where the field is compressed so here, too. Each value is verified before.
+ *
+ * Fields belong together by their names. One that @p from does not have is missing in the copies;
+ * one that this dataset does not have is left out.
+ *
+ * @param[in]  writer   A writer.
+ * @param[in]  from     The state that is read now.
+ * @param[in]  indices  @p count records of @p from, in any order, repeats allowed; NULL: the first
+ *                      @p count.
+ * @param[in]  count    How many; #LX_NONE without @p indices: all.
+ * @param[out] first    Index of the first copy; may be NULL.
+ * @param[out] error    Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_RANGE        There is no such record in @p from; nothing was appended.
+ * @retval LX_ERR_MISMATCH     A field has another dtype or shape there, or no name is the same;
+ *                             nothing was appended.
+ * @retval LX_ERR_CORRUPT      A record of @p from is damaged. All since the last commit is to be
+ *                             undone by lx_writer_rollback().
+ * @retval LX_ERR_UNSUPPORTED  A record of @p from is compressed in a way that this library cannot
+ *                             undo, and the field here is not; as LX_ERR_CORRUPT.
+ * @return Else as lx_writer_extend().
+ */
+LX_API lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *indices,
+                                uint64_t count, uint64_t *first, lx_error *error);
+
+/**
+ * Gives some fields of a record new values. The old ones stay readable to whoever has them.
+ *
+ * @param[in]  writer  A writer.
+ * @param[in]  index   A record, below lx_writer_get_length(); one that is not committed yet, too.
+ * @param[in]  fields  @p count positions in the schema. Where one is there twice, the last counts.
+ * @param[in]  values  One for each; a size of #LX_NONE makes the value missing.
+ * @param[in]  count   How many; 0 changes nothing.
+ * @param[out] error   Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_RANGE     There is no such record; nothing was changed.
+ * @retval LX_ERR_ARGUMENT  There is no such field, or a value does not have its size; nothing was
+ *                          changed.
+ * @return Else as lx_writer_append().
+ */
+LX_API lx_status lx_writer_modify(lx_writer *writer, uint64_t index, const size_t *fields,
+                                  const lx_value *values, size_t count, lx_error *error);
+
+/**
+ * Gives some fields of many records new values, in the order of @p indices.
+ *
+ * @param[in]  writer       A writer.
+ * @param[in]  indices      @p count records, as for lx_writer_modify(); repeats allowed.
+ * @param[in]  count        How many.
+ * @param[in]  fields       @p field_count positions in the schema.
+ * @param[in]  columns      One for each of them, with @p count values.
+ * @param[in]  field_count  How many fields.
+ * @param[out] error        Where a failure is told; may be NULL.
+ * @return As lx_writer_modify(); arguments are checked for all records before any is changed.
+ */
+LX_API lx_status lx_writer_modify_many(lx_writer *writer, const uint64_t *indices, uint64_t count,
+                                       const size_t *fields, const lx_values *columns,
+                                       size_t field_count, lx_error *error);
+
+/**
+ * Deletes a record. The last record takes its place, whatever that costs another structure that
+ * has kept the last one's index: there is no delete that keeps the order, since it would change the
+ * index of every record behind it. Whoever needs an order puts it into the records.
+ *
+ * @param[in]  writer  A writer.
+ * @param[in]  index   A record, below lx_writer_get_length().
+ * @param[out] moved   The index that the record had which is at @p index now; #LX_NONE if that was
+ *                     the last one and nothing moved. May be NULL.
+ * @param[out] error   Where a failure is told; may be NULL.
+ * @retval LX_ERR_RANGE  There is no such record; nothing was changed.
+ * @return Else as lx_writer_append().
+ */
+LX_API lx_status lx_writer_delete(lx_writer *writer, uint64_t index, uint64_t *moved,
+                                  lx_error *error);
+
+/**
+ * Deletes the records from @p length on; nothing moves.
+ * @retval LX_ERR_RANGE  There are fewer; nothing was changed.
+ * @return Else as lx_writer_append().
+ */
+LX_API lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error *error);
+
+/**
+ * Makes everything asked for so far visible to readers, at once, and durable as the writer's
  * options say. Within a transaction it is #LX_ERR_STATE.
  *
+ * Other threads may go on while the disk is waited for. Those of them that commit meanwhile share
+ * the next commit: together they wait for two of them at most.
+ *
+ * @retval LX_ERR_STATE     A transaction is open, or another thread rolled back before this was
+ *                          committed.
  * @retval LX_ERR_IO        Not committed, for instance for want of room; lx_writer_rollback()
  *                          makes the writer usable again.
  * @retval LX_ERR_POISONED  A sync failed: whether this commit survives is not known.
  */
 LX_API lx_status lx_writer_commit(lx_writer *writer, lx_error *error);
+
+/**
+ * Commits what was asked for so far, without waiting for it. The executor's write queue does it;
+ * several such commits become one where they can. A later rollback does not undo it.
+ *
+ * @param[in]  writer  A writer.
+ * @param[out] ticket  To be waited for with lx_ticket_wait(), which answers as lx_writer_commit(),
+ *                     and to be given up with lx_ticket_unref(), which may be at once. Canceled
+ *                     before it has begun, it is not committed by this call, but by the next commit.
+ * @param[out] error   Where a failure is told; may be NULL.
+ * @retval LX_ERR_STATE  A transaction is open.
+ * @return Else as lx_writer_append(), and as lx_executor_submit().
+ */
+LX_API lx_status lx_writer_submit_commit(lx_writer *writer, lx_ticket **ticket, lx_error *error);
 
 /** Commits, if no transaction is open, and makes all that is committed durable now. */
 LX_API lx_status lx_writer_sync(lx_writer *writer, lx_error *error);
@@ -185,7 +291,8 @@ LX_API lx_status lx_writer_begin(lx_writer *writer, lx_error *error);
 /** Ends a transaction by committing it. #LX_ERR_STATE if none is open. */
 LX_API lx_status lx_writer_end(lx_writer *writer, lx_error *error);
 
-/** Undoes all that was appended since the last commit and ends the transaction, if one is open. */
+/** Undoes all that was asked for since the last commit, or the last submitted one, and ends the
+ * transaction, if one is open. */
 LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
 
 /**

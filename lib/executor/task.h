@@ -120,6 +120,9 @@ LX_API bool lx__executor_must_help(const lx_executor *executor, lx_queue queue);
 /** LX_ERR_FORKED in a process other than the one that opened @p executor; costs a load. */
 LX_API lx_status lx__executor_check(const lx_executor *executor, lx_error *error);
 
+/** Whether nothing of the ticket's task runs or will run. */
+LX_API bool lx__ticket_is_over(lx_ticket *ticket);
+
 /** Keeps the memory of an executor, not its threads: for what may outlive its last user. */
 LX_API void lx__executor_hold(lx_executor *executor);
 

@@ -130,6 +130,14 @@ static lx_status wait_until(lx_ticket *ticket, uint64_t deadline, lx_error *erro
     return status;
 }
 
+bool lx__ticket_is_over(lx_ticket *ticket)
+{
+    pthread_mutex_lock(&ticket->lock);
+    bool over = ticket->over;
+    pthread_mutex_unlock(&ticket->lock);
+    return over;
+}
+
 lx_status lx_ticket_wait(lx_ticket *ticket, lx_error *error)
 {
     if (ticket == NULL)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/chunk-file.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -12,10 +14,111 @@
  * that a writer of many small chunks does not run out of descriptors. */
 #define OPEN_MAX 16
 
-static bool is_full(const lx__chunk_files *files, const lx__chunk_item *item)
+static bool is_full(const lx__chunk_pool *pool, const lx__chunk_item *item)
 {
-    return item->records >= files->records_limit || item->bytes >= files->bytes_limit;
+    return item->records >= pool->records_limit || item->bytes >= pool->bytes_limit;
 }
+
+/* ---- what the lanes share */
+
+void lx__chunk_pool_init(lx__chunk_pool *pool)
+{
+    *pool = (lx__chunk_pool){0};
+    pthread_mutex_init(&pool->mutex, NULL);
+}
+
+void lx__chunk_pool_free(lx__chunk_pool *pool)
+{
+    pthread_mutex_destroy(&pool->mutex);
+}
+
+void lx__chunk_pool_offer(lx__chunk_pool *pool, const lx__chunk_item *item)
+{
+    if (is_full(pool, item))
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    if (pool->spare_count < LX__SPARE_CHUNKS) {
+        pool->spare[pool->spare_count++] = *item;
+    } else {
+        size_t fullest = 0;
+        for (size_t i = 1; i < LX__SPARE_CHUNKS; i++)
+            if (pool->spare[i].bytes > pool->spare[fullest].bytes)
+                fullest = i;
+        if (item->bytes < pool->spare[fullest].bytes)
+            pool->spare[fullest] = *item;
+    }
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void lx__chunk_pool_forget(lx__chunk_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->spare_count = 0;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+uint32_t lx__chunk_pool_next(lx__chunk_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    uint32_t next = pool->next_id;
+    pthread_mutex_unlock(&pool->mutex);
+    return next;
+}
+
+void lx__chunk_pool_hold(lx__chunk_pool *pool, bool held)
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->held = held;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/** Takes a spare chunk with room for a payload. */
+static bool take_spare(lx__chunk_pool *pool, uint64_t size, uint32_t align, lx__chunk_item *item)
+{
+    bool found = false;
+    pthread_mutex_lock(&pool->mutex);
+    for (size_t i = 0; i < pool->spare_count && !found; i++) {
+        lx__chunk_item spare = pool->spare[i];
+        found = lx__range_fits(lx__align_up(spare.bytes, align), size, pool->bytes_limit);
+        if (!found)
+            continue;
+        *item = spare;
+        pool->spare[i] = pool->spare[--pool->spare_count];
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return found;
+}
+
+/** An id that nobody has had. */
+static lx_status take_id(lx__chunk_pool *pool, uint32_t *id, lx_error *error)
+{
+    lx_status status = LX_OK;
+    pthread_mutex_lock(&pool->mutex);
+    if (pool->next_id > LX__CHUNK_ID_MAX)
+        status = lx__fail(error, LX_ERR_LIMIT, "all %u chunk ids are used up: copy the dataset",
+                          LX__CHUNK_ID_MAX);
+    else
+        *id = pool->next_id++;
+    pthread_mutex_unlock(&pool->mutex);
+    return status;
+}
+
+static bool is_held(lx__chunk_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    bool held = pool->held;
+    pthread_mutex_unlock(&pool->mutex);
+    return held;
+}
+
+static void note(lx__chunk_pool *pool, bool *what)
+{
+    pthread_mutex_lock(&pool->mutex);
+    *what = true;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* ---- those of a lane */
 
 /** Adds a chunk: @p fresh, or one that has the bytes of its item. */
 static lx_status add(lx__chunk_files *files, const lx__chunk_item *item, bool fresh,
@@ -23,6 +126,7 @@ static lx_status add(lx__chunk_files *files, const lx__chunk_item *item, bool fr
 {
     char name[LX__NAME_SIZE];
     lx_status status;
+    const lx__file *directory = files->pool->directory;
     lx__chunk_file *list =
         lx__grow_array(files->list, files->count, &files->capacity, sizeof *list);
     if (list == NULL)
@@ -32,20 +136,13 @@ static lx_status add(lx__chunk_files *files, const lx__chunk_item *item, bool fr
     *chunk = (lx__chunk_file){.now = *item, .committed = *item};
     lx__chunk_name(item->id, name);
     if (fresh)
-        status = lx__file_open(&chunk->file, files->directory, name, O_RDWR | O_CREAT | O_EXCL,
-                               error);
+        status = lx__file_open(&chunk->file, directory, name, O_RDWR | O_CREAT | O_EXCL, error);
     else
-        status = lx__committed_open(&chunk->file, files->directory, name, O_RDWR, item->bytes,
-                                    false, error);
+        status = lx__committed_open(&chunk->file, directory, name, O_RDWR, item->bytes, false,
+                                    error);
     if (status == LX_OK)
         files->count++;
     return status;
-}
-
-lx_status lx__chunk_files_resume(lx__chunk_files *files, const lx__chunk_item *item,
-                                 lx_error *error)
-{
-    return add(files, item, false, error);
 }
 
 /** The chunk that is appended to; NULL if there is none, or it is full. */
@@ -54,7 +151,7 @@ static lx__chunk_file *current(const lx__chunk_files *files)
     if (files->count == 0)
         return NULL;
     lx__chunk_file *last = lx__chunk_files_last(files);
-    return is_full(files, &last->now) ? NULL : last;
+    return is_full(files->pool, &last->now) ? NULL : last;
 }
 
 bool lx__chunk_files_fits(const lx__chunk_files *files, uint64_t size, uint32_t align)
@@ -63,14 +160,14 @@ bool lx__chunk_files_fits(const lx__chunk_files *files, uint64_t size, uint32_t 
     /* A payload larger than the limit gets a chunk of its own. */
     return chunk != NULL &&
            (chunk->now.bytes == 0 ||
-            lx__range_fits(lx__align_up(chunk->now.bytes, align), size, files->bytes_limit));
+            lx__range_fits(lx__align_up(chunk->now.bytes, align), size, files->pool->bytes_limit));
 }
 
 void lx__chunk_files_left(const lx__chunk_files *files, uint64_t *bytes, uint64_t *records)
 {
     const lx__chunk_file *chunk = current(files);
-    *bytes = chunk != NULL ? files->bytes_limit - chunk->now.bytes : 0;
-    *records = chunk != NULL ? files->records_limit - chunk->now.records : 0;
+    *bytes = chunk != NULL ? files->pool->bytes_limit - chunk->now.bytes : 0;
+    *records = chunk != NULL ? files->pool->records_limit - chunk->now.records : 0;
 }
 
 static lx_status sync_one(lx__chunk_files *files, lx__chunk_file *chunk, lx_error *error)
@@ -79,7 +176,8 @@ static lx_status sync_one(lx__chunk_files *files, lx__chunk_file *chunk, lx_erro
         return LX_OK;
     lx_status status = lx__file_sync_data(&chunk->file, error);
     chunk->dirty = status != LX_OK;
-    files->sync_failed = files->sync_failed || chunk->dirty;
+    if (chunk->dirty)
+        note(files->pool, &files->pool->sync_failed);
     return status;
 }
 
@@ -89,6 +187,8 @@ static lx_status close_full(lx__chunk_files *files, lx_error *error)
 {
     size_t open = 0;
     lx_status status = LX_OK;
+    if (is_held(files->pool))
+        return LX_OK;
     for (size_t i = files->count; status == LX_OK && i-- != 0;) {
         lx__chunk_file *chunk = &files->list[i];
         if (chunk->file.fd == -1 || ++open <= OPEN_MAX)
@@ -102,20 +202,20 @@ static lx_status close_full(lx__chunk_files *files, lx_error *error)
     return status == LX_OK ? LX_OK : LX_ERR_POISONED;
 }
 
-static lx_status add_new(lx__chunk_files *files, lx_error *error)
+static lx_status add_another(lx__chunk_files *files, uint64_t size, uint32_t align,
+                             lx_error *error)
 {
-    if (files->next_id > LX__CHUNK_ID_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "all %u chunk ids are used up: copy the dataset",
-                        LX__CHUNK_ID_MAX);
+    lx__chunk_item item = {0};
     lx_status status = close_full(files, error);
     if (status != LX_OK)
         return status;
-    lx__chunk_item item = {.id = files->next_id};
-    status = add(files, &item, true, error);
-    if (status == LX_OK) {
-        files->next_id++;
-        files->directory_dirty = true;
-    }
+    bool fresh = !take_spare(files->pool, size, align, &item);
+    if (fresh)
+        status = take_id(files->pool, &item.id, error);
+    if (status == LX_OK)
+        status = add(files, &item, fresh, error);
+    if (status == LX_OK && item.bytes == 0) /* a committed one of nothing may not be there yet */
+        note(files->pool, &files->pool->directory_dirty);
     return status;
 }
 
@@ -126,15 +226,15 @@ static lx_status reopen(const lx__chunk_files *files, lx__chunk_file *chunk, lx_
     if (chunk->file.fd != -1)
         return LX_OK;
     lx__chunk_name(chunk->now.id, name);
-    return lx__file_open(&chunk->file, files->directory, name, O_RDWR, error);
+    return lx__file_open(&chunk->file, files->pool->directory, name, O_RDWR, error);
 }
 
 lx_status lx__chunk_files_room(lx__chunk_files *files, uint64_t size, uint32_t align,
                                lx__chunk_file **chunk, uint64_t *start, lx_error *error)
 {
     bool fits = lx__chunk_files_fits(files, size, align);
-    lx_status status =
-        fits ? reopen(files, lx__chunk_files_last(files), error) : add_new(files, error);
+    lx_status status = fits ? reopen(files, lx__chunk_files_last(files), error)
+                            : add_another(files, size, align, error);
     if (status != LX_OK)
         return status;
     *chunk = lx__chunk_files_last(files);
@@ -142,37 +242,55 @@ lx_status lx__chunk_files_room(lx__chunk_files *files, uint64_t size, uint32_t a
     return LX_OK;
 }
 
-lx_status lx__chunk_files_sync(lx__chunk_files *files, lx_error *error)
+lx_status lx__chunk_files_barrier(lx__chunk_files *files, lx__barrier *barrier, lx_error *error)
 {
-    lx_status status = LX_OK;
-    if (files->sync_failed)
-        return lx__fail(error, LX_ERR_POISONED, "an earlier sync of a chunk failed");
-#ifdef SYNC_FILE_RANGE_WRITE
-    /* Start them all, then wait for each: the device sees them together. */
-    for (size_t i = 0; files->count > 1 && i < files->count; i++)
-        if (files->list[i].dirty)
-            (void)sync_file_range(files->list[i].file.fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-#endif
-    for (size_t i = 0; status == LX_OK && i < files->count; i++)
-        status = sync_one(files, &files->list[i], error);
-    if (status == LX_OK && files->directory_dirty && !LX__FAULT(CHUNK_DIRECTORY_SYNC)) {
-        status = lx__file_sync(files->directory, error);
-        if (status == LX_OK)
-            files->directory_dirty = false;
+    lx__chunk_pool *pool = files->pool;
+    lx_status status = lx__barrier_reserve(barrier, files->count + 1, error);
+    if (status != LX_OK)
+        return status;
+    pthread_mutex_lock(&pool->mutex);
+    bool failed = pool->sync_failed;
+    if (!failed && pool->directory_dirty && !LX__FAULT(CHUNK_DIRECTORY_SYNC)) {
+        lx__barrier_add_directory(barrier, pool->directory);
+        pool->directory_dirty = false;
     }
-    return status;
+    pthread_mutex_unlock(&pool->mutex);
+    if (failed)
+        return lx__fail(error, LX_ERR_POISONED, "an earlier sync of a chunk failed");
+    for (size_t i = 0; i < files->count; i++) {
+        lx__chunk_file *chunk = &files->list[i];
+        if (chunk->dirty && !LX__FAULT(CHUNK_SYNC)) {
+            lx__barrier_add(barrier, &chunk->file);
+            chunk->dirty = false;
+        }
+    }
+    return LX_OK;
 }
 
-void lx__chunk_files_committed(lx__chunk_files *files)
+static int compare_ids(const void *a, const void *b)
+{
+    uint32_t left = ((const lx__chunk_item *)a)->id, right = ((const lx__chunk_item *)b)->id;
+    return (left > right) - (left < right);
+}
+
+void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *items, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < files->count; i++) {
         lx__chunk_file *chunk = &files->list[i];
-        chunk->committed = chunk->now;
-        if (is_full(files, &chunk->now) && !chunk->dirty)
-            lx__file_close(&chunk->file);
-        else
+        const lx__chunk_item *item = count != 0 ? bsearch(&chunk->now, items, count, sizeof *items,
+                                                          compare_ids)
+                                                : NULL;
+        if (item != NULL)
+            chunk->committed = *item;
+        bool waits = chunk->dirty || lx__chunk_file_has_grown(chunk);
+        bool goes_on = i + 1 == files->count && !is_full(files->pool, &chunk->now);
+        if (waits || goes_on) {
             files->list[kept++] = *chunk;
+            continue;
+        }
+        lx__file_close(&chunk->file);
+        lx__chunk_pool_offer(files->pool, &chunk->now); /* it was left for want of room */
     }
     files->count = kept;
 }
@@ -191,7 +309,7 @@ lx_status lx__chunk_files_rollback(lx__chunk_files *files, lx_error *error)
         char name[LX__NAME_SIZE];
         lx__chunk_name(chunk->now.id, name);
         lx__file_close(&chunk->file);
-        lx_status removed = lx__file_remove(files->directory, name, error);
+        lx_status removed = lx__file_remove(files->pool->directory, name, error);
         if (status == LX_OK)
             status = removed;
     }

@@ -23,8 +23,10 @@ static void tick(lx__task *task, size_t part)
     atomic_store_explicit(&writer->sync_due, true, memory_order_release);
     if (pthread_mutex_trylock(&writer->mutex) != 0)
         return;
-    if (writer->failure.status == LX_OK && lx__placer_idle(&writer->placer)) {
-        (void)lx__writer_sync_frame(writer, NULL); /* a failure is noted for the next call */
+    if (!writer->calling && !writer->committing && writer->failure.status == LX_OK &&
+        lx__placer_idle(&writer->placer)) {
+        /* A failure is noted for the next call. */
+        (void)lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);
         atomic_store_explicit(&writer->sync_due, false, memory_order_release);
     }
     pthread_mutex_unlock(&writer->mutex);
@@ -91,8 +93,6 @@ lx_status lx__clock_catch_up(lx_writer *writer, lx_error *error)
 {
     if (!atomic_load_explicit(&writer->sync_due, memory_order_acquire))
         return LX_OK;
-    lx__placer_drain(&writer->placer);
-    lx_status status = lx__writer_sync_frame(writer, error);
     atomic_store_explicit(&writer->sync_due, false, memory_order_release);
-    return status;
+    return lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, error);
 }

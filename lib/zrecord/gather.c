@@ -138,27 +138,31 @@ static inline bool is_intact(const gather *g, uint64_t index, const uint8_t *dat
     return true;
 }
 
-static lx_status inflate_value(gather *g, uint64_t index, const lx__entry *entry,
-                               const lx__value_place *place, uint8_t *out, lx_error *error)
+lx_status lx__inflate_value(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                            const lx__entry *entry, const lx__value_place *place,
+                            lx__inflater *inflater, uint8_t *out, lx_error *error)
 {
-    const lx__field *field = lx__schema_field(g->snapshot->store->meta.schema, g->field);
     lx_status status = LX_OK;
-    if (field->shown.compression == LX__ZSTD)
+    if (lx__schema_field(snapshot->store->meta.schema, field)->shown.compression == LX__ZSTD)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
                           "the record is compressed by zstd, which this library does not have");
-    if (status == LX_OK && g->inflater == NULL) {
-        g->inflater = lx__store_take_inflater(g->snapshot->store);
-        if (g->inflater == NULL)
-            status = lx__fail_memory(error, "decompression");
-    }
-    if (status == LX_OK &&
-        !lx__inflate(g->inflater, place->data, place->physical, out, place->logical))
+    else if (!lx__inflate(inflater, place->data, place->physical, out, place->logical))
         status = lx__fail(error, LX_ERR_CORRUPT,
                           "%u stored bytes are not a Deflate stream of %u bytes",
                           place->physical, place->logical);
     if (status != LX_OK)
-        lx__snapshot_blame(g->snapshot, g->field, index, entry, error);
+        lx__snapshot_blame(snapshot, field, index, entry, error);
     return status;
+}
+
+static lx_status inflate_value(gather *g, uint64_t index, const lx__entry *entry,
+                               const lx__value_place *place, uint8_t *out, lx_error *error)
+{
+    if (g->inflater == NULL)
+        g->inflater = lx__store_take_inflater(g->snapshot->store);
+    if (g->inflater == NULL)
+        return lx__fail_memory(error, "decompression");
+    return lx__inflate_value(g->snapshot, g->field, index, entry, place, g->inflater, out, error);
 }
 
 /** A missing value counts as zeros in a dense field, and as nothing in one of bytes. */

@@ -13,7 +13,8 @@ lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
     return status;
 }
 
-lx_status lx__writer_enter(lx_writer *writer, lx_error *error)
+/** Takes the mutex and waits until no call, and if @p alone no commit, is in its midst. */
+static lx_status enter(lx_writer *writer, bool alone, lx_error *error)
 {
     if (writer == NULL)
         return lx__fail_null(error, "writer");
@@ -21,12 +22,36 @@ lx_status lx__writer_enter(lx_writer *writer, lx_error *error)
         return lx__fail(error, LX_ERR_FORKED,
                         "this writer belongs to the parent process: open one after fork");
     pthread_mutex_lock(&writer->mutex);
+    while (writer->calling || (alone && writer->committing))
+        pthread_cond_wait(&writer->turn, &writer->mutex);
     return LX_OK;
+}
+
+lx_status lx__writer_enter(lx_writer *writer, lx_error *error)
+{
+    return enter(writer, false, error);
+}
+
+lx_status lx__writer_enter_alone(lx_writer *writer, lx_error *error)
+{
+    return enter(writer, true, error);
 }
 
 void lx__writer_leave(lx_writer *writer)
 {
     pthread_mutex_unlock(&writer->mutex);
+}
+
+bool lx__writer_is_at_rest(lx_writer *writer)
+{
+    if (pthread_mutex_trylock(&writer->mutex) != 0)
+        return false;
+    bool rests = !writer->calling && !writer->committing &&
+                 pthread_mutex_trylock(&writer->placer.mutex) == 0;
+    if (rests)
+        pthread_mutex_unlock(&writer->placer.mutex);
+    pthread_mutex_unlock(&writer->mutex);
+    return rests && lx__placer_idle(&writer->placer);
 }
 
 lx_status lx__writer_usable(lx_writer *writer, lx_error *error)
@@ -51,16 +76,20 @@ static void tell_poisoned(lx_error *failure)
              line);
 }
 
-lx_status lx__writer_note(lx_writer *writer, lx_status status, const lx_error *failure,
-                          lx_error *error)
+lx_status lx__writer_note(lx_writer *writer, uint64_t call, lx_status status,
+                          const lx_error *failure, lx_error *error)
 {
     if (status == LX_OK)
         return LX_OK;
     lx_error told = *failure;
     if (status == LX_ERR_POISONED && writer->failure.status != LX_ERR_POISONED)
         tell_poisoned(&told);
-    if (writer->failure.status == LX_OK || status == LX_ERR_POISONED)
+    if (writer->failure.status == LX_OK || status == LX_ERR_POISONED) {
         writer->failure = told;
+        writer->failed_call = status == LX_ERR_POISONED ? 0 : call;
+    } else if (call < writer->failed_call) {
+        writer->failed_call = call;
+    }
     lx__error_pass(error, &told);
     return status;
 }

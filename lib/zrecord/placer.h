@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Gives payloads their place: compresses the values of stages and appends them to chunks.
+ * @brief Has stages placed by the lanes of a writer, several at a time.
  *
- * Stages are placed one after another, in the order in which they were given, by a thread of the
- * executor's write queue, or by the caller where it would wait anyway. The first failure ends it:
- * all stages behind it are left unplaced until lx__placer_reset().
+ * A lane is a task of the executor's write queue; there are as many as the executor may have
+ * writers. Lanes take stages in the order in which they were given. A stage is placed by one lane,
+ * or by the caller where he would wait anyway. The first failure ends it: stages that no lane has
+ * taken are left unplaced until lx__placer_reset().
  */
 #ifndef LX_ZRECORD_PLACER_H
 #define LX_ZRECORD_PLACER_H
@@ -13,47 +14,41 @@
 #include <pthread.h>
 
 #include "executor/task.h"
-#include "zrecord/chunk-file.h"
-#include "zrecord/codec.h"
-#include "zrecord/stage.h"
+#include "zrecord/lane.h"
 
-/** Memory that grows. */
-typedef struct lx__buffer {
-    uint8_t *data;
-    size_t used;
-    size_t capacity;
-} lx__buffer;
+/** A lane and its thread. */
+typedef struct lx__placer_lane {
+    lx__lane lane; /**< Of the thread that places; of the caller's while nothing is running. */
+    lx__task task;
+    struct lx__placer *placer;
+    bool running; /**< The task is with the executor. Under the placer's mutex. */
+} lx__placer_lane;
 
 typedef struct lx__placer {
-    /* Set at the start. */
     lx_executor *executor;
-    const lx__entry_rules *rules;
-    size_t fields;
-    int level;
-    bool compresses; /**< Some field is compressed. */
+    lx__chunk_pool pool;
+    lx__placer_lane lanes[LX_MAX_WRITERS];
+    size_t lane_count; /**< 0 until it is started. */
 
-    pthread_mutex_t mutex; /**< For the queue, and for the stages' placed. */
-    pthread_cond_t changed;
-    lx__stage *head, *tail;
-    bool running; /**< The task is with the executor. */
-    unsigned starts; /**< How often it was given to it. */
+    pthread_mutex_t mutex;  /**< For all below, and for the fate of stages. */
+    pthread_cond_t changed; /**< Something of it has. */
+    uint64_t changes;       /**< How often. */
+    lx__stage *head, *tail; /**< Stages that no lane has taken. */
     bool failed;
     lx_error failure;
-
-    /* Of the thread that places; of the caller's while nothing is running. */
-    lx__task task;
-    lx__chunk_files chunks;
-    lx__deflater *deflater;
-    lx__buffer output; /**< Payloads not yet written, the end of the last chunk. */
-    lx__buffer packed; /**< A value compressed. */
 } lx__placer;
 
 /** Prepares a zeroed placer, so that it can be closed. */
-void lx__placer_init(lx__placer *placer, int level);
+void lx__placer_init(lx__placer *placer);
 
-/** Makes it ready to place; its chunks are set by the caller. @p rules, one a field, are kept. */
+/**
+ * Makes it ready to place.
+ * @param rules   One a field, kept; may be changed by calling again while nothing is running.
+ * @param fields  How many.
+ * @param level   Of flate.
+ */
 void lx__placer_start(lx__placer *placer, lx_executor *executor, const lx__entry_rules *rules,
-                      size_t fields);
+                      size_t fields, int level);
 
 void lx__placer_close(lx__placer *placer);
 
@@ -63,7 +58,7 @@ lx_status lx__placer_submit(lx__placer *placer, lx__stage *stage, lx_error *erro
 /** Places a stage on this thread; nothing may be running or waiting. */
 lx_status lx__placer_place(lx__placer *placer, lx__stage *stage, lx_error *error);
 
-/** Waits until @p stage is placed, or cannot be: then that failure is returned. */
+/** Waits until @p stage is placed, or cannot be: then the first failure is returned. */
 lx_status lx__placer_wait(lx__placer *placer, const lx__stage *stage, lx_error *error);
 
 /** Waits until nothing is running, whatever failed. */
@@ -72,7 +67,7 @@ void lx__placer_drain(lx__placer *placer);
 /** Whether nothing is running or waiting. */
 bool lx__placer_idle(lx__placer *placer);
 
-/** Forgets a failure; drained before. */
-void lx__placer_reset(lx__placer *placer);
+/** Forgets a failure, and brings the chunks of all lanes back to what is committed; drained before. */
+lx_status lx__placer_reset(lx__placer *placer, lx_error *error);
 
 #endif

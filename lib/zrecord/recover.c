@@ -183,33 +183,60 @@ static lx_status cut_log(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** Takes up the committed entries that are in the log alone, and the chunk to append to. */
-static lx_status take_up(lx_writer *writer, lx_error *error)
+/** Takes up the committed entries that are in the log alone: those of rows behind the tables, and
+ * those that stand in place of rows. */
+static lx_status take_up_sets(lx_writer *writer, lx_error *error)
 {
-    lx__state *state = &writer->state;
-    uint64_t first = state->rows < state->length ? state->rows : state->length;
+    const lx__state *state = &writer->state;
     lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
-                                     state->table_generation, state->rows, first, error);
-    for (uint64_t index = first; status == LX_OK && index < state->length; index++)
+                                     state->table_generation, state->rows, state->rows, error);
+    for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
         status = lx__rows_add(&writer->rows, error);
-    writer->changes = state->rows > state->length;
     for (size_t i = 0; status == LX_OK && i < state->sets.capacity; i++) {
         const lx__set *set = &state->sets.slots[i];
         if (!set->used)
             continue;
         lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
-        if (set->index >= first)
+        if (set->index >= state->rows) {
             lx__rows_put(&writer->rows, set->field, set->index, &entry);
-        else
-            writer->changes = true;
+            continue;
+        }
+        status = lx__changes_reserve(&writer->live, 1, error);
+        if (status == LX_OK)
+            lx__changes_put(&writer->live, set->field, set->index, &entry);
     }
-    const lx__chunk_item *last =
-        state->chunk_count != 0 ? &state->chunks[state->chunk_count - 1] : NULL;
-    if (status == LX_OK && last != NULL && last->records < writer->meta.chunk_records &&
-        last->bytes < writer->meta.chunk_limit)
-        status = lx__chunk_files_resume(&writer->placer.chunks, last, error);
-    writer->length = state->length;
-    lx__sets_free(&state->sets);
+    return status;
+}
+
+/** Chunks that will be appended to must have what is committed of them. */
+static lx_status look_at_spares(lx_writer *writer, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    const lx__chunk_pool *pool = &writer->placer.pool;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < pool->spare_count; i++) {
+        lx__file file;
+        const lx__chunk_item *item = &pool->spare[i];
+        if (item->bytes == 0)
+            continue; /* it may be absent */
+        lx__chunk_name(item->id, name);
+        status = lx__committed_open(&file, pool->directory, name, O_RDWR, item->bytes, false, error);
+        if (status == LX_OK)
+            lx__file_close(&file);
+    }
+    return status;
+}
+
+/** What is committed, as the writer holds it, and the chunks that may be appended to. */
+static lx_status take_up(lx_writer *writer, lx_error *error)
+{
+    lx_status status = take_up_sets(writer, error);
+    for (size_t i = 0; i < writer->state.chunk_count; i++)
+        lx__chunk_pool_offer(&writer->placer.pool, &writer->state.chunks[i]);
+    if (status == LX_OK)
+        status = look_at_spares(writer, error);
+    writer->length = writer->collected = writer->state.length;
+    lx__sets_free(&writer->state.sets);
     return status;
 }
 

@@ -93,13 +93,14 @@ lx__entry lx__rows_get(const lx__rows *rows, size_t field, uint64_t index)
                           rows->fields[field].check_rows + row * LX__CHECK_ROW);
 }
 
-lx_status lx__rows_take(lx__rows *rows, const lx__stage *stage, lx_error *error)
+lx_status lx__rows_take(lx__rows *rows, const lx__staged *values, uint64_t records,
+                        lx_error *error)
 {
-    lx_status status = reserve(rows, stage->records, error);
+    lx_status status = reserve(rows, records, error);
     if (status != LX_OK)
         return status;
-    const lx__staged *value = stage->values;
-    for (uint64_t i = 0; i < stage->records; i++) {
+    const lx__staged *value = values;
+    for (uint64_t i = 0; i < records; i++) {
         uint64_t index = rows->first + rows->count++;
         uint32_t index_crc = lx__index_crc(index);
         for (size_t field = 0; field < rows->field_count; field++, value++) {
@@ -146,38 +147,40 @@ lx_status lx__rows_write(lx__rows *rows, lx_error *error)
     return LX_OK;
 }
 
-void lx__rows_cut(lx__rows *rows, uint64_t length)
+lx_status lx__rows_read(const lx__rows *rows, size_t field, uint64_t index, lx__entry *entry,
+                        lx_error *error)
 {
-    if (rows->first > length)
-        rows->first = length;
-    if (rows->count > length - rows->first)
-        rows->count = (size_t)(length - rows->first);
+    uint8_t offset_row[LX__OFFSET_ROW], check_row[LX__CHECK_ROW];
+    const lx__table_files *files = &rows->fields[field];
+    lx_status status = lx__file_read(&files->offsets, offset_row, sizeof offset_row,
+                                     index * LX__OFFSET_ROW, error);
+    if (status == LX_OK)
+        status = lx__file_read(&files->checks, check_row, sizeof check_row,
+                               index * LX__CHECK_ROW, error);
+    if (status == LX_OK)
+        *entry = lx__entry_load(offset_row, check_row);
+    return status;
 }
 
-void lx__rows_drop(lx__rows *rows, size_t count)
+void lx__rows_cut(lx__rows *rows, uint64_t end)
 {
-    for (size_t i = 0; i < rows->field_count; i++) {
-        lx__table_files *files = &rows->fields[i];
-        memmove(files->offset_rows, files->offset_rows + count * LX__OFFSET_ROW,
-                (rows->count - count) * LX__OFFSET_ROW);
-        memmove(files->check_rows, files->check_rows + count * LX__CHECK_ROW,
-                (rows->count - count) * LX__CHECK_ROW);
-    }
-    rows->first += count;
-    rows->count -= count;
+    if (rows->first > end)
+        rows->first = end;
+    if (rows->count > end - rows->first)
+        rows->count = (size_t)(end - rows->first);
 }
 
-lx_status lx__rows_sync(lx__rows *rows, lx_error *error)
+lx_status lx__rows_barrier(lx__rows *rows, lx__barrier *barrier, lx_error *error)
 {
-    lx_status status = LX_OK;
     if (!rows->dirty || LX__FAULT(TABLE_SYNC))
         return LX_OK;
-    for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
-        status = lx__file_sync_data(&rows->fields[i].offsets, error);
-        if (status == LX_OK)
-            status = lx__file_sync_data(&rows->fields[i].checks, error);
+    lx_status status = lx__barrier_reserve(barrier, 2 * rows->field_count, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < rows->field_count; i++) {
+        lx__barrier_add(barrier, &rows->fields[i].offsets);
+        lx__barrier_add(barrier, &rows->fields[i].checks);
     }
-    if (status == LX_OK)
-        rows->dirty = false;
-    return status;
+    rows->dirty = false;
+    return LX_OK;
 }

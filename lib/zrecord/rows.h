@@ -10,6 +10,7 @@
 #define LX_ZRECORD_ROWS_H
 
 #include "base/file.h"
+#include "zrecord/barrier.h"
 #include "zrecord/schema.h"
 #include "zrecord/stage.h"
 
@@ -37,8 +38,10 @@ lx_status lx__rows_open(lx__rows *rows, const lx__file *directory, const lx_sche
 
 void lx__rows_close(lx__rows *rows);
 
-/** Adds the records of a placed stage behind the rows that wait, their CRCs completed. */
-lx_status lx__rows_take(lx__rows *rows, const lx__stage *stage, lx_error *error);
+/** Adds @p records records behind the rows that wait, their CRCs completed: @p values has one for
+ * each field of each of them. */
+lx_status lx__rows_take(lx__rows *rows, const lx__staged *values, uint64_t records,
+                        lx_error *error);
 
 /** Adds one row of missing values, to be filled in by lx__rows_put(). */
 lx_status lx__rows_add(lx__rows *rows, lx_error *error);
@@ -49,16 +52,18 @@ void lx__rows_put(lx__rows *rows, size_t field, uint64_t index, const lx__entry 
 /** The entry of @p field in row @p index, which waits. */
 lx__entry lx__rows_get(const lx__rows *rows, size_t field, uint64_t index);
 
+/** Reads the entry of @p field in row @p index, which is in the tables. */
+lx_status lx__rows_read(const lx__rows *rows, size_t field, uint64_t index, lx__entry *entry,
+                        lx_error *error);
+
 /** Appends all rows that wait to the tables; then none waits. */
 lx_status lx__rows_write(lx__rows *rows, lx_error *error);
 
-/** Forgets rows from @p length on, also those that are in the tables already. */
-void lx__rows_cut(lx__rows *rows, uint64_t length);
+/** Forgets rows from @p end on, also those that are in the tables already. */
+void lx__rows_cut(lx__rows *rows, uint64_t end);
 
-/** Forgets the first @p count rows that wait. */
-void lx__rows_drop(lx__rows *rows, size_t count);
-
-/** Makes the tables durable. */
-lx_status lx__rows_sync(lx__rows *rows, lx_error *error);
+/** Adds to @p barrier the tables, if they were written since the last sync. They count as synced
+ * from here on. */
+lx_status lx__rows_barrier(lx__rows *rows, lx__barrier *barrier, lx_error *error);
 
 #endif

@@ -95,12 +95,26 @@ static bool is_sealed(const lx_writer *writer)
     return sealed;
 }
 
+/** Whether entries of the tables are not what counts. */
+static bool needs_fold(const lx_writer *writer)
+{
+    bool needs = writer->state.rows > writer->state.length;
+    for (size_t i = 0; i < writer->live.count; i++)
+        needs = needs || writer->live.list[i].index < writer->state.length;
+    return needs;
+}
+
 static lx_status seal(lx_writer *writer, lx_error *error)
 {
     size_t tables = 2 * writer->rows.field_count;
-    lx_status status = lx__writer_commit_rows(writer, error);
+    lx_status status = lx__writer_commit(
+        writer, writer->calls, LX__COMMIT_SYNCED | LX__COMMIT_ROWS | LX__COMMIT_ALONE, error);
     if (status != LX_OK)
         return status;
+    if (needs_fold(writer))
+        return lx__fail(error, LX_ERR_UNSUPPORTED,
+                        "the log holds changes of records that are in the tables already; this "
+                        "version cannot fold them into new tables");
     lx__table_seal *seals = lx__alloc_array(tables, sizeof *seals);
     if (seals == NULL)
         return lx__fail_memory(error, "sealing");
@@ -118,7 +132,7 @@ static lx_status seal(lx_writer *writer, lx_error *error)
 
 lx_status lx_writer_seal(lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx__writer_enter(writer, error);
+    lx_status status = lx__writer_enter_alone(writer, error);
     if (status != LX_OK)
         return status;
     status = lx__writer_usable(writer, error);
@@ -130,7 +144,7 @@ lx_status lx_writer_seal(lx_writer *writer, lx_error *error)
         if (status == LX_ERR_UNSUPPORTED)
             lx__error_pass(error, &failure); /* nothing was changed, and appending may go on */
         else
-            lx__writer_note(writer, status, &failure, error);
+            lx__writer_note(writer, 0, status, &failure, error);
     }
     lx__writer_leave(writer);
     return status;

@@ -12,82 +12,79 @@ static lx__stage *stage_at(const lx_writer *writer, size_t position)
     return writer->stages[(writer->oldest + position) % LX__STAGES];
 }
 
-/** Waits for the oldest stage and takes its rows. */
-static lx_status collect_oldest(lx_writer *writer, lx_error *error)
+lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error)
 {
+    lx_error failure = LX_ERROR_INIT;
     lx__stage *stage = stage_at(writer, 0);
-    lx_status status = lx__placer_wait(&writer->placer, stage, error);
-    if (status == LX_OK)
-        status = lx__rows_take(&writer->rows, stage, error);
-    if (status == LX_OK && writer->rows.count >= BULK_ROWS &&
-        writer->rows.first >= writer->state.rows)
-        status = lx__rows_write(&writer->rows, error);
+    lx_status status = lx__placer_wait(&writer->placer, stage, &failure);
+    uint64_t call = writer->collected_call + 1;
+    if (status == LX_OK) {
+        call = 0; /* what fails from here on leaves half of it done */
+        status = lx__writer_apply(writer, stage, &failure);
+    }
+    if (status == LX_OK && writer->rows.count >= BULK_ROWS)
+        status = lx__rows_write(&writer->rows, &failure);
     if (status != LX_OK)
-        return status;
+        return lx__writer_note(writer, call, status, &failure, error);
+    writer->collected_call = stage->last_call;
     lx__stage_clear(stage);
     writer->oldest = (writer->oldest + 1) % LX__STAGES;
     writer->in_use--;
     return LX_OK;
 }
 
-lx_status lx__writer_begin_stage(lx_writer *writer, lx__stage **stage, lx_error *error)
-{
-    if (writer->filling) {
-        *stage = stage_at(writer, writer->in_use - 1);
-        return LX_OK;
-    }
-    if (writer->in_use == LX__STAGES) {
-        lx_status status = collect_oldest(writer, error);
-        if (status != LX_OK)
-            return status;
-    }
-    lx__stage **slot = &writer->stages[(writer->oldest + writer->in_use) % LX__STAGES];
-    if (*slot == NULL)
-        *slot = lx__stage_new();
-    if (*slot == NULL)
-        return lx__fail_memory(error, "records to be written");
-    lx__stage_clear(*slot);
-    writer->in_use++;
-    writer->filling = true;
-    *stage = *slot;
-    return LX_OK;
-}
-
 lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error)
 {
+    if (!writer->filling)
+        return LX_OK;
     writer->filling = false;
     return lx__placer_submit(&writer->placer, stage_at(writer, writer->in_use - 1), error);
 }
 
-lx_status lx__writer_collect_all(lx_writer *writer, lx_error *error)
+/** Has the stage that is being filled placed. */
+static lx_status place_last(lx_writer *writer, lx_error *error)
 {
-    lx_status status = LX_OK;
-    if (writer->filling && writer->in_use == 1 && lx__placer_idle(&writer->placer)) {
+    lx_error failure = LX_ERROR_INIT;
+    lx_status status;
+    if (writer->in_use == 1 && lx__placer_idle(&writer->placer)) {
         /* Nothing is under way: to wake a thread for it would only cost two switches. */
         writer->filling = false;
-        status = lx__placer_place(&writer->placer, stage_at(writer, 0), error);
-    } else if (writer->filling) {
-        status = lx__writer_submit_stage(writer, error);
+        status = lx__placer_place(&writer->placer, stage_at(writer, 0), &failure);
+    } else {
+        status = lx__writer_submit_stage(writer, &failure);
     }
-    while (status == LX_OK && writer->in_use != 0)
-        status = collect_oldest(writer, error);
+    return lx__writer_note(writer, writer->collected_call + 1, status, &failure, error);
+}
+
+lx_status lx__writer_collect(lx_writer *writer, uint64_t target, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (writer->filling && stage_at(writer, writer->in_use - 1)->last_call <= target)
+        status = place_last(writer, error);
+    while (status == LX_OK && writer->in_use > writer->filling &&
+           stage_at(writer, 0)->last_call <= target)
+        status = lx__writer_collect_oldest(writer, error);
     lx__placer_drain(&writer->placer);
     return status;
 }
 
 lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
 {
+    const lx__state *state = &writer->state;
     lx__placer_drain(&writer->placer);
     if (writer->placer.failure.status == LX_ERR_POISONED)
-        return lx__writer_note(writer, LX_ERR_POISONED, &writer->placer.failure, error);
-    lx__placer_reset(&writer->placer);
+        return lx__writer_note(writer, 0, LX_ERR_POISONED, &writer->placer.failure, error);
     for (size_t i = 0; i < LX__STAGES; i++)
         if (writer->stages[i] != NULL)
             lx__stage_clear(writer->stages[i]);
     writer->in_use = 0;
     writer->filling = false;
-    writer->length = writer->state.length;
+    writer->length = writer->collected = state->length;
+    writer->collected_call = writer->committed_call = writer->submitted_call = writer->calls;
+    writer->undone++;
     writer->pending_bytes = 0;
-    lx__rows_cut(&writer->rows, writer->length);
-    return lx__chunk_files_rollback(&writer->placer.chunks, error);
+    writer->grown_count = 0;
+    lx__changes_clear(&writer->fresh);
+    lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
+    return lx__placer_reset(&writer->placer, error);
 }

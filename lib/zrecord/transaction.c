@@ -3,11 +3,11 @@
 #include "base/error.h"
 #include "zrecord/writer.h"
 
-static lx_status commit(lx_writer *writer, bool synced, lx_error *error)
+static lx_status commit(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
     if (status == LX_OK)
-        status = lx__writer_commit_locked(writer, synced, error);
+        status = lx__writer_commit(writer, writer->calls, how, error);
     if (status != LX_OK)
         return status;
     lx__clock_start(writer);
@@ -21,7 +21,7 @@ lx_status lx_writer_commit(lx_writer *writer, lx_error *error)
         return status;
     status = writer->transaction
                  ? lx__fail(error, LX_ERR_STATE, "a transaction is open: its end commits")
-                 : commit(writer, false, error);
+                 : commit(writer, 0, error);
     lx__writer_leave(writer);
     return status;
 }
@@ -32,12 +32,11 @@ lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     if (!writer->transaction) {
-        status = commit(writer, true, error);
+        status = commit(writer, LX__COMMIT_SYNCED, error);
     } else {
         status = lx__writer_usable(writer, error);
-        lx__placer_drain(&writer->placer);
         if (status == LX_OK)
-            status = lx__writer_sync_frame(writer, error);
+            status = lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, error);
     }
     lx__writer_leave(writer);
     return status;
@@ -48,9 +47,11 @@ lx_status lx_writer_begin(lx_writer *writer, lx_error *error)
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;
-    status = writer->transaction
-                 ? lx__fail(error, LX_ERR_STATE, "a transaction is open already")
-                 : commit(writer, false, error);
+    if (!writer->transaction)
+        status = commit(writer, 0, error);
+    /* Another thread may have begun one during the commit. */
+    if (status == LX_OK && writer->transaction)
+        status = lx__fail(error, LX_ERR_STATE, "a transaction is open already");
     if (status == LX_OK)
         writer->transaction = true;
     lx__writer_leave(writer);
@@ -64,25 +65,31 @@ lx_status lx_writer_end(lx_writer *writer, lx_error *error)
         return status;
     status = !writer->transaction
                  ? lx__fail(error, LX_ERR_STATE, "no transaction is open")
-                 : commit(writer, false, error);
+                 : commit(writer, 0, error);
     if (status == LX_OK)
         writer->transaction = false;
     lx__writer_leave(writer);
     return status;
 }
 
+/** Undoes what was asked for, but not what was submitted to be committed. */
+static lx_status roll_back(lx_writer *writer, lx_error *error)
+{
+    if (writer->submitted_call > writer->committed_call)
+        (void)lx__writer_commit(writer, writer->submitted_call, LX__COMMIT_ALONE, NULL);
+    if (writer->failure.status == LX_ERR_POISONED || writer->meta.sealed)
+        return writer->meta.sealed ? LX_OK : lx__writer_usable(writer, error);
+    writer->failure = (lx_error)LX_ERROR_INIT;
+    writer->transaction = false;
+    return lx__writer_forget(writer, error);
+}
+
 lx_status lx_writer_rollback(lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx__writer_enter(writer, error);
+    lx_status status = lx__writer_enter_alone(writer, error);
     if (status != LX_OK)
         return status;
-    if (writer->failure.status == LX_ERR_POISONED)
-        status = lx__writer_usable(writer, error);
-    if (status == LX_OK) {
-        writer->failure = (lx_error)LX_ERROR_INIT;
-        writer->transaction = false;
-        status = lx__writer_forget(writer, error);
-    }
+    status = roll_back(writer, error);
     lx__writer_leave(writer);
     return status;
 }

@@ -32,10 +32,12 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
     if (made == NULL)
         return lx__fail_memory(error, "a writer");
     pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->turn, NULL);
     lx__clock_init(made);
-    lx__placer_init(&made->placer, options->level);
+    lx__placer_init(&made->placer);
     made->directory = made->chunk_directory = made->lock = made->log = (lx__file)LX__FILE_CLOSED;
     made->durability = options->durability;
+    made->level = options->level;
     made->failure = (lx_error)LX_ERROR_INIT;
     made->boot = lx__boot_id();
     *writer = made;
@@ -49,7 +51,11 @@ static void free_writer(lx_writer *writer)
 {
     lx__placer_close(&writer->placer);
     lx__rows_close(&writer->rows);
+    lx__changes_free(&writer->live);
+    lx__changes_free(&writer->fresh);
+    lx__barrier_free(&writer->barrier);
     lx__frame_builder_free(&writer->frame);
+    lx__free(writer->grown);
     for (size_t i = 0; i < LX__STAGES; i++)
         lx__stage_free(writer->stages[i]);
     lx__state_free(&writer->state);
@@ -65,6 +71,7 @@ static void free_writer(lx_writer *writer)
         lx_executor_unref(writer->executor);
     pthread_cond_destroy(&writer->timer_done);
     pthread_mutex_destroy(&writer->timer_mutex);
+    pthread_cond_destroy(&writer->turn);
     pthread_mutex_destroy(&writer->mutex);
     lx__free(writer);
 }
@@ -86,7 +93,8 @@ static lx_status read_meta(lx_writer *writer, lx_error *error)
 static lx_status make_durable(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx_status status = lx__writer_sync_frame(writer, &failure);
+    lx_status status = lx__writer_commit(
+        writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED | LX__COMMIT_ALONE, &failure);
     if (status == LX_ERR_POISONED)
         status = failure.status = LX_ERR_IO; /* there is no writer yet that could be */
     if (status != LX_OK)
@@ -113,12 +121,12 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
             lx__field_rules(lx__schema_field(writer->meta.schema, i), writer->meta.uuid);
     writer->identity.generation = writer->meta.generation;
     memcpy(writer->identity.uuid, writer->meta.uuid, sizeof writer->identity.uuid);
-    writer->placer.chunks = (lx__chunk_files){.directory = &writer->chunk_directory,
-                                              .records_limit = writer->meta.chunk_records,
-                                              .bytes_limit = writer->meta.chunk_limit};
-    lx__placer_start(&writer->placer, writer->executor, writer->rules, fields);
+    writer->placer.pool.directory = &writer->chunk_directory;
+    writer->placer.pool.records_limit = writer->meta.chunk_records;
+    writer->placer.pool.bytes_limit = writer->meta.chunk_limit;
+    lx__placer_start(&writer->placer, writer->executor, writer->rules, fields, writer->level);
     status = lx__writer_recover(writer, error);
-    writer->placer.chunks.next_id = writer->state.next_chunk;
+    writer->placer.pool.next_id = writer->state.next_chunk;
     if (status == LX_OK)
         status = make_durable(writer, error);
     if (status == LX_OK && writer->boot == 0 && writer->durability != LX_DURABILITY_FULL)
@@ -198,7 +206,8 @@ static lx_status finish(lx_writer *writer, lx_error *error)
             return undone;
         status = status != LX_OK ? status : undone;
     }
-    lx_status synced = lx__writer_commit_locked(writer, true, error);
+    lx_status synced =
+        lx__writer_commit(writer, writer->calls, LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
     return status != LX_OK ? status : synced;
 }
 
@@ -209,11 +218,7 @@ static lx_status finish(lx_writer *writer, lx_error *error)
  */
 static void abandon(lx_writer *writer)
 {
-    bool at_rest = pthread_mutex_trylock(&writer->mutex) == 0 &&
-                   pthread_mutex_trylock(&writer->placer.mutex) == 0 && !writer->placer.running;
-    if (at_rest) {
-        pthread_mutex_unlock(&writer->placer.mutex);
-        pthread_mutex_unlock(&writer->mutex);
+    if (lx__writer_is_at_rest(writer)) {
         free_writer(writer);
         return;
     }
@@ -231,7 +236,7 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
 {
     if (writer == NULL)
         return LX_OK;
-    lx_status status = lx__writer_enter(writer, error);
+    lx_status status = lx__writer_enter_alone(writer, error);
     if (status == LX_ERR_FORKED)
         abandon(writer);
     if (status != LX_OK)
@@ -239,6 +244,7 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     status = writer->meta.sealed ? LX_OK : finish(writer, error);
     lx__placer_drain(&writer->placer);
     lx__writer_leave(writer);
+    lx__writer_end_requests(writer);
     lx__clock_stop(writer);
     free_writer(writer);
     return status;

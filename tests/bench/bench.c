@@ -15,6 +15,8 @@ static const struct {
     const char *name, *about;
     void (*run)(bench_run *bench);
 } benches[] = {
+    {"commit", "commits and changes beside bare files, SQLite and LMDB (on the disk that counts)",
+     bench_commit},
     {"executor", "tasks and their parts, memory of batches", bench_executor},
     {"loader", "prefetched batches beside plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},

@@ -7,6 +7,7 @@
 /** Chunks of at most 10 records or 1000 bytes, in the present directory. */
 struct fixture {
     lx__file here;
+    lx__chunk_pool pool;
     lx__chunk_files files;
 };
 
@@ -14,13 +15,38 @@ static void set_up(struct fixture *f)
 {
     lx_error error = LX_ERROR_INIT;
     unit_ok(lx__directory_open(&f->here, LX__HERE, ".", &error));
-    f->files = (lx__chunk_files){.directory = &f->here, .records_limit = 10, .bytes_limit = 1000};
+    lx__chunk_pool_init(&f->pool);
+    f->pool.directory = &f->here;
+    f->pool.records_limit = 10;
+    f->pool.bytes_limit = 1000;
+    f->files = (lx__chunk_files){.pool = &f->pool};
 }
 
 static void tear_down(struct fixture *f)
 {
     lx__chunk_files_close(&f->files);
+    lx__chunk_pool_free(&f->pool);
     lx__file_close(&f->here);
+}
+
+/** Has the barrier list what is dirty, and runs it. */
+static lx_status sync_files(struct fixture *f, lx_error *error)
+{
+    lx__barrier barrier = {0};
+    lx_status status = lx__chunk_files_barrier(&f->files, &barrier, error);
+    if (status == LX_OK)
+        status = lx__barrier_run(&barrier, error);
+    lx__barrier_free(&barrier);
+    return status;
+}
+
+/** A frame that names all chunks as they are now. */
+static void commit_files(struct fixture *f)
+{
+    lx__chunk_item items[1000];
+    for (size_t i = 0; i < f->files.count; i++)
+        items[i] = f->files.list[i].now;
+    lx__chunk_files_committed(&f->files, items, f->files.count);
 }
 
 /** Puts a payload in the chunk it is given, as the placer does. */
@@ -65,7 +91,7 @@ START_TEST(a_chunk_is_full_by_records)
     set_up(&f);
     for (unsigned i = 0; i < 35; i++)
         ck_assert_uint_eq(put(&f, 9, 1, &start), i / 10);
-    ck_assert_uint_eq(f.files.next_id, 4);
+    ck_assert_uint_eq(lx__chunk_pool_next(&f.pool), 4);
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -140,8 +166,8 @@ START_TEST(a_frame_has_those_that_have_grown)
     ck_assert_uint_eq(f.files.count, 3);
     for (size_t i = 0; i < 3; i++)
         ck_assert(lx__chunk_file_has_grown(&f.files.list[i]));
-    unit_ok(lx__chunk_files_sync(&f.files, &error));
-    lx__chunk_files_committed(&f.files);
+    unit_ok(sync_files(&f, &error));
+    commit_files(&f);
     ck_assert_uint_eq(f.files.count, 1); /* the full ones are let go */
     ck_assert(!lx__chunk_file_has_grown(&f.files.list[0]));
     ck_assert_uint_eq(put(&f, 9, 1, &start), 2);
@@ -161,7 +187,7 @@ START_TEST(a_rollback_goes_back_to_the_last_frame)
     set_up(&f);
     for (unsigned i = 0; i < 5; i++)
         put(&f, 9, 1, &start);
-    lx__chunk_files_committed(&f.files);
+    commit_files(&f);
     for (unsigned i = 0; i < 25; i++)
         put(&f, 9, 1, &start);
     ck_assert(file_exists("1.zr") && file_exists("2.zr"));
@@ -188,8 +214,8 @@ START_TEST(many_chunks_need_few_descriptors)
     /* Full ones, and such as have too little room for the next payload. */
     for (unsigned i = 0; i < 500; i++)
         ck_assert_uint_eq(put(&f, i % 2 == 0 ? 1000 : 700, 1, &start), i);
-    unit_ok(lx__chunk_files_sync(&f.files, &error));
-    lx__chunk_files_committed(&f.files);
+    unit_ok(sync_files(&f, &error));
+    commit_files(&f);
     put(&f, 700, 1, &start);
     unit_ok(lx__chunk_files_rollback(&f.files, &error));
     for (unsigned i = 0; i < 100; i++)
@@ -205,15 +231,14 @@ END_TEST
 START_TEST(a_committed_chunk_is_taken_up)
 {
     char *scratch = scratch_make();
-    lx_error error = LX_ERROR_INIT;
     struct fixture f;
     uint64_t start;
     static const lx__chunk_item item = {7, 3, 50};
     static const uint8_t bytes[60];
     set_up(&f);
-    f.files.next_id = 9;
+    f.pool.next_id = 9;
     file_put("7.zr", bytes, 60); /* longer than what is committed */
-    unit_ok(lx__chunk_files_resume(&f.files, &item, &error));
+    lx__chunk_pool_offer(&f.pool, &item);
     ck_assert_uint_eq(put(&f, 9, 4, &start), 7);
     ck_assert_uint_eq(start, 52);
     for (unsigned i = 0; i < 6; i++)
@@ -224,27 +249,40 @@ START_TEST(a_committed_chunk_is_taken_up)
 }
 END_TEST
 
+/** The chunk must be found not to have what is committed. */
+static void expect_not_taken_up(struct fixture *f, const char *said)
+{
+    static const lx__chunk_item item = {7, 3, 50};
+    lx_error error = LX_ERROR_INIT;
+    lx__chunk_file *chunk;
+    uint64_t start;
+    lx__chunk_pool_offer(&f->pool, &item);
+    lx_status status = lx__chunk_files_room(&f->files, 9, 1, &chunk, &start, &error);
+    expect_error(status, LX_ERR_CORRUPT, said, "7.zr");
+    ck_assert_uint_eq(f->files.count, 0);
+}
+
 START_TEST(a_committed_chunk_that_is_cut_is_refused)
 {
     char *scratch = scratch_make();
-    lx_error error = LX_ERROR_INIT;
     struct fixture f;
-    static const lx__chunk_item item = {7, 3, 50}, empty = {8, 0, 0};
+    uint64_t start;
+    static const lx__chunk_item empty = {8, 0, 0};
     static const uint8_t bytes[60];
     set_up(&f);
-    lx_status status = lx__chunk_files_resume(&f.files, &item, &error);
-    expect_error(status, LX_ERR_CORRUPT, "", "7.zr");
+    expect_not_taken_up(&f, "");
     file_put("7.zr", bytes, 49);
-    status = lx__chunk_files_resume(&f.files, &item, &error);
-    expect_error(status, LX_ERR_CORRUPT, "committed", "7.zr");
+    expect_not_taken_up(&f, "committed");
     for (enum disguise what = 0; what < DISGUISES; what++) {
         file_disguise("7.zr", what);
-        status = lx__chunk_files_resume(&f.files, &item, &error);
-        expect_error(status, LX_ERR_CORRUPT, "", "7.zr");
+        expect_not_taken_up(&f, "");
         file_restore("7.zr");
     }
-    ck_assert_uint_eq(f.files.count, 0);
-    unit_ok(lx__chunk_files_resume(&f.files, &empty, &error)); /* it may be absent */
+    ck_assert_uint_eq(file_size("7.zr"), 49);
+    f.pool.directory_dirty = false;
+    lx__chunk_pool_offer(&f.pool, &empty); /* it may be absent */
+    ck_assert_uint_eq(put(&f, 9, 1, &start), 8);
+    ck_assert(f.pool.directory_dirty); /* and is made */
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -257,7 +295,7 @@ START_TEST(ids_end)
     struct fixture f;
     uint64_t start;
     set_up(&f);
-    f.files.next_id = LX__CHUNK_ID_MAX;
+    f.pool.next_id = LX__CHUNK_ID_MAX;
     ck_assert_uint_eq(put(&f, 1000, 1, &start), LX__CHUNK_ID_MAX);
     lx__chunk_file *chunk;
     unit_fails(lx__chunk_files_room(&f.files, 9, 1, &chunk, &start, &error), LX_ERR_LIMIT);
@@ -292,14 +330,13 @@ START_TEST(a_sync_is_of_all_that_is_dirty)
     for (unsigned i = 0; i < 25; i++)
         put(&f, 9, 1, &start);
     unsigned before = atomic_load(&syncs);
-    unit_ok(lx__chunk_files_sync(&f.files, &error));
+    unit_ok(sync_files(&f, &error));
     ck_assert_uint_eq(atomic_load(&syncs) - before, 4); /* three chunks, and the directory */
-    unit_ok(lx__chunk_files_sync(&f.files, &error));
+    unit_ok(sync_files(&f, &error));
     ck_assert_uint_eq(atomic_load(&syncs) - before, 4);
     put(&f, 9, 1, &start);
     atomic_store(&sync_fails_at, 1);
-    unit_fails(lx__chunk_files_sync(&f.files, &error), LX_ERR_IO);
-    ck_assert(lx__chunk_files_last(&f.files)->dirty);
+    unit_fails(sync_files(&f, &error), LX_ERR_IO);
     tear_down(&f);
     scratch_remove(scratch);
 }

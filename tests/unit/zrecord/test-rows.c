@@ -71,6 +71,17 @@ static void expect_files(uint64_t count)
     }
 }
 
+/** Has the barrier list the tables, and runs it. */
+static lx_status sync_rows(lx__rows *rows, lx_error *error)
+{
+    lx__barrier barrier = {0};
+    lx_status status = lx__rows_barrier(rows, &barrier, error);
+    if (status == LX_OK)
+        status = lx__barrier_run(&barrier, error);
+    lx__barrier_free(&barrier);
+    return status;
+}
+
 START_TEST(rows_wait_and_are_written)
 {
     char *scratch = scratch_make();
@@ -85,8 +96,12 @@ START_TEST(rows_wait_and_are_written)
     ck_assert_uint_eq(f.rows.count, 0);
     ck_assert(f.rows.dirty);
     expect_files(200);
-    unit_ok(lx__rows_sync(&f.rows, &error));
+    unsigned before = atomic_load(&syncs);
+    unit_ok(sync_rows(&f.rows, &error));
+    ck_assert_uint_eq(atomic_load(&syncs) - before, 4);
     ck_assert(!f.rows.dirty);
+    unit_ok(sync_rows(&f.rows, &error)); /* there is nothing new to sync */
+    ck_assert_uint_eq(atomic_load(&syncs) - before, 4);
     add(&f, 100);
     unit_ok(lx__rows_write(&f.rows, &error));
     expect_files(300);
@@ -105,12 +120,11 @@ START_TEST(the_rows_of_a_stage_know_their_index)
     lx__stage_clear(stage);
     unit_ok(lx__stage_reserve(stage, 20, 0, &error));
     for (int i = 0; i < 10; i++) {
-        lx__stage_add(stage, &rules, "seven..", 7);
-        lx__stage_add(stage, &rules, NULL, LX_NONE);
-        stage->records++;
+        lx__stage_add(stage, 0, &rules, "seven..", 7);
+        lx__stage_add(stage, 1, &rules, NULL, LX_NONE);
     }
     add(&f, 5);
-    unit_ok(lx__rows_take(&f.rows, stage, &error));
+    unit_ok(lx__rows_take(&f.rows, stage->values, 10, &error));
     ck_assert_uint_eq(f.rows.count, 15);
     for (uint64_t index = 5; index < 15; index++) {
         lx__entry a = lx__rows_get(&f.rows, 0, index), b = lx__rows_get(&f.rows, 1, index);
@@ -147,19 +161,29 @@ START_TEST(rows_are_cut_whether_they_wait_or_not)
 }
 END_TEST
 
-START_TEST(the_first_rows_can_be_dropped)
+START_TEST(entries_are_read_back_from_the_tables)
 {
     char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(0, 0);
+    lx__entry got;
     add(&f, 10);
-    lx__rows_drop(&f.rows, 4);
-    ck_assert_uint_eq(f.rows.first, 4);
-    ck_assert_uint_eq(f.rows.count, 6);
-    for (uint64_t index = 4; index < 10; index++)
-        for (size_t field = 0; field < 2; field++)
-            ck_assert_uint_eq(lx__rows_get(&f.rows, field, index).crc, entry_of(field, index).crc);
-    lx__rows_drop(&f.rows, 6);
-    ck_assert_uint_eq(f.rows.count, 0);
+    unit_ok(lx__rows_write(&f.rows, &error));
+    for (uint64_t index = 0; index < 10; index++) {
+        for (size_t field = 0; field < 2; field++) {
+            lx__entry right = entry_of(field, index);
+            unit_ok(lx__rows_read(&f.rows, field, index, &got, &error));
+            ck_assert_uint_eq(got.chunk, right.chunk);
+            ck_assert_uint_eq(got.physical, right.physical);
+            ck_assert_uint_eq(got.offset, right.offset);
+            ck_assert_uint_eq(got.logical, right.logical);
+            ck_assert_uint_eq(got.crc, right.crc);
+        }
+    }
+    file_cut("b.check", 9 * 8);
+    unit_ok(lx__rows_read(&f.rows, 0, 9, &got, &error));
+    lx_status status = lx__rows_read(&f.rows, 1, 9, &got, &error);
+    expect_error(status, LX_ERR_CORRUPT, "", "b.check");
     tear_down(&f);
     scratch_remove(scratch);
 }
@@ -222,8 +246,8 @@ START_TEST(a_sync_that_fails_is_told)
         add(&f, 1);
         unit_ok(lx__rows_write(&f.rows, &error));
         atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
-        unit_fails(lx__rows_sync(&f.rows, &error), LX_ERR_IO);
-        ck_assert(f.rows.dirty);
+        unit_fails(sync_rows(&f.rows, &error), LX_ERR_IO);
+        ck_assert_uint_eq(atomic_load(&syncs), atomic_load(&sync_fails_at)); /* none is tried behind it */
         atomic_store(&sync_fails_at, 0);
         tear_down(&f);
     }
@@ -232,6 +256,6 @@ START_TEST(a_sync_that_fails_is_told)
 END_TEST
 
 UNIT_MAIN("zrecord/rows", rows_wait_and_are_written, the_rows_of_a_stage_know_their_index,
-          rows_are_cut_whether_they_wait_or_not, the_first_rows_can_be_dropped,
+          rows_are_cut_whether_they_wait_or_not, entries_are_read_back_from_the_tables,
           tables_that_are_too_short_are_refused, a_full_disk_leaves_rows_waiting,
           a_sync_that_fails_is_told)

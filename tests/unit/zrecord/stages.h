@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Stages of records with two fields, raw and flate: made in a line, and compared with the
+ * chunks of the present directory in another.
+ */
+#ifndef LX_TESTS_STAGES_H
+#define LX_TESTS_STAGES_H
+
+#include "records.h"
+#include "zrecord/codec.h"
+#include "zrecord/stage.h"
+
+static inline void stage_rules(lx__entry_rules rules[2], bool compresses)
+{
+    rules[0] = (lx__entry_rules){.uuid = "uuid", .field = 0, .align = 4, .size = LX_NONE};
+    rules[1] = (lx__entry_rules){.uuid = "uuid", .field = 5, .align = 8, .size = LX_NONE,
+                                 .compressible = compresses, .flate = compresses};
+}
+
+static inline lx__stage *stage_new(void)
+{
+    lx__stage *stage = lx__stage_new();
+    ck_assert_ptr_nonnull(stage);
+    lx__stage_clear(stage);
+    return stage;
+}
+
+/** Adds one record to a stage. */
+static inline void stage_append(lx__stage *stage, const lx__entry_rules rules[2], const void *raw,
+                                uint64_t raw_size, const void *packed, uint64_t packed_size)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t room = lx__stage_room(&rules[0], raw_size) + lx__stage_room(&rules[1], packed_size);
+    unit_ok(lx__stage_reserve(stage, 2, room, &error));
+    lx__stage_operate(stage, &(lx__operation){.kind = LX__APPEND, .values = 2});
+    lx__stage_add(stage, 0, &rules[0], raw, raw_size);
+    lx__stage_add(stage, 1, &rules[1], packed, packed_size);
+}
+
+/** The value of field @p field in record @p record: sizes of all kinds, the flate one dull. */
+static inline uint64_t staged_value(size_t field, uint64_t record, uint8_t value[VALUE_MAX])
+{
+    uint64_t size = mix(record * 2 + field) % 300;
+    for (uint64_t i = 0; i < size; i++)
+        value[i] = field == 1 ? (uint8_t)(record + i / 50) : (uint8_t)mix(record * 512 + i);
+    return size % 7 == 0 ? LX_NONE : size;
+}
+
+/** A stage of the records [first, first + count). */
+static inline lx__stage *stage_make(const lx__entry_rules rules[2], uint64_t first, uint64_t count)
+{
+    uint8_t raw[VALUE_MAX], packed[VALUE_MAX];
+    lx__stage *stage = stage_new();
+    for (uint64_t record = first; record < first + count; record++) {
+        uint64_t raw_size = staged_value(0, record, raw);
+        uint64_t packed_size = staged_value(1, record, packed);
+        stage_append(stage, rules, raw, raw_size, packed, packed_size);
+    }
+    return stage;
+}
+
+static inline bool lies_in_a_chunk(const lx__entry *entry)
+{
+    return !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry);
+}
+
+/** Every entry of a placed stage must lead to the right bytes in a chunk, and the stage say that
+ * the chunk has so many. */
+static inline void expect_stage(const lx__entry_rules rules[2], const lx__stage *stage,
+                                uint64_t first)
+{
+    uint8_t value[VALUE_MAX], back[VALUE_MAX];
+    char name[32];
+    lx__inflater *inflater = lx__inflater_new();
+    for (size_t i = 0; i < stage->count; i++) {
+        const lx__entry_rules *of = &rules[i % 2];
+        const lx__entry *entry = &stage->values[i].entry;
+        lx_error error = LX_ERROR_INIT;
+        uint64_t size = staged_value(i % 2, first + i / 2, value);
+        unit_ok(lx__entry_check(entry, of, &error));
+        ck_assert(lx__entry_is_missing(entry) == (size == LX_NONE));
+        ck_assert(lx__entry_is_inline(entry) == (size <= 8));
+        if (size == LX_NONE || size <= 8)
+            continue;
+        ck_assert_uint_eq(entry->logical, size);
+        snprintf(name, sizeof name, "%u.zr", entry->chunk);
+        size_t length, noted = 0;
+        uint8_t *bytes = file_bytes(name, &length);
+        ck_assert_uint_le(entry->offset + entry->physical, length);
+        while (noted < stage->chunk_count && stage->chunks[noted].id != entry->chunk)
+            noted++;
+        ck_assert_uint_lt(noted, stage->chunk_count);
+        ck_assert_uint_le(entry->offset + entry->physical, stage->chunks[noted].bytes);
+        ck_assert_uint_eq(lx__entry_crc(entry, of, bytes + entry->offset), entry->crc);
+        if (lx__entry_is_compressed(entry)) {
+            ck_assert(lx__inflate(inflater, bytes + entry->offset, entry->physical, back, size));
+            ck_assert_mem_eq(back, value, size);
+        } else {
+            ck_assert_mem_eq(bytes + entry->offset, value, size);
+        }
+        free(bytes);
+    }
+    lx__inflater_free(inflater);
+}
+
+#endif
