@@ -326,3 +326,12 @@ lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset, u
     lx__error_locate(error, file->path, NULL, LX_NONE, offset);
     return status;
 }
+
+void lx__file_unlock(const lx__file *file, uint64_t offset, uint64_t size)
+{
+    struct flock lock = {.l_type = F_UNLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = (off_t)offset,
+                         .l_len = (off_t)size};
+    (void)fcntl(file->fd, F_OFD_SETLK, &lock); /* a closed file has none */
+}

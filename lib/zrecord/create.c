@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a dataset, and the writer's lock. See doc/zrecord-format.md, 10.1 and 10.2. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +16,12 @@
 
 /* ---- the lock */
 
+/** Whether a process is gone: its lock is held by a child then, which has inherited it. */
+static bool is_gone(const char *pid)
+{
+    return kill((pid_t)strtol(pid, NULL, 10), 0) == -1 && errno == ESRCH;
+}
+
 static lx_status fail_busy(const lx__file *lock, lx_error *error)
 {
     char pid[24] = "";
@@ -22,11 +30,16 @@ static lx_status fail_busy(const lx__file *lock, lx_error *error)
         got = 0;
     pid[got] = '\0';
     pid[strspn(pid, "0123456789")] = '\0';
-    lx_status status = pid[0] != '\0'
-                           ? lx__fail(error, LX_ERR_BUSY,
-                                      "the dataset is being written by process %s", pid)
-                           : lx__fail(error, LX_ERR_BUSY,
-                                      "the dataset is being written by another process");
+    lx_status status;
+    if (pid[0] == '\0')
+        status = lx__fail(error, LX_ERR_BUSY, "the dataset is being written by another process");
+    else if (is_gone(pid))
+        status = lx__fail(error, LX_ERR_BUSY,
+                          "the dataset was written by process %s, which is gone; a process that it "
+                          "forked still has it open and must end first",
+                          pid);
+    else
+        status = lx__fail(error, LX_ERR_BUSY, "the dataset is being written by process %s", pid);
     lx__error_locate(error, lock->path, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -246,6 +246,8 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     lx__writer_leave(writer);
     lx__writer_end_requests(writer);
     lx__clock_stop(writer);
+    /* A child of fork() may have the descriptor, too, and must not keep the lock. */
+    lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);
     return status;
 }

@@ -313,6 +313,56 @@ START_TEST(the_lock_goes_with_its_process)
 }
 END_TEST
 
+/** A child of fork() has the descriptor of the lock as well. */
+START_TEST(a_closed_writer_leaves_no_lock_with_a_child)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(create("d", &error));
+    lx_writer *writer = records_reopen("d", NULL);
+    pid_t child = fork();
+    if (child == 0)
+        pause();
+    close_writer(writer);
+    close_writer(records_reopen("d", NULL));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_lock_that_a_child_has_kept_is_explained)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    int ready[2];
+    pid_t grandchild;
+    unit_ok(create("d", &error));
+    ck_assert_int_eq(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)records_reopen("d", NULL);
+        pid_t heir = fork();
+        if (heir != 0)
+            (void)!write(ready[1], &heir, sizeof heir);
+        pause();
+    }
+    ck_assert_int_eq(read(ready[0], &grandchild, sizeof grandchild), sizeof grandchild);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    lx_writer *writer;
+    expect_error(lx_writer_open("d", NULL, &writer, &error), LX_ERR_BUSY, "which is gone",
+                 "d/LOCK");
+    kill(grandchild, SIGKILL);
+    for (int tries = 0; lx_writer_open("d", NULL, &writer, NULL) != LX_OK; tries++) {
+        ck_assert_int_lt(tries, 1000);
+        usleep(10000);
+    }
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_lock_that_is_no_file_is_refused)
 {
     char *scratch = scratch_make();
@@ -362,5 +412,6 @@ UNIT_MAIN("zrecord/create", a_new_dataset_has_the_files_of_the_format,
           arguments_are_checked, a_disk_without_room_can_be_tried_again,
           a_creation_that_ran_out_of_descriptors_can_be_tried_again,
           a_second_writer_is_refused_with_the_process_of_the_first,
-          the_lock_goes_with_its_process, a_lock_that_is_no_file_is_refused,
+          the_lock_goes_with_its_process, a_closed_writer_leaves_no_lock_with_a_child,
+          a_lock_that_a_child_has_kept_is_explained, a_lock_that_is_no_file_is_refused,
           a_pid_that_is_none_is_not_shown)
