@@ -2,7 +2,8 @@
 """Creation of a dataset, also over what an earlier try left, and removal of one to be replaced."""
 
 from . import log as lxlog
-from .layout import (NoDataset, dataset_directory, log_name, make_fresh, table_names, write_meta)
+from .layout import (FIELDS, NoDataset, dataset_directory, log_name, make_fresh, table_names,
+                     write_meta)
 
 
 class Exists(Exception):
@@ -25,15 +26,17 @@ def create(disk, replace=False):
     chunk = directory.get('chunk') or directory.make_directory('chunk')
     for name in chunk.names():
         chunk.unlink(name)
-    for name in table_names(0):
+    for name in table_names(FIELDS, 0):
         make_fresh(directory, name)
     log = make_fresh(directory, log_name(0))
-    log.pwrite(0, lxlog.encode(first_frame(disk), lxlog.log_seed(uuid, 0)))
+    log.pwrite(0, lxlog.encode(lxlog.base_frame(disk.boot, lxlog.State(), 0, 0, {}),
+                               lxlog.log_seed(uuid, 0)))
     if 'metaearly' not in faults:
         log.sync()
     if 'nocreatesync' not in faults:
         directory.sync()
-    meta = {'uuid': uuid.hex(), 'generation': 0, 'sealed': False, 'length': 0}
+    meta = {'uuid': uuid.hex(), 'generation': 0, 'sealed': False, 'length': 0,
+            'next_field': len(FIELDS), 'fields': FIELDS}
     write_meta(directory, meta, faults)
     directory.sync()
     if 'lateparentsync' in faults:
@@ -56,11 +59,6 @@ def make_dataset_directory(disk):
     if not {'noparentsync', 'lateparentsync'} & disk.faults:
         disk.home.sync()
     return directory
-
-
-def first_frame(disk):
-    return lxlog.Frame(epoch=0, length=0, rows=0, previous=0, flags=lxlog.BASE | lxlog.SYNCED,
-                       boot=disk.boot, tables=0, next_chunk=0, chunks={}, sets=[])
 
 
 def remove(directory, faults):

@@ -137,6 +137,9 @@ class Directory:
         return sorted(self.entries)
 
     def make_file(self, name):
+        """A new file; one of that name must not be there."""
+        if name in self.entries:
+            raise FileExistsError(name)
         self.disk.step('create', name)
         return self._link(name, File(self.disk, name))
 
@@ -212,6 +215,11 @@ class Disk:
         The chance that a file whose sync failed is then seen as the medium has it.
     boot_known : bool
         False where there is no /proc: the boot is 0, and frames of boot 0 are never trusted.
+
+    Attributes
+    ----------
+    filling : float
+        The chance that a frame or a new file finds no room.
     """
 
     def __init__(self, rng, faults=frozenset(), failing=0., evicting=0., boot_known=True):
@@ -220,6 +228,7 @@ class Disk:
         self.failing = failing
         self.evicting = evicting
         self.boot_known = boot_known
+        self.filling = 0.
         self.on_step = lambda what: None
         self.on_evict = lambda: None
         self.trace = None
@@ -248,6 +257,9 @@ class Disk:
 
     def sync_fails(self):
         return self.failing > 0 and self.rng.random() < self.failing
+
+    def is_full(self):
+        return self.filling > 0 and self.rng.random() < self.filling
 
     def evicts(self):
         if self.evicting > 0 and self.rng.random() < self.evicting:

@@ -2,7 +2,7 @@
 """What a writer and a reader have in common: the state, the files, and how a value is found."""
 
 from . import log as lxlog
-from .layout import (FIELDS, KINDS, chunk_name, dataset_directory, log_name, table_name)
+from .layout import KINDS, Field, chunk_name, dataset_directory, log_name, table_name
 from .records import MISSING, Damage, crc, read_row
 
 
@@ -15,12 +15,14 @@ class Handle:
         self.directory = dataset_directory(disk)
         self.meta = None
         self.uuid = b''
+        self.fields = []
         self.state = lxlog.State()
         self.files = {}
 
     def use_meta(self, meta):
         self.meta = meta
         self.uuid = bytes.fromhex(meta['uuid'])
+        self.fields = [Field(*field) for field in meta['fields']]
 
     @property
     def seed(self):
@@ -47,15 +49,20 @@ class Handle:
         row = b''.join(self.table(field, kind).pread(size * index, size)
                        for kind, size in KINDS.items())
         if len(row) != sum(KINDS.values()):
-            raise Damage(f'{FIELDS[field]}: table ends before record {index}')
+            raise Damage(f'{field.stem}: table ends before record {index}')
         return row
 
     def row(self, field, index):
         """The entry of one value: its set, or the table's, or missing."""
-        row = self.state.sets.get((field, index))
+        row = self.state.sets.get((field.id, index))
         if row is None:
             row = self.table_row(field, index) if index < self.state.rows else MISSING
         return row
+
+    def live_sets(self):
+        """The live sets of the schema's fields: those of dropped ones are skipped."""
+        known = {field.id for field in self.fields}
+        return {key: row for key, row in self.state.sets.items() if key[0] in known}
 
     def read_chunk(self, chunk, offset, size):
         if offset + size > self.state.chunks.get(chunk, (0, 0))[1]:
@@ -63,20 +70,31 @@ class Handle:
         return self.chunk(chunk).pread(offset, size)
 
     def value(self, field, index):
-        return read_row(self.row(field, index), self.uuid, field, index, self.read_chunk,
+        return read_row(self.row(field, index), self.uuid, field.id, index, self.read_chunk,
                         'nocheck' not in self.faults)
 
-    def records(self):
-        """Every record of the state, as a list of tuples of values."""
-        return [tuple(self.value(field, index) for field in range(len(FIELDS)))
-                for index in range(self.state.length)]
+    def content(self):
+        """The names of the fields, and every record of the state as a tuple of values.
+
+        All of what is committed must be there, also where nothing refers to it.
+        """
+        for chunk, (_, used) in self.state.chunks.items():
+            if self.chunk(chunk).size < used:
+                raise Damage(f'chunk {chunk} ends before byte {used}')
+        if self.state.rows:
+            for field in self.fields:
+                self.table_row(field, self.state.rows - 1)
+        names = tuple(field.name for field in self.fields)
+        return names, tuple(tuple(self.value(field, index) for field in self.fields)
+                            for index in range(self.state.length))
 
     def check_sealed(self):
         """What opening and verifying a sealed dataset demand of its files."""
         state, meta = self.state, self.meta
-        if not state.synced or state.sets or not state.length == state.rows == meta['length']:
+        sets = self.live_sets()
+        if not state.synced or sets or not state.length == state.rows == meta['length']:
             raise Damage('sealed: the log is not that of a sealed dataset')
-        for field in range(len(FIELDS)):
+        for field in self.fields:
             for kind, size in KINDS.items():
                 file = self.table(field, kind)
                 listed = meta['tables'][table_name(field, kind, state.tables)]

@@ -1,44 +1,45 @@
 # SPDX-License-Identifier: MIT
 """The oracle: every state that was ever committed, and which of them may be seen now."""
 
+from .layout import FIELDS
+
+EMPTY = tuple(field.name for field in FIELDS), ()
+
 
 class Wrong(Exception):
     """The store showed what it must never show."""
 
 
 class History:
-    """States by the order of their commits, as lists of records.
+    """States by the order of their commits: the names of the fields, and the records.
 
     Attributes
     ----------
-    states : list of list of tuple
-        Each committed state, and at the end the one that was being committed when something
+    states : list of tuple
+        Each committed state, and at the end those that were being committed when something
         happened.
-    every : list of list of tuple
+    every : list of tuple
         The same, with those that were lost again.
     acked : int
         The last one whose commit returned: a kill leaves it or a later one.
     durable : int
         The last one whose synced commit returned: a power loss leaves it or a later one.
-    sealed : bool
-        Sealing returned.
-    sealing : bool
-        Sealing was begun.
+    seals : set of bool
+        Whether the dataset may be seen sealed, and whether it may be seen not sealed.
     """
 
     def __init__(self):
-        self.states = [[]]
-        self.every = [[]]
+        self.states = [EMPTY]
+        self.every = [EMPTY]
         self.acked = 0
         self.durable = 0
-        self.sealed = False
-        self.sealing = False
+        self.seals = {False}
 
-    def attempt(self, records):
+    def attempt(self, content):
         """A commit begins: from now on its state may be seen."""
-        if records != self.states[-1]:
-            self.states.append(list(records))
-            self.every.append(self.states[-1])
+        if content != self.states[-1]:
+            self.states.append(content)
+            self.every.append(content)
 
     def acknowledge(self, synced):
         """The commit returned."""
@@ -52,32 +53,31 @@ class History:
 
     def replacing(self):
         """A new, empty dataset is going to take the place, perhaps of a sealed one."""
-        self.sealing = self.sealing or self.sealed
-        self.sealed = False
-        self.attempt([])
+        self.seals.add(False)
+        self.attempt(EMPTY)
 
     def lost_cache(self):
         """What was not synced may be gone: a power loss, a file system detached, a file evicted."""
         self.acked = self.durable
 
-    def opened(self, records, synced):
+    def opened(self, content, synced, sealed=False):
         """A writer shows this state; all later ones are given up.
 
         What an opened writer shows is durable if its last frame is a synced one.
         """
-        self.states = self.states[:self.find(records, self.acked, 'a writer') + 1]
+        self.states = self.states[:self.find(content, self.acked, 'a writer') + 1]
         self.acknowledge(synced)
-        self.sealing = False
+        self.seals = {sealed}
 
-    def find(self, records, floor, who):
-        """The newest state from `floor` on that has these records."""
+    def find(self, content, floor, who):
+        """The newest state from `floor` on that is this one."""
         for k in range(len(self.states) - 1, floor - 1, -1):
-            if self.states[k] == records:
+            if self.states[k] == content:
                 return k
-        raise Wrong(f'{who} shows {len(records)} records that are none of the committed states '
+        raise Wrong(f'{who} shows {len(content[1])} records that are none of the committed states '
                     f'{floor} to {len(self.states) - 1}')
 
     def seal_seen(self, sealed):
         """A handle saw the dataset sealed or not."""
-        if sealed and not (self.sealing or self.sealed) or self.sealed and not sealed:
+        if sealed not in self.seals:
             raise Wrong('sealed: ' + ('never asked for' if sealed else 'lost'))

@@ -5,47 +5,80 @@ The same stream from the same state gives the same operations in the same commit
 failed and is started again.
 """
 
-from .layout import FIELDS
+NAMES = ('image', 'label', 'a', 'b', 'c')
+FIELDS_AT_MOST = 4
 
 
-def draw_record(ops):
-    return draw_image(ops), draw_label(ops)
+class Content:
+    """A dataset as it should be; `freeze` gives what a handle's `content` would."""
+
+    def __init__(self, frozen):
+        self.names = list(frozen[0])
+        self.records = list(frozen[1])
+
+    def freeze(self):
+        return tuple(self.names), tuple(self.records)
+
+    def added(self, name):
+        return (*self.names, name), tuple((*record, None) for record in self.records)
+
+    def dropped(self, position):
+        return without(self.names, position), tuple(without(record, position)
+                                                    for record in self.records)
+
+    def renamed(self, position, name):
+        return (*self.names[:position], name, *self.names[position + 1:]), tuple(self.records)
 
 
-def draw_image(ops):
-    """Empty, inline, or stored; never missing."""
-    low, high = ops.choice(((0, 0), (1, 8), (9, 60), (9, 300), (9, 300)))
-    return bytes([ops.randrange(1, 256)]) * ops.randint(low, high)
+def without(values, position):
+    return tuple(values[:position]) + tuple(values[position + 1:])
 
 
-def draw_label(ops):
-    """Missing, inline, or stored."""
+def draw_value(ops, first):
+    """Empty, inline, or stored; missing only where it is not the first field."""
+    if first:
+        low, high = ops.choice(((0, 0), (1, 8), (9, 60), (9, 300), (9, 300)))
+        return bytes([ops.randrange(1, 256)]) * ops.randint(low, high)
     return None if ops.random() < .15 else bytes([ops.randrange(256)]) * ops.randint(1, 20)
+
+
+def draw_record(ops, current):
+    return tuple(draw_value(ops, k == 0) for k in range(len(current.names)))
 
 
 def append(writer, current, record):
     writer.append(record)
-    current.append(record)
+    current.records.append(record)
 
 
 def modify(writer, current, index, field, value):
+    """`field` is its position."""
     writer.modify(index, field, value)
-    current[index] = tuple(value if k == field else current[index][k] for k in range(len(FIELDS)))
+    record = list(current.records[index])
+    record[field] = value
+    current.records[index] = tuple(record)
 
 
 def delete(writer, current, index):
     writer.delete(index)
-    current[index] = current[-1]
-    current.pop()
+    current.records[index] = current.records[-1]
+    current.records.pop()
+
+
+def truncate(writer, current, length):
+    writer.truncate(length)
+    del current.records[length:]
 
 
 def operate(writer, current, ops):
     """One operation, on the writer and on `current`, the records as they should be."""
-    kind, record = ops.random(), draw_record(ops)
-    if len(current) < 2 or kind < .55:
+    kind, record, count = ops.random(), draw_record(ops, current), len(current.records)
+    if count < 2 or kind < .55:
         append(writer, current, record)
-    elif kind < .8:
-        field = ops.randrange(len(FIELDS))
-        modify(writer, current, ops.randrange(len(current)), field, record[field])
+    elif kind < .78:
+        field = ops.randrange(len(current.names))
+        modify(writer, current, ops.randrange(count), field, record[field])
+    elif kind < .97:
+        delete(writer, current, ops.randrange(count))
     else:
-        delete(writer, current, ops.randrange(len(current)))
+        truncate(writer, current, ops.randrange(count // 2, count))

@@ -2,10 +2,21 @@
 """What lies where in a dataset's directory, and meta.json with its one switch."""
 
 import json
+import re
+from typing import NamedTuple
 
 from .records import CHECK, ENTRY, Damage
 
-FIELDS = ('image', 'label')
+
+class Field(NamedTuple):
+    """A field of the schema; its tables are named by the stem, which no other field ever has."""
+
+    id: int
+    name: str
+    stem: str
+
+
+FIELDS = (Field(0, 'image', 'image'), Field(1, 'label', 'label'))      # those of a new dataset
 KINDS = {'offset': ENTRY.size, 'check': CHECK.size}
 CHUNK_RECORDS = 6       # small, so that runs of a few dozen records fill several chunks
 CHUNK_BYTES = 900
@@ -25,12 +36,31 @@ def log_name(generation):
 
 
 def table_name(field, kind, tables):
-    stem = f'{FIELDS[field]}.{kind}'
+    stem = f'{field.stem}.{kind}'
     return f'{stem}.{tables}' if tables else stem
 
 
-def table_names(tables):
-    return [table_name(field, kind, tables) for field in range(len(FIELDS)) for kind in KINDS]
+def table_names(fields, tables):
+    return [table_name(field, kind, tables) for field in fields for kind in KINDS]
+
+
+def new_field(meta, name, faults=frozenset()):
+    """A field for `name`; where a field was dropped or renamed, its id makes the stem another."""
+    number = meta['next_field']
+    used = len(meta['fields']) < number or any(stem == name for _, _, stem in meta['fields'])
+    return Field(number, name, f'{name}~{number}' if used and 'stemreuse' not in faults else name)
+
+
+def parse_log(name):
+    """The generation of a log by its name, or None."""
+    found = re.fullmatch(r'LOG(?:\.([1-9]\d*))?', name)
+    return int(found[1] or 0) if found else None
+
+
+def parse_table(name):
+    """Stem and table generation of a table by its name, or None."""
+    found = re.fullmatch(r'(.*)\.(?:offset|check)(?:\.([1-9]\d*))?', name)
+    return (found[1], int(found[2] or 0)) if found else None
 
 
 def chunk_name(chunk):

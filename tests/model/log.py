@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The log: frames to the byte, which of them are trusted, rot told from a torn end, and replay."""
 
+import copy
 import struct
 from typing import Dict, List, NamedTuple, Tuple
 
@@ -33,6 +34,14 @@ class Frame(NamedTuple):
     @property
     def synced(self):
         return bool(self.flags & SYNCED)
+
+
+def base_frame(boot, state, rows, tables, sets):
+    """The first frame of a log: all of `state`, with these rows and (field id, index): row sets."""
+    ordered = sorted((index, field) for field, index in sets)
+    return Frame(epoch=0, length=state.length, rows=rows, previous=0, flags=BASE | SYNCED,
+                 boot=boot, tables=tables, next_chunk=state.next_chunk, chunks=dict(state.chunks),
+                 sets=[(field, index, sets[field, index]) for index, field in ordered])
 
 
 def log_seed(uuid, generation):
@@ -159,20 +168,23 @@ class State:
     def apply(self, frame, faults=frozenset()):
         """Replay one frame: the three steps of the format, in its order."""
         self._refuse_broken(frame)
-        if 'novoid' not in faults:
+        if not {'novoid', 'voidlate'} & faults:
             self.void(self.rows, frame.rows)
         for field, index, row in frame.sets:
             self.sets[field, index] = row
+        if 'voidlate' in faults:
+            self.void(self.rows, frame.rows)
         self.length, self.rows = frame.length, frame.rows
         self.drop_beyond_length()
         self.chunks.update(frame.chunks)
         self.tables, self.next_chunk = frame.tables, frame.next_chunk
-        self.advance(frame.end, frame.crc, frame.synced)
-
-    def advance(self, at, previous, synced):
-        """The frame that ends at `at` is the last one now."""
-        self.at, self.previous, self.synced = at, previous, synced
+        self.at, self.previous, self.synced = frame.end, frame.crc, frame.synced
         self.epoch += 1
+
+    def copy(self):
+        other = copy.copy(self)
+        other.chunks, other.sets = dict(self.chunks), dict(self.sets)
+        return other
 
     def void(self, low, high):
         """Sets at indices in [low, high) are dropped: the tables have these rows now."""

@@ -4,50 +4,27 @@
 import random
 
 from .create import create
-from .disk import Crash, Disk, SyncFailed
+from .disk import Crash, SyncFailed
+from .fate import ENDLESS, Fate
+from .generations import fold, restart
 from .history import History, Wrong
-from .job import operate
+from .job import Content, operate
 from .layout import NoDataset, Sealed
+from .leftovers import remove_old
 from .reader import Reader
 from .records import Damage
 from .rot import rot
-from .seal import seal, seal_again
-from .session import Session, finish
+from .seal import seal, seal_again, unseal
+from .session import finish
+from .upkeep import keep_up
 from .writer import NoSpace, Writer
 
-ENDLESS = 10 ** 9
-BULK = {'pwrite', 'truncate', 'the rest of'}     # many; only the log's are critical
-
-
-class Run:
-    """One dataset's history, made from a seed.
-
-    Parameters
-    ----------
-    seed : int
-    world : World
-    faults : frozenset of str
-    trace : list of str, optional
-        Takes a line for each thing that happens.
-    """
-
-    def __init__(self, seed, world, faults=frozenset(), trace=None):
-        self.rng = random.Random(seed)
-        self.world = world
-        self.disk = Disk(random.Random(seed + 1), faults, world.failing, world.evicting,
-                         boot_known=self.rng.random() < .9)
-        self.disk.trace = trace
-        self.disk.on_step = self.on_step
-        self.disk.on_evict = self.on_evict
-        self.history = History()
-        self.sessions = []
-        self.lossy = False      # this boot's cache lost something, and no writer has opened since
-        self.exists = False     # creation returned, or a writer opened: it is there to stay
-        self.budget = ENDLESS   # steps until the process is killed
-        self.critical = False   # only critical steps count
+class Run(Fate):
+    """One dataset's history: lives of writers, and what must be seen after each."""
 
     def play(self):
         job = self.rng.random()
+        self.disk.filling = .02
         self.creation()
         for _ in range(self.rng.randint(1, 6)):
             if self.rng.random() < .6:
@@ -83,51 +60,6 @@ class Run:
         self.event()
         self.read_now()
         self.final_check()
-
-    # -- what happens to it ----------------------------------------------------------------------
-
-    def on_step(self, what):
-        """Before each change of the writer: it may be killed, and readers take a few steps."""
-        if not self.critical or what[0] not in BULK or what[1].startswith('LOG'):
-            self.budget -= 1
-        if self.budget < 0:
-            self.disk.note('KILLED')
-            raise Crash
-        if self.exists and len(self.sessions) < 3 and self.rng.random() < .03:
-            self.sessions.append(Session(self))
-        for session in list(self.sessions):
-            if not session.advance():
-                self.sessions.remove(session)
-
-    def on_evict(self):
-        self.lossy = True
-        self.history.lost_cache()
-        for session in self.sessions:
-            session.void = True
-
-    def draw_budget(self, most):
-        """After how many steps the process is killed, if at all: of any kind, or critical ones."""
-        self.critical = self.rng.random() < .5
-        most = most // 3 if self.critical else most
-        self.budget = self.rng.randint(0, most) if self.rng.random() < .75 else ENDLESS
-
-    def kill_soon(self, chance, most):
-        """Often the process is killed within the few steps that matter most."""
-        if self.rng.random() < chance:
-            self.critical = False
-            self.budget = min(self.budget, self.rng.randint(0, most))
-
-    def event(self, chance=.5):
-        """After a process ended: nothing more, or the cache is lost, with the boot or without."""
-        if self.rng.random() > chance:
-            return
-        self.lossy = self.rng.random() < self.world.detaching
-        if self.lossy:
-            self.disk.detach()
-        else:
-            self.disk.power_loss()
-        self.sessions.clear()
-        self.history.lost_cache()
 
     # -- creation and replacement ----------------------------------------------------------------
 
@@ -186,49 +118,87 @@ class Run:
         self.exists = True
         self.lossy = False
         self.history.seal_seen(False)
-        self.history.opened(writer.records(), writer.state.synced)
-        self.disk.note('opened at epoch', writer.state.epoch, 'length', writer.state.length,
-                       'state', self.history.acked)
+        self.history.opened(writer.content(), writer.state.synced)
+        self.disk.note('opened generation', writer.meta['generation'], 'epoch', writer.state.epoch,
+                       'length', writer.state.length, 'state', self.history.acked)
         return writer
 
     def work(self, writer, ops):
-        current = writer.records()
+        """Commits of the operations so far, while others may be under way already, and switches."""
+        current = Content(writer.content())
         synced_share = ops.choice((1, .3, .05))
         while True:
             for _ in range(ops.randint(0, 6)):
                 operate(writer, current, ops)
-            end, bulk, synced = ops.random(), ops.random() < .4, ops.random() < synced_share
+            end = ops.random()
             if end < .05:
                 return self.close(writer, current)
-            if end < .12:
+            if end < .1:
                 self.kill_soon(.6, 50)
                 return self.seal(writer, current)
+            if end < .25:
+                self.kill_soon(.3, 40)
+                current = Content(keep_up(self, writer, current, ops))
+                continue
+            if end < .35:
+                remove_old(writer)
             self.kill_soon(.1, 12)
-            self.commit(writer, current, bulk, synced)
+            current = self.commit_some(writer, current, ops, ops.random() < synced_share)
 
-    def commit(self, writer, current, bulk, synced):
-        self.history.attempt(current)
-        self.disk.note('commit', 'state', len(self.history.states) - 1, 'length', len(current),
+    def commit_some(self, writer, current, ops, synced):
+        """Commit, with operations behind it that are not to be part of it; some are taken back."""
+        mark, expected = writer.mark(), current.freeze()
+        if ops.random() < .3:
+            for _ in range(ops.randint(1, 4)):
+                operate(writer, current, ops)
+        self.commit(writer, expected, ops.random() < .4, synced, mark, ops.random() < .5)
+        if ops.random() < .1:
+            self.go_on(writer, ops.choice((restart, fold, None)))
+        if ops.random() < .3:
+            writer.rollback()
+            return Content(self.history.states[self.history.acked])
+        return current
+
+    def go_on(self, writer, change):
+        """A new generation, or only a synced frame, while later operations are under way."""
+        self.disk.note('go on with', change.__name__ if change else 'a synced frame')
+        try:
+            if change:
+                change(writer, lambda: self.history.acknowledge(True), (0, 0))
+            else:
+                writer.commit((0, 0))
+                self.history.acknowledge(True)
+        except NoSpace:
+            self.disk.note('  no space')
+
+    def commit(self, writer, expected, bulk, synced, mark=None, older=False):
+        self.history.attempt(expected)
+        self.disk.note('commit', 'state', len(self.history.states) - 1, 'length', len(expected[1]),
                        'bulk' if bulk else 'small', 'synced' if synced else 'unsynced')
         try:
-            writer.commit(bulk, synced)
+            writer.commit(mark, bulk, synced, older)
             self.history.acknowledge(synced or not self.disk.boot)
         except NoSpace:
             self.history.withdraw()
 
     def close(self, writer, current):
         self.disk.note('CLOSE')
-        self.history.attempt(current)
+        self.history.attempt(current.freeze())
         writer.close()
         self.history.acknowledge(True)
 
     def seal(self, writer, current):
         self.disk.note('SEAL')
-        self.history.attempt(current)
-        self.history.sealing = True
-        seal(writer)
-        self.history.acknowledge(True)
-        self.history.sealed = True
+        self.history.attempt(current.freeze())
+        self.history.seals.add(True)
+        seal(writer, lambda: self.history.acknowledge(True))
+        self.history.seals = {True}
+
+    def unseal(self):
+        self.disk.note('UNSEAL')
+        self.history.seals.add(False)
+        unseal(self.disk)
+        self.history.seals = {False}
 
     # -- checks ----------------------------------------------------------------------------------
 
@@ -237,37 +207,39 @@ class Run:
         reader = Reader(self.disk)
         try:
             finish(reader.open())
-            records = reader.records()
-            reader.close()
-            return records
+            return reader.content()
         except Damage as damage:
             if not self.lossy:
                 raise Wrong(f'opening for reading: {damage}') from damage
             return None
+        finally:
+            reader.close()
 
     def read_now(self):
         """Read before any writer recovers anything; False if there is no dataset."""
         try:
-            records = self.read_whole()
+            content = self.read_whole()
         except NoDataset as none:
             if self.exists:
                 raise Wrong('a dataset is gone') from none
             return False
-        if records is not None:
-            self.history.find(records, self.history.acked, 'a new reader')
+        if content is not None:
+            self.history.find(content, self.history.acked, 'a new reader')
         return True
 
     def sealed_life(self):
-        """A sealed dataset reads as its last state, whatever happens, and may be sealed again."""
+        """A sealed dataset reads as its last state, and may be sealed again, or unsealed."""
         self.history.seal_seen(True)
         self.lossy = False
-        records = self.read_whole()
-        self.history.find(records, self.history.acked, 'a sealed dataset')
-        if self.rng.random() < .5:
+        content = self.read_whole()
+        self.history.find(content, self.history.acked, 'a sealed dataset')
+        kind = self.rng.random()
+        if kind < .3:
             self.disk.note('SEAL AGAIN')
             seal_again(self.disk)
-            self.history.opened(records, True)
-            self.history.sealed = True
+            self.history.opened(content, True, True)
+        elif kind < .7:
+            self.unseal()
 
     def final_check(self):
         if not self.open_writer():
@@ -275,7 +247,7 @@ class Run:
 
 
 def guarded(action):
-    """What went wrong in `action()`, or None; a fault that breaks the model's code is found, too."""
+    """What went wrong in `action()`, or None; one that breaks the model is found, too."""
     try:
         action()
     except Wrong as wrong:

@@ -5,57 +5,95 @@ Opening and refreshing are generators that yield between two system calls, so th
 the writer go on there.
 """
 
+import copy
+
 from . import log as lxlog
 from .handle import Handle
-from .layout import read_meta
+from .layout import NoDataset, read_meta
 from .records import Damage
 
 
 class Reader(Handle):
-    """A dataset open for reading, pinned to the state of its opening or of its last refresh."""
+    """A dataset open for reading, pinned to the state of its opening or of its last refresh.
+
+    It holds the lock of its generation until it is closed; whoever goes on to another generation
+    takes another reader for it, and the old one keeps what it shows.
+    """
 
     def __init__(self, disk):
         super().__init__(disk)
         self.meta_file = None
+        self.locked = False
 
     def open(self):
-        """Lock the generation, and make sure that it still is the one."""
-        while True:
-            meta, self.meta_file = read_meta(self.directory)
-            yield
-            self.disk.locks.append(meta['generation'])
-            yield
-            self.use_meta(meta)
-            if 'norecheck' in self.faults:
-                break
-            again, self.meta_file = read_meta(self.directory)
-            if again['generation'] == meta['generation']:
-                self.use_meta(again)
-                break
+        """Lock the generation, make sure that it still is the one, and replay its log.
+
+        meta.json is looked at again behind the log: a frame that was read may be of another schema
+        than the one in hand.
+        """
+        try:
+            while not (yield from self.try_to_open()):
+                self.close()
+                yield
+        except (Damage, NoDataset):
             self.close()
+            raise
+
+    def try_to_open(self):
+        meta, self.meta_file = read_meta(self.directory)
+        yield
+        self.use_meta(meta)
+        self.lock()
+        yield
+        if 'norecheck' not in self.faults:
+            again, self.meta_file = read_meta(self.directory)
+            if again['generation'] != meta['generation']:
+                return False
+            self.use_meta(meta if 'oldschema' in self.faults else again)
             yield
         self.files.clear()
-        frames = yield from self.read_log()
-        self.state = lxlog.replay(frames, self.faults)
-        if self.meta['sealed']:
-            self.check_sealed()
+        try:
+            frames = yield from self.read_log()
+            yield
+            if self.replaced() and 'metabefore' not in self.faults:
+                return False
+            self.state = lxlog.replay(frames, self.faults)
+            if self.meta['sealed']:
+                yield
+                self.check_sealed()
+        except Damage:
+            if self.replaced() and not {'norecheck', 'nosealrecheck'} & self.faults:
+                return False
+            raise
+        return True
 
     def refresh(self):
         """Go on to the newest commit, through a switch of meta.json if there was one.
 
         Returns
         -------
-        bool
-            Whether the state is another.
+        Reader
+            Itself, or another one that was opened beside it.
         """
-        if self.directory.get('meta.json') is not self.meta_file:
-            self.close()
-            yield from self.open()
-            return True
-        frames = yield from self.read_log(self.state)
-        for frame in frames:
-            self.state.apply(frame, self.faults)
-        return bool(frames)
+        early = 'metabefore' in self.faults
+        try:
+            if not early or not self.replaced():
+                frames = yield from self.read_log(self.state)
+                yield
+                if early or not self.replaced():
+                    for frame in frames:
+                        self.state.apply(frame, self.faults)
+                    return self
+        except Damage:
+            if not self.replaced():
+                raise
+        other = Reader(self.disk)
+        yield from other.open()
+        return other
+
+    def replaced(self):
+        """Whether meta.json is another file than the one that was read."""
+        return self.directory.get('meta.json') is not self.meta_file
 
     def read_log(self, start=None):
         """The trusted frames from `start` on.
@@ -78,6 +116,22 @@ class Reader(Handle):
                 before = log
             yield
 
+    def pin(self):
+        """Another reader that stays at this state."""
+        pinned = copy.copy(self)
+        pinned.state = self.state.copy()
+        pinned.files = dict(self.files)
+        pinned.locked = False
+        if 'viewnolock' not in self.faults:
+            pinned.lock()
+        return pinned
+
+    def lock(self):
+        self.disk.locks.append(self.meta['generation'])
+        self.locked = True
+
     def close(self):
-        if self.meta['generation'] in self.disk.locks:
+        """Let go of the lock, unless a loss of the file system has done so already."""
+        if self.locked and self.meta['generation'] in self.disk.locks:
             self.disk.locks.remove(self.meta['generation'])
+        self.locked = False

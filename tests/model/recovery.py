@@ -2,7 +2,8 @@
 """Opening for writing: what the log says is made durable before anything is built on it."""
 
 from . import log as lxlog
-from .layout import FIELDS, KINDS
+from .layout import KINDS
+from .leftovers import find_old, remove_leftovers, remove_old
 from .records import Damage, read_row
 
 
@@ -11,7 +12,8 @@ def recover(writer):
 
     A sync may have failed in the process before: what it should have written is in the cache alone,
     clean, and no later sync would write it. So the writer writes it back, byte for byte. What the
-    cache itself has lost shows in the checks of the payloads, and ends the log.
+    cache itself has lost shows in the checks of the payloads, and ends the log. Old files go last:
+    the switch that made them old may not have been durable before.
     """
     faults, log = writer.faults, writer.log_file()
     frames = lxlog.scan(log.pread(), writer.seed, writer.disk.boot, faults)
@@ -21,12 +23,16 @@ def recover(writer):
         write_back(writer, frames)
     if not {'nocut', 'latecut'} & faults:
         log.truncate(writer.state.at)
-    remove_unknown_chunks(writer)
+    remove_leftovers(writer)
+    writer.old = list(find_old(writer))
+    if 'gcopening' in faults:
+        remove_old(writer)
     writer.log_dirty = True
     if 'noreopensync' not in faults:
         writer.barrier(all_directories=True)
     if 'latecut' in faults:
         log.truncate(writer.state.at)
+    remove_old(writer)
 
 
 def keep_whole(writer, frames):
@@ -51,9 +57,10 @@ def verify_frame(writer, frame, rows):
     for chunk, (_, used) in frame.chunks.items():
         if writer.chunk(chunk).size < used:
             raise Damage(f'chunk {chunk} ends before byte {used}')
-    named = list(frame.sets)
-    named += [(field, index, writer.table_row(field, index))
-              for index in range(rows, frame.rows) for field in range(len(FIELDS))]
+    known = {field.id for field in writer.fields}
+    named = [(field, index, row) for field, index, row in frame.sets if field in known]
+    named += [(field.id, index, writer.table_row(field, index))
+              for index in range(rows, frame.rows) for field in writer.fields]
     for field, index, row in named:
         read_row(row, writer.uuid, field, index, writer.read_chunk)
 
@@ -68,7 +75,7 @@ def write_back(writer, frames):
         if used > begin:
             rewrite(writer, writer.chunk(chunk), begin, used)
     if new.rows > old.rows:
-        for field in range(len(FIELDS)):
+        for field in writer.fields:
             for kind, size in KINDS.items():
                 rewrite(writer, writer.table(field, kind), size * old.rows, size * new.rows)
 
@@ -77,10 +84,3 @@ def rewrite(writer, file, begin, end):
     file.pwrite(begin, file.pread(begin, end - begin))
     writer.mark_dirty(file)
 
-
-def remove_unknown_chunks(writer):
-    """Chunks that no frame names were made by a writer that did not come to its commit."""
-    directory = writer.directory.get('chunk')
-    for name in directory.names():
-        if int(name.split('.')[0]) >= writer.state.next_chunk:
-            directory.unlink(name)

@@ -3,7 +3,7 @@
 
 from . import log as lxlog
 from .history import Wrong
-from .layout import FIELDS, Sealed
+from .layout import Sealed
 from .reader import Reader
 from .records import ENTRY, INLINE, MISSING, Damage
 from .session import finish
@@ -18,8 +18,8 @@ def rot(disk, rng):
     frames = lxlog.scan(reader.log_file().pread(), reader.seed, disk.boot, disk.faults)
     last = lxlog.last_synced(frames)
     payloads = stored_payloads(reader)
-    if last > 0 and rng.random() < .5:
-        flip(disk, rng, reader.log_file(), 0, frames[last - 1].end)
+    if rng.random() < .5:
+        flip(disk, rng, reader.log_file(), 0, frames[max(last - 1, 0)].end)
         must_refuse(lambda: Writer(disk), 'a writer')
     elif payloads:
         chunk, size, offset = rng.choice(payloads)
@@ -32,7 +32,7 @@ def rot(disk, rng):
 def stored_payloads(reader):
     """(chunk, size, offset) of each value that lies in a chunk."""
     rows = [reader.row(field, index)
-            for index in range(reader.state.length) for field in range(len(FIELDS))]
+            for index in range(reader.state.length) for field in reader.fields]
     entries = [ENTRY.unpack_from(row) for row in rows if row != MISSING]
     return [entry for entry in entries if entry[0] != INLINE]
 
@@ -46,7 +46,7 @@ def flip(disk, rng, file, begin, size):
 def read_all(disk):
     reader = Reader(disk)
     finish(reader.open())
-    reader.records()
+    reader.content()
 
 
 def must_refuse(action, who):

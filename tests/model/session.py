@@ -19,7 +19,8 @@ def finish(generator):
 class Session:
     """Opens, looks again, refreshes, closes; some sessions are quick, some sleep between two steps.
 
-    A session is void once a cache was lost within its boot: commits that it had seen may be cut
+    At a refresh it may keep the state that it had, as a view: that shows the same until it is let
+    go. A session is void once a cache was lost within its boot: commits that it had seen may be cut
     then, so it may meet damage, but what it shows must still be some state that was once
     committed.
     """
@@ -28,45 +29,69 @@ class Session:
         self.run = run
         self.void = run.lossy
         self.pace = run.rng.choice((.01, .1, .5))
+        self.reader = Reader(run.disk)
+        self.views = []         # (reader, what it shows)
         self.steps = self.live()
 
     def live(self):
         run, history = self.run, self.run.history
         floor = history.acked
-        reader = Reader(run.disk)
-        yield from reader.open()
-        shown = self.look(reader, floor)
+        yield from self.reader.open()
+        shown = self.look(floor)
         while run.rng.random() < .9:
             yield
-            if run.rng.random() < .5:
-                if reader.records() != shown and not self.void:
-                    raise Wrong('a pinned reader sees its state change')
-                continue
-            floor = history.acked
-            if (yield from reader.refresh()) or not self.void:
-                shown = self.look(reader, floor)
-        reader.close()
+            kind = run.rng.random()
+            if kind < .4:
+                self.look_again(self.reader, shown)
+            elif kind < .6 and self.views:
+                view, seen = self.views.pop()
+                self.look_again(view, seen)
+                view.close()
+            else:
+                floor = history.acked
+                shown = yield from self.refresh(floor, shown)
 
-    def look(self, reader, floor):
-        records = reader.records()
+    def refresh(self, floor, shown):
+        """Refresh, and perhaps keep what was shown before."""
+        keep = self.run.rng.random() < .3
+        if keep:
+            self.views.append((self.reader.pin(), shown))
+        old = self.reader
+        self.reader = yield from old.refresh()
+        if self.reader is not old:
+            old.close()
+        return self.look(floor)
+
+    def look(self, floor):
+        content = self.reader.content()
         run = self.run
-        run.disk.note('      a reader is at epoch', reader.state.epoch, 'length', len(records))
+        run.disk.note('      a reader is at generation', self.reader.meta['generation'], 'epoch',
+                      self.reader.state.epoch, 'length', len(content[1]))
         if not self.void:
-            run.history.find(records, floor, 'a reader')
-        elif records not in run.history.every:
+            run.history.find(content, floor, 'a reader')
+        elif content not in run.history.every:
             raise Wrong('a reader shows a state that never was')
-        return records
+        return content
+
+    def look_again(self, reader, shown):
+        if reader.content() != shown and not self.void:
+            raise Wrong('a pinned reader sees its state change')
 
     def advance(self):
-        """Take one step, if it is not asleep; False at the end."""
+        """Take one step, if it is not asleep; False at the end, or when it is killed."""
         if self.run.rng.random() > self.pace:
-            return True
+            return self.run.rng.random() > .001
         try:
             next(self.steps)
             return True
         except (StopIteration, NoDataset):
-            return False
+            pass
         except Damage as damage:
             if not self.void:
                 raise Wrong(f'a reader met damage: {damage}') from damage
-            return False
+        return False
+
+    def end(self):
+        """The locks of a process go with it."""
+        for reader in [self.reader, *(view for view, _ in self.views)]:
+            reader.close()

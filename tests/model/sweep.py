@@ -6,9 +6,12 @@ replacement above all: they happen once in a dataset's life.
 """
 
 from .disk import Crash, SyncFailed
-from .job import append, delete, modify
+from .fate import ENDLESS
+from .generations import fold, rebalance, restart
+from .job import Content, append, delete, modify
 from .layout import dataset_directory
-from .play import ENDLESS, Run, guarded
+from .play import Run, guarded
+from .upkeep import add, drop, rename, renew
 from .writer import NoSpace
 
 BIG = 60      # bytes of a value that is stored in a chunk
@@ -20,10 +23,11 @@ def value(number, size=BIG):
 
 def fill(run, writer, count, bulk, synced):
     """Append `count` records, one commit each."""
-    current = writer.records()
-    for number in range(len(current), len(current) + count):
-        append(writer, current, (value(number), value(number, 4)))
-        run.commit(writer, current, bulk, synced)
+    current = Content(writer.content())
+    for number in range(len(current.records), len(current.records) + count):
+        record = [value(number), *(value(number, 4) for _ in current.names[1:])]
+        append(writer, current, tuple(record))
+        run.commit(writer, current.freeze(), bulk, synced)
     return current
 
 
@@ -68,19 +72,63 @@ def do_seal(run):
     run.seal(writer, fill(run, writer, 1, False, False))
 
 
-def do_fold(run):
-    """A set below the rows, and a length below them: a new generation."""
-    writer = run.open_writer()
-    current = writer.records()
+def change_some(writer):
+    """A set below the rows, and a length below them."""
+    current = Content(writer.content())
     modify(writer, current, 0, 0, value(100))
-    while len(current) > 2:
+    while len(current.records) > 2:
         delete(writer, current, 1)
-    run.commit(writer, current, False, True)
+    return current
+
+
+def do_seal_by_fold(run):
+    """A new generation, which is sealed."""
+    writer = run.open_writer()
+    current = change_some(writer)
+    run.commit(writer, current.freeze(), False, True)
     run.seal(writer, current)
+
+
+def do_unseal(run):
+    """And go on writing."""
+    run.unseal()
+    do_append(run)
+
+
+def do_renew(change):
+    """A new generation, in which writing goes on, and another one."""
+    def act(run):
+        writer = run.open_writer()
+        current = Content(renew(run, writer, change_some(writer), change))
+        fill(run, writer, 2, True, True)
+        fill(run, writer, 1, False, False)
+        renew(run, writer, Content(writer.content()), restart)
+        run.close(writer, Content(writer.content()))
+
+    return act
+
+
+def do_fields(run):
+    """A field comes, is written, gets another name, and goes; one of its name comes again."""
+    writer = run.open_writer()
+    current = Content(add(run, writer, Content(writer.content()), 'a'))
+    modify(writer, current, 1, 2, value(50))
+    run.commit(writer, current.freeze(), False, False)
+    fill(run, writer, 1, True, True)
+    current = Content(rename(run, writer, Content(writer.content()), 1, 'b'))
+    current = Content(drop(run, writer, current, 2))
+    fill(run, writer, 1, False, True)
+    current = Content(add(run, writer, Content(writer.content()), 'a'))
+    run.close(writer, current)
 
 
 def do_replace(run):
     run.replace()
+
+
+def prepare_sealed(run):
+    prepare_records(run)
+    do_seal_by_fold(run)
 
 
 SCRIPTS = {
@@ -88,7 +136,12 @@ SCRIPTS = {
     'append': (prepare_records, do_append),
     'append behind a torn tail': (prepare_torn_tail, do_append),
     'seal': (prepare_records, do_seal),
-    'seal by a fold': (prepare_records, do_fold),
+    'seal by a fold': (prepare_records, do_seal_by_fold),
+    'unseal': (prepare_sealed, do_unseal),
+    'restart': (prepare_records, do_renew(restart)),
+    'fold': (prepare_records, do_renew(fold)),
+    'rebalance': (prepare_records, do_renew(rebalance)),
+    'fields': (prepare_records, do_fields),
     'replace': (prepare_records, do_replace),
     'replace again': (prepare_half_replaced, do_create),
 }

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The writer: appends and changes, and the commit."""
+"""The writer: operations in the order of the calls, and the commit of a prefix of them."""
 
 from . import log as lxlog
+from .change import Change
 from .disk import SyncFailed
 from .handle import Handle
-from .layout import (CHUNK_BYTES, CHUNK_RECORDS, FIELDS, GROWTH, KINDS, Sealed, chunk_name,
-                     read_meta)
-from .records import ALIGN, INLINE_BYTES, make_row, move_row, split_rows
+from .layout import GROWTH, KINDS, Sealed, read_meta
+from .records import INLINE_BYTES, split_rows
 from .recovery import recover
+from .stages import Stages
 
 
 class NoSpace(Exception):
@@ -17,8 +18,17 @@ class NoSpace(Exception):
 class Writer(Handle):
     """An open dataset that is written to; the lock keeps every other writer out.
 
-    Its `state` runs ahead of the log by what is not committed; `pending` are the entries that the
-    next frame must carry or take into the tables.
+    Attributes
+    ----------
+    state : State
+        Always what the log says.
+    operations : list of tuple
+        What was asked for and is not committed.
+    since : dict
+        The generation in which each chunk came into use, and under 'tables' the present tables; 0
+        for those of earlier sessions.
+    old : list of Old
+        Files of the past that readers may still need; see `leftovers`.
     """
 
     def __init__(self, disk):
@@ -26,82 +36,54 @@ class Writer(Handle):
         self.use_meta(read_meta(self.directory)[0])
         if self.meta['sealed']:
             raise Sealed
-        self.pending = {}
-        self.grown = set()
+        self.operations = []
         self.dirty = []
-        self.changed = False
         self.poisoned = False
         self.log_dirty = False
+        self.since = {}
+        self.old = []
+        self.stages = Stages(self)
         recover(self)
+        self.stages.resume()
 
     # -- operations ------------------------------------------------------------------------------
 
     def append(self, record):
-        """A record at the end; every field gets an entry, so that no older one shows through."""
-        index = self.state.length
-        for field, value in enumerate(record):
-            self.put(field, index, self.place(field, index, value))
-        self.state.length += 1
+        self.operate('append', [self.take(value) for value in record])
 
     def modify(self, index, field, value):
-        self.put(field, index, self.place(field, index, value))
+        """`field` is its position in the schema."""
+        self.operate('modify', index, self.fields[field], self.take(value))
 
     def delete(self, index):
         """The last record takes the place."""
-        last = self.state.length - 1
-        if index != last:
-            for field in range(len(FIELDS)):
-                self.put(field, index, move_row(self.row(field, last), last, index))
-        self.state.length = last
-        self.changed = True
+        self.operate('delete', index)
 
-    def put(self, field, index, row):
-        self.state.sets[field, index] = self.pending[field, index] = row
-        self.changed = True
+    def truncate(self, length):
+        self.operate('truncate', length)
 
-    def place(self, field, index, value):
-        """Write the payload into the open chunk, behind what is there, and make its row."""
-        if value is None or len(value) <= INLINE_BYTES:
-            return make_row(self.uuid, field, index, value)
-        chunk = self.open_chunk(len(value))
-        records, used = self.state.chunks[chunk]
-        offset = -(-used // ALIGN) * ALIGN
-        file = self.chunk(chunk)
-        self.extend(file, offset + len(value))
-        file.pwrite(used, bytes(offset - used) + value)
-        self.mark_dirty(file)
-        self.state.chunks[chunk] = records + 1, offset + len(value)
-        self.grown.add(chunk)
-        return make_row(self.uuid, field, index, value, (chunk, offset))
+    def operate(self, *operation):
+        self.operations.append(operation)
+        self.stages.place_some(.5)
 
-    def open_chunk(self, size):
-        """The newest chunk that has room, or a new one."""
-        chunk = max(self.state.chunks, default=None)
-        if chunk is not None:
-            records, used = self.state.chunks[chunk]
-            if records < CHUNK_RECORDS and used + ALIGN + size <= CHUNK_BYTES:
-                return chunk
-        chunk = self.state.next_chunk
-        self.state.next_chunk += 1
-        self.state.chunks[chunk] = 0, 0
-        directory = self.directory.get('chunk')
-        self.files[chunk_name(chunk)] = directory.make_file(chunk_name(chunk))
-        if 'nochunkdirsync' not in self.faults:
-            self.mark_dirty(directory)
-        return chunk
+    def take(self, value):
+        """A value, and where it will be stored, if it is not to stand in its entry."""
+        stored = value is not None and len(value) > INLINE_BYTES
+        return value, self.stages.add(value) if stored else None
 
-    def extend(self, file, size):
-        if file.size < size:
-            file.truncate(-(-size // GROWTH) * GROWTH)
+    def mark(self):
+        """A place in the sequence of operations, up to which `commit` may go."""
+        return len(self.operations), self.stages.close()
 
-    def mark_dirty(self, node):
-        if node not in self.dirty:
-            self.dirty.append(node)
+    def rollback(self):
+        """Forget what is not committed, whether it is placed or not."""
+        self.operations.clear()
+        self.stages.rollback()
 
     # -- commit ----------------------------------------------------------------------------------
 
-    def commit(self, bulk=False, synced=True):
-        """Make everything so far one state of the log.
+    def commit(self, mark=None, bulk=False, synced=True, older=False, always=False):
+        """Make the operations before `mark`, or all, one state of the log.
 
         Parameters
         ----------
@@ -110,44 +92,80 @@ class Writer(Handle):
         synced : bool
             The state is durable when this returns. With nothing changed there is still a frame to
             be written if the last one is not synced.
+        older : bool
+            With `bulk`, the rows are the entries as they were appended; the frame has sets over
+            those that changed since.
+        always : bool
+            There is a frame whatever has changed.
         """
         assert not self.poisoned
-        if not self.changed and (self.state.synced or not synced or 'skipempty' in self.faults):
+        operations, stages = mark or self.mark()
+        pending = bulk and self.state.rows < self.state.length
+        unsynced = synced and not self.state.synced and 'skipempty' not in self.faults
+        if not (operations or pending or unsynced or always):
             return
         synced = synced or not self.disk.boot
+        self.stages.place_first(stages)
+        change = Change(self, self.operations[:operations])
         try:
-            rows = self.move_rows() if bulk else self.state.rows
+            rows, sets = self.state.rows, change.sets
+            if bulk:
+                rows, sets = self.move_rows(change, older)
             if 'framefirst' in self.faults:
-                self.write_frame(rows, synced)
+                self.write_frame(change.length, rows, sets, stages, synced)
             if synced:
                 self.barrier()
             elif rows > self.state.rows and 'lazytables' not in self.faults:
                 self.sync_tables()
             if 'framefirst' not in self.faults:
-                self.write_frame(rows, synced)
+                self.write_frame(change.length, rows, sets, stages, synced)
             if synced and 'nologsync' not in self.faults:
                 self.sync(self.log_file())
                 self.log_dirty = False
         except SyncFailed:
             self.poisoned = True
             raise
+        del self.operations[:operations]
+        self.stages.forget(stages)
 
-    def move_rows(self):
-        """Write the entries behind the last row to the tables; the number of rows then."""
-        low, high = self.state.rows, self.state.length
+    def move_rows(self, change, older):
+        """Write the entries behind the last row to the tables.
+
+        Returns
+        -------
+        rows : int
+            The number of rows then.
+        sets : dict
+            What the frame must set all the same.
+        """
+        low, high = self.state.rows, change.peak if older else change.length
         if low >= high:
-            return low
-        for field in range(len(FIELDS)):
-            parts = split_rows(self.row(field, index) for index in range(low, high))
-            for (kind, size), part in zip(KINDS.items(), parts):
+            return low, change.sets
+        sets = {key: row for key, row in change.sets.items() if key[1] < low}
+        for field in self.fields:
+            rows = []
+            for index in range(low, high):
+                row = change.old_row(field, index) if older else change.row(field, index)
+                rows.append(row)
+                if row != change.row(field, index) and 'oldrow' not in self.faults:
+                    sets[field.id, index] = change.sets[field.id, index]
+            for (kind, size), part in zip(KINDS.items(), split_rows(rows)):
                 file = self.table(field, kind)
-                self.extend(file, size * high)
+                if file.size < size * high:
+                    file.truncate(-(-size * high // GROWTH) * GROWTH)
                 file.pwrite(size * low, part)
                 self.mark_dirty(file)
-        return high
+        return high, sets
+
+    def mark_dirty(self, node):
+        if node not in self.dirty:
+            self.dirty.append(node)
 
     def barrier(self, all_directories=False):
-        """Sync all that the next frame will name, and what stands before it, in any order."""
+        """Sync all that the next frame will name, and what stands before it, in any order.
+
+        What is placed meanwhile is of later frames, and dirty again.
+        """
         nodes = list(self.dirty)
         if self.log_dirty and 'nologbarrier' not in self.faults:
             nodes.append(self.log_file())
@@ -155,21 +173,26 @@ class Writer(Handle):
             nodes += [self.directory, self.directory.get('chunk')]
         self.disk.rng.shuffle(nodes)
         for node in nodes:
+            if node in self.dirty and 'dirtylate' not in self.faults:
+                self.dirty.remove(node)
             self.sync_one(node)
-        self.dirty.clear()
+            self.stages.place_some(.2)
+        if 'dirtylate' in self.faults:
+            self.dirty.clear()
         self.log_dirty = False
 
     def sync_tables(self):
         """Rows are never taken from tables that may be lost: a row of zeros reads as missing."""
-        for field in range(len(FIELDS)):
+        for field in self.fields:
             for kind in KINDS:
                 self.sync_one(self.table(field, kind))
 
     def sync_one(self, node):
-        name = node.name
-        if name.endswith('.zr') and 'nochunksync' in self.faults:
+        name, faults = node.name, self.faults
+        if name.endswith('.zr') and ('nochunksync' in faults or
+                                     'onelane' in faults and self.stages.lane_of(name) == 1):
             return
-        if ('.offset' in name or '.check' in name) and 'notablesync' in self.faults:
+        if ('.offset' in name or '.check' in name) and 'notablesync' in faults:
             return
         self.sync(node)
 
@@ -181,31 +204,24 @@ class Writer(Handle):
                 raise
             node.sync()
 
-    def write_frame(self, rows, synced):
+    def write_frame(self, length, rows, sets, stages, synced):
         """The frame, at the end of the log; then it is the state of every reader that looks."""
         state = self.state
-        sets = [(field, index, row) for (field, index), row in self.pending.items()
-                if not state.rows <= index < rows]
         frame = lxlog.Frame(
-            epoch=state.epoch, length=state.length, rows=rows, previous=state.previous,
+            epoch=state.epoch, length=length, rows=rows, previous=state.previous,
             flags=lxlog.SYNCED if synced else 0, boot=self.disk.boot, tables=state.tables,
-            next_chunk=state.next_chunk, sets=sets,
-            chunks={chunk: state.chunks[chunk] for chunk in self.grown})
+            next_chunk=self.stages.next_id, chunks=self.stages.chunk_items(stages),
+            sets=[(field, index, row) for (field, index), row in sets.items()])
         data = lxlog.encode(frame, self.seed)
         self.write_whole(data)
-        state.void(state.rows, rows)
-        state.rows = rows
-        state.drop_beyond_length()
-        state.advance(state.at + len(data), lxlog.frame_crc(data), synced)
-        self.pending.clear()
-        self.grown.clear()
-        self.changed = False
+        state.apply(frame._replace(end=state.at + len(data), crc=lxlog.frame_crc(data)),
+                    self.faults)
         self.log_dirty = True
 
     def write_whole(self, data):
         """A frame that finds no room is cut off again; what was in it waits for the next."""
         log = self.log_file()
-        if self.disk.rng.random() < .02:
+        if self.disk.is_full():
             log.pwrite(self.state.at, data[:len(data) // 2])
             log.truncate(self.state.at)
             raise NoSpace

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""A writer's switches in a run: drawn, done, and noted in the history."""
+
+from .generations import fold, rebalance, restart
+from .job import FIELDS_AT_MOST, NAMES
+from .schema import add_field, drop_field, rename_field
+from .writer import NoSpace
+
+
+def keep_up(run, writer, current, ops):
+    """One switch of some kind; what the dataset holds then."""
+    kind = ops.choice(('restart', 'fold', 'rebalance', 'restart', 'fold', 'rebalance',
+                       'add', 'drop', 'rename'))
+    count = len(current.names)
+    position = ops.randrange(count)
+    name = ops.choice([name for name in NAMES if name not in current.names] or [None])
+    if kind == 'add' and count < FIELDS_AT_MOST and name:
+        return add(run, writer, current, name)
+    if kind == 'drop' and count > 1:
+        return drop(run, writer, current, position)
+    if kind == 'rename' and name:
+        return rename(run, writer, current, position, name)
+    return renew(run, writer, current, {'fold': fold, 'rebalance': rebalance}.get(kind, restart))
+
+
+def renew(run, writer, current, change):
+    """Restart, fold or rebalance: nobody sees a difference."""
+    return switch(run, current, current.freeze(), change.__name__,
+                  lambda begun: change(writer, begun))
+
+
+def add(run, writer, current, name):
+    return switch(run, current, current.added(name), f'add {name}',
+                  lambda begun: add_field(writer, name, begun))
+
+
+def drop(run, writer, current, position):
+    return switch(run, current, current.dropped(position), f'drop {current.names[position]}',
+                  lambda begun: drop_field(writer, position, begun))
+
+
+def rename(run, writer, current, position, name):
+    return switch(run, current, current.renamed(position, name),
+                  f'rename {current.names[position]} {name}',
+                  lambda begun: rename_field(writer, position, name, begun))
+
+
+def switch(run, current, after, what, action):
+    """Do it: first `current` is committed, then it becomes `after`."""
+    history = run.history
+    run.disk.note(what.upper(), 'state', len(history.states) - 1)
+    before = current.freeze()
+    history.attempt(before)
+    result = [before]
+
+    def begun():
+        history.acknowledge(True)
+        history.attempt(after)
+        result.append(after)
+
+    try:
+        action(begun)
+        history.acknowledge(True)
+    except NoSpace:
+        run.disk.note('  no space')
+        history.withdraw()
+        return before
+    return result[-1]
