@@ -20,13 +20,13 @@ static void wait_for_commit(lx_writer *writer)
  * not take a part of this call with it. */
 static lx_status make_room(lx_writer *writer, lx_error *error)
 {
-    lx_status status = LX_OK;
     wait_for_commit(writer);
-    if (writer->submitted_call > writer->committed_call)
-        status = lx__writer_commit(writer, writer->submitted_call, LX__COMMIT_ALONE, error);
+    lx_status status = lx__writer_commit_submitted(writer, error);
     if (status == LX_OK)
         status = lx__writer_usable(writer, error);
-    return status == LX_OK ? lx__writer_collect_oldest(writer, error) : status;
+    if (status != LX_OK || writer->in_use < LX__STAGES)
+        return status;
+    return lx__writer_collect_oldest(writer, error);
 }
 
 /** The stage that is being filled, or another one. */
@@ -62,6 +62,8 @@ static lx_status begin(lx_writer *writer, const lx__operation *operation, uint64
         status = lx__stage_reserve(*stage, operation->values, bytes, error);
     if (status != LX_OK)
         return status;
+    if ((*stage)->operation_count == 0)
+        (*stage)->first_call = writer->calls + 1;
     lx__stage_operate(*stage, operation);
     (*stage)->last_call = writer->calls + 1;
     writer->pending_bytes += bytes;

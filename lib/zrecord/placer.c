@@ -45,17 +45,28 @@ static void put_stage(lx__placer *placer, lx__stage *stage)
     placer->tail = stage;
 }
 
-/** A lane that is to begin: one that rests, while there are stages. Lower numbers first, so that a
- * few small ones go to one chunk. */
-static lx__placer_lane *wake_lane(lx__placer *placer)
+/** Has a lane that rests begin, if there is a stage for it. Lower numbers first, so that a few small
+ * ones go to one chunk. Its task is with the executor before the mutex is given back: who waits for
+ * a lane that runs must be able to help it. */
+static lx_status wake_lane(lx__placer *placer, lx_error *error)
 {
-    for (size_t i = 0; placer->head != NULL && i < placer->lane_count; i++) {
-        if (!placer->lanes[i].running) {
-            placer->lanes[i].running = true;
-            return &placer->lanes[i];
-        }
-    }
-    return NULL;
+    size_t i = 0;
+    lx_error why = LX_ERROR_INIT;
+    while (i < placer->lane_count && placer->lanes[i].running)
+        i++;
+    if (placer->head == NULL || i == placer->lane_count)
+        return LX_OK;
+    placer->lanes[i].running = true;
+    if (lx__executor_submit(placer->executor, LX_QUEUE_WRITE, &placer->lanes[i].task, &why) ==
+        LX_OK)
+        return LX_OK;
+    placer->lanes[i].running = false;
+    if (is_running(placer))
+        return LX_OK; /* another lane takes what waits */
+    fail(placer, &why);
+    note_change(placer);
+    lx__error_pass(error, &why);
+    return why.status;
 }
 
 /* ---- lanes */
@@ -103,27 +114,6 @@ static void run(lx__task *task, size_t part)
     }
 }
 
-/** Gives the task of a lane that was woken to the executor. */
-static lx_status start_lane(lx__placer_lane *lane, lx_error *error)
-{
-    lx_error why = LX_ERROR_INIT;
-    lx__placer *placer = lane->placer;
-    lx_status status = lx__executor_submit(placer->executor, LX_QUEUE_WRITE, &lane->task, &why);
-    if (status == LX_OK)
-        return LX_OK;
-    pthread_mutex_lock(&placer->mutex);
-    lane->running = false;
-    if (!is_running(placer))
-        fail(placer, &why); /* else another lane takes what waits */
-    else
-        status = LX_OK;
-    note_change(placer);
-    pthread_mutex_unlock(&placer->mutex);
-    if (status != LX_OK)
-        lx__error_pass(error, &why);
-    return status;
-}
-
 /** The task is the lane's again. A stage may have come after run() looked last. */
 static void finish(lx__task *task, bool canceled)
 {
@@ -136,26 +126,24 @@ static void finish(lx__task *task, bool canceled)
         lx__fail(&why, LX_ERR_STATE, "the executor was closed before all was written");
         fail(placer, &why);
     }
-    lx__placer_lane *next = wake_lane(placer);
+    (void)wake_lane(placer, NULL);
     note_change(placer);
     pthread_mutex_unlock(&placer->mutex);
-    if (next != NULL)
-        (void)start_lane(next, NULL);
 }
 
 /* ---- stages */
 
 lx_status lx__placer_submit(lx__placer *placer, lx__stage *stage, lx_error *error)
 {
-    lx__placer_lane *lane = NULL;
+    lx_status status = LX_OK;
     pthread_mutex_lock(&placer->mutex);
     /* After a failure it is left out of the queue; lx__placer_wait() tells of that. */
     if (!placer->failed) {
         put_stage(placer, stage);
-        lane = wake_lane(placer);
+        status = wake_lane(placer, error);
     }
     pthread_mutex_unlock(&placer->mutex);
-    return lane != NULL ? start_lane(lane, error) : LX_OK;
+    return status;
 }
 
 lx_status lx__placer_place(lx__placer *placer, lx__stage *stage, lx_error *error)

@@ -54,7 +54,8 @@ typedef enum lx__stage_fate {
 
 typedef struct lx__stage {
     struct lx__stage *next; /**< In the placer's queue. */
-    uint64_t last_call;     /**< The writer's number of the last call that put something in. */
+    /** The writer's numbers of the first and the last call that put something in. */
+    uint64_t first_call, last_call;
     lx__operation *operations;
     size_t operation_count;
     size_t operation_capacity;

@@ -17,7 +17,7 @@ lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error)
     lx_error failure = LX_ERROR_INIT;
     lx__stage *stage = stage_at(writer, 0);
     lx_status status = lx__placer_wait(&writer->placer, stage, &failure);
-    uint64_t call = writer->collected_call + 1;
+    uint64_t call = stage->first_call;
     if (status == LX_OK) {
         call = 0; /* what fails from here on leaves half of it done */
         status = lx__writer_apply(writer, stage, &failure);
@@ -53,17 +53,39 @@ static lx_status place_last(lx_writer *writer, lx_error *error)
     } else {
         status = lx__writer_submit_stage(writer, &failure);
     }
-    return lx__writer_note(writer, writer->collected_call + 1, status, &failure, error);
+    return lx__writer_note(writer, stage_at(writer, writer->in_use - 1)->first_call, status,
+                           &failure, error);
+}
+
+/** Has all stages placed that calls up to @p target put something in. Where one of them fails,
+ * none is taken back, so that what came before the failure can still be committed. */
+static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, lx_error *error)
+{
+    lx_status status = LX_OK;
+    *count = 0;
+    while (*count < writer->in_use && stage_at(writer, *count)->first_call <= target)
+        ++*count;
+    /* One that goes on beyond it does so because of a failure: that is the answer. */
+    if (*count != 0 && stage_at(writer, *count - 1)->last_call > target)
+        return lx__writer_usable(writer, error);
+    if (writer->filling && *count == writer->in_use)
+        status = place_last(writer, error);
+    for (size_t i = 0; status == LX_OK && i < *count; i++) {
+        lx_error failure = LX_ERROR_INIT;
+        status = lx__placer_wait(&writer->placer, stage_at(writer, i), &failure);
+        lx__writer_note(writer, stage_at(writer, i)->first_call, status, &failure, error);
+    }
+    return status;
 }
 
 lx_status lx__writer_collect(lx_writer *writer, uint64_t target, lx_error *error)
 {
-    lx_status status = LX_OK;
-    if (writer->filling && stage_at(writer, writer->in_use - 1)->last_call <= target)
-        status = place_last(writer, error);
-    while (status == LX_OK && writer->in_use > writer->filling &&
-           stage_at(writer, 0)->last_call <= target)
+    size_t count;
+    lx_status status = place_up_to(writer, target, &count, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
         status = lx__writer_collect_oldest(writer, error);
+    if (status == LX_OK && writer->collected_call < target)
+        writer->collected_call = target;
     lx__placer_drain(&writer->placer);
     return status;
 }
@@ -80,6 +102,12 @@ lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
     writer->in_use = 0;
     writer->filling = false;
     writer->length = writer->collected = state->length;
+    writer->undone_after = writer->committed_call;
+    for (size_t i = 0; i < writer->request_count; i++) {
+        lx__request *request = writer->requests[i];
+        if (request->undone == writer->undone)
+            request->stands = request->target <= writer->committed_call;
+    }
     writer->collected_call = writer->committed_call = writer->submitted_call = writer->calls;
     writer->undone++;
     writer->pending_bytes = 0;

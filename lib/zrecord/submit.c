@@ -14,10 +14,13 @@ static lx_status run(void *user, size_t part, lx_error *error)
     lx__request *request = user;
     lx_writer *writer = request->writer;
     pthread_mutex_lock(&writer->mutex);
-    lx_status status =
-        writer->undone == request->undone
-            ? lx__writer_commit(writer, request->target, 0, error)
-            : lx__fail(error, LX_ERR_STATE, "not committed: it was rolled back before");
+    lx_status status = LX_OK;
+    if (writer->undone == request->undone)
+        status = lx__writer_commit(writer, request->target, LX__COMMIT_SUBMITTED, error);
+    else if (!request->stands)
+        status = lx__fail(error, LX_ERR_STATE, "not committed: it was rolled back before");
+    if (request->stands)
+        status = LX_OK; /* whatever became of the writer since */
     if (status == LX_OK)
         lx__clock_start(writer);
     pthread_mutex_unlock(&writer->mutex);

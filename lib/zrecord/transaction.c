@@ -6,8 +6,12 @@
 static lx_status commit(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
-    if (status == LX_OK)
-        status = lx__writer_commit(writer, writer->calls, how, error);
+    return status == LX_OK ? lx__writer_commit(writer, writer->calls, how, error) : status;
+}
+
+/** What is due after a commit. */
+static lx_status catch_up(lx_writer *writer, lx_status status, lx_error *error)
+{
     if (status != LX_OK)
         return status;
     lx__clock_start(writer);
@@ -21,7 +25,7 @@ lx_status lx_writer_commit(lx_writer *writer, lx_error *error)
         return status;
     status = writer->transaction
                  ? lx__fail(error, LX_ERR_STATE, "a transaction is open: its end commits")
-                 : commit(writer, 0, error);
+                 : catch_up(writer, commit(writer, 0, error), error);
     lx__writer_leave(writer);
     return status;
 }
@@ -32,7 +36,7 @@ lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return status;
     if (!writer->transaction) {
-        status = commit(writer, LX__COMMIT_SYNCED, error);
+        status = catch_up(writer, commit(writer, LX__COMMIT_SYNCED, error), error);
     } else {
         status = lx__writer_usable(writer, error);
         if (status == LX_OK)
@@ -47,13 +51,18 @@ lx_status lx_writer_begin(lx_writer *writer, lx_error *error)
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;
-    if (!writer->transaction)
-        status = commit(writer, 0, error);
-    /* Another thread may have begun one during the commit. */
+    /* Nothing may come between, which is neither committed nor a part of it: what other threads
+     * ask for while this one waits for its turn, is committed as well. */
+    status = lx__writer_usable(writer, error);
+    while (status == LX_OK && !writer->transaction && writer->committed_call < writer->calls)
+        status = commit(writer, LX__COMMIT_ALONE, error);
+    /* Another thread may have begun one while this one waited. */
     if (status == LX_OK && writer->transaction)
         status = lx__fail(error, LX_ERR_STATE, "a transaction is open already");
-    if (status == LX_OK)
+    if (status == LX_OK) {
         writer->transaction = true;
+        status = catch_up(writer, LX_OK, error);
+    }
     lx__writer_leave(writer);
     return status;
 }
@@ -63,11 +72,12 @@ lx_status lx_writer_end(lx_writer *writer, lx_error *error)
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;
-    status = !writer->transaction
-                 ? lx__fail(error, LX_ERR_STATE, "no transaction is open")
-                 : commit(writer, 0, error);
-    if (status == LX_OK)
-        writer->transaction = false;
+    if (writer->transaction) {
+        writer->transaction = false; /* if the commit fails, there is but a rollback */
+        status = catch_up(writer, commit(writer, 0, error), error);
+    } else {
+        status = lx__fail(error, LX_ERR_STATE, "no transaction is open");
+    }
     lx__writer_leave(writer);
     return status;
 }
@@ -75,8 +85,7 @@ lx_status lx_writer_end(lx_writer *writer, lx_error *error)
 /** Undoes what was asked for, but not what was submitted to be committed. */
 static lx_status roll_back(lx_writer *writer, lx_error *error)
 {
-    if (writer->submitted_call > writer->committed_call)
-        (void)lx__writer_commit(writer, writer->submitted_call, LX__COMMIT_ALONE, NULL);
+    (void)lx__writer_commit_submitted(writer, NULL);
     if (writer->failure.status == LX_ERR_POISONED || writer->meta.sealed)
         return writer->meta.sealed ? LX_OK : lx__writer_usable(writer, error);
     writer->failure = (lx_error)LX_ERROR_INIT;

@@ -200,6 +200,9 @@ static lx_status finish(lx_writer *writer, lx_error *error)
     if (status == LX_ERR_POISONED)
         return status;
     if (status != LX_OK || writer->transaction) {
+        (void)lx__writer_commit_submitted(writer, NULL);
+        if (writer->failure.status == LX_ERR_POISONED)
+            return lx__writer_usable(writer, error);
         writer->failure = (lx_error)LX_ERROR_INIT;
         lx_status undone = lx__writer_forget(writer, error);
         if (undone == LX_ERR_POISONED)

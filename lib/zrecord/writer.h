@@ -47,6 +47,7 @@ typedef struct lx__request {
     lx_writer *writer;
     uint64_t target;
     uint64_t undone;
+    bool stands; /**< It was committed before later calls were undone. */
     lx_ticket *ticket;
 } lx__request;
 
@@ -87,7 +88,8 @@ struct lx_writer {
     /** Numbers of calls, counted from 1: of the last one that is over, that was taken back, that is
      * committed, and up to which a commit was submitted. */
     uint64_t calls, collected_call, committed_call, submitted_call;
-    uint64_t undone;  /**< How often calls were undone. */
+    uint64_t undone;  /**< How often calls were undone, */
+    uint64_t undone_after; /**< and the last one that stayed when it was done last. */
     lx_error failure; /**< Of something asked for: until rolled back, or for good if poisoned. */
     uint64_t failed_call; /**< The first call that the failure keeps from being committed. */
 
@@ -161,8 +163,8 @@ lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error);
 /** Gives the stage that is being filled, if there is one, to the placer. */
 lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error);
 
-/** Takes back what calls up to @p target asked for; stages do not reach beyond it. A failure is
- * noted. Then nothing is being placed. */
+/** Takes back what calls up to @p target asked for, all of it or, where it cannot be placed,
+ * nothing. A failure is noted. Then nothing is being placed. */
 lx_status lx__writer_collect(lx_writer *writer, uint64_t target, lx_error *error);
 
 /** Forgets all that was asked for since the last frame. */
@@ -175,7 +177,9 @@ enum {
     LX__COMMIT_SYNCED = 1, /**< Durable, whatever the writer's durability. */
     LX__COMMIT_ROWS = 2,   /**< With all rows in the tables. */
     LX__COMMIT_ALONE = 4,  /**< Without giving the mutex back. */
-    LX__COMMIT_REPEAT = 8  /**< Nothing new: a synced frame that repeats the last one. */
+    LX__COMMIT_REPEAT = 8, /**< Nothing new: a synced frame that repeats the last one. */
+    LX__COMMIT_SUBMITTED = 16 /**< Nothing behind what was submitted, which a rollback undoes. Else
+                                   all that was asked for since is taken along. */
 };
 
 /**
@@ -189,6 +193,10 @@ lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how,
 /** Has everything up to call @p target committed, by this thread or by another that does so now.
  * The mutex may be given back meanwhile. */
 lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error);
+
+/** Has what was submitted to be committed committed now, before something else is undone or added;
+ * alone. */
+lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error);
 
 /* ---- clock.c */
 

@@ -72,6 +72,9 @@ static inline void expect_stage(const lx__entry_rules rules[2], const lx__stage 
 {
     uint8_t value[VALUE_MAX], back[VALUE_MAX];
     char name[32];
+    uint8_t *bytes = NULL; /* of the chunk in this file */
+    size_t length = 0;
+    uint32_t chunk = UINT32_MAX;
     lx__inflater *inflater = lx__inflater_new();
     for (size_t i = 0; i < stage->count; i++) {
         const lx__entry_rules *of = &rules[i % 2];
@@ -84,9 +87,13 @@ static inline void expect_stage(const lx__entry_rules rules[2], const lx__stage 
         if (size == LX_NONE || size <= 8)
             continue;
         ck_assert_uint_eq(entry->logical, size);
-        snprintf(name, sizeof name, "%u.zr", entry->chunk);
-        size_t length, noted = 0;
-        uint8_t *bytes = file_bytes(name, &length);
+        if (entry->chunk != chunk) {
+            free(bytes);
+            chunk = entry->chunk;
+            snprintf(name, sizeof name, "%u.zr", chunk);
+            bytes = file_bytes(name, &length);
+        }
+        size_t noted = 0;
         ck_assert_uint_le(entry->offset + entry->physical, length);
         while (noted < stage->chunk_count && stage->chunks[noted].id != entry->chunk)
             noted++;
@@ -99,8 +106,8 @@ static inline void expect_stage(const lx__entry_rules rules[2], const lx__stage 
         } else {
             ck_assert_mem_eq(bytes + entry->offset, value, size);
         }
-        free(bytes);
     }
+    free(bytes);
     lx__inflater_free(inflater);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief fsync() and fdatasync() of a test: they do nothing, count, and fail when they are told to.
+ * @brief fsync() and fdatasync() of a test: they do nothing, count, and wait or fail when they are
+ * told to.
  *
  * What they are for, a loss of power, no unit test can show; their place in the order of system
  * calls is held by the crash test. Doing nothing makes the tests of zrecord twenty times faster.
@@ -18,8 +19,25 @@ static atomic_uint syncs;
 /** The number of the call, counted from 1 on, from which on all fail with EIO; 0: none does. */
 static atomic_uint sync_fails_at;
 
+/** While it is set, each call waits at its beginning. */
+static atomic_bool sync_waits;
+/** How many calls have begun. */
+static atomic_uint syncs_begun;
+/** How long each call takes, in microseconds. */
+static atomic_uint sync_takes;
+
+static void wait_for_the_disk(void)
+{
+    atomic_fetch_add(&syncs_begun, 1);
+    if (atomic_load(&sync_takes) != 0)
+        usleep(atomic_load(&sync_takes));
+    while (atomic_load(&sync_waits))
+        usleep(500);
+}
+
 static int pretend_to_sync(void)
 {
+    wait_for_the_disk();
     unsigned fails_at = atomic_load(&sync_fails_at);
     if (atomic_fetch_add(&syncs, 1) + 1 < fails_at || fails_at == 0)
         return 0;
