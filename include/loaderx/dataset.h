@@ -41,6 +41,15 @@ LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, boo
                                                 lx_error *error);
 
 /**
+ * With true, each call that reads (lx_dataset_gather(), lx_dataset_measure(), lx_dataset_view() and
+ * the others, lx_dataset_get_length() too) goes on to the newest commit first, as
+ * lx_dataset_refresh() does, and fails as that can. Where nothing is new that is two system calls.
+ * Calls that follow each other may see different states: see lx_dataset_pin().
+ */
+LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool live,
+                                             lx_error *error);
+
+/**
  * Has the files and mappings of a dataset given up on the gc queue of @p executor, and not on the
  * thread that lets go of the last view or batch that needs them. NULL, the default: on that thread.
  *
@@ -51,7 +60,13 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options,
                                                  lx_executor *executor, lx_error *error);
 
 /**
- * Reads a dataset: the state that was committed when it was opened, or last refreshed.
+ * Reads a dataset: the state that was committed when it was opened, or last refreshed, or, with
+ * lx_dataset_options_set_live(), the newest one.
+ *
+ * A handle shows the fields with which it was opened, as long as it lives. It goes on over whatever
+ * is done to the dataset: commits, a seal, a new log or new tables, fields that are added (which are
+ * not shown) or renamed (the old name stays shown). Only a field that is shown and is dropped ends
+ * that: refreshes answer #LX_ERR_STATE, and the state that was read until then stays readable.
  *
  * @par Thread safety
  * All calls may be made from any threads at once, lx_dataset_close() excepted. A child of fork()
@@ -82,15 +97,49 @@ LX_API lx_status lx_dataset_open(const char *path, const lx_dataset_options *opt
 LX_API void lx_dataset_close(lx_dataset *dataset);
 
 /**
- * Goes on to the newest commit.
+ * Goes on to the newest commit. It costs what is new.
+ *
+ * A commit that was not made durable can be lost without a restart of the machine, if a disk fails;
+ * then the newest commit may be an older one.
+ *
  * @param[in]  dataset  A dataset.
  * @param[out] changed  Whether there was a newer one; may be NULL.
  * @param[out] error    Where a failure is told; may be NULL.
- * @return As lx_dataset_open(); after a failure the old state stays.
+ * @retval LX_ERR_STATE  A field that the handle shows was dropped (the error names it), or another
+ *                       dataset is in its place: close the handle, and open it again.
+ * @return Else as lx_dataset_open(); after a failure the old state stays.
  */
 LX_API lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
 
-/** Records in the state that is being read. */
+/**
+ * Opens another handle on the state that @p dataset reads, on the newest one if that is live. The new
+ * handle stays there until it is refreshed, so that calls for several fields, or for lengths and then
+ * for bytes, read one state. It shares all that is large, and costs less than a microsecond.
+ *
+ * @param[in]  dataset  A dataset.
+ * @param[out] pinned   To be closed with lx_dataset_close(), before or after @p dataset. It has the
+ *                      options of that, but is not live.
+ * @param[out] error    Where a failure is told; may be NULL.
+ * @return As lx_dataset_refresh() where @p dataset is live; else it fails only for want of memory.
+ */
+LX_API lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *error);
+
+/**
+ * Waits until there are so many records, and goes on to the newest commit as lx_dataset_refresh()
+ * does. It looks every millisecond first, and every 20 later.
+ *
+ * @param[in]  dataset      A dataset.
+ * @param[in]  length       Records that there must be.
+ * @param[in]  nanoseconds  The longest time to wait; 0 only looks, #LX_NONE waits for ever.
+ * @param[out] error        Where a failure is told; may be NULL.
+ * @retval LX_ERR_TIMEOUT  There are fewer. Nothing failed: @p error is left as it is.
+ * @return Else as lx_dataset_refresh().
+ */
+LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
+                                 lx_error *error);
+
+/** Records in the state that is being read; in the newest one if the dataset is live, or in the last
+ * that could be read. */
 LX_API uint64_t lx_dataset_get_length(lx_dataset *dataset);
 
 /** The fields; valid until the dataset is closed. */
@@ -108,7 +157,7 @@ typedef struct lx_identity {
     uint32_t sealed;     /**< 1 if the dataset is sealed. */
 } lx_identity;
 
-/** Tells which state is being read. */
+/** Tells which state is being read; of a live dataset as lx_dataset_get_length(). */
 LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity);
 
 /**
@@ -159,7 +208,7 @@ LX_API lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uin
  * @param[in]  offsets  As measured for the same indices.
  * @param[out] error    Where a failure is told; may be NULL.
  * @retval LX_ERR_MISMATCH  A record is not as long as @p offsets say: the dataset was refreshed
- *                          between the two calls. Measure again.
+ *                          between the two calls, or is live. Measure again, or lx_dataset_pin().
  * @return Else as lx_dataset_gather().
  */
 LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,

@@ -71,7 +71,13 @@ LX_API lx_status lx_source_open_npy(const char *path, lx_source **source, lx_err
 
 /**
  * A source over an open dataset, in the state that it reads now. The dataset stays the caller's,
- * and must outlive the source. Refreshing it under a source is not allowed.
+ * and must outlive the source. Refreshing it under a source is not allowed, unless it is live.
+ *
+ * Over a live dataset (lx_dataset_options_set_live()) each batch of a loader is of one committed
+ * state, all columns of it: of the newest one when the loader begins to prepare it, which may be
+ * some batches ahead. The length is that of the dataset now, and stays so: records that are
+ * appended later are not read. An index that is gone, since the dataset became shorter, fails its
+ * batch with #LX_ERR_RANGE.
  */
 LX_API lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_error *error);
 

@@ -15,7 +15,7 @@
 /** The process that made it. */
 typedef struct lx__process {
     atomic_uint *mark; /**< In a page that reads as zero in a child; NULL where there is none. */
-    pid_t id;
+    _Atomic pid_t id;
 } lx__process;
 
 /** Notes the calling process. */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "loader/source.h"
 
 /* Bytes that are worth a grab of a thread: a few microseconds of copying. */
 #define PART_BYTES ((uint64_t)64 << 10)
@@ -58,7 +59,7 @@ static void run(lx__task *task, size_t part)
             moved[i].data = (uint8_t *)moved[i].data + first * moved[i].stride;
     }
     if (status == LX_OK)
-        status = lx_source_fill(layout->source, batch->indices + first, (size_t)rows, moved,
+        status = lx_source_fill(job->source, batch->indices + first, (size_t)rows, moved,
                                 &error);
     if (moved != targets)
         lx__free(moved);
@@ -83,6 +84,14 @@ static void run_transform(lx__job *job)
     note_failure(job, 0, status < 0 ? status : LX_ERR_CALLBACK, &error);
 }
 
+/** Gives up what the parts have read. A child of fork() that comes between finds nothing to do. */
+static void let_go(lx__job *job)
+{
+    lx_source *source = job->source;
+    job->source = NULL;
+    lx_source_unref(source);
+}
+
 /** All parts are there, or some failed, or none will come. */
 static void finish(lx__task *task, bool canceled)
 {
@@ -93,6 +102,7 @@ static void finish(lx__task *task, bool canceled)
         lx__fail(&error, LX_ERR_STATE, "the executor was closed");
         note_failure(job, 0, LX_ERR_STATE, &error);
     }
+    let_go(job);
     if (job->status == LX_OK && pipeline->transform != NULL)
         run_transform(job);
     pthread_mutex_lock(&pipeline->mutex);
@@ -163,9 +173,12 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
     job->status = LX_OK;
     job->done = false;
     lx__task_init(&job->task, run, finish, parts);
-    lx_status status = LX_OK;
-    if (!pipeline->on_caller)
+    lx_status status = lx__source_hold(pipeline->source, &job->source, error);
+    if (status == LX_OK && !pipeline->on_caller) {
         status = lx__executor_submit(pipeline->executor, LX_QUEUE_READ, &job->task, error);
+        if (status != LX_OK)
+            lx_source_unref(job->source);
+    }
     if (status == LX_OK)
         pipeline->count++;
     else
@@ -236,6 +249,7 @@ void lx__pipeline_drop(lx__pipeline *pipeline)
         lx__job *job = oldest(pipeline);
         if (threads)
             (void)wait_for(pipeline, job, LX__NEVER, false);
+        let_go(job); /* where it was never begun, or nobody is there to end it */
         lx_batch_release(job->batch);
         remove_oldest(pipeline);
     }

@@ -22,6 +22,7 @@ typedef struct lx__job {
     lx__task task;
     lx__pipeline *pipeline;
     lx_batch *batch;
+    lx_source *source;  /**< What all parts read: of a live source one state. Until it is done. */
     uint64_t end;       /**< Position behind its global batch. */
     uint64_t part_rows; /**< Records a part. */
     /** @name Under the pipeline's mutex while parts run */

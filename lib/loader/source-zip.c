@@ -52,6 +52,29 @@ static json_t *frame(const lx_source *source)
     return frames;
 }
 
+/** Each part that is live is held, one after another: of several datasets there is no one state. */
+static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+{
+    zip_source *self = (zip_source *)source, *zip;
+    lx_source *made;
+    lx_status status = lx__source_new_held(source, sizeof(zip_source), &made, error);
+    if (status != LX_OK)
+        return status;
+    zip = (zip_source *)made;
+    zip->parts = lx__alloc_array(self->part_count, sizeof(lx_source *));
+    if (zip->parts == NULL)
+        status = lx__fail_memory(error, "a zip of sources");
+    for (size_t i = 0; status == LX_OK && i < self->part_count; i++) {
+        status = lx__source_hold(self->parts[i], &zip->parts[i], error);
+        zip->part_count += status == LX_OK;
+    }
+    if (status == LX_OK)
+        *held = made;
+    else
+        lx_source_unref(made);
+    return status;
+}
+
 static void dispose(lx_source *source)
 {
     zip_source *self = (zip_source *)source;
@@ -61,7 +84,12 @@ static void dispose(lx_source *source)
 }
 
 static const lx__source_class class = {
-    .kind = "zip", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
+    .kind = "zip",
+    .fill = fill,
+    .describe = describe,
+    .frame = frame,
+    .hold = hold,
+    .dispose = dispose};
 
 /** Counts the columns, and looks that the lengths are one. */
 static lx_status count_columns(lx_source *const *sources, const char *const *names, size_t count,
@@ -96,8 +124,10 @@ static lx_status add_parts(lx_source *made, lx_source *const *sources, const cha
     self->parts = lx__alloc_array(count, sizeof(lx_source *));
     if (self->parts == NULL)
         return lx__fail_memory(error, "a zip of sources");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         self->parts[self->part_count++] = lx_source_ref(sources[i]);
+        made->live = made->live || sources[i]->live;
+    }
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         const char *name = names != NULL ? names[i] : NULL;
         for (size_t k = 0; status == LX_OK && k < sources[i]->column_count; k++) {

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "loader/source.h"
 #include "sampler/state.h"
+#include "zrecord/dataset.h"
 
 typedef struct zrecord_source {
     lx_source source;
@@ -37,6 +38,24 @@ static json_t *frame(const lx_source *source)
                      "epoch", lx__state_number(identity.epoch), "crc", (json_int_t)identity.crc);
 }
 
+static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+{
+    lx_source *made;
+    lx_dataset *pinned;
+    lx_status status = lx_dataset_pin(((zrecord_source *)source)->dataset, &pinned, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__source_new_held(source, sizeof(zrecord_source), &made, error);
+    if (status != LX_OK) {
+        lx_dataset_close(pinned);
+        return status;
+    }
+    ((zrecord_source *)made)->dataset = pinned;
+    ((zrecord_source *)made)->owned = true;
+    *held = made;
+    return LX_OK;
+}
+
 static void dispose(lx_source *source)
 {
     zrecord_source *self = (zrecord_source *)source;
@@ -44,8 +63,12 @@ static void dispose(lx_source *source)
         lx_dataset_close(self->dataset);
 }
 
-static const lx__source_class class = {
-    .kind = "zrecord", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
+static const lx__source_class class = {.kind = "zrecord",
+                                       .fill = fill,
+                                       .describe = describe,
+                                       .frame = frame,
+                                       .hold = hold,
+                                       .dispose = dispose};
 
 lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
 {
@@ -61,6 +84,7 @@ lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_err
     if (status != LX_OK)
         return status;
     ((zrecord_source *)made)->dataset = dataset;
+    made->live = lx__dataset_is_live(dataset);
     for (size_t i = 0; status == LX_OK && i < made->column_count; i++) {
         const lx_field *field = lx_schema_get_field(schema, i);
         lx_column_info column = {.dtype = field->dtype,

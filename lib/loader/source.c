@@ -27,6 +27,29 @@ lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t le
     return LX_OK;
 }
 
+lx_status lx__source_new_held(lx_source *source, size_t size, lx_source **held, lx_error *error)
+{
+    lx_source *made = lx__alloc_array(1, size);
+    if (made == NULL)
+        return lx__fail_memory(error, "a batch's source");
+    made->class = source->class;
+    made->length = source->length;
+    made->columns = source->columns;
+    made->column_count = source->column_count;
+    made->live_one = lx_source_ref(source);
+    atomic_init(&made->references, 1);
+    *held = made;
+    return LX_OK;
+}
+
+lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error)
+{
+    if (source->live)
+        return source->class->hold(source, held, error);
+    *held = lx_source_ref(source);
+    return LX_OK;
+}
+
 static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_error *error)
 {
     uint64_t total = lx_dtype_get_size(column->dtype);
@@ -147,6 +170,11 @@ void lx_source_unref(lx_source *source)
         return;
     if (source->class->dispose != NULL)
         source->class->dispose(source);
+    if (source->live_one != NULL) {
+        lx_source_unref(source->live_one);
+        lx__free(source);
+        return;
+    }
     for (size_t i = 0; i < source->column_count; i++) {
         lx__free((char *)source->columns[i].name);
         lx__free((uint64_t *)source->columns[i].shape);
@@ -168,6 +196,19 @@ size_t lx_source_get_column_count(const lx_source *source)
 const lx_column_info *lx_source_get_column(const lx_source *source, size_t position)
 {
     return position < source->column_count ? &source->columns[position] : NULL;
+}
+
+/** Fills from one state: lx__source_hold() is for those who fill in several calls. */
+static lx_status fill_held(lx_source *source, const uint64_t *indices, size_t count,
+                           const lx_target *targets, lx_error *error)
+{
+    lx_source *held;
+    lx_status status = lx__source_hold(source, &held, error);
+    if (status != LX_OK)
+        return status;
+    status = held->class->fill(held, indices, count, targets, error);
+    lx_source_unref(held);
+    return status;
 }
 
 lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
@@ -201,5 +242,8 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
             return status;
         }
     }
-    return wanted ? source->class->fill(source, indices, count, targets, error) : LX_OK;
+    if (!wanted)
+        return LX_OK;
+    return source->live ? fill_held(source, indices, count, targets, error)
+                        : source->class->fill(source, indices, count, targets, error);
 }

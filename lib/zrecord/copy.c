@@ -102,7 +102,7 @@ static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__
 /** Whether the writer would store a value of the field as the other dataset may have. */
 static bool same_compression(const copying *c, size_t position)
 {
-    const lx_schema *there = c->from->store->meta.schema;
+    const lx_schema *there = c->from->store->schema;
     return lx__schema_field(c->writer->meta.schema, position)->shown.compression ==
            lx__schema_field(there, c->fields[position])->shown.compression;
 }

@@ -12,6 +12,7 @@
 struct lx_dataset_options {
     lx_verify verify;
     bool durable;
+    bool live;
     lx_executor *executor; /**< Of options: referenced; of a dataset: held. */
 };
 
@@ -20,14 +21,47 @@ struct lx_dataset {
     lx_dataset_options options;
     lx_schema *schema;          /**< As it was at the opening: what the caller was shown. */
     pthread_mutex_t refreshing; /**< One refresh at a time; taken before @ref mutex. */
+    _Atomic uint64_t refreshes; /**< Begun so far; counted under @ref refreshing. */
+    bool refreshed;             /**< The last of them did not fail. Under @ref refreshing. */
     pthread_mutex_t mutex;      /**< For @ref snapshot. */
     lx__snapshot *snapshot;     /**< The one being read; holds a reference. */
     lx__process process;        /**< To which the mutexes belong. */
     _Atomic pid_t taken_over;   /**< By the child of fork() of that id, or being so. */
 };
 
+/** Whether each call goes on to the newest commit. */
+LX_API bool lx__dataset_is_live(const lx_dataset *dataset);
+
+/** In a child of fork(): makes the handle its own, if that was not done yet. */
+void lx__dataset_check_process(lx_dataset *dataset);
+
+/** Takes the mutex of the snapshot. */
+void lx__dataset_lock(lx_dataset *dataset);
+
 /** A reference to the snapshot being read, for one call or one view. */
 lx__snapshot *lx__dataset_pin(lx_dataset *dataset);
+
+/** @name In refresh.c */
+/** @{ */
+
+/** Opens what is at the path of the handle from the start. */
+lx_status lx__dataset_load(const lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
+
+/** Goes on to the newest snapshot. Under the mutex of refreshes. */
+lx_status lx__dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
+
+/** @} */
+
+/** @name In live.c */
+/** @{ */
+
+/** Goes on to the newest commit, if the dataset is live: what each call does that reads from it. */
+lx_status lx__dataset_catch_up(lx_dataset *dataset, lx_error *error);
+
+/** Both of these. */
+lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
+
+/** @} */
 
 /** Fails unless @p field is a position in the schema. */
 lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field, lx_error *error);

@@ -31,8 +31,10 @@ typedef struct gather {
     uint64_t rows;
     uint32_t size;  /**< Of a dense record. */
     uint32_t align_mask;
-    bool verify;    /**< Some raw values may have to be verified, or */
-    bool always;    /**< all of them. */
+    bool verify;      /**< Some raw values of rows may have to be verified, */
+    bool many;        /**< or more than a few, */
+    bool always;      /**< or all of them. */
+    bool verify_sets; /**< Those of sets may have to be. */
     lx__inflater *inflater; /**< Taken when the first compressed value is met. */
 
     /* The chunk of the last raw value, since the next is most often in the same. */
@@ -45,6 +47,7 @@ static gather start(lx__snapshot *snapshot, size_t field)
 {
     const lx__column *column = &snapshot->columns[field];
     lx_verify verify = snapshot->store->verify;
+    bool some = verify == LX_VERIFY_FIRST && column->table != NULL;
     return (gather){.snapshot = snapshot,
                     .head = NO_HEAD,
                     .column = column,
@@ -54,9 +57,11 @@ static gather start(lx__snapshot *snapshot, size_t field)
                     .size = (uint32_t)column->rules->size,
                     .align_mask = column->rules->align - 1,
                     .always = verify == LX_VERIFY_ALWAYS,
+                    .verify_sets = verify != LX_VERIFY_NEVER,
+                    .many = verify == LX_VERIFY_ALWAYS ||
+                            (some && !lx__table_most_verified(column->table)),
                     .verify = verify == LX_VERIFY_ALWAYS ||
-                              (verify == LX_VERIFY_FIRST && column->table != NULL &&
-                               !lx__table_all_verified(column->table))};
+                              (some && !lx__table_all_verified(column->table))};
 }
 
 lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t index,
@@ -66,7 +71,7 @@ lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t in
         lx__fail(error, LX_ERR_RANGE, "index %llu is not below the length %llu",
                  (unsigned long long)index, (unsigned long long)snapshot->state.length);
     lx__error_locate(error, snapshot->store->directory.path,
-                     lx__schema_field(snapshot->store->meta.schema, field)->name, index, LX_NONE);
+                     lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
     return status;
 }
 
@@ -75,7 +80,7 @@ static inline void prefetch_rows(const gather *g, uint64_t index)
     if (index >= g->rows)
         return;
     __builtin_prefetch(g->column->offsets + index * LX__OFFSET_ROW);
-    if (g->verify)
+    if (g->many)
         __builtin_prefetch(g->column->checks + index * LX__CHECK_ROW);
 }
 
@@ -87,17 +92,36 @@ static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lin
             __builtin_prefetch(data + line);
 }
 
-/**
- * Finds a raw value by its row of the offset table alone; NULL where the long way has to be taken:
- * a set, a chunk that is not mapped yet, or anything that is not as it usually is. The rules of
- * lx__entry_check() hold for what is found, but for the logical length, which is_intact() sees.
- */
-static inline const uint8_t *find_raw(gather *g, uint64_t index)
+/* What is known of the sets of a block's records is found in steps, while another block is copied:
+ * each has the memory fetched that the next one reads. */
+
+/** The marks of a block's records in filters. */
+static void mark_block(const gather *g, const uint64_t *indices, size_t count, uint64_t *marks)
 {
-    if (index >= g->rows ||
-        lx__sets_find(&g->snapshot->state.sets, (uint32_t)g->field, index) != NULL)
+    lx__sets_mark_many(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+                       count < BLOCK ? count : BLOCK, marks);
+}
+
+/** Which of them may have sets, a bit each. */
+static uint64_t screen_block(const gather *g, const uint64_t *indices, size_t count,
+                             const uint64_t *marks)
+{
+    return lx__sets_screen(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+                           count < BLOCK ? count : BLOCK, marks);
+}
+
+/**
+ * Finds a raw value by its row of the offset table, or what a set has in its place; NULL where the
+ * long way has to be taken: a chunk that is not mapped yet, or anything that is not as it usually
+ * is. The rules of lx__entry_check() hold for what is found, but for the logical length, which
+ * is_intact() and set_is_intact() see.
+ */
+static inline __attribute__((always_inline)) const uint8_t *
+find_raw(gather *g, uint64_t index, const uint8_t *set)
+{
+    if (set == NULL && index >= g->rows)
         return NULL;
-    const uint8_t *row = g->column->offsets + index * LX__OFFSET_ROW;
+    const uint8_t *row = set != NULL ? set : g->column->offsets + index * LX__OFFSET_ROW;
     uint64_t head = lx__load_le64(row), offset = lx__load_le64(row + 8);
     if (head == g->head && offset <= g->last_start && (offset & g->align_mask) == 0)
         return g->data + offset;
@@ -123,8 +147,8 @@ static inline const uint8_t *find_raw(gather *g, uint64_t index)
     return data + offset;
 }
 
-/** Whether a raw value that find_raw() found needs no verification, or passes it. */
-static inline bool is_intact(const gather *g, uint64_t index, const uint8_t *data)
+/** Whether a raw value of a row that find_raw() found needs no verification, or passes it. */
+static inline __attribute__((always_inline)) bool is_intact(const gather *g, uint64_t index, const uint8_t *data)
 {
     if (!g->always && lx__table_is_verified(g->column->table, index))
         return true;
@@ -138,12 +162,33 @@ static inline bool is_intact(const gather *g, uint64_t index, const uint8_t *dat
     return true;
 }
 
+/**
+ * Whether the value of a set passes its verification. The row that it hides is verified beside it:
+ * until all rows are, each record costs a look whether its row is.
+ */
+static __attribute__((noinline)) bool set_is_intact(gather *g, uint64_t index, const lx__set *set,
+                                                    const uint8_t *data)
+{
+    const uint8_t *hidden = g->verify && !g->always ? find_raw(g, index, NULL) : NULL;
+    lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
+    if (hidden != NULL)
+        (void)is_intact(g, index, hidden);
+    if (!g->always && lx__set_is_verified(set))
+        return true;
+    if (entry.logical != entry.physical ||
+        (lx__entry_crc(&entry, g->column->rules, data) ^ lx__index_crc(index)) != entry.crc)
+        return false; /* the long way tells what is wrong */
+    if (!g->always)
+        lx__set_note_verified(set);
+    return true;
+}
+
 lx_status lx__inflate_value(const lx__snapshot *snapshot, size_t field, uint64_t index,
                             const lx__entry *entry, const lx__value_place *place,
                             lx__inflater *inflater, uint8_t *out, lx_error *error)
 {
     lx_status status = LX_OK;
-    if (lx__schema_field(snapshot->store->meta.schema, field)->shown.compression == LX__ZSTD)
+    if (lx__schema_field(snapshot->store->schema, field)->shown.compression == LX__ZSTD)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
                           "the record is compressed by zstd, which this library does not have");
     else if (!lx__inflate(inflater, place->data, place->physical, out, place->logical))
@@ -180,7 +225,7 @@ static lx_status fail_measured(const gather *g, uint64_t index, uint64_t size, u
                                 "measure again",
                                 (unsigned long long)size, (unsigned long long)room);
     lx__error_locate(error, g->snapshot->store->directory.path,
-                     lx__schema_field(g->snapshot->store->meta.schema, g->field)->name, index,
+                     lx__schema_field(g->snapshot->store->schema, g->field)->name, index,
                      LX_NONE);
     return status;
 }
@@ -216,19 +261,26 @@ static void finish(gather *g)
     lx__store_give_inflater(g->snapshot->store, g->inflater);
 }
 
-/** Copies a block whose raw values were found. */
-static lx_status copy_block(gather *g, const uint64_t *indices, const uint8_t *const *found,
-                            size_t count, uint8_t *out, size_t stride, lx_error *error)
+/** Copies a block whose raw values were found; a bit of @p have tells which are of @p sets. */
+static inline __attribute__((always_inline)) lx_status
+copy_block(gather *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
+           const lx__set *const *sets, size_t count, uint8_t *out, size_t stride, lx_error *error)
 {
     size_t size = g->size;
     /* A checksum reads in three streams, which the processor's prefetcher makes nothing of. */
-    size_t lines = g->verify ? PAGE / LINE : LINES_AHEAD;
+    size_t lines = g->many ? PAGE / LINE : LINES_AHEAD;
     if (found[0] != NULL)
         prefetch_payload(found[0], size, lines);
     for (size_t i = 0; i < count; i++) {
         if (i + 1 < count && found[i + 1] != NULL)
             prefetch_payload(found[i + 1], size, lines);
-        if (found[i] != NULL && (!g->verify || is_intact(g, indices[i], found[i]))) {
+        bool right = found[i] != NULL;
+        if (right && (have >> i & 1) != 0)
+            right = !g->verify_sets || (!g->verify && lx__set_is_verified(sets[i])) ||
+                    set_is_intact(g, indices[i], sets[i], found[i]);
+        else if (right && g->verify)
+            right = is_intact(g, indices[i], found[i]);
+        if (right) {
             memcpy(out + i * stride, found[i], size);
             continue;
         }
@@ -239,35 +291,73 @@ static lx_status copy_block(gather *g, const uint64_t *indices, const uint8_t *c
     return LX_OK;
 }
 
+/** Finds where the values of a block lie, of which some @p may have sets; returns which have. */
+static inline __attribute__((always_inline)) uint64_t
+find_block(gather *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
+           const lx__set **sets, const uint8_t **found)
+{
+    const lx__sets *all = &g->snapshot->state.sets;
+    uint64_t have = 0;
+    if (may != 0)
+        lx__sets_approach(all, (uint32_t)g->field, indices, may);
+    for (size_t i = 0; i < block; i++) {
+        uint64_t index = indices[i];
+        const uint8_t *rows = NULL;
+        if (i + ROWS_AHEAD < count)
+            prefetch_rows(g, indices[i + ROWS_AHEAD]);
+        if ((may >> i & 1) != 0 &&
+            (sets[i] = lx__sets_find_set(all, (uint32_t)g->field, index)) != NULL) {
+            rows = sets[i]->rows;
+            have |= 1ull << i;
+        }
+        found[i] = index < g->length ? find_raw(g, index, rows) : NULL;
+        if (found[i] == NULL)
+            continue;
+        prefetch_payload(found[i], g->size < SMALL ? g->size : 1, PAGE / LINE);
+        if (g->verify && index < g->rows && !g->always)
+            lx__table_prefetch_verified(g->column->table, index);
+    }
+    return have;
+}
+
 /** Copies dense records by blocks: first where a block's values lie, then the values. */
 static lx_status copy_blocks(gather *g, const uint64_t *indices, size_t count, uint8_t *out,
                              size_t stride, lx_error *error)
 {
     const uint8_t *found[BLOCK];
+    const lx__set *sets[BLOCK];
+    uint64_t marks[BLOCK];
     lx_status status = LX_OK;
     for (size_t i = 0; i < ROWS_AHEAD && i < count; i++)
         prefetch_rows(g, indices[i]);
+    mark_block(g, indices, count, marks);
+    uint64_t may = screen_block(g, indices, count, marks);
     for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
-        size_t block = count - at < BLOCK ? count - at : BLOCK;
-        for (size_t i = 0; i < block; i++) {
-            if (at + i + ROWS_AHEAD < count)
-                prefetch_rows(g, indices[at + i + ROWS_AHEAD]);
-            found[i] = indices[at + i] < g->length ? find_raw(g, indices[at + i]) : NULL;
-            if (found[i] != NULL)
-                prefetch_payload(found[i], g->size < SMALL ? g->size : 1, PAGE / LINE);
+        size_t block = count - at < BLOCK ? count - at : BLOCK, rest = count - at - block;
+        const uint64_t *here = indices + at, *next = here + block;
+        uint8_t *to = out + at * stride;
+        mark_block(g, next, rest, marks);
+        if (may == 0) { /* compiled for itself: most blocks have none */
+            find_block(g, here, block, count - at, 0, sets, found);
+            may = screen_block(g, next, rest, marks);
+            status = copy_block(g, here, found, 0, sets, block, to, stride, error);
+            continue;
         }
-        status = copy_block(g, indices + at, found, block, out + at * stride, stride, error);
+        uint64_t have = find_block(g, here, block, count - at, may, sets, found);
+        may = screen_block(g, next, rest, marks);
+        status = copy_block(g, here, found, have, sets, block, to, stride, error);
     }
     return status;
 }
 
 /**
  * Copies inline values of @p size bytes, a constant, from their rows, up to the first that is not
- * verified, or anything else but the usual; returns how many.
+ * verified, or anything else but the usual; returns how many. Of @p indices there are @p known, of
+ * which the first @p count are copied.
  */
 static inline __attribute__((always_inline)) size_t
-copy_inline(const gather *g, const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
-            const size_t size)
+copy_inline(const gather *g, const uint64_t *indices, size_t count, size_t known, uint8_t *out,
+            size_t stride, const size_t size)
 {
     const uint8_t *rows = g->column->offsets;
     /* Chunk and physical length in one, and the bytes of the value that must be zeros. */
@@ -276,7 +366,7 @@ copy_inline(const gather *g, const uint64_t *indices, size_t count, uint8_t *out
     const uint64_t end = g->rows < g->length ? g->rows : g->length;
     for (size_t i = 0; i < count; i++) {
         uint64_t index = indices[i];
-        if (i + SHORT_AHEAD < count && indices[i + SHORT_AHEAD] < end)
+        if (i + SHORT_AHEAD < known && indices[i + SHORT_AHEAD] < end)
             __builtin_prefetch(rows + indices[i + SHORT_AHEAD] * LX__OFFSET_ROW);
         if (index >= end)
             return i;
@@ -290,39 +380,91 @@ copy_inline(const gather *g, const uint64_t *indices, size_t count, uint8_t *out
     return count;
 }
 
-static size_t copy_short(const gather *g, const uint64_t *indices, size_t count, uint8_t *out,
-                         size_t stride)
+static size_t copy_short(const gather *g, const uint64_t *indices, size_t count, size_t known,
+                         uint8_t *out, size_t stride)
 {
-    if (g->snapshot->state.sets.count != 0)
-        return 0;
     switch (g->size) {
     case 1:
-        return copy_inline(g, indices, count, out, stride, 1);
+        return copy_inline(g, indices, count, known, out, stride, 1);
     case 2:
-        return copy_inline(g, indices, count, out, stride, 2);
+        return copy_inline(g, indices, count, known, out, stride, 2);
     case 4:
-        return copy_inline(g, indices, count, out, stride, 4);
+        return copy_inline(g, indices, count, known, out, stride, 4);
     case 8:
-        return copy_inline(g, indices, count, out, stride, 8);
+        return copy_inline(g, indices, count, known, out, stride, 8);
     default:
         return 0;
     }
+}
+
+/** Copies a block of short values of which some @p may have sets. */
+static lx_status copy_short_block(gather *g, const uint64_t *indices, size_t block, size_t known,
+                                  uint64_t may, uint8_t *out, size_t stride, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < block;) {
+        uint64_t left = may >> at;
+        size_t run = left != 0 ? (size_t)__builtin_ctzll(left) : block - at;
+        size_t done = copy_short(g, indices + at, run, known - at, out + at * stride, stride);
+        at += done;
+        if (at == block)
+            break;
+        /* That which may have a set is one; what is not short goes on to the end. */
+        size_t rest = done == run ? 1 : block - at;
+        status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
+        at += rest;
+    }
+    return status;
+}
+
+/** Copies short values where there are sets. */
+static lx_status copy_short_sets(gather *g, const uint64_t *indices, size_t count, uint8_t *out,
+                                 size_t stride, lx_error *error)
+{
+    uint64_t marks[BLOCK];
+    lx_status status = LX_OK;
+    mark_block(g, indices, count, marks);
+    uint64_t may = screen_block(g, indices, count, marks);
+    for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
+        size_t known = count - at, block = known < BLOCK ? known : BLOCK;
+        const uint64_t *next = indices + at + block;
+        mark_block(g, next, known - block, marks);
+        lx__sets_approach(&g->snapshot->state.sets, (uint32_t)g->field, indices + at, may);
+        uint64_t next_may = screen_block(g, next, known - block, marks);
+        status = copy_short_block(g, indices + at, block, known, may, out + at * stride, stride,
+                                  error);
+        may = next_may;
+    }
+    return status;
+}
+
+/** Copies short values where there are none. */
+static lx_status copy_short_rows(gather *g, const uint64_t *indices, size_t count, uint8_t *out,
+                                 size_t stride, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < count;) {
+        size_t known = count - at;
+        at += copy_short(g, indices + at, known, known, out + at * stride, stride);
+        /* What stopped it may be one record. */
+        size_t rest = count - at < BLOCK ? count - at : BLOCK;
+        status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
+        at += rest;
+    }
+    return status;
 }
 
 lx_status lx__gather_dense(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
                            size_t count, uint8_t *out, size_t stride, lx_error *error)
 {
     gather g = start(snapshot, field);
-    lx_status status = LX_OK;
-    for (size_t at = 0; status == LX_OK && at < count;) {
-        at += copy_short(&g, indices + at, count - at, out + at * stride, stride);
-        /* What stopped it may be one record; what is not short goes on to the end. */
-        size_t rest = count - at;
-        if (g.size <= LX__INLINE_MAX && rest > BLOCK)
-            rest = BLOCK;
-        status = copy_blocks(&g, indices + at, rest, out + at * stride, stride, error);
-        at += rest;
-    }
+    lx_status status;
+    if (g.size > LX__INLINE_MAX)
+        status = copy_blocks(&g, indices, count, out, stride, error);
+    else if (snapshot->state.sets.depth != 0)
+        status = copy_short_sets(&g, indices, count, out, stride, error);
+    else
+        status = copy_short_rows(&g, indices, count, out, stride, error);
     finish(&g);
     return status;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/log.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -14,6 +17,8 @@
 /* Behind a break, places that look like a frame are tried until their sizes sum to this many times
  * the bytes that are searched: a hostile log could make each place look like a large one. */
 #define SEARCH_EFFORT 4
+/* The time of a file's last change is coarse, but not as coarse as that. */
+#define SETTLED_SECONDS 2
 
 lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx__log_identity *identity,
                        lx_error *error)
@@ -27,13 +32,6 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx_
             error->status = LX_ERR_CORRUPT; /* meta.json names it: it must be there */
         return LX_ERR_CORRUPT;
     }
-    if (status == LX_OK) {
-        log->window = lx__alloc(LX__LOG_WINDOW);
-        if (log->window == NULL)
-            status = lx__fail_memory(error, "the log's window");
-    }
-    if (status != LX_OK)
-        lx__log_close(log);
     return status;
 }
 
@@ -49,6 +47,23 @@ static void forget_window(lx__log_reader *log)
     log->window_start = log->window_end = 0;
 }
 
+static lx_status fill_window(lx__log_reader *log, uint64_t offset, lx_error *error)
+{
+    size_t got;
+    if (log->window == NULL)
+        log->window = lx__alloc(LX__LOG_WINDOW);
+    if (log->window == NULL)
+        return lx__fail_memory(error, "the log's window");
+    forget_window(log);
+    lx_status status =
+        lx__file_read_some(&log->file, log->window, LX__LOG_WINDOW, offset, &got, error);
+    if (status == LX_OK) {
+        log->window_start = offset;
+        log->window_end = offset + got;
+    }
+    return status;
+}
+
 /** The bytes, or NULL where the file ends before them: a writer may have cut a torn end since the
  * size was taken. */
 static lx_status look(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
@@ -56,14 +71,10 @@ static lx_status look(lx__log_reader *log, uint64_t offset, size_t size, const u
 {
     *bytes = NULL;
     if (offset < log->window_start || offset + size > log->window_end) {
-        size_t got;
-        lx_status status =
-            lx__file_read_some(&log->file, log->window, LX__LOG_WINDOW, offset, &got, error);
+        lx_status status = fill_window(log, offset, error);
         if (status != LX_OK)
             return status;
-        log->window_start = offset;
-        log->window_end = offset + got;
-        if (got < size) {
+        if (log->window_end - offset < size) {
             forget_window(log);
             return LX_OK;
         }
@@ -149,32 +160,69 @@ static lx_status look_next(lx__log_reader *log, const lx__log_place *at, lx__fra
     return status;
 }
 
+/** Where bytes begin again at or behind @p offset, which a hole may follow: a multiple of 8. */
+static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
+{
+    off_t data = lseek(log->file.fd, (off_t)offset, SEEK_DATA);
+    if (data == -1)
+        return errno == ENXIO ? log->size : offset;
+    uint64_t start = (uint64_t)data & ~(uint64_t)(LX__FRAME_ALIGN - 1);
+    return start > offset ? start : offset;
+}
+
+/** The next place from @p offset on where a frame may begin, by its magic; the end of the file if
+ * there is none. */
+static lx_status find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error)
+{
+    uint64_t at = *offset;
+    while (lx__range_fits(at, LX__FRAME_HEADER, log->size)) {
+        if (at < log->window_start || at + LX__FRAME_HEADER > log->window_end) {
+            at = skip_hole(log, at);
+            lx_status status = fill_window(log, at, error);
+            if (status != LX_OK)
+                return status;
+        }
+        const uint8_t *bytes = log->window + (at - log->window_start);
+        const uint8_t *end = log->window + (log->window_end - log->window_start);
+        if ((size_t)(end - bytes) < LX__FRAME_HEADER)
+            break; /* it was cut */
+        for (; (size_t)(end - bytes) >= LX__FRAME_HEADER; bytes += LX__FRAME_ALIGN) {
+            if (lx__load_le32(bytes) == LX__FRAME_MAGIC) {
+                *offset = log->window_start + (uint64_t)(bytes - log->window);
+                return LX_OK;
+            }
+        }
+        at = log->window_start + (uint64_t)(bytes - log->window);
+    }
+    *offset = log->size;
+    return LX_OK;
+}
+
 /** Whether a whole synced frame of an epoch not below @p at's lies there or anywhere behind. */
 static lx_status synced_behind(lx__log_reader *log, const lx__log_place *at, bool *found,
                                lx_error *error)
 {
-    uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT;
-    lx_status status = LX_OK;
+    uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
+    lx_status status = find_magic(log, &offset, error);
     *found = false;
-    for (uint64_t offset = at->offset;
-         status == LX_OK && !*found && lx__range_fits(offset, LX__FRAME_HEADER, log->size);
-         offset += LX__FRAME_ALIGN) {
+    while (status == LX_OK && !*found && offset < log->size) {
         const uint8_t *bytes;
         lx__frame frame;
         status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
         if (status != LX_OK || bytes == NULL)
             break;
-        if (!lx__frame_load(&frame, bytes) || !(frame.flags & LX__FRAME_SYNCED) ||
-            frame.epoch < at->epoch)
-            continue;
-        if (!lx__range_fits(offset, frame.bytes, log->size))
-            continue;
-        /* Too much that looks like frames: no torn end does that. */
-        tried += frame.bytes;
-        if (tried > limit)
-            *found = true;
-        else
-            status = look_at(log, offset, &frame, found, error);
+        if (lx__frame_load(&frame, bytes) && (frame.flags & LX__FRAME_SYNCED) &&
+            frame.epoch >= at->epoch && lx__range_fits(offset, frame.bytes, log->size)) {
+            /* Too much that looks like frames: no torn end does that. */
+            tried += frame.bytes;
+            if (tried > limit)
+                *found = true;
+            else
+                status = look_at(log, offset, &frame, found, error);
+        }
+        offset += LX__FRAME_ALIGN;
+        if (status == LX_OK && !*found)
+            status = find_magic(log, &offset, error);
     }
     return status;
 }
@@ -205,12 +253,61 @@ static lx_status fail_rot(lx__log_reader *log, const lx__log_place *at, lx_error
     return status;
 }
 
+/** Takes the size of the file, and notes whether later changes of it will show. */
+static lx_status look_at_file(lx__log_reader *log, lx_error *error)
+{
+    struct stat about;
+    struct timespec now;
+    if (fstat(log->file.fd, &about) == -1)
+        return lx__fail_errno(error, errno, log->file.path, "cannot look at");
+    clock_gettime(CLOCK_REALTIME, &now);
+    log->size = (uint64_t)about.st_size;
+    log->rest = (lx__log_rest){.settled = now.tv_sec - about.st_mtim.tv_sec >= SETTLED_SECONDS,
+                               .offset = LX_NONE,
+                               .changed = about.st_mtim};
+    forget_window(log);
+    return LX_OK;
+}
+
+void lx__log_note_end(lx__log_reader *log, uint64_t offset)
+{
+    log->rest.offset = offset;
+}
+
+/** Whether the file is as it was when nothing counted from @p offset on. */
+static bool is_unchanged(const lx__log_reader *log, uint64_t offset)
+{
+    struct stat about;
+    return log->rest.settled && log->rest.offset == offset && fstat(log->file.fd, &about) == 0 &&
+           (uint64_t)about.st_size == log->size &&
+           about.st_mtim.tv_sec == log->rest.changed.tv_sec &&
+           about.st_mtim.tv_nsec == log->rest.changed.tv_nsec;
+}
+
+lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_sight *sight,
+                       lx_error *error)
+{
+    uint8_t bytes[4 + LX__FRAME_HEADER]; /* the crc of the last frame, and what is behind it */
+    size_t got;
+    *sight = LX__LOG_MORE;
+    if (place->offset == 0)
+        return LX_OK;
+    lx_status status =
+        lx__file_read_some(&log->file, bytes, sizeof bytes, place->offset - 4, &got, error);
+    if (status != LX_OK)
+        return status;
+    if (got < 4 || lx__load_le32(bytes) != place->crc)
+        *sight = LX__LOG_GONE;
+    else if (got == 4 || is_unchanged(log, place->offset))
+        *sight = LX__LOG_SAME;
+    return LX_OK;
+}
+
 /** Follows the chain as far as it goes now. */
 static lx_status follow(lx__log_reader *log, uint64_t boot, lx__log_scan *scan, bool *unbroken,
                         lx_error *error)
 {
-    lx_status status = lx__file_size(&log->file, &log->size, error);
-    forget_window(log);
+    lx_status status = look_at_file(log, error);
     while (status == LX_OK) {
         lx__frame frame;
         bool valid;

@@ -30,7 +30,10 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
                         stride, (unsigned long long)shown->size);
     if (out == NULL && count != 0)
         return lx__fail_null(error, "out");
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    lx__snapshot *snapshot;
+    status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
     status = lx__gather_dense(snapshot, field, indices, count, out, stride, error);
     lx__snapshot_unref(snapshot);
     return status;
@@ -44,7 +47,10 @@ lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *
         return status;
     if (offsets == NULL)
         return lx__fail_null(error, "offsets");
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    lx__snapshot *snapshot;
+    status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
     status = lx__measure(snapshot, field, indices, count, offsets, present, error);
     lx__snapshot_unref(snapshot);
     return status;
@@ -61,7 +67,10 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
         return lx__fail_null(error, "offsets");
     if (out == NULL && offsets[count] != 0)
         return lx__fail_null(error, "out");
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    lx__snapshot *snapshot;
+    status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
     uint8_t nothing; /* where all records are empty, no memory need be there for them */
     status = lx__gather_bytes(snapshot, field, indices, count, out != NULL ? out : &nothing,
                               offsets, error);
@@ -99,7 +108,10 @@ lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *ind
         return lx__fail_null(error, "view");
     if (slices == NULL && count != 0)
         return lx__fail_null(error, "slices");
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    lx__snapshot *snapshot;
+    status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
     for (size_t i = 0; status == LX_OK && i < count; i++)
         status = fill_slice(snapshot, field, indices[i], &slices[i], error);
     if (status == LX_OK)

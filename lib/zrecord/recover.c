@@ -183,6 +183,20 @@ static lx_status cut_log(lx_writer *writer, lx_error *error)
     return status;
 }
 
+static lx_status take_set(void *user, const lx__set *set, lx_error *error)
+{
+    lx_writer *writer = user;
+    lx_status status = LX_OK;
+    lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
+    if (set->index >= writer->state.rows)
+        lx__rows_put(&writer->rows, set->field, set->index, &entry);
+    else
+        status = lx__changes_reserve(&writer->live, 1, error);
+    if (status == LX_OK && set->index < writer->state.rows)
+        lx__changes_put(&writer->live, set->field, set->index, &entry);
+    return status;
+}
+
 /** Takes up the committed entries that are in the log alone: those of rows behind the tables, and
  * those that stand in place of rows. */
 static lx_status take_up_sets(lx_writer *writer, lx_error *error)
@@ -192,20 +206,7 @@ static lx_status take_up_sets(lx_writer *writer, lx_error *error)
                                      state->table_generation, state->rows, state->rows, error);
     for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
         status = lx__rows_add(&writer->rows, error);
-    for (size_t i = 0; status == LX_OK && i < state->sets.capacity; i++) {
-        const lx__set *set = &state->sets.slots[i];
-        if (!set->used)
-            continue;
-        lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
-        if (set->index >= state->rows) {
-            lx__rows_put(&writer->rows, set->field, set->index, &entry);
-            continue;
-        }
-        status = lx__changes_reserve(&writer->live, 1, error);
-        if (status == LX_OK)
-            lx__changes_put(&writer->live, set->field, set->index, &entry);
-    }
-    return status;
+    return status == LX_OK ? lx__sets_each(&state->sets, take_set, writer, error) : status;
 }
 
 /** Chunks that will be appended to must have what is committed of them. */

@@ -23,7 +23,7 @@ static void field_free(lx__field *field)
 
 void lx_schema_free(lx_schema *schema)
 {
-    if (schema == NULL)
+    if (schema == NULL || atomic_fetch_sub_explicit(&schema->more, 1, memory_order_acq_rel) != 0)
         return;
     for (size_t i = 0; i < schema->count; i++)
         field_free(schema->fields[i]);
@@ -161,6 +161,53 @@ lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtyp
     return lx__schema_add(schema, &field, name != NULL ? name : "", error);
 }
 
+lx_schema *lx__schema_ref(lx_schema *schema)
+{
+    atomic_fetch_add_explicit(&schema->more, 1, memory_order_relaxed);
+    return schema;
+}
+
+/** Whether values of both are of one form. */
+static bool same_values(const lx_field *a, const lx_field *b)
+{
+    return a->dtype == b->dtype && a->compression == b->compression && a->ndim == b->ndim &&
+           (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
+}
+
+static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *shown,
+                      lx_error *error)
+{
+    uint32_t position;
+    lx_status status = LX_OK;
+    if (!lx__schema_find_id(now, shown->shown.id, &position)) {
+        status = lx__fail(error, LX_ERR_STATE,
+                          "the field was dropped: close this handle and open the dataset again");
+    } else {
+        const lx__field *there = lx__schema_field(now, position);
+        lx_field field = there->shown;
+        field.name = shown->name;
+        if (same_values(&field, &shown->shown))
+            return lx__schema_add(schema, &field, there->stem, error);
+        status = lx__fail(error, LX_ERR_CORRUPT, "the field has values of another form now");
+    }
+    lx__error_locate(error, NULL, shown->name, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__schema_pick(const lx_schema *now, const lx_schema *shown, lx_schema **schema,
+                          lx_error *error)
+{
+    lx_schema *picked = lx_schema_new();
+    lx_status status = picked != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
+    for (size_t i = 0; status == LX_OK && i < shown->count; i++)
+        status = pick(picked, now, lx__schema_field(shown, i), error);
+    if (status == LX_OK)
+        *schema = picked;
+    else
+        lx_schema_free(picked);
+    return status;
+}
+
 lx_schema *lx__schema_copy(const lx_schema *schema)
 {
     lx_schema *copy = lx_schema_new();
@@ -177,11 +224,8 @@ lx_schema *lx__schema_copy(const lx_schema *schema)
 static bool field_equal(const lx__field *a, const lx__field *b)
 {
     return a->shown.id == b->shown.id && strcmp(a->name, b->name) == 0 &&
-           strcmp(a->stem, b->stem) == 0 && a->shown.dtype == b->shown.dtype &&
-           a->shown.compression == b->shown.compression && a->shown.align == b->shown.align &&
-           a->shown.ndim == b->shown.ndim &&
-           (a->shown.ndim == 0 ||
-            memcmp(a->shape, b->shape, a->shown.ndim * sizeof *a->shape) == 0);
+           strcmp(a->stem, b->stem) == 0 && a->shown.align == b->shown.align &&
+           same_values(&a->shown, &b->shown);
 }
 
 bool lx__schema_equal(const lx_schema *a, const lx_schema *b)

@@ -6,6 +6,8 @@
 #ifndef LX_ZRECORD_SCHEMA_H
 #define LX_ZRECORD_SCHEMA_H
 
+#include <stdatomic.h>
+
 #include <loaderx/zrecord.h>
 
 #include "zrecord/entry.h"
@@ -22,6 +24,7 @@ struct lx_schema {
     lx__field **fields; /**< Each one of its own, so that lx_field pointers stay valid. */
     size_t count;
     size_t capacity;
+    atomic_size_t more; /**< References beyond the first: each is given up by lx_schema_free(). */
 };
 
 /** Whether @p name may be a field's: 1 to 64 of A-Z a-z 0-9 _ . -, no leading dot. */
@@ -33,6 +36,18 @@ bool lx__field_name_valid(const char *name);
  */
 lx_status lx__schema_add(lx_schema *schema, const lx_field *field, const char *stem,
                          lx_error *error);
+
+/** Another reference to a schema that does not change any more. */
+lx_schema *lx__schema_ref(lx_schema *schema);
+
+/**
+ * The fields of @p shown, by their names there, as @p now has them, where a field is known by its
+ * id: what a handle shows of a dataset whose fields were added to, dropped or renamed.
+ *
+ * @retval LX_ERR_STATE  One was dropped.
+ */
+lx_status lx__schema_pick(const lx_schema *now, const lx_schema *shown, lx_schema **schema,
+                          lx_error *error);
 
 /** A copy; NULL when out of memory. */
 lx_schema *lx__schema_copy(const lx_schema *schema);

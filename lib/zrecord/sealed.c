@@ -80,7 +80,7 @@ static lx_status check_size(const lx__store *store, const char *name, uint64_t b
 lx_status lx__sealed_check(const lx__store *store, const lx__state *state,
                            const lx__log_scan *scan, lx_error *error)
 {
-    if (state->rows != state->length || state->sets.count != 0 ||
+    if (state->rows != state->length || lx__sets_count(&state->sets) != 0 ||
         scan->synced.offset != state->place.offset)
         return disagree(store, error, "its log and that word");
     if (store->meta.length != state->length)

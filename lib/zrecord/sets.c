@@ -7,120 +7,357 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define CAPACITY_MIN 64
+#define PLACES_MIN ((size_t)16)
+/* Positions plus 1 have 32 bits. */
+#define COUNT_MAX ((size_t)UINT32_MAX - 1)
+/* A filter has 16 to 32 bits a set: one in a hundred lookups or less finds them by chance. */
+#define FILTER_WORD_SETS 4
+/* A layer is merged into a new one that has at least this part of its sets. A larger number makes
+ * fewer layers, which each lookup asks, and moves each set more often. */
+#define MERGE_PART 4
+/* Layers up to this are not worth their own filter: they are always merged. */
+#define SMALL 64
 
-lx_status lx__sets_init(lx__sets *sets, lx_error *error)
+/* ---- a layer */
+
+lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected)
 {
-    *sets = (lx__sets){.capacity = CAPACITY_MIN};
-    sets->slots = lx__alloc_array(CAPACITY_MIN, sizeof *sets->slots);
-    if (sets->slots == NULL)
+    size_t places = PLACES_MIN;
+    while (places / 2 < expected && places < SIZE_MAX / 4)
+        places *= 2;
+    lx__layer *layer = lx__alloc_array(1, sizeof *layer);
+    if (layer == NULL)
+        return NULL;
+    atomic_init(&layer->references, 1);
+    layer->seed = lx__sets_seed(sets);
+    layer->place_mask = places - 1;
+    layer->places = lx__alloc_array(places, sizeof *layer->places);
+    if (layer->places == NULL) {
+        lx__layer_unref(layer);
+        return NULL;
+    }
+    return layer;
+}
+
+void lx__layer_unref(lx__layer *layer)
+{
+    if (layer == NULL ||
+        atomic_fetch_sub_explicit(&layer->references, 1, memory_order_acq_rel) != 1)
+        return;
+    lx__free(layer->list);
+    lx__free(layer->places);
+    lx__free(layer->filter);
+    lx__free(layer);
+}
+
+/** The place of that key, or the free one where it belongs. */
+static uint32_t *place_of(const lx__layer *layer, uint32_t field, uint64_t index, uint64_t hash)
+{
+    size_t at = (size_t)(hash >> 16) & layer->place_mask;
+    while (layer->places[at] != 0) {
+        const lx__set *set = &layer->list[layer->places[at] - 1];
+        if (set->index == index && set->field == field)
+            break;
+        at = (at + 1) & layer->place_mask;
+    }
+    return &layer->places[at];
+}
+
+/** Fills the places, all of which are free, anew. */
+static void fill_places(lx__layer *layer)
+{
+    for (size_t i = 0; i < layer->count; i++) {
+        const lx__set *set = &layer->list[i];
+        uint64_t hash = lx__sets_hash(layer->seed, set->field, set->index);
+        *place_of(layer, set->field, set->index, hash) = (uint32_t)i + 1;
+    }
+}
+
+/** Makes room for one more set, of which half of the places stay free. */
+static lx_status make_room(lx__layer *layer, lx_error *error)
+{
+    if (layer->count >= COUNT_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "the log has more than %zu entries", COUNT_MAX);
+    lx__set *list = lx__grow_array(layer->list, layer->count, &layer->capacity, sizeof *list);
+    if (list == NULL)
         return lx__fail_memory(error, "entries of the log");
-    if (getrandom(&sets->seed, sizeof sets->seed, GRND_NONBLOCK) != sizeof sets->seed)
-        sets->seed = (uintptr_t)sets->slots; /* early in a boot: an address will do */
+    layer->list = list;
+    if (layer->count < layer->place_mask / 2)
+        return LX_OK;
+    size_t wanted = (layer->place_mask + 1) * 2;
+    uint32_t *places = lx__alloc_array(wanted, sizeof *places);
+    if (places == NULL)
+        return lx__fail_memory(error, "entries of the log");
+    lx__free(layer->places);
+    layer->places = places;
+    layer->place_mask = wanted - 1;
+    fill_places(layer);
     return LX_OK;
+}
+
+/** Puts a set; where there is one with the key, it goes only if @p replace. */
+static lx_status put(lx__layer *layer, const lx__set *set, bool replace, lx_error *error)
+{
+    uint64_t hash = lx__sets_hash(layer->seed, set->field, set->index);
+    uint32_t place = *place_of(layer, set->field, set->index, hash);
+    if (place != 0) {
+        if (replace)
+            layer->list[place - 1] = *set;
+        return LX_OK;
+    }
+    lx_status status = make_room(layer, error);
+    if (status != LX_OK)
+        return status;
+    layer->list[layer->count++] = *set;
+    *place_of(layer, set->field, set->index, hash) = (uint32_t)layer->count;
+    return LX_OK;
+}
+
+lx_status lx__layer_put(lx__layer *layer, const lx__set *set, lx_error *error)
+{
+    return put(layer, set, true, error);
+}
+
+void lx__layer_keep(lx__layer *layer, lx__set_filter *stays, const void *user)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < layer->count; i++)
+        if (stays(&layer->list[i], user))
+            layer->list[kept++] = layer->list[i];
+    if (kept == layer->count)
+        return;
+    layer->count = kept;
+    memset(layer->places, 0, (layer->place_mask + 1) * sizeof *layer->places);
+    fill_places(layer);
+}
+
+/** Makes what lookups need. */
+static lx_status finish(lx__layer *layer, lx_error *error)
+{
+    uint64_t words = 1;
+    while (words < layer->count / FILTER_WORD_SETS)
+        words *= 2;
+    layer->filter = lx__alloc_array(words, sizeof *layer->filter);
+    if (layer->filter == NULL)
+        return lx__fail_memory(error, "entries of the log");
+    layer->filter_mask = words - 1;
+    layer->least = UINT64_MAX;
+    for (size_t i = 0; i < layer->count; i++) {
+        const lx__set *set = &layer->list[i];
+        uint64_t mark = lx__sets_mark(layer->seed, set->field, set->index);
+        layer->filter[lx__sets_word(mark, layer->filter_mask)] |= lx__sets_bits(mark);
+        layer->least = set->index < layer->least ? set->index : layer->least;
+        layer->most = set->index > layer->most ? set->index : layer->most;
+    }
+    return LX_OK;
+}
+
+const lx__set *lx__layer_find(const lx__layer *layer, uint32_t field, uint64_t index)
+{
+    uint64_t hash = lx__sets_hash(layer->seed, field, index);
+    uint32_t place = *place_of(layer, field, index, hash);
+    return place != 0 ? &layer->list[place - 1] : NULL;
+}
+
+/* ---- layers */
+
+/** Whether later frames dropped all of a layer, as far as its least and its largest index tell. */
+static bool is_dropped(const lx__layer_use *use, uint64_t rows)
+{
+    uint64_t first = use->layer->least, last = use->layer->most;
+    bool low_end = first >= use->length || (first >= use->rows && first < rows);
+    return low_end && (last < rows || rows >= use->length || first >= use->length);
+}
+
+/** Adds to @p layer what still counts of an older one. */
+static lx_status merge(lx__layer *layer, const lx__layer_use *older, uint64_t rows,
+                       lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < older->layer->count; i++) {
+        const lx__set *set = &older->layer->list[i];
+        if (!lx__layer_counts(older, rows, set->index))
+            continue;
+        lx__set copy = {.index = set->index, .field = set->field};
+        memcpy(copy.rows, set->rows, sizeof copy.rows);
+        atomic_init(&copy.note, lx__set_is_verified(set)); /* readers may be about to note it */
+        status = put(layer, &copy, false, error);
+    }
+    return status;
+}
+
+static bool worth_merging(const lx__sets *sets, size_t depth, const lx__layer *layer)
+{
+    size_t older = sets->uses[depth - 1].layer->count;
+    return older <= SMALL || older / MERGE_PART <= layer->count || depth == LX__LAYERS_MAX;
+}
+
+/** Notes what new frames drop of the layers, and lets go of those of which nothing is left. */
+static void limit(lx__sets *sets, uint64_t length, uint64_t rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sets->depth; i++) {
+        lx__layer_use *use = &sets->uses[i];
+        if (length < use->length)
+            use->length = length;
+        if (is_dropped(use, rows))
+            lx__layer_unref(use->layer);
+        else
+            sets->uses[kept++] = *use;
+    }
+    sets->depth = kept;
+    sets->rows = rows;
+}
+
+/** Merges into @p layer the newest layers of @p sets that are worth it, and makes its filter. */
+static lx_status take_in(const lx__sets *sets, lx__layer *layer, size_t *depth, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < layer->count; i++)
+        atomic_init(&layer->list[i].note, 0); /* the frames do not matter any more */
+    for (*depth = sets->depth;
+         status == LX_OK && *depth != 0 && worth_merging(sets, *depth, layer); --*depth)
+        status = merge(layer, &sets->uses[*depth - 1], sets->rows, error);
+    return status == LX_OK ? finish(layer, error) : status;
+}
+
+lx_status lx__sets_add(lx__sets *sets, lx__layer *layer, uint64_t length, uint64_t rows,
+                       lx_error *error)
+{
+    lx__sets next;
+    size_t depth;
+    lx__sets_copy(&next, sets);
+    limit(&next, length, rows);
+    if (layer != NULL && layer->count != 0) {
+        lx_status status = take_in(&next, layer, &depth, error);
+        if (status != LX_OK) {
+            lx__layer_unref(layer);
+            lx__sets_free(&next);
+            return status;
+        }
+        while (next.depth > depth)
+            lx__layer_unref(next.uses[--next.depth].layer);
+        next.uses[next.depth++] = (lx__layer_use){.filter = layer->filter,
+                                                  .filter_mask = layer->filter_mask,
+                                                  .layer = layer,
+                                                  .length = UINT64_MAX,
+                                                  .rows = rows};
+    } else {
+        lx__layer_unref(layer);
+    }
+    lx__sets_free(sets);
+    *sets = next;
+    return LX_OK;
+}
+
+void lx__sets_copy(lx__sets *copy, const lx__sets *sets)
+{
+    *copy = *sets;
+    for (size_t i = 0; i < sets->depth; i++)
+        atomic_fetch_add_explicit(&sets->uses[i].layer->references, 1, memory_order_relaxed);
 }
 
 void lx__sets_free(lx__sets *sets)
 {
-    lx__free(sets->slots);
-    lx__free(sets->filter);
+    while (sets->depth != 0)
+        lx__layer_unref(sets->uses[--sets->depth].layer);
     *sets = (lx__sets){0};
 }
 
-/** The slot of that set, or the free one where it belongs. */
-static lx__set *slot_of(const lx__sets *sets, uint32_t field, uint64_t index)
+uint64_t lx__sets_seed(lx__sets *sets)
 {
-    size_t mask = sets->capacity - 1;
-    size_t at = (size_t)lx__sets_hash(sets, field, index) & mask;
-    while (sets->slots[at].used &&
-           (sets->slots[at].index != index || sets->slots[at].field != field))
-        at = (at + 1) & mask;
-    return &sets->slots[at];
+    if (sets->seed == 0 &&
+        getrandom(&sets->seed, sizeof sets->seed, GRND_NONBLOCK) != sizeof sets->seed)
+        sets->seed = (uintptr_t)sets; /* early in a boot: an address will do */
+    return sets->seed;
 }
 
-static void place(lx__sets *sets, const lx__set *set)
+static lx_status count_one(void *user, const lx__set *set, lx_error *error)
 {
-    lx__set *slot = slot_of(sets, set->field, set->index);
-    sets->count += !slot->used;
-    *slot = *set;
-}
-
-static lx_status grow(lx__sets *sets, lx_error *error)
-{
-    lx__sets larger = {.capacity = sets->capacity * 2, .seed = sets->seed};
-    larger.slots = lx__alloc_array(larger.capacity, sizeof *larger.slots);
-    if (larger.slots == NULL)
-        return lx__fail_memory(error, "entries of the log");
-    for (size_t i = 0; i < sets->capacity; i++)
-        if (sets->slots[i].used)
-            place(&larger, &sets->slots[i]);
-    lx__sets_free(sets);
-    *sets = larger;
+    (void)set, (void)error;
+    ++*(size_t *)user;
     return LX_OK;
 }
 
-lx_status lx__sets_put(lx__sets *sets, uint32_t field, uint64_t index, uint64_t epoch,
-                       const uint8_t rows[LX__ENTRY_BYTES], lx_error *error)
-{
-    if (sets->count >= sets->capacity / 4 * 3) {
-        lx_status status = grow(sets, error);
-        if (status != LX_OK)
-            return status;
-    }
-    lx__set set = {.index = index, .epoch = epoch, .field = field, .used = 1};
-    memcpy(set.rows, rows, sizeof set.rows);
-    place(sets, &set);
-    return LX_OK;
-}
-
-static lx_status make_filter(lx__sets *sets, lx_error *error)
-{
-    size_t bits = 64;
-    while (bits < sets->count * 8)
-        bits *= 2;
-    sets->filter = lx__alloc_array(bits / 64, sizeof *sets->filter);
-    if (sets->filter == NULL)
-        return lx__fail_memory(error, "entries of the log");
-    sets->filter_mask = bits - 1;
-    for (size_t i = 0; i < sets->capacity; i++) {
-        const lx__set *set = &sets->slots[i];
-        uint64_t bit = lx__sets_hash(sets, set->field, set->index) >> 8 & sets->filter_mask;
-        if (set->used)
-            sets->filter[bit / 64] |= 1ull << bit % 64;
-    }
-    return LX_OK;
-}
-
-lx_status lx__sets_settle(lx__sets *sets, const lx__sets *from, lx__set_filter *stays,
-                          const void *user, lx_error *error)
+size_t lx__sets_count(const lx__sets *sets)
 {
     size_t count = 0;
-    for (size_t i = 0; i < from->capacity; i++)
-        count += from->slots[i].used && stays(&from->slots[i], user);
-
-    lx__sets settled = {.capacity = CAPACITY_MIN, .seed = from->seed};
-    while (settled.capacity / 4 * 3 <= count)
-        settled.capacity *= 2;
-    settled.slots = lx__alloc_array(settled.capacity, sizeof *settled.slots);
-    if (settled.slots == NULL)
-        return lx__fail_memory(error, "entries of the log");
-    for (size_t i = 0; i < from->capacity; i++)
-        if (from->slots[i].used && stays(&from->slots[i], user))
-            place(&settled, &from->slots[i]);
-
-    lx_status status = make_filter(&settled, error);
-    if (status != LX_OK) {
-        lx__sets_free(&settled);
-        return status;
-    }
-    if (sets == from)
-        lx__sets_free(sets);
-    *sets = settled;
-    return LX_OK;
+    (void)lx__sets_each(sets, count_one, &count, NULL);
+    return count;
 }
 
-const uint8_t *lx__sets_look_up(const lx__sets *sets, uint32_t field, uint64_t index)
+lx_status lx__sets_each(const lx__sets *sets, lx__set_visit *visit, void *user, lx_error *error)
 {
-    const lx__set *slot = slot_of(sets, field, index);
-    return slot->used ? slot->rows : NULL;
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < sets->depth; i++) {
+        const lx__layer *layer = sets->uses[i].layer;
+        for (size_t k = 0; status == LX_OK && k < layer->count; k++) {
+            const lx__set *set = &layer->list[k];
+            if (lx__sets_find_set(sets, set->field, set->index) == set)
+                status = visit(user, set, error);
+        }
+    }
+    return status;
+}
+
+/* ---- finding many */
+
+void lx__sets_mark_many(const lx__sets *sets, uint32_t field, const uint64_t *indices,
+                        size_t count, uint64_t *marks)
+{
+    if (sets->depth == 0)
+        return;
+    for (size_t k = 0; k < count; k++)
+        marks[k] = lx__sets_mark(sets->seed, field, indices[k]);
+    for (size_t i = 0; i < sets->depth; i++) {
+        const uint64_t *filter = sets->uses[i].filter, mask = sets->uses[i].filter_mask;
+        for (size_t k = 0; k < count; k++)
+            __builtin_prefetch(&filter[lx__sets_word(marks[k], mask)]);
+    }
+}
+
+static uint64_t screen_layer(const lx__layer_use *use, size_t count, const uint64_t *marks)
+{
+    const uint64_t *filter = use->filter, mask = use->filter_mask;
+    uint64_t may = 0;
+    for (size_t k = 0; k < count; k++) {
+        /* Bit by bit, since shifts of a constant are dear: nearly always the first is not set. */
+        uint64_t mark = marks[k], word = filter[lx__sets_word(mark, mask)];
+        if ((word >> lx__sets_first_bit(mark) & 1) != 0 &&
+            (word >> lx__sets_second_bit(mark) & 1) != 0)
+            may |= 1ull << k;
+    }
+    return may;
+}
+
+uint64_t lx__sets_screen(const lx__sets *sets, uint32_t field, const uint64_t *indices,
+                         size_t count, const uint64_t *marks)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < sets->depth; i++) {
+        const lx__layer *layer = sets->uses[i].layer;
+        uint64_t may = screen_layer(&sets->uses[i], count, marks);
+        all |= may;
+        for (; may != 0; may &= may - 1) {
+            uint64_t hash = lx__sets_hash(sets->seed, field, indices[__builtin_ctzll(may)]);
+            __builtin_prefetch(&layer->places[hash >> 16 & layer->place_mask]);
+        }
+    }
+    return all;
+}
+
+void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *indices,
+                       uint64_t may)
+{
+    for (; may != 0; may &= may - 1) {
+        uint64_t index = indices[__builtin_ctzll(may)];
+        uint64_t mark = lx__sets_mark(sets->seed, field, index);
+        uint64_t hash = lx__sets_hash(sets->seed, field, index);
+        for (size_t i = 0; i < sets->depth; i++) {
+            const lx__layer *layer = sets->uses[i].layer;
+            uint32_t place = layer->places[hash >> 16 & layer->place_mask];
+            if (place != 0 && lx__layer_may_have(&sets->uses[i], mark))
+                __builtin_prefetch(&layer->list[place - 1]);
+        }
+    }
 }

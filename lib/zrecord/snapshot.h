@@ -23,13 +23,16 @@ typedef struct lx__snapshot {
     atomic_size_t references;
     lx__store *store;
     lx__state state;
+    /** @name Shared with the snapshots before and after, as far as they are the same */
+    /** @{ */
     lx__column *columns; /**< One a field. */
     /** Position in state.chunks of chunk first_chunk + i, LX__NO_CHUNK if there is none; NULL if
      * ids are too far apart, and have to be searched for. */
     uint32_t *chunk_positions;
+    _Atomic(const uint8_t *) *chunk_data; /**< Beside state.chunks; NULL: not touched yet. */
+    /** @} */
     uint32_t first_chunk;
     uint32_t chunk_span;
-    _Atomic(const uint8_t *) *chunk_data; /**< Beside state.chunks; NULL: not touched yet. */
 } lx__snapshot;
 
 #define LX__NO_CHUNK UINT32_MAX
@@ -39,11 +42,17 @@ typedef struct lx__value_place {
     const uint8_t *data; /**< Stored bytes; NULL: missing. */
     uint32_t physical;
     uint32_t logical;
+    const lx__set *set; /**< That has the entry; NULL if it is the table's, or nobody's. */
 } lx__value_place;
 
 /** Makes a snapshot of @p state, which it takes over, on success and on failure. */
 lx_status lx__snapshot_new(lx__store *store, lx__state *state, lx__snapshot **snapshot,
                            lx_error *error);
+
+/** As lx__snapshot_new(), for a state that follows that of @p before, a snapshot of the same store:
+ * what is the same in both is shared. */
+lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__snapshot **snapshot,
+                            lx_error *error);
 
 lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot);
 void lx__snapshot_unref(lx__snapshot *snapshot);

@@ -48,7 +48,7 @@ static void count_files(const lx__snapshot *snapshot, lx_statistics *totals)
                               .table_bytes = state->rows * meta->schema->count *
                                              (LX__OFFSET_ROW + LX__CHECK_ROW),
                               .log_bytes = state->place.offset,
-                              .log_entries = state->sets.count};
+                              .log_entries = lx__sets_count(&state->sets)};
     for (size_t i = 0; i < state->chunk_count; i++) {
         totals->payloads += state->chunks[i].records;
         totals->chunk_bytes += state->chunks[i].bytes;

@@ -9,12 +9,13 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
+#include "zrecord/shared.h"
 
 /* Frames drop sets in two ways: by taking their rows into the tables, and by a length below them.
  * Neither is done frame by frame, which would cost the number of sets each time. Instead every set
- * remembers its epoch, and two lists tell at the end which of them are gone. */
+ * remembers its frame, and two lists tell at the end which of them are gone. */
 typedef struct drop {
-    uint64_t epoch;
+    uint32_t frame; /**< Its number in this replay. */
     uint64_t bound;
 } drop;
 
@@ -28,44 +29,51 @@ typedef struct replay {
     lx__state *state;
     lx__log_reader *log;
     const lx_schema *schema;
+    const lx_schema *known; /**< The fields that there are, also those that are not kept. */
     uint64_t rows; /**< Before the first frame: none of them takes a row below that. */
+    uint32_t frames; /**< Replayed so far. */
+    lx__layer *layer; /**< Their sets; NULL while there is none. */
     drops taken; /**< Frames that took rows: bound is their rows. Both ascend. */
     drops cuts;  /**< Frames whose length no later one goes below: bound is it. Both ascend. */
+    uint32_t next_field; /**< Position that the next set probably has. */
     bool unknown;
-    /** Of chunks, a hash table of their positions plus 1: while frames are applied the chunks stand
-     * as they come. To keep millions of them in order meanwhile would take the square of that. */
+    /** Of chunks, a hash table of their positions plus 1, as soon as one came that stands neither
+     * where it belongs nor behind the others: to keep millions of them in order meanwhile would
+     * take the square of that. NULL: they are in order. */
     uint32_t *places;
     size_t place_capacity; /**< A power of two; at most three quarters are used. */
 } replay;
 
 #define PLACES_MIN 64
+/* Room that a list of chunks has for more of them. */
+#define CHUNKS_MORE 4
 
-static lx_status push(drops *to, uint64_t epoch, uint64_t bound, lx_error *error)
+static lx_status push(drops *to, uint32_t frame, uint64_t bound, lx_error *error)
 {
     drop *list = lx__grow_array(to->list, to->count, &to->capacity, sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "replaying the log");
     to->list = list;
-    list[to->count++] = (drop){epoch, bound};
+    list[to->count++] = (drop){frame, bound};
     return LX_OK;
 }
 
-/** The length that counts from @p epoch on is the least of that and all later frames. */
-static lx_status push_cut(drops *cuts, uint64_t epoch, uint64_t length, lx_error *error)
+/** The length that counts from @p frame on is the least of that and all later frames. */
+static lx_status push_cut(drops *cuts, uint32_t frame, uint64_t length, lx_error *error)
 {
     while (cuts->count != 0 && cuts->list[cuts->count - 1].bound >= length)
         cuts->count--;
-    return push(cuts, epoch, length, error);
+    return push(cuts, frame, length, error);
 }
 
-/** The first whose epoch, or else bound, is over @p value; NULL if there is none. */
-static const drop *first_over(const drops *in, bool by_epoch, uint64_t value)
+/** The first whose frame, or else bound, is not below @p value; NULL if there is none. */
+static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
 {
     size_t low = 0, high = in->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        uint64_t key = by_epoch ? in->list[middle].epoch : in->list[middle].bound;
-        if (key > value)
+        uint64_t key = by_frame ? in->list[middle].frame : in->list[middle].bound;
+        if (key >= value)
             high = middle;
         else
             low = middle + 1;
@@ -76,12 +84,12 @@ static const drop *first_over(const drops *in, bool by_epoch, uint64_t value)
 static bool set_stays(const lx__set *set, const void *user)
 {
     const replay *r = user;
-    const drop *taken = set->index >= r->rows ? first_over(&r->taken, false, set->index) : NULL;
-    if (taken != NULL && set->epoch < taken->epoch && !LX__FAULT(SETS_STAY))
+    const drop *taken =
+        set->index >= r->rows ? first_from(&r->taken, false, set->index + 1) : NULL;
+    uint32_t frame = atomic_load_explicit(&set->note, memory_order_relaxed);
+    if (taken != NULL && frame < taken->frame && !LX__FAULT(SETS_STAY))
         return false;
-    /* Of its own frame or a later one; a set kept from before this replay is older than all. */
-    const drop *cut =
-        set->epoch == 0 ? r->cuts.list : first_over(&r->cuts, true, set->epoch - 1);
+    const drop *cut = first_from(&r->cuts, true, frame); /* its own frame's, or a later one's */
     return cut == NULL || set->index < cut->bound;
 }
 
@@ -116,7 +124,7 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
 static uint32_t *place_of(const replay *r, uint32_t id)
 {
     size_t mask = r->place_capacity - 1;
-    size_t at = (size_t)lx__sets_hash(&r->state->sets, 0, id) & mask;
+    size_t at = (size_t)lx__sets_hash(r->state->sets.seed, 0, id) & mask;
     while (r->places[at] != 0 && r->state->chunks[r->places[at] - 1].id != id)
         at = (at + 1) & mask;
     return &r->places[at];
@@ -128,26 +136,41 @@ static lx_status make_places(replay *r, lx_error *error)
     size_t capacity = PLACES_MIN;
     while (capacity / 8 * 3 < r->state->chunk_count)
         capacity *= 2;
+    uint32_t *places = lx__alloc_array(capacity, sizeof *places);
+    if (places == NULL)
+        return lx__fail_memory(error, "replaying the log");
     lx__free(r->places);
     r->place_capacity = capacity;
-    r->places = lx__alloc_array(capacity, sizeof *r->places);
-    if (r->places == NULL)
-        return lx__fail_memory(error, "replaying the log");
+    r->places = places;
+    (void)lx__sets_seed(&r->state->sets);
     for (size_t i = 0; i < r->state->chunk_count; i++)
         *place_of(r, r->state->chunks[i].id) = (uint32_t)i + 1;
     return LX_OK;
 }
 
+/** The item of chunk @p id so far, or NULL. */
+static lx__chunk_item *find_chunk(const replay *r, uint32_t id)
+{
+    if (r->places == NULL)
+        return (lx__chunk_item *)lx__state_find_chunk(r->state, id);
+    uint32_t place = *place_of(r, id);
+    return place != 0 ? &r->state->chunks[place - 1] : NULL;
+}
+
+/** Adds a new chunk behind the others, which are in order no longer if it belongs before them. */
 static lx_status add_chunk(replay *r, const lx__chunk_item *item, lx_error *error)
 {
     lx__state *state = r->state;
+    size_t count = state->chunk_count;
+    bool in_order = r->places == NULL && (count == 0 || state->chunks[count - 1].id < item->id);
     lx_status status = lx__state_reserve_chunks(state, 1, error);
-    if (status == LX_OK && state->chunk_count >= r->place_capacity / 4 * 3)
+    if (status == LX_OK && !in_order && (r->places == NULL || count >= r->place_capacity / 4 * 3))
         status = make_places(r, error);
     if (status != LX_OK)
         return status;
     state->chunks[state->chunk_count++] = *item;
-    *place_of(r, item->id) = (uint32_t)state->chunk_count;
+    if (!in_order)
+        *place_of(r, item->id) = (uint32_t)state->chunk_count;
     return LX_OK;
 }
 
@@ -157,30 +180,21 @@ static int compare_chunks(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void sort_chunks(lx__state *state)
-{
-    for (size_t i = 1; i < state->chunk_count; i++) {
-        if (state->chunks[i].id < state->chunks[i - 1].id) {
-            qsort(state->chunks, state->chunk_count, sizeof *state->chunks, compare_chunks);
-            return;
-        }
-    }
-}
-
 static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame,
                               lx_error *error)
 {
     const uint8_t *bytes;
-    lx_status status = LX_OK;
     uint64_t previous = 0;
+    /* From here on the list is this state's own. */
+    lx_status status =
+        frame->chunk_count != 0 ? lx__state_reserve_chunks(r->state, 0, error) : LX_OK;
     for (uint32_t i = 0; status == LX_OK && i < frame->chunk_count; i++) {
         uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)i * LX__FRAME_CHUNK;
         status = lx__log_bytes(r->log, at, LX__FRAME_CHUNK, &bytes, error);
         if (status != LX_OK)
             break;
         lx__chunk_item item = lx__chunk_item_load(bytes);
-        uint32_t place = *place_of(r, item.id);
-        lx__chunk_item *before = place != 0 ? &r->state->chunks[place - 1] : NULL;
+        lx__chunk_item *before = find_chunk(r, item.id);
         if ((i != 0 && item.id <= previous) || item.id >= frame->next_chunk)
             return fail_rule(r, at, error, "its chunk ids cannot be");
         if (item.bytes > INT64_MAX ||
@@ -195,6 +209,32 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
     return status;
 }
 
+/** Keeps a set of a field that is shown, and looks whether one of another is known. */
+static lx_status keep_set(replay *r, const lx__set_item *item, const uint8_t *rows,
+                          lx_error *error)
+{
+    lx__set set = {.index = item->index, .field = r->next_field, .note = r->frames};
+    uint32_t ignored;
+    /* Sets mostly come field by field in the order of the schema. */
+    if (set.field >= r->schema->count ||
+        lx__schema_field(r->schema, set.field)->shown.id != item->field) {
+        if (!lx__schema_find_id(r->schema, item->field, &set.field)) {
+            r->unknown = r->unknown || (r->known == r->schema ||
+                                        !lx__schema_find_id(r->known, item->field, &ignored));
+            return LX_OK;
+        }
+    }
+    r->next_field = set.field + 1 < r->schema->count ? set.field + 1 : 0;
+    memcpy(set.rows, rows, sizeof set.rows);
+    return lx__layer_put(r->layer, &set, error);
+}
+
+static lx_status make_layer(replay *r, uint64_t sets, lx_error *error)
+{
+    r->layer = lx__layer_new(&r->state->sets, sets);
+    return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the log");
+}
+
 static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
                             lx_error *error)
 {
@@ -203,6 +243,8 @@ static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
     lx__set_item previous = {0};
     uint64_t start =
         offset + LX__FRAME_HEADER + (uint64_t)frame->chunk_count * LX__FRAME_CHUNK;
+    if (frame->set_count != 0 && r->layer == NULL)
+        status = make_layer(r, frame->set_count, error);
     for (uint32_t i = 0; status == LX_OK && i < frame->set_count; i++) {
         uint64_t at = start + (uint64_t)i * LX__FRAME_SET;
         status = lx__log_bytes(r->log, at, LX__FRAME_SET, &bytes, error);
@@ -216,12 +258,7 @@ static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
              (item.index == previous.index && item.field <= previous.field)))
             return fail_rule(r, at, error, "the sets of a base do not ascend");
         previous = item;
-        uint32_t position;
-        if (lx__schema_find_id(r->schema, item.field, &position))
-            status = lx__sets_put(&r->state->sets, position, item.index, frame->epoch,
-                                  bytes + 16, error);
-        else
-            r->unknown = true;
+        status = keep_set(r, &item, bytes + 16, error);
     }
     return status;
 }
@@ -254,11 +291,14 @@ static lx_status apply_frame(replay *r, lx_error *error)
     if (status == LX_OK)
         status = apply_sets(r, offset, &frame, error);
     if (status == LX_OK && frame.rows > state->rows)
-        status = push(&r->taken, frame.epoch, frame.rows, error);
+        status = push(&r->taken, r->frames, frame.rows, error);
     if (status == LX_OK)
-        status = push_cut(&r->cuts, frame.epoch, frame.length, error);
+        status = push_cut(&r->cuts, r->frames, frame.length, error);
+    if (status == LX_OK && r->frames == UINT32_MAX)
+        status = lx__fail(error, LX_ERR_LIMIT, "the log has more than %u frames", r->frames);
     if (status != LX_OK)
         return status;
+    r->frames++;
 
     state->length = frame.length;
     state->rows = frame.rows;
@@ -269,18 +309,44 @@ static lx_status apply_frame(replay *r, lx_error *error)
     return LX_OK;
 }
 
+/** Puts the chunks in order, and what the frames set on top of what was set before. */
+static lx_status settle(replay *r, lx_error *error)
+{
+    lx__state *state = r->state;
+    if (r->places != NULL)
+        qsort(state->chunks, state->chunk_count, sizeof *state->chunks, compare_chunks);
+    if (r->frames == 0)
+        return LX_OK;
+    if (r->layer != NULL)
+        lx__layer_keep(r->layer, set_stays, r);
+    lx__layer *layer = r->layer;
+    r->layer = NULL;
+    /* The first of the cuts is the least. */
+    return lx__sets_add(&state->sets, layer, r->cuts.list[0].bound, state->rows, error);
+}
+
+/** What is kept of a log, and what else is no surprise in it. */
+typedef struct fields {
+    const lx_schema *shown;
+    const lx_schema *known;
+} fields;
+
 /** Applies frames up to @p end and lets go of the sets that they drop. */
-static lx_status apply_to(lx__state *state, lx__log_reader *log, const lx_schema *schema, uint64_t end,
+static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *of, uint64_t end,
                           bool *unknown, lx_error *error)
 {
-    replay r = {.state = state, .log = log, .schema = schema, .rows = state->rows};
-    lx_status status = make_places(&r, error);
+    replay r = {.state = state,
+                .log = log,
+                .schema = of->shown,
+                .known = of->known,
+                .rows = state->rows};
+    lx_status status = LX_OK;
     while (status == LX_OK && state->place.offset < end)
         status = apply_frame(&r, error);
-    sort_chunks(state);
     if (status == LX_OK)
-        status = lx__sets_settle(&state->sets, &state->sets, set_stays, &r, error);
+        status = settle(&r, error);
     *unknown = r.unknown;
+    lx__layer_unref(r.layer);
     lx__free(r.taken.list);
     lx__free(r.cuts.list);
     lx__free(r.places);
@@ -288,7 +354,7 @@ static lx_status apply_to(lx__state *state, lx__log_reader *log, const lx_schema
 }
 
 /** Frames that are valid but do not count must keep the rules all the same. */
-static lx_status check_rest(const lx__state *state, lx__log_reader *log, const lx_schema *schema,
+static lx_status check_rest(const lx__state *state, lx__log_reader *log, const fields *of,
                             uint64_t end, lx_error *error)
 {
     lx__state rest;
@@ -297,50 +363,66 @@ static lx_status check_rest(const lx__state *state, lx__log_reader *log, const l
         return LX_OK;
     lx_status status = lx__state_copy(&rest, state, error);
     if (status == LX_OK)
-        status = apply_to(&rest, log, schema, end, &unknown, error);
+        status = apply_to(&rest, log, of, end, &unknown, error);
     lx__state_free(&rest);
     return status;
 }
 
-lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schema *schema,
-                           lx__replay which, lx__log_scan *scan, bool *unknown, lx_error *error)
+/** Goes on to the last frame that counts, and looks at those that do not. */
+static lx_status go_on(lx__state *next, lx__log_reader *log, const fields *of, lx__replay which,
+                       const lx__log_scan *scan, bool *unknown, lx_error *error)
 {
+    if (scan->valid.offset == 0) {
+        lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first frame of the log is damaged");
+        lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
+        return status;
+    }
+    uint64_t end = which == LX__REPLAY_DURABLE ? scan->synced.offset : scan->trusted.offset;
+    lx_status status = apply_to(next, log, of, end, unknown, error);
+    return status == LX_OK ? check_rest(next, log, of, scan->valid.offset, error) : status;
+}
+
+lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schema *shown,
+                           const lx_schema *known, lx__replay which, lx__log_scan *scan,
+                           bool *unknown, lx_error *error)
+{
+    const fields of = {shown, known};
     lx__log_scan found;
     lx__state next;
     *unknown = false;
     lx_status status = lx__log_scan_from(log, &state->place, lx__boot_id(), &found, error);
     if (status != LX_OK)
         return status;
-    if (found.valid.offset == 0) {
-        status = lx__fail(error, LX_ERR_CORRUPT, "the first frame of the log is damaged");
-        lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
-        return status;
-    }
-    uint64_t end = which == LX__REPLAY_DURABLE ? found.synced.offset : found.trusted.offset;
     status = lx__state_copy(&next, state, error);
     if (status == LX_OK)
-        status = apply_to(&next, log, schema, end, unknown, error);
-    if (status == LX_OK)
-        status = check_rest(&next, log, schema, found.valid.offset, error);
+        status = go_on(&next, log, &of, which, &found, unknown, error);
     if (status != LX_OK) {
         lx__state_free(&next);
         return status;
     }
     lx__state_free(state);
     *state = next;
+    lx__log_note_end(log, next.place.offset);
     if (scan != NULL)
         *scan = found;
     return LX_OK;
 }
 
+lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schema *schema,
+                           lx__replay which, lx__log_scan *scan, bool *unknown, lx_error *error)
+{
+    return lx__state_follow(state, log, schema, schema, which, scan, unknown, error);
+}
+
 lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_schema *schema,
                               uint64_t end, lx_error *error)
 {
+    const fields of = {schema, schema};
     lx__state next;
     bool unknown;
     lx_status status = lx__state_copy(&next, state, error);
     if (status == LX_OK)
-        status = apply_to(&next, log, schema, end, &unknown, error);
+        status = apply_to(&next, log, &of, end, &unknown, error);
     if (status != LX_OK) {
         lx__state_free(&next);
         return status;
@@ -350,36 +432,18 @@ lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_sc
     return LX_OK;
 }
 
-static bool every_set_stays(const lx__set *set, const void *user)
-{
-    (void)set, (void)user;
-    return true;
-}
-
 lx_status lx__state_copy(lx__state *copy, const lx__state *state, lx_error *error)
 {
+    (void)error;
     *copy = *state;
-    copy->sets = (lx__sets){0};
-    copy->chunk_capacity = state->chunk_count;
-    copy->chunks = lx__alloc_array(state->chunk_count, sizeof *copy->chunks);
-    if (copy->chunks == NULL) {
-        *copy = (lx__state){0};
-        return lx__fail_memory(error, "a state");
-    }
-    if (state->chunk_count != 0)
-        memcpy(copy->chunks, state->chunks, state->chunk_count * sizeof *copy->chunks);
-    lx_status status =
-        state->sets.slots == NULL
-            ? lx__sets_init(&copy->sets, error)
-            : lx__sets_settle(&copy->sets, &state->sets, every_set_stays, NULL, error);
-    if (status != LX_OK)
-        lx__state_free(copy);
-    return status;
+    (void)lx__shared_ref(copy->chunks);
+    lx__sets_copy(&copy->sets, &state->sets);
+    return LX_OK;
 }
 
 void lx__state_free(lx__state *state)
 {
-    lx__free(state->chunks);
+    lx__shared_unref(state->chunks);
     lx__sets_free(&state->sets);
     *state = (lx__state){0};
 }
@@ -406,30 +470,34 @@ const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id)
 
 lx_status lx__state_reserve_chunks(lx__state *state, size_t count, lx_error *error)
 {
-    while (state->chunk_capacity < state->chunk_count + count) {
-        size_t full = state->chunk_capacity;
-        lx__chunk_item *chunks =
-            lx__grow_array(state->chunks, full, &state->chunk_capacity, sizeof *chunks);
-        if (chunks == NULL)
-            return lx__fail_memory(error, "a chunk");
-        state->chunks = chunks;
-    }
+    size_t wanted = state->chunk_count + count, capacity = state->chunk_capacity;
+    if (capacity >= wanted && (wanted == 0 || lx__shared_is_own(state->chunks)))
+        return LX_OK;
+    if (capacity < wanted)
+        capacity = wanted + wanted / 2 + CHUNKS_MORE;
+    lx__chunk_item *chunks = lx__shared_new(capacity, sizeof *chunks);
+    if (chunks == NULL)
+        return lx__fail_memory(error, "a chunk");
+    if (state->chunk_count != 0)
+        memcpy(chunks, state->chunks, state->chunk_count * sizeof *chunks);
+    lx__shared_unref(state->chunks);
+    state->chunks = chunks;
+    state->chunk_capacity = capacity;
     return LX_OK;
 }
 
 lx_status lx__state_put_chunk(lx__state *state, const lx__chunk_item *item, lx_error *error)
 {
     size_t at = chunk_place(state, item->id);
-    if (at < state->chunk_count && state->chunks[at].id == item->id) {
-        state->chunks[at] = *item;
-        return LX_OK;
-    }
-    lx_status status = lx__state_reserve_chunks(state, 1, error);
+    bool there = at < state->chunk_count && state->chunks[at].id == item->id;
+    lx_status status = lx__state_reserve_chunks(state, there ? 0 : 1, error);
     if (status != LX_OK)
         return status;
     lx__chunk_item *chunks = state->chunks;
-    memmove(chunks + at + 1, chunks + at, (state->chunk_count - at) * sizeof *chunks);
+    if (!there) {
+        memmove(chunks + at + 1, chunks + at, (state->chunk_count - at) * sizeof *chunks);
+        state->chunk_count++;
+    }
     chunks[at] = *item;
-    state->chunk_count++;
     return LX_OK;
 }

@@ -41,26 +41,44 @@ static lx_status replace_table(lx__store *store, size_t field, lx__table *made, 
     return LX_OK;
 }
 
+/** The table of a field so far. One of a store before is no use if it is not that of the files that
+ * count now. */
+static lx__table *table_for(lx__store *store, size_t field, const lx__table_place *place)
+{
+    lx__table *there = store->tables[field];
+    if (there != NULL && store->looked[field] == 0 && !lx__table_is_of(there, place)) {
+        lx__table_close(there);
+        store->tables[field] = there = NULL;
+    }
+    return there;
+}
+
 static lx_status map_table(lx__store *store, size_t field, uint32_t generation, uint64_t rows,
                            lx_error *error)
 {
     lx__table_place place = {.directory = &store->directory,
-                             .stem = lx__schema_field(store->meta.schema, field)->stem,
+                             .stem = lx__schema_field(store->schema, field)->stem,
                              .generation = generation,
                              .exact = store->meta.sealed};
-    lx__table *there = store->tables[field], *made;
+    lx__table *there = table_for(store, field, &place), *made;
+    if (there != NULL && rows <= store->looked[field])
+        return LX_OK;
     if (there != NULL && there->capacity >= rows) {
         lx_status status = lx__table_look(&place, rows, error);
-        if (status == LX_OK && atomic_load(&there->rows) < rows)
-            atomic_store(&there->rows, rows);
-        return status;
+        if (status != LX_OK)
+            return status;
+        lx__table_note_rows(there, rows);
+        store->looked[field] = rows;
+        return LX_OK;
     }
     lx_status status = lx__table_open(&made, &place, rows, table_capacity(store, rows),
                                       store->verify == LX_VERIFY_FIRST, error);
     if (status != LX_OK)
         return status;
     status = replace_table(store, field, made, error);
-    if (status != LX_OK)
+    if (status == LX_OK)
+        store->looked[field] = rows;
+    else
         lx__table_close(made);
     return status;
 }
@@ -123,10 +141,35 @@ static lx_status map_file(const lx__store *store, const lx__file *file, uint64_t
     return lx__mapping_open(mapping, file, bytes, LX__ACCESS_RANDOM, error);
 }
 
-static lx_status retire(lx__store *store, lx__mapping mapping, lx_error *error)
+void lx__chunk_mapping_unref(lx__chunk_mapping *mapping)
 {
-    lx__mapping *list = lx__grow_array(store->retired, store->retired_count,
-                                       &store->retired_capacity, sizeof *list);
+    if (mapping == NULL ||
+        atomic_fetch_sub_explicit(&mapping->references, 1, memory_order_acq_rel) != 1)
+        return;
+    lx__mapping_close(&mapping->mapping);
+    lx__free(mapping);
+}
+
+static lx_status new_mapping(const lx__store *store, const lx__file *file, uint64_t bytes,
+                             lx__chunk_mapping **mapping, lx_error *error)
+{
+    lx__chunk_mapping *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a chunk");
+    atomic_init(&made->references, 1);
+    made->file = lx__file_mark_of(file);
+    lx_status status = map_file(store, file, bytes, &made->mapping, error);
+    if (status == LX_OK)
+        *mapping = made;
+    else
+        lx__free(made);
+    return status;
+}
+
+static lx_status retire(lx__store *store, lx__chunk_mapping *mapping, lx_error *error)
+{
+    lx__chunk_mapping **list = lx__grow_array(store->retired, store->retired_count,
+                                              &store->retired_capacity, sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "a chunk");
     store->retired = list;
@@ -134,21 +177,28 @@ static lx_status retire(lx__store *store, lx__mapping mapping, lx_error *error)
     return LX_OK;
 }
 
+/** Whether a mapping shows so many bytes of the file. One of a store before may be of another. */
+static bool is_mapped(const lx__chunk_mapping *mapped, const lx__file *file, uint64_t bytes)
+{
+    return mapped != NULL && mapped->mapping.size >= bytes &&
+           lx__file_mark_equal(mapped->file, lx__file_mark_of(file));
+}
+
 static lx_status map_chunk(lx__store *store, const lx__file *file, uint32_t id, uint64_t bytes,
                            const uint8_t **data, lx_error *error)
 {
     lx__chunk_map *chunk = NULL;
     lx_status status = find_or_add_chunk(store, id, &chunk, error);
-    if (status == LX_OK && chunk->mapping.size < bytes) {
-        if (chunk->mapping.data != NULL)
-            status = retire(store, chunk->mapping, error);
+    if (status == LX_OK && !is_mapped(chunk->mapped, file, bytes)) {
+        if (chunk->mapped != NULL)
+            status = retire(store, chunk->mapped, error);
         if (status == LX_OK) {
-            chunk->mapping = (lx__mapping){0};
-            status = map_file(store, file, bytes, &chunk->mapping, error);
+            chunk->mapped = NULL;
+            status = new_mapping(store, file, bytes, &chunk->mapped, error);
         }
     }
     if (status == LX_OK)
-        *data = chunk->mapping.data;
+        *data = chunk->mapped->mapping.data;
     return status;
 }
 
@@ -181,4 +231,44 @@ lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
     pthread_mutex_unlock(&store->mutex);
     lx__file_close(&file);
     return status;
+}
+
+/* ---- from one generation to the next */
+
+static void inherit_tables(lx__store *store, const lx__store *former)
+{
+    for (size_t i = 0; i < store->schema->count; i++) {
+        const char *stem = lx__schema_field(store->schema, i)->stem;
+        if (former->tables[i] != NULL &&
+            strcmp(stem, lx__schema_field(former->schema, i)->stem) == 0)
+            store->tables[i] = lx__table_ref(former->tables[i]);
+    }
+}
+
+/** Only what the state has: the files of other chunks may be gone, and are to be let go of. */
+static void inherit_chunks(lx__store *store, const lx__store *former, const lx__chunk_item *items,
+                           size_t count)
+{
+    store->chunks = lx__alloc_array(former->chunk_count, sizeof *store->chunks);
+    if (store->chunks == NULL)
+        return; /* then they are mapped once more */
+    store->chunk_capacity = former->chunk_count;
+    for (size_t i = 0, k = 0; i < former->chunk_count; i++) {
+        const lx__chunk_map *chunk = &former->chunks[i];
+        while (k < count && items[k].id < chunk->id)
+            k++;
+        if (k == count || items[k].id != chunk->id || chunk->mapped == NULL)
+            continue;
+        atomic_fetch_add_explicit(&chunk->mapped->references, 1, memory_order_relaxed);
+        store->chunks[store->chunk_count++] = *chunk;
+    }
+}
+
+void lx__store_inherit(lx__store *store, lx__store *former, const lx__chunk_item *chunks,
+                       size_t chunk_count)
+{
+    pthread_mutex_lock(&former->mutex);
+    inherit_tables(store, former);
+    inherit_chunks(store, former, chunks, chunk_count);
+    pthread_mutex_unlock(&former->mutex);
 }

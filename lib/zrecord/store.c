@@ -2,10 +2,12 @@
 #include "zrecord/store.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -14,6 +16,8 @@
 
 /* How often LOCK may be replaced while it is being locked. */
 #define LOCK_TRIES 100
+/* How often the generation may change between two readings of meta.json. */
+#define META_TRIES 100
 
 /** Opens LOCK and takes the lock; @p held tells whether it is still the file of that name. */
 static lx_status try_to_lock(lx__store *store, uint64_t generation, bool *held, lx_error *error)
@@ -64,61 +68,100 @@ static lx_status read_meta(lx__store *store, lx_error *error)
     if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
         lx__copy_tail(error->message, sizeof error->message,
                       "this directory is not a dataset: it has no meta.json");
-    if (status == LX_OK)
-        status = lx__meta_read(&store->meta, &store->meta_file, error);
-    return status;
+    if (status != LX_OK)
+        return status;
+    store->meta_mark = lx__file_mark_of(&store->meta_file);
+    return lx__meta_read(&store->meta, &store->meta_file, error);
 }
 
 /** Reads meta.json, locks its generation, and reads it again until both are of one. */
 static lx_status read_and_lock(lx__store *store, lx_error *error)
 {
     char uuid[LX__UUID_TEXT + 1];
-    uint64_t generation;
     lx_status status = read_meta(store, error);
-    do {
-        if (status != LX_OK)
-            return status;
-        generation = store->meta.generation;
+    for (int tries = 0; status == LX_OK && tries < META_TRIES; tries++) {
+        uint64_t generation = store->meta.generation;
         memcpy(uuid, store->meta.uuid_text, sizeof uuid);
         status = lock_generation(store, generation, error);
         if (status == LX_OK)
             status = read_meta(store, error);
-    } while (status != LX_OK || store->meta.generation != generation ||
-             strcmp(store->meta.uuid_text, uuid) != 0);
+        if (status == LX_OK && store->meta.generation == generation &&
+            strcmp(store->meta.uuid_text, uuid) == 0)
+            return LX_OK;
+    }
+    if (status == LX_OK) {
+        status = lx__fail(error, LX_ERR_IO, "meta.json was replaced again and again");
+        lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
+    }
     return status;
 }
 
 static lx_status prepare_fields(lx__store *store, lx_error *error)
 {
-    size_t count = store->meta.schema->count;
+    size_t count = store->schema->count;
     store->rules = lx__alloc_array(count, sizeof *store->rules);
     store->tables = lx__alloc_array(count, sizeof *store->tables);
-    if (store->rules == NULL || store->tables == NULL)
+    store->looked = lx__alloc_array(count, sizeof *store->looked);
+    if (store->rules == NULL || store->tables == NULL || store->looked == NULL)
         return lx__fail_memory(error, "a dataset");
     for (size_t i = 0; i < count; i++)
-        store->rules[i] =
-            lx__field_rules(lx__schema_field(store->meta.schema, i), store->meta.uuid);
+        store->rules[i] = lx__field_rules(lx__schema_field(store->schema, i), store->meta.uuid);
     return LX_OK;
 }
 
-lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error)
+/** The caller was shown fields by their positions, and goes on with these. */
+static lx_status show_fields(lx__store *store, const lx__store *former, lx_error *error)
+{
+    if (former == NULL || lx__schema_equal(former->schema, store->meta.schema)) {
+        store->schema = lx__schema_ref(store->meta.schema);
+        return LX_OK;
+    }
+    return lx__schema_pick(store->meta.schema, former->schema, &store->schema, error);
+}
+
+static lx_status check_same(const lx__store *store, const lx__store *former, lx_error *error)
+{
+    if (former == NULL ||
+        memcmp(former->meta.uuid, store->meta.uuid, sizeof store->meta.uuid) == 0)
+        return LX_OK;
+    return lx__fail(error, LX_ERR_STATE,
+                    "another dataset is there now: close this handle and open it again");
+}
+
+static lx_status open_files(lx__store *store, const char *path, const lx__store *former,
+                            lx_error *error)
+{
+    lx_status status = lx__directory_open(&store->directory, LX__HERE, path, error);
+    if (status == LX_OK)
+        status = read_and_lock(store, error);
+    if (status != LX_OK)
+        return status;
+    status = check_same(store, former, error);
+    if (status == LX_OK)
+        status = show_fields(store, former, error);
+    if (status != LX_OK)
+        lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
+    if (status == LX_OK)
+        status = lx__chunk_directory_open(&store->chunk_directory, &store->directory, error);
+    if (status == LX_OK)
+        status = prepare_fields(store, error);
+    return status;
+}
+
+static lx_status open_store(const char *path, lx_verify verify, const lx__store *former,
+                            lx__store **store, lx_error *error)
 {
     lx__store *opened = lx__alloc_array(1, sizeof *opened);
     if (opened == NULL)
         return lx__fail_memory(error, "a dataset");
     atomic_init(&opened->references, 1);
+    atomic_init(&opened->owner, getpid());
     opened->directory = opened->chunk_directory = opened->lock = opened->meta_file =
-        (lx__file)LX__FILE_CLOSED;
+        opened->log.file = (lx__file)LX__FILE_CLOSED;
     opened->verify = verify;
     pthread_mutex_init(&opened->mutex, NULL);
-
-    lx_status status = lx__directory_open(&opened->directory, LX__HERE, path, error);
-    if (status == LX_OK)
-        status = read_and_lock(opened, error);
-    if (status == LX_OK)
-        status = lx__chunk_directory_open(&opened->chunk_directory, &opened->directory, error);
-    if (status == LX_OK)
-        status = prepare_fields(opened, error);
+    pthread_mutex_init(&opened->log_mutex, NULL);
+    lx_status status = open_files(opened, path, former, error);
     if (status == LX_OK)
         *store = opened;
     else
@@ -126,32 +169,56 @@ lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, 
     return status;
 }
 
+lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error)
+{
+    return open_store(path, verify, NULL, store, error);
+}
+
+lx_status lx__store_reopen(const char *path, const lx__store *former, lx__store **store,
+                           lx_error *error)
+{
+    return open_store(path, former->verify, former, store, error);
+}
+
+lx_status lx__store_open_log(lx__store *store, lx_error *error)
+{
+    lx__log_identity identity = {.generation = store->meta.generation};
+    if (store->log.file.fd != -1)
+        return LX_OK;
+    memcpy(identity.uuid, store->meta.uuid, sizeof identity.uuid);
+    return lx__log_open(&store->log, &store->directory, &identity, error);
+}
+
 /* ---- the end */
 
 static void store_free(lx__store *store)
 {
-    for (size_t i = 0; store->tables != NULL && i < store->meta.schema->count; i++)
+    for (size_t i = 0; store->tables != NULL && i < store->schema->count; i++)
         lx__table_close(store->tables[i]);
     for (size_t i = 0; i < store->retired_table_count; i++)
         lx__table_close(store->retired_tables[i]);
     for (size_t i = 0; i < store->retired_count; i++)
-        lx__mapping_close(&store->retired[i]);
+        lx__chunk_mapping_unref(store->retired[i]);
     for (size_t i = 0; i < store->chunk_count; i++)
-        lx__mapping_close(&store->chunks[i].mapping);
+        lx__chunk_mapping_unref(store->chunks[i].mapped);
     for (size_t i = 0; i < store->inflater_count; i++)
         lx__inflater_free(store->inflaters[i]);
     lx__free(store->tables);
+    lx__free(store->looked);
     lx__free(store->retired_tables);
     lx__free(store->retired);
     lx__free(store->chunks);
     lx__free(store->inflaters);
     lx__free(store->rules);
+    lx_schema_free(store->schema);
     lx__meta_free(&store->meta);
+    lx__log_close(&store->log);
     lx__file_close(&store->meta_file);
     lx__file_close(&store->lock);
     lx__file_close(&store->chunk_directory);
     lx__file_close(&store->directory);
     pthread_mutex_destroy(&store->mutex);
+    pthread_mutex_destroy(&store->log_mutex);
     if (store->executor != NULL)
         lx__executor_release(store->executor);
     lx__free(store);
@@ -199,7 +266,17 @@ void lx__store_unref(lx__store *store)
     lx__executor_release(executor);
 }
 
-void lx__store_take_over(lx__store *store)
+static void forget_log(lx__store *store)
+{
+    if (pthread_mutex_trylock(&store->log_mutex) == 0) {
+        pthread_mutex_unlock(&store->log_mutex);
+        return;
+    }
+    pthread_mutex_init(&store->log_mutex, NULL);
+    store->log = (lx__log_reader){.file = LX__FILE_CLOSED};
+}
+
+static void forget_mappings(lx__store *store)
 {
     if (pthread_mutex_trylock(&store->mutex) == 0) {
         pthread_mutex_unlock(&store->mutex);
@@ -217,14 +294,26 @@ void lx__store_take_over(lx__store *store)
     store->inflater_count = store->inflater_capacity = 0;
 }
 
+void lx__store_take_over(lx__store *store)
+{
+    pid_t self = getpid();
+    if (atomic_load(&store->owner) == self)
+        return;
+    if (atomic_exchange(&store->taken_over, self) != self) {
+        forget_log(store);
+        forget_mappings(store);
+        atomic_store(&store->owner, self);
+    }
+    while (atomic_load(&store->owner) != self)
+        sched_yield();
+}
+
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error)
 {
-    struct stat held, now;
-    if (fstat(store->meta_file.fd, &held) == -1)
-        return lx__fail_errno(error, errno, store->meta_file.path, "cannot look at");
+    struct stat now;
     if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
         return lx__fail_errno(error, errno, store->meta_file.path, "cannot look at");
-    *current = held.st_dev == now.st_dev && held.st_ino == now.st_ino;
+    *current = lx__file_mark_equal(store->meta_mark, (lx__file_mark){now.st_dev, now.st_ino});
     return LX_OK;
 }
 

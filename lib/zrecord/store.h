@@ -14,16 +14,24 @@
 
 #include "executor/task.h"
 #include "zrecord/codec.h"
+#include "zrecord/log.h"
 #include "zrecord/meta.h"
 #include "zrecord/table.h"
 
 /** Most chunks that are mapped at once: Linux gives a process 65,530 maps by default. */
 #define LX__MAPPED_CHUNKS_MAX 60000
 
+/** A mapping that stores share: that of one generation, and that of the next. */
+typedef struct lx__chunk_mapping {
+    atomic_size_t references;
+    lx__mapping mapping;
+    lx__file_mark file; /**< What is mapped. */
+} lx__chunk_mapping;
+
 /** A chunk that was mapped. */
 typedef struct lx__chunk_map {
     uint32_t id;
-    lx__mapping mapping;
+    lx__chunk_mapping *mapped; /**< NULL if that failed. */
 } lx__chunk_map;
 
 typedef struct lx__store {
@@ -34,13 +42,23 @@ typedef struct lx__store {
     lx__file chunk_directory;
     lx__file lock;       /**< Holds the reader's lock; closed if the dataset has no LOCK. */
     lx__file meta_file;  /**< Held open so that its inode is not used again: see the format, 9.2. */
+    lx__file_mark meta_mark;
     lx__meta meta;
-    lx__entry_rules *rules; /**< One a field. */
+    /** The fields that are shown, by the names and in the order in which the handle was opened;
+     * meta's own has those that there are now. */
+    lx_schema *schema;
+    lx__entry_rules *rules; /**< One a field of @ref schema. */
     lx_verify verify;
+    _Atomic pid_t owner;       /**< The process that the mutexes belong to. */
+    _Atomic pid_t taken_over;  /**< By the child of fork() of that id, or being so. */
+
+    pthread_mutex_t log_mutex; /**< For @ref log. Taken before @ref mutex. */
+    lx__log_reader log;        /**< Open from the first replay on. */
 
     pthread_mutex_t mutex;  /**< For all below. A leaf: nothing else is locked under it. */
     lx__table **tables;     /**< The newest of each field, NULL until rows are there. */
-    lx__mapping *retired;   /**< Mappings that a larger one has replaced. */
+    uint64_t *looked;       /**< Rows that were looked for in the files; 0: of a store before. */
+    lx__chunk_mapping **retired; /**< Mappings that a larger one has replaced. */
     size_t retired_count, retired_capacity;
     lx__table **retired_tables;
     size_t retired_table_count, retired_table_capacity;
@@ -54,15 +72,36 @@ typedef struct lx__store {
  * The new store has one reference. */
 lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error);
 
+/**
+ * As lx__store_open(), for a handle that goes on from @p former: the fields that are shown stay the
+ * same.
+ *
+ * @retval LX_ERR_STATE  Another dataset is there now, or one without a field that is shown.
+ */
+lx_status lx__store_reopen(const char *path, const lx__store *former, lx__store **store,
+                           lx_error *error);
+
+/** Opens the log, if that was not done yet. Under the log's mutex. */
+lx_status lx__store_open_log(lx__store *store, lx_error *error);
+
 /** Has @p store ended by the cleaners of @p executor; NULL: by the thread that lets go of it. */
 void lx__store_set_executor(lx__store *store, lx_executor *executor);
 
 lx__store *lx__store_ref(lx__store *store);
 void lx__store_unref(lx__store *store);
 
+/** Takes over from @p former, of the same dataset, what it has mapped of the files that a state of
+ * these chunks needs: what was verified stays so, and pages need not be faulted in again. */
+void lx__store_inherit(lx__store *store, lx__store *former, const lx__chunk_item *chunks,
+                       size_t chunk_count);
+
+/** Gives up a reference to a mapping of a chunk; NULL is nothing. */
+void lx__chunk_mapping_unref(lx__chunk_mapping *mapping);
+
 /**
- * In a child of fork(), where no other thread uses the store: a mutex that a thread of the parent
- * held is never given back, and what it guards may be half changed; it is forgotten.
+ * In a child of fork(), before it uses the store: a mutex that a thread of the parent held is never
+ * given back, and what it guards may be half changed; it is forgotten. Any number of handles and
+ * threads may call this; one of them does it.
  */
 void lx__store_take_over(lx__store *store);
 

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/table.h"
 
+#include <sys/stat.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/names.h"
+
+lx__file_mark lx__file_mark_of(const lx__file *file)
+{
+    struct stat about;
+    if (fstat(file->fd, &about) == -1)
+        return (lx__file_mark){0};
+    return (lx__file_mark){about.st_dev, about.st_ino};
+}
 
 /** What a dataset must have and has not is damage; only a dataset itself can be not there. */
 static lx_status must_be_there(lx_status status, lx_error *error)
@@ -48,14 +58,16 @@ static lx_status open_one(lx__file *file, const lx__table_place *place, const ch
     return lx__committed_open(file, place->directory, name, O_RDONLY, bytes, place->exact, error);
 }
 
-static lx_status map_one(lx__mapping *mapping, const lx__table_place *place, const char *kind,
-                         uint64_t rows, uint64_t capacity, unsigned row, lx_error *error)
+static lx_status map_one(lx__mapping *mapping, lx__file_mark *mark, const lx__table_place *place,
+                         const char *kind, uint64_t rows, uint64_t capacity, unsigned row,
+                         lx_error *error)
 {
     lx__file file;
     lx_status status = open_one(&file, place, kind, rows * row, error);
     if (status != LX_OK)
         return status;
     status = lx__mapping_open(mapping, &file, capacity * row, LX__ACCESS_RANDOM, error);
+    *mark = lx__file_mark_of(&file);
     lx__file_close(&file);
     return status;
 }
@@ -66,13 +78,14 @@ lx_status lx__table_open(lx__table **table, const lx__table_place *place, uint64
     lx__table *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL)
         return lx__fail_memory(error, "a table");
+    atomic_init(&made->references, 1);
     made->capacity = capacity;
     atomic_init(&made->rows, rows);
-    lx_status status = map_one(&made->offsets, place, LX__OFFSET_KIND, rows, capacity,
-                               LX__OFFSET_ROW, error);
+    lx_status status = map_one(&made->offsets, &made->offset_file, place, LX__OFFSET_KIND, rows,
+                               capacity, LX__OFFSET_ROW, error);
     if (status == LX_OK)
-        status = map_one(&made->checks, place, LX__CHECK_KIND, rows, capacity, LX__CHECK_ROW,
-                         error);
+        status = map_one(&made->checks, &made->check_file, place, LX__CHECK_KIND, rows, capacity,
+                         LX__CHECK_ROW, error);
     if (status == LX_OK && note_verified) {
         made->verified = lx__pages_alloc((size_t)(capacity / 8));
         if (made->verified == NULL)
@@ -98,6 +111,31 @@ lx_status lx__table_look(const lx__table_place *place, uint64_t rows, lx_error *
     return status;
 }
 
+static bool is_at(lx__file_mark mark, const lx__table_place *place, const char *kind)
+{
+    lx__file file;
+    char name[LX__NAME_SIZE];
+    lx__table_name(place->stem, kind, place->generation, name);
+    if (lx__file_open(&file, place->directory, name, O_RDONLY, NULL) != LX_OK)
+        return false;
+    bool same = lx__file_mark_equal(mark, lx__file_mark_of(&file));
+    lx__file_close(&file);
+    return same;
+}
+
+bool lx__table_is_of(const lx__table *table, const lx__table_place *place)
+{
+    return is_at(table->offset_file, place, LX__OFFSET_KIND) &&
+           is_at(table->check_file, place, LX__CHECK_KIND);
+}
+
+void lx__table_note_rows(lx__table *table, uint64_t rows)
+{
+    uint64_t noted = atomic_load_explicit(&table->rows, memory_order_relaxed);
+    while (noted < rows && !atomic_compare_exchange_weak(&table->rows, &noted, rows))
+        ;
+}
+
 void lx__table_inherit(lx__table *table, const lx__table *old)
 {
     if (old->verified == NULL)
@@ -111,9 +149,16 @@ void lx__table_inherit(lx__table *table, const lx__table *old)
     atomic_store_explicit(&table->verified_count, count, memory_order_release);
 }
 
+lx__table *lx__table_ref(lx__table *table)
+{
+    atomic_fetch_add_explicit(&table->references, 1, memory_order_relaxed);
+    return table;
+}
+
 void lx__table_close(lx__table *table)
 {
-    if (table == NULL)
+    if (table == NULL ||
+        atomic_fetch_sub_explicit(&table->references, 1, memory_order_acq_rel) != 1)
         return;
     lx__mapping_close(&table->offsets);
     lx__mapping_close(&table->checks);

@@ -64,7 +64,7 @@ static lx_status check_value(verification *v, size_t field, uint64_t index, lx_e
         return status;
     v->result.bytes += place.physical;
     if (lx__entry_is_compressed(&entry)) {
-        const lx__field *shown = lx__schema_field(v->snapshot->store->meta.schema, field);
+        const lx__field *shown = lx__schema_field(v->snapshot->store->schema, field);
         if (shown->shown.compression == LX_FLATE)
             status = inflate_to_buffer(v, &place, error);
         lx__snapshot_blame(v->snapshot, field, index, &entry, error);
@@ -74,7 +74,7 @@ static lx_status check_value(verification *v, size_t field, uint64_t index, lx_e
 
 static lx_status check_record(verification *v, uint64_t index)
 {
-    size_t fields = v->snapshot->store->meta.schema->count;
+    size_t fields = v->snapshot->store->schema->count;
     lx_status status = LX_OK;
     for (size_t field = 0; status == LX_OK && field < fields; field++) {
         lx_error damage = LX_ERROR_INIT;

@@ -2,7 +2,10 @@
 /* A dataset as a source: lib/loader/source-zrecord.c. */
 #include "loader/source.h"
 
+#include <pthread.h>
+
 #include "../scratch.h"
+#include "../zrecord/changer.h"
 #include "loaders.h"
 
 #define LENGTH 40
@@ -184,6 +187,158 @@ START_TEST(a_damaged_record_fails_its_batch_alone)
 }
 END_TEST
 
+/* ---- live datasets */
+
+#define WIDE 3000 /* batches of several parts */
+
+struct changing {
+    struct changer *changer;
+    atomic_bool stop;
+};
+
+static void *change(void *user)
+{
+    struct changing *self = user;
+    while (!atomic_load(&self->stop) && self->changer->log.size < 200000000)
+        changer_commit(self->changer, WIDE);
+    return NULL;
+}
+
+/** All records and both columns of a batch must be of one version, which is returned. */
+static uint64_t check_version(const lx_batch *batch)
+{
+    const lx_column *a = lx_batch_get_column(batch, "a"), *b = lx_batch_get_column(batch, "b");
+    const uint64_t *indices = lx_batch_get_indices(batch), *left = a->data, *right = b->data;
+    uint64_t version = left[0] / CHANGER_STEP;
+    for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+        if (left[i] != changer_value(version, 0, indices[i]) || right[i] != ~left[i])
+            ck_abort_msg("record %d is of another state", (int)i);
+    return version;
+}
+
+static lx_source *open_live_source(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_live(options, true, &error));
+    unit_ok(lx_source_open("d", options, &source, &error));
+    lx_dataset_options_free(options);
+    return source;
+}
+
+START_TEST(each_batch_over_a_live_dataset_is_of_one_state)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    pthread_t thread;
+    struct changer changer = changer_new("d", WIDE);
+    struct changing changing = {.changer = &changer};
+    lx_source *live = open_live_source(), *zip;
+    static const char *const names[] = {"a", "b"};
+    unit_ok(lx_source_zip(&live, NULL, 1, &zip, &error));
+    ck_assert_int_eq(pthread_create(&thread, NULL, change, &changing), 0);
+    for (uint32_t threads = 0; threads <= 2; threads += 2) {
+        for (int zipped = 0; zipped < 2; zipped++) {
+            /* Small batches by the caller, and large ones by threads, in parts. */
+            lx_loader *loader = open_loader(
+                zipped ? zip : live,
+                (struct setup){.batch_size = threads == 0 ? 100 : 20000, .threads = threads,
+                               .endless = true, .fields = names, .field_count = 2});
+            uint64_t last = 0;
+            for (int i = 0; i < (SANITIZED ? 20 : 100); i++) {
+                lx_batch *batch = next_batch(loader);
+                uint64_t version = check_version(batch);
+                ck_assert_uint_ge(version, last);
+                last = version;
+                lx_batch_release(batch);
+            }
+            ck_assert_uint_gt(last, 0);
+            lx_loader_close(loader);
+        }
+    }
+    atomic_store(&changing.stop, true);
+    pthread_join(thread, NULL);
+    lx_source_unref(zip);
+    lx_source_unref(live);
+    changer_free(&changer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(the_length_of_a_live_source_stays)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct changer changer = changer_new("d", 40);
+    lx_source *source = open_live_source();
+    lx_loader *loader = open_loader(source, (struct setup){.batch_size = 10, .endless = true});
+    lx_batch *batch;
+    changer_commit(&changer, 45);
+    ck_assert_uint_eq(lx_source_get_length(source), 40);
+    for (int i = 0; i < 4; i++) {
+        batch = next_batch(loader);
+        ck_assert_uint_eq(check_version(batch), 1);
+        lx_batch_release(batch);
+    }
+    /* It becomes shorter: the batch with what is gone fails, and is passed over. */
+    changer_commit(&changer, 35);
+    for (int i = 0; i < 8; i++) {
+        lx_error_clear(&error);
+        lx_status status = lx_loader_next(loader, &batch, &error);
+        ck_assert_int_eq(status, i % 4 == 3 ? LX_ERR_RANGE : LX_OK);
+        if (status == LX_OK) {
+            ck_assert_uint_eq(check_version(batch), 2);
+            lx_batch_release(batch);
+        } else {
+            ck_assert_uint_eq(error.record, 35);
+        }
+    }
+    /* By a call of its own, too. */
+    uint64_t index = 3, value;
+    const lx_target targets[] = {{&value, 8}, {NULL, 0}};
+    changer_commit(&changer, 40);
+    unit_ok(lx_source_fill(source, &index, 1, targets, &error));
+    ck_assert_uint_eq(value, changer_value(3, 0, 3));
+    lx_loader_close(loader);
+    lx_source_unref(source);
+    changer_free(&changer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_live_dataset_that_cannot_be_followed_is_told_until_it_can)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct changer changer = changer_new("d", 40);
+    lx_source *source = open_live_source();
+    for (uint32_t threads = 0; threads <= 2; threads += 2) {
+        lx_loader *loader = open_loader(
+            source, (struct setup){.batch_size = 10, .threads = threads, .endless = true});
+        lx_batch *batch = next_batch(loader);
+        lx_batch_release(batch);
+        ck_assert_int_eq(rename("d/meta.json", "d/away"), 0);
+        lx_status status = LX_OK;
+        for (int i = 0; status == LX_OK && i < 1000; i++) { /* some may be ready */
+            status = lx_loader_next(loader, &batch, &error);
+            if (status == LX_OK)
+                lx_batch_release(batch);
+        }
+        ck_assert_int_eq(status, LX_ERR_IO);
+        lx_error_clear(&error);
+        ck_assert_int_eq(rename("d/away", "d/meta.json"), 0);
+        batch = next_batch(loader);
+        ck_assert_uint_eq(check_version(batch), changer.version);
+        lx_batch_release(batch);
+        lx_loader_close(loader);
+    }
+    lx_source_unref(source);
+    changer_free(&changer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(null_is_refused_by_its_name)
 {
     lx_error error = LX_ERROR_INIT;
@@ -196,4 +351,6 @@ UNIT_MAIN("loader/source-zrecord", a_directory_is_opened_as_a_dataset,
           a_dataset_stays_the_caller_s,
           a_field_of_varying_length_is_refused_by_name_unless_left_out,
           what_is_no_dataset_is_refused, a_damaged_record_fails_its_batch_alone,
+          each_batch_over_a_live_dataset_is_of_one_state, the_length_of_a_live_source_stays,
+          a_live_dataset_that_cannot_be_followed_is_told_until_it_can,
           null_is_refused_by_its_name)

@@ -316,6 +316,42 @@ START_TEST(a_torn_end_with_a_few_false_frames_is_still_one)
 }
 END_TEST
 
+START_TEST(a_hole_of_any_size_does_not_take_long)
+{
+    setenv("TMPDIR", "/dev/shm", 1); /* where a file may be that long */
+    char *scratch = scratch_make();
+    static const uint64_t sizes[] = {1ull << 32, 1ull << 40, 1ull << 50};
+    for (size_t i = 0; i < 3; i++) {
+        struct log log = make("su");
+        size_t torn = log.size;
+        log_add(&log, &synced);
+        log.size -= 4; /* the third is torn */
+        lx_error error = LX_ERROR_INIT;
+        lx__log_scan found;
+        lx__log_reader reader = log_put(&log);
+        if (truncate("LOG", (off_t)sizes[i]) != 0) {
+            fprintf(stderr, "a_hole_of_any_size: no file can be that long here\n");
+        } else {
+            double start = now();
+            unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error));
+            ck_assert_uint_eq(found.valid.offset, torn);
+            ck_assert(found.torn);
+            /* A synced frame behind the hole is still found. */
+            file_patch("LOG", sizes[i] - 7208, log.bytes + torn - 72, 68);
+            unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error));
+            log.size += 4;
+            file_patch("LOG", sizes[i] - 7208, log.bytes + torn, 72);
+            unit_fails(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error),
+                       LX_ERR_CORRUPT);
+            ck_assert_msg(now() - start < 1, "it took %f s", now() - start);
+        }
+        lx__log_close(&reader);
+        log_free(&log);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(frames_larger_than_the_window_are_read)
 {
     char *scratch = scratch_make();
@@ -491,7 +527,7 @@ UNIT_MAIN("zrecord/log", the_frames_that_count,
           rot_behind_the_last_synced_frame_is_a_torn_end, a_synced_frame_that_does_not_fit_is_rot,
           old_frames_behind_a_torn_end_are_no_rot, frames_of_another_log_are_invalid,
           many_false_frames_do_not_take_long, a_torn_end_with_a_few_false_frames_is_still_one,
-          frames_larger_than_the_window_are_read, a_scan_goes_on_from_a_place,
+          a_hole_of_any_size_does_not_take_long, frames_larger_than_the_window_are_read, a_scan_goes_on_from_a_place,
           a_frame_that_was_changed_behind_the_scan_is_refused,
           the_log_of_a_generation_is_opened, a_log_that_is_no_file_is_refused,
           a_writer_at_work_is_never_taken_for_rot)

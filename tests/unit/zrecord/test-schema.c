@@ -236,6 +236,55 @@ START_TEST(rules_of_entries_come_from_the_field)
 }
 END_TEST
 
+START_TEST(a_reference_keeps_a_schema)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "a", LX_UINT8, NULL, 0, LX_RAW, &error));
+    ck_assert_ptr_eq(lx__schema_ref(schema), schema);
+    lx_schema_free(schema);
+    ck_assert_str_eq(lx_schema_get_field(schema, 0)->name, "a");
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(shown_fields_are_picked_by_their_ids)
+{
+    static const uint64_t shape[] = {2, 3};
+    lx_error error = LX_ERROR_INIT;
+    const lx_field fields[] = {{.name = "x", .dtype = LX_UINT8, .ndim = 2, .shape = shape, .id = 4},
+                               {.name = "y", .dtype = LX_BYTES, .compression = LX_FLATE, .id = 9},
+                               {.name = "z", .dtype = LX_INT16, .id = 1}};
+    lx_schema *now = lx_schema_new(), *shown = lx_schema_new(), *picked = NULL;
+    lx_field old = fields[2], other = fields[0];
+    old.name = "a"; /* it was renamed since */
+    unit_ok(lx__schema_add(shown, &old, "a", &error));
+    unit_ok(lx__schema_add(shown, &other, "x", &error));
+    for (size_t i = 0; i < 3; i++)
+        unit_ok(lx__schema_add(now, &fields[i], i == 0 ? "x~4" : fields[i].name, &error));
+    unit_ok(lx__schema_pick(now, shown, &picked, &error));
+    ck_assert_uint_eq(lx_schema_get_count(picked), 2);
+    ck_assert_str_eq(lx_schema_get_field(picked, 0)->name, "a");
+    ck_assert_uint_eq(lx_schema_get_field(picked, 0)->id, 1);
+    ck_assert_str_eq(lx__schema_field(picked, 0)->stem, "z"); /* files are those of now */
+    ck_assert_str_eq(lx__schema_field(picked, 1)->stem, "x~4");
+    ck_assert_uint_eq(lx_schema_get_field(picked, 1)->shape[1], 3);
+    lx_schema_free(picked);
+    picked = NULL;
+    /* One that was dropped, and one that is another now. */
+    lx_field gone = {.name = "g", .dtype = LX_UINT8, .id = 2};
+    unit_ok(lx__schema_add(shown, &gone, "g", &error));
+    ck_assert_int_eq(lx__schema_pick(now, shown, &picked, &error), LX_ERR_STATE);
+    ck_assert_str_eq(error.field, "g");
+    lx_error_clear(&error);
+    unit_ok(lx__schema_add(now, &(lx_field){.name = "g", .dtype = LX_INT8, .id = 2}, "g", &error));
+    ck_assert_int_eq(lx__schema_pick(now, shown, &picked, &error), LX_ERR_CORRUPT);
+    ck_assert_ptr_null(picked);
+    lx_schema_free(now);
+    lx_schema_free(shown);
+}
+END_TEST
+
 START_TEST(null_is_refused_by_its_name)
 {
     lx_error error = LX_ERROR_INIT;
@@ -258,4 +307,5 @@ UNIT_MAIN("zrecord/schema", fields_are_as_they_were_added, pointers_to_fields_st
           there_is_a_largest_number_of_fields, payloads_are_aligned_to_what_divides_their_size,
           a_field_that_is_not_there_is_told_with_those_that_are,
           copies_are_equal_and_others_are_not, stems_and_ids_are_unique_too,
-          rules_of_entries_come_from_the_field, null_is_refused_by_its_name)
+          rules_of_entries_come_from_the_field, a_reference_keeps_a_schema,
+          shown_fields_are_picked_by_their_ids, null_is_refused_by_its_name)

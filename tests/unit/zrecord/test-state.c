@@ -261,7 +261,7 @@ static void expect_table(const lx__state *state, int after)
                       letter);
         live += rows != NULL;
     }
-    ck_assert_uint_eq(state->sets.count, live);
+    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
 }
 
 START_TEST(the_example_of_the_document_is_replayed)
@@ -346,7 +346,7 @@ static void expect_plain(const lx__state *state, const struct plain *plain, uint
             live += rows != NULL;
         }
     }
-    ck_assert_uint_eq(state->sets.count, live);
+    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
 }
 
 /** A random frame that keeps the rules; sets may be above its length and below its rows. */
@@ -393,6 +393,194 @@ START_TEST(any_log_is_replayed_as_the_document_says)
         lx__state_free(&parts);
         log_free(&log);
     }
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* ---- many sets, in layers */
+
+#define WIDE 500
+struct wide {
+    uint64_t length, rows, items;
+    uint32_t sets[3][WIDE];
+};
+
+static void wide_apply(struct wide *wide, const struct frame *frame)
+{
+    for (uint32_t field = 0; field < 3; field++)
+        for (uint64_t i = wide->rows; i < frame->rows; i++)
+            wide->sets[field][i] = 0;
+    for (uint32_t i = 0; i < frame->set_count; i++)
+        wide->sets[frame->sets[i].field][frame->sets[i].index] = frame->sets[i].entry.crc;
+    for (uint32_t field = 0; field < 3; field++)
+        for (uint64_t i = frame->length; i < WIDE; i++)
+            wide->sets[field][i] = 0;
+    wide->length = frame->length;
+    wide->rows = frame->rows;
+    wide->items += frame->set_count;
+}
+
+/** Mostly small changes; now and then many, or rows taken, or records deleted or appended. */
+static struct frame wide_frame(const struct wide *wide, lx__set_item *sets, uint64_t *random)
+{
+    static uint32_t number;
+    struct frame frame = {.flags = SYNCED, .rows = wide->rows, .sets = sets};
+    *random = mix(*random);
+    uint64_t kind = *random % 10;
+    frame.set_count = (uint32_t)(*random / 16 % (kind == 0 ? WIDE : 12));
+    for (uint32_t i = 0; i < frame.set_count; i++) {
+        *random = mix(*random);
+        sets[i] = (lx__set_item){*random % 3, *random / 16 % WIDE, {1, 1, 1, 1, ++number}};
+    }
+    *random = mix(*random);
+    if (kind == 1)
+        frame.rows += *random % (WIDE - wide->rows + 1) / 4;
+    uint64_t most = frame.rows + wide->items + frame.set_count;
+    frame.length = kind < 6 ? wide->length : *random / 4096 % (WIDE + 1);
+    if (kind == 6 && wide->length != 0)
+        frame.length = wide->length - 1; /* the last one goes */
+    if (frame.length > most)
+        frame.length = most;
+    return frame;
+}
+
+static void expect_wide(const lx__state *state, const struct wide *wide, uint64_t seed)
+{
+    size_t live = 0;
+    ck_assert_uint_eq(state->length, wide->length);
+    ck_assert_uint_eq(state->rows, wide->rows);
+    ck_assert_uint_eq(state->items, wide->items);
+    for (uint32_t field = 0; field < 3; field++) {
+        for (uint64_t i = 0; i < WIDE; i++) {
+            const uint8_t *rows = lx__sets_find(&state->sets, field, i);
+            uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
+            if (got != wide->sets[field][i])
+                ck_abort_msg("log %d: field %u, index %d: %u, not %u", (int)seed, field, (int)i,
+                             got, wide->sets[field][i]);
+            live += rows != NULL;
+        }
+    }
+    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
+}
+
+START_TEST(a_log_followed_step_by_step_is_the_log_replayed_at_once)
+{
+    char *scratch = scratch_make();
+    size_t deepest = 0;
+    static lx__set_item sets[WIDE];
+    for (uint64_t seed = 0; seed < (SANITIZED ? 3 : 12); seed++) {
+        lx_error error = LX_ERROR_INIT;
+        uint64_t random = seed;
+        struct wide wide = {0}, kept = {0};
+        struct log log = log_new(&example_log);
+        lx__state whole = {0}, parts = {0}, old = {0};
+        for (int step = 0; step < 120; step++) {
+            for (uint64_t frames = 1 + mix(random) % 3; frames-- != 0;) {
+                struct frame frame = wide_frame(&wide, sets, &random);
+                log_add(&log, &frame);
+                wide_apply(&wide, &frame);
+            }
+            unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
+            expect_wide(&parts, &wide, seed);
+            deepest = parts.sets.depth > deepest ? parts.sets.depth : deepest;
+            /* A copy stays what it was, whatever becomes of what it shares. */
+            if (step == 60) {
+                unit_ok(lx__state_copy(&old, &parts, &error));
+                kept = wide;
+            }
+        }
+        unit_ok(replay(&whole, &log, LX__REPLAY_NEWEST, NULL, &error));
+        expect_wide(&whole, &wide, seed);
+        expect_wide(&old, &kept, seed);
+        lx__state_free(&whole);
+        lx__state_free(&parts);
+        expect_wide(&old, &kept, seed);
+        lx__state_free(&old);
+        log_free(&log);
+    }
+    ck_assert_uint_ge(deepest, 3);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_log_is_gone_on_in_where_it_ends)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct log log = log_new(&example_log);
+    lx_schema *schema = three_fields();
+    lx__state state = {0};
+    lx__log_sight sight;
+    bool unknown;
+    lx__log_reader reader = log_put(&log);
+    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_MORE);
+    unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
+    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_SAME);
+    /* A frame that does not count, long ago: it need not be looked at again, until it changes. */
+    const struct timespec past[] = {{1000, 0}, {1000, 0}};
+    log_add(&log, &(struct frame){.length = 0, .boot = 7});
+    file_put("LOG", log.bytes, log.size);
+    ck_assert_int_eq(utimensat(AT_FDCWD, "LOG", past, 0), 0);
+    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_MORE);
+    unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
+    ck_assert_uint_eq(state.place.epoch, 1);
+    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_SAME);
+    log.bytes[log.size - 1] ^= 1;
+    file_put("LOG", log.bytes, log.size); /* of the same size, and later */
+    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_MORE);
+    /* One that was written just now may be changed within the same tick of the clock. */
+    unit_ok(lx__state_replay(&state, &reader, schema, LX__REPLAY_NEWEST, NULL, &unknown, &error));
+    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_MORE);
+    file_cut("LOG", 40);
+    unit_ok(lx__log_look(&reader, &state.place, &sight, &error));
+    ck_assert_int_eq(sight, LX__LOG_GONE);
+    lx__log_close(&reader);
+    lx__state_free(&state);
+    lx_schema_free(schema);
+    log_free(&log);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(fields_that_are_not_shown_are_no_surprise_if_they_are_known)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const lx__set_item known[] = {{0, 0, ENTRY('a')}, {2, 0, ENTRY('c')}, {1, 0, ENTRY('b')}};
+    static const lx__set_item more = {3, 0, ENTRY('d')};
+    lx_schema *all = three_fields(), *shown = lx_schema_new();
+    for (size_t i = 0; i < 2; i++) { /* c, a */
+        lx_field field = lx__schema_field(all, 2 - 2 * i)->shown;
+        unit_ok(lx__schema_add(shown, &field, field.name, &error));
+    }
+    struct log log = log_new(&example_log);
+    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = known, .set_count = 3});
+    lx__state state = {0};
+    bool unknown;
+    lx__log_reader reader = log_put(&log);
+    unit_ok(lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown,
+                             &error));
+    ck_assert(!unknown);
+    ck_assert_uint_eq(lx__sets_find(&state.sets, 0, 0)[8], 'c');
+    ck_assert_uint_eq(lx__sets_find(&state.sets, 1, 0)[8], 'a');
+    ck_assert_uint_eq(lx__sets_count(&state.sets), 2);
+    log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = &more, .set_count = 1});
+    file_put("LOG", log.bytes, log.size);
+    unit_ok(lx__state_follow(&state, &reader, shown, all, LX__REPLAY_NEWEST, NULL, &unknown,
+                             &error));
+    ck_assert(unknown);
+    ck_assert_uint_eq(state.items, 4);
+    lx__log_close(&reader);
+    lx__state_free(&state);
+    lx_schema_free(all);
+    lx_schema_free(shown);
+    log_free(&log);
     scratch_remove(scratch);
 }
 END_TEST
@@ -520,7 +708,7 @@ START_TEST(sets_of_unknown_fields_are_skipped_and_told)
     log_add(&log, &(struct frame){.length = 1, .flags = SYNCED, .sets = sets, .set_count = 2});
     unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, &unknown, &error));
     ck_assert(unknown);
-    ck_assert_uint_eq(state.sets.count, 1);
+    ck_assert_uint_eq(lx__sets_count(&state.sets), 1);
     ck_assert_uint_eq(state.items, 3);
     lx__state_free(&state);
     log_free(&log);
@@ -568,7 +756,7 @@ START_TEST(a_failed_replay_leaves_the_state)
     unit_fails(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error), LX_ERR_CORRUPT);
     ck_assert_uint_eq(state.length, 1);
     ck_assert_uint_eq(state.rows, 0);
-    ck_assert_uint_eq(state.sets.count, 1);
+    ck_assert_uint_eq(lx__sets_count(&state.sets), 1);
     ck_assert_uint_eq(lx__sets_find(&state.sets, 0, 0)[8], 'a');
     lx__state_free(&state);
     log_free(&log);
@@ -604,6 +792,9 @@ END_TEST
 UNIT_MAIN("zrecord/state", rules_of_frames_are_kept, rules_of_the_first_frame_are_kept,
           a_log_without_a_first_frame_is_damaged, the_example_of_the_document_is_replayed,
           the_example_is_replayed_in_two_parts, any_log_is_replayed_as_the_document_says,
+          a_log_followed_step_by_step_is_the_log_replayed_at_once,
+          a_log_is_gone_on_in_where_it_ends,
+          fields_that_are_not_shown_are_no_surprise_if_they_are_known,
           durable_stops_at_the_last_synced_frame, frames_of_another_boot_do_not_count,
           chunks_are_kept_in_order_and_grow, many_chunks_out_of_order_do_not_take_long,
           sets_of_unknown_fields_are_skipped_and_told, field_ids_need_not_be_positions,

@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdarg.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 
 #include "../scarce.h"
 #include "executor/executor-private.h"
@@ -40,7 +42,7 @@ START_TEST(a_store_lives_as_long_as_it_is_referenced)
     ck_assert_ptr_eq(lx__store_ref(store), store);
     lx__store_unref(store);
     ck_assert_str_eq(store->directory.path, "d");
-    ck_assert_uint_eq(lx_schema_get_count(store->meta.schema), FIELDS);
+    ck_assert_uint_eq(lx_schema_get_count(store->schema), FIELDS);
     ck_assert_uint_eq(store->rules[CAPTION].field, CAPTION);
     ck_assert_uint_gt(directory_count("/proc/self/fd"), before);
     lx__store_unref(store);
@@ -156,6 +158,69 @@ START_TEST(a_replaced_meta_json_is_seen)
     lx_status status = lx__store_is_current(store, &current, &error);
     expect_error(status, LX_ERR_IO, "", "d/meta.json");
     lx__store_unref(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* Of this test: where it is told to, taking a lock lets the generation change. */
+static bool restless;
+
+int fcntl(int fd, int command, ...)
+{
+    va_list rest;
+    va_start(rest, command);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    if (restless && command == F_OFD_SETLK) {
+        static bool second;
+        second = !second;
+        file_edit("d/meta.json", second ? "\"generation\": 0" : "\"generation\": 1",
+                  second ? "\"generation\": 1" : "\"generation\": 0");
+    }
+    return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+START_TEST(a_generation_that_changes_for_ever_ends_an_opening)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__store *store = NULL;
+    records_make("d", 5, 2);
+    restless = true;
+    lx_status status = lx__store_open("d", LX_VERIFY_FIRST, &store, &error);
+    restless = false;
+    expect_error(status, LX_ERR_IO, "again and again", "d/meta.json");
+    ck_assert_ptr_null(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_mapped_goes_to_the_next_generation_as_far_as_it_is_needed)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    const uint8_t *data, *again;
+    lx__table *table, *same;
+    records_make("d", 40, 0);
+    uint64_t bytes = file_size("d/chunk/0.zr");
+    const lx__chunk_item items[] = {{0, 1, bytes}, {3, 1, 8}}, others[] = {{1, 1, 8}};
+    lx__store *former = open_store("d"), *next = open_store("d"), *last = open_store("d");
+    unit_ok(lx__store_map_chunk(former, 0, bytes, &data, &error));
+    unit_ok(lx__store_map_table(former, IMAGE, 0, 40, &table, &error));
+    lx__store_inherit(next, former, items, 2);
+    lx__store_inherit(last, next, others, 1); /* without that chunk */
+    ck_assert_uint_eq(next->chunk_count, 1);
+    ck_assert_uint_eq(last->chunk_count, 0);
+    lx__store_unref(former);
+    unit_ok(lx__store_map_chunk(next, 0, bytes, &again, &error));
+    ck_assert_ptr_eq(data, again);
+    unit_ok(lx__store_map_table(next, IMAGE, 0, 40, &same, &error));
+    ck_assert_ptr_eq(table, same);
+    lx__store_unref(next);
+    unit_ok(lx__store_map_table(last, IMAGE, 0, 40, &same, &error));
+    ck_assert_ptr_eq(table, same);
+    ck_assert_uint_eq(table->offsets.data[3], 0);
+    lx__store_unref(last);
     scratch_remove(scratch);
 }
 END_TEST
@@ -294,6 +359,8 @@ UNIT_MAIN("zrecord/store", a_store_lives_as_long_as_it_is_referenced,
           readers_lock_the_byte_of_their_generation,
           a_later_generation_has_a_byte_and_a_log_of_its_own, a_reader_makes_no_lock,
           media_that_cannot_be_written_are_read, a_replaced_meta_json_is_seen,
+          a_generation_that_changes_for_ever_ends_an_opening,
+          what_is_mapped_goes_to_the_next_generation_as_far_as_it_is_needed,
           inflaters_are_used_again_and_by_one_thread_at_a_time,
           an_executor_lasts_until_its_last_store_is_handed_over,
           a_child_forgets_what_was_being_changed)
