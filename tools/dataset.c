@@ -4,13 +4,19 @@
 #include "directory.h"
 #include "failure.h"
 
-lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error)
+lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
+                            lx_dataset **dataset, lx_error *error)
 {
     lx_status status = directory_check(path, error);
     if (status == LX_OK)
-        status = lx_dataset_open(path, NULL, dataset, error);
+        status = lx_dataset_open(path, options, dataset, error);
     advise(error, LX_ERR_NOT_FOUND, "'loaderx import' makes datasets");
     return status;
+}
+
+lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error)
+{
+    return dataset_open_with(path, NULL, dataset, error);
 }
 
 lx_status dataset_open_writer(const char *path, const lx_writer_options *options,

@@ -15,6 +15,10 @@
  */
 lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error);
 
+/** As dataset_open(), with options. */
+lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
+                            lx_dataset **dataset, lx_error *error);
+
 /** Opens a dataset for appending and sealing: as lx_writer_open(), but for what is no directory as
  * dataset_open(). @p options may be NULL. */
 lx_status dataset_open_writer(const char *path, const lx_writer_options *options,

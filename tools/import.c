@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "number.h"
 #include "report.h"
+#include "threads.h"
 
 enum {
     OPTION_IDX = OPTION_OWN,
@@ -45,8 +46,9 @@ typedef struct request {
     char **compress; /**< F=raw or F=flate, as given. */
     size_t compress_count;
     bool append, seal, quiet, json;
-    bool threads_given, level_given, chunk_given;
-    uint64_t threads, level, chunk_records, chunk_bytes;
+    bool level_given, chunk_given;
+    threads threads;
+    uint64_t level, chunk_records, chunk_bytes;
 } request;
 
 /* ---- the command line */
@@ -98,8 +100,7 @@ static lx_status take_number(request *r, const command_option *option, const cha
 {
     switch (option->id) {
     case OPTION_THREADS:
-        r->threads_given = true;
-        return number_parse_within("--threads", value, 0, LX_MAX_READERS, &r->threads, error);
+        return threads_parse(&r->threads, value, error);
     case OPTION_LEVEL:
         r->level_given = true;
         return number_parse_within("--level", value, 1, 9, &r->level, error);
@@ -187,20 +188,6 @@ static lx_status check_request(request *r, lx_error *error)
 
 /* ---- doing it */
 
-static lx_status open_executor(const request *r, lx_executor **executor, lx_error *error)
-{
-    lx_executor_options *made = lx_executor_options_new();
-    if (made == NULL)
-        return fail_memory(error, "threads");
-    lx_status status = LX_OK;
-    if (r->threads_given)
-        status = lx_executor_options_set_readers(made, (uint32_t)r->threads, error);
-    if (status == LX_OK)
-        status = lx_executor_open(made, executor, error);
-    lx_executor_options_free(made);
-    return status;
-}
-
 static lx_status fill_writer_options(const request *r, const importer *job, lx_error *error)
 {
     /* There is one commit, at the end: it is to be durable when it is said to be done. */
@@ -260,7 +247,7 @@ static lx_status do_request(request *r, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < r->count; i++)
         status = column_open(&r->columns[i], error);
     if (status == LX_OK)
-        status = open_executor(r, &job.executor, error);
+        status = threads_open(&r->threads, &job.executor, error);
     if (status == LX_OK && (job.options = lx_writer_options_new()) == NULL)
         status = fail_memory(error, "a writer");
     if (status == LX_OK)

@@ -11,8 +11,9 @@
 #include "failure.h"
 #include "interrupt.h"
 
-static const command *const commands[] = {&import_command, &stat_command, &get_command,
-                                          &verify_command, &seal_command, &sample_command};
+static const command *const commands[] = {
+    &import_command, &stat_command,   &get_command,  &verify_command,
+    &repair_command, &backup_command, &seal_command, &sample_command};
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static void print_usage(FILE *to)

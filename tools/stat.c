@@ -8,29 +8,36 @@
 #include "dataset.h"
 #include "failure.h"
 #include "report.h"
+#include "table.h"
+
+enum { OPTION_CHUNKS = OPTION_OWN };
 
 static const command_option options[] = {
+    {OPTION_CHUNKS, "chunks", NULL, "a table of the chunks, and how much of each is live"},
     JSON_OPTION("all of it, and each chunk, as JSON"),
 };
 
 /** What the command line asks for, and what the dataset tells. */
 typedef struct statement {
     const char *path;
-    bool json;
+    bool json, show_chunks;
     lx_dataset *dataset;
     const lx_schema *schema;
     lx_identity identity;
     lx_statistics totals;
     lx_field_statistics *fields; /**< In the schema's order. */
-    uint64_t bytes;              /**< Of all values, decompressed. */
+    lx_chunk_info *chunks;       /**< @ref chunk_count of them, where they are to be shown. */
+    size_t chunk_count;
+    uint64_t bytes; /**< Of all values, decompressed. */
 } statement;
 
 static lx_status take_option(void *user, const command_option *option, char *value,
                              lx_error *error)
 {
     statement *s = user;
-    (void)option, (void)value, (void)error;
-    s->json = true;
+    (void)value, (void)error;
+    s->json = s->json || option->id == OPTION_JSON;
+    s->show_chunks = s->show_chunks || option->id == OPTION_CHUNKS;
     return LX_OK;
 }
 
@@ -63,14 +70,25 @@ static json_t *field_json(const lx_field *field, const lx_field_statistics *sums
         "ratio", ratio_or_null(sums->logical_bytes, sums->stored_bytes));
 }
 
+/** What is not live, which entries that overlap can make more than there is. */
+static uint64_t dead_bytes(const lx_chunk_info *chunk)
+{
+    return chunk->bytes > chunk->live_bytes ? chunk->bytes - chunk->live_bytes : 0;
+}
+
 static json_t *chunks_json(const statement *s)
 {
     json_t *list = json_array();
-    lx_chunk_info chunk;
-    for (size_t i = 0; lx_dataset_get_chunk(s->dataset, i, &chunk) == LX_OK; i++)
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "id", report_number(chunk.id),
-                                              "records", report_number(chunk.records), "bytes",
-                                              report_number(chunk.bytes)));
+    for (size_t i = 0; i < s->chunk_count; i++) {
+        const lx_chunk_info *chunk = &s->chunks[i];
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", report_number(chunk->id),
+                            "records", report_number(chunk->records), "bytes",
+                            report_number(chunk->bytes), "live_records",
+                            report_number(chunk->live_records), "live_bytes",
+                            report_number(chunk->live_bytes), "dead_bytes",
+                            report_number(dead_bytes(chunk))));
+    }
     return list;
 }
 
@@ -82,16 +100,18 @@ static lx_status print_json(const statement *s, lx_error *error)
         json_array_append_new(fields,
                               field_json(lx_schema_get_field(s->schema, i), &s->fields[i]));
     return report_print(
-        json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, "
-                  "s:f, s:o, s:o, s:o, s:o}",
+        json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                  "s:o, s:f, s:f, s:o, s:o, s:o, s:o}",
                   "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
                   report_number(s->identity.generation), "epoch",
                   report_number(s->identity.epoch), "sealed", s->identity.sealed != 0, "length",
                   report_number(t->length), "fields", fields, "bytes", report_number(s->bytes),
                   "ratio", ratio_or_null(s->bytes, t->live_bytes), "chunk_records",
                   report_number(t->chunk_records), "chunk_limit", report_number(t->chunk_limit),
-                  "payloads", report_number(t->payloads), "chunk_bytes",
-                  report_number(t->chunk_bytes), "live_bytes", report_number(t->live_bytes),
+                  "payloads", report_number(t->payloads), "live_payloads",
+                  report_number(t->live_payloads),
+                  "chunk_bytes", report_number(t->chunk_bytes), "live_bytes",
+                  report_number(t->live_bytes), "dead_bytes", report_number(t->dead_bytes),
                   "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
                   report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes),
                   "log_entries", report_number(t->log_entries), "chunks", chunks_json(s)),
@@ -100,76 +120,88 @@ static lx_status print_json(const statement *s, lx_error *error)
 
 /* ---- for people */
 
-enum { COLUMNS = 11, CELL = 80 };
-
-/** One row of the table of fields. */
-typedef struct row {
-    char cells[COLUMNS][CELL];
-} row;
-
-/** Columns from this one on hold numbers, and stand at the right. */
-#define NUMBERS_FROM 4
-
-static const row heading = {{"FIELD", "DTYPE", "SHAPE", "KEPT", "PRESENT", "MISSING", "INLINE",
-                             "COMPRESSED", "BYTES", "STORED", "RATIO"}};
-
-static void fill_row(row *r, const lx_field *field, const lx_field_statistics *sums)
+static lx_status add_field(table *t, const lx_field *field, const lx_field_statistics *sums,
+                           lx_error *error)
 {
     const uint64_t counts[] = {sums->present, sums->missing, sums->inlined, sums->compressed};
-    char size[REPORT_SIZE_TEXT];
-    snprintf(r->cells[0], CELL, "%s", field->name);
-    snprintf(r->cells[1], CELL, "%s", lx_dtype_get_name(field->dtype));
+    char size[REPORT_SIZE_TEXT], (*cells)[TABLE_CELL] = table_add(t, error);
+    if (cells == NULL)
+        return LX_ERR_NOMEM;
+    snprintf(cells[0], TABLE_CELL, "%s", field->name);
+    snprintf(cells[1], TABLE_CELL, "%s", lx_dtype_get_name(field->dtype));
     if (field->dtype != LX_BYTES)
-        report_shape(field, r->cells[2], CELL);
+        report_shape(field, cells[2], TABLE_CELL);
     else
-        snprintf(r->cells[2], CELL, "varies");
-    snprintf(r->cells[3], CELL, "%s", report_compression(field->compression));
+        snprintf(cells[2], TABLE_CELL, "varies");
+    snprintf(cells[3], TABLE_CELL, "%s", report_compression(field->compression));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        snprintf(r->cells[NUMBERS_FROM + i], CELL, "%" PRIu64, counts[i]);
-    snprintf(r->cells[8], CELL, "%s", report_size(sums->logical_bytes, size));
-    snprintf(r->cells[9], CELL, "%s", report_size(sums->stored_bytes, size));
+        snprintf(cells[4 + i], TABLE_CELL, "%" PRIu64, counts[i]);
+    snprintf(cells[8], TABLE_CELL, "%s", report_size(sums->logical_bytes, size));
+    snprintf(cells[9], TABLE_CELL, "%s", report_size(sums->stored_bytes, size));
     if (sums->stored_bytes != 0)
-        snprintf(r->cells[10], CELL, "%.2f",
+        snprintf(cells[10], TABLE_CELL, "%.2f",
                  (double)sums->logical_bytes / (double)sums->stored_bytes);
     else
-        snprintf(r->cells[10], CELL, "-");
-}
-
-static void print_row(const row *r, const int *widths)
-{
-    for (size_t i = 0; i < COLUMNS; i++)
-        printf(i < NUMBERS_FROM ? "%s%-*s" : "%s%*s", i != 0 ? "  " : "", widths[i], r->cells[i]);
-    putchar('\n');
+        snprintf(cells[10], TABLE_CELL, "-");
+    return LX_OK;
 }
 
 static lx_status print_fields(const statement *s, lx_error *error)
 {
-    size_t count = lx_schema_get_count(s->schema);
-    int widths[COLUMNS] = {0};
-    row *rows = calloc(count + 1, sizeof *rows);
-    if (rows == NULL)
-        return fail_memory(error, "a table");
-    rows[0] = heading;
-    for (size_t i = 0; i < count; i++)
-        fill_row(&rows[i + 1], lx_schema_get_field(s->schema, i), &s->fields[i]);
-    for (size_t i = 0; i <= count; i++)
-        for (size_t j = 0; j < COLUMNS; j++)
-            if ((int)strlen(rows[i].cells[j]) > widths[j])
-                widths[j] = (int)strlen(rows[i].cells[j]);
-    for (size_t i = 0; i <= count; i++)
-        print_row(&rows[i], widths);
-    free(rows);
-    return LX_OK;
+    static const char *const headings[] = {"FIELD",   "DTYPE",  "SHAPE",      "KEPT",
+                                           "PRESENT", "MISSING", "INLINE",    "COMPRESSED",
+                                           "BYTES",   "STORED", "RATIO"};
+    table t;
+    lx_status status = table_begin(&t, headings, sizeof headings / sizeof *headings, 4, error);
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_count(s->schema); i++)
+        status = add_field(&t, lx_schema_get_field(s->schema, i), &s->fields[i], error);
+    if (status == LX_OK)
+        table_print(&t);
+    table_free(&t);
+    return status;
+}
+
+/** Part of the whole in per cent; 100 of nothing. */
+static double per_cent(uint64_t part, uint64_t whole)
+{
+    return whole != 0 ? 100 * (double)part / (double)whole : 100;
+}
+
+static lx_status print_chunks(const statement *s, lx_error *error)
+{
+    static const char *const headings[] = {"CHUNK", "PAYLOADS", "LIVE", "BYTES",
+                                           "LIVE BYTES", "DEAD BYTES", "LIVE %"};
+    table t;
+    lx_status status = table_begin(&t, headings, sizeof headings / sizeof *headings, 0, error);
+    for (size_t i = 0; status == LX_OK && i < s->chunk_count; i++) {
+        const lx_chunk_info *chunk = &s->chunks[i];
+        const uint64_t numbers[] = {chunk->id,    chunk->records,    chunk->live_records,
+                                    chunk->bytes, chunk->live_bytes, dead_bytes(chunk)};
+        char (*cells)[TABLE_CELL] = table_add(&t, error);
+        if (cells == NULL) {
+            status = LX_ERR_NOMEM;
+            break;
+        }
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            snprintf(cells[k], TABLE_CELL, "%" PRIu64, numbers[k]);
+        snprintf(cells[6], TABLE_CELL, "%.1f", per_cent(chunk->live_bytes, chunk->bytes));
+    }
+    putchar('\n');
+    if (status == LX_OK)
+        table_print(&t);
+    table_free(&t);
+    return status;
 }
 
 static void print_totals(const statement *s)
 {
     const lx_statistics *t = &s->totals;
-    char a[REPORT_SIZE_TEXT], b[REPORT_SIZE_TEXT];
+    char a[REPORT_SIZE_TEXT], b[REPORT_SIZE_TEXT], c[REPORT_SIZE_TEXT];
     printf("chunks       %" PRIu64 ", each of at most %" PRIu64 " payloads or %s\n", t->chunks,
            t->chunk_records, report_size(t->chunk_limit, a));
-    printf("stored       %s in chunks, %.1f%% of it live, for %s of values",
-           report_size(t->chunk_bytes, a), t->live_ratio * 100, report_size(s->bytes, b));
+    printf("stored       %s in chunks, %.1f%% of it live and %s dead, for %s of values",
+           report_size(t->chunk_bytes, a), t->live_ratio * 100, report_size(t->dead_bytes, c),
+           report_size(s->bytes, b));
     if (t->live_bytes != 0)
         printf(": ratio %.2f", (double)s->bytes / (double)t->live_bytes);
     printf("\nutilisation  %.1f%% of the payloads that the chunks take\n", t->utilisation * 100);
@@ -188,10 +220,23 @@ static lx_status print_text(const statement *s, lx_error *error)
     lx_status status = print_fields(s, error);
     putchar('\n');
     print_totals(s);
+    if (status == LX_OK && s->show_chunks)
+        status = print_chunks(s, error);
     return status;
 }
 
 /* ---- both */
+
+static lx_status collect_chunks(statement *s, lx_error *error)
+{
+    lx_status status = lx_dataset_stat_chunks(s->dataset, NULL, 0, &s->chunk_count, error);
+    if (status != LX_OK)
+        return status;
+    s->chunks = calloc(s->chunk_count + 1, sizeof *s->chunks);
+    if (s->chunks == NULL)
+        return fail_memory(error, "statistics");
+    return lx_dataset_stat_chunks(s->dataset, s->chunks, s->chunk_count, &s->chunk_count, error);
+}
 
 static lx_status collect(statement *s, lx_error *error)
 {
@@ -205,6 +250,8 @@ static lx_status collect(statement *s, lx_error *error)
     if (s->fields == NULL)
         return fail_memory(error, "statistics");
     status = lx_dataset_stat(s->dataset, &s->totals, s->fields, error);
+    if (status == LX_OK && (s->json || s->show_chunks))
+        status = collect_chunks(s, error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         s->bytes += s->fields[i].logical_bytes;
     return status;
@@ -222,6 +269,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     if (status == LX_OK)
         status = s.json ? print_json(&s, error) : print_text(&s, error);
     free(s.fields);
+    free(s.chunks);
     lx_dataset_close(s.dataset);
     return status;
 }
@@ -234,5 +282,6 @@ const command stat_command = {
     .option_count = sizeof options / sizeof *options,
     .notes = "All tables are read, and no record is.\n",
     .examples = "  loaderx stat fashion\n"
+                "  loaderx stat fashion --chunks\n"
                 "  loaderx stat fashion --json | jq .length\n",
     .run = run};

@@ -8,8 +8,12 @@
 #include "failure.h"
 #include "progress.h"
 #include "report.h"
+#include "threads.h"
+
+enum { OPTION_THREADS = OPTION_OWN };
 
 static const command_option options[] = {
+    {OPTION_THREADS, "threads", "N", "threads that check, 0 to 64 (one a processor)"},
     QUIET_OPTION("no progress bar and no summary; damages are printed all the same"),
     JSON_OPTION("damages and summary as JSON"),
 };
@@ -18,6 +22,7 @@ static const command_option options[] = {
 typedef struct verification {
     const char *path;
     bool quiet, json;
+    threads threads;
     uint64_t told; /**< Damages printed. */
     progress bar;
 } verification;
@@ -26,7 +31,8 @@ static lx_status take_option(void *user, const command_option *option, char *val
                              lx_error *error)
 {
     verification *v = user;
-    (void)value, (void)error;
+    if (option->id == OPTION_THREADS)
+        return threads_parse(&v->threads, value, error);
     v->quiet = v->quiet || option->id == 'q';
     v->json = v->json || option->id == OPTION_JSON;
     return LX_OK;
@@ -143,15 +149,31 @@ static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
     return status;
 }
 
-static lx_status verify(verification *v, lx_error *error)
+static lx_status verify_with(verification *v, lx_executor *executor, lx_error *error)
 {
     lx_dataset *dataset = NULL;
-    lx_status status = dataset_open(v->path, &dataset, error);
+    lx_dataset_options *made = lx_dataset_options_new();
+    if (made == NULL)
+        return fail_memory(error, "options");
+    lx_status status = lx_dataset_options_set_executor(made, executor, error);
+    if (status == LX_OK)
+        status = dataset_open_with(v->path, made, &dataset, error);
+    lx_dataset_options_free(made);
     if (status == LX_ERR_CORRUPT && v->json)
         print_unopened_json(v, error);
     if (status == LX_OK)
         status = read_all(v, dataset, error);
     lx_dataset_close(dataset);
+    return status;
+}
+
+static lx_status verify(verification *v, lx_error *error)
+{
+    lx_executor *executor = NULL;
+    lx_status status = threads_open(&v->threads, &executor, error);
+    if (status == LX_OK)
+        status = verify_with(v, executor, error);
+    lx_executor_close(executor);
     return status;
 }
 
@@ -173,5 +195,6 @@ const command verify_command = {
     .option_count = sizeof options / sizeof *options,
     .notes = "Exits 1 if anything is damaged.\n",
     .examples = "  loaderx verify fashion\n"
+                "  loaderx verify fashion --threads 2 --quiet\n"
                 "  loaderx verify fashion --json | jq '.damages[].record'\n",
     .run = run};

@@ -23,6 +23,15 @@ typedef enum lx_verify {
                                same. */
 } lx_verify;
 
+/** What is done about a value that cannot be read since it is damaged: its entry is wrong, its
+ * checksum, its stream, or its file is gone. */
+typedef enum lx_damage {
+    LX_DAMAGE_RAISE = 0, /**< The call fails, with #LX_ERR_CORRUPT. */
+    LX_DAMAGE_ZEROS = 1, /**< It reads as if it were missing: zeros, or nothing where records are of
+                              any length. */
+    LX_DAMAGE_SKIP = 2   /**< Of loaders alone: its record is left out of its batch. */
+} lx_damage;
+
 /** How a dataset is opened for reading; defaults come from lx_dataset_options_new(). */
 typedef struct lx_dataset_options lx_dataset_options;
 
@@ -34,6 +43,18 @@ LX_API void lx_dataset_options_free(lx_dataset_options *options);
 
 /** Sets when checksums are checked; #LX_ERR_ARGUMENT for a value that is none. */
 LX_API lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify verify,
+                                               lx_error *error);
+
+/**
+ * Sets what is done about damaged values: #LX_DAMAGE_RAISE, the default, or #LX_DAMAGE_ZEROS. In
+ * both cases lx_dataset_read_stats() counts them.
+ *
+ * With #LX_DAMAGE_ZEROS, lx_dataset_measure() reads what it measures, to know. Nothing else gets
+ * slower. What set_verify leaves unverified is not known to be damaged, and read as it is.
+ *
+ * @retval LX_ERR_ARGUMENT  @p damage is none of the two.
+ */
+LX_API lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage damage,
                                                lx_error *error);
 
 /** With true, only commits that survive a power loss are seen. */
@@ -52,6 +73,7 @@ LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool l
 /**
  * Has the files and mappings of a dataset given up on the gc queue of @p executor, and not on the
  * thread that lets go of the last view or batch that needs them. NULL, the default: on that thread.
+ * Its readers work for lx_dataset_verify().
  *
  * The options keep a reference to @p executor. A dataset does not: once it is closed, what is left
  * is given up on the thread that lets go.
@@ -189,7 +211,8 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
  * @param[in]  count    How many.
  * @param[out] offsets  count + 1 numbers from 0: record i would have the bytes
  *                      [offsets[i], offsets[i + 1]) of a buffer that holds them all.
- * @param[out] present  @p count bytes, 0 where the record has no value; may be NULL.
+ * @param[out] present  @p count bytes, 0 where the record has no value, or a damaged one with
+ *                      #LX_DAMAGE_ZEROS; may be NULL.
  * @param[out] error    Where a failure is told; may be NULL.
  * @return As lx_dataset_gather().
  */
@@ -215,9 +238,39 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, size_t count, void *out,
                                          const uint64_t *offsets, lx_error *error);
 
+/**
+ * Tells which records have a damaged value, whatever the dataset was opened with: checks entries
+ * and checksums of all values that are asked about, and decompresses them.
+ *
+ * @param[in]  dataset      A dataset.
+ * @param[in]  fields       Positions of @p field_count fields in the schema; NULL: all fields.
+ * @param[in]  field_count  How many; of no meaning where @p fields is NULL.
+ * @param[in]  indices      @p count indices of records, in any order, repeats allowed.
+ * @param[in]  count        How many.
+ * @param[out] damaged      @p count bytes: 1 where one of the values is damaged, else 0.
+ * @param[out] error        Where a failure is told; may be NULL. Damage is none.
+ *
+ * @retval LX_OK            All were looked at.
+ * @retval LX_ERR_RANGE     An index is not below the length; the error has it.
+ * @retval LX_ERR_ARGUMENT  No such field.
+ */
+LX_API lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t field_count,
+                                  const uint64_t *indices, size_t count, uint8_t *damaged,
+                                  lx_error *error);
+
+/** What a handle has met. */
+typedef struct lx_dataset_stats {
+    uint64_t damaged;     /**< Damaged values: those that made a call fail, and those that were read
+                               as missing. One that is measured and then gathered counts once. */
+    uint64_t reserved[7]; /**< Zero. */
+} lx_dataset_stats;
+
+/** Copies what was counted since the dataset was opened. */
+LX_API void lx_dataset_read_stats(lx_dataset *dataset, lx_dataset_stats *stats);
+
 /** A record in the dataset's own memory; read-only. */
 typedef struct lx_slice {
-    const void *data; /**< Its bytes; NULL if it is missing. */
+    const void *data; /**< Its bytes; NULL if it is missing, or damaged with #LX_DAMAGE_ZEROS. */
     uint64_t size;    /**< How many. */
 } lx_slice;
 

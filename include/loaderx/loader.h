@@ -289,6 +289,24 @@ LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options
                                                       lx_error *error);
 
 /**
+ * Sets what is done about records that are damaged, which is what a source says by failing with
+ * #LX_ERR_CORRUPT; sources of datasets do, and zips of them.
+ *
+ * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails in place of their batch.
+ * - #LX_DAMAGE_SKIP: they are left out. A batch may have fewer records then, and one of which none
+ *   is left is passed over.
+ * - #LX_DAMAGE_ZEROS: columns that cannot be read are zeros in these records.
+ *
+ * Positions and states count all samples as ever, and which records come in which batch does not
+ * depend on the number of threads. lx_loader_read_stats() counts the damaged ones. A dataset that
+ * was itself opened with #LX_DAMAGE_ZEROS has no damage that a loader could see.
+ *
+ * @retval LX_ERR_ARGUMENT  @p damage is none of these.
+ */
+LX_API lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage damage,
+                                              lx_error *error);
+
+/**
  * Works on a filled batch before it is handed out: changes its columns in place, or leaves a
  * result with lx_batch_set_result(). Called on worker threads, for several batches at a time.
  * Anything but #LX_OK is what lx_loader_next() returns in place of this batch; @p error is never
@@ -351,6 +369,7 @@ LX_API void lx_loader_close(lx_loader *loader);
  * @retval LX_END           The epochs that were asked for are over; see lx_loader_continue().
  * @retval LX_ERR_CANCELED  lx_loader_cancel() was called.
  * @retval LX_ERR_FORKED    This is a child of the process that opened the loader.
+ * @retval LX_ERR_CORRUPT   A record is damaged; or with #LX_DAMAGE_SKIP, all of an epoch are.
  * @return Else what the source or the transform answered for this batch. It is passed over then:
  *         the position is behind it, and the next call goes on. Where several of its records
  *         cannot be read, the same one is told of whatever the number of threads.
@@ -417,7 +436,9 @@ typedef struct lx_loader_stats {
     uint64_t blocks;          /**< Blocks of memory that the ring has made. */
     uint64_t block_bytes;     /**< Bytes of them that are mapped now. */
     uint64_t prefetched;      /**< Batches that are prepared, or being prepared, now. */
-    uint64_t reserved[6];     /**< Zero. */
+    uint64_t damaged;         /**< Damaged records, left out or with zeros, of batches that were
+                                   handed out or passed over. */
+    uint64_t reserved[5];     /**< Zero. */
 } lx_loader_stats;
 
 /** Copies the statistics. */

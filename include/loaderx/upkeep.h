@@ -13,12 +13,13 @@
 
 LX_BEGIN_DECLS
 
-/** Told of each damage that lx_dataset_verify() finds. @p damage is valid during the call. A
- * return of other than #LX_OK ends the verification with that status. */
+/** Told of each damage that lx_dataset_verify() finds, on the thread that called it, in ascending
+ * order of records, and of fields within a record; those of files follow. @p damage is valid during
+ * the call. A return of other than #LX_OK ends the verification with that status. */
 typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user);
 
-/** Told now and then how far a long job is: @p done of @p total records. A return of other than
- * #LX_OK ends the job with that status. */
+/** Told now and then how far a long job is: @p done of @p total records, or bytes, as the job says.
+ * On the thread that called it. A return of other than #LX_OK ends the job with that status. */
 typedef lx_status (*lx_progress_function)(uint64_t done, uint64_t total, void *user);
 
 /** What lx_dataset_verify() did. */
@@ -35,6 +36,10 @@ typedef struct lx_verification {
  * of a sealed dataset also the tables' own checksums and the lengths of all files. Values of zstd
  * fields, which this version cannot decompress, are checked by their checksums.
  *
+ * The readers of the executor that the dataset was opened with check parts of it side by side;
+ * where it has none, those of one that is opened for the call, one for each CPU. What is to be read
+ * soon is asked for ahead, so a dataset that is not in memory is read as fast as the disk gives it.
+ *
  * @param[in]  dataset   A dataset.
  * @param[in]  damaged   Told of each damage; may be NULL.
  * @param[in]  progress  Told how far it is; may be NULL.
@@ -47,6 +52,123 @@ typedef struct lx_verification {
 LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
                                    lx_progress_function progress, void *user,
                                    lx_verification *result, lx_error *error);
+
+/**
+ * Copies the state that is being read to another directory, file by file: a dataset of its own,
+ * with the same records and the same uuid. Whoever writes, or replaces files, goes on meanwhile,
+ * and nothing of that is in the copy. What the state does not name is left out.
+ *
+ * The copy is durable when the call returns. All of its commits count on any machine: where the
+ * last one had not been synced, one that changes nothing and counts as synced is added behind it.
+ * Then, and only then, lx_dataset_get_identity() tells of a later epoch. A dataset that is copied
+ * by other means loses commits that were not synced, as in a loss of power, once the copy is on
+ * another machine or the machine is started again.
+ *
+ * Records are not verified. Copy and dataset must not both be written to: their states would have
+ * the same uuid and not the same records.
+ *
+ * @param[in]  dataset   A dataset.
+ * @param[in]  path      The directory to make; it may be there if it is empty.
+ * @param[in]  progress  Told how many bytes are copied; may be NULL.
+ * @param[in]  user      Given to it.
+ * @param[out] error     Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_EXISTS   Something is in @p path. It is left as it is.
+ * @retval LX_ERR_CORRUPT  A file is absent or shorter than what is committed of it.
+ * @retval LX_ERR_STATE    A loss of cached pages has taken the state that is being read: refresh.
+ * @retval LX_ERR_IO       The system refused; errno tells why.
+ * @return Else what @p progress returned. After a failure, what was made is removed.
+ */
+LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
+                                   lx_progress_function progress, void *user, lx_error *error);
+
+/** What lx_dataset_repair() may do. */
+typedef enum lx_repair {
+    LX_REPAIR_REPORT = 0, /**< Nothing: it tells what it would do about values. */
+    LX_REPAIR_VALUES = 1, /**< Damaged values become missing ones. */
+    LX_REPAIR_RECORDS = 2 /**< Records with a damaged value are deleted: the last records take
+                               their places, as lx_writer_delete() has it. */
+} lx_repair;
+
+/** What is done about a damage. */
+typedef enum lx_remedy {
+    LX_REMEDY_NONE = 0,    /**< Nothing can be done, or nothing need be: it is told only. */
+    LX_REMEDY_MISSING = 1, /**< The value reads as missing. */
+    LX_REMEDY_DELETE = 2,  /**< Its record is deleted. */
+    LX_REMEDY_FORGET = 3   /**< What is not there is not said to be there any more: later commits,
+                                rows of a table, bytes of a chunk, a seal. */
+} lx_remedy;
+
+/** Something that lx_dataset_repair() has found. */
+typedef struct lx_finding {
+    lx_remedy remedy;
+    lx_error damage;      /**< What is wrong, and where. Its status is #LX_ERR_CORRUPT; of a file
+                               that is no part of the dataset, or a leftover, #LX_ERR_EXISTS. */
+    uint64_t reserved[4]; /**< Zero. */
+} lx_finding;
+
+/** Told of each finding, on the thread that repairs; @p finding is valid during the call. A return
+ * of other than #LX_OK ends the repair with that status, and with nothing changed. */
+typedef lx_status (*lx_finding_function)(const lx_finding *finding, void *user);
+
+/** What lx_dataset_repair() did, or would do. */
+typedef struct lx_repair_result {
+    uint64_t records;     /**< Records looked at. */
+    uint64_t values;      /**< Values looked at. */
+    uint64_t damages;     /**< Damages found. */
+    uint64_t missing;     /**< Values that read as missing now, those of lost rows not counted. */
+    uint64_t deleted;     /**< Records that were deleted. */
+    uint64_t kept_bytes;  /**< Stored bytes of damaged values that were put aside. */
+    uint64_t foreign;     /**< Files that are no part of the dataset. */
+    uint32_t changed;     /**< 1 if the dataset was changed. */
+    uint32_t unused;      /**< Zero. */
+    char aside[512];      /**< Where things were put aside (its end, if it is longer), or "". */
+    uint64_t reserved[8]; /**< Zero. */
+} lx_repair_result;
+
+/**
+ * Makes of a damaged dataset one that is whole: keeps what verifies, and puts the rest aside. Also
+ * of one that cannot be opened, unless its meta.json or the first frame of its log is damaged.
+ *
+ * - A value that does not verify becomes missing, or its record is deleted, as @p mode says.
+ * - Where the log is damaged, the dataset is as it was after the last commit before that; those
+ *   behind are lost.
+ * - Rows behind the end of a table that is too short read as missing, of all their values.
+ * - A chunk that is absent or too short ends where it ends; values that lay behind are damaged.
+ * - A seal is taken off, if anything is changed.
+ * - Files that are no part of the dataset are told of and left as they are.
+ *
+ * What is taken out goes to a new directory beside the dataset, DIR.damaged-N: a list
+ * (damaged.json) of the damages with all that their entries say, the stored bytes that could be
+ * read (values), the old meta.json, log and tables, and chunks that only lost commits name. Nothing
+ * of that is needed by the dataset.
+ *
+ * All changes come into being at once, with a new meta.json. Interrupted before that, in whatever
+ * way, the dataset is as it was. Readers that have it open go on with what they had; there must be
+ * no writer. Where nothing is damaged nothing is changed.
+ *
+ * @param[in]  path      The dataset's directory.
+ * @param[in]  mode      What may be done; first look at what #LX_REPAIR_REPORT tells.
+ * @param[in]  found     Told of each finding; may be NULL.
+ * @param[in]  progress  Told how many records were looked at; may be NULL.
+ * @param[in]  user      Given to both.
+ * @param[out] result    What was done; may be NULL.
+ * @param[out] error     Where a failure is told; may be NULL.
+ *
+ * @retval LX_OK               Nothing was damaged, or it is repaired.
+ * @retval LX_ERR_CORRUPT      Something is damaged, and nothing was changed: because of @p mode, or
+ *                             as nothing can be done. The error tells of the first damage, and of
+ *                             what else may be done where it cannot be repaired.
+ * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
+ * @retval LX_ERR_BUSY         It is being written.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
+ * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not
+ *                             give back (EIO) is a damage.
+ */
+LX_API lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_function found,
+                                   lx_progress_function progress, void *user,
+                                   lx_repair_result *result, lx_error *error);
 
 /** The sizes of a dataset, as lx_dataset_stat() tells them. */
 typedef struct lx_statistics {
@@ -62,7 +184,10 @@ typedef struct lx_statistics {
     uint64_t log_entries;    /**< Entries that still lie in the log and not in the tables. */
     double utilisation;      /**< Live payloads / (chunks * chunk_records); 0 without chunks. */
     double live_ratio;       /**< live_bytes / chunk_bytes; 1 without chunks. */
-    uint64_t reserved[8];    /**< Zero. */
+    uint64_t live_payloads;  /**< Payloads that some record refers to. */
+    uint64_t dead_bytes;     /**< chunk_bytes less live_bytes: replaced, deleted or never used, and
+                                  gaps. What a rebalance would give back. */
+    uint64_t reserved[6];    /**< Zero. */
 } lx_statistics;
 
 /** The sizes of one field, as lx_dataset_stat() tells them. */
@@ -72,7 +197,8 @@ typedef struct lx_field_statistics {
     uint64_t inlined;       /**< Values of at most 8 bytes, kept in the table. */
     uint64_t compressed;    /**< Values that are stored compressed. */
     uint64_t logical_bytes; /**< Bytes of all values, decompressed. */
-    uint64_t stored_bytes;  /**< Bytes they take in chunks. */
+    uint64_t stored_bytes;  /**< Bytes they take in chunks, all live. Which field dead bytes were
+                                 of is written down nowhere. */
     uint64_t reserved[4];   /**< Zero. */
 } lx_field_statistics;
 
@@ -88,16 +214,34 @@ typedef struct lx_field_statistics {
 LX_API lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
                                  lx_field_statistics *fields, lx_error *error);
 
-/** One chunk, as lx_dataset_get_chunk() tells it. */
+/** One chunk, as lx_dataset_get_chunk() and lx_dataset_stat_chunks() tell it. */
 typedef struct lx_chunk_info {
-    uint32_t id;      /**< Its number; the file is chunk/ID.zr. */
-    uint64_t records; /**< Payloads in it. */
-    uint64_t bytes;   /**< Committed bytes. */
+    uint32_t id;           /**< Its number; the file is chunk/ID.zr. */
+    uint64_t records;      /**< Payloads in it, live or not. */
+    uint64_t bytes;        /**< Committed bytes. */
+    uint64_t live_records; /**< Payloads that some record refers to; #LX_NONE: not counted. */
+    uint64_t live_bytes;   /**< Their bytes; #LX_NONE: not counted. */
 } lx_chunk_info;
 
-/** Chunk number @p position in ascending order of ids; #LX_END if there are not so many,
- * #LX_ERR_ARGUMENT where a pointer is NULL. */
+/** Chunk number @p position in ascending order of ids, without what is live of it; #LX_END if there
+ * are not so many, #LX_ERR_ARGUMENT where a pointer is NULL. */
 LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_info *info);
+
+/**
+ * Tells of all chunks of one state, in ascending order of ids, and counts what is live of each.
+ * Reads all tables, but no record.
+ *
+ * @param[in]  dataset   A dataset.
+ * @param[out] infos     Room for @p capacity chunks; may be NULL if that is 0.
+ * @param[in]  capacity  How many chunks to tell of at most.
+ * @param[out] count     How many there are, also where that is more than @p capacity.
+ * @param[out] error     Where a failure is told; may be NULL.
+ * @retval LX_OK            Done. With a @p capacity of 0 nothing was read.
+ * @retval LX_ERR_CORRUPT   An entry is damaged.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ */
+LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *infos, size_t capacity,
+                                        size_t *count, lx_error *error);
 
 /**
  * Removes a dataset, the directory with it. A directory without a readable meta.json, or with

@@ -194,6 +194,7 @@ lx_status lx__ring_take(lx__ring *ring, uint64_t rows, uint64_t position, lx_bat
     atomic_store_explicit(&taken->references, 1, memory_order_relaxed);
     taken->ring = ring;
     taken->rows = rows;
+    taken->damaged = 0;
     taken->position = position;
     taken->indices = (uint64_t *)(void *)(taken->block->data + layout->indices_start);
     for (size_t i = 0; i < layout->count; i++) {

@@ -44,6 +44,7 @@ struct lx_batch {
     lx_batch *next;   /**< In the ring's list. */
     lx__block *block; /**< NULL while it is idle. */
     uint64_t rows;
+    uint64_t damaged; /**< Records that were left out, or have zeros for values. */
     uint64_t position;
     uint64_t *indices;
     lx_column *columns;

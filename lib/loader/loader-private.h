@@ -34,7 +34,7 @@ struct lx_loader {
 
     /* Written by who has the turn, read by anybody. */
     _Atomic uint64_t position; /**< Behind what was handed out. */
-    _Atomic uint64_t batches, records, failures, wait_ns, prefetched;
+    _Atomic uint64_t batches, records, failures, damaged, wait_ns, prefetched;
 };
 
 /** Goes to a position; by who has the turn. */

@@ -71,6 +71,7 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
         lx__layout_free(&layout);
         return status;
     }
+    loader->pipeline.damage = options->damage;
     /* What is in flight, and two that the consumer may hold at a time. */
     uint64_t keep = lx__pool_capacity(layout.bytes) * (loader->pipeline.depth + 2);
     return lx__ring_new(loader->executor, &layout, keep, &loader->ring, error);
@@ -236,11 +237,15 @@ static void end_run(lx_loader *loader)
 
 static void count_batch(lx_loader *loader, const lx_batch *batch)
 {
+    atomic_fetch_add_explicit(&loader->damaged, batch->damaged, memory_order_relaxed);
+    if (batch->rows == 0)
+        return;
     atomic_fetch_add_explicit(&loader->batches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&loader->records, batch->rows, memory_order_relaxed);
 }
 
-static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
+/** The next batch, also one of which nothing is left. */
+static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
     uint64_t end;
     lx_status status = lx__pipeline_check(&loader->pipeline, error);
@@ -264,6 +269,22 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
     if (!loader->pipeline.on_caller)
         (void)top_up(loader, NULL); /* what fails here fails again, and is told, next time */
     return status;
+}
+
+/** Passes over batches all of whose records are damaged, but not for ever. */
+static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
+{
+    uint64_t most = lx_loader_get_epoch_batches(loader);
+    for (uint64_t passed = 0;; passed++) {
+        lx_status status = next_any(loader, deadline, batch, error);
+        if (status != LX_OK || (*batch)->rows != 0)
+            return status;
+        lx_batch_release(*batch);
+        *batch = NULL;
+        if (passed >= most)
+            return lx__fail(error, LX_ERR_CORRUPT,
+                            "all records of an epoch are damaged: no batch is left");
+    }
 }
 
 static lx_status next_by(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
@@ -368,6 +389,7 @@ void lx_loader_read_stats(lx_loader *loader, lx_loader_stats *stats)
         .records = records,
         .bytes = records * loader->ring->layout.record_bytes,
         .failures = atomic_load_explicit(&loader->failures, memory_order_relaxed),
+        .damaged = atomic_load_explicit(&loader->damaged, memory_order_relaxed),
         .wait_ns = atomic_load_explicit(&loader->wait_ns, memory_order_relaxed),
         .fill_ns = atomic_load_explicit(&loader->pipeline.fill_ns, memory_order_relaxed),
         .transform_ns = atomic_load_explicit(&loader->pipeline.transform_ns, memory_order_relaxed),

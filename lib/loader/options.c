@@ -156,6 +156,18 @@ lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint6
     return LX_OK;
 }
 
+lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage damage,
+                                       lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (damage != LX_DAMAGE_RAISE && damage != LX_DAMAGE_ZEROS && damage != LX_DAMAGE_SKIP)
+        return lx__fail(error, LX_ERR_ARGUMENT, "damage: %d is none of raise, zeros, skip",
+                        (int)damage);
+    options->damage = damage;
+    return LX_OK;
+}
+
 lx_status lx_loader_options_set_transform(lx_loader_options *options,
                                           lx_transform_function transform, void *user,
                                           lx_error *error)

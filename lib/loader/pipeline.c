@@ -2,9 +2,11 @@
 #include "loader/pipeline.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "loader/salvage.h"
 #include "loader/source.h"
 
 /* Bytes that are worth a grab of a thread: a few microseconds of copying. */
@@ -36,6 +38,42 @@ static void note_failure(lx__job *job, size_t part, lx_status status, const lx_e
     pthread_mutex_unlock(&job->pipeline->mutex);
 }
 
+/** Makes sure that there are marks for the records of the job's batch. */
+static lx_status begin_marks(lx__job *job, lx_error *error)
+{
+    uint64_t rows = job->batch->ring->layout.batch_rows;
+    lx_status status = LX_OK;
+    pthread_mutex_lock(&job->pipeline->mutex);
+    if (job->damaged == NULL)
+        job->damaged = lx__alloc_array((size_t)rows, 1);
+    if (job->damaged == NULL) {
+        status = lx__fail_memory(error, "a batch");
+    } else if (!job->any_damaged) {
+        memset(job->damaged, 0, (size_t)rows);
+        job->any_damaged = true;
+    }
+    pthread_mutex_unlock(&job->pipeline->mutex);
+    return status;
+}
+
+/** Fills records, and sees to those that are damaged if that is asked for. */
+static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_target *targets,
+                      lx_error *error)
+{
+    lx_batch *batch = job->batch;
+    lx_damage policy = job->pipeline->damage;
+    lx_status status =
+        lx_source_fill(job->source, batch->indices + first, (size_t)rows, targets, error);
+    if (status != LX_ERR_CORRUPT || policy == LX_DAMAGE_RAISE)
+        return status;
+    lx_error_clear(error);
+    status = begin_marks(job, error);
+    if (status == LX_OK)
+        status = lx__salvage_fill(job->source, batch, first, rows, targets, policy, job->damaged + first,
+                                  error);
+    return status;
+}
+
 /** Fills the records of one part. */
 static void run(lx__task *task, size_t part)
 {
@@ -59,8 +97,7 @@ static void run(lx__task *task, size_t part)
             moved[i].data = (uint8_t *)moved[i].data + first * moved[i].stride;
     }
     if (status == LX_OK)
-        status = lx_source_fill(job->source, batch->indices + first, (size_t)rows, moved,
-                                &error);
+        status = fill(job, first, rows, moved, &error);
     if (moved != targets)
         lx__free(moved);
     if (status != LX_OK)
@@ -103,7 +140,10 @@ static void finish(lx__task *task, bool canceled)
         note_failure(job, 0, LX_ERR_STATE, &error);
     }
     let_go(job);
-    if (job->status == LX_OK && pipeline->transform != NULL)
+    if (job->status == LX_OK && job->any_damaged)
+        lx__salvage_end(job->batch, pipeline->damage, job->damaged);
+    /* A batch of which nothing is left is passed over. */
+    if (job->status == LX_OK && pipeline->transform != NULL && job->batch->rows != 0)
         run_transform(job);
     pthread_mutex_lock(&pipeline->mutex);
     job->done = true;
@@ -171,6 +211,7 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
     job->end = end;
     job->part_rows = rows;
     job->status = LX_OK;
+    job->any_damaged = false;
     job->done = false;
     lx__task_init(&job->task, run, finish, parts);
     lx_status status = lx__source_hold(pipeline->source, &job->source, error);
@@ -267,6 +308,8 @@ void lx__pipeline_close(lx__pipeline *pipeline)
 {
     bool here = lx__executor_check(pipeline->executor, NULL) == LX_OK;
     lx__pipeline_drop(pipeline);
+    for (size_t i = 0; pipeline->jobs != NULL && i < pipeline->depth; i++)
+        lx__free(pipeline->jobs[i].damaged);
     lx__free(pipeline->jobs);
     lx_executor_unref(pipeline->executor);
     if (here) { /* else destroying would wait for those who waited in the parent */

@@ -25,11 +25,14 @@ typedef struct lx__job {
     lx_source *source;  /**< What all parts read: of a live source one state. Until it is done. */
     uint64_t end;       /**< Position behind its global batch. */
     uint64_t part_rows; /**< Records a part. */
+    uint8_t *damaged;   /**< A byte for each record of the largest batch; made for the first damage,
+                             of use while any_damaged. */
     /** @name Under the pipeline's mutex while parts run */
     /** @{ */
     lx_status status; /**< Of the lowest part that failed; LX_OK while none has. */
     size_t failed_part;
     lx_error error;
+    bool any_damaged;
     bool done;
     /** @} */
 } lx__job;
@@ -39,6 +42,7 @@ struct lx__pipeline {
     lx_source *source;     /**< Of the ring's layout. */
     lx_transform_function transform;
     void *transform_user;
+    lx_damage damage; /**< What is done about damaged records. */
     bool on_caller;  /**< Batches are too small for threads, or there are none. */
     uint64_t part_rows;
     size_t depth;    /**< Jobs at most. */

@@ -248,8 +248,7 @@ static lx_status make_log(const lx__file *directory, const lx__meta *meta, lx_er
     return status;
 }
 
-/** Makes the entry of the directory itself durable, in the directory that holds it. */
-static lx_status sync_parent(const lx__file *directory, lx_error *error)
+lx_status lx__sync_parent(const lx__file *directory, lx_error *error)
 {
     lx__file parent;
     lx_status status = lx__directory_open(&parent, directory, "..", error);
@@ -281,6 +280,6 @@ lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_e
     /* Before meta.json, not after: as soon as that is there another writer may open the dataset
      * and commit, and a power loss must not take the whole directory from under it. */
     if (status == LX_OK && !LX__FAULT(PARENT_SYNC))
-        status = sync_parent(directory, error);
+        status = lx__sync_parent(directory, error);
     return status == LX_OK ? lx__meta_replace(meta, directory, error) : status;
 }

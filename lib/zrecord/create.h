@@ -23,6 +23,9 @@ lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *e
 lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
                                lx_error *error);
 
+/** Makes the entry of a directory durable, in the directory that holds it. */
+lx_status lx__sync_parent(const lx__file *directory, lx_error *error);
+
 /** Makes the files of an empty dataset in that directory, all durable; meta.json comes last. */
 lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_error *error);
 

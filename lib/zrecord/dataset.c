@@ -71,6 +71,7 @@ static lx_status make_handle(const char *path, const lx_dataset_options *options
         return lx__fail_memory(error, "a dataset");
     if (options != NULL)
         made->options = *options;
+    made->damages.policy = made->options.damage;
     if (made->options.executor != NULL)
         lx__executor_hold(made->options.executor);
     pthread_mutex_init(&made->refreshing, NULL);

@@ -7,12 +7,14 @@
 #define LX_ZRECORD_DATASET_H
 
 #include "executor/process.h"
+#include "zrecord/gather.h"
 #include "zrecord/snapshot.h"
 
 struct lx_dataset_options {
     lx_verify verify;
     bool durable;
     bool live;
+    lx_damage damage;
     lx_executor *executor; /**< Of options: referenced; of a dataset: held. */
 };
 
@@ -25,6 +27,7 @@ struct lx_dataset {
     bool refreshed;             /**< The last of them did not fail. Under @ref refreshing. */
     pthread_mutex_t mutex;      /**< For @ref snapshot. */
     lx__snapshot *snapshot;     /**< The one being read; holds a reference. */
+    lx__damages damages;
     lx__process process;        /**< To which the mutexes belong. */
     _Atomic pid_t taken_over;   /**< By the child of fork() of that id, or being so. */
 };

@@ -25,6 +25,7 @@
 /** What stays the same for all records of a call. */
 typedef struct gather {
     lx__snapshot *snapshot;
+    lx__damages *damages;
     const lx__column *column;
     size_t field;
     uint64_t length;
@@ -43,12 +44,13 @@ typedef struct gather {
     const uint8_t *data; /**< Of that chunk. */
 } gather;
 
-static gather start(lx__snapshot *snapshot, size_t field)
+static gather start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
 {
     const lx__column *column = &snapshot->columns[field];
     lx_verify verify = snapshot->store->verify;
     bool some = verify == LX_VERIFY_FIRST && column->table != NULL;
     return (gather){.snapshot = snapshot,
+                    .damages = damages,
                     .head = NO_HEAD,
                     .column = column,
                     .field = field,
@@ -230,8 +232,8 @@ static lx_status fail_measured(const gather *g, uint64_t index, uint64_t size, u
     return status;
 }
 
-/** The long way: any kind of value, checked and verified, to @p out, which holds @p room bytes. */
-static lx_status copy_any(gather *g, uint64_t index, uint8_t *out, uint64_t room, lx_error *error)
+/** Any kind of value, checked and verified, to @p out, which holds @p room bytes. */
+static lx_status copy_value(gather *g, uint64_t index, uint8_t *out, uint64_t room, lx_error *error)
 {
     lx__entry entry;
     lx__value_place place;
@@ -254,6 +256,21 @@ static lx_status copy_any(gather *g, uint64_t index, uint8_t *out, uint64_t room
     if (room != 0)
         memcpy(out, place.data, room);
     return LX_OK;
+}
+
+/** The long way: copy_value(), or zeros for what is damaged, if that is asked for. */
+static lx_status copy_any(gather *g, uint64_t index, uint8_t *out, uint64_t room, lx_error *error)
+{
+    bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
+    lx_status status = copy_value(g, index, out, room, zeros ? NULL : error);
+    if (status == LX_OK)
+        return status;
+    if (lx__damages_meet(g->damages, status)) {
+        memset(out, 0, room);
+        return LX_OK;
+    }
+    /* No damage: now it is to be told. */
+    return zeros ? copy_value(g, index, out, room, error) : status;
 }
 
 static void finish(gather *g)
@@ -454,10 +471,11 @@ static lx_status copy_short_rows(gather *g, const uint64_t *indices, size_t coun
     return status;
 }
 
-lx_status lx__gather_dense(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
-                           size_t count, uint8_t *out, size_t stride, lx_error *error)
+lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                           const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
+                           lx_error *error)
 {
-    gather g = start(snapshot, field);
+    gather g = start(snapshot, damages, field);
     lx_status status;
     if (g.size > LX__INLINE_MAX)
         status = copy_blocks(&g, indices, count, out, stride, error);
@@ -469,10 +487,11 @@ lx_status lx__gather_dense(lx__snapshot *snapshot, size_t field, const uint64_t 
     return status;
 }
 
-lx_status lx__gather_bytes(lx__snapshot *snapshot, size_t field, const uint64_t *indices,
-                           size_t count, uint8_t *out, const uint64_t *offsets, lx_error *error)
+lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                           const uint64_t *indices, size_t count, uint8_t *out,
+                           const uint64_t *offsets, lx_error *error)
 {
-    gather g = start(snapshot, field);
+    gather g = start(snapshot, damages, field);
     lx_status status = LX_OK;
     for (size_t i = 0; i < ROWS_AHEAD && i < count; i++)
         prefetch_rows(&g, indices[i]);
@@ -486,10 +505,33 @@ lx_status lx__gather_bytes(lx__snapshot *snapshot, size_t field, const uint64_t 
     return status;
 }
 
-lx_status lx__measure(lx__snapshot *snapshot, size_t field, const uint64_t *indices, size_t count,
-                      uint64_t *offsets, uint8_t *present, lx_error *error)
+/** Finds a value to measure it. Where what is damaged reads as missing, it has to be known now. */
+static lx_status measure_value(gather *g, uint64_t index, lx__entry *entry,
+                               lx__value_place *place, lx_error *error)
 {
-    gather g = start(snapshot, field);
+    bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
+    lx_error *told = zeros ? NULL : error;
+    lx_status status = lx__snapshot_locate(g->snapshot, g->field, index, entry, place, told);
+    if (status == LX_OK && zeros)
+        status = lx__snapshot_verify(g->snapshot, g->field, index, entry, place, told);
+    if (status == LX_OK)
+        return status;
+    if (!zeros) {
+        (void)lx__damages_meet(g->damages, status);
+        return status;
+    }
+    if (status != LX_ERR_CORRUPT)
+        return lx__snapshot_locate(g->snapshot, g->field, index, entry, place, error);
+    *entry = (lx__entry){0};
+    *place = (lx__value_place){0};
+    return LX_OK;
+}
+
+lx_status lx__measure(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                      const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
+                      lx_error *error)
+{
+    gather g = start(snapshot, damages, field);
     uint64_t total = 0, dense = g.column->rules->size;
     offsets[0] = 0;
     for (size_t i = 0; i < count; i++) {
@@ -499,8 +541,7 @@ lx_status lx__measure(lx__snapshot *snapshot, size_t field, const uint64_t *indi
             prefetch_rows(&g, indices[i + ROWS_AHEAD]);
         if (indices[i] >= g.length)
             return lx__fail_index(snapshot, field, indices[i], error);
-        lx_status status =
-            lx__snapshot_locate(snapshot, field, indices[i], &entry, &place, error);
+        lx_status status = measure_value(&g, indices[i], &entry, &place, error);
         if (status != LX_OK)
             return status;
         bool there = !lx__entry_is_missing(&entry);

@@ -34,7 +34,8 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
     status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    status = lx__gather_dense(snapshot, field, indices, count, out, stride, error);
+    status = lx__gather_dense(snapshot, &dataset->damages, field, indices, count, out, stride,
+                              error);
     lx__snapshot_unref(snapshot);
     return status;
 }
@@ -51,7 +52,8 @@ lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *
     status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    status = lx__measure(snapshot, field, indices, count, offsets, present, error);
+    status = lx__measure(snapshot, &dataset->damages, field, indices, count, offsets, present,
+                         error);
     lx__snapshot_unref(snapshot);
     return status;
 }
@@ -72,14 +74,14 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
     if (status != LX_OK)
         return status;
     uint8_t nothing; /* where all records are empty, no memory need be there for them */
-    status = lx__gather_bytes(snapshot, field, indices, count, out != NULL ? out : &nothing,
-                              offsets, error);
+    status = lx__gather_bytes(snapshot, &dataset->damages, field, indices, count,
+                              out != NULL ? out : &nothing, offsets, error);
     lx__snapshot_unref(snapshot);
     return status;
 }
 
 /* A view is a pinned snapshot by another name: no memory is taken for it. */
-static lx_status fill_slice(lx__snapshot *snapshot, size_t field, uint64_t index, lx_slice *slice,
+static lx_status find_slice(lx__snapshot *snapshot, size_t field, uint64_t index, lx_slice *slice,
                             lx_error *error)
 {
     lx__entry entry;
@@ -98,6 +100,20 @@ static lx_status fill_slice(lx__snapshot *snapshot, size_t field, uint64_t index
     return status;
 }
 
+static lx_status fill_slice(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                            uint64_t index, lx_slice *slice, lx_error *error)
+{
+    bool zeros = damages->policy == LX_DAMAGE_ZEROS;
+    lx_status status = find_slice(snapshot, field, index, slice, zeros ? NULL : error);
+    if (status == LX_OK)
+        return status;
+    if (lx__damages_meet(damages, status)) {
+        *slice = (lx_slice){NULL, 0};
+        return LX_OK;
+    }
+    return zeros ? find_slice(snapshot, field, index, slice, error) : status;
+}
+
 lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                           size_t count, lx_slice *slices, lx_view **view, lx_error *error)
 {
@@ -113,7 +129,7 @@ lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *ind
     if (status != LX_OK)
         return status;
     for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = fill_slice(snapshot, field, indices[i], &slices[i], error);
+        status = fill_slice(snapshot, &dataset->damages, field, indices[i], &slices[i], error);
     if (status == LX_OK)
         *view = (lx_view *)snapshot;
     else

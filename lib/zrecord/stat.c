@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
+#include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/ahead.h"
 #include "zrecord/dataset.h"
 
 static void count_value(const lx__entry *entry, lx_field_statistics *field)
@@ -19,21 +19,50 @@ static void count_value(const lx__entry *entry, lx_field_statistics *field)
     field->compressed += lx__entry_is_compressed(entry);
 }
 
-static lx_status count_field(lx__snapshot *snapshot, size_t field, lx_field_statistics *sums,
-                             lx_error *error)
+/** Called for each entry of a field, which obeys its rules. */
+typedef lx_status visit(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
+                        lx_error *error);
+
+static lx_status each_entry(lx__snapshot *snapshot, size_t field, visit *see, void *sums,
+                            lx_error *error)
 {
     const lx__column *column = &snapshot->columns[field];
-    *sums = (lx_field_statistics){0};
+    lx__ahead ahead = {.snapshot = snapshot};
     for (uint64_t index = 0; index < snapshot->state.length; index++) {
         bool row;
+        lx__ahead_rows(&ahead, field, field + 1, index);
         lx__entry entry = lx__snapshot_entry(snapshot, field, index, &row);
         lx_status status = lx__entry_check(&entry, column->rules, error);
+        if (status == LX_OK)
+            status = see(snapshot, &entry, sums, error);
         if (status != LX_OK) {
             lx__snapshot_blame(snapshot, field, index, &entry, error);
             return status;
         }
-        count_value(&entry, sums);
     }
+    return LX_OK;
+}
+
+static lx_status count_for_field(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
+                                 lx_error *error)
+{
+    (void)snapshot, (void)error;
+    count_value(entry, sums);
+    return LX_OK;
+}
+
+/** @p sums are the infos of all chunks. */
+static lx_status count_for_chunk(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
+                                 lx_error *error)
+{
+    lx_chunk_info *infos = sums;
+    if (lx__entry_is_missing(entry) || lx__entry_is_inline(entry))
+        return LX_OK;
+    uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
+    if (position == LX__NO_CHUNK)
+        return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
+    infos[position].live_records++;
+    infos[position].live_bytes += entry->physical;
     return LX_OK;
 }
 
@@ -64,25 +93,35 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
         return lx__fail_null(error, "totals");
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     lx_status status = LX_OK;
-    uint64_t live_values = 0;
     count_files(snapshot, totals);
     for (size_t i = 0; status == LX_OK && i < dataset->schema->count; i++) {
-        lx_field_statistics sums;
-        status = count_field(snapshot, i, &sums, error);
+        lx_field_statistics sums = {0};
+        status = each_entry(snapshot, i, count_for_field, &sums, error);
         totals->live_bytes += sums.stored_bytes;
-        live_values += sums.present - sums.inlined;
+        totals->live_payloads += sums.present - sums.inlined;
         if (fields != NULL)
             fields[i] = sums;
     }
     totals->utilisation =
         totals->chunks != 0
-            ? (double)live_values / ((double)totals->chunks * (double)totals->chunk_records)
+            ? (double)totals->live_payloads /
+                  ((double)totals->chunks * (double)totals->chunk_records)
             : 0;
     totals->live_ratio = totals->chunk_bytes != 0
                              ? (double)totals->live_bytes / (double)totals->chunk_bytes
                              : 1;
+    /* Entries may overlap, in a dataset that no correct writer has made. */
+    totals->dead_bytes = totals->chunk_bytes > totals->live_bytes
+                             ? totals->chunk_bytes - totals->live_bytes
+                             : 0;
     lx__snapshot_unref(snapshot);
     return status;
+}
+
+/** What the log says of a chunk; @p live is where counting begins. */
+static lx_chunk_info chunk_info(const lx__chunk_item *item, uint64_t live)
+{
+    return (lx_chunk_info){item->id, item->records, item->bytes, live, live};
 }
 
 lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_info *info)
@@ -92,10 +131,45 @@ lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_in
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     lx_status status = LX_END;
     if (position < snapshot->state.chunk_count) {
-        const lx__chunk_item *item = &snapshot->state.chunks[position];
-        *info = (lx_chunk_info){item->id, item->records, item->bytes};
+        *info = chunk_info(&snapshot->state.chunks[position], LX_NONE);
         status = LX_OK;
     }
+    lx__snapshot_unref(snapshot);
+    return status;
+}
+
+static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_info *infos, size_t capacity,
+                             lx_error *error)
+{
+    size_t count = snapshot->state.chunk_count, fields = snapshot->store->schema->count;
+    lx_chunk_info *all = lx__alloc_array(count, sizeof *all);
+    lx_status status = LX_OK;
+    if (all == NULL)
+        return lx__fail_memory(error, "statistics");
+    for (size_t i = 0; i < count; i++)
+        all[i] = chunk_info(&snapshot->state.chunks[i], 0);
+    for (size_t i = 0; status == LX_OK && i < fields; i++)
+        status = each_entry(snapshot, i, count_for_chunk, all, error);
+    for (size_t i = 0; status == LX_OK && i < count && i < capacity; i++)
+        infos[i] = all[i];
+    lx__free(all);
+    return status;
+}
+
+lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *infos, size_t capacity,
+                                 size_t *count, lx_error *error)
+{
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (infos == NULL && capacity != 0)
+        return lx__fail_null(error, "infos");
+    if (count == NULL)
+        return lx__fail_null(error, "count");
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    lx_status status = LX_OK;
+    *count = snapshot->state.chunk_count;
+    if (capacity != 0)
+        status = stat_chunks(snapshot, infos, capacity, error);
     lx__snapshot_unref(snapshot);
     return status;
 }

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ['import', 'stat', 'get', 'verify', 'seal', 'sample']
+COMMANDS = ['import', 'stat', 'get', 'verify', 'repair', 'backup', 'seal', 'sample']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 
@@ -47,7 +47,7 @@ def test_version(loaderx, option):
     assert re.fullmatch(r'loaderx (\d+\.\d+\.\d+) \(libloaderx \1\)\n', loaderx.text(option))
 
 
-@pytest.mark.parametrize('word', ['repair', 'export', 'bench', '--nothing', ''])
+@pytest.mark.parametrize('word', ['mend', 'export', 'bench', '--nothing', ''])
 def test_unknown_command(loaderx, word):
     done = loaderx(word)
     assert done.returncode == 2 and done.stdout == b''

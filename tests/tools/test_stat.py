@@ -18,13 +18,15 @@ def test_json(loaderx, images):
     assert label['shape'] == [] and label['inline'] == 20 and label['ratio'] is None
     assert got['path'] == 'images' and got['length'] == 20 and got['sealed'] is False
     assert got['bytes'] == 260 and got['payloads'] == 20
-    assert got['chunks'] == [{'id': 0, 'records': 20, 'bytes': got['chunk_bytes']}]
+    assert got['chunks'] == [{'id': 0, 'records': 20, 'bytes': got['chunk_bytes'],
+                              'live_records': 20, 'live_bytes': 240, 'dead_bytes': 0}]
+    assert got['live_payloads'] == 20 and got['dead_bytes'] == got['chunk_bytes'] - 240
     assert got['live_bytes'] == 240 <= got['chunk_bytes']
     assert 0 < got['utilisation'] < 1 and 0 < got['live_ratio'] <= 1
     assert set(got) == {'path', 'generation', 'epoch', 'sealed', 'length', 'bytes', 'ratio',
-                        'chunk_records', 'chunk_limit', 'payloads', 'chunk_bytes', 'live_bytes',
-                        'live_ratio', 'utilisation', 'table_bytes', 'log_bytes', 'log_entries',
-                        'chunks'}
+                        'chunk_records', 'chunk_limit', 'payloads', 'live_payloads',
+                        'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
+                        'table_bytes', 'log_bytes', 'log_entries', 'chunks'}
 
 
 def test_text(loaderx, images):
@@ -51,6 +53,32 @@ def test_compression_and_chunks(loaderx, folder):
     assert got['chunk_records'] == 30
     assert [chunk['records'] for chunk in got['chunks']] == [30, 30, 30, 10]
     assert abs(got['utilisation'] - 100 / 120) < 1e-6
+
+
+def test_chunks(loaderx, folder):
+    loaderx.text('import', 'd', '--idx', 'x=' + write_idx(folder / 'x', values('uint8', (100, 16))),
+                 '--chunk-records', '30')
+    assert 'CHUNK' not in loaderx.text('stat', 'd')
+    lines = loaderx.text('stat', 'd', '--chunks').splitlines()
+    start = next(i for i, line in enumerate(lines) if line.strip().startswith('CHUNK'))
+    table = [re.split(r'  +', line.strip()) for line in lines[start:]]
+    assert table == [
+        ['CHUNK', 'PAYLOADS', 'LIVE', 'BYTES', 'LIVE BYTES', 'DEAD BYTES', 'LIVE %'],
+        ['0', '30', '30', '480', '480', '0', '100.0'],
+        ['1', '30', '30', '480', '480', '0', '100.0'],
+        ['2', '30', '30', '480', '480', '0', '100.0'],
+        ['3', '10', '10', '160', '160', '0', '100.0']]
+    # A value that is missing now leaves dead bytes behind.
+    loaderx.text('seal', 'd')
+    for name, row in ('x.offset', 16), ('x.check', 8):
+        table = bytearray((folder / 'd' / name).read_bytes())
+        table[40 * row:41 * row] = bytes(row)
+        (folder / 'd' / name).write_bytes(table)
+    got = loaderx.json('stat', 'd')
+    assert (got['dead_bytes'], got['live_payloads']) == (16, 99)
+    assert [chunk['dead_bytes'] for chunk in got['chunks']] == [0, 16, 0, 0]
+    assert got['chunks'][1]['live_records'] == 29
+    assert '16 bytes dead' in loaderx.text('stat', 'd')
 
 
 def test_empty(loaderx, folder):

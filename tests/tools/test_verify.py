@@ -43,6 +43,15 @@ def test_json(loaderx, folder, images):
     assert all(damage['message'] for damage in got['damages'])
 
 
+def test_any_number_of_threads_finds_the_same(loaderx, folder, images):
+    flip(folder / 'images' / 'chunk' / '0.zr', 3 * 12 + 1, 17 * 12)
+    told = {loaderx('verify', 'images', '--json', '--threads', n).stdout for n in (0, 1, 2, 5)}
+    assert len(told) == 1 and len(json.loads(told.pop())['damages']) == 2
+    assert loaderx('verify', 'images').stdout == loaderx('verify', 'images', '--threads', 3).stdout
+    for wrong in '65', '-1', 'many':
+        loaderx.fails(2, 'verify', 'images', '--threads', wrong)
+
+
 def test_sealed_dataset_with_a_damaged_table(loaderx, folder, images):
     loaderx.text('seal', 'images')
     flip(folder / 'images' / 'label.check', 9 * 8 + 4)

@@ -94,6 +94,7 @@ struct setup {
     void *user;
     const char *const *fields;
     size_t field_count;
+    lx_damage damage;
 };
 
 static inline lx_loader_options *make_options(struct setup setup)
@@ -117,6 +118,7 @@ static inline lx_loader_options *make_options(struct setup setup)
         unit_ok(lx_loader_options_set_prefetch_bytes(options, setup.prefetch_bytes, &error));
     unit_ok(lx_loader_options_set_transform(options, setup.transform, setup.user, &error));
     unit_ok(lx_loader_options_set_fields(options, setup.fields, setup.field_count, &error));
+    unit_ok(lx_loader_options_set_damage(options, setup.damage, &error));
     return options;
 }
 

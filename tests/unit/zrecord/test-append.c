@@ -257,7 +257,7 @@ START_TEST(records_larger_than_a_stage)
 END_TEST
 
 /** The chunks must be these; ends with bytes 0. */
-static void expect_chunks(const char *path, const lx_chunk_info *expected)
+static void expect_chunks(const char *path, const lx__chunk_item *expected)
 {
     lx_dataset *dataset = open_dataset(path);
     lx_chunk_info info;
@@ -286,7 +286,7 @@ START_TEST(chunks_are_full_by_records)
 {
     char *scratch = scratch_make();
     static const uint64_t sizes[] = {16, 16, 16, 5, 16, 16, 0, LX_NONE, 16, 16};
-    static const lx_chunk_info expected[] = {{0, 3, 48}, {1, 3, 48}, {2, 1, 16}, {0}};
+    static const lx__chunk_item expected[] = {{0, 3, 48}, {1, 3, 48}, {2, 1, 16}, {0}};
     lx_writer *writer = one_field("d", LX_BYTES, chunks_of(3, 1 << 20));
     append_sizes(writer, sizes, 10);
     close_writer(writer);
@@ -299,9 +299,9 @@ START_TEST(chunks_are_full_by_bytes)
 {
     char *scratch = scratch_make();
     static const uint64_t sizes[] = {4000, 96, 4000, 97, 4096, 9, 4097, 9, 100000, 9, 9};
-    static const lx_chunk_info expected[] = {{0, 2, 4096}, {1, 1, 4000}, {2, 1, 97},   {3, 1, 4096},
-                                             {4, 1, 9},    {5, 1, 4097}, {6, 1, 9},    {7, 1, 100000},
-                                             {8, 2, 25},   {0}};
+    static const lx__chunk_item expected[] = {
+        {0, 2, 4096}, {1, 1, 4000}, {2, 1, 97},     {3, 1, 4096}, {4, 1, 9},
+        {5, 1, 4097}, {6, 1, 9},    {7, 1, 100000}, {8, 2, 25},   {0}};
     lx_writer *writer = one_field("d", LX_BYTES, chunks_of(1000, 4096));
     append_sizes(writer, sizes, sizeof sizes / sizeof *sizes);
     close_writer(writer);
@@ -328,9 +328,12 @@ START_TEST(chunks_are_the_same_over_many_commits)
     close_writer(one);
     close_writer(many);
     lx_dataset *dataset = open_dataset("many");
-    lx_chunk_info chunks[200] = {{0}};
-    for (size_t i = 0; lx_dataset_get_chunk(dataset, i, &chunks[i]) == LX_OK; i++)
-        ck_assert(chunks[i].records <= 20 && chunks[i].bytes <= 5000);
+    lx__chunk_item chunks[200] = {{0}};
+    lx_chunk_info info;
+    for (size_t i = 0; lx_dataset_get_chunk(dataset, i, &info) == LX_OK; i++) {
+        ck_assert(info.records <= 20 && info.bytes <= 5000);
+        chunks[i] = (lx__chunk_item){info.id, (uint32_t)info.records, info.bytes};
+    }
     lx_dataset_close(dataset);
     expect_dataset("one", 200);
     expect_dataset("many", 200);

@@ -12,6 +12,9 @@
 /* Several blocks, and rows to be prefetched. */
 #define MANY 300
 
+/** What a handle that raises has. */
+static lx__damages damages;
+
 static const uint64_t dense_sizes[] = {[IMAGE] = 12, [LABEL] = 8, [WAVE] = 64};
 
 static lx__snapshot *pin(const char *path, lx_verify verify)
@@ -32,7 +35,8 @@ static void expect_dense(lx__snapshot *snapshot, int field, const uint64_t *indi
     size_t size = dense_sizes[field], stride = size + gap;
     uint8_t *out = malloc(count * stride + 1), right[VALUE_MAX];
     memset(out, 0xa5, count * stride + 1);
-    unit_ok(lx__gather_dense(snapshot, (size_t)field, indices, count, out, stride, &error));
+    unit_ok(lx__gather_dense(snapshot, &damages, (size_t)field, indices, count, out, stride,
+                             &error));
     for (size_t i = 0; i < count; i++) {
         memset(right, 0, size);
         (void)record_value(field, indices[i], right);
@@ -50,11 +54,13 @@ static void expect_any(lx__snapshot *snapshot, int field, const uint64_t *indice
     lx_error error = LX_ERROR_INIT;
     uint64_t offsets[MANY + 1], whole[MANY + 1];
     uint8_t present[MANY], right[VALUE_MAX] = {0};
-    unit_ok(lx__measure(snapshot, (size_t)field, indices, count, offsets, present, &error));
-    unit_ok(lx__measure(snapshot, (size_t)field, indices, count, whole, NULL, &error));
+    unit_ok(lx__measure(snapshot, &damages, (size_t)field, indices, count, offsets, present,
+                        &error));
+    unit_ok(lx__measure(snapshot, &damages, (size_t)field, indices, count, whole, NULL, &error));
     ck_assert_mem_eq(offsets, whole, (count + 1) * sizeof *offsets);
     uint8_t *out = malloc(offsets[count] + 1);
-    unit_ok(lx__gather_bytes(snapshot, (size_t)field, indices, count, out, offsets, &error));
+    unit_ok(lx__gather_bytes(snapshot, &damages, (size_t)field, indices, count, out, offsets,
+                             &error));
     for (size_t i = 0; i < count; i++) {
         uint64_t size = record_value(field, indices[i], right);
         ck_assert_uint_eq(present[i], size != LX_NONE);
@@ -115,7 +121,7 @@ START_TEST(records_of_pages_are_copied_whole)
         lx__snapshot *snapshot = pin(name, LX_VERIFY_FIRST);
         for (int epoch = 0; epoch < 2; epoch++) { /* verified, and not any more */
             memset(out, 0, 100 * size);
-            unit_ok(lx__gather_dense(snapshot, 0, indices, 100, out, size, &error));
+            unit_ok(lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size, &error));
             for (size_t i = 0; i < 100; i++)
                 ck_assert_mem_eq(out + i * size, records + (99 - i) * size, size);
         }
@@ -163,7 +169,7 @@ START_TEST(small_values_are_read_from_their_entries)
             for (uint64_t i = 0; i < 100; i++)
                 indices[i] = 99 - i;
             for (int epoch = 0; epoch < 2; epoch++) {
-                unit_ok(lx__gather_dense(snapshot, 0, indices, 100, out, size, &error));
+                unit_ok(lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size, &error));
                 for (uint64_t i = 0; i < 100 * size; i++)
                     ck_assert_uint_eq(out[i], (uint8_t)(99 - i / size + i % size));
             }
@@ -171,7 +177,7 @@ START_TEST(small_values_are_read_from_their_entries)
                 wrong.offset = right.offset | 1ull << 8 * size;
                 entry_put(name, "small", 7, &wrong);
                 lx_status status =
-                    lx__gather_dense(snapshot, 0, indices, 100, out, size, &error);
+                    lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size, &error);
                 ck_assert_uint_eq(error.record, 7);
                 expect_error(status, LX_ERR_CORRUPT, "behind its end", "small.offset");
                 entry_put(name, "small", 7, &right);
@@ -196,14 +202,16 @@ static void expect_failure(lx__snapshot *snapshot, int field, uint64_t bad, lx_s
         for (uint64_t i = 0; i <= 100; i++)
             offsets[i] = i * 12;
         indices[at] = bad;
-        lx_status got = lx__gather_dense(snapshot, (size_t)field, indices, 100, out, 12, &error);
+        lx_status got =
+            lx__gather_dense(snapshot, &damages, (size_t)field, indices, 100, out, 12, &error);
         ck_assert_uint_eq(error.record, bad);
         ck_assert_str_eq(error.field, "image");
         expect_error(got, status, said, where);
-        got = lx__gather_bytes(snapshot, (size_t)field, indices, 100, out, offsets, &error);
+        got = lx__gather_bytes(snapshot, &damages, (size_t)field, indices, 100, out, offsets,
+                               &error);
         ck_assert_uint_eq(error.record, bad);
         expect_error(got, status, said, where);
-        got = lx__measure(snapshot, (size_t)field, indices, 100, offsets, NULL, &error);
+        got = lx__measure(snapshot, &damages, (size_t)field, indices, 100, offsets, NULL, &error);
         if (got != LX_OK || strstr(said, "checksum") == NULL) /* it reads no payload */
             expect_error(got, status, said, where);
     }
@@ -230,8 +238,9 @@ START_TEST(an_index_beyond_the_length_is_told)
     lx_error error = LX_ERROR_INIT;
     uint64_t zero = 0;
     uint8_t out[12];
-    unit_fails(lx__gather_dense(snapshot, IMAGE, &zero, 1, out, 12, &error), LX_ERR_RANGE);
-    unit_ok(lx__gather_dense(snapshot, IMAGE, NULL, 0, NULL, 12, &error));
+    unit_fails(lx__gather_dense(snapshot, &damages, IMAGE, &zero, 1, out, 12, &error),
+               LX_ERR_RANGE);
+    unit_ok(lx__gather_dense(snapshot, &damages, IMAGE, NULL, 0, NULL, 12, &error));
     lx__snapshot_unref(snapshot);
     scratch_remove(scratch);
 }
@@ -272,12 +281,13 @@ START_TEST(a_damaged_payload_is_found_as_the_handle_was_told_to)
     expect_failure(first, IMAGE, 8, LX_ERR_CORRUPT, "checksum", "d/chunk/0.zr");
     expect_failure(first, IMAGE, 8, LX_ERR_CORRUPT, "checksum", "d/chunk/0.zr"); /* still */
     expect_failure(always, IMAGE, 8, LX_ERR_CORRUPT, "checksum", "d/chunk/0.zr");
-    unit_ok(lx__gather_dense(never, IMAGE, &index, 1, out, 12, &error));
+    unit_ok(lx__gather_dense(never, &damages, IMAGE, &index, 1, out, 12, &error));
     file_flip("d/chunk/0.zr", bit);
     expect_dense(first, IMAGE, &index, 1, 0);
     expect_dense(always, IMAGE, &index, 1, 0);
     file_flip("d/chunk/0.zr", bit);
-    unit_ok(lx__gather_dense(first, IMAGE, &index, 1, out, 12, &error)); /* was looked at before */
+    /* It was looked at before. */
+    unit_ok(lx__gather_dense(first, &damages, IMAGE, &index, 1, out, 12, &error));
     expect_failure(always, IMAGE, 8, LX_ERR_CORRUPT, "checksum", "d/chunk/0.zr");
     lx__snapshot_unref(first);
     lx__snapshot_unref(always);
@@ -298,13 +308,13 @@ START_TEST(a_compressed_value_is_verified_every_time)
     lx__snapshot *never = pin("d", LX_VERIFY_NEVER);
     expect_dense(never, WAVE, &index, 1, 0);
     file_patch("d/chunk/0.zr", entry.offset, "\7", 1); /* a type of block that there is not */
-    lx_status status = lx__gather_dense(never, WAVE, &index, 1, out, 64, &error);
+    lx_status status = lx__gather_dense(never, &damages, WAVE, &index, 1, out, 64, &error);
     ck_assert_uint_eq(error.record, 8);
     ck_assert_uint_eq(error.offset, entry.offset);
     expect_error(status, LX_ERR_CORRUPT, "checksum", "d/chunk/0.zr");
     /* And where the checksum is right, the stream must be. */
     entry_reseal("d", "wave", 8);
-    status = lx__gather_dense(never, WAVE, &index, 1, out, 64, &error);
+    status = lx__gather_dense(never, &damages, WAVE, &index, 1, out, 64, &error);
     expect_error(status, LX_ERR_CORRUPT, "Deflate", "d/chunk/0.zr");
     lx__snapshot_unref(never);
     scratch_remove(scratch);
@@ -320,7 +330,7 @@ START_TEST(zstd_of_later_versions_is_refused_by_its_name)
     records_make_sealed("d", 20);
     file_edit("d/meta.json", "\"flate\"", "\"zstd\"");
     lx__snapshot *snapshot = pin("d", LX_VERIFY_FIRST);
-    lx_status status = lx__gather_dense(snapshot, WAVE, &shrunk, 1, out, 64, &error);
+    lx_status status = lx__gather_dense(snapshot, &damages, WAVE, &shrunk, 1, out, 64, &error);
     ck_assert_str_eq(error.field, "wave");
     ck_assert_uint_eq(error.record, 8);
     expect_error(status, LX_ERR_UNSUPPORTED, "zstd", "chunk/0.zr");
@@ -340,7 +350,7 @@ START_TEST(room_that_was_not_measured_is_refused)
     for (uint64_t index = 0; index < 30; index++) {
         for (size_t field = 0; field < FIELDS; field++) {
             uint64_t measured[2];
-            unit_ok(lx__measure(snapshot, field, &index, 1, measured, NULL, &error));
+            unit_ok(lx__measure(snapshot, &damages, field, &index, 1, measured, NULL, &error));
             uint64_t size = measured[1];
             const uint64_t wrong[] = {size + 1, size - 1, size + (1ull << 32), 1ull << 63, 0};
             for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -348,7 +358,7 @@ START_TEST(room_that_was_not_measured_is_refused)
                 if (wrong[i] == size)
                     continue;
                 lx_status status =
-                    lx__gather_bytes(snapshot, field, &index, 1, out, offsets, &error);
+                    lx__gather_bytes(snapshot, &damages, field, &index, 1, out, offsets, &error);
                 ck_assert_uint_eq(error.record, index);
                 expect_error(status, LX_ERR_MISMATCH, "measure again", "d");
             }
@@ -372,7 +382,7 @@ START_TEST(without_memory_nothing_is_lost)
         ck_assert_int_lt(memory, 20);
         scarce_begin(memory);
         lx_error_clear(&error);
-        status = lx__gather_dense(snapshot, WAVE, indices, 3, out, 64, &error);
+        status = lx__gather_dense(snapshot, &damages, WAVE, indices, 3, out, 64, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
         ck_assert_int_eq(error.status, status);
     }

@@ -64,6 +64,23 @@ START_TEST(each_golden_is_read_as_it_was_written_down)
 }
 END_TEST
 
+static void expect_backup(const char *name, const char *contents)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    unit_ok(lx_dataset_open(name, NULL, &dataset, &error));
+    unit_ok(lx_dataset_backup(dataset, "copy", NULL, NULL, &error));
+    lx_dataset_close(dataset);
+    expect_contents("copy", contents);
+    unit_ok(lx_dataset_remove("copy", &error));
+}
+
+START_TEST(a_backup_of_each_holds_the_same)
+{
+    for_each_golden(expect_backup);
+}
+END_TEST
+
 /** All records of a dense field, gathered at once, are those of the calls for any field. */
 static void expect_gathered(lx_dataset *dataset, size_t position, uint64_t size)
 {
@@ -191,5 +208,5 @@ START_TEST(each_golden_can_be_appended_to_or_is_refused)
 END_TEST
 
 UNIT_MAIN("zrecord/golden", each_golden_is_read_as_it_was_written_down,
-          every_way_to_read_gives_the_same, each_golden_is_whole,
+          a_backup_of_each_holds_the_same, every_way_to_read_gives_the_same, each_golden_is_whole,
           each_golden_can_be_appended_to_or_is_refused)

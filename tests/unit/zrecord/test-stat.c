@@ -195,6 +195,79 @@ START_TEST(only_the_state_counts)
 }
 END_TEST
 
+START_TEST(live_and_dead_bytes_are_counted_by_chunk)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_statistics totals;
+    lx_chunk_info infos[100], info;
+    size_t count = 99, again;
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    records_append(writer, 30);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    /* A value that is missing now: its payload is dead. */
+    static const uint8_t zeros[16];
+    lx__entry entry = entry_of("d", "image", 4);
+    file_patch("d/image.offset", 4 * 16, zeros, 16);
+    file_patch("d/image.check", 4 * 8, zeros, 8);
+    lx_dataset *dataset = open_dataset("d");
+    unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
+    unit_ok(lx_dataset_stat_chunks(dataset, infos, 100, &count, &error));
+    ck_assert_uint_gt(count, 3);
+    ck_assert_uint_eq(count, totals.chunks);
+    uint64_t payloads = 0, bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &info), LX_OK);
+        ck_assert_uint_eq(info.id, infos[i].id);
+        ck_assert_uint_eq(info.records, infos[i].records);
+        ck_assert_uint_eq(info.bytes, infos[i].bytes);
+        ck_assert(info.live_records == LX_NONE && info.live_bytes == LX_NONE);
+        ck_assert_uint_eq(infos[i].live_records, infos[i].records - (i == entry.chunk));
+        ck_assert_uint_le(infos[i].live_bytes, infos[i].bytes);
+        payloads += infos[i].live_records;
+        bytes += infos[i].live_bytes;
+    }
+    ck_assert_uint_eq(payloads, totals.live_payloads);
+    ck_assert_uint_eq(bytes, totals.live_bytes);
+    ck_assert_uint_eq(totals.live_payloads, totals.payloads - 1);
+    ck_assert_uint_eq(totals.dead_bytes, totals.chunk_bytes - totals.live_bytes);
+    ck_assert_uint_ge(totals.dead_bytes, 12);
+    /* Fewer than there are, and none. */
+    memset(&infos[2], 9, sizeof *infos);
+    unit_ok(lx_dataset_stat_chunks(dataset, infos, 2, &again, &error));
+    ck_assert(again == count && infos[2].id == 0x09090909);
+    unit_ok(lx_dataset_stat_chunks(dataset, NULL, 0, &again, &error));
+    ck_assert_uint_eq(again, count);
+    unit_refuses_null(lx_dataset_stat_chunks(NULL, infos, 2, &again, &error), "dataset");
+    unit_refuses_null(lx_dataset_stat_chunks(dataset, NULL, 2, &again, &error), "infos");
+    unit_refuses_null(lx_dataset_stat_chunks(dataset, infos, 2, NULL, &error), "count");
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_entry_of_no_chunk_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_chunk_info infos[4];
+    size_t count;
+    static const struct harm other = {.chunk = 1};
+    records_make("d", 10, 0);
+    harm_entry("d", "image", 7, &other);
+    lx_dataset *dataset;
+    unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
+    lx_status status = lx_dataset_stat_chunks(dataset, infos, 4, &count, &error);
+    ck_assert_uint_eq(error.record, 7);
+    expect_error(status, LX_ERR_CORRUPT, "no chunk 1", "image.offset");
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(fields_may_be_left_out)
 {
     char *scratch = scratch_make();
@@ -247,5 +320,6 @@ END_TEST
 
 UNIT_MAIN("zrecord/stat", the_numbers_are_those_of_what_was_written,
           an_empty_dataset_has_no_numbers, chunks_are_shown_one_by_one,
+          live_and_dead_bytes_are_counted_by_chunk, an_entry_of_no_chunk_is_told,
           what_nothing_refers_to_is_not_live, only_the_state_counts, fields_may_be_left_out,
           no_payload_is_read, a_damaged_entry_is_told)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lx_dataset_verify(): everything is looked at, each damage is told in its place, nothing stops it
  * but the caller. */
+#include <pthread.h>
+
 #include "../scarce.h"
 #include "goldens.h"
 #include "harm.h"
@@ -317,6 +319,155 @@ START_TEST(progress_is_told_now_and_then)
 }
 END_TEST
 
+/** Ascending (record, field), in the order of the schema, on the thread that verifies. */
+struct order {
+    pthread_t thread;
+    uint64_t count, last;
+    uint64_t stop_at;     /**< Ends it with this one; 0: never. */
+    lx_executor *closing; /**< Closed with the first one. */
+};
+
+static lx_status expect_order(const lx_error *damage, void *user)
+{
+    static const char *const names[FIELDS] = {"image", "label", "wave", "caption", "blob"};
+    struct order *order = user;
+    uint64_t field = 0;
+    while (strcmp(names[field], damage->field) != 0)
+        field++;
+    uint64_t place = damage->record * FIELDS + field + 1;
+    ck_assert_uint_gt(place, order->last);
+    ck_assert(pthread_equal(order->thread, pthread_self()));
+    order->last = place;
+    if (order->closing != NULL)
+        lx_executor_close(order->closing);
+    order->closing = NULL;
+    return ++order->count == order->stop_at ? LX_ERR_CANCELED : LX_OK;
+}
+
+static lx_executor *open_readers(uint32_t readers)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor;
+    lx_executor_options *options = lx_executor_options_new();
+    unit_ok(lx_executor_options_set_readers(options, readers, &error));
+    unit_ok(lx_executor_open(options, &executor, &error));
+    lx_executor_options_free(options);
+    return executor;
+}
+
+static lx_dataset *open_on(const char *path, lx_executor *executor)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_executor(options, executor, &error));
+    unit_ok(lx_dataset_open(path, options, &dataset, &error));
+    lx_dataset_options_free(options);
+    return dataset;
+}
+
+/** Many more records than a stretch has, with a damaged table, chunk and log. */
+#define MANY 20000
+
+static void make_many(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
+    records_append(writer, MANY);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    /* Every label from 5000 on, more than a job keeps, and some images of the first stretch. */
+    size_t size;
+    uint8_t *checks = file_bytes("d/label.check", &size);
+    for (size_t i = 5000; i < MANY; i++)
+        checks[8 * i + 4] ^= 1;
+    file_put("d/label.check", checks, size);
+    free(checks);
+    static const struct harm crc = {.crc = 1};
+    for (uint64_t i = 100; i < 110; i++)
+        harm_entry("d", "image", i, &crc);
+}
+
+START_TEST(any_number_of_threads_tells_the_same_in_order)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    make_many();
+    uint64_t wanted = MANY - 5000 + 10;
+    static const uint32_t readers[] = {0, 1, 4};
+    for (size_t i = 0; i < 3; i++) {
+        lx_executor *executor = open_readers(readers[i]);
+        lx_dataset *dataset = open_on("d", executor);
+        struct order order = {.thread = pthread_self()};
+        lx_verification result;
+        lx_error_clear(&error);
+        /* And the table's own checksum. */
+        lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error);
+        ck_assert_int_eq(status, LX_ERR_CORRUPT);
+        ck_assert_str_eq(error.field, "image");
+        ck_assert_uint_eq(error.record, 100);
+        ck_assert_uint_eq(result.damages, wanted + 2);
+        ck_assert_uint_eq(result.records, MANY);
+        ck_assert_uint_eq(result.values, MANY * FIELDS);
+        order.stop_at = wanted;
+        status = lx_dataset_verify(dataset, expect_order, NULL, &order, &result, NULL);
+        ck_assert_int_eq(status, LX_ERR_CANCELED);
+        ck_assert_uint_eq(order.count, wanted);
+        ck_assert_uint_eq(result.damages, wanted);
+        ck_assert_uint_eq(result.records, MANY);
+        order = (struct order){.thread = pthread_self(), .stop_at = 12};
+        status = lx_dataset_verify(dataset, expect_order, NULL, &order, &result, NULL);
+        ck_assert_int_eq(status, LX_ERR_CANCELED);
+        ck_assert_uint_eq(result.records, 5002);
+        ck_assert_uint_eq(result.values, 5001 * FIELDS + 2);
+        lx_dataset_close(dataset);
+        lx_executor_close(executor);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_executor_that_is_closed_meanwhile_is_done_without)
+{
+    char *scratch = scratch_make();
+    make_many();
+    for (int before = 0; before < 2; before++) {
+        lx_executor *executor = open_readers(2);
+        lx_dataset *dataset = open_on("d", executor);
+        struct order order = {.thread = pthread_self(), .stop_at = MANY - 5000 + 10};
+        lx_verification result;
+        if (before)
+            lx_executor_close(executor);
+        else
+            order.closing = executor;
+        ck_assert_int_eq(lx_dataset_verify(dataset, expect_order, NULL, &order, &result, NULL),
+                         LX_ERR_CANCELED);
+        ck_assert_uint_eq(result.records, MANY);
+        lx_dataset_close(dataset);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_child_verifies_on_threads_of_its_own)
+{
+    char *scratch = scratch_make();
+    records_make("d", 300, 10);
+    lx_executor *executor = open_readers(2);
+    lx_dataset *dataset = open_on("d", executor);
+    pid_t child = fork();
+    if (child == 0) {
+        lx_verification result;
+        _exit(lx_dataset_verify(dataset, NULL, NULL, NULL, &result, NULL) != LX_OK ||
+              result.records != 310);
+    }
+    child_ends(child);
+    lx_dataset_close(dataset);
+    lx_executor_close(executor);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_lack_of_memory_is_no_damage)
 {
     char *scratch = scratch_make();
@@ -346,4 +497,7 @@ UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, nobody_needs_to_be_to
           a_chunk_that_is_gone_is_told_of_each_value,
           the_files_of_a_sealed_dataset_are_held_against_meta_json,
           each_table_of_a_sealed_dataset_is_told, dictionaries_are_held_against_meta_json,
-          who_is_told_may_end_it, progress_is_told_now_and_then, a_lack_of_memory_is_no_damage)
+          who_is_told_may_end_it, progress_is_told_now_and_then,
+          any_number_of_threads_tells_the_same_in_order,
+          an_executor_that_is_closed_meanwhile_is_done_without,
+          a_child_verifies_on_threads_of_its_own, a_lack_of_memory_is_no_damage)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+
+/* Bytes of the buffer, where the system does not copy by itself. */
+#define BUFFER ((size_t)1 << 20)
+/* Bytes of one call, which copies less than a signed number holds. */
+#define CALL ((size_t)1 << 30)
+
+/** Copies by reading and writing. */
+static lx_status copy_through(const lx__file *from, const lx__file *to, uint64_t offset,
+                              uint64_t size, lx_error *error)
+{
+    size_t room = size < BUFFER ? (size_t)size : BUFFER;
+    uint8_t *buffer = lx__alloc(room);
+    if (buffer == NULL)
+        return lx__fail_memory(error, "a copy");
+    lx_status status = LX_OK;
+    while (status == LX_OK && size != 0) {
+        size_t step = size < room ? (size_t)size : room;
+        status = lx__file_read(from, buffer, step, offset, error);
+        if (status == LX_OK)
+            status = lx__file_write(to, buffer, step, offset, error);
+        offset += step;
+        size -= step;
+    }
+    lx__free(buffer);
+    return status;
+}
+
+/** Whether it is the copy that failed, and not that the system or the pair of files has none. */
+static bool is_failure(int errnum)
+{
+    return errnum == EIO || errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG ||
+           errnum == ENOMEM;
+}
+
+lx_status lx__file_copy(const lx__file *from, const lx__file *to, uint64_t offset, uint64_t size,
+                        lx_error *error)
+{
+    while (size != 0) {
+        off_t source = (off_t)offset, target = (off_t)offset;
+        size_t step = size < CALL ? (size_t)size : CALL;
+        ssize_t moved = copy_file_range(from->fd, &source, to->fd, &target, step, 0);
+        if (moved == -1 && errno == EINTR)
+            continue;
+        if (moved == -1 && is_failure(errno))
+            return lx__fail_errno(error, errno, to->path, "cannot copy to it");
+        /* The end of the file, or a file system that only seems to have this call. */
+        if (moved <= 0)
+            return copy_through(from, to, offset, size, error);
+        offset += (uint64_t)moved;
+        size -= (uint64_t)moved;
+    }
+    return LX_OK;
+}

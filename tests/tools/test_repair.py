@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""loaderx repair: looks first, repairs what it is told to, and says where the rest is."""
+
+import json
+
+from test_verify import flip
+
+
+def harm(folder):
+    """Records 3 and 17 get a damaged value."""
+    flip(folder / 'images' / 'chunk' / '0.zr', 3 * 12 + 1, 17 * 12)
+
+
+def contents(path):
+    return {entry.relative_to(path): entry.read_bytes() for entry in sorted(path.rglob('*'))
+            if entry.is_file() and entry.name != 'LOCK'}
+
+
+def test_nothing_is_damaged(loaderx, folder, images):
+    before = contents(folder / 'images')
+    assert loaderx.text('repair', 'images') == ('images: 20 records, 40 values: nothing is '
+                                                'damaged\n')
+    assert loaderx.text('repair', 'images', '--apply', '--quiet') == ''
+    assert contents(folder / 'images') == before and not (folder / 'images.damaged-1').exists()
+
+
+def test_it_looks_first(loaderx, folder, images):
+    harm(folder)
+    before = contents(folder / 'images')
+    done = loaderx('repair', 'images')
+    assert done.returncode == 1
+    assert [line.split(': ')[:2] for line in done.stdout.decode().splitlines()] == [
+        ['missing', "images/chunk/0.zr, field 'data', record 3, offset 36"],
+        ['missing', "images/chunk/0.zr, field 'data', record 17, offset 204"]]
+    assert done.stderr.decode() == ('loaderx repair: images: 2 damages were found, and nothing was '
+                                    'changed: --apply repairs\n')
+    assert loaderx('repair', 'images', '--delete').stdout.startswith(b'delete: ')
+    assert contents(folder / 'images') == before
+
+
+def test_apply(loaderx, folder, images):
+    data, label = images
+    harm(folder)
+    text = loaderx.text('repair', 'images', '--apply')
+    assert text.splitlines()[-1].startswith('images: repaired: 2 damages, 2 values are missing now')
+    assert loaderx.json('verify', 'images')['intact'] is True
+    assert loaderx.json('stat', 'images')['fields'][0]['missing'] == 2
+    assert loaderx('get', 'images', '4', '--field', 'data', '--raw').stdout == data[4].tobytes()
+    aside = folder / 'images.damaged-1'
+    listed = json.loads((aside / 'damaged.json').read_text())
+    assert [one['record'] for one in listed['damages']] == [3, 17]
+    stored = bytearray((aside / 'values').read_bytes())
+    stored[1] ^= 1
+    stored[12] ^= 1
+    assert bytes(stored) == data[3].tobytes() + data[17].tobytes()
+
+
+def test_delete(loaderx, folder, images):
+    data, label = images
+    harm(folder)
+    got = json.loads(loaderx('repair', 'images', '--apply', '--delete', '--json').stdout)
+    assert got['deleted'] == 2 and got['changed'] is True and got['missing'] == 0
+    assert [one['remedy'] for one in got['findings']] == ['delete', 'delete']
+    assert got['aside'].endswith('/images.damaged-1')
+    assert loaderx.json('stat', 'images')['length'] == 18
+    assert loaderx.text('get', 'images', '3', '--field', 'label') == '19\n'
+    assert loaderx.text('get', 'images', '17', '--field', 'label') == '18\n'
+    listed = json.loads((folder / 'images.damaged-1' / 'damaged.json').read_text())
+    assert listed['damages'][2:] == [{'moved': 19, 'to': 3}, {'moved': 18, 'to': 17}]
+
+
+def test_json(loaderx, folder, images):
+    got = loaderx.json('repair', 'images')
+    assert got == {'path': 'images', 'findings': [], 'records': 20, 'values': 40, 'damages': 0,
+                   'missing': 0, 'deleted': 0, 'foreign': 0, 'aside': None, 'changed': False}
+    (folder / 'images' / 'notes').write_text('x')
+    got = loaderx.json('repair', 'images')
+    assert got['foreign'] == 1 and got['findings'][0]['remedy'] == 'foreign'
+    assert got['findings'][0]['path'] == 'images/notes' and got['findings'][0]['record'] is None
+
+
+def test_a_dataset_that_does_not_open(loaderx, folder, images):
+    loaderx.text('seal', 'images')
+    table = folder / 'images' / 'label.check'
+    table.write_bytes(table.read_bytes()[:8 * 15])
+    loaderx.fails(1, 'get', 'images', '0', '--field', 'label')
+    line = loaderx('repair', 'images').stdout.decode().splitlines()[0]
+    assert line.startswith("forget: images/label.check, field 'label', record 15")
+    loaderx.text('repair', 'images', '--apply')
+    assert loaderx.json('verify', 'images')['intact'] is True
+    assert loaderx.text('get', 'images', '14', '--field', 'label') == '14\n'
+    assert loaderx.json('stat', 'images')['sealed'] is False
+    loaderx.text('seal', 'images')
+    assert loaderx.json('verify', 'images')['intact'] is True
+
+
+def test_what_cannot_be_repaired(loaderx, folder, images):
+    (folder / 'images' / 'meta.json').write_text('{')
+    for options in [], ['--apply']:
+        assert 'backup' in loaderx.fails(1, 'repair', 'images', *options)
+    done = loaderx('repair', 'images', '--json')
+    assert done.returncode == 1 and json.loads(done.stdout)['changed'] is False
+    loaderx.fails(2, 'repair', 'nowhere')
+    loaderx.fails(2, 'repair')

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies of ranges between files, by the system or by hand. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "../scarce.h"
+#include "../scratch.h"
+#include "../unit.h"
+
+#define SIZE ((size_t)3 << 20)
+
+static lx__file make(const char *name, size_t size, uint8_t seed)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__file file;
+    uint8_t *bytes = malloc(size + 1);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / 4096 + seed);
+    unit_ok(lx__file_open(&file, LX__HERE, name, O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_write(&file, bytes, size, 0, &error));
+    free(bytes);
+    return file;
+}
+
+static uint8_t *bytes_of(const lx__file *file, size_t size)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint8_t *bytes = malloc(size + 1);
+    unit_ok(lx__file_read(file, bytes, size, 0, &error));
+    return bytes;
+}
+
+START_TEST(a_range_is_copied_to_its_own_place)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const uint64_t ranges[][2] = {{0, SIZE}, {0, 0}, {1, 1}, {4095, 8194}, {SIZE - 5, 5}};
+    lx__file from = make("from", SIZE, 3);
+    uint8_t *wanted = bytes_of(&from, SIZE);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        lx__file to = make("to", SIZE, 200);
+        uint8_t *before = bytes_of(&to, SIZE);
+        unit_ok(lx__file_copy(&from, &to, ranges[i][0], ranges[i][1], &error));
+        uint8_t *after = bytes_of(&to, SIZE);
+        memcpy(before + ranges[i][0], wanted + ranges[i][0], ranges[i][1]);
+        ck_assert(memcmp(before, after, SIZE) == 0);
+        free(after);
+        free(before);
+        lx__file_close(&to);
+    }
+    free(wanted);
+    lx__file_close(&from);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_file_that_ends_before_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__file from = make("from", 1000, 3), to = make("to", 0, 0);
+    lx_error_clear(&error);
+    ck_assert_int_eq(lx__file_copy(&from, &to, 0, 1001, &error), LX_ERR_CORRUPT);
+    ck_assert_str_eq(error.path, "from");
+    unit_fails(lx__file_copy(&from, &to, 5000, 1, &error), LX_ERR_CORRUPT);
+    unit_ok(lx__file_copy(&from, &to, 0, 1000, &error));
+    lx__file_close(&from);
+    lx__file_close(&to);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_the_system_does_not_copy_is_read_and_written)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__file from = make("from", SIZE, 3), to;
+    /* A file open for appending has no copies by the system: EBADF. */
+    unit_ok(lx__file_open(&to, LX__HERE, "to", O_RDWR | O_CREAT | O_APPEND, &error));
+    unit_ok(lx__file_copy(&from, &to, 0, SIZE, &error));
+    uint8_t *wanted = bytes_of(&from, SIZE), *got = bytes_of(&to, SIZE);
+    ck_assert(memcmp(wanted, got, SIZE) == 0);
+    scarce_begin(0);
+    unit_fails(lx__file_copy(&from, &to, 0, SIZE, &error), LX_ERR_NOMEM);
+    scarce_begin(1000);
+    free(wanted);
+    free(got);
+    lx__file_close(&from);
+    lx__file_close(&to);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_file_that_may_not_grow_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__file from = make("from", SIZE, 3), to = make("to", 0, 0);
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = 1 << 20;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    lx_status status = lx__file_copy(&from, &to, 0, SIZE, &error);
+    limit.rlim_cur = before;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ck_assert_int_eq(status, LX_ERR_IO);
+    ck_assert_int_eq(error.errnum, EFBIG);
+    ck_assert_str_eq(error.path, "to");
+    lx__file_close(&from);
+    lx__file_close(&to);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("base/copy", a_range_is_copied_to_its_own_place, a_file_that_ends_before_is_told,
+          what_the_system_does_not_copy_is_read_and_written, a_file_that_may_not_grow_is_told)

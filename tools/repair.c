@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx repair: makes of a damaged dataset one that is whole. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "directory.h"
+#include "failure.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "report.h"
+
+enum { OPTION_APPLY = OPTION_OWN, OPTION_DELETE };
+
+static const command_option options[] = {
+    {OPTION_APPLY, "apply", NULL, "do it; without it, what would be done is told only"},
+    {OPTION_DELETE, "delete", NULL, "delete damaged records, in place of making values missing"},
+    QUIET_OPTION("no progress bar and no summary; findings are printed all the same"),
+    JSON_OPTION("findings and summary as JSON"),
+};
+
+/** What the command line asks for, and how far it is. */
+typedef struct request {
+    const char *path;
+    bool apply, deletes, quiet, json;
+    uint64_t told; /**< Findings printed. */
+    progress bar;
+} request;
+
+static lx_status take_option(void *user, const command_option *option, char *value,
+                             lx_error *error)
+{
+    request *r = user;
+    (void)value, (void)error;
+    r->apply = r->apply || option->id == OPTION_APPLY;
+    r->deletes = r->deletes || option->id == OPTION_DELETE;
+    r->quiet = r->quiet || option->id == 'q';
+    r->json = r->json || option->id == OPTION_JSON;
+    return LX_OK;
+}
+
+static lx_status take_argument(void *user, const char *text, lx_error *error)
+{
+    request *r = user;
+    return command_take_directory(&r->path, text, error);
+}
+
+/* ---- findings, printed as they come: there may be more than memory holds */
+
+static const char *word_for(const request *r, const lx_finding *finding)
+{
+    if (finding->damage.status == LX_ERR_EXISTS)
+        return "foreign";
+    switch (finding->remedy) {
+    case LX_REMEDY_MISSING: /* what is only told of does not know what was asked for */
+        return r->deletes ? "delete" : "missing";
+    case LX_REMEDY_DELETE:
+        return "delete";
+    case LX_REMEDY_FORGET:
+        return "forget";
+    default:
+        return "none";
+    }
+}
+
+static json_t *number_or_null(uint64_t number)
+{
+    return number != LX_NONE ? report_number(number) : json_null();
+}
+
+static lx_status print_json(const request *r, const lx_finding *finding)
+{
+    const lx_error *damage = &finding->damage;
+    json_t *item = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o}", "remedy", word_for(r, finding), "field", damage->field,
+        "record", number_or_null(damage->record), "path", report_text(damage->path), "offset",
+        number_or_null(damage->offset), "message", report_text(damage->message));
+    if (item == NULL)
+        return LX_ERR_NOMEM;
+    fputs(r->told != 0 ? ",\n    " : "\n    ", stdout);
+    json_dumpf(item, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(item);
+    return LX_OK;
+}
+
+static lx_status found(const lx_finding *finding, void *user)
+{
+    request *r = user;
+    char line[sizeof finding->damage.path + sizeof finding->damage.message + 512];
+    lx_status status = LX_OK;
+    progress_clear(&r->bar);
+    if (r->json) {
+        status = print_json(r, finding);
+    } else {
+        lx_error_describe(&finding->damage, line, sizeof line);
+        printf("%s: %s\n", word_for(r, finding), line);
+    }
+    r->told++;
+    if (status == LX_OK && interrupted())
+        status = LX_ERR_CANCELED;
+    return status;
+}
+
+static lx_status advanced(uint64_t done, uint64_t total, void *user)
+{
+    request *r = user;
+    progress_update(&r->bar, done, total, 0);
+    return interrupted() ? LX_ERR_CANCELED : LX_OK;
+}
+
+/* ---- the summary */
+
+static lx_status begin_json(const request *r, lx_error *error)
+{
+    json_t *path = report_text(r->path);
+    char *text = path != NULL ? json_dumps(path, JSON_ENCODE_ANY) : NULL;
+    json_decref(path);
+    if (text == NULL)
+        return fail_memory(error, "the report");
+    printf("{\n  \"path\": %s,\n  \"findings\": [", text);
+    free(text);
+    return LX_OK;
+}
+
+/** Ends the document that begin_json() began, whose last key is an open array. */
+static void end_json(const request *r, const lx_repair_result *result)
+{
+    json_t *aside = result->aside[0] != '\0' ? report_text(result->aside) : json_null();
+    char *text = json_dumps(aside, JSON_ENCODE_ANY);
+    printf("%s],\n  \"records\": %" PRIu64 ",\n  \"values\": %" PRIu64 ",\n  \"damages\": %" PRIu64
+           ",\n  \"missing\": %" PRIu64 ",\n  \"deleted\": %" PRIu64 ",\n  \"foreign\": %" PRIu64
+           ",\n  \"aside\": %s,\n  \"changed\": %s\n}\n",
+           r->told != 0 ? "\n  " : "", result->records, result->values, result->damages,
+           result->missing, result->deleted, result->foreign, text != NULL ? text : "null",
+           result->changed ? "true" : "false");
+    free(text);
+    json_decref(aside);
+}
+
+static void print_summary(const request *r, const lx_repair_result *result)
+{
+    if (result->changed)
+        printf("%s: repaired: %" PRIu64 " damages, %" PRIu64 " values are missing now, %" PRIu64
+               " records were deleted; what was taken out is in %s\n",
+               r->path, result->damages, result->missing, result->deleted, result->aside);
+    else
+        printf("%s: %" PRIu64 " records, %" PRIu64 " values: nothing is damaged\n", r->path,
+               result->records, result->values);
+}
+
+static lx_status repair(request *r, lx_error *error)
+{
+    lx_repair mode = !r->apply ? LX_REPAIR_REPORT
+                     : r->deletes ? LX_REPAIR_RECORDS
+                                  : LX_REPAIR_VALUES;
+    lx_repair_result result = {0};
+    lx_error first = LX_ERROR_INIT;
+    lx_status status = r->json ? begin_json(r, error) : LX_OK;
+    if (status != LX_OK)
+        return status;
+    interrupt_catch();
+    progress_begin(&r->bar, "repair", r->quiet);
+    status = lx_dataset_repair(r->path, mode, found, advanced, r, &result, &first);
+    progress_clear(&r->bar);
+    if (r->json)
+        end_json(r, &result);
+    else if (status == LX_OK && !r->quiet)
+        print_summary(r, &result);
+    if (status == LX_ERR_CORRUPT && !r->apply && result.damages != 0)
+        fail(error, status, "%" PRIu64 " damage%s found, and nothing was changed: --apply repairs",
+             result.damages, result.damages == 1 ? " was" : "s were");
+    else if (status == LX_ERR_CANCELED)
+        interrupt_check(error);
+    else if (status != LX_OK)
+        *error = first;
+    locate(error, r->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    request r = {0};
+    const command_line line = {take_option, take_argument, &r};
+    lx_status status = command_parse(&repair_command, argc, argv, &line, error);
+    if (status == LX_OK)
+        status = command_need_directory(r.path, error);
+    if (status == LX_OK)
+        status = directory_check(r.path, error);
+    return status == LX_OK ? repair(&r, error) : status;
+}
+
+const command repair_command = {
+    .name = "repair",
+    .arguments = "DIR [OPTION...]",
+    .summary = "make a damaged dataset whole: keep what is right, put the rest aside",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "Without --apply nothing is changed. Each finding is a line, which begins with what\n"
+             "is done about it: missing, delete, forget, or none; foreign files stay as they are.\n"
+             "What is taken out goes to DIR.damaged-1, or the next number. Exits 1 if anything is\n"
+             "damaged and was not repaired.\n",
+    .examples = "  loaderx repair fashion\n"
+                "  loaderx repair fashion --apply\n"
+                "  loaderx repair fashion --apply --delete --json\n",
+    .run = run};
