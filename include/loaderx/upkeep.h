@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Looking after zrecord datasets: verification, statistics, removal.
+ * @brief Looking after zrecord datasets: verification, statistics, removal, unsealing.
  */
 #ifndef LOADERX_UPKEEP_H
 #define LOADERX_UPKEEP_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <loaderx/dataset.h>
+#include <loaderx/progress.h>
 
 LX_BEGIN_DECLS
 
@@ -17,10 +18,6 @@ LX_BEGIN_DECLS
  * order of records, and of fields within a record; those of files follow. @p damage is valid during
  * the call. A return of other than #LX_OK ends the verification with that status. */
 typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user);
-
-/** Told now and then how far a long job is: @p done of @p total records, or bytes, as the job says.
- * On the thread that called it. A return of other than #LX_OK ends the job with that status. */
-typedef lx_status (*lx_progress_function)(uint64_t done, uint64_t total, void *user);
 
 /** What lx_dataset_verify() did. */
 typedef struct lx_verification {
@@ -259,6 +256,21 @@ LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *info
  * @retval LX_ERR_IO           The system refused; errno tells why.
  */
 LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
+
+/**
+ * Takes the seal off a dataset, so that it can be written again. Nothing else changes, and readers
+ * of the sealed dataset go on. One that is not sealed stays as it is, which is no failure.
+ *
+ * @param[in]  path   The dataset's directory.
+ * @param[out] error  Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
+ * @retval LX_ERR_BUSY         A writer has it open; the error tells its process.
+ * @retval LX_ERR_CORRUPT      meta.json is damaged.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_IO           The system refused; errno tells why. Call again to be sure.
+ */
+LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);
 
 LX_END_DECLS
 

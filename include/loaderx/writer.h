@@ -11,6 +11,7 @@
 
 #include <loaderx/dataset.h>
 #include <loaderx/executor.h>
+#include <loaderx/progress.h>
 #include <loaderx/schema.h>
 
 LX_BEGIN_DECLS
@@ -297,20 +298,124 @@ LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
 
 /**
  * Commits and seals: the tables hold every record, all files have exactly the bytes that count,
- * and meta.json has their lengths and CRCs. Nothing can be appended after that. It is also the
- * fastest form to open.
+ * and meta.json has their lengths and CRCs. Nothing can be changed after that, until
+ * lx_dataset_unseal(). It is also the fastest form to open.
  *
- * @retval LX_ERR_STATE        A transaction is open.
- * @retval LX_ERR_UNSUPPORTED  The log holds changes of old records, which this version cannot
- *                             fold into the tables.
- * @return Else as lx_writer_commit(). It is not sealed then, unless meta.json says so.
+ * @retval LX_ERR_STATE     A transaction is open.
+ * @retval LX_ERR_POISONED  A sync failed, and it is not known whether the dataset is sealed.
+ * @return Else as lx_writer_commit(). It is not sealed then.
  */
 LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
+
+/* ---- generations
+ *
+ * Each of these commits first. Interrupted at any moment it leaves the dataset as it was before, or
+ * as it is after. If it fails, it is as before, and unless a sync failed the writer can be used.
+ * Readers of before keep what they read: files that nobody needs any more go when they are gone, at
+ * the latest when the next writer opens the dataset. */
+
+/**
+ * Takes all changes of old records into new tables, so that none is left in the log. Writers do
+ * this by themselves when changes have become many: more than 65,536, and than an eighth of the
+ * records. Where there are none, it does nothing.
+ *
+ * @retval LX_ERR_STATE     A transaction is open.
+ * @retval LX_ERR_POISONED  A sync failed, and it is not known which tables are the dataset's.
+ * @return Else as lx_writer_commit().
+ */
+LX_API lx_status lx_writer_fold(lx_writer *writer, lx_error *error);
+
+/** What lx_writer_rebalance() did. */
+typedef struct lx_rebalance {
+    uint64_t records;          /**< Records of the dataset. */
+    uint64_t payloads;         /**< Values that were moved: all that are stored in chunks. */
+    uint64_t bytes;            /**< Bytes of these. */
+    uint64_t chunks_before;    /**< Chunk files. */
+    uint64_t chunks_after;     /**< The same, of the new ones. */
+    uint64_t bytes_before;     /**< Committed bytes of all chunks. */
+    uint64_t bytes_after;      /**< The same, of the new ones. */
+    double utilisation_before; /**< payloads / (chunks * payloads that a chunk takes). */
+    double utilisation_after;  /**< The same, of the new ones. */
+    double live_ratio_before;  /**< @ref bytes / bytes of all chunks; 1 without chunks. */
+    double live_ratio_after;   /**< The same, of the new ones: below 1 only by alignment. */
+    uint64_t reserved[4];      /**< Zero. */
+} lx_rebalance;
+
+/**
+ * Writes the payloads of all records to new chunks, in the order of the records, and new tables for
+ * them, and leaves behind what nothing refers to any more. Each is verified by its checksum, and
+ * copied as it is stored. Meanwhile there must be room for both.
+ *
+ * @param[in]  writer    A writer; nobody else can use it meanwhile.
+ * @param[in]  progress  Told how far it is; may be NULL. It must not call the writer.
+ * @param[in]  user      Given to it.
+ * @param[out] result    What was done; may be NULL. Written on success only.
+ * @param[out] error     Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_CORRUPT   A value is damaged, the error tells which; or values lie over one
+ *                          another.
+ * @retval LX_ERR_STATE     A transaction is open.
+ * @retval LX_ERR_LIMIT     There are no more ids for chunks.
+ * @retval LX_ERR_IO        The system refused, for want of room for instance.
+ * @retval LX_ERR_POISONED  A sync failed, and it is not known which files are the dataset's.
+ * @return Else as lx_writer_commit(), or what @p progress returned.
+ */
+LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, void *user,
+                                     lx_rebalance *result, lx_error *error);
+
+/**
+ * Adds a field, the last in the schema. It is missing in all records, until it is written. Readers
+ * that have the dataset open do not see it.
+ *
+ * @param[in]  writer       A writer. Records that are appended from now on have a value more.
+ * @param[in]  name         As for lx_schema_add_field(), as are the next four.
+ * @param[in]  dtype        Of its values.
+ * @param[in]  shape        @p ndim extents.
+ * @param[in]  ndim         Dimensions.
+ * @param[in]  compression  How payloads are kept.
+ * @param[out] error        Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  As for lx_schema_add_field().
+ * @retval LX_ERR_EXISTS    There is a field of that name.
+ * @retval LX_ERR_LIMIT     There are #LX_FIELDS_MAX fields, or no more ids for them.
+ * @retval LX_ERR_STATE     A transaction is open.
+ * @retval LX_ERR_POISONED  A sync failed, and it is not known whether the field is there.
+ * @return Else as lx_writer_commit().
+ */
+LX_API lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtype,
+                                     const uint64_t *shape, size_t ndim,
+                                     lx_compression compression, lx_error *error);
+
+/**
+ * Drops a field, with its values in all records. What they took in chunks is free after a
+ * rebalance.
+ *
+ * @retval LX_ERR_NOT_FOUND  There is none of that name.
+ * @retval LX_ERR_ARGUMENT   It is the only one; a dataset keeps at least one.
+ * @retval LX_ERR_STATE      A transaction is open.
+ * @retval LX_ERR_POISONED   A sync failed, and it is not known whether the field is there.
+ * @return Else as lx_writer_commit().
+ */
+LX_API lx_status lx_writer_drop_field(lx_writer *writer, const char *name, lx_error *error);
+
+/**
+ * Renames the field @p name @p to. It keeps its id, its place in the schema, and its values.
+ *
+ * @retval LX_ERR_NOT_FOUND  There is none of that name.
+ * @retval LX_ERR_EXISTS     There is one of the name @p to.
+ * @retval LX_ERR_ARGUMENT   @p to is no name for a field.
+ * @retval LX_ERR_STATE      A transaction is open.
+ * @retval LX_ERR_POISONED   A sync failed, and it is not known which name it has.
+ * @return Else as lx_writer_commit().
+ */
+LX_API lx_status lx_writer_rename_field(lx_writer *writer, const char *name, const char *to,
+                                        lx_error *error);
 
 /** Records, those appended and not yet committed with them. */
 LX_API uint64_t lx_writer_get_length(lx_writer *writer);
 
-/** The fields; valid until the writer is closed. */
+/** The fields as they are now. Valid until the writer is closed, also when fields have been added,
+ * dropped or renamed since; then another call gives those that there are. */
 LX_API const lx_schema *lx_writer_get_schema(const lx_writer *writer);
 
 /**

@@ -2,7 +2,7 @@
 /* Puts operations into stages, and ends the calls that did. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/writer.h"
+#include "zrecord/switch.h"
 
 /** Waits until no commit is under way: it knows what was taken back so far. Nobody else may add
  * anything meanwhile, since what this call adds is to stand together. */
@@ -122,6 +122,8 @@ static lx_status catch_up(lx_writer *writer, lx_error *error)
     if (writer->durability == LX_DURABILITY_PERIODIC && !writer->transaction &&
         writer->pending_bytes >= LX__AUTO_COMMIT_BYTES) {
         status = lx__writer_commit(writer, writer->calls, 0, error);
+        if (status == LX_OK)
+            lx__writer_upkeep(writer);
         lx__clock_start(writer);
     }
     return status == LX_OK ? lx__clock_catch_up(writer, error) : status;

@@ -220,9 +220,9 @@ static lx_status make_copy(backup *self, lx_error *error)
         status = lx__file_sync(&self->directory, error);
     if (status == LX_OK)
         status = lx__sync_parent(&self->directory, error);
-    return status == LX_OK
-               ? lx__meta_replace(&self->snapshot->store->meta, &self->directory, error)
-               : status;
+    if (status == LX_OK)
+        status = lx__meta_replace(&self->snapshot->store->meta, &self->directory, error);
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer that could be */
 }
 
 /** Takes away what was made of a copy that failed. */

@@ -281,5 +281,7 @@ lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_e
      * and commit, and a power loss must not take the whole directory from under it. */
     if (status == LX_OK && !LX__FAULT(PARENT_SYNC))
         status = lx__sync_parent(directory, error);
-    return status == LX_OK ? lx__meta_replace(meta, directory, error) : status;
+    if (status == LX_OK)
+        status = lx__meta_replace(meta, directory, error);
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer yet */
 }

@@ -74,7 +74,7 @@ lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, 
     return status;
 }
 
-uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, const void *stored)
+uint32_t lx__entry_crc_start(const lx__entry *entry, const lx__entry_rules *rules)
 {
     uint8_t seed[40];
     memcpy(seed, rules->uuid, LX__UUID_BYTES);
@@ -83,7 +83,12 @@ uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, con
     lx__store_le64(seed + 24, lx__entry_is_inline(entry) ? 0 : entry->offset);
     lx__store_le32(seed + 32, entry->physical);
     lx__store_le32(seed + 36, entry->logical);
-    return lx__crc32c(lx__crc32c(0, seed, sizeof seed), stored, entry->physical);
+    return lx__crc32c(0, seed, sizeof seed);
+}
+
+uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, const void *stored)
+{
+    return lx__crc32c(lx__entry_crc_start(entry, rules), stored, entry->physical);
 }
 
 uint32_t lx__index_crc(uint64_t index)

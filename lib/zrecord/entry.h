@@ -63,6 +63,9 @@ void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX__OFFSET_ROW],
 /** Holds an entry against all rules but those about its chunk; see lx__range_fits() for these. */
 lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, lx_error *error);
 
+/** What the CRC of an entry begins with, before the stored bytes. */
+uint32_t lx__entry_crc_start(const lx__entry *entry, const lx__entry_rules *rules);
+
 /** The CRC of an entry with these stored bytes, before the index is worked in. */
 uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, const void *stored);
 

@@ -96,25 +96,6 @@ static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim,
     return LX_OK;
 }
 
-/** A stem is a name, or a name, "~" and a number: nothing that leads out of the directory. */
-static bool stem_valid(const char *stem)
-{
-    char name[LX_FIELD_NAME_MAX + 1];
-    size_t length = strcspn(stem, "~");
-    if (length > LX_FIELD_NAME_MAX)
-        return false;
-    memcpy(name, stem, length);
-    name[length] = '\0';
-    if (!lx__field_name_valid(name))
-        return false;
-    if (stem[length] == '\0')
-        return true;
-    const char *number = stem + length + 1;
-    size_t digits = strspn(number, "0123456789");
-    return digits >= 1 && digits <= 10 && number[digits] == '\0' && number[0] != '0' &&
-           strtoull(number, NULL, 10) <= UINT32_MAX;
-}
-
 static lx_status read_dict(const json_t *object, lx_compression compression, lx_error *error)
 {
     const json_t *dict = json_object_get(object, "dict");
@@ -142,7 +123,7 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     lx_status status = lx__json_get_text(object, "name", &field.name, error);
     if (status == LX_OK)
         status = lx__json_get_text(object, "stem", &stem, error);
-    if (status == LX_OK && !stem_valid(stem))
+    if (status == LX_OK && !lx__stem_valid(stem))
         status = lx__fail(error, LX_ERR_CORRUPT, "'%.80s' is no stem of file names", stem);
     if (status == LX_OK)
         status = lx__json_get_integer(object, "id", 0, UINT32_MAX, &id, error);

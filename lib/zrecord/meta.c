@@ -62,46 +62,139 @@ lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_
     return lx__fail_memory(error, LX__META_NAME);
 }
 
-lx_status lx__meta_seal(lx__meta *meta, uint64_t length, const lx__chunk_item *chunks,
-                        size_t chunk_count, const lx__table_seal *tables, size_t table_count,
-                        lx_error *error)
+/* ---- successors */
+
+lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *error)
 {
-    json_t *unfull = json_array(), *sums = json_object();
+    *successor = *meta;
+    successor->document = json_deep_copy(meta->document);
+    return successor->document != NULL ? LX_OK : lx__fail_memory(error, LX__META_NAME);
+}
+
+void lx__meta_forget(lx__meta *meta)
+{
+    json_decref(meta->document);
+    *meta = (lx__meta){0};
+}
+
+/** What jansson refuses to set, it refuses for want of memory. */
+static lx_status have_set(int failed, lx_error *error)
+{
+    return failed == 0 ? LX_OK : lx__fail_memory(error, LX__META_NAME);
+}
+
+static int set_integer(json_t *object, const char *key, uint64_t value)
+{
+    return json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error)
+{
+    meta->generation = generation;
+    return have_set(set_integer(meta->document, "generation", generation), error);
+}
+
+lx_status lx__meta_set_state(lx__meta *meta, uint64_t length, const lx__chunk_item *chunks,
+                             size_t chunk_count, lx_error *error)
+{
+    json_t *unfull = json_array(), *object = json_object_get(meta->document, "chunks");
     int failed = 0;
     for (size_t i = 0; i < chunk_count; i++)
         if (chunks[i].records < meta->chunk_records && chunks[i].bytes < meta->chunk_limit)
             failed |= json_array_append_new(
                 unfull, json_pack("[I, I, I]", (json_int_t)chunks[i].id,
                                   (json_int_t)chunks[i].bytes, (json_int_t)chunks[i].records));
+    failed |= set_integer(object, "num", chunk_count);
+    failed |= json_object_set_new(object, "unfull", unfull);
+    failed |= set_integer(meta->document, "length", length);
+    meta->length = length;
+    return have_set(failed, error);
+}
+
+lx_status lx__meta_seal(lx__meta *meta, const lx__table_seal *tables, size_t table_count,
+                        lx_error *error)
+{
+    json_t *sums = json_object();
+    int failed = 0;
     for (size_t i = 0; i < table_count; i++)
         failed |= json_object_set_new(sums, tables[i].name,
                                       json_pack("{s:I, s:I}", "bytes",
                                                 (json_int_t)tables[i].bytes, "crc",
                                                 (json_int_t)tables[i].crc));
-    json_t *document = meta->document;
-    failed |= json_object_set_new(document, "sealed", json_true());
-    failed |= json_object_set_new(document, "length", json_integer((json_int_t)length));
-    failed |= json_object_set_new(
-        document, "chunks",
-        chunks_document(chunk_count, meta->chunk_records, meta->chunk_limit, unfull));
-    failed |= json_object_set_new(document, "tables", sums);
-    if (failed)
-        return lx__fail_memory(error, LX__META_NAME);
+    failed |= json_object_set_new(meta->document, "tables", sums);
+    failed |= json_object_set_new(meta->document, "sealed", json_true());
     meta->sealed = true;
-    meta->length = length;
-    return LX_OK;
+    return have_set(failed, error);
+}
+
+lx_status lx__meta_unseal(lx__meta *meta, lx_error *error)
+{
+    (void)json_object_del(meta->document, "tables");
+    meta->sealed = false;
+    return have_set(json_object_set_new(meta->document, "sealed", json_false()), error);
+}
+
+uint64_t lx__meta_get_next_field(const lx__meta *meta)
+{
+    return (uint64_t)json_integer_value(json_object_get(meta->document, "next_field"));
+}
+
+static json_t *fields_of(const lx__meta *meta)
+{
+    return json_object_get(meta->document, "fields");
+}
+
+lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error)
+{
+    int failed = json_array_append_new(fields_of(meta), field_document(field));
+    failed |= set_integer(meta->document, "next_field", (uint64_t)field->shown.id + 1);
+    return have_set(failed, error);
+}
+
+lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error)
+{
+    return have_set(json_array_remove(fields_of(meta), position), error);
+}
+
+lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name,
+                                lx_error *error)
+{
+    json_t *field = json_array_get(fields_of(meta), position);
+    return have_set(json_object_set_new(field, "name", json_string(name)), error);
+}
+
+/* ---- files */
+
+lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error)
+{
+    lx__file file;
+    *meta = (lx__meta){0};
+    lx_status status = lx__file_open(&file, directory, LX__META_NAME, O_RDONLY, error);
+    if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
+        lx__copy_tail(error->message, sizeof error->message,
+                      "this directory is not a dataset: it has no meta.json");
+    if (status != LX_OK)
+        return status;
+    status = lx__meta_read(meta, &file, error);
+    lx__file_close(&file);
+    return status;
 }
 
 static lx_status write_new(const char *text, const lx__file *directory, lx_error *error)
 {
     lx__file file;
+    if (strlen(text) > LX__META_LIMIT)
+        return lx__fail(error, LX_ERR_LIMIT, "%s would have more than %zu bytes", LX__META_NAME,
+                        LX__META_LIMIT);
+    /* What an interrupted attempt left is not written over. */
+    (void)lx__file_remove(directory, LX__META_NEW_NAME, NULL);
     lx_status status = lx__file_open(&file, directory, LX__META_NEW_NAME,
                                      O_WRONLY | O_CREAT | O_TRUNC, error);
     if (status != LX_OK)
         return status;
     status = lx__file_write(&file, text, strlen(text), 0, error);
-    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS))
-        status = lx__file_sync(&file, error);
+    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS) && lx__file_sync(&file, error) != LX_OK)
+        status = LX_ERR_POISONED;
     lx__file_close(&file);
     return status;
 }
@@ -115,8 +208,8 @@ lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_e
     lx__free(text);
     if (status == LX_OK)
         status = lx__file_rename(directory, LX__META_NEW_NAME, LX__META_NAME, error);
-    if (status == LX_OK && !LX__FAULT(META_SYNC))
-        status = lx__file_sync(directory, error);
+    if (status == LX_OK && !LX__FAULT(META_SYNC) && lx__file_sync(directory, error) != LX_OK)
+        status = LX_ERR_POISONED;
     return status;
 }
 

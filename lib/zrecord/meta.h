@@ -54,23 +54,54 @@ lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx_error
 /** Reads an open meta.json. */
 lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx_error *error);
 
+/** Reads the meta.json that is in @p directory now.
+ * @retval LX_ERR_NOT_FOUND  There is none. */
+lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error);
+
 /**
- * Notes the state at sealing in the document and sets sealed.
- * @param[in,out] meta    As read.
- * @param[in]     length  Records.
- * @param[in]     chunks  All of them, ascending by id.
- * @param[in]     tables  All of them.
+ * A successor to be changed: a document of its own, in which keys that this version does not know
+ * are kept; all else is shared with @p meta until one of the two is given up by lx__meta_forget().
  */
-lx_status lx__meta_seal(lx__meta *meta, uint64_t length, const lx__chunk_item *chunks,
-                        size_t chunk_count, const lx__table_seal *tables, size_t table_count,
+lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *error);
+
+/** Ends a document, and nothing that is shared. */
+void lx__meta_forget(lx__meta *meta);
+
+/** Notes the generation of the log. */
+lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error);
+
+/** Notes the length and the chunks, all of them, ascending by id. */
+lx_status lx__meta_set_state(lx__meta *meta, uint64_t length, const lx__chunk_item *chunks,
+                             size_t chunk_count, lx_error *error);
+
+/** Notes the tables, all of them, and that the dataset is sealed; its state was noted before. */
+lx_status lx__meta_seal(lx__meta *meta, const lx__table_seal *tables, size_t table_count,
                         lx_error *error);
+
+/** Takes the seal off. */
+lx_status lx__meta_unseal(lx__meta *meta, lx_error *error);
+
+/** The id of the next new field. */
+uint64_t lx__meta_get_next_field(const lx__meta *meta);
+
+/** Adds @p field, which has that id. The schema is not touched by this and the next two. */
+lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error);
+
+/** Leaves out field number @p position. */
+lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error);
+
+/** Names field number @p position anew. */
+lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name,
+                                lx_error *error);
 
 /** What meta.json of a sealed dataset says of table @p name. */
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
                              lx_error *error);
 
 /** Writes a successor, makes it durable, and puts it in place of meta.json (rename and sync of
- * the directory). Everything that it names must be durable before. */
+ * the directory). Everything that it names must be durable before.
+ * @retval LX_ERR_LIMIT     It would be larger than what is read.
+ * @retval LX_ERR_POISONED  A sync failed; @p error has LX_ERR_IO. */
 lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_error *error);
 
 /** Ends a meta; a zeroed one is nothing. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zrecord/schema.h"
+
 void lx__log_name(uint64_t generation, char *name)
 {
     if (generation == 0)
@@ -67,17 +69,55 @@ bool lx__name_is_chunk(const char *name, uint64_t *id)
            parse_number(name, (size_t)(dot - name), id) && *id <= LX__CHUNK_ID_MAX;
 }
 
-bool lx__name_is_table(const char *name, const char *stem, uint64_t *table_generation)
+bool lx__stem_valid(const char *stem)
 {
-    char first[LX__NAME_SIZE];
-    lx__table_name(stem, LX__OFFSET_KIND, 0, first);
-    if (parse_generation(name, first, table_generation))
+    char name[LX_FIELD_NAME_MAX + 1];
+    size_t length = strcspn(stem, "~");
+    if (length > LX_FIELD_NAME_MAX)
+        return false;
+    memcpy(name, stem, length);
+    name[length] = '\0';
+    if (!lx__field_name_valid(name))
+        return false;
+    if (stem[length] == '\0')
         return true;
-    lx__table_name(stem, LX__CHECK_KIND, 0, first);
-    return parse_generation(name, first, table_generation);
+    uint64_t number;
+    const char *digits = stem + length + 1;
+    return parse_number(digits, strlen(digits), &number) && number >= 1 && number <= UINT32_MAX;
+}
+
+/** Whether @p name, of which @p length characters count, is a stem, a dot and @p kind. */
+static bool split_kind(const char *name, size_t length, const char *kind, char *stem)
+{
+    size_t tail = strlen(kind) + 1;
+    if (length <= tail || length - tail >= LX__NAME_SIZE || name[length - tail] != '.' ||
+        memcmp(name + length - tail + 1, kind, tail - 1) != 0)
+        return false;
+    memcpy(stem, name, length - tail);
+    stem[length - tail] = '\0';
+    return lx__stem_valid(stem);
+}
+
+bool lx__name_split_table(const char *name, char *stem, uint64_t *table_generation)
+{
+    size_t length = strlen(name);
+    const char *dot = strrchr(name, '.');
+    *table_generation = 0;
+    if (dot != NULL && parse_number(dot + 1, strlen(dot + 1), table_generation)) {
+        if (*table_generation == 0 || *table_generation > UINT32_MAX)
+            return false;
+        length = (size_t)(dot - name);
+    }
+    return split_kind(name, length, LX__OFFSET_KIND, stem) ||
+           split_kind(name, length, LX__CHECK_KIND, stem);
+}
+
+bool lx__name_split_dict(const char *name, char *stem)
+{
+    return split_kind(name, strlen(name), LX__DICT_KIND, stem);
 }
 
 void lx__dict_name(const char *stem, char *name)
 {
-    snprintf(name, LX__NAME_SIZE, "%s.dict", stem);
+    snprintf(name, LX__NAME_SIZE, "%s." LX__DICT_KIND, stem);
 }

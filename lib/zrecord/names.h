@@ -26,13 +26,22 @@ bool lx__name_is_log(const char *name, uint64_t *generation);
 /** Whether @p name is that of a chunk, and of which. */
 bool lx__name_is_chunk(const char *name, uint64_t *id);
 
-/** Whether @p name is that of a table of @p stem, of either kind, and of which table generation. */
-bool lx__name_is_table(const char *name, const char *stem, uint64_t *table_generation);
+/** Whether @p name is that of a table of either kind: then of which @p stem, LX__NAME_SIZE bytes, and
+ * of which table generation. */
+bool lx__name_split_table(const char *name, char *stem, uint64_t *table_generation);
+
+/** Whether @p name is that of a dictionary, and of which @p stem. */
+bool lx__name_split_dict(const char *name, char *stem);
+
+/** Whether @p stem may name files: a field's name, or one, "~" and a number. Nothing of that form
+ * leads out of the directory. */
+bool lx__stem_valid(const char *stem);
 
 /** The dictionary of a field, in the dataset's directory. */
 void lx__dict_name(const char *stem, char *name);
 
 #define LX__OFFSET_KIND "offset"
 #define LX__CHECK_KIND "check"
+#define LX__DICT_KIND "dict"
 
 #endif

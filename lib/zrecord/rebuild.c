@@ -273,7 +273,8 @@ static lx_status write_meta(lx__rebuild *rebuild, lx_error *error)
     (void)json_object_del(document, "tables");
     if (failed)
         return lx__fail_memory(error, LX__META_NAME);
-    return lx__meta_replace(meta, &rebuild->rescue->directory, error);
+    lx_status status = lx__meta_replace(meta, &rebuild->rescue->directory, error);
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer that could be */
 }
 
 /** After a failure: whether another meta.json than @p before is, or may be, in its place. */

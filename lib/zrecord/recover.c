@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening for writing what another writer has left. See doc/zrecord-format.md, 10.3. */
-#include <errno.h>
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -14,44 +11,6 @@
 
 /* Bytes that are read and written back at once. */
 #define STEP ((size_t)1 << 20)
-
-/* ---- leftovers */
-
-static lx_status remove_leftover(const lx__file *directory, const char *name, lx_error *error)
-{
-    lx__log(LX_LOG_INFO, "%s: removing %s, left by an interrupted writer", directory->path, name);
-    return lx__file_remove(directory, name, error);
-}
-
-/** A successor of meta.json, a log or a table of a generation that was never switched to. */
-static bool is_leftover(const lx_writer *writer, const char *name)
-{
-    uint64_t number;
-    if (strcmp(name, LX__META_NEW_NAME) == 0)
-        return true;
-    if (lx__name_is_log(name, &number))
-        return number > writer->meta.generation;
-    for (size_t i = 0; i < writer->meta.schema->count; i++)
-        if (lx__name_is_table(name, lx__schema_field(writer->meta.schema, i)->stem, &number))
-            return number > writer->state.table_generation;
-    return false;
-}
-
-static lx_status visit_file(void *user, const char *name, lx_error *error)
-{
-    const lx_writer *writer = user;
-    return is_leftover(writer, name) ? remove_leftover(&writer->directory, name, error) : LX_OK;
-}
-
-/** Removes a chunk that no frame ever named. */
-static lx_status visit_chunk(void *user, const char *name, lx_error *error)
-{
-    const lx_writer *writer = user;
-    uint64_t id;
-    return lx__name_is_chunk(name, &id) && id >= writer->state.next_chunk
-               ? remove_leftover(&writer->chunk_directory, name, error)
-               : LX_OK;
-}
 
 /* ---- writing back */
 
@@ -161,14 +120,12 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
 {
     if (writer->boot != 0 || scan->valid.offset == writer->state.place.offset)
         return LX_OK;
-    struct flock probe = {.l_type = F_WRLCK,
-                          .l_whence = SEEK_SET,
-                          .l_start = (off_t)(LX__LOCK_READERS + writer->meta.generation),
-                          .l_len = 1};
-    if (fcntl(writer->lock.fd, F_OFD_GETLK, &probe) == -1)
-        return lx__fail_errno(error, errno, writer->lock.path, "cannot look for readers");
-    if (probe.l_type == F_UNLCK)
-        return LX_OK;
+    bool present;
+    uint64_t generation = writer->meta.generation;
+    lx_status status =
+        lx__readers_present(&writer->lock, generation, generation + 1, &present, error);
+    if (status != LX_OK || !present)
+        return status;
     return lx__fail(error, LX_ERR_BUSY,
                     "the kernel's boot id is not known, and readers have the dataset open: close "
                     "them first");
@@ -250,9 +207,7 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = check_readers(writer, &scan, error);
     if (status == LX_OK)
-        status = lx__directory_each(&writer->directory, visit_file, writer, error);
-    if (status == LX_OK)
-        status = lx__directory_each(&writer->chunk_directory, visit_chunk, writer, error);
+        status = lx__leftovers_remove(writer, error);
     lx__log_name(writer->meta.generation, name);
     if (status == LX_OK)
         status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);

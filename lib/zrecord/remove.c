@@ -13,20 +13,6 @@ typedef struct removal {
     lx__meta meta;
 } removal;
 
-static lx_status read_meta(removal *self, lx_error *error)
-{
-    lx__file file;
-    lx_status status = lx__file_open(&file, &self->directory, LX__META_NAME, O_RDONLY, error);
-    if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
-        lx__copy_tail(error->message, sizeof error->message,
-                      "this directory is not a dataset: it has no meta.json");
-    if (status != LX_OK)
-        return status;
-    status = lx__meta_read(&self->meta, &file, error);
-    lx__file_close(&file);
-    return status;
-}
-
 /** Keeps out writers, and readers of all generations so far. */
 static lx_status lock_all(removal *self, lx_error *error)
 {
@@ -42,20 +28,13 @@ static lx_status lock_all(removal *self, lx_error *error)
     return status;
 }
 
-/** The files that go before meta.json. */
-static bool is_ours(const removal *self, const char *name)
+/** The files that go before meta.json, also those of fields that are no more. */
+static bool is_ours(const char *name)
 {
     uint64_t number;
-    char dict[LX__NAME_SIZE];
-    if (lx__name_is_log(name, &number) || strcmp(name, LX__META_NEW_NAME) == 0)
-        return true;
-    for (size_t i = 0; i < self->meta.schema->count; i++) {
-        const char *stem = lx__schema_field(self->meta.schema, i)->stem;
-        lx__dict_name(stem, dict);
-        if (lx__name_is_table(name, stem, &number) || strcmp(name, dict) == 0)
-            return true;
-    }
-    return false;
+    char stem[LX__NAME_SIZE];
+    return lx__name_is_log(name, &number) || strcmp(name, LX__META_NEW_NAME) == 0 ||
+           lx__name_split_table(name, stem, &number) || lx__name_split_dict(name, stem);
 }
 
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
@@ -78,7 +57,7 @@ static lx_status check_chunk(void *user, const char *name, lx_error *error)
 static lx_status check_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
-    if (is_ours(self, name) || strcmp(name, LX__META_NAME) == 0 ||
+    if (is_ours(name) || strcmp(name, LX__META_NAME) == 0 ||
         strcmp(name, LX__LOCK_NAME) == 0 ||
         (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1))
         return LX_OK;
@@ -94,7 +73,7 @@ static lx_status remove_chunk(void *user, const char *name, lx_error *error)
 static lx_status remove_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
-    return is_ours(self, name) ? lx__file_remove(&self->directory, name, error) : LX_OK;
+    return is_ours(name) ? lx__file_remove(&self->directory, name, error) : LX_OK;
 }
 
 /** Refuses a directory with anything else in it. */
@@ -143,7 +122,7 @@ lx_status lx_dataset_remove(const char *path, lx_error *error)
     removal self = {LX__FILE_CLOSED, LX__FILE_CLOSED, LX__FILE_CLOSED, {0}};
     lx_status status = lx__directory_open(&self.directory, LX__HERE, path, error);
     if (status == LX_OK)
-        status = read_meta(&self, error);
+        status = lx__meta_load(&self.meta, &self.directory, error);
     if (status == LX_OK)
         status = lock_all(&self, error);
     if (status == LX_OK)

@@ -152,7 +152,7 @@ static const char foreign[] = "it is no part of the dataset, or of a field that 
 static const char *judge(const repair *self, const char *name)
 {
     const lx__rescue *rescue = &self->rescue;
-    char dict[LX__NAME_SIZE];
+    char dict[LX__NAME_SIZE], of[LX__NAME_SIZE];
     uint64_t number;
     if (strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
         strcmp(name, LX__CHUNK_DIRECTORY) == 0)
@@ -163,7 +163,7 @@ static const char *judge(const repair *self, const char *name)
         return number == rescue->identity.generation ? NULL : leftover;
     for (size_t i = 0; i < rescue->meta.schema->count; i++) {
         const char *stem = lx__schema_field(rescue->meta.schema, i)->stem;
-        if (lx__name_is_table(name, stem, &number))
+        if (lx__name_split_table(name, of, &number) && strcmp(of, stem) == 0)
             return number == rescue->state.table_generation ? NULL : leftover;
         lx__dict_name(stem, dict);
         if (strcmp(name, dict) == 0)

@@ -2,7 +2,7 @@
 /* Commits that the caller does not wait for here. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/writer.h"
+#include "zrecord/switch.h"
 
 /* Requests that are over are let go when there are so many. */
 #define REQUESTS_KEPT 16
@@ -21,8 +21,10 @@ static lx_status run(void *user, size_t part, lx_error *error)
         status = lx__fail(error, LX_ERR_STATE, "not committed: it was rolled back before");
     if (request->stands)
         status = LX_OK; /* whatever became of the writer since */
-    if (status == LX_OK)
+    if (status == LX_OK) {
+        lx__writer_upkeep(writer);
         lx__clock_start(writer);
+    }
     pthread_mutex_unlock(&writer->mutex);
     return status;
 }

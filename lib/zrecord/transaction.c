@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commits, as the caller asks for them: one at a time, or as the end of a transaction. */
 #include "base/error.h"
-#include "zrecord/writer.h"
+#include "zrecord/switch.h"
 
 static lx_status commit(lx_writer *writer, unsigned how, lx_error *error)
 {
@@ -14,6 +14,7 @@ static lx_status catch_up(lx_writer *writer, lx_status status, lx_error *error)
 {
     if (status != LX_OK)
         return status;
+    lx__writer_upkeep(writer);
     lx__clock_start(writer);
     return lx__clock_catch_up(writer, error);
 }

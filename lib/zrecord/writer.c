@@ -60,6 +60,10 @@ static void free_writer(lx_writer *writer)
         lx__stage_free(writer->stages[i]);
     lx__state_free(&writer->state);
     lx__meta_free(&writer->meta);
+    lx__old_files_free(&writer->old);
+    for (size_t i = 0; i < writer->schema_count; i++)
+        lx_schema_free(writer->schemas[i]);
+    lx__free(writer->schemas);
     lx__free(writer->rules);
     lx__file_close(&writer->log);
     lx__file_close(&writer->chunk_directory);
@@ -78,14 +82,8 @@ static void free_writer(lx_writer *writer)
 
 static lx_status read_meta(lx_writer *writer, lx_error *error)
 {
-    lx__file file;
-    lx_status status = lx__file_open(&file, &writer->directory, LX__META_NAME, O_RDONLY, error);
-    if (status != LX_OK)
-        return status;
     lx__meta_free(&writer->meta);
-    status = lx__meta_read(&writer->meta, &file, error);
-    lx__file_close(&file);
-    return status;
+    return lx__meta_load(&writer->meta, &writer->directory, error);
 }
 
 /** What the last writer left unsynced counts in this boot alone, until a synced frame says so; and
@@ -129,6 +127,10 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     writer->placer.pool.next_id = writer->state.next_chunk;
     if (status == LX_OK)
         status = make_durable(writer, error);
+    if (status == LX_OK)
+        status = lx__old_files_find(writer, error);
+    if (status == LX_OK)
+        lx__old_files_remove(writer);
     if (status == LX_OK && writer->boot == 0 && writer->durability != LX_DURABILITY_FULL)
         lx__log(LX_LOG_WARNING,
                 "%s: the kernel's boot id is not known, so every commit is synced",
@@ -246,6 +248,8 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
         return status;
     status = writer->meta.sealed ? LX_OK : finish(writer, error);
     lx__placer_drain(&writer->placer);
+    if (status == LX_OK)
+        lx__old_files_remove(writer);
     lx__writer_leave(writer);
     lx__writer_end_requests(writer);
     lx__clock_stop(writer);
@@ -268,5 +272,10 @@ uint64_t lx_writer_get_length(lx_writer *writer)
 
 const lx_schema *lx_writer_get_schema(const lx_writer *writer)
 {
-    return writer->meta.schema;
+    lx_writer *held = (lx_writer *)writer; /* whose fields another thread may just change */
+    lx_status status = lx__writer_enter(held, NULL);
+    const lx_schema *schema = writer->meta.schema;
+    if (status == LX_OK)
+        lx__writer_leave(held);
+    return schema;
 }

@@ -7,9 +7,9 @@
  * chunks; stages.c takes back what is placed, in the order of the calls; apply.c makes entries of
  * it; commit.c makes these visible and durable, by frames of the log.
  *
- * The parts, each of which calls only those before it: handle.c, recover.c, apply.c, stages.c,
- * commit.c, group.c, clock.c, value.c, add.c, then the public append.c, modify.c, transaction.c,
- * submit.c, seal.c and writer.c.
+ * The parts, each of which calls only those before it: handle.c, leftover.c, recover.c, apply.c,
+ * stages.c, commit.c, group.c, the switches of generations (switch.h), clock.c, value.c, add.c, then
+ * the public append.c, modify.c, transaction.c, submit.c, seal.c, fields.c and writer.c.
  *
  * Lock order: writer.mutex, then placer.mutex, then the chunk pool's. The executor's locks come
  * after them.
@@ -21,6 +21,7 @@
 
 #include "zrecord/barrier.h"
 #include "zrecord/changes.h"
+#include "zrecord/leftover.h"
 #include "zrecord/placer.h"
 #include "zrecord/rows.h"
 #include "zrecord/state.h"
@@ -104,6 +105,14 @@ struct lx_writer {
 
     lx__request **requests; /**< Those that may not be over. */
     size_t request_count, request_capacity;
+
+    /* What switches of generations leave. */
+    lx__old_files old;     /**< Files that readers may have open. */
+    uint64_t tables_since; /**< The generation with which the tables came; 0: not known. */
+    uint64_t chunks_since; /**< The same of the oldest chunk. */
+    uint64_t retry_at;     /**< Bytes of the log at which upkeep that failed is tried again. */
+    lx_schema **schemas;   /**< Former ones: what was handed out stays. */
+    size_t schema_count, schema_capacity;
 
     /* The clock of periodic durability. */
     lx__task timer;

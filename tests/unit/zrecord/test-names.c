@@ -72,10 +72,12 @@ START_TEST(names_are_told_apart)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t number;
+        char stem[LX__NAME_SIZE];
         ck_assert(lx__name_is_log(cases[i].name, &number) == cases[i].log);
         if (cases[i].log)
             ck_assert_uint_eq(number, cases[i].number);
-        ck_assert(lx__name_is_table(cases[i].name, "x", &number) == cases[i].table);
+        bool table = lx__name_split_table(cases[i].name, stem, &number);
+        ck_assert((table && strcmp(stem, "x") == 0) == cases[i].table);
         if (cases[i].table)
             ck_assert_uint_eq(number, cases[i].number);
         ck_assert(lx__name_is_chunk(cases[i].name, &number) == cases[i].chunk);
@@ -85,5 +87,65 @@ START_TEST(names_are_told_apart)
 }
 END_TEST
 
+START_TEST(tables_tell_their_stems)
+{
+    static const struct {
+        const char *name, *stem;
+        uint64_t generation;
+    } cases[] = {
+        {"x.offset", "x", 0},
+        {"x.check.7", "x", 7},
+        {"a.b_c-D.offset", "a.b_c-D", 0},
+        {"x~3.offset.12", "x~3", 12},
+        {"x.offset.check", "x.offset", 0},
+        {"x.5.offset.4294967295", "x.5", 4294967295u},
+        {"x.offset.4294967296", NULL, 0},
+        {"x.offset.0", NULL, 0},
+        {"x.offset.07", NULL, 0},
+        {".offset", NULL, 0},
+        {"offset", NULL, 0},
+        {".x.offset", NULL, 0},
+        {"x y.offset", NULL, 0},
+        {"x~0.offset", NULL, 0},
+        {"x~4294967296.offset", NULL, 0},
+        {"x~.offset", NULL, 0},
+        {"x~1~2.offset", NULL, 0},
+        {"x.offsets", NULL, 0},
+        {"7.offset", "7", 0},
+        {"", NULL, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t number;
+        char stem[LX__NAME_SIZE];
+        bool is_one = lx__name_split_table(cases[i].name, stem, &number);
+        ck_assert_msg(is_one == (cases[i].stem != NULL), "%s", cases[i].name);
+        if (!is_one)
+            continue;
+        ck_assert_str_eq(stem, cases[i].stem);
+        ck_assert_uint_eq(number, cases[i].generation);
+    }
+}
+END_TEST
+
+START_TEST(dictionaries_tell_their_stems)
+{
+    char stem[LX__NAME_SIZE], long_name[300];
+    ck_assert(lx__name_split_dict("caption.dict", stem));
+    ck_assert_str_eq(stem, "caption");
+    ck_assert(lx__name_split_dict("x~2.dict", stem));
+    ck_assert_str_eq(stem, "x~2");
+    ck_assert(!lx__name_split_dict("caption.dict.1", stem));
+    ck_assert(!lx__name_split_dict(".dict", stem));
+    memset(long_name, 'x', sizeof long_name);
+    strcpy(long_name + 290, ".dict");
+    ck_assert(!lx__name_split_dict(long_name, stem));
+    strcpy(long_name + 64, ".dict");
+    ck_assert(lx__name_split_dict(long_name, stem));
+    strcpy(long_name + 65, ".dict");
+    ck_assert(!lx__name_split_dict(long_name, stem));
+}
+END_TEST
+
 UNIT_MAIN("zrecord/names", the_first_generation_has_no_number, later_ones_have_it_at_the_end,
-          the_longest_names_fit, names_are_told_apart)
+          the_longest_names_fit, names_are_told_apart, tables_tell_their_stems,
+          dictionaries_tell_their_stems)

@@ -252,9 +252,9 @@ START_TEST(leftovers_are_removed_and_nothing_else)
                                             "blob.check.4294967295", "chunk/1.zr", "chunk/77.zr",
                                             "chunk/4294967294.zr"};
     static const char *const others[] = {"LOG.01",        "LOG.x",       "LOG.",          "LOG.-1",
-                                         "notes.txt",     "x.offset.1",  "image.offsets.1", "image.offset.01",
+                                         "notes.txt",     "x.offset.",   "image.offsets.1", "image.offset.01",
                                          "chunk/01.zr",   "chunk/x.zr",  "chunk/1.zr.bak", "chunk/4294967295.zr",
-                                         "chunk/99999999999999999999.zr", "meta.json.old", "image.dict"};
+                                         "chunk/99999999999999999999.zr", "meta.json.old", "image.dict.1"};
     records_make("d", 3, 2);
     for (size_t i = 0; i < sizeof leftovers / sizeof *leftovers; i++)
         file_put(in("d", leftovers[i]), "left", 4);

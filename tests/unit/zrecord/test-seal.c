@@ -3,8 +3,7 @@
 #include <jansson.h>
 
 #include "base/crc32c.h"
-#include "frames.h"
-#include "records.h"
+#include "change.h"
 #include "zrecord/writer.h"
 
 static void seal(lx_writer *writer)
@@ -214,13 +213,13 @@ START_TEST(a_meta_json_that_cannot_be_replaced_leaves_it_as_it_was)
     commit(writer);
     ck_assert_int_eq(mkdir("d/meta.json.new", 0777), 0);
     lx_status status = lx_writer_seal(writer, &error);
-    expect_error(status, LX_ERR_CORRUPT, "", "d/meta.json.new");
+    expect_error(status, LX_ERR_IO, "", "d/meta.json.new");
     expect_dataset("d", 10);
     unit_ok(lx_writer_rollback(writer, &error));
     records_append(writer, 5); /* it is not sealed */
     commit(writer);
     expect_dataset("d", 15);
-    unit_fails(lx_writer_seal(writer, &error), LX_ERR_CORRUPT);
+    unit_fails(lx_writer_seal(writer, &error), LX_ERR_IO);
     ck_assert_int_eq(rmdir("d/meta.json.new"), 0);
     unit_ok(lx_writer_rollback(writer, &error));
     seal(writer);
@@ -246,17 +245,16 @@ START_TEST(a_sync_that_fails_never_leaves_a_half)
         atomic_store(&sync_fails_at, 0);
         if (status == LX_OK) {
             ck_assert_uint_gt(n, 10);
-            ck_assert_uint_eq(poisoned, n - 3); /* of all but those for meta.json */
+            ck_assert_uint_eq(poisoned, n - 1);
             close_writer(writer);
             expect_sealed(path, 20);
             break;
         }
         lx_error_clear(&error);
-        ck_assert(status == LX_ERR_POISONED || status == LX_ERR_IO);
+        ck_assert_int_eq(status, LX_ERR_POISONED);
         expect_dataset(path, 20);
-        lx_status undone = lx_writer_rollback(writer, &error);
-        ck_assert_int_eq(undone, status == LX_ERR_POISONED ? LX_ERR_POISONED : LX_OK);
-        poisoned += undone != LX_OK;
+        ck_assert_int_eq(lx_writer_rollback(writer, &error), LX_ERR_POISONED);
+        poisoned++;
         lx_error_clear(&error);
         json_t *meta = read_meta(path);
         bool sealed = json_is_true(json_object_get(meta, "sealed"));
@@ -302,45 +300,120 @@ START_TEST(a_chunk_that_was_cut_is_not_filled_up)
 }
 END_TEST
 
-START_TEST(changes_that_cannot_be_folded_are_refused_and_nothing_is_lost)
+/* ---- with changes in the log */
+
+/** A dataset of 60 records with changes of old ones, and more rows than records. */
+static struct shown make_changed(const char *path)
+{
+    struct shown shown = shown_all(60);
+    records_make(path, 50, 10);
+    records_shuffle(path, &shown, 9);
+    for (uint64_t i = 0; i < 20; i++)
+        records_delete(path, &shown, mix(i) % shown.length);
+    return shown;
+}
+
+static bool says_sealed(const char *path)
+{
+    json_t *meta = read_meta(path);
+    bool sealed = json_is_true(json_object_get(meta, "sealed"));
+    json_decref(meta);
+    return sealed;
+}
+
+START_TEST(changes_are_folded_by_the_same_switch)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    records_make_sealed("d", 5);
-    records_unseal("d");
-    /* Another writer's change of record 2: its label becomes the missing value. */
-    lx_identity identity;
-    lx_dataset *dataset = open_dataset("d");
-    lx_dataset_get_identity(dataset, &identity);
-    lx_dataset_close(dataset);
-    size_t size;
-    struct log log = {.identity = identity_of(identity.uuid)};
-    log.bytes = file_bytes("d/LOG", &size);
-    log.size = size;
-    log.epoch = identity.epoch + 1;
-    log.crc = identity.crc;
-    static const lx__set_item change = {LABEL, 2, {0}};
-    log_add(&log, &(struct frame){.length = 5, .rows = 5, .flags = SYNCED, .next_chunk = 1,
-                                  .sets = &change, .set_count = 1});
-    file_put("d/LOG", log.bytes, log.size);
-    log_free(&log);
-
+    struct shown shown = make_changed("d");
+    lx_dataset *before = open_dataset("d");
     lx_writer *writer = records_reopen("d", NULL);
-    records_append(writer, 3);
-    lx_status status = lx_writer_seal(writer, &error);
-    expect_error(status, LX_ERR_UNSUPPORTED, "fold", "");
-    records_append(writer, 2); /* it goes on without a rollback */
+    shown_append(&shown, writer, 60, 3);
+    seal(writer);
     close_writer(writer);
-    dataset = open_dataset("d");
-    ck_assert_uint_eq(lx_dataset_get_length(dataset), 10);
-    uint64_t index = 2, label = 1;
-    unit_ok(lx_dataset_gather(dataset, LABEL, &index, 1, &label, 8, &error));
-    ck_assert_uint_eq(label, 0); /* changed, and still so */
-    expect_value(dataset, LABEL, 1);
-    for (index = 5; index < 10; index++)
-        for (int field = 0; field < FIELDS; field++)
-            expect_value(dataset, field, index);
-    lx_dataset_close(dataset);
+    expect_shown("d", &shown);
+    ck_assert(says_sealed("d"));
+    ck_assert_uint_eq(generation_of("d"), 1);
+    ck_assert_uint_eq(file_size("d/wave.offset.1"), shown.length * 16);
+    ck_assert(file_exists("d/wave.offset")); /* somebody reads it */
+    unit_ok(lx_dataset_refresh(before, NULL, &error));
+    expect_shown_by(before, &shown);
+    lx_dataset_close(before);
+    /* It can be taken off, changed, and put on again. */
+    for (uint64_t i = 0; i < 3; i++) {
+        unit_ok(lx_dataset_unseal("d", &error));
+        records_delete("d", &shown, 5);
+        writer = records_reopen("d", NULL);
+        seal(writer);
+        close_writer(writer);
+        expect_shown("d", &shown);
+    }
+    ck_assert_uint_eq(generation_of("d"), 4);
+    ck_assert_uint_eq(directory_count("d"), 4 + 2 * FIELDS);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(nothing_to_fold_keeps_the_generation)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct shown shown = make_changed("d");
+    lx_writer *writer = records_reopen("d", NULL);
+    unit_ok(lx_writer_fold(writer, &error));
+    shown_append(&shown, writer, 60, 3);
+    seal(writer);
+    close_writer(writer);
+    expect_shown("d", &shown);
+    ck_assert(says_sealed("d"));
+    ck_assert_uint_eq(generation_of("d"), 1);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_failure_with_changes_leaves_it_as_it_was_or_ends_the_writer)
+{
+    char *scratch = scratch_make();
+    struct shown shown = make_changed("made");
+    for (unsigned n = 1;; n++) {
+        lx_error error = LX_ERROR_INIT;
+        char path[16];
+        snprintf(path, sizeof path, "d%u", n);
+        directory_copy("made", path);
+        lx_writer *writer = records_reopen(path, NULL);
+        atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
+        lx_status status = lx_writer_seal(writer, &error);
+        atomic_store(&sync_fails_at, 0);
+        expect_shown(path, &shown);
+        if (status == LX_OK) {
+            ck_assert_uint_gt(n, 4 * FIELDS);
+            close_writer(writer);
+            break;
+        }
+        ck_assert_int_eq(status, LX_ERR_POISONED);
+        lx_error_clear(&error);
+        (void)lx_writer_close(writer, NULL);
+        unit_ok(lx_dataset_unseal(path, &error));
+        writer = records_reopen(path, NULL);
+        seal(writer);
+        close_writer(writer);
+        ck_assert(says_sealed(path));
+        expect_shown(path, &shown);
+    }
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_reopen("made", NULL);
+    commit(writer);
+    static const uint64_t limits[] = {0, 50, 300, 630};
+    for (size_t i = 0; i < 4; i++) {
+        limit_files(limits[i]);
+        lx_status status = lx_writer_seal(writer, &error);
+        unlimit_files();
+        expect_error(status, LX_ERR_IO, "", "made");
+        ck_assert_uint_eq(names_with("made", ".1"), 0);
+        unit_ok(lx_writer_rollback(writer, &error));
+    }
+    close_writer(writer);
+    expect_shown("made", &shown);
     scratch_remove(scratch);
 }
 END_TEST
@@ -349,4 +422,5 @@ UNIT_MAIN("zrecord/seal", a_sealed_dataset_is_a_plain_directory, it_says_which_c
           nothing_is_appended_after_it, a_transaction_must_end_before, readers_follow,
           a_full_disk_is_told_and_undone, a_meta_json_that_cannot_be_replaced_leaves_it_as_it_was,
           a_sync_that_fails_never_leaves_a_half, a_chunk_that_was_cut_is_not_filled_up,
-          changes_that_cannot_be_folded_are_refused_and_nothing_is_lost)
+          changes_are_folded_by_the_same_switch, nothing_to_fold_keeps_the_generation,
+          a_failure_with_changes_leaves_it_as_it_was_or_ends_the_writer)
