@@ -10,7 +10,6 @@
 #include "command.h"
 #include "dataset.h"
 #include "failure.h"
-#include "npy.h"
 #include "number.h"
 #include "value.h"
 
@@ -195,8 +194,8 @@ static lx_status count_records(const getting *g, uint64_t *count, lx_error *erro
 
 static lx_status write_npy(getting *g, uint64_t count, lx_error *error)
 {
-    unsigned char header[NPY_HEADER_MAX];
-    size_t size = npy_make_header(g->field, count, header);
+    char header[LX_NPY_HEADER_MAX];
+    size_t size = lx_npy_header(g->field, count, header);
     if (fwrite(header, 1, size, g->to) != size)
         return fail_errno(error, errno, g->request->npy_path, "cannot write");
     return get_all(g, error);

@@ -9,6 +9,7 @@
 #include "importer.h"
 #include "interrupt.h"
 #include "number.h"
+#include "replacement.h"
 #include "report.h"
 #include "threads.h"
 
@@ -17,6 +18,7 @@ enum {
     OPTION_NPY,
     OPTION_COMPRESS,
     OPTION_APPEND,
+    OPTION_REPLACE,
     OPTION_SEAL,
     OPTION_THREADS,
     OPTION_LEVEL,
@@ -29,6 +31,7 @@ static const command_option options[] = {
     {OPTION_NPY, "npy", "F=FILE", "field F from an .npy file; give it once for each field"},
     {OPTION_COMPRESS, "compress", "F=raw|flate", "how field F is kept (raw)"},
     {OPTION_APPEND, "append", NULL, "add to a dataset that is there"},
+    {OPTION_REPLACE, "replace", NULL, "take the place of a dataset that is there"},
     {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
     {OPTION_THREADS, "threads", "N", "threads that read files, 0 to 64 (one a processor)"},
     {OPTION_LEVEL, "level", "N", "effort of flate, 1 (fast) to 9 (small) (6)"},
@@ -45,7 +48,7 @@ typedef struct request {
     size_t count;
     char **compress; /**< F=raw or F=flate, as given. */
     size_t compress_count;
-    bool append, seal, quiet, json;
+    bool append, replace, seal, quiet, json;
     bool level_given, chunk_given;
     threads threads;
     uint64_t level, chunk_records, chunk_bytes;
@@ -126,6 +129,9 @@ static lx_status take_option(void *user, const command_option *option, char *val
     case OPTION_APPEND:
         r->append = true;
         return LX_OK;
+    case OPTION_REPLACE:
+        r->replace = true;
+        return LX_OK;
     case OPTION_SEAL:
         r->seal = true;
         return LX_OK;
@@ -175,6 +181,8 @@ static lx_status check_request(request *r, lx_error *error)
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
         status = fail(error, LX_ERR_ARGUMENT, "no field is given: --idx F=FILE or --npy F=FILE");
+    if (status == LX_OK && r->append && r->replace)
+        status = fail(error, LX_ERR_ARGUMENT, "--append and --replace exclude each other");
     if (status == LX_OK && r->append && (r->compress_count != 0 || r->chunk_given))
         status = fail(error, LX_ERR_ARGUMENT,
                       "%s is chosen when a dataset is made and goes not with --append",
@@ -232,6 +240,23 @@ static lx_status print_summary(const request *r, const importer *job, lx_error *
     return LX_OK;
 }
 
+/** Imports to a directory beside the dataset, and puts that in its place. */
+static lx_status replace(importer *job, lx_error *error)
+{
+    replacement other;
+    const char *path = job->path;
+    lx_status status = replacement_begin(&other, path, error);
+    if (status == LX_OK) {
+        job->path = other.made;
+        status = importer_run(job, error);
+        job->path = path;
+    }
+    if (status == LX_OK)
+        status = replacement_finish(&other, error);
+    replacement_end(&other);
+    return status;
+}
+
 static lx_status do_request(request *r, lx_error *error)
 {
     progress bar;
@@ -253,7 +278,7 @@ static lx_status do_request(request *r, lx_error *error)
     if (status == LX_OK)
         status = fill_writer_options(r, &job, error);
     if (status == LX_OK)
-        status = importer_run(&job, error);
+        status = r->replace ? replace(&job, error) : importer_run(&job, error);
     progress_clear(&bar);
     advise(error, LX_ERR_CANCELED, "nothing was imported");
     if (status == LX_OK)
@@ -285,9 +310,10 @@ const command import_command = {
     .summary = "put arrays from files into a dataset, one record an element of their first axis",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "DIR is made, or has to be empty; with --append it is a dataset. All files need\n"
-             "the same number of records. Either all of them are imported, durably, or nothing\n"
-             "is. Files may be gzipped, whatever they are called, and may be pipes.\n",
+    .notes = "DIR is made, or has to be empty; with --append it is a dataset, with --replace it may\n"
+             "be one: then the new one is made as DIR.new, and takes its place when it is whole.\n"
+             "All files need the same number of records. Either all of them are imported,\n"
+             "durably, or nothing is. Files may be gzipped, whatever they are called, and may be pipes.\n",
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"

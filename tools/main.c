@@ -12,8 +12,9 @@
 #include "interrupt.h"
 
 static const command *const commands[] = {
-    &import_command, &stat_command,   &get_command,  &verify_command,
-    &repair_command, &backup_command, &seal_command, &sample_command};
+    &import_command,    &export_command, &copy_command,   &stat_command,
+    &get_command,       &verify_command, &repair_command, &backup_command,
+    &rebalance_command, &seal_command,   &unseal_command, &sample_command};
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static void print_usage(FILE *to)
@@ -21,7 +22,7 @@ static void print_usage(FILE *to)
     fprintf(to, "Usage: loaderx COMMAND [ARGUMENT...]\n"
                 "Stores of records that feed training.\n\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\nOptions:\n"
                 "  -h, --help     print this help; loaderx COMMAND --help tells of a command\n"
                 "  -V, --version  print the version of the command and of the library\n"
@@ -31,7 +32,7 @@ static void print_usage(FILE *to)
 
 static lx_status fail_command(const char *name, lx_error *error)
 {
-    char names[128] = "";
+    char names[256] = "";
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, " %s", commands[i]->name);

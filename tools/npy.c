@@ -231,28 +231,3 @@ lx_status npy_read_header(input *in, array_header *header, lx_error *error)
     free(text);
     return status;
 }
-
-size_t npy_make_header(const lx_field *field, uint64_t length, unsigned char *text)
-{
-    char *dict = (char *)text + MAGIC_SIZE + 4;
-    size_t room = NPY_HEADER_MAX - MAGIC_SIZE - 4, used = 0, size;
-    const char *code = "";
-    for (size_t i = 0; i < TYPE_COUNT; i++)
-        if (types[i].dtype == field->dtype)
-            code = types[i].code;
-    used += (size_t)snprintf(dict, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                             lx_dtype_get_size(field->dtype) == 1 ? '|' : '<', code);
-    used += (size_t)snprintf(dict + used, room - used, "%" PRIu64 ",", length);
-    for (size_t i = 0; i < field->ndim; i++)
-        used += (size_t)snprintf(dict + used, room - used, "%s%" PRIu64 "%s", " ",
-                                 field->shape[i], i + 1 < field->ndim ? "," : "");
-    used += (size_t)snprintf(dict + used, room - used, "), }");
-    size = MAGIC_SIZE + 4 + used + 1;
-    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    memcpy(text, MAGIC "\x01\x00", MAGIC_SIZE + 2);
-    text[MAGIC_SIZE + 2] = (unsigned char)((size - MAGIC_SIZE - 4) & 0xff);
-    text[MAGIC_SIZE + 3] = (unsigned char)((size - MAGIC_SIZE - 4) >> 8);
-    memset(dict + used, ' ', (size_t)((char *)text + size - (dict + used)));
-    text[size - 1] = '\n';
-    return size;
-}

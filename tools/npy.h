@@ -19,17 +19,4 @@
  */
 lx_status npy_read_header(input *in, array_header *header, lx_error *error);
 
-/** Bytes in which each header that npy_make_header() makes fits: 65 extents of 20 digits. */
-#define NPY_HEADER_MAX 2048
-
-/**
- * Makes the header of a little-endian array in C order of version 1.0.
- *
- * @param[in]  field   Dtype and shape of a record, dense.
- * @param[in]  length  Records.
- * @param[out] text    #NPY_HEADER_MAX bytes.
- * @return How many bytes of @p text it takes, a multiple of 64.
- */
-size_t npy_make_header(const lx_field *field, uint64_t length, unsigned char *text);
-
 #endif

@@ -272,6 +272,74 @@ LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
  */
 LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);
 
+/* ------------------------------------------------------------------ export */
+
+/** What an export did. */
+typedef struct lx_export {
+    uint64_t records;       /**< Records that were looked at. */
+    uint64_t bytes;         /**< Bytes of values that were written. */
+    uint64_t missing;       /**< Records that have no value. */
+    uint64_t first_missing; /**< The index of the first of them; #LX_NONE if there is none. */
+    uint64_t reserved[4];   /**< Zero. */
+} lx_export;
+
+/** Bytes in which each header of lx_npy_header() fits. */
+#define LX_NPY_HEADER_MAX 2048
+
+/**
+ * Makes the header of an .npy file, version 1.0, for an array of records.
+ *
+ * @param[in]  field   A dense field.
+ * @param[in]  length  Records.
+ * @param[out] header  The header.
+ * @return Its bytes, a multiple of 64. The records follow, little-endian, one after another.
+ */
+LX_API size_t lx_npy_header(const lx_field *field, uint64_t length,
+                            char header[LX_NPY_HEADER_MAX]);
+
+/**
+ * Writes records of a dense field to an .npy file, as one array of shape (count, *shape). Records
+ * that are missing are zeros in it.
+ *
+ * @param[in]  dataset   A dataset.
+ * @param[in]  field     Position of a dense field in the schema.
+ * @param[in]  indices   @p count records, in any order; NULL: all of them.
+ * @param[in]  count     How many; of no meaning where @p indices is NULL.
+ * @param[in]  path      The file; one that is there is replaced, and removed after a failure.
+ * @param[in]  progress  Told how far it is; may be NULL.
+ * @param[in]  user      Given to it.
+ * @param[out] result    What was done; may be NULL. Written on success only.
+ * @param[out] error     Where a failure is told; may be NULL.
+ * @retval LX_ERR_RANGE     There is no such record; nothing was written.
+ * @retval LX_ERR_ARGUMENT  There is no such field, or it is one of bytes.
+ * @retval LX_ERR_CORRUPT   A record is damaged; the error tells which.
+ * @retval LX_ERR_IO        The system refused; errno tells why.
+ * @return Else what @p progress returned.
+ */
+LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                       uint64_t count, const char *path,
+                                       lx_progress_function progress, void *user,
+                                       lx_export *result, lx_error *error);
+
+/** Longest suffix of a file, without the NUL. */
+#define LX_SUFFIX_MAX 32
+
+/**
+ * Writes records of any field to a file each, named by the index with eight digits at least.
+ * Records that are missing have none.
+ *
+ * @param[in]  path    A directory, made if need be. A file of such a name that is there is an error,
+ *                     and not replaced.
+ * @param[in]  suffix  Behind the number, ".png" say; NULL: nothing.
+ * @retval LX_ERR_EXISTS  A file of that name is there.
+ * @return Else as lx_dataset_export_npy(), whose other arguments are the same. What was written
+ *         before a failure stays.
+ */
+LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field,
+                                         const uint64_t *indices, uint64_t count, const char *path,
+                                         const char *suffix, lx_progress_function progress,
+                                         void *user, lx_export *result, lx_error *error);
+
 LX_END_DECLS
 
 #endif

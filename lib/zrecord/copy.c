@@ -189,7 +189,12 @@ lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *in
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
         return status;
-    copying c = {.writer = writer, .from = lx__dataset_pin(from)};
+    copying c = {.writer = writer};
+    status = lx__dataset_pin_newest(from, &c.from, error);
+    if (status != LX_OK) {
+        lx__writer_leave(writer);
+        return status;
+    }
     if (indices == NULL && count == LX_NONE)
         count = c.from->state.length;
     status = copy(&c, from->schema, indices, count, first, error);

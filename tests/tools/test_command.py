@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-COMMANDS = ['import', 'stat', 'get', 'verify', 'repair', 'backup', 'seal', 'sample']
+COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'rebalance',
+            'seal', 'unseal', 'sample']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 
@@ -47,11 +48,11 @@ def test_version(loaderx, option):
     assert re.fullmatch(r'loaderx (\d+\.\d+\.\d+) \(libloaderx \1\)\n', loaderx.text(option))
 
 
-@pytest.mark.parametrize('word', ['mend', 'export', 'bench', '--nothing', ''])
+@pytest.mark.parametrize('word', ['pack', 'exports', 'bench', '--nothing', ''])
 def test_unknown_command(loaderx, word):
     done = loaderx(word)
     assert done.returncode == 2 and done.stdout == b''
-    assert f"'{word}'; the commands are: import stat" in done.stderr.decode()
+    assert f"'{word}'; the commands are: import export" in done.stderr.decode()
 
 
 @pytest.mark.parametrize('command', COMMANDS)
@@ -77,7 +78,7 @@ def test_manual_page_has_the_commands(loaderx):
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (['import', '--replace'], 'there is no option --replace'),
+    (['import', '--instead'], 'there is no option --instead'),
     (['import', '--files=F=x'], 'there is no option --files'),
     (['stat', '-x'], 'there is no option -x'),
     (['stat', '--json=1'], '--json takes no value'),

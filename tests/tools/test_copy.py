@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""loaderx copy: subsets, splits, merges, and what does not fit together."""
+
+from arrays import values, write_idx
+
+
+def labels(loaderx, name):
+    text = loaderx.text('get', name, ':', '--field', 'label')
+    return [int(line.split()[-1]) for line in text.splitlines()]
+
+
+def test_all(loaderx, images):
+    assert loaderx.text('copy', 'images', 'twin') == 'twin: copied 20 records; there are 20 now\n'
+    assert labels(loaderx, 'twin') == list(range(20))
+    assert loaderx.text('verify', 'twin', '-q') == ''
+
+
+def test_split_and_merge(loaderx, images):
+    loaderx.text('copy', 'images', 'head', '--range', ':5')
+    loaderx.text('copy', 'images', 'tail', '--range', '5:', '--seal')
+    report = loaderx.json('copy', 'tail', 'head', 'whole')
+    assert (report['records'], report['length']) == (20, 20)
+    assert labels(loaderx, 'whole') == [*range(5, 20), *range(5)]
+
+
+def test_indices(loaderx, folder, images):
+    (folder / 'list').write_text('7\n7\n0\n19\n')
+    loaderx.text('copy', 'images', 'some', '--indices', 'list')
+    assert labels(loaderx, 'some') == [7, 7, 0, 19]
+
+
+def test_fields(loaderx, images):
+    loaderx.text('copy', 'images', 'some', '--field', 'label')
+    assert [field['name'] for field in loaderx.json('stat', 'some')['fields']] == ['label']
+    assert labels(loaderx, 'some') == list(range(20))
+
+
+def test_append(loaderx, images):
+    loaderx.text('copy', 'images', 'twin')
+    loaderx.text('copy', 'images', 'twin', '--append', '--range', ':2')
+    assert labels(loaderx, 'twin') == [*range(20), 0, 1]
+
+
+def test_a_field_that_is_not_there_is_missing(loaderx, images):
+    loaderx.text('copy', 'images', 'some', '--field', 'label')
+    loaderx.text('copy', 'images', 'some', 'both')
+    fields = {field['name']: field for field in loaderx.json('stat', 'both')['fields']}
+    assert fields['data']['missing'] == 20 and fields['label']['missing'] == 0
+
+
+def test_what_does_not_fit(loaderx, folder, images):
+    loaderx.text('import', 'other', '--idx',
+                 'data=' + write_idx(folder / 'd', values('uint8', (3, 2, 2))))
+    line = loaderx.fails(1, 'copy', 'images', 'other', 'both')
+    assert 'another dtype or shape' in line
+    assert not (folder / 'both').exists()
+
+
+def test_damage_leaves_nothing(loaderx, folder, images):
+    chunk = folder / 'images' / 'chunk' / '0.zr'
+    data = bytearray(chunk.read_bytes())
+    data[5] ^= 1
+    chunk.write_bytes(data)
+    assert "field 'data', record 0" in loaderx.fails(1, 'copy', 'images', 'twin')
+    assert not (folder / 'twin').exists()
+
+
+def test_wrong_calls(loaderx, folder, images):
+    assert 'SOURCE or DIR' in loaderx.fails(2, 'copy', 'images')
+    assert 'exclude' in loaderx.fails(2, 'copy', 'images', 'x', '--range', ':', '--indices', 'y')
+    assert '--append' in loaderx.fails(2, 'copy', 'images', 'images')
+    assert '--field' in loaderx.fails(2, 'copy', 'images', 'x', '--append', '--field', 'label')
+    (folder / 'list').write_text('3\nfour\n')
+    assert 'four' in loaderx.fails(2, 'copy', 'images', 'x', '--indices', 'list')
+    (folder / 'list').write_text('30\n')
+    assert '30' in loaderx.fails(2, 'copy', 'images', 'x', '--indices', 'list')
+    assert not (folder / 'x').exists()

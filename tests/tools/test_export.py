@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""loaderx export: arrays and files, and what cannot be one."""
+
+import numpy as np
+
+
+def test_npy(loaderx, folder, images):
+    data, label = images
+    text = loaderx.text('export', 'images', '--npy', 'data=d.npy', '--npy', 'label=l.npy')
+    assert text.splitlines()[0] == "d.npy: 20 records of 'data', 240 bytes"
+    assert np.array_equal(np.load(folder / 'd.npy'), data)
+    assert np.array_equal(np.load(folder / 'l.npy'), label)
+
+
+def test_range(loaderx, folder, images):
+    data, _ = images
+    loaderx.text('export', 'images', '--npy', 'data=d.npy', '--range', '-3:')
+    assert np.array_equal(np.load(folder / 'd.npy'), data[-3:])
+    loaderx.text('export', 'images', '--npy', 'data=d.npy', '--range', '5:5')
+    assert np.load(folder / 'd.npy').shape == (0, 4, 3)
+
+
+def test_files(loaderx, folder, images):
+    data, _ = images
+    loaderx.text('export', 'images', '--files', 'data=out', '--suffix', '.raw', '--range', '18:')
+    assert sorted(path.name for path in (folder / 'out').iterdir()) == ['00000018.raw',
+                                                                        '00000019.raw']
+    assert (folder / 'out' / '00000019.raw').read_bytes() == data[19].tobytes()
+    line = loaderx.fails(2, 'export', 'images', '--files', 'data=out', '--suffix', '.raw',
+                         '--range', '19:')
+    assert '00000019.raw' in line
+
+
+def test_missing_records(loaderx, folder, varied):
+    report = loaderx.json('export', 'varied', '--files', 'text=texts', '--npy', 'number=n.npy')
+    files, array = report['exports']
+    assert files['records'] == array['records'] == 4
+    assert len(list((folder / 'texts').iterdir())) == 4 - files['missing']
+    assert np.load(folder / 'n.npy').shape[0] == 4
+
+
+def test_what_makes_no_array(loaderx, folder, varied):
+    assert '--files' in loaderx.fails(2, 'export', 'varied', '--npy', 'text=t.npy')
+    assert not (folder / 't.npy').exists()
+
+
+def test_wrong_calls(loaderx, images):
+    assert '--npy F=FILE' in loaderx.fails(2, 'export', 'images')
+    assert 'is not F=FILE' in loaderx.fails(2, 'export', 'images', '--npy', 'data')
+    assert '--suffix' in loaderx.fails(2, 'export', 'images', '--npy', 'data=x', '--suffix', '.a')
+    assert "'nothing'" in loaderx.fails(2, 'export', 'images', '--npy', 'nothing=x')
+    loaderx.fails(2, 'export', 'images', '--files', 'data=x', '--suffix', '/a')

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""loaderx import --replace: the new dataset in the place of the old one, or the old one."""
+
+import pytest
+
+from arrays import values, write_idx
+
+
+@pytest.fixture
+def other(folder):
+    """The arguments that import five other images."""
+    return '--idx', 'data=' + write_idx(folder / 'other', values('uint8', (5, 4, 3)))
+
+
+def test_replace(loaderx, folder, images, other):
+    before = loaderx.json('stat', 'images')
+    loaderx.text('import', 'images', '--replace', *other)
+    after = loaderx.json('stat', 'images')
+    assert after['length'] == 5 and after['uuid'] != before['uuid']
+    assert not (folder / 'images.new').exists()
+
+
+def test_where_nothing_is(loaderx, folder, other):
+    loaderx.text('import', 'images/', '--replace', *other)
+    assert loaderx.json('stat', 'images')['length'] == 5
+    (folder / 'empty').mkdir()
+    loaderx.text('import', 'empty', '--replace', *other)
+    assert loaderx.json('stat', 'empty')['length'] == 5
+
+
+def test_a_sealed_one(loaderx, images, other):
+    loaderx.text('seal', 'images')
+    loaderx.text('import', 'images', '--replace', *other)
+    assert loaderx.json('stat', 'images')['length'] == 5
+
+
+def test_a_failure_leaves_the_old_one(loaderx, folder, images):
+    (folder / 'bad').write_bytes(b'no array at all')
+    loaderx.fails(1, 'import', 'images', '--replace', '--idx', 'data=bad')
+    assert loaderx.json('stat', 'images')['length'] == 20
+    assert not (folder / 'images.new').exists()
+
+
+def test_what_is_no_dataset_is_not_replaced(loaderx, folder, other):
+    (folder / 'mine').mkdir()
+    (folder / 'mine' / 'notes').write_text('mine')
+    assert 'not replaced' in loaderx.fails(2, 'import', 'mine', '--replace', *other)
+    (folder / 'file').write_text('mine')
+    loaderx.fails(2, 'import', 'file', '--replace', *other)
+    assert (folder / 'mine' / 'notes').read_text() == 'mine'
+    assert (folder / 'file').read_text() == 'mine'
+
+
+def test_wrong_calls(loaderx, other):
+    line = loaderx.fails(2, 'import', 'x', '--replace', '--append', *other)
+    assert 'exclude each other' in line

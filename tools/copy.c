@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx copy: records of one or more datasets to another one, as they are stored. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "dataset.h"
+#include "directory.h"
+#include "failure.h"
+#include "interrupt.h"
+#include "number.h"
+#include "progress.h"
+#include "report.h"
+
+/* Records between two looks whether a signal has come. */
+#define SLICE 1024
+
+enum { OPTION_FIELD = OPTION_OWN, OPTION_RANGE, OPTION_INDICES, OPTION_APPEND, OPTION_SEAL };
+
+static const command_option options[] = {
+    {OPTION_FIELD, "field", "F", "a field to copy; may be given several times (all)"},
+    {OPTION_RANGE, "range", "A:B", "records A to B of each source, without B, as in Python (all)"},
+    {OPTION_INDICES, "indices", "FILE", "the records that FILE lists, one index a line"},
+    {OPTION_APPEND, "append", NULL, "add to a dataset that is there"},
+    {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
+    QUIET_OPTION("no progress bar and no summary"),
+    JSON_OPTION("the summary as JSON"),
+};
+
+/** What the command line asks for, and what was done. */
+typedef struct request {
+    const char **paths; /* sources, then the one that is written */
+    size_t path_count;
+    const char **fields;
+    size_t field_count;
+    const char *indices_path;
+    index_range range;
+    bool range_given, append, seal, quiet, json;
+    uint64_t *indices; /* of --indices */
+    uint64_t index_count;
+    progress bar;
+    uint64_t records, length;
+} request;
+
+/* ---- the command line */
+
+static lx_status add_text(const char ***list, size_t *count, const char *text, lx_error *error)
+{
+    const char **more = realloc(*list, (*count + 1) * sizeof *more);
+    if (more == NULL)
+        return fail_memory(error, "an argument");
+    *list = more;
+    more[(*count)++] = text;
+    return LX_OK;
+}
+
+static lx_status take_option(void *user, const command_option *option, char *value,
+                             lx_error *error)
+{
+    request *r = user;
+    switch (option->id) {
+    case OPTION_FIELD:
+        return add_text(&r->fields, &r->field_count, value, error);
+    case OPTION_RANGE:
+        r->range_given = true;
+        return index_range_parse(value, &r->range, error);
+    case OPTION_INDICES:
+        r->indices_path = value;
+        return LX_OK;
+    default:
+        r->append = r->append || option->id == OPTION_APPEND;
+        r->seal = r->seal || option->id == OPTION_SEAL;
+        r->quiet = r->quiet || option->id == 'q';
+        r->json = r->json || option->id == OPTION_JSON;
+        return LX_OK;
+    }
+}
+
+static lx_status take_argument(void *user, const char *text, lx_error *error)
+{
+    request *r = user;
+    return add_text(&r->paths, &r->path_count, text, error);
+}
+
+static lx_status check_request(const request *r, lx_error *error)
+{
+    if (r->path_count < 2)
+        return fail(error, LX_ERR_ARGUMENT, "SOURCE or DIR is missing");
+    if (r->range_given && r->indices_path != NULL)
+        return fail(error, LX_ERR_ARGUMENT, "--range and --indices exclude each other");
+    if (r->append && r->field_count != 0)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "the fields are those of the dataset: --field goes not with --append");
+    return LX_OK;
+}
+
+static lx_status read_indices(request *r, lx_error *error)
+{
+    char *line = NULL;
+    size_t size = 0, capacity = 0;
+    lx_status status = LX_OK;
+    if (r->indices_path == NULL)
+        return LX_OK;
+    FILE *from = strcmp(r->indices_path, "-") == 0 ? stdin : fopen(r->indices_path, "r");
+    if (from == NULL)
+        return fail_errno(error, errno, r->indices_path, "cannot open");
+    while (status == LX_OK && getline(&line, &size, from) != -1) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (r->index_count == capacity) {
+            capacity = capacity < 1024 ? 1024 : capacity * 2;
+            uint64_t *more = realloc(r->indices, capacity * sizeof *more);
+            if (more == NULL) {
+                status = fail_memory(error, "the indices");
+                break;
+            }
+            r->indices = more;
+        }
+        status = number_parse("--indices", line, &r->indices[r->index_count], error);
+        if (status == LX_OK)
+            r->index_count++;
+        else
+            locate(error, r->indices_path, NULL, r->index_count, LX_NONE);
+    }
+    free(line);
+    if (from != stdin)
+        fclose(from);
+    return status;
+}
+
+/* ---- one source */
+
+/** The records of a source: a list in memory of the caller, or of @p made. */
+static lx_status choose_records(const request *r, lx_dataset *source, uint64_t **made,
+                                uint64_t *count, lx_error *error)
+{
+    uint64_t first = 0, end = lx_dataset_get_length(source);
+    *made = NULL;
+    if (r->indices_path != NULL) {
+        *count = r->index_count;
+        return LX_OK;
+    }
+    if (r->range_given) {
+        lx_status status = index_range_resolve(&r->range, end, &first, &end, error);
+        locate(error, lx_dataset_get_path(source), NULL, LX_NONE, LX_NONE);
+        if (status != LX_OK)
+            return status;
+    }
+    *count = end - first;
+    *made = malloc((size_t)(*count + 1) * sizeof **made);
+    if (*made == NULL)
+        return fail_memory(error, "the indices");
+    for (uint64_t i = 0; i < *count; i++)
+        (*made)[i] = first + i;
+    return LX_OK;
+}
+
+static lx_status copy_source(request *r, lx_dataset *source, lx_writer *writer, lx_error *error)
+{
+    uint64_t *made, count = 0;
+    lx_status status = choose_records(r, source, &made, &count, error);
+    const uint64_t *indices = made != NULL ? made : r->indices;
+    /* No record at all is copied, too: names and forms of the fields are to be checked. */
+    if (status == LX_OK && count == 0)
+        status = lx_writer_copy(writer, source, NULL, 0, NULL, error);
+    for (uint64_t done = 0; status == LX_OK && done < count;) {
+        uint64_t slice = count - done < SLICE ? count - done : SLICE;
+        status = lx_writer_copy(writer, source, indices + done, slice, NULL, error);
+        done += slice;
+        progress_update(&r->bar, done, count, 0);
+        if (status == LX_OK)
+            status = interrupt_check(error);
+    }
+    r->records += status == LX_OK ? count : 0;
+    free(made);
+    return status;
+}
+
+static lx_status copy_all(request *r, lx_dataset **sources, lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx_writer_begin(writer, error);
+    for (size_t i = 0; status == LX_OK && i + 1 < r->path_count; i++) {
+        progress_begin(&r->bar, "copy", r->quiet);
+        status = copy_source(r, sources[i], writer, error);
+        progress_clear(&r->bar);
+    }
+    if (status == LX_OK)
+        status = lx_writer_end(writer, error);
+    r->length = lx_writer_get_length(writer);
+    if (status == LX_OK && r->seal)
+        status = lx_writer_seal(writer, error);
+    advise(error, LX_ERR_CANCELED, "nothing was copied");
+    return status;
+}
+
+/* ---- the dataset that is written */
+
+static lx_status add_field(lx_schema *schema, const lx_field *field, lx_error *error)
+{
+    return lx_schema_add_field(schema, field->name, field->dtype, field->shape, field->ndim,
+                               field->compression, error);
+}
+
+/** The fields that are asked for, or all those of the first source. */
+static lx_status fill_schema(const request *r, const lx_schema *from, lx_schema *schema,
+                             lx_error *error)
+{
+    lx_status status = LX_OK;
+    size_t position;
+    for (size_t i = 0; r->field_count == 0 && status == LX_OK && i < lx_schema_get_count(from); i++)
+        status = add_field(schema, lx_schema_get_field(from, i), error);
+    for (size_t i = 0; status == LX_OK && i < r->field_count; i++) {
+        status = lx_schema_find_field(from, r->fields[i], &position, error);
+        locate(error, r->paths[0], NULL, LX_NONE, LX_NONE);
+        if (status == LX_OK)
+            status = add_field(schema, lx_schema_get_field(from, position), error);
+    }
+    return status;
+}
+
+static lx_status append(request *r, lx_dataset **sources, const lx_writer_options *made,
+                        lx_error *error)
+{
+    lx_writer *writer = NULL;
+    lx_status status = dataset_open_writer(r->paths[r->path_count - 1], made, &writer, error);
+    advise(error, LX_ERR_NOT_FOUND, "without --append a new dataset is made");
+    advise(error, LX_ERR_STATE, "loaderx unseal opens it to changes");
+    if (status != LX_OK)
+        return status;
+    status = copy_all(r, sources, writer, error);
+    if (status != LX_OK)
+        (void)lx_writer_rollback(writer, NULL); /* what cannot be undone was not committed either */
+    lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
+    return status != LX_OK ? status : closed;
+}
+
+static lx_status create(request *r, lx_dataset **sources, const lx_writer_options *options_made,
+                        lx_error *error)
+{
+    bool made = false;
+    const char *path = r->paths[r->path_count - 1];
+    lx_writer *writer = NULL;
+    lx_schema *schema = lx_schema_new();
+    lx_status status = schema != NULL ? LX_OK : fail_memory(error, "a schema");
+    if (status == LX_OK)
+        status = fill_schema(r, lx_dataset_get_schema(sources[0]), schema, error);
+    if (status == LX_OK)
+        status = directory_make(path, &made, error);
+    if (status == LX_OK)
+        status = lx_writer_create(path, schema, options_made, &writer, error);
+    advise(error, LX_ERR_EXISTS, "--append adds to a dataset, and another DIR makes another");
+    lx_schema_free(schema);
+    if (writer == NULL) {
+        if (made)
+            directory_discard(path, made, false);
+        return status;
+    }
+    status = copy_all(r, sources, writer, error);
+    if (status != LX_OK) {
+        (void)lx_writer_rollback(writer, NULL);
+        directory_discard(path, made, true); /* before close gives up the lock */
+    }
+    lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
+    return status != LX_OK ? status : closed;
+}
+
+/* ---- doing it */
+
+static lx_status print_result(const request *r, lx_error *error)
+{
+    const char *path = r->paths[r->path_count - 1];
+    double seconds = progress_seconds(&r->bar);
+    if (r->json)
+        return report_print(json_pack("{s:o, s:o, s:o, s:f, s:b}", "path", report_text(path),
+                                      "records", report_number(r->records), "length",
+                                      report_number(r->length), "seconds", seconds, "sealed",
+                                      r->seal),
+                            error);
+    if (!r->quiet)
+        printf("%s: copied %" PRIu64 " records; there are %" PRIu64 " now%s\n", path, r->records,
+               r->length, r->seal ? "; sealed" : "");
+    return LX_OK;
+}
+
+static lx_status do_request(request *r, lx_error *error)
+{
+    lx_writer_options *made = lx_writer_options_new();
+    lx_dataset **sources = calloc(r->path_count, sizeof *sources);
+    lx_status status =
+        made != NULL && sources != NULL ? LX_OK : fail_memory(error, "the datasets");
+    /* There is one commit, at the end: it is to be durable when it is said to be done. */
+    if (status == LX_OK)
+        status = lx_writer_options_set_durability(made, LX_DURABILITY_FULL, error);
+    if (status == LX_OK)
+        status = read_indices(r, error);
+    for (size_t i = 0; status == LX_OK && i + 1 < r->path_count; i++)
+        status = dataset_open(r->paths[i], &sources[i], error);
+    interrupt_catch();
+    progress_begin(&r->bar, "copy", r->quiet);
+    if (status == LX_OK)
+        status = (r->append ? append : create)(r, sources, made, error);
+    for (size_t i = 0; sources != NULL && i < r->path_count; i++)
+        lx_dataset_close(sources[i]);
+    free(sources);
+    lx_writer_options_free(made);
+    return status == LX_OK ? print_result(r, error) : status;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    request r = {0};
+    const command_line line = {take_option, take_argument, &r};
+    lx_status status = command_parse(&copy_command, argc, argv, &line, error);
+    if (status == LX_OK)
+        status = check_request(&r, error);
+    if (status == LX_OK)
+        status = do_request(&r, error);
+    free(r.paths);
+    free(r.fields);
+    free(r.indices);
+    return status;
+}
+
+const command copy_command = {
+    .name = "copy",
+    .arguments = "SOURCE... DIR [OPTION...]",
+    .summary = "copy records of datasets to another one, as they are stored",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "Nothing is decompressed and compressed again. DIR is made, with the fields of the\n"
+             "first SOURCE, or has to be empty; with --append it is a dataset. A field that a\n"
+             "SOURCE does not have is missing in its records. Either all is copied, or nothing.\n"
+             "A subset is a copy with --range or --indices, a split several of these, a merge a\n"
+             "copy of several datasets.\n",
+    .examples = "  loaderx copy fashion train --range :50000\n"
+                "  loaderx copy fashion test --range 50000: --seal\n"
+                "  loaderx copy part-0 part-1 part-2 whole\n"
+                "  loaderx sample --length 60000 --order shuffle --count 100 |\n"
+                "      loaderx copy fashion hundred --indices -\n",
+    .run = run};

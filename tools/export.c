@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx export: writes fields to .npy files, and to files of their own. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "dataset.h"
+#include "failure.h"
+#include "interrupt.h"
+#include "number.h"
+#include "progress.h"
+#include "report.h"
+
+enum { OPTION_NPY = OPTION_OWN, OPTION_FILES, OPTION_SUFFIX, OPTION_RANGE };
+
+static const command_option options[] = {
+    {OPTION_NPY, "npy", "F=FILE", "dense field F as one array to an .npy file"},
+    {OPTION_FILES, "files", "F=FOLDER", "each record of field F to a file of its own"},
+    {OPTION_SUFFIX, "suffix", "TEXT", "behind the number in the names of these files"},
+    {OPTION_RANGE, "range", "A:B", "records A to B, without B, as in Python (all)"},
+    QUIET_OPTION("no progress bar and no summary"),
+    JSON_OPTION("the summary as JSON"),
+};
+
+/** One field, and where it goes. */
+typedef struct target {
+    const char *field, *path;
+    bool files;
+    lx_export done;
+} target;
+
+/** What the command line asks for, and how far it is. */
+typedef struct request {
+    const char *path, *suffix;
+    target *targets;
+    size_t count;
+    index_range range;
+    bool range_given, quiet, json;
+    progress bar;
+    lx_error *error;
+} request;
+
+/* ---- the command line */
+
+static lx_status take_target(request *r, const command_option *option, char *text,
+                             lx_error *error)
+{
+    char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0')
+        return fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
+                    option->value);
+    target *more = realloc(r->targets, (r->count + 1) * sizeof *more);
+    if (more == NULL)
+        return fail_memory(error, "a field");
+    *equals = '\0';
+    r->targets = more;
+    more[r->count++] =
+        (target){.field = text, .path = equals + 1, .files = option->id == OPTION_FILES};
+    return LX_OK;
+}
+
+static lx_status take_option(void *user, const command_option *option, char *value,
+                             lx_error *error)
+{
+    request *r = user;
+    switch (option->id) {
+    case OPTION_NPY:
+    case OPTION_FILES:
+        return take_target(r, option, value, error);
+    case OPTION_SUFFIX:
+        r->suffix = value;
+        return LX_OK;
+    case OPTION_RANGE:
+        r->range_given = true;
+        return index_range_parse(value, &r->range, error);
+    default:
+        r->quiet = r->quiet || option->id == 'q';
+        r->json = r->json || option->id == OPTION_JSON;
+        return LX_OK;
+    }
+}
+
+static lx_status take_argument(void *user, const char *text, lx_error *error)
+{
+    request *r = user;
+    return command_take_directory(&r->path, text, error);
+}
+
+static lx_status check_request(const request *r, lx_error *error)
+{
+    bool files = false;
+    for (size_t i = 0; i < r->count; i++)
+        files = files || r->targets[i].files;
+    lx_status status = command_need_directory(r->path, error);
+    if (status == LX_OK && r->count == 0)
+        status = fail(error, LX_ERR_ARGUMENT,
+                      "no field is given: --npy F=FILE or --files F=FOLDER");
+    if (status == LX_OK && r->suffix != NULL && !files)
+        status = fail(error, LX_ERR_ARGUMENT, "--suffix is of no use without --files F=FOLDER");
+    return status;
+}
+
+/* ---- doing it */
+
+static lx_status advanced(uint64_t done, uint64_t total, void *user)
+{
+    request *r = user;
+    progress_update(&r->bar, done, total, 0);
+    return interrupt_check(r->error);
+}
+
+/** The records of the range, as the library wants them; NULL with LX_OK: all. */
+static lx_status list_records(const request *r, lx_dataset *dataset, uint64_t **indices,
+                              uint64_t *count, lx_error *error)
+{
+    uint64_t first, end;
+    *indices = NULL;
+    if (!r->range_given)
+        return LX_OK;
+    lx_status status =
+        index_range_resolve(&r->range, lx_dataset_get_length(dataset), &first, &end, error);
+    locate(error, r->path, NULL, LX_NONE, LX_NONE);
+    if (status != LX_OK)
+        return status;
+    *count = end - first;
+    *indices = malloc((size_t)(*count + 1) * sizeof **indices);
+    if (*indices == NULL)
+        return fail_memory(error, "the indices");
+    for (uint64_t i = 0; i < *count; i++)
+        (*indices)[i] = first + i;
+    return LX_OK;
+}
+
+static lx_status export_target(request *r, lx_dataset *dataset, target *to,
+                               const uint64_t *indices, uint64_t count, lx_error *error)
+{
+    size_t field;
+    lx_status status =
+        lx_schema_find_field(lx_dataset_get_schema(dataset), to->field, &field, error);
+    locate(error, r->path, NULL, LX_NONE, LX_NONE);
+    if (status != LX_OK)
+        return status;
+    progress_begin(&r->bar, to->field, r->quiet);
+    if (to->files)
+        status = lx_dataset_export_files(dataset, field, indices, count, to->path, r->suffix,
+                                         advanced, r, &to->done, error);
+    else
+        status = lx_dataset_export_npy(dataset, field, indices, count, to->path, advanced, r,
+                                       &to->done, error);
+    progress_clear(&r->bar);
+    advise(error, LX_ERR_ARGUMENT, "--files writes each of them to a file");
+    advise(error, LX_ERR_EXISTS, "export to another folder");
+    return status;
+}
+
+static json_t *target_document(const target *to)
+{
+    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "field", to->field, "path",
+                     report_text(to->path), "records", report_number(to->done.records), "missing",
+                     report_number(to->done.missing), "bytes", report_number(to->done.bytes));
+}
+
+static lx_status print_result(const request *r, lx_error *error)
+{
+    char size[REPORT_SIZE_TEXT];
+    json_t *list = json_array();
+    for (size_t i = 0; i < r->count; i++) {
+        const target *to = &r->targets[i];
+        if (r->json)
+            json_array_append_new(list, target_document(to));
+        else if (!r->quiet)
+            printf("%s: %" PRIu64 " records of '%s', %s%s\n", to->path, to->done.records,
+                   to->field, report_size(to->done.bytes, size),
+                   to->done.missing == 0 ? "" : to->files ? "; missing ones have no file"
+                                                          : "; missing ones are zeros");
+    }
+    if (r->json)
+        return report_print(
+            json_pack("{s:o, s:o}", "path", report_text(r->path), "exports", list), error);
+    json_decref(list);
+    return LX_OK;
+}
+
+static lx_status export_all(request *r, lx_error *error)
+{
+    lx_dataset *dataset = NULL;
+    uint64_t *indices = NULL, count = 0;
+    r->error = error;
+    lx_status status = dataset_open(r->path, &dataset, error);
+    if (status == LX_OK)
+        status = list_records(r, dataset, &indices, &count, error);
+    interrupt_catch();
+    for (size_t i = 0; status == LX_OK && i < r->count; i++)
+        status = export_target(r, dataset, &r->targets[i], indices, count, error);
+    if (status == LX_OK)
+        status = print_result(r, error);
+    free(indices);
+    lx_dataset_close(dataset);
+    return status;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    request r = {0};
+    const command_line line = {take_option, take_argument, &r};
+    lx_status status = command_parse(&export_command, argc, argv, &line, error);
+    if (status == LX_OK)
+        status = check_request(&r, error);
+    if (status == LX_OK)
+        status = export_all(&r, error);
+    free(r.targets);
+    return status;
+}
+
+const command export_command = {
+    .name = "export",
+    .arguments = "DIR --npy F=FILE | --files F=FOLDER ... [OPTION...]",
+    .summary = "write fields to .npy files, or each record to a file",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "All of it is of one committed state, whatever a writer does meanwhile. Records\n"
+             "that are missing are zeros in an array, and have no file in a folder. Files are\n"
+             "named by the index of the record.\n",
+    .examples = "  loaderx export fashion --npy data=images.npy --npy label=labels.npy\n"
+                "  loaderx export photos --files image=jpegs --suffix .jpg --range :100\n",
+    .run = run};

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "replacement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dataset.h"
+#include "failure.h"
+
+#define ENDING ".new"
+
+static bool is_empty_directory(const char *path)
+{
+    return rmdir(path) == 0 && mkdir(path, 0777) == 0;
+}
+
+/** Locks what is at the path, if it is a dataset. */
+static lx_status look(replacement *self, lx_error *error)
+{
+    struct stat about;
+    lx_error why = LX_ERROR_INIT;
+    if (lstat(self->path, &about) == -1 || is_empty_directory(self->path))
+        return LX_OK;
+    lx_status status = dataset_open_writer(self->path, NULL, &self->lock, &why);
+    self->there = status == LX_OK || status == LX_ERR_STATE;
+    if (self->there)
+        return LX_OK;
+    if (status != LX_ERR_NOT_FOUND) {
+        *error = why;
+        return status;
+    }
+    fail(error, LX_ERR_EXISTS, "there is something that is no dataset: it is not replaced");
+    locate(error, self->path, NULL, LX_NONE, LX_NONE);
+    return LX_ERR_EXISTS;
+}
+
+lx_status replacement_begin(replacement *self, const char *path, lx_error *error)
+{
+    size_t length = strlen(path);
+    *self = (replacement){.path = path};
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    self->made = malloc(length + sizeof ENDING);
+    if (self->made == NULL)
+        return fail_memory(error, "a name");
+    memcpy(self->made, path, length);
+    memcpy(self->made + length, ENDING, sizeof ENDING);
+    return look(self, error);
+}
+
+/** Makes the new name of a directory durable. */
+static lx_status sync_parent(const char *path, lx_error *error)
+{
+    size_t length = strlen(path);
+    char *parent = malloc(length + 4);
+    if (parent == NULL)
+        return fail_memory(error, "a name");
+    memcpy(parent, path, length);
+    memcpy(parent + length, "/..", 4);
+    int at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(parent);
+    int done = at != -1 ? fsync(at) : -1;
+    int errnum = errno;
+    if (at != -1)
+        close(at);
+    return done == 0 ? LX_OK : fail_errno(error, errnum, path, "cannot sync what holds it");
+}
+
+/** The old dataset is at the new one's name now. */
+static lx_status remove_old(const replacement *self, lx_error *error)
+{
+    lx_status status = lx_dataset_remove(self->made, error);
+    advise(error, LX_ERR_BUSY, "the new dataset is in its place; remove the old one here later");
+    return status;
+}
+
+lx_status replacement_finish(replacement *self, lx_error *error)
+{
+    unsigned flags = self->there ? RENAME_EXCHANGE : 0;
+    int renamed = renameat2(AT_FDCWD, self->made, AT_FDCWD, self->path, flags);
+    if (renamed == -1 && self->there && errno == EINVAL) {
+        /* A file system that cannot exchange: for a moment there is none. */
+        lx_writer_close(self->lock, NULL);
+        self->lock = NULL;
+        lx_status removed = lx_dataset_remove(self->path, error);
+        if (removed != LX_OK)
+            return removed;
+        self->there = false;
+        renamed = renameat2(AT_FDCWD, self->made, AT_FDCWD, self->path, 0);
+    }
+    if (renamed == -1)
+        return fail_errno(error, errno, self->made, "cannot put it in the place of the other");
+    lx_writer_close(self->lock, NULL);
+    self->lock = NULL;
+    lx_status status = sync_parent(self->path, error);
+    return status == LX_OK && self->there ? remove_old(self, error) : status;
+}
+
+void replacement_end(replacement *self)
+{
+    lx_writer_close(self->lock, NULL);
+    free(self->made);
+    *self = (replacement){0};
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief A dataset that takes the place of another one, once it is whole.
+ *
+ * It is made beside the other, as DIR.new. Whatever interrupts that, the other one is as it was.
+ */
+#ifndef LX_TOOLS_REPLACEMENT_H
+#define LX_TOOLS_REPLACEMENT_H
+
+#include <loaderx/zrecord.h>
+
+typedef struct replacement {
+    const char *path; /**< What is replaced, if it is there. */
+    char *made;       /**< Where the new one is to be made. */
+    bool there;       /**< There is a dataset at @ref path. */
+    lx_writer *lock;  /**< Keeps writers away from it; NULL where it is sealed. */
+} replacement;
+
+/**
+ * @retval LX_ERR_BUSY    The dataset at @p path is being written.
+ * @retval LX_ERR_EXISTS  Something else is at @p path.
+ * @return Else as lx_writer_open().
+ */
+lx_status replacement_begin(replacement *self, const char *path, lx_error *error);
+
+/** Puts the new dataset, which is made and closed, in the place of the other, which is removed. Who
+ * still reads the other can go on: then it stays as DIR.new, which @p error tells. */
+lx_status replacement_finish(replacement *self, lx_error *error);
+
+/** Ends it, finished or not. */
+void replacement_end(replacement *self);
+
+#endif
