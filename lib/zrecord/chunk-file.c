@@ -65,13 +65,6 @@ uint32_t lx__chunk_pool_next(lx__chunk_pool *pool)
     return next;
 }
 
-void lx__chunk_pool_hold(lx__chunk_pool *pool, bool held)
-{
-    pthread_mutex_lock(&pool->mutex);
-    pool->held = held;
-    pthread_mutex_unlock(&pool->mutex);
-}
-
 /** Takes a spare chunk with room for a payload. */
 static bool take_spare(lx__chunk_pool *pool, uint64_t size, uint32_t align, lx__chunk_item *item)
 {
@@ -101,14 +94,6 @@ static lx_status take_id(lx__chunk_pool *pool, uint32_t *id, lx_error *error)
         *id = pool->next_id++;
     pthread_mutex_unlock(&pool->mutex);
     return status;
-}
-
-static bool is_held(lx__chunk_pool *pool)
-{
-    pthread_mutex_lock(&pool->mutex);
-    bool held = pool->held;
-    pthread_mutex_unlock(&pool->mutex);
-    return held;
 }
 
 static void note(lx__chunk_pool *pool, bool *what)
@@ -187,11 +172,9 @@ static lx_status close_full(lx__chunk_files *files, lx_error *error)
 {
     size_t open = 0;
     lx_status status = LX_OK;
-    if (is_held(files->pool))
-        return LX_OK;
     for (size_t i = files->count; status == LX_OK && i-- != 0;) {
         lx__chunk_file *chunk = &files->list[i];
-        if (chunk->file.fd == -1 || ++open <= OPEN_MAX)
+        if (chunk->file.fd == -1 || chunk->held || ++open <= OPEN_MAX)
             continue;
         status = sync_one(files, chunk, error);
         if (status == LX_OK)
@@ -262,9 +245,16 @@ lx_status lx__chunk_files_barrier(lx__chunk_files *files, lx__barrier *barrier, 
         if (chunk->dirty && !LX__FAULT(CHUNK_SYNC)) {
             lx__barrier_add(barrier, &chunk->file);
             chunk->dirty = false;
+            chunk->held = true;
         }
     }
     return LX_OK;
+}
+
+void lx__chunk_files_release(lx__chunk_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        files->list[i].held = false;
 }
 
 static int compare_ids(const void *a, const void *b)

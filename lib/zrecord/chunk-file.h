@@ -28,7 +28,6 @@ typedef struct lx__chunk_pool {
     lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< Those with the most room. */
     size_t spare_count;
     bool directory_dirty; /**< A file was made since the directory was synced. */
-    bool held;            /**< A barrier has descriptors: none is closed. */
     bool sync_failed;     /**< For good: no later sync tells what that one lost. */
 } lx__chunk_pool;
 
@@ -38,6 +37,7 @@ typedef struct lx__chunk_file {
     lx__chunk_item now;
     lx__chunk_item committed; /**< What the last frame says; bytes 0 if there is none. */
     bool dirty;               /**< Bytes were written since the last sync. */
+    bool held;                /**< A barrier has the descriptor: it is not closed. */
 } lx__chunk_file;
 
 /** Those of one lane: the lane's own, and the committer's while nothing is being placed. */
@@ -94,8 +94,8 @@ static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
  * synced from here on. Fails if a sync has failed before. */
 lx_status lx__chunk_files_barrier(lx__chunk_files *files, lx__barrier *barrier, lx_error *error);
 
-/** From the barrier's filling until it was run: descriptors stay open. */
-void lx__chunk_pool_hold(lx__chunk_pool *pool, bool held);
+/** After the barrier was run: its descriptors may be closed. */
+void lx__chunk_files_release(lx__chunk_files *files);
 
 /** After a frame, which names the @p count chunks of @p items, ascending by id, or fewer: what they
  * say is committed. Chunks to which nothing more goes are let go. */

@@ -21,7 +21,6 @@ static lx_status poison(lx_writer *writer, const lx_error *cause, lx_error *erro
 
 static void begin_wait(lx_writer *writer, unsigned how)
 {
-    lx__chunk_pool_hold(&writer->placer.pool, true);
     if (!(how & LX__COMMIT_ALONE))
         pthread_mutex_unlock(&writer->mutex);
 }
@@ -31,7 +30,6 @@ static void end_wait(lx_writer *writer, unsigned how)
 {
     if (!(how & LX__COMMIT_ALONE))
         pthread_mutex_lock(&writer->mutex);
-    lx__chunk_pool_hold(&writer->placer.pool, false);
     lx__placer_drain(&writer->placer);
 }
 
@@ -72,6 +70,8 @@ static lx_status run_barrier(lx_writer *writer, lx_status listed, unsigned how, 
         begin_wait(writer, how);
         listed = lx__barrier_run(&writer->barrier, cause);
         end_wait(writer, how);
+        for (size_t i = 0; i < writer->placer.lane_count; i++)
+            lx__chunk_files_release(&writer->placer.lanes[i].lane.chunks);
     }
     return listed == LX_OK ? LX_OK : poison(writer, cause, error);
 }

@@ -45,9 +45,9 @@ static void put_stage(lx__placer *placer, lx__stage *stage)
     placer->tail = stage;
 }
 
-/** Has a lane that rests begin, if there is a stage for it. Lower numbers first, so that a few small
- * ones go to one chunk. Its task is with the executor before the mutex is given back: who waits for
- * a lane that runs must be able to help it. */
+/** Has a lane that rests begin, if there is a stage for it. Lower numbers first, so that a few
+ * small ones go to one chunk. Its task is with the executor before the mutex is given back: who
+ * waits for a lane that runs must be able to help it. */
 static lx_status wake_lane(lx__placer *placer, lx_error *error)
 {
     size_t i = 0;

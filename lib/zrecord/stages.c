@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ring of stages of a writer: one is filled while others are placed. */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/writer.h"
@@ -66,8 +68,10 @@ static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, 
     while (*count < writer->in_use && stage_at(writer, *count)->first_call <= target)
         ++*count;
     /* One that goes on beyond it does so because of a failure: that is the answer. */
-    if (*count != 0 && stage_at(writer, *count - 1)->last_call > target)
+    if (*count != 0 && stage_at(writer, *count - 1)->last_call > target) {
+        assert(writer->failure.status != LX_OK);
         return lx__writer_usable(writer, error);
+    }
     if (writer->filling && *count == writer->in_use)
         status = place_last(writer, error);
     for (size_t i = 0; status == LX_OK && i < *count; i++) {

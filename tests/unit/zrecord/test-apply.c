@@ -90,7 +90,8 @@ static void expect(struct fixture *f, const uint64_t *numbers)
 }
 
 /** As expect(), of @p length records that are as they were, but for some. */
-static void expect_but(struct fixture *f, uint64_t length, const uint64_t (*others)[2], size_t count)
+static void expect_but(struct fixture *f, uint64_t length, const uint64_t (*others)[2],
+                       size_t count)
 {
     uint64_t numbers[200];
     for (uint64_t i = 0; i < length; i++)

@@ -342,9 +342,40 @@ START_TEST(a_sync_is_of_all_that_is_dirty)
 }
 END_TEST
 
+START_TEST(what_a_barrier_has_stays_open_until_it_was_run)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f;
+    lx__barrier barrier = {0};
+    uint64_t start;
+    set_up(&f);
+    for (unsigned i = 0; i < 10; i++)
+        put(&f, 1000, 1, &start); /* full ones, still open */
+    unit_ok(lx__chunk_files_barrier(&f.files, &barrier, &error));
+    for (unsigned i = 0; i < 60; i++)
+        put(&f, 1000, 1, &start);
+    unsigned open = 0;
+    for (size_t i = 0; i < f.files.count; i++)
+        open += f.files.list[i].file.fd != -1;
+    for (size_t i = 0; i < 10; i++)
+        ck_assert_int_ne(f.files.list[i].file.fd, -1);
+    ck_assert_uint_le(open, 10 + 20); /* but the others are closed as they fill up */
+    unit_ok(lx__barrier_run(&barrier, &error));
+    lx__chunk_files_release(&f.files);
+    put(&f, 1000, 1, &start);
+    for (size_t i = 0; i < 10; i++)
+        ck_assert_int_eq(f.files.list[i].file.fd, -1);
+    lx__barrier_free(&barrier);
+    tear_down(&f);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/chunk-file", payloads_follow_each_other, a_chunk_is_full_by_records,
           a_chunk_is_full_by_bytes, a_payload_above_the_limit_has_a_chunk_of_its_own,
           what_is_left_is_told, a_frame_has_those_that_have_grown,
           a_rollback_goes_back_to_the_last_frame, many_chunks_need_few_descriptors,
           a_committed_chunk_is_taken_up, a_committed_chunk_that_is_cut_is_refused, ids_end,
-          a_file_in_the_way_is_not_overwritten, a_sync_is_of_all_that_is_dirty)
+          a_file_in_the_way_is_not_overwritten, a_sync_is_of_all_that_is_dirty,
+          what_a_barrier_has_stays_open_until_it_was_run)

@@ -146,7 +146,8 @@ static lx_status count_up(struct actor *self, lx_error *error)
 START_TEST(what_was_committed_is_there_whoever_has_committed_it)
 {
     char *scratch = scratch_make();
-    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC, LX_DURABILITY_NONE};
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
+                                        LX_DURABILITY_NONE};
     for (size_t d = 0; d < 3; d++) {
         lx_error error = LX_ERROR_INIT;
         struct actor actors[AT_ONCE];
@@ -383,7 +384,7 @@ START_TEST(a_transaction_begun_during_a_commit_is_whole)
         for (uint64_t i = 0; i < 100; i++)
             unit_ok(number_append(writer, 7, NULL, &error));
         ck_assert_int_eq(actor_join(&first), LX_OK);
-        lx_status status = actor_join(&other); /* it may have come to late */
+        lx_status status = actor_join(&other); /* it may have come too late */
         ck_assert(status == LX_OK || status == LX_ERR_STATE);
         ck_assert_uint_le(visible_length("d"), 2);
         if (status == LX_OK)
@@ -397,9 +398,114 @@ START_TEST(a_transaction_begun_during_a_commit_is_whole)
 }
 END_TEST
 
+/* ---- anything at all */
+
+static lx_status random_call(lx_writer *writer, uint64_t random, lx_error *error)
+{
+    lx_ticket *ticket;
+    lx_status status;
+    uint64_t length = lx_writer_get_length(writer), index = random / 64 % (length + 1);
+    switch (random % 16) {
+    case 0:
+        return numbers_extend(writer, random / 64 % 5000, random, error);
+    case 1:
+        return lx_writer_truncate(writer, length / 2, error);
+    case 2:
+    case 3:
+        return lx_writer_delete(writer, index, NULL, error);
+    case 4:
+    case 5:
+        return number_modify(writer, index, random, error);
+    case 6:
+    case 7:
+        return lx_writer_commit(writer, error);
+    case 8:
+        return lx_writer_begin(writer, error);
+    case 9:
+        return lx_writer_end(writer, error);
+    case 10:
+        return lx_writer_rollback(writer, error);
+    case 11:
+        return lx_writer_sync(writer, error);
+    case 12:
+    case 13:
+        status = lx_writer_submit_commit(writer, &ticket, error);
+        if (status != LX_OK)
+            return status;
+        if (random & 64)
+            status = lx_ticket_wait(ticket, error);
+        else if (random & 128)
+            lx_ticket_cancel(ticket);
+        lx_ticket_unref(ticket);
+        return status;
+    default:
+        return number_append(writer, random, NULL, error);
+    }
+}
+
+/** What a call may answer where other threads change the length, begin and roll back. */
+static bool is_fine(lx_status status)
+{
+    return status == LX_OK || status == LX_ERR_RANGE || status == LX_ERR_STATE;
+}
+
+static lx_status call_at_random(struct actor *self, lx_error *error)
+{
+    for (uint64_t i = 0; i < (SANITIZED ? 150 : 600); i++) {
+        lx_error_clear(error);
+        lx_status status = random_call(self->writer, mix(self->number << 32 | i), error);
+        if (!is_fine(status))
+            return status;
+    }
+    return LX_OK;
+}
+
+START_TEST(whatever_threads_ask_for_it_ends_and_is_whole)
+{
+    char *scratch = scratch_make();
+    static const lx_durability all[] = {LX_DURABILITY_PERIODIC, LX_DURABILITY_FULL,
+                                        LX_DURABILITY_NONE};
+    for (uint64_t round = 0; round < 9; round++) {
+        lx_error error = LX_ERROR_INIT;
+        struct actor actors[4];
+        bool fails = round % 3 == 2; /* then a sync fails in the midst of it */
+        lx_executor *executor = executor_of(1 + (uint32_t)round % 4);
+        lx_writer *writer = numbers_create("d", options_on(executor, all[round / 3]));
+        unit_ok(numbers_extend(writer, 1000, 1, &error));
+        commit(writer);
+        atomic_store(&sync_takes, 100);
+        if (fails)
+            atomic_store(&sync_fails_at, atomic_load(&syncs) + 20);
+        for (uint64_t i = 0; i < 4; i++)
+            actor_start(&actors[i], writer, round << 8 | i, call_at_random);
+        for (int i = 0; i < 4; i++) {
+            lx_status status = actor_join(&actors[i]);
+            ck_assert_msg(status == LX_OK || (fails && status == LX_ERR_POISONED), "%s",
+                          lx_status_name(status));
+        }
+        lx_status closed = lx_writer_close(writer, &error);
+        atomic_store(&sync_fails_at, 0);
+        atomic_store(&sync_takes, 0);
+        ck_assert(closed == LX_OK || (fails && closed == LX_ERR_POISONED));
+        lx_error_clear(&error);
+        lx_dataset *dataset = open_dataset("d");
+        unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
+        uint64_t length = lx_dataset_get_length(dataset);
+        lx_dataset_close(dataset);
+        writer = records_reopen("d", NULL);
+        ck_assert_uint_eq(lx_writer_get_length(writer), length);
+        close_writer(writer);
+        lx_executor_close(executor);
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/group", those_that_wait_share_one_commit,
           appending_goes_on_while_the_disk_is_waited_for, a_call_that_has_to_wait_is_not_split,
           what_was_committed_is_there_whoever_has_committed_it, many_callers_need_few_syncs,
           nobody_sees_a_part_of_a_call, a_failed_sync_is_told_to_all_that_wait,
           a_rollback_waits_for_the_commit_and_undoes_what_came_after_it,
-          a_transaction_begun_during_a_commit_is_whole)
+          a_transaction_begun_during_a_commit_is_whole,
+          whatever_threads_ask_for_it_ends_and_is_whole)

@@ -60,7 +60,8 @@ static lx_status outcome(lx_ticket *ticket)
 
 START_TEST(a_ticket_tells_when_it_is_committed)
 {
-    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC, LX_DURABILITY_NONE};
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
+                                        LX_DURABILITY_NONE};
     for (size_t d = 0; d < 3; d++) {
         lx_error error = LX_ERROR_INIT;
         struct fixture f;
@@ -251,22 +252,19 @@ START_TEST(it_stands_though_a_later_commit_fails)
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
     lx_value value = {"submitted before", 16};
-    static uint8_t large[600000];
-    lx_value larger = {large, sizeof large};
+    enum { LARGE = 600000 };
     set_up(&f, LX_DURABILITY_NONE);
     close_writer(f.writer);
     f.writer = bytes_create("e", options_on(f.executor, LX_DURABILITY_NONE));
     unit_ok(lx_writer_append(f.writer, &value, NULL, &error));
     lx_ticket *ticket = submit(&f);
-    const lx_value three[] = {larger, larger, larger};
     limit_files(1500000);
     /* One call whose first part fits, and whose second does not. */
-    uint64_t offsets[4] = {0, sizeof large, 2 * sizeof large, 3 * sizeof large};
-    uint8_t *joined = calloc(3, sizeof large);
+    static const uint64_t offsets[4] = {0, LARGE, 2 * LARGE, 3 * LARGE};
+    uint8_t *joined = calloc(3, LARGE);
     lx_values column = {joined, offsets, NULL};
     lx_status extended = lx_writer_extend(f.writer, 3, &column, NULL, &error);
     lx_status committed = lx_writer_commit(f.writer, NULL);
-    (void)three;
     free(joined);
     unlimit_files();
     release(&f);
@@ -492,8 +490,8 @@ static lx_status submit_often(struct actor *self, lx_error *error)
             return status;
         if (i % 3 != 0) {
             status = lx_ticket_wait(ticket, error);
-            if (status == LX_OK && i % 10 == 1 && visible_length("d") <= index)
-                return lx_writer_close(NULL, error) - 1; /* not there: any failure */
+            if (status == LX_OK && i % 10 == 1)
+                ck_assert_uint_gt(visible_length("d"), index);
         }
         lx_ticket_unref(ticket);
     }
@@ -548,27 +546,26 @@ END_TEST
 START_TEST(without_memory_nothing_is_submitted)
 {
     struct fixture f;
-    set_up(&f, LX_DURABILITY_NONE);
-    release(&f);
-    unsigned failures = 0;
-    for (int left = 0; left < 30; left++) {
+    unsigned failures = 0, submitted = 0;
+    set_up(&f, LX_DURABILITY_NONE); /* the other thread takes no memory meanwhile */
+    for (int left = 0; left < 20; left++) {
         lx_error error = LX_ERROR_INIT;
         lx_ticket *ticket = NULL;
         append(&f, (uint64_t)left);
         scarce_begin(left);
         lx_status status = lx_writer_submit_commit(f.writer, &ticket, &error);
-        if (status == LX_OK)
-            status = lx_ticket_wait(ticket, &error);
         lx_set_allocator(NULL, NULL);
-        lx_ticket_unref(ticket);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
+        ck_assert((status == LX_OK) == (ticket != NULL));
+        lx_ticket_unref(ticket);
         failures += status != LX_OK;
-        lx_error_clear(&error);
-        if (status != LX_OK)
-            unit_ok(lx_writer_rollback(f.writer, &error));
+        submitted += status == LX_OK;
+        unit_ok(lx_writer_rollback(f.writer, &error)); /* of what was not submitted */
+        ck_assert_uint_eq(lx_writer_get_length(f.writer), submitted);
     }
     ck_assert_uint_gt(failures, 0);
-    ck_assert_uint_lt(failures, 30);
+    ck_assert_uint_gt(submitted, 0);
+    release(&f);
     tear_down(&f);
 }
 END_TEST
