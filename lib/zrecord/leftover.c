@@ -180,8 +180,8 @@ static bool may_go(const lx_writer *writer, const lx__old_file *file)
             !present);
 }
 
-/** Tables that an interrupted addition of a field left wait by a name that the field may get when it
- * is added after all. */
+/** Tables that an interrupted addition of a field left wait by a name that the field may get when
+ * it is added after all. */
 static bool is_in_use(lx_writer *writer, const lx__old_file *file)
 {
     return (file->is_chunk ? place_of_chunk(writer, file->name) : place_of(writer, file->name)) ==

@@ -2,7 +2,6 @@
 #include "zrecord/mover.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -15,42 +14,20 @@
 
 /* A payload above this is moved by itself, in steps of it. */
 #define STEP_BYTES ((uint64_t)1 << 20)
-/* Payloads of a window: what a disk needs to be busy. */
-#define WINDOW_BYTES ((uint64_t)16 << 20)
-#define MOVES_MAX ((size_t)65536)
-/* What is read at once. */
-#define PIECE_BYTES ((uint64_t)1 << 20)
-/* Bytes between two payloads that are read with them: fewer than a second call would cost. */
-#define GAP_MAX 8192u
-/* The payloads of a window, and gaps between them as far as there is room. */
-#define INPUT_BYTES ((uint64_t)32 << 20)
 /* What is written at once. */
 #define OUTPUT_BYTES ((size_t)8 << 20)
 /* What is asked for at once: the kernel may take no more from one call. */
 #define ASK_BYTES ((uint64_t)128 << 10)
-
-static void window_close(lx__window *window)
-{
-    lx__free(window->moves);
-    lx__free(window->sources);
-}
-
-static bool window_open(lx__window *window)
-{
-    window->moves = lx__alloc_array(MOVES_MAX, sizeof *window->moves);
-    window->sources = lx__alloc_array(MOVES_MAX, sizeof *window->sources);
-    return window->moves != NULL && window->sources != NULL;
-}
 
 lx_status lx__mover_open(lx__mover *mover, lx_error *error)
 {
     for (size_t i = 0; i < LX__MOVER_OPEN; i++)
         mover->open[i].file = (lx__file)LX__FILE_CLOSED;
     mover->chunk = (lx__file)LX__FILE_CLOSED;
-    mover->input = lx__alloc(INPUT_BYTES);
-    mover->places = lx__alloc_array(MOVES_MAX, sizeof *mover->places);
+    mover->input = lx__alloc(LX__WINDOW_INPUT);
+    mover->places = lx__alloc_array(LX__WINDOW_MOVES, sizeof *mover->places);
     mover->output = lx__alloc(OUTPUT_BYTES);
-    return window_open(&mover->windows[0]) && window_open(&mover->windows[1]) &&
+    return lx__window_open(&mover->windows[0]) && lx__window_open(&mover->windows[1]) &&
                    mover->input != NULL && mover->places != NULL && mover->output != NULL
                ? LX_OK
                : lx__fail_memory(error, "moving records");
@@ -61,8 +38,8 @@ void lx__mover_close(lx__mover *mover)
     for (size_t i = 0; i < LX__MOVER_OPEN; i++)
         lx__file_close(&mover->open[i].file);
     lx__file_close(&mover->chunk);
-    window_close(&mover->windows[0]);
-    window_close(&mover->windows[1]);
+    lx__window_close(&mover->windows[0]);
+    lx__window_close(&mover->windows[1]);
     lx__free(mover->input);
     lx__free(mover->places);
     lx__free(mover->output);
@@ -80,8 +57,9 @@ static void blame(const lx__mover *mover, const lx__move *move, const lx__entry 
         lx__chunk_name(entry->chunk, name);
         snprintf(path, sizeof path, "%.300s/%s", mover->directory->path, name);
     }
-    lx__error_locate(error, stored ? path : NULL, lx__schema_field(mover->schema, move->field)->name,
-                     move->index, stored ? entry->offset : LX_NONE);
+    lx__error_locate(error, stored ? path : NULL,
+                     lx__schema_field(mover->schema, move->field)->name, move->index,
+                     stored ? entry->offset : LX_NONE);
 }
 
 static lx__entry load(const lx__move *move)
@@ -112,62 +90,12 @@ static lx_status old_chunk(lx__mover *mover, uint32_t position, lx__file **file,
     return lx__committed_open(*file, mover->directory, name, O_RDONLY, chunk->bytes, false, error);
 }
 
-/** Bytes of a chunk that are read at once: those of sources [first, end). */
-typedef struct piece {
-    size_t first, end;
-    uint64_t start, size;
-} piece;
-
-/** Goes on to the piece behind @p last; false if there is none. @p spare: bytes of gaps that the
- * input has room for. */
-static bool next_piece(const lx__window *window, piece *last, uint64_t *spare)
-{
-    const lx__source *sources = window->sources;
-    size_t i = last->first = last->end;
-    if (i == window->count)
-        return false;
-    last->start = sources[i].offset;
-    last->size = sources[i].size;
-    for (i++; i < window->count; i++) {
-        uint64_t end = last->start + last->size;
-        /* One that lies over the last is read anew. */
-        if (sources[i].chunk != sources[i - 1].chunk || sources[i].offset < end)
-            break;
-        uint64_t gap = sources[i].offset - end;
-        if (gap > GAP_MAX || gap > *spare || last->size + gap + sources[i].size > PIECE_BYTES)
-            break;
-        last->size += gap + sources[i].size;
-        *spare -= gap;
-    }
-    last->end = i;
-    return true;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const lx__source *left = a, *right = b;
-    if (left->chunk != right->chunk)
-        return left->chunk < right->chunk ? -1 : 1;
-    return (left->offset > right->offset) - (left->offset < right->offset);
-}
-
-static void sort_sources(lx__window *window)
-{
-    for (size_t i = 1; i < window->count; i++) {
-        if (compare(&window->sources[i - 1], &window->sources[i]) > 0) {
-            qsort(window->sources, window->count, sizeof *window->sources, compare);
-            return;
-        }
-    }
-}
-
 /** Asks for the bytes of a window, so that they are there when they are read. */
 static void ask(lx__mover *mover, const lx__window *window)
 {
-    piece next = {0};
+    lx__piece next = {0};
     lx__file *file;
-    uint64_t spare = INPUT_BYTES - window->bytes;
-    while (next_piece(window, &next, &spare)) {
+    while (lx__window_next(window, &next)) {
         if (old_chunk(mover, window->sources[next.first].chunk, &file, NULL) != LX_OK)
             return; /* told when it is read */
         for (uint64_t at = 0; at < next.size; at += ASK_BYTES)
@@ -179,10 +107,10 @@ static void ask(lx__mover *mover, const lx__window *window)
 
 static lx_status read_window(lx__mover *mover, const lx__window *window, lx_error *error)
 {
-    piece next = {0};
+    lx__piece next = {0};
     lx__file *file;
-    uint64_t spare = INPUT_BYTES - window->bytes, used = 0;
-    while (next_piece(window, &next, &spare)) {
+    uint64_t used = 0;
+    while (lx__window_next(window, &next)) {
         const lx__source *sources = window->sources;
         lx_status status = old_chunk(mover, sources[next.first].chunk, &file, error);
         if (status == LX_OK)
@@ -307,8 +235,7 @@ static lx_status move_window(lx__mover *mover, lx__window *window, lx_error *err
 {
     size_t count = window->count;
     lx_status status = read_window(mover, window, error);
-    window->count = 0;
-    window->bytes = 0;
+    lx__window_clear(window);
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         lx__entry entry = load(&window->moves[i]);
         status = move_one(mover, &window->moves[i], mover->input + mover->places[i], error);
@@ -322,7 +249,7 @@ static lx_status move_window(lx__mover *mover, lx__window *window, lx_error *err
 static lx_status turn(lx__mover *mover, lx_error *error)
 {
     lx__window *filled = &mover->windows[mover->filling];
-    sort_sources(filled);
+    lx__window_sort(filled);
     ask(mover, filled);
     mover->filling = !mover->filling;
     return move_window(mover, &mover->windows[mover->filling], error);
@@ -427,19 +354,13 @@ static lx_status move_stored(lx__mover *mover, const lx__move *move, const lx__e
     uint32_t position = (uint32_t)(chunk - mover->from->chunks);
     if (entry->physical > STEP_BYTES)
         return move_large(mover, move, position, entry, error);
-    lx__window *window = &mover->windows[mover->filling];
-    if (window->count == MOVES_MAX || window->bytes + entry->physical > WINDOW_BYTES) {
+    if (!lx__window_fits(&mover->windows[mover->filling], entry->physical)) {
         lx_status status = turn(mover, error);
         if (status != LX_OK)
             return status;
-        window = &mover->windows[mover->filling];
     }
-    window->sources[window->count] = (lx__source){.offset = entry->offset,
-                                                  .chunk = position,
-                                                  .size = entry->physical,
-                                                  .move = (uint32_t)window->count};
-    window->moves[window->count++] = *move;
-    window->bytes += entry->physical;
+    lx__source source = {.offset = entry->offset, .chunk = position, .size = entry->physical};
+    lx__window_add(&mover->windows[mover->filling], move, source);
     return LX_OK;
 }
 

@@ -4,8 +4,8 @@
  * @brief Moves payloads from the chunks of a state to new ones, in the order in which they are
  * given.
  *
- * They are gathered in windows. Those of a window are read in the order in which they lie, in as few
- * pieces as there are, and the pieces of the next window are asked for before. Each payload is
+ * They are gathered in windows. Those of a window are read in the order in which they lie, in as
+ * few pieces as there are, and the pieces of the next window are asked for before. Each payload is
  * verified by its CRC and gets the CRC of its new place. Memory is bounded, also for a payload of
  * gigabytes.
  */
@@ -13,33 +13,10 @@
 #define LX_ZRECORD_MOVER_H
 
 #include "zrecord/state.h"
+#include "zrecord/window.h"
 
 /** Chunks that are open for reading at once. */
 #define LX__MOVER_OPEN 16
-
-/** A value whose payload is to be moved, and where its entry is changed then. */
-typedef struct lx__move {
-    uint8_t *offset_row;
-    uint8_t *check_row;
-    uint64_t index;
-    uint32_t field; /**< Position in the schema. */
-} lx__move;
-
-/** Where the payload of a move lies now. */
-typedef struct lx__source {
-    uint64_t offset;
-    uint32_t chunk; /**< Position in the old state. */
-    uint32_t size;
-    uint32_t move;  /**< Which, in the order in which they were given. */
-} lx__source;
-
-/** Values that are moved together. */
-typedef struct lx__window {
-    lx__move *moves;
-    lx__source *sources; /**< In the order in which they lie, once it is full. */
-    size_t count;
-    uint64_t bytes; /**< Of their payloads. */
-} lx__window;
 
 typedef struct lx__mover {
     /* Set by the caller; all but to stays as it is. */

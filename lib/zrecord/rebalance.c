@@ -58,8 +58,8 @@ static void measure(const lx_writer *writer, const lx__state *state, lx_rebalanc
     *live_ratio = bytes != 0 ? (double)result->bytes / (double)bytes : 1;
 }
 
-/** Checks all entries, and adds up what is stored. Payloads that take more than there is overlap, and a copy of them could
- * grow without bound. */
+/** Checks all entries, and adds up what is stored. Payloads that take more than there is overlap,
+ * and a copy of them could grow without bound. */
 static lx_status count(rebalance *self, lx_error *error)
 {
     lx_rebalance *result = self->result;

@@ -51,8 +51,8 @@ lx_status lx__switch_make_log(lx__switch *self, const lx__changes *live, lx_erro
  */
 lx_status lx__switch_finish(lx__switch *self, lx_error *error);
 
-/** Makes a file or directory durable. After a failure nobody knows what is on disk, and what a second
- * sync says means nothing: it is LX_ERR_POISONED, and @p error has LX_ERR_IO. */
+/** Makes a file or directory durable. After a failure nobody knows what is on disk, and what a
+ * second sync says means nothing: it is LX_ERR_POISONED, and @p error has LX_ERR_IO. */
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error);
 
 /** Removes what was made in vain, and forgets it. */
@@ -101,8 +101,8 @@ lx_status lx__changes_sort(const lx__changes *changes, const lx_schema *schema, 
 
 /* ---- restart.c */
 
-/** Restarts the log, or folds, if that is due; after a commit, of which no failure here is one. What
- * fails is tried again when the log has grown; that a sync failed is told by the next call. */
+/** Restarts the log, or folds, if that is due; after a commit, of which no failure here is one.
+ * What fails is tried again when the log has grown; that a sync failed is told by the next call. */
 void lx__writer_upkeep(lx_writer *writer);
 
 /** A new log, with everything else as it is. */

@@ -91,9 +91,10 @@ static inline void records_shuffle(const char *path, struct shown *shown, uint64
         moves[count][0] = b, moves[count++][1] = a;
     }
     /* A swap that meets another would lose a record of this frame: one commit for each. */
-    for (size_t i = 0; i < count; i += 2)
-        records_move(path, shown, (const uint64_t(*)[2]) & moves[i], moves[i][0] == moves[i][1] ? 1 : 2,
-                     length);
+    for (size_t i = 0; i < count; i += 2) {
+        size_t both = moves[i][0] == moves[i][1] ? 1 : 2;
+        records_move(path, shown, (const uint64_t(*)[2])moves + i, both, length);
+    }
 }
 
 /** Deletes a record: the last one takes its place. */
