@@ -265,7 +265,7 @@ typedef struct lx_dataset_stats {
     uint64_t reserved[7]; /**< Zero. */
 } lx_dataset_stats;
 
-/** Copies what was counted since the dataset was opened. */
+/** Copies what was counted since the dataset was opened, through the handle and its pins. */
 LX_API void lx_dataset_read_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 
 /** A record in the dataset's own memory; read-only. */

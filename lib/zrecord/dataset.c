@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/shared.h"
 
 lx_dataset_options *lx_dataset_options_new(void)
 {
@@ -62,7 +63,8 @@ lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_execut
     return LX_OK;
 }
 
-/** A handle with all but its process and its snapshot; what fails is closed by the caller. */
+/** A handle with all but its process, its snapshot, and what it counts with; what fails is closed by
+ * the caller. */
 static lx_status make_handle(const char *path, const lx_dataset_options *options,
                              lx_dataset **dataset, lx_error *error)
 {
@@ -71,7 +73,6 @@ static lx_status make_handle(const char *path, const lx_dataset_options *options
         return lx__fail_memory(error, "a dataset");
     if (options != NULL)
         made->options = *options;
-    made->damages.policy = made->options.damage;
     if (made->options.executor != NULL)
         lx__executor_hold(made->options.executor);
     pthread_mutex_init(&made->refreshing, NULL);
@@ -79,6 +80,15 @@ static lx_status make_handle(const char *path, const lx_dataset_options *options
     *dataset = made;
     made->path = lx__strdup(path);
     return made->path != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
+}
+
+static lx_status count_damages(lx_dataset *dataset, lx_error *error)
+{
+    dataset->damages = lx__shared_new(1, sizeof *dataset->damages);
+    if (dataset->damages == NULL)
+        return lx__fail_memory(error, "a dataset");
+    dataset->damages->policy = dataset->options.damage;
+    return LX_OK;
 }
 
 lx_status lx_dataset_open(const char *path, const lx_dataset_options *options,
@@ -90,8 +100,10 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options,
     lx_status status = make_handle(path, options, &opened, error);
     if (status == LX_OK) {
         lx__process_note(&opened->process);
-        status = lx__dataset_load(opened, &opened->snapshot, error);
+        status = count_damages(opened, error);
     }
+    if (status == LX_OK)
+        status = lx__dataset_load(opened, &opened->snapshot, error);
     if (status != LX_OK) {
         lx_dataset_close(opened);
         return status;
@@ -118,6 +130,7 @@ lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *err
     /* A page that the kernel wipes at fork costs more to make than to ask for the process. */
     made->process = (lx__process){NULL, getpid()};
     made->schema = lx__schema_ref(dataset->schema);
+    made->damages = lx__shared_ref(dataset->damages);
     made->options.live = false;
     *pinned = made;
     return LX_OK;
@@ -129,6 +142,7 @@ void lx_dataset_close(lx_dataset *dataset)
         return;
     lx__snapshot_unref(dataset->snapshot);
     lx_schema_free(dataset->schema);
+    lx__shared_unref(dataset->damages);
     pthread_mutex_destroy(&dataset->mutex);
     pthread_mutex_destroy(&dataset->refreshing);
     lx__process_forget(&dataset->process);
@@ -167,7 +181,7 @@ void lx__dataset_lock(lx_dataset *dataset)
     pthread_mutex_lock(&dataset->mutex);
 }
 
-lx__snapshot *lx__dataset_pin(lx_dataset *dataset)
+lx__snapshot *lx__dataset_ref_snapshot(lx_dataset *dataset)
 {
     lx__dataset_lock(dataset);
     lx__snapshot *snapshot = lx__snapshot_ref(dataset->snapshot);
@@ -177,10 +191,9 @@ lx__snapshot *lx__dataset_pin(lx_dataset *dataset)
 
 uint64_t lx_dataset_get_length(lx_dataset *dataset)
 {
-    (void)lx__dataset_catch_up(dataset, NULL);
-    lx__dataset_lock(dataset);
-    uint64_t length = dataset->snapshot->state.length;
-    pthread_mutex_unlock(&dataset->mutex);
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    uint64_t length = snapshot->state.length;
+    lx__snapshot_unref(snapshot);
     return length;
 }
 
@@ -201,7 +214,6 @@ const char *lx_dataset_get_path(const lx_dataset *dataset)
 
 void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity)
 {
-    (void)lx__dataset_catch_up(dataset, NULL);
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     const lx__meta *meta = &snapshot->store->meta;
     *identity = (lx_identity){.generation = meta->generation,

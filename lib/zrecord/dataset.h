@@ -27,7 +27,7 @@ struct lx_dataset {
     bool refreshed;             /**< The last of them did not fail. Under @ref refreshing. */
     pthread_mutex_t mutex;      /**< For @ref snapshot. */
     lx__snapshot *snapshot;     /**< The one being read; holds a reference. */
-    lx__damages damages;
+    lx__damages *damages;       /**< Shared memory: pins of a handle count with it. */
     lx__process process;        /**< To which the mutexes belong. */
     _Atomic pid_t taken_over;   /**< By the child of fork() of that id, or being so. */
 };
@@ -41,8 +41,8 @@ void lx__dataset_check_process(lx_dataset *dataset);
 /** Takes the mutex of the snapshot. */
 void lx__dataset_lock(lx_dataset *dataset);
 
-/** A reference to the snapshot being read, for one call or one view. */
-lx__snapshot *lx__dataset_pin(lx_dataset *dataset);
+/** A reference to the snapshot that was found last. */
+lx__snapshot *lx__dataset_ref_snapshot(lx_dataset *dataset);
 
 /** @name In refresh.c */
 /** @{ */
@@ -58,11 +58,11 @@ lx_status lx__dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *erro
 /** @name In live.c */
 /** @{ */
 
-/** Goes on to the newest commit, if the dataset is live: what each call does that reads from it. */
-lx_status lx__dataset_catch_up(lx_dataset *dataset, lx_error *error);
-
-/** Both of these. */
+/** A reference to the snapshot that a call reads, or a view: the newest one if the dataset is live. */
 lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
+
+/** As that, for calls that cannot fail so: the last one that could be read. */
+lx__snapshot *lx__dataset_pin(lx_dataset *dataset);
 
 /** @} */
 

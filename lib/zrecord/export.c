@@ -178,7 +178,7 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
     if (shown->size == LX_NONE)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "field '%s' has records of varying length, which make no array", shown->name);
-    exporting e = {.damages = &dataset->damages,
+    exporting e = {.damages = dataset->damages,
                    .field = field,
                    .indices = indices,
                    .count = count,
@@ -263,7 +263,7 @@ lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint6
         status = check_suffix(suffix, error);
     if (status != LX_OK)
         return status;
-    exporting e = {.damages = &dataset->damages,
+    exporting e = {.damages = dataset->damages,
                    .field = field,
                    .indices = indices,
                    .count = count,

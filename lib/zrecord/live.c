@@ -11,7 +11,8 @@
 #define PAUSE_MIN_NS 1000000u
 #define PAUSE_MAX_NS 20000000u
 
-lx_status lx__dataset_catch_up(lx_dataset *dataset, lx_error *error)
+/** Goes on to the newest commit, if the dataset is live. */
+static lx_status catch_up(lx_dataset *dataset, lx_error *error)
 {
     if (!dataset->options.live)
         return LX_OK;
@@ -30,10 +31,16 @@ lx_status lx__dataset_catch_up(lx_dataset *dataset, lx_error *error)
 
 lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error)
 {
-    lx_status status = lx__dataset_catch_up(dataset, error);
+    lx_status status = catch_up(dataset, error);
     if (status == LX_OK)
-        *snapshot = lx__dataset_pin(dataset);
+        *snapshot = lx__dataset_ref_snapshot(dataset);
     return status;
+}
+
+lx__snapshot *lx__dataset_pin(lx_dataset *dataset)
+{
+    (void)catch_up(dataset, NULL);
+    return lx__dataset_ref_snapshot(dataset);
 }
 
 /** Sleeps; a signal may end it early. */
@@ -53,7 +60,7 @@ lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanosec
         lx_status status = lx_dataset_refresh(dataset, NULL, error);
         if (status != LX_OK)
             return status;
-        lx__snapshot *snapshot = lx__dataset_pin(dataset);
+        lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
         bool there = snapshot->state.length >= length;
         lx__snapshot_unref(snapshot);
         if (there)

@@ -24,7 +24,8 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx_
                        lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    *log = (lx__log_reader){.file = LX__FILE_CLOSED, .identity = *identity};
+    *log = (lx__log_reader){
+        .file = LX__FILE_CLOSED, .identity = *identity, .boot = lx__boot_id()};
     lx__log_name(identity->generation, name);
     lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
     if (status == LX_ERR_NOT_FOUND) {
@@ -55,8 +56,10 @@ static lx_status fill_window(lx__log_reader *log, uint64_t offset, lx_error *err
     if (log->window == NULL)
         return lx__fail_memory(error, "the log's window");
     forget_window(log);
-    lx_status status =
-        lx__file_read_some(&log->file, log->window, LX__LOG_WINDOW, offset, &got, error);
+    /* No more than there was at the last look: to find the end takes another call. */
+    uint64_t there = offset < log->size ? log->size - offset : LX__LOG_WINDOW;
+    size_t wanted = there < LX__LOG_WINDOW ? (size_t)there : LX__LOG_WINDOW;
+    lx_status status = lx__file_read_some(&log->file, log->window, wanted, offset, &got, error);
     if (status == LX_OK) {
         log->window_start = offset;
         log->window_end = offset + got;
@@ -287,15 +290,17 @@ static bool is_unchanged(const lx__log_reader *log, uint64_t offset)
 lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_sight *sight,
                        lx_error *error)
 {
-    uint8_t bytes[4 + LX__FRAME_HEADER]; /* the crc of the last frame, and what is behind it */
-    size_t got;
+    uint8_t bytes[5]; /* the crc of the last frame, and whether there is a byte behind it */
+    ssize_t got;
     *sight = LX__LOG_MORE;
     if (place->offset == 0)
         return LX_OK;
-    lx_status status =
-        lx__file_read_some(&log->file, bytes, sizeof bytes, place->offset - 4, &got, error);
-    if (status != LX_OK)
-        return status;
+    /* One call, and not lx__file_read_some(), which makes sure that the end is the end. */
+    do
+        got = pread(log->file.fd, bytes, sizeof bytes, (off_t)place->offset - 4);
+    while (got == -1 && errno == EINTR);
+    if (got == -1)
+        return lx__fail_errno(error, errno, log->file.path, "cannot read");
     if (got < 4 || lx__load_le32(bytes) != place->crc)
         *sight = LX__LOG_GONE;
     else if (got == 4 || is_unchanged(log, place->offset))

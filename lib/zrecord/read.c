@@ -34,7 +34,7 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
     status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    status = lx__gather_dense(snapshot, &dataset->damages, field, indices, count, out, stride,
+    status = lx__gather_dense(snapshot, dataset->damages, field, indices, count, out, stride,
                               error);
     lx__snapshot_unref(snapshot);
     return status;
@@ -52,7 +52,7 @@ lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *
     status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    status = lx__measure(snapshot, &dataset->damages, field, indices, count, offsets, present,
+    status = lx__measure(snapshot, dataset->damages, field, indices, count, offsets, present,
                          error);
     lx__snapshot_unref(snapshot);
     return status;
@@ -74,7 +74,7 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
     if (status != LX_OK)
         return status;
     uint8_t nothing; /* where all records are empty, no memory need be there for them */
-    status = lx__gather_bytes(snapshot, &dataset->damages, field, indices, count,
+    status = lx__gather_bytes(snapshot, dataset->damages, field, indices, count,
                               out != NULL ? out : &nothing, offsets, error);
     lx__snapshot_unref(snapshot);
     return status;
@@ -129,7 +129,7 @@ lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *ind
     if (status != LX_OK)
         return status;
     for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = fill_slice(snapshot, &dataset->damages, field, indices[i], &slices[i], error);
+        status = fill_slice(snapshot, dataset->damages, field, indices[i], &slices[i], error);
     if (status == LX_OK)
         *view = (lx_view *)snapshot;
     else

@@ -95,10 +95,10 @@ static lx_status make_room(lx__layer *layer, lx_error *error)
     return LX_OK;
 }
 
-/** Puts a set; where there is one with the key, it goes only if @p replace. */
-static lx_status put(lx__layer *layer, const lx__set *set, bool replace, lx_error *error)
+/** Puts a set of that hash; where there is one with the key, it goes only if @p replace. */
+static lx_status put(lx__layer *layer, const lx__set *set, uint64_t hash, bool replace,
+                     lx_error *error)
 {
-    uint64_t hash = lx__sets_hash(layer->seed, set->field, set->index);
     uint32_t place = *place_of(layer, set->field, set->index, hash);
     if (place != 0) {
         if (replace)
@@ -115,7 +115,33 @@ static lx_status put(lx__layer *layer, const lx__set *set, bool replace, lx_erro
 
 lx_status lx__layer_put(lx__layer *layer, const lx__set *set, lx_error *error)
 {
-    return put(layer, set, true, error);
+    return put(layer, set, lx__sets_hash(layer->seed, set->field, set->index), true, error);
+}
+
+/** Fetches the places of sets, then what stands there. */
+static void approach_many(const lx__layer *layer, const lx__set *sets, size_t count,
+                          uint64_t *hashes)
+{
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = lx__sets_hash(layer->seed, sets[i].field, sets[i].index);
+        __builtin_prefetch(&layer->places[hashes[i] >> 16 & layer->place_mask]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = layer->places[hashes[i] >> 16 & layer->place_mask];
+        if (place != 0)
+            __builtin_prefetch(&layer->list[place - 1]);
+    }
+}
+
+lx_status lx__layer_put_many(lx__layer *layer, const lx__set *sets, size_t count,
+                             lx_error *error)
+{
+    uint64_t hashes[LX__PUT_MAX];
+    lx_status status = LX_OK;
+    approach_many(layer, sets, count, hashes);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = put(layer, &sets[i], hashes[i], true, error);
+    return status;
 }
 
 void lx__layer_keep(lx__layer *layer, lx__set_filter *stays, const void *user)
@@ -181,7 +207,8 @@ static lx_status merge(lx__layer *layer, const lx__layer_use *older, uint64_t ro
         lx__set copy = {.index = set->index, .field = set->field};
         memcpy(copy.rows, set->rows, sizeof copy.rows);
         atomic_init(&copy.note, lx__set_is_verified(set)); /* readers may be about to note it */
-        status = put(layer, &copy, false, error);
+        status = put(layer, &copy, lx__sets_hash(layer->seed, copy.field, copy.index), false,
+                     error);
     }
     return status;
 }

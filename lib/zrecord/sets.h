@@ -86,6 +86,14 @@ void lx__layer_unref(lx__layer *layer);
  * @retval LX_ERR_LIMIT  There are 2^32-2 in it already. */
 lx_status lx__layer_put(lx__layer *layer, const lx__set *set, lx_error *error);
 
+/** Most sets that are put at once. */
+#define LX__PUT_MAX 16
+
+/** Puts @p count sets, one after another: faster than one by one, since what is needed of memory is
+ * fetched for all of them first. */
+lx_status lx__layer_put_many(lx__layer *layer, const lx__set *sets, size_t count,
+                             lx_error *error);
+
 /** Tells whether a set stays. */
 typedef bool lx__set_filter(const lx__set *set, const void *user);
 

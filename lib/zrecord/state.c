@@ -31,8 +31,11 @@ typedef struct replay {
     const lx_schema *schema;
     const lx_schema *known; /**< The fields that there are, also those that are not kept. */
     uint64_t rows; /**< Before the first frame: none of them takes a row below that. */
+    uint64_t end;    /**< Where the last frame ends. */
     uint32_t frames; /**< Replayed so far. */
     lx__layer *layer; /**< Their sets; NULL while there is none. */
+    lx__set waiting[LX__PUT_MAX]; /**< Sets that are not in the layer yet. */
+    size_t waiting_count;
     drops taken; /**< Frames that took rows: bound is their rows. Both ascend. */
     drops cuts;  /**< Frames whose length no later one goes below: bound is it. Both ascend. */
     uint32_t next_field; /**< Position that the next set probably has. */
@@ -209,6 +212,13 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
     return status;
 }
 
+static lx_status put_waiting(replay *r, lx_error *error)
+{
+    size_t count = r->waiting_count;
+    r->waiting_count = 0;
+    return lx__layer_put_many(r->layer, r->waiting, count, error);
+}
+
 /** Keeps a set of a field that is shown, and looks whether one of another is known. */
 static lx_status keep_set(replay *r, const lx__set_item *item, const uint8_t *rows,
                           lx_error *error)
@@ -226,11 +236,14 @@ static lx_status keep_set(replay *r, const lx__set_item *item, const uint8_t *ro
     }
     r->next_field = set.field + 1 < r->schema->count ? set.field + 1 : 0;
     memcpy(set.rows, rows, sizeof set.rows);
-    return lx__layer_put(r->layer, &set, error);
+    r->waiting[r->waiting_count++] = set;
+    return r->waiting_count == LX__PUT_MAX ? put_waiting(r, error) : LX_OK;
 }
 
-static lx_status make_layer(replay *r, uint64_t sets, lx_error *error)
+/** Makes the layer for all frames that are left, if they have as many sets a byte as this one. */
+static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
 {
+    uint64_t sets = (r->end - offset) / (frame->bytes / frame->set_count);
     r->layer = lx__layer_new(&r->state->sets, sets);
     return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the log");
 }
@@ -244,7 +257,7 @@ static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
     uint64_t start =
         offset + LX__FRAME_HEADER + (uint64_t)frame->chunk_count * LX__FRAME_CHUNK;
     if (frame->set_count != 0 && r->layer == NULL)
-        status = make_layer(r, frame->set_count, error);
+        status = make_layer(r, offset, frame, error);
     for (uint32_t i = 0; status == LX_OK && i < frame->set_count; i++) {
         uint64_t at = start + (uint64_t)i * LX__FRAME_SET;
         status = lx__log_bytes(r->log, at, LX__FRAME_SET, &bytes, error);
@@ -260,7 +273,7 @@ static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
         previous = item;
         status = keep_set(r, &item, bytes + 16, error);
     }
-    return status;
+    return status == LX_OK && r->layer != NULL ? put_waiting(r, error) : status;
 }
 
 static lx_status check_trailer(replay *r, uint64_t offset, const lx__frame *frame,
@@ -339,7 +352,8 @@ static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *o
                 .log = log,
                 .schema = of->shown,
                 .known = of->known,
-                .rows = state->rows};
+                .rows = state->rows,
+                .end = end};
     lx_status status = LX_OK;
     while (status == LX_OK && state->place.offset < end)
         status = apply_frame(&r, error);
@@ -390,7 +404,7 @@ lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schem
     lx__log_scan found;
     lx__state next;
     *unknown = false;
-    lx_status status = lx__log_scan_from(log, &state->place, lx__boot_id(), &found, error);
+    lx_status status = lx__log_scan_from(log, &state->place, log->boot, &found, error);
     if (status != LX_OK)
         return status;
     status = lx__state_copy(&next, state, error);

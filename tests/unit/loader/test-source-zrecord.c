@@ -237,6 +237,7 @@ START_TEST(each_batch_over_a_live_dataset_is_of_one_state)
     lx_source *live = open_live_source(), *zip;
     static const char *const names[] = {"a", "b"};
     unit_ok(lx_source_zip(&live, NULL, 1, &zip, &error));
+    changer_commit(&changer, WIDE);
     ck_assert_int_eq(pthread_create(&thread, NULL, change, &changing), 0);
     for (uint32_t threads = 0; threads <= 2; threads += 2) {
         for (int zipped = 0; zipped < 2; zipped++) {

@@ -25,7 +25,19 @@ START_TEST(each_call_of_a_live_handle_sees_the_newest_commit)
         lx_view *view;
         lx_identity identity;
         changer_commit(&changer, LENGTH - version);
-        switch (version % 5) {
+        switch (version % 7) {
+        case 5: {
+            lx_statistics totals;
+            unit_ok(lx_dataset_stat(live, &totals, NULL, &error));
+            ck_assert_uint_eq(totals.length, LENGTH - version);
+            break;
+        }
+        case 6: {
+            lx_verification result;
+            unit_ok(lx_dataset_verify(live, NULL, NULL, NULL, &result, &error));
+            ck_assert_uint_eq(result.records, LENGTH - version);
+            break;
+        }
         case 0:
             ck_assert_uint_eq(lx_dataset_get_length(live), LENGTH - version);
             break;
@@ -124,6 +136,147 @@ START_TEST(threads_read_one_live_handle_while_it_changes)
 }
 END_TEST
 
+/* ---- beside a real writer, whatever it does */
+
+#define PLATE 40 /* bytes of a stored value */
+#define PEOPLE 120
+
+static void plate_of(uint64_t version, uint8_t plate[PLATE])
+{
+    for (size_t i = 0; i < PLATE; i++)
+        plate[i] = (uint8_t)mix(version * PLATE + i);
+}
+
+static lx_writer *make_plates(void)
+{
+    static const uint64_t shape[] = {PLATE};
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_schema *schema = lx_schema_new();
+    lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
+    unit_ok(lx_writer_options_set_chunk(options, 5000, 1 << 20, &error));
+    unit_ok(lx_schema_add_field(schema, "version", LX_UINT64, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "plate", LX_UINT8, shape, 1, LX_RAW, &error));
+    unit_ok(lx_writer_create("d", schema, options, &writer, &error));
+    lx_writer_options_free(options);
+    lx_schema_free(schema);
+    return writer;
+}
+
+/** Commits all records anew, and as many as @p length of them. */
+static void commit_plates(lx_writer *writer, uint64_t version, uint64_t length)
+{
+    static const size_t fields[] = {0, 1};
+    lx_error error = LX_ERROR_INIT;
+    uint64_t versions[PEOPLE], indices[PEOPLE], there = lx_writer_get_length(writer);
+    uint8_t plates[PEOPLE][PLATE];
+    for (uint64_t i = 0; i < PEOPLE; i++) {
+        versions[i] = version;
+        indices[i] = i;
+        plate_of(version, plates[i]);
+    }
+    const lx_values columns[] = {{versions, NULL, NULL}, {plates, NULL, NULL}};
+    if (there > length)
+        unit_ok(lx_writer_delete(writer, mix(version) % there, NULL, &error));
+    there = lx_writer_get_length(writer);
+    unit_ok(lx_writer_modify_many(writer, indices, there, fields, columns, 2, &error));
+    while (lx_writer_get_length(writer) < length) {
+        lx_value values[] = {{versions, 8}, {plates[0], PLATE}, {NULL, LX_NONE}};
+        unit_ok(lx_writer_append(writer, values, NULL, &error));
+    }
+    commit(writer);
+}
+
+static void *read_plates(void *user)
+{
+    struct readers *all = user;
+    uint64_t last = 0, indices[PEOPLE], versions[PEOPLE];
+    uint8_t plates[PEOPLE][PLATE], right[PLATE];
+    while (!atomic_load(&all->stop)) {
+        lx_error error = LX_ERROR_INIT;
+        lx_dataset *pinned;
+        uint64_t committed = atomic_load(&all->committed);
+        unit_ok(lx_dataset_pin(all->live, &pinned, &error));
+        uint64_t length = lx_dataset_get_length(pinned);
+        for (uint64_t i = 0; i < length; i++)
+            indices[i] = length - 1 - i;
+        unit_ok(lx_dataset_gather(pinned, 0, indices, length, versions, 8, &error));
+        unit_ok(lx_dataset_gather(pinned, 1, indices, length, plates, PLATE, &error));
+        plate_of(versions[0], right);
+        for (uint64_t i = 0; i < length; i++)
+            if (versions[i] != versions[0] || memcmp(plates[i], right, PLATE) != 0)
+                ck_abort_msg("record %d is of another state", (int)indices[i]);
+        ck_assert_uint_ge(versions[0], committed);
+        ck_assert_uint_ge(versions[0], last);
+        last = versions[0];
+        lx_dataset_close(pinned);
+    }
+    return NULL;
+}
+
+/** One of all the things that make another generation, or none. */
+static void turn_over(lx_writer **writer, uint64_t step)
+{
+    lx_error error = LX_ERROR_INIT;
+    switch (step % 16) {
+    case 1:
+        unit_ok(lx_writer_fold(*writer, &error));
+        break;
+    case 4:
+        unit_ok(lx_writer_rebalance(*writer, NULL, NULL, NULL, &error));
+        break;
+    case 7:
+        unit_ok(lx_writer_add_field(*writer, "note", LX_BYTES, NULL, 0, LX_FLATE, &error));
+        break;
+    case 9:
+        unit_ok(lx_writer_rename_field(*writer, step % 32 < 16 ? "plate" : "dish",
+                                       step % 32 < 16 ? "dish" : "plate", &error));
+        break;
+    case 11:
+        unit_ok(lx_writer_drop_field(*writer, "note", &error));
+        break;
+    case 14:
+        unit_ok(lx_writer_seal(*writer, &error));
+        close_writer(*writer);
+        unit_ok(lx_dataset_unseal("d", &error));
+        *writer = records_reopen("d", writer_options(LX_DURABILITY_NONE));
+        break;
+    default:
+        break;
+    }
+}
+
+START_TEST(live_handles_go_on_over_all_that_a_writer_does)
+{
+    char *scratch = scratch_make();
+    pthread_t threads[2];
+    struct readers all = {.stop = false};
+    lx_writer *writer = make_plates();
+    commit_plates(writer, 1, PEOPLE);
+    lx_dataset_options *options = lx_dataset_options_new();
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx_dataset_options_set_live(options, true, &error));
+    unit_ok(lx_dataset_open("d", options, &all.live, &error));
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_plates, &all), 0);
+    double end = now() + 1.5;
+    for (uint64_t step = 1; now() < end || step < 40; step++) {
+        turn_over(&writer, step);
+        commit_plates(writer, step + 1, PEOPLE - 20 + mix(step) % 21);
+        atomic_store(&all.committed, step + 1);
+    }
+    atomic_store(&all.stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    close_writer(writer);
+    ck_assert_str_eq(lx_schema_get_field(lx_dataset_get_schema(all.live), 1)->name, "plate");
+    unit_ok(lx_dataset_verify(all.live, NULL, NULL, NULL, NULL, &error));
+    lx_dataset_close(all.live);
+    lx_dataset_options_free(options);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* ---- pinned */
 
 START_TEST(a_pinned_handle_stays_where_it_is)
@@ -186,6 +339,31 @@ START_TEST(nothing_of_a_pin_is_left)
     }
     lx_dataset_close(pinned);
     lx_dataset_close(live);
+    changer_free(&changer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_a_pin_meets_is_counted_by_its_handle)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset_stats stats;
+    lx_dataset *pinned;
+    const uint64_t index = 3;
+    uint64_t value;
+    struct changer changer = changer_new("d", LENGTH);
+    lx_dataset *live = open_live("d");
+    file_flip("d/a.check", (3 * 8 + 4) * 8);
+    unit_ok(lx_dataset_pin(live, &pinned, &error));
+    unit_fails(lx_dataset_gather(pinned, 0, &index, 1, &value, 8, &error), LX_ERR_CORRUPT);
+    lx_dataset_read_stats(live, &stats);
+    ck_assert_uint_eq(stats.damaged, 1);
+    lx_dataset_close(live);
+    unit_fails(lx_dataset_gather(pinned, 0, &index, 1, &value, 8, &error), LX_ERR_CORRUPT);
+    lx_dataset_read_stats(pinned, &stats);
+    ck_assert_uint_eq(stats.damaged, 2);
+    lx_dataset_close(pinned);
     changer_free(&changer);
     scratch_remove(scratch);
 }
@@ -302,6 +480,8 @@ START_TEST(a_wait_gives_up_when_the_time_is_over)
 END_TEST
 
 UNIT_MAIN("zrecord/live", each_call_of_a_live_handle_sees_the_newest_commit,
-          threads_read_one_live_handle_while_it_changes, a_pinned_handle_stays_where_it_is,
-          nothing_of_a_pin_is_left, pins_and_live_handles_go_on_in_a_child,
+          threads_read_one_live_handle_while_it_changes,
+          live_handles_go_on_over_all_that_a_writer_does, a_pinned_handle_stays_where_it_is,
+          nothing_of_a_pin_is_left, what_a_pin_meets_is_counted_by_its_handle,
+          pins_and_live_handles_go_on_in_a_child,
           a_wait_ends_when_the_records_are_there, a_wait_gives_up_when_the_time_is_over)
