@@ -93,13 +93,20 @@ lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, cons
     return finish(writer, stage, error);
 }
 
+/** What is compressed lies in a chunk, however short it has become. */
+static uint64_t stored_room(const lx__entry_rules *rules, const lx__stored *value)
+{
+    return value->as_stored ? value->size + rules->align - 1
+                            : lx__stage_room(rules, value->size);
+}
+
 lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operation,
                                 const lx__stored *values, lx_error *error)
 {
     uint64_t bytes = 0;
     lx__stage *stage;
     for (size_t i = 0; i < operation->values; i++)
-        bytes += lx__stage_room(&writer->rules[i], values[i].size);
+        bytes += stored_room(&writer->rules[i], &values[i]);
     lx_status status = begin(writer, operation, bytes, &stage, error);
     if (status != LX_OK)
         return status;

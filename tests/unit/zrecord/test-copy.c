@@ -130,6 +130,54 @@ START_TEST(compression_is_what_the_dataset_says)
 }
 END_TEST
 
+static lx_writer *create_texts(const char *path, lx_compression compression)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, compression, &error));
+    unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    return writer;
+}
+
+/* What is stored in 8 bytes or less, and is no value of a table, needs room in a stage all the same:
+ * also where the record has no other. */
+START_TEST(values_that_compress_to_almost_nothing)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint8_t zeros[64] = {0}, got[VALUE_MAX];
+    lx_writer *writer = create_texts("from", LX_FLATE);
+    for (uint64_t size = 0; size <= sizeof zeros; size++) {
+        lx_value value = {zeros, size};
+        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+    }
+    close_writer(writer);
+    lx_dataset *from = open_dataset("from");
+    for (lx_compression compression = LX_RAW; compression <= LX_FLATE; compression++) {
+        const char *path = compression == LX_RAW ? "raw" : "flate";
+        writer = create_texts(path, compression);
+        for (uint64_t size = 0; size <= sizeof zeros; size++) {
+            unit_ok(lx_writer_copy(writer, from, &size, 1, NULL, &error));
+            commit(writer); /* so that each has a stage of its own */
+        }
+        close_writer(writer);
+        lx_dataset *to = open_dataset(path);
+        for (uint64_t index = 0; index <= sizeof zeros; index++) {
+            uint64_t size;
+            bool there;
+            unit_ok(read_value(to, 0, index, got, &size, &there, &error));
+            ck_assert(there && size == index && memcmp(got, zeros, (size_t)size) == 0);
+        }
+        unit_ok(lx_dataset_verify(to, NULL, NULL, NULL, NULL, &error));
+        lx_dataset_close(to);
+    }
+    lx_dataset_close(from);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused_before_anything_is_appended)
 {
     static const uint64_t beyond[] = {3, 10};
@@ -176,6 +224,6 @@ END_TEST
 
 UNIT_MAIN("zrecord/copy", all_records_are_copied_as_they_are_stored,
           records_in_any_order_go_behind_those_there_are, a_dataset_can_be_copied_to_itself,
-          compression_is_what_the_dataset_says,
+          compression_is_what_the_dataset_says, values_that_compress_to_almost_nothing,
           what_does_not_fit_is_refused_before_anything_is_appended,
           damage_is_found_before_it_is_copied)
