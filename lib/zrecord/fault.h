@@ -32,9 +32,7 @@
     fault(VALUE_CRC, "the CRC of a value is not checked in a recovery")                            \
     fault(OPENING_SYNC, "an opening does not sync what it found synced")                           \
     fault(WRITE_BACK, "nothing is written back after a failed sync")                               \
-    fault(CUT, "the log is not cut when a writer opens")                                           \
-    fault(SWITCH_SYNC, "new files of a generation are not synced before meta.json names them")     \
-    fault(OLD_UNDER_READER, "old files are removed under a reader")
+    fault(CUT, "the log is not cut when a writer opens")
 
 #define LX__FAULT_NUMBER(name, what) LX__FAULT_##name,
 enum lx__fault { LX__FAULT_NONE, LX__FAULTS(LX__FAULT_NUMBER) LX__FAULT_COUNT };

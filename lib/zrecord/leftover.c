@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "zrecord/fault.h"
 #include "zrecord/names.h"
 #include "zrecord/switch.h"
 
@@ -175,9 +174,8 @@ lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end
 static bool may_go(const lx_writer *writer, const lx__old_file *file)
 {
     bool present;
-    return LX__FAULT(OLD_UNDER_READER) ||
-           (lx__readers_present(&writer->lock, file->first, file->end, &present, NULL) == LX_OK &&
-            !present);
+    return lx__readers_present(&writer->lock, file->first, file->end, &present, NULL) == LX_OK &&
+           !present;
 }
 
 /** Tables that an interrupted addition of a field left wait by a name that the field may get when
