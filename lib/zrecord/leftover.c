@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -14,7 +15,8 @@
 
 /** A file that is not part of the present generation. */
 typedef enum lx__place {
-    CURRENT,  /**< It is, or is nothing of ours. */
+    CURRENT,  /**< It is. */
+    FOREIGN,  /**< It is nothing of ours. */
     LEFTOVER, /**< Of a switch that was never made. */
     OLD,      /**< Of a generation before this one. */
     GONE      /**< Of a field that there is no more, also for readers of this generation. */
@@ -36,6 +38,26 @@ static bool find_stem(const lx_schema *schema, const char *stem, size_t *positio
     return false;
 }
 
+static bool is_file(const lx__file *directory, const char *name)
+{
+    struct stat about;
+    return fstatat(directory->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(about.st_mode);
+}
+
+bool lx__stem_is_ours(const lx__file *directory, const lx__meta *meta, const char *stem,
+                      uint64_t table_generation)
+{
+    size_t position;
+    char offsets[LX__NAME_SIZE], checks[LX__NAME_SIZE];
+    if (find_stem(meta->schema, stem, &position) ||
+        lx__meta_get_next_field(meta) > meta->schema->count)
+        return true;
+    lx__table_name(stem, LX__OFFSET_KIND, (uint32_t)table_generation, offsets);
+    lx__table_name(stem, LX__CHECK_KIND, (uint32_t)table_generation, checks);
+    return is_file(directory, offsets) && is_file(directory, checks);
+}
+
 static bool has_dict(const lx__meta *meta, size_t position)
 {
     const json_t *fields = json_object_get(meta->document, "fields");
@@ -52,14 +74,16 @@ static lx__place place_of(const lx_writer *writer, const char *name)
         return LEFTOVER;
     if (lx__name_is_log(name, &number))
         return compare(number, meta->generation);
-    if (lx__name_split_table(name, stem, &number))
-        return find_stem(meta->schema, stem, &position)
-                   ? compare(number, writer->state.table_generation)
-                   : GONE;
-    if (lx__name_split_dict(name, stem))
-        return find_stem(meta->schema, stem, &position) && has_dict(meta, position) ? CURRENT
-                                                                                    : GONE;
-    return CURRENT;
+    bool table = lx__name_split_table(name, stem, &number);
+    if (!table && !lx__name_split_dict(name, stem))
+        return FOREIGN;
+    if (!lx__stem_is_ours(&writer->directory, meta, stem, table ? number : 0))
+        return FOREIGN;
+    if (!find_stem(meta->schema, stem, &position))
+        return GONE;
+    if (table)
+        return compare(number, writer->state.table_generation);
+    return has_dict(meta, position) ? CURRENT : GONE;
 }
 
 static lx__place place_of_chunk(lx_writer *writer, const char *name)

@@ -14,6 +14,7 @@
 #include <loaderx/writer.h>
 
 #include "base/file.h"
+#include "zrecord/meta.h"
 
 /** A file that the dataset does not have any more. */
 typedef struct lx__old_file {
@@ -33,6 +34,14 @@ typedef struct lx__old_files {
 /** Whether readers hold the lock of a generation in [@p first, @p end). */
 lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end, bool *present,
                               lx_error *error);
+
+/**
+ * Whether tables or a dictionary of a stem can be the dataset's: a field has that stem, or has had
+ * it. Which stems dropped fields had is written down nowhere; so where none was dropped, a stem that
+ * no field has is taken for ours only with tables of both kinds, which an interrupted addition leaves.
+ */
+bool lx__stem_is_ours(const lx__file *directory, const lx__meta *meta, const char *stem,
+                      uint64_t table_generation);
 
 /** Removes what was never a part of the dataset @p writer; nothing may be under way. */
 lx_status lx__leftovers_remove(lx_writer *writer, lx_error *error);

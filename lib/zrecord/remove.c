@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "zrecord/create.h"
+#include "zrecord/leftover.h"
 #include "zrecord/names.h"
 
 typedef struct removal {
@@ -28,13 +29,23 @@ static lx_status lock_all(removal *self, lx_error *error)
     return status;
 }
 
-/** The files that go before meta.json, also those of fields that are no more. */
-static bool is_ours(const char *name)
+/** Names of files that go before meta.json, also those of fields that are no more; those of tables
+ * and dictionaries tell their stem. */
+static bool is_named_so(const char *name, char stem[LX__NAME_SIZE], uint64_t *number)
+{
+    stem[0] = '\0';
+    *number = 0;
+    return strcmp(name, LX__META_NEW_NAME) == 0 || lx__name_split_table(name, stem, number) ||
+           lx__name_split_dict(name, stem) || lx__name_is_log(name, number);
+}
+
+static bool is_ours(const removal *self, const char *name)
 {
     uint64_t number;
     char stem[LX__NAME_SIZE];
-    return lx__name_is_log(name, &number) || strcmp(name, LX__META_NEW_NAME) == 0 ||
-           lx__name_split_table(name, stem, &number) || lx__name_split_dict(name, stem);
+    return is_named_so(name, stem, &number) &&
+           (stem[0] == '\0' ||
+            lx__stem_is_ours(&self->directory, &self->meta, stem, number));
 }
 
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
@@ -57,7 +68,7 @@ static lx_status check_chunk(void *user, const char *name, lx_error *error)
 static lx_status check_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
-    if (is_ours(name) || strcmp(name, LX__META_NAME) == 0 ||
+    if (is_ours(self, name) || strcmp(name, LX__META_NAME) == 0 ||
         strcmp(name, LX__LOCK_NAME) == 0 ||
         (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1))
         return LX_OK;
@@ -70,10 +81,14 @@ static lx_status remove_chunk(void *user, const char *name, lx_error *error)
     return lx__file_remove(&self->chunks, name, error);
 }
 
+/** All names have been looked at before. */
 static lx_status remove_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
-    return is_ours(name) ? lx__file_remove(&self->directory, name, error) : LX_OK;
+    uint64_t number;
+    char stem[LX__NAME_SIZE];
+    return is_named_so(name, stem, &number) ? lx__file_remove(&self->directory, name, error)
+                                            : LX_OK;
 }
 
 /** Refuses a directory with anything else in it. */

@@ -121,7 +121,12 @@ START_TEST(files_of_fields_that_are_gone_wait_for_present_readers_too)
     char *scratch = scratch_make();
     static const char *const gone[] = {"former.offset", "former.check.4", "former~3.dict",
                                        "caption.dict"};
+    lx_error error = LX_ERROR_INIT;
     records_make("d", 5, 0);
+    lx_writer *writer = records_reopen("d", NULL);
+    unit_ok(lx_writer_add_field(writer, "former", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_writer_drop_field(writer, "former", &error));
+    close_writer(writer);
     for (size_t i = 0; i < 4; i++)
         file_put(in("d", gone[i]), "gone", 4);
     lx_dataset *reader = open_dataset("d");
@@ -133,6 +138,23 @@ START_TEST(files_of_fields_that_are_gone_wait_for_present_readers_too)
     for (size_t i = 0; i < 4; i++)
         ck_assert(!file_exists(in("d", gone[i])));
     expect_dataset("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Where no field was ever dropped, files of such names are somebody's. */
+START_TEST(files_of_others_are_left_alone)
+{
+    char *scratch = scratch_make();
+    records_make("d", 5, 0);
+    file_put("d/notes.check", "mine", 4);
+    file_put("d/words.dict", "mine", 4);
+    close_writer(records_reopen("d", NULL));
+    ck_assert(file_exists("d/notes.check") && file_exists("d/words.dict"));
+    file_put("d/half.offset", "", 0); /* what an interrupted addition leaves */
+    file_put("d/half.check", "", 0);
+    close_writer(records_reopen("d", NULL));
+    ck_assert(!file_exists("d/half.offset"));
     scratch_remove(scratch);
 }
 END_TEST
@@ -184,11 +206,11 @@ START_TEST(a_file_that_cannot_be_removed_waits)
     char *scratch = scratch_make();
     records_make("d", 10, 0);
     lx_writer *writer = records_reopen("d", NULL);
-    lx__old_files_add(&writer->old, false, "stuck.offset", 0, 0);
-    ck_assert_int_eq(mkdir("d/stuck.offset", 0777), 0);
+    lx__old_files_add(&writer->old, false, "image.offset.9", 0, 0);
+    ck_assert_int_eq(mkdir("d/image.offset.9", 0777), 0);
     lx__old_files_remove(writer);
     ck_assert_uint_eq(writer->old.count, 1);
-    ck_assert_int_eq(rmdir("d/stuck.offset"), 0);
+    ck_assert_int_eq(rmdir("d/image.offset.9"), 0);
     lx__old_files_remove(writer);
     ck_assert_uint_eq(writer->old.count, 0);
     close_writer(writer);
@@ -247,5 +269,6 @@ UNIT_MAIN("zrecord/leftover", what_was_never_a_part_goes_at_once,
           an_opening_removes_old_files_if_there_is_no_reader_of_before,
           a_chunk_of_a_former_generation_waits_as_well,
           files_of_fields_that_are_gone_wait_for_present_readers_too,
-          a_writer_knows_when_its_own_files_were_in_use, a_file_that_cannot_be_removed_waits,
+          files_of_others_are_left_alone, a_writer_knows_when_its_own_files_were_in_use,
+          a_file_that_cannot_be_removed_waits,
           tables_that_wait_are_spared_if_a_field_gets_their_name, readers_are_seen_in_a_range)
