@@ -7,11 +7,12 @@
 #define LX_TESTS_SCARCE_H
 
 #include <check.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <loaderx/hooks.h>
 
-static int scarce_left;
+static atomic_int scarce_left; /* for all threads */
 
 static inline void *scarce_alloc(size_t size, void *user)
 {
