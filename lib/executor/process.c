@@ -31,6 +31,13 @@ void lx__process_forget(lx__process *process)
 bool lx__process_is_this(const lx__process *process)
 {
     if (process->mark != NULL)
-        return atomic_load_explicit(process->mark, memory_order_relaxed) != 0;
+        return atomic_load_explicit(process->mark, memory_order_acquire) != 0;
     return getpid() == process->id;
+}
+
+void lx__process_adopt(lx__process *process)
+{
+    process->id = getpid();
+    if (process->mark != NULL)
+        atomic_store_explicit(process->mark, 1, memory_order_release);
 }

@@ -25,7 +25,11 @@ LX_API void lx__process_note(lx__process *process);
 LX_API void lx__process_forget(lx__process *process);
 
 /** Whether this is the process noted and not a child of it. A load where the kernel wipes pages at
- * fork (Linux 4.14 and later), else a system call. */
+ * fork (Linux 4.14 and later), else a system call. Where it is true, the caller sees all that was
+ * written before lx__process_adopt(). */
 LX_API bool lx__process_is_this(const lx__process *process);
+
+/** In a child: notes the calling process in place of its parent. */
+LX_API void lx__process_adopt(lx__process *process);
 
 #endif

@@ -160,13 +160,10 @@ static void take_over(lx_dataset *dataset)
         pthread_mutex_init(&dataset->refreshing, NULL);
         pthread_mutex_init(&dataset->mutex, NULL);
         lx__store_take_over(dataset->snapshot->store);
-        dataset->process.id = self;
-        if (dataset->process.mark != NULL)
-            atomic_store_explicit(dataset->process.mark, 1, memory_order_release);
+        lx__process_adopt(&dataset->process);
     }
     while (!lx__process_is_this(&dataset->process))
         sched_yield();
-    atomic_thread_fence(memory_order_acquire);
 }
 
 void lx__dataset_check_process(lx_dataset *dataset)
