@@ -77,6 +77,27 @@ int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64
     return 0;
 }
 
+int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds)
+{
+    *nanoseconds = LX_NONE;
+    if (object == NULL || object == Py_None)
+        return 0;
+    double seconds = PyFloat_AsDouble(object);
+    if (seconds == -1.0 && PyErr_Occurred() != NULL) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "%s must be a number of seconds or None, not %.100s",
+                         argument, Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    if (!(seconds >= 0)) {
+        PyErr_Format(PyExc_ValueError, "%s must not be below 0, but is %R", argument, object);
+        return -1;
+    }
+    if (seconds < 1e9) /* what is longer than 30 years has no end */
+        *nanoseconds = (uint64_t)(seconds * 1e9);
+    return 0;
+}
+
 int lxpy_bool(PyObject *object, const char *argument, bool *value)
 {
     if (!PyBool_Check(object)) {

@@ -79,7 +79,7 @@ static void fill_records(const joined *j, size_t count, PyObject *list, size_t f
     }
 }
 
-static int read_piece(lxpy_dataset *self, size_t position, const uint64_t *indices, size_t count,
+static int read_piece(lxpy_reading *self, size_t position, const uint64_t *indices, size_t count,
                       PyObject *list, size_t first)
 {
     joined j = {NULL, NULL, NULL};
@@ -96,7 +96,7 @@ static int read_piece(lxpy_dataset *self, size_t position, const uint64_t *indic
     return result;
 }
 
-PyObject *lxpy_gather_bytes(lxpy_dataset *self, size_t position, const lxpy_indices *indices)
+PyObject *lxpy_gather_bytes(lxpy_reading *self, size_t position, const lxpy_indices *indices)
 {
     size_t piece = lxpy_piece_of(RECORD), count = indices->count;
     PyObject *list = PyList_New((Py_ssize_t)count);

@@ -3,59 +3,47 @@
 #include "dataset.h"
 
 static const char *const verify_names[] = {"first", "always", "never", NULL};
+static const char *const damage_names[] = {"raise", "zeros", NULL};
 
-int lxpy_dataset_enter(lxpy_dataset *self)
-{
-    if (self->closed) {
-        lxpy_raise_closed(self->state, "dataset", self->path);
-        return -1;
-    }
-    self->users++;
-    return 0;
-}
-
-void lxpy_dataset_leave(lxpy_dataset *self)
-{
-    self->users--;
-    if (!self->closed || self->users != 0)
-        return;
-    lx_dataset *handle = self->handle;
-    self->handle = NULL;
-    LXPY_WITHOUT_GIL(lx_dataset_close(handle));
-}
+/** What a dataset is opened with, as Python gave it; NULL where it did not. */
+typedef struct arguments {
+    PyObject *path, *verify, *durable, *live, *on_damage, *executor;
+} arguments;
 
 /* ---------------------------------------------------------------- open, close */
 
-static lx_dataset_options *make_options(lxpy_state *state, PyObject *verify, PyObject *durable,
-                                        PyObject *executor, lx_error *error)
+static lx_dataset_options *make_options(lxpy_state *state, const arguments *given, lx_error *error)
 {
-    int when = LX_VERIFY_FIRST;
-    bool only_durable = false;
-    lx_executor *cleaner;
-    if ((verify != NULL && lxpy_choice(verify, "verify", verify_names, &when) < 0) ||
-        (durable != NULL && lxpy_bool(durable, "durable", &only_durable) < 0))
-        return NULL;
-    if (lxpy_executor_get(state, executor, "executor", &cleaner) < 0)
+    int when = LX_VERIFY_FIRST, damage = LX_DAMAGE_RAISE;
+    bool durable = false, live = false;
+    lx_executor *executor;
+    if ((given->verify != NULL && lxpy_choice(given->verify, "verify", verify_names, &when) < 0) ||
+        (given->durable != NULL && lxpy_bool(given->durable, "durable", &durable) < 0) ||
+        (given->live != NULL && lxpy_bool(given->live, "live", &live) < 0) ||
+        (given->on_damage != NULL &&
+         lxpy_choice(given->on_damage, "on_damage", damage_names, &damage) < 0) ||
+        lxpy_executor_get(state, given->executor, "executor", &executor) < 0)
         return NULL;
     lx_dataset_options *options = lx_dataset_options_new();
     if (options == NULL) {
-        lx_executor_unref(cleaner);
+        lx_executor_unref(executor);
         return (lx_dataset_options *)PyErr_NoMemory();
     }
     lx_dataset_options_set_verify(options, (lx_verify)when, error);
-    lx_dataset_options_set_durable(options, only_durable, error);
-    lx_dataset_options_set_executor(options, cleaner, error);
-    lx_executor_unref(cleaner);
+    lx_dataset_options_set_durable(options, durable, error);
+    lx_dataset_options_set_live(options, live, error);
+    lx_dataset_options_set_damage(options, (lx_damage)damage, error);
+    lx_dataset_options_set_executor(options, executor, error);
+    lx_executor_unref(executor);
     return options;
 }
 
 /** Opens what is at @p path (bytes); NULL with an exception. */
-static lx_dataset *open_handle(lxpy_state *state, PyObject *path, PyObject *verify,
-                               PyObject *durable, PyObject *executor)
+static lx_dataset *open_handle(lxpy_state *state, PyObject *path, const arguments *given)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *handle = NULL;
-    lx_dataset_options *options = make_options(state, verify, durable, executor, &error);
+    lx_dataset_options *options = make_options(state, given, &error);
     if (options == NULL)
         return NULL;
     LXPY_WITHOUT_GIL(
@@ -66,40 +54,85 @@ static lx_dataset *open_handle(lxpy_state *state, PyObject *path, PyObject *veri
     return handle;
 }
 
-static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+/** A Dataset that shows @p dataset, which it owns, on failure too. */
+static lxpy_dataset *make_dataset(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset,
+                                  lxpy_schema *schema, PyObject *path)
 {
-    static char *names[] = {"path", "verify", "durable", "executor", NULL};
-    PyObject *object, *verify = NULL, *durable = NULL, *executor = NULL;
-    lxpy_state *state = lxpy_state_find(type);
-    if (state == NULL || !PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOO:Dataset", names,
-                                                      &object, &verify, &durable, &executor))
-        return NULL;
-    PyObject *path = lxpy_path(object, "path");
-    lx_dataset *handle =
-        path != NULL ? open_handle(state, path, verify, durable, executor) : NULL;
+    lxpy_handle *handle = lxpy_handle_new(dataset);
     lxpy_dataset *self = handle != NULL ? (lxpy_dataset *)type->tp_alloc(type, 0) : NULL;
     if (self == NULL) {
-        LXPY_WITHOUT_GIL(lx_dataset_close(handle));
-        Py_XDECREF(path);
+        if (handle != NULL)
+            LXPY_WITHOUT_GIL(lx_dataset_close(dataset));
+        PyMem_Free(handle);
         return NULL;
     }
     self->state = state;
-    self->handle = handle;
-    self->path = PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path));
-    Py_DECREF(path);
-    if (self->path == NULL ||
-        lxpy_schema_take(&self->schema, state, lx_dataset_get_schema(handle)) < 0)
-        Py_CLEAR(self);
+    self->shown = handle;
+    self->schema = lxpy_schema_ref(schema);
+    self->path = Py_NewRef(path);
+    return self;
+}
+
+/** What a handle that was opened at @p path (bytes) becomes. */
+static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset, PyObject *path,
+                      bool live)
+{
+    lxpy_schema *schema = lxpy_schema_new(state, lx_dataset_get_schema(dataset));
+    PyObject *text = schema != NULL ? PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path)) : NULL;
+    lxpy_dataset *self = NULL;
+    if (text != NULL)
+        self = make_dataset(type, state, dataset, schema, text);
+    else
+        LXPY_WITHOUT_GIL(lx_dataset_close(dataset));
+    if (self != NULL)
+        self->live = live;
+    Py_XDECREF(text);
+    lxpy_schema_unref(schema);
     return (PyObject *)self;
+}
+
+static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"path",      "verify",   "durable", "live",
+                            "on_damage", "executor", NULL};
+    arguments given = {NULL, NULL, NULL, NULL, NULL, NULL};
+    lxpy_state *state = lxpy_state_find(type);
+    if (state == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOO:Dataset", names, &given.path,
+                                     &given.verify, &given.durable, &given.live,
+                                     &given.on_damage, &given.executor))
+        return NULL;
+    PyObject *path = lxpy_path(given.path, "path");
+    lx_dataset *handle = path != NULL ? open_handle(state, path, &given) : NULL;
+    PyObject *self =
+        handle != NULL ? wrap(type, state, handle, path, given.live == Py_True) : NULL;
+    Py_XDECREF(path);
+    return self;
+}
+
+PyObject *lxpy_dataset_new_pinned(PyObject *object, PyObject *ignored)
+{
+    lxpy_reading reading;
+    lx_dataset *pinned = NULL;
+    lx_error error = LX_ERROR_INIT;
+    (void)ignored;
+    if (lxpy_reading_begin(&reading, object) < 0)
+        return NULL;
+    lx_dataset_pin(reading.handle, &pinned, &error);
+    lxpy_reading_end(&reading);
+    if (error.status != LX_OK)
+        return lxpy_raise(reading.state, &error);
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    return (PyObject *)make_dataset(Py_TYPE(object), self->state, pinned, self->schema,
+                                    self->path);
 }
 
 static void dataset_dealloc(PyObject *object)
 {
     lxpy_dataset *self = (lxpy_dataset *)object;
     PyTypeObject *type = Py_TYPE(object);
-    if (self->handle != NULL)
-        LXPY_WITHOUT_GIL(lx_dataset_close(self->handle));
-    lxpy_schema_clear(&self->schema);
+    lxpy_dataset_leave(self, self->shown);
+    lxpy_schema_unref(self->schema);
     Py_XDECREF(self->path);
     type->tp_free(object);
     Py_DECREF(type);
@@ -108,48 +141,11 @@ static void dataset_dealloc(PyObject *object)
 static PyObject *dataset_close(PyObject *object, PyObject *ignored)
 {
     lxpy_dataset *self = (lxpy_dataset *)object;
+    lxpy_handle *shown = self->shown;
     (void)ignored;
-    if (!self->closed) {
-        self->users++;
-        self->closed = true;
-        lxpy_dataset_leave(self);
-    }
+    self->shown = NULL;
+    lxpy_dataset_leave(self, shown);
     Py_RETURN_NONE;
-}
-
-static PyObject *dataset_remove(PyObject *type, PyObject *object)
-{
-    lx_error error = LX_ERROR_INIT;
-    lxpy_state *state = lxpy_state_find((PyTypeObject *)type);
-    PyObject *path = state != NULL ? lxpy_path(object, "path") : NULL;
-    if (path == NULL)
-        return NULL;
-    LXPY_WITHOUT_GIL(lx_dataset_remove(PyBytes_AS_STRING(path), &error));
-    Py_DECREF(path);
-    if (error.status != LX_OK)
-        return lxpy_raise(state, &error);
-    Py_RETURN_NONE;
-}
-
-static PyObject *dataset_refresh(PyObject *object, PyObject *ignored)
-{
-    lxpy_dataset *self = (lxpy_dataset *)object;
-    lx_error error = LX_ERROR_INIT;
-    bool changed = false;
-    (void)ignored;
-    if (lxpy_dataset_enter(self) < 0)
-        return NULL;
-    if (self->pins != 0) {
-        lxpy_dataset_leave(self);
-        return lxpy_raise_status(self->state, LX_ERR_STATE,
-                                 "a loader reads this dataset in the state it is in: open the "
-                                 "dataset again to see what came later");
-    }
-    self->refreshes++;
-    LXPY_WITHOUT_GIL(lx_dataset_refresh(self->handle, &changed, &error));
-    self->refreshes--;
-    lxpy_dataset_leave(self);
-    return error.status == LX_OK ? PyBool_FromLong(changed) : lxpy_raise(self->state, &error);
 }
 
 /* -------------------------------------------------------------------- facts */
@@ -157,10 +153,15 @@ static PyObject *dataset_refresh(PyObject *object, PyObject *ignored)
 static Py_ssize_t dataset_length(PyObject *object)
 {
     lxpy_dataset *self = (lxpy_dataset *)object;
-    if (lxpy_dataset_enter(self) < 0)
+    lxpy_handle *shown = lxpy_dataset_enter(self);
+    uint64_t length;
+    if (shown == NULL)
         return -1;
-    uint64_t length = lx_dataset_get_length(self->handle);
-    lxpy_dataset_leave(self);
+    if (self->live)
+        LXPY_WITHOUT_GIL(length = lx_dataset_get_length(shown->dataset));
+    else
+        length = lx_dataset_get_length(shown->dataset);
+    lxpy_dataset_leave(self, shown);
     if (length > PY_SSIZE_T_MAX) {
         PyErr_SetString(PyExc_OverflowError, "there are more records than len() can tell");
         return -1;
@@ -170,23 +171,39 @@ static Py_ssize_t dataset_length(PyObject *object)
 
 static PyObject *dataset_get_identity(PyObject *object, void *ignored)
 {
-    lxpy_dataset *self = (lxpy_dataset *)object;
+    lxpy_reading reading;
     lx_identity identity;
     (void)ignored;
-    if (lxpy_dataset_enter(self) < 0)
+    if (lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    lx_dataset_get_identity(self->handle, &identity);
-    lxpy_dataset_leave(self);
+    lx_dataset_get_identity(reading.handle, &identity);
+    lxpy_reading_end(&reading);
     return Py_BuildValue("{s:s, s:K, s:K, s:k, s:N}", "uuid", identity.uuid, "generation",
                          (unsigned long long)identity.generation, "epoch",
                          (unsigned long long)identity.epoch, "crc", (unsigned long)identity.crc,
                          "sealed", PyBool_FromLong(identity.sealed != 0));
 }
 
+static PyObject *dataset_get_damaged(PyObject *object, void *ignored)
+{
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    lx_dataset_stats stats = {0};
+    (void)ignored;
+    if (self->shown != NULL)
+        lx_dataset_read_stats(self->shown->dataset, &stats);
+    return PyLong_FromUnsignedLongLong(self->damaged + stats.damaged);
+}
+
+static PyObject *dataset_get_live(PyObject *object, void *ignored)
+{
+    (void)ignored;
+    return PyBool_FromLong(((lxpy_dataset *)object)->live);
+}
+
 static PyObject *dataset_get_closed(PyObject *object, void *ignored)
 {
     (void)ignored;
-    return PyBool_FromLong(((lxpy_dataset *)object)->closed);
+    return PyBool_FromLong(((lxpy_dataset *)object)->shown == NULL);
 }
 
 static PyObject *dataset_get_path(PyObject *object, void *ignored)
@@ -198,7 +215,7 @@ static PyObject *dataset_get_path(PyObject *object, void *ignored)
 static PyObject *dataset_describe(PyObject *object, PyObject *ignored)
 {
     (void)ignored;
-    return lxpy_schema_describe(&((lxpy_dataset *)object)->schema);
+    return lxpy_schema_describe(((lxpy_dataset *)object)->schema);
 }
 
 /* --------------------------------------------------------------------- type */
@@ -209,10 +226,22 @@ static PyMethodDef dataset_methods[] = {
     {"close", dataset_close, METH_NOARGS,
      "close($self)\n--\n\n"
      "Close the dataset. Arrays that were given out stay. May be called again."},
-    {"refresh", dataset_refresh, METH_NOARGS,
+    {"refresh", lxpy_dataset_refresh, METH_NOARGS,
      "refresh($self)\n--\n\n"
-     "Go on to what was committed last.\n\n"
-     "Returns\n-------\nbool\n    Whether that is another state than the one read until now."},
+     "Go on to what was committed last. Calls that run, and loaders, keep the state they have.\n\n"
+     "Returns\n-------\nbool\n    Whether that is another state than the one read until now.\n\n"
+     "Raises\n------\nLoaderxError\n"
+     "    A field that is shown was dropped, or another dataset is at the path: open it again."},
+    {"wait", FAST lxpy_dataset_wait, METH_FASTCALL | METH_KEYWORDS,
+     "wait($self, length, timeout=None)\n--\n\n"
+     "Wait until there are so many records, and go on to what was committed last.\n\n"
+     "Parameters\n----------\n"
+     "length : int\n    Records that there must be.\n"
+     "timeout : float, optional\n    Seconds to wait at most; None: as long as it takes.\n\n"
+     "Returns\n-------\nint\n    How many there are.\n\n"
+     "Raises\n------\nTimeoutError\n    There are fewer, of what was committed until then."},
+    {"_pin", lxpy_dataset_new_pinned, METH_NOARGS, "_pin($self)\n--\n\n"
+     "Another Dataset on the state that this one shows now."},
     {"gather", FAST lxpy_dataset_gather, METH_FASTCALL | METH_KEYWORDS,
      "gather($self, indices, fields=None, out=None)\n--\n\n"
      "Read records, in the order asked for.\n\n"
@@ -227,19 +256,33 @@ static PyMethodDef dataset_methods[] = {
      "Returns\n-------\ndict\n"
      "    For a dense field an array (len(indices), *shape), with zeros where a record is\n"
      "    missing; for a field of bytes a list, with None where a record is missing."},
-    {"verify", FAST lxpy_dataset_verify, METH_FASTCALL | METH_KEYWORDS,
-     "verify($self, damaged=None, progress=None)\n--\n\n"
-     "Read everything and check every checksum.\n\n"
+    {"probe", FAST lxpy_dataset_probe, METH_FASTCALL | METH_KEYWORDS,
+     "probe($self, indices, fields=None)\n--\n\n"
+     "Tell which records are damaged: checks and decompresses them, whatever `verify` says.\n\n"
      "Parameters\n----------\n"
-     "damaged : callable, optional\n    Called with a CorruptError for each damage.\n"
-     "progress : callable, optional\n    Called with the records done, and all, now and then.\n\n"
-     "Returns\n-------\ndict\n"
-     "    How many records, values and bytes were looked at.\n\n"
-     "Raises\n------\nCorruptError\n    The first damage, after all else was looked at."},
+     "indices : sequence of int, slice or mask\n    Which records.\n"
+     "fields : sequence of str, optional\n    Which of their values; all by default.\n\n"
+     "Returns\n-------\narray of bool\n    True where one of the values is damaged."},
     {"stat", lxpy_dataset_stat, METH_NOARGS,
      "stat($self)\n--\n\n"
      "Add up the sizes of the dataset, its fields and its chunks.\n\n"
-     "Returns\n-------\ndict\n    What ``loaderx stat --json`` prints."},
+     "Returns\n-------\ndict\n"
+     "    What ``loaderx stat --json`` prints. Bytes of chunks are live where some record refers\n"
+     "    to them; the dead ones are what `Writer.rebalance` gives back."},
+    {"_resolve", lxpy_dataset_resolve, METH_O, "_resolve($self, indices)\n--\n\n"
+     "Indices as an array of them, without negative ones."},
+    {"_verify", FAST lxpy_dataset_verify, METH_FASTCALL, "_verify($self, damaged, progress)\n--\n\n"
+     "Read everything and check every checksum."},
+    {"_backup", FAST lxpy_dataset_backup, METH_FASTCALL, "_backup($self, path, progress)\n--\n\n"
+     "Copy the state that is read to another directory."},
+    {"_export", FAST lxpy_dataset_export, METH_FASTCALL,
+     "_export($self, field, path, indices, suffix, progress)\n--\n\n"
+     "Write a field to an .npy file, or to files where there is a suffix."},
+    {"_repair", FAST lxpy_dataset_repair, METH_FASTCALL | METH_CLASS,
+     "_repair($type, path, mode, found, progress)\n--\n\n"
+     "Make a damaged dataset whole."},
+    {"_unseal", lxpy_dataset_unseal, METH_O | METH_CLASS, "_unseal($type, path)\n--\n\n"
+     "Take the seal off the dataset at a path."},
     {"_get", FAST lxpy_dataset_get, METH_FASTCALL, "_get($self, field, key)\n--\n\n"
      "One record or several of a field."},
     {"_record", lxpy_dataset_record, METH_O, "_record($self, index)\n--\n\n"
@@ -248,7 +291,7 @@ static PyMethodDef dataset_methods[] = {
      "Which records have a value, as a bool array."},
     {"_views", FAST lxpy_dataset_views, METH_FASTCALL, "_views($self, indices, fields)\n--\n\n"
      "Records where they lie, as a dict of lists."},
-    {"_remove", dataset_remove, METH_O | METH_CLASS, "_remove($type, path)\n--\n\n"
+    {"_remove", lxpy_dataset_remove, METH_O | METH_CLASS, "_remove($type, path)\n--\n\n"
      "Remove the dataset at a path, and the directory."},
     {"_describe", dataset_describe, METH_NOARGS, "_describe($self)\n--\n\nThe fields, as tuples."},
     {NULL},
@@ -257,6 +300,10 @@ static PyMethodDef dataset_methods[] = {
 static PyGetSetDef dataset_getset[] = {
     {"path", dataset_get_path, NULL, "The dataset's directory, as it was opened.", NULL},
     {"closed", dataset_get_closed, NULL, "Whether it is closed.", NULL},
+    {"live", dataset_get_live, NULL, "Whether each call shows what was committed last.", NULL},
+    {"damaged", dataset_get_damaged, NULL,
+     "Damaged values that were met so far: those that made a call fail, and those that were read\n"
+     "as missing.", NULL},
     {"identity", dataset_get_identity, NULL,
      "What tells this dataset, and the state of it that is read, from all others: a dict of uuid,\n"
      "generation, epoch, crc and sealed.", NULL},
@@ -283,35 +330,4 @@ static PyType_Spec dataset_spec = {
 int lxpy_add_dataset(PyObject *module)
 {
     return lxpy_add_type(module, &dataset_spec, LXPY_DATASET_TYPE);
-}
-
-/* --------------------------------------------------------------------- pins */
-
-int lxpy_dataset_pin(lxpy_state *state, PyObject *object, const char *argument,
-                     lx_dataset **handle)
-{
-    lxpy_dataset *self = (lxpy_dataset *)object;
-    if (!PyObject_TypeCheck(object, (PyTypeObject *)LXPY(state, DATASET_TYPE))) {
-        PyErr_Format(PyExc_TypeError, "%s must be a loaderx.Dataset, not %.100s", argument,
-                     Py_TYPE(object)->tp_name);
-        return -1;
-    }
-    if (lxpy_dataset_enter(self) < 0)
-        return -1;
-    if (self->refreshes != 0) {
-        lxpy_dataset_leave(self);
-        lxpy_raise_status(state, LX_ERR_STATE,
-                          "another thread refreshes the dataset given as %s", argument);
-        return -1;
-    }
-    self->pins++;
-    *handle = self->handle;
-    return 0;
-}
-
-void lxpy_dataset_unpin(PyObject *object)
-{
-    lxpy_dataset *self = (lxpy_dataset *)object;
-    self->pins--;
-    lxpy_dataset_leave(self);
 }

@@ -6,43 +6,77 @@
 #include "indices.h"
 #include "schema.h"
 
+/** A handle of the library, which is closed when the last of its users lets go. */
+typedef struct lxpy_handle {
+    Py_ssize_t users; /**< The Dataset that shows it, calls that read, and sources. */
+    lx_dataset *dataset;
+} lxpy_handle;
+
 /**
  * A dataset that is read. Its members change with the GIL held. Any number of threads may read
- * without it; closing waits for none of them: the last to leave closes the library's handle.
+ * without it. A refresh puts another handle in the place of the one that is shown, so each call
+ * reads one state from its beginning to its end, and so does a loader; closing waits for nobody.
  */
 typedef struct lxpy_dataset {
     PyObject_HEAD
     lxpy_state *state;
-    lx_dataset *handle;   /**< NULL when it is closed and nobody is in it. */
-    bool closed;          /**< Nobody enters any more. */
-    Py_ssize_t users;     /**< Calls that run, and pins. */
-    Py_ssize_t pins;      /**< Sources over it: it must not be refreshed. */
-    Py_ssize_t refreshes; /**< Calls of refresh that run: it must not be pinned. */
+    lxpy_handle *shown; /**< NULL once it is closed. */
+    bool live;          /**< Each call shows the newest state. */
+    uint64_t damaged;   /**< What handles have counted that are closed. */
     PyObject *path;
-    lxpy_schema schema;
+    lxpy_schema *schema;
 } lxpy_dataset;
 
-/** Enters it for a call; -1 with LoaderxError raised if it is closed. */
-int lxpy_dataset_enter(lxpy_dataset *dataset);
-void lxpy_dataset_leave(lxpy_dataset *dataset);
+/** One call that reads: what it needs, in one state. */
+typedef struct lxpy_reading {
+    lxpy_state *state;
+    lx_dataset *handle;
+    const lxpy_schema *schema;
+    lxpy_dataset *dataset;
+    lxpy_handle *shown; /**< Whose user it is. */
+    bool pinned;        /**< The handle is its own. */
+} lxpy_reading;
+
+/** 0, or -1 with TypeError raised, which names @p argument, where @p object is no Dataset. */
+int lxpy_dataset_check(lxpy_state *state, PyObject *object, const char *argument);
+
+/** A handle with one user, which owns @p dataset, on failure too; NULL with an exception. */
+lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
+
+/** Begins a call that reads; -1 with an exception raised, LoaderxError if the dataset is closed. */
+int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
+void lxpy_reading_end(lxpy_reading *reading);
+
+/** Enters the dataset as it is shown now, for as long as the caller has the handle; NULL with
+ * LoaderxError raised if it is closed. */
+lxpy_handle *lxpy_dataset_enter(lxpy_dataset *dataset);
+void lxpy_dataset_leave(lxpy_dataset *dataset, lxpy_handle *handle);
+
+/** Shows @p dataset from now on, which it owns, on failure too; -1 with an exception. */
+int lxpy_dataset_show(lxpy_dataset *self, lx_dataset *dataset);
+
+/* refresh.c */
+PyObject *lxpy_dataset_refresh(PyObject *self, PyObject *ignored);
+PyObject *lxpy_dataset_wait(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                            PyObject *kwnames);
 
 /* gather.c */
 PyObject *lxpy_dataset_gather(PyObject *self, PyObject *const *args, Py_ssize_t count,
                               PyObject *kwnames);
 
 /** Records of one field: @p out or, if that is NULL, a new array; a list for bytes. */
-PyObject *lxpy_gather_field(lxpy_dataset *dataset, size_t position, const lxpy_indices *indices,
+PyObject *lxpy_gather_field(lxpy_reading *reading, size_t position, const lxpy_indices *indices,
                             PyObject *out);
 
 /** Copies dense records to @p out, where they follow each other. */
-int lxpy_copy_dense(lxpy_dataset *dataset, size_t position, const uint64_t *indices, size_t count,
+int lxpy_copy_dense(lxpy_reading *reading, size_t position, const uint64_t *indices, size_t count,
                     char *out);
 
 /** Records of @p size bytes that are read between two looks at the signals. */
 size_t lxpy_piece_of(uint64_t size);
 
 /* bytes.c */
-PyObject *lxpy_gather_bytes(lxpy_dataset *dataset, size_t position, const lxpy_indices *indices);
+PyObject *lxpy_gather_bytes(lxpy_reading *reading, size_t position, const lxpy_indices *indices);
 
 /* item.c */
 PyObject *lxpy_dataset_get(PyObject *self, PyObject *const *args, Py_ssize_t count);
@@ -54,8 +88,17 @@ PyObject *lxpy_dataset_views(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 /* report.c */
 PyObject *lxpy_dataset_stat(PyObject *self, PyObject *ignored);
-PyObject *lxpy_dataset_verify(PyObject *self, PyObject *const *args, Py_ssize_t count,
-                              PyObject *kwnames);
+PyObject *lxpy_dataset_verify(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *lxpy_dataset_probe(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                             PyObject *kwnames);
+PyObject *lxpy_dataset_resolve(PyObject *self, PyObject *indices);
+
+/* upkeep.c; the first argument of the last three is the type */
+PyObject *lxpy_dataset_backup(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *lxpy_dataset_export(PyObject *self, PyObject *const *args, Py_ssize_t count);
+PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count);
+PyObject *lxpy_dataset_remove(PyObject *type, PyObject *path);
+PyObject *lxpy_dataset_unseal(PyObject *type, PyObject *path);
 
 /** The positions of the fields of an argument, all for None; freed by PyMem_Free(). */
 size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *count);

@@ -60,6 +60,7 @@ static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
         set(exception, "record", number_or_none(error->record)) < 0 ||
         set(exception, "path", path_or_none(error->path)) < 0 ||
         set(exception, "offset", number_or_none(error->offset)) < 0 ||
+        set(exception, "message", text_or_none(error->message)) < 0 ||
         set(exception, "errno", error->errnum != 0 ? PyLong_FromLong(error->errnum)
                                                    : Py_NewRef(Py_None)) < 0)
         Py_CLEAR(exception);
@@ -99,7 +100,7 @@ PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error)
             return plain_new(PyExc_KeyError, error);
         return os_error_new(ENOENT, error);
     case LX_ERR_EXISTS:
-        if (error->path[0] == '\0')
+        if (error->path[0] == '\0' || error->field[0] != '\0')
             return plain_new(PyExc_ValueError, error);
         return os_error_new(EEXIST, error);
     case LX_ERR_BUSY:
@@ -111,6 +112,14 @@ PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error)
     default:
         return loaderx_error_new(LXPY(state, LOADERX_ERROR), error);
     }
+}
+
+PyObject *lxpy_damage_new(const lx_error *damage)
+{
+    return Py_BuildValue(
+        "{s:N, s:N, s:N, s:N, s:N}", "field", text_or_none(damage->field), "record",
+        number_or_none(damage->record), "path", path_or_none(damage->path), "offset",
+        number_or_none(damage->offset), "message", text_or_none(damage->message));
 }
 
 PyObject *lxpy_raise(lxpy_state *state, const lx_error *error)

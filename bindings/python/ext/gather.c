@@ -13,10 +13,10 @@ size_t lxpy_piece_of(uint64_t size)
     return size < PIECE ? (size_t)(PIECE / (size != 0 ? size : 1)) : 1;
 }
 
-int lxpy_copy_dense(lxpy_dataset *self, size_t position, const uint64_t *indices, size_t count,
+int lxpy_copy_dense(lxpy_reading *self, size_t position, const uint64_t *indices, size_t count,
                       char *out)
 {
-    uint64_t size = self->schema.fields[position].size;
+    uint64_t size = self->schema->fields[position].size;
     size_t piece = lxpy_piece_of(size);
     for (size_t done = 0; done < count; done += piece) {
         lx_error error = LX_ERROR_INIT;
@@ -49,10 +49,10 @@ static PyObject *shape_for(const lxpy_field *field, size_t count)
     return shape;
 }
 
-static PyObject *gather_dense(lxpy_dataset *self, size_t position, const lxpy_indices *indices,
+static PyObject *gather_dense(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                               PyObject *out)
 {
-    const lxpy_field *field = &self->schema.fields[position];
+    const lxpy_field *field = &self->schema->fields[position];
     lxpy_target t = {NULL, {0}};
     if (out != NULL) {
         if (lxpy_target_take(&t, self->state, field, out, indices->count) < 0)
@@ -73,10 +73,10 @@ static PyObject *gather_dense(lxpy_dataset *self, size_t position, const lxpy_in
 
 /* ------------------------------------------------------------ several records */
 
-PyObject *lxpy_gather_field(lxpy_dataset *self, size_t position, const lxpy_indices *indices,
+PyObject *lxpy_gather_field(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                               PyObject *out)
 {
-    const lxpy_field *field = &self->schema.fields[position];
+    const lxpy_field *field = &self->schema->fields[position];
     if (field->type != LX_BYTES)
         return gather_dense(self, position, indices, out);
     if (out == NULL)
@@ -135,12 +135,12 @@ static int check_names(const lxpy_schema *schema, PyObject *out, const size_t *p
 }
 
 /** All of it once the arguments are sorted out: a dict of what was read. */
-static PyObject *gather_all(lxpy_dataset *self, const lxpy_indices *indices,
+static PyObject *gather_all(lxpy_reading *self, const lxpy_indices *indices,
                             const size_t *positions, size_t count, PyObject *out)
 {
     PyObject *result = PyDict_New();
     for (size_t i = 0; result != NULL && i < count; i++) {
-        PyObject *name = self->schema.fields[positions[i]].name;
+        PyObject *name = self->schema->fields[positions[i]].name;
         PyObject *buffer = out != NULL ? PyDict_GetItemWithError(out, name) : NULL;
         PyObject *value = NULL;
         if (buffer != NULL || !PyErr_Occurred()) {
@@ -155,16 +155,16 @@ static PyObject *gather_all(lxpy_dataset *self, const lxpy_indices *indices,
     return result;
 }
 
-static PyObject *gather_entered(lxpy_dataset *self, PyObject *which, PyObject *fields,
+static PyObject *gather_entered(lxpy_reading *self, PyObject *which, PyObject *fields,
                                 PyObject *out)
 {
     lxpy_indices indices;
     size_t count;
     PyObject *result = NULL;
-    size_t *positions = lxpy_take_fields(&self->schema, fields, &count);
+    size_t *positions = lxpy_take_fields(self->schema, fields, &count);
     if (positions == NULL)
         return NULL;
-    if ((out == NULL || check_names(&self->schema, out, positions, count) == 0) &&
+    if ((out == NULL || check_names(self->schema, out, positions, count) == 0) &&
         lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
                           "indices") == 0) {
         result = gather_all(self, &indices, positions, count, out);
@@ -178,7 +178,7 @@ PyObject *lxpy_dataset_gather(PyObject *object, PyObject *const *args, Py_ssize_
                               PyObject *kwnames)
 {
     static const char *const names[] = {"indices", "fields", "out", NULL};
-    lxpy_dataset *self = (lxpy_dataset *)object;
+    lxpy_reading reading;
     PyObject *values[3];
     if (lxpy_arguments("gather", names, 3, 1, args, count, kwnames, values) < 0)
         return NULL;
@@ -190,9 +190,9 @@ PyObject *lxpy_dataset_gather(PyObject *object, PyObject *const *args, Py_ssize_
     }
     if (out != NULL && (fields == NULL || fields == Py_None))
         fields = out;
-    if (lxpy_dataset_enter(self) < 0)
+    if (lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    PyObject *result = gather_entered(self, values[0], fields, out);
-    lxpy_dataset_leave(self);
+    PyObject *result = gather_entered(&reading, values[0], fields, out);
+    lxpy_reading_end(&reading);
     return result;
 }

@@ -5,7 +5,7 @@
 
 /* ----------------------------------------------------------------- one record */
 
-static PyObject *item_bytes(lxpy_dataset *self, size_t position, uint64_t index, uint64_t size)
+static PyObject *item_bytes(lxpy_reading *self, size_t position, uint64_t index, uint64_t size)
 {
     const uint64_t offsets[] = {0, size};
     lx_error error = LX_ERROR_INIT;
@@ -21,9 +21,9 @@ static PyObject *item_bytes(lxpy_dataset *self, size_t position, uint64_t index,
     return lxpy_raise(self->state, &error);
 }
 
-static PyObject *item_dense(lxpy_dataset *self, size_t position, uint64_t index)
+static PyObject *item_dense(lxpy_reading *self, size_t position, uint64_t index)
 {
-    const lxpy_field *field = &self->schema.fields[position];
+    const lxpy_field *field = &self->schema->fields[position];
     lxpy_target t = {NULL, {0}};
     if (lxpy_target_make(&t, self->state, field->shape, field->dtype) < 0)
         return NULL;
@@ -37,7 +37,7 @@ static PyObject *item_dense(lxpy_dataset *self, size_t position, uint64_t index)
 }
 
 /** A record of a field: an array, a scalar, bytes, or None if it is missing. */
-static PyObject *item(lxpy_dataset *self, size_t position, uint64_t index)
+static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
 {
     uint64_t offsets[2];
     uint8_t present;
@@ -48,20 +48,20 @@ static PyObject *item(lxpy_dataset *self, size_t position, uint64_t index)
         return lxpy_raise(self->state, &error);
     if (present == 0)
         Py_RETURN_NONE;
-    if (self->schema.fields[position].type == LX_BYTES)
+    if (self->schema->fields[position].type == LX_BYTES)
         return item_bytes(self, position, index, offsets[1]);
     return item_dense(self, position, index);
 }
 
-static PyObject *record_entered(lxpy_dataset *self, PyObject *which)
+static PyObject *record_entered(lxpy_reading *self, PyObject *which)
 {
     uint64_t index;
     if (lxpy_index_take(which, lx_dataset_get_length(self->handle), &index) < 0)
         return NULL;
     PyObject *record = PyDict_New();
-    for (size_t i = 0; record != NULL && i < self->schema.count; i++) {
+    for (size_t i = 0; record != NULL && i < self->schema->count; i++) {
         PyObject *value = item(self, i, index);
-        if (value == NULL || PyDict_SetItem(record, self->schema.fields[i].name, value) < 0)
+        if (value == NULL || PyDict_SetItem(record, self->schema->fields[i].name, value) < 0)
             Py_CLEAR(record);
         Py_XDECREF(value);
     }
@@ -70,28 +70,28 @@ static PyObject *record_entered(lxpy_dataset *self, PyObject *which)
 
 PyObject *lxpy_dataset_record(PyObject *object, PyObject *index)
 {
-    lxpy_dataset *self = (lxpy_dataset *)object;
-    if (!lxpy_is_index(self->state, index)) {
+    lxpy_reading reading;
+    if (!lxpy_is_index(((lxpy_dataset *)object)->state, index)) {
         PyErr_Format(PyExc_TypeError,
                      "the key of a dataset is the index of a record or the name of a field, not "
                      "%.100s; gather() reads several records",
                      Py_TYPE(index)->tp_name);
         return NULL;
     }
-    if (lxpy_dataset_enter(self) < 0)
+    if (lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    PyObject *record = record_entered(self, index);
-    lxpy_dataset_leave(self);
+    PyObject *record = record_entered(&reading, index);
+    lxpy_reading_end(&reading);
     return record;
 }
 
 /* ------------------------------------------------------------ of one field */
 
-static PyObject *get_entered(lxpy_dataset *self, PyObject *name, PyObject *key)
+static PyObject *get_entered(lxpy_reading *self, PyObject *name, PyObject *key)
 {
     uint64_t length = lx_dataset_get_length(self->handle), index;
     lxpy_indices indices;
-    Py_ssize_t position = lxpy_schema_find(&self->schema, name);
+    Py_ssize_t position = lxpy_schema_find(self->schema, name);
     if (position < 0)
         return NULL;
     if (lxpy_is_index(self->state, key))
@@ -107,18 +107,18 @@ static PyObject *get_entered(lxpy_dataset *self, PyObject *name, PyObject *key)
 PyObject *lxpy_dataset_get(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"field", "key", NULL};
-    lxpy_dataset *self = (lxpy_dataset *)object;
+    lxpy_reading reading;
     PyObject *values[2];
     if (lxpy_arguments("_get", names, 2, 2, args, count, NULL, values) < 0 ||
-        lxpy_dataset_enter(self) < 0)
+        lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    PyObject *result = get_entered(self, values[0], values[1]);
-    lxpy_dataset_leave(self);
+    PyObject *result = get_entered(&reading, values[0], values[1]);
+    lxpy_reading_end(&reading);
     return result;
 }
 
 /** Fills @p present, one byte a record. */
-static int measure(lxpy_dataset *self, size_t position, const lxpy_indices *indices,
+static int measure(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                    uint8_t *present)
 {
     lx_error error = LX_ERROR_INIT;
@@ -136,10 +136,10 @@ static int measure(lxpy_dataset *self, size_t position, const lxpy_indices *indi
     return -1;
 }
 
-static PyObject *present_entered(lxpy_dataset *self, PyObject *name, PyObject *which)
+static PyObject *present_entered(lxpy_reading *self, PyObject *name, PyObject *which)
 {
     lxpy_indices indices;
-    Py_ssize_t position = lxpy_schema_find(&self->schema, name);
+    Py_ssize_t position = lxpy_schema_find(self->schema, name);
     if (position < 0 || lxpy_indices_take(&indices, self->state, which,
                                           lx_dataset_get_length(self->handle), "indices") < 0)
         return NULL;
@@ -158,12 +158,12 @@ static PyObject *present_entered(lxpy_dataset *self, PyObject *name, PyObject *w
 PyObject *lxpy_dataset_present(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"field", "indices", NULL};
-    lxpy_dataset *self = (lxpy_dataset *)object;
+    lxpy_reading reading;
     PyObject *values[2];
     if (lxpy_arguments("_present", names, 2, 2, args, count, NULL, values) < 0 ||
-        lxpy_dataset_enter(self) < 0)
+        lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    PyObject *result = present_entered(self, values[0], values[1]);
-    lxpy_dataset_leave(self);
+    PyObject *result = present_entered(&reading, values[0], values[1]);
+    lxpy_reading_end(&reading);
     return result;
 }

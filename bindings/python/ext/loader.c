@@ -14,6 +14,7 @@ typedef struct loader {
 /** What Loader() of typed Python gives on, checked: the numbers are in range. */
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
+    PyObject *on_damage;
     unsigned long long batch_size, epochs, rank, world;
     int drop_last;
 } arguments;
@@ -63,6 +64,16 @@ static int set_threads(lxpy_state *state, lx_loader_options *options, const argu
     return 0;
 }
 
+static int set_damage(lx_loader_options *options, PyObject *on_damage, lx_error *error)
+{
+    static const char *const names[] = {"raise", "zeros", "skip", NULL}; /* by lx_damage */
+    int damage;
+    if (lxpy_choice(on_damage, "on_damage", names, &damage) < 0)
+        return -1;
+    lx_loader_options_set_damage(options, (lx_damage)damage, error);
+    return 0;
+}
+
 /** The options; NULL with an exception raised. */
 static lx_loader_options *make_options(lxpy_state *state, const arguments *given)
 {
@@ -77,7 +88,8 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *given
     lx_loader_options_set_rank(options, given->rank, given->world, &error);
     lx_loader_options_set_drop_last(options, given->drop_last != 0, &error);
     if (set_fields(options, given->fields, &error) == 0 &&
-        set_threads(state, options, given, &error) == 0) {
+        set_threads(state, options, given, &error) == 0 &&
+        set_damage(options, given->on_damage, &error) == 0) {
         if (error.status == LX_OK)
             return options;
         lxpy_raise(state, &error);
@@ -96,10 +108,10 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "arguments are given by position");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKpOOOO", &given.source, &given.order, &given.fields,
+    if (!PyArg_ParseTuple(args, "OOOKKKKpOOOOO", &given.source, &given.order, &given.fields,
                           &given.batch_size, &given.epochs, &given.rank, &given.world,
                           &given.drop_last, &given.threads, &given.executor,
-                          &given.prefetch_bytes, &given.transform))
+                          &given.prefetch_bytes, &given.transform, &given.on_damage))
         return NULL;
     lx_loader_options *options = make_options(state, &given);
     loader *self = options != NULL ? (loader *)type->tp_alloc(type, 0) : NULL;
@@ -297,14 +309,15 @@ static PyObject *loader_stats(PyObject *object, PyObject *ignored)
     /* Batches whose transform raised were handed out by the library, not to the user. */
     uint64_t failures = ((loader *)object)->engine->failures;
     return Py_BuildValue(
-        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
+        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
         (unsigned long long)(stats.batches - failures), "records",
         (unsigned long long)stats.records, "bytes", (unsigned long long)stats.bytes, "failures",
         (unsigned long long)(stats.failures + failures), "wait_ns",
         (unsigned long long)stats.wait_ns, "fill_ns", (unsigned long long)stats.fill_ns,
         "transform_ns", (unsigned long long)stats.transform_ns, "blocks",
         (unsigned long long)stats.blocks, "block_bytes", (unsigned long long)stats.block_bytes,
-        "prefetched", (unsigned long long)stats.prefetched);
+        "prefetched", (unsigned long long)stats.prefetched, "damaged",
+        (unsigned long long)stats.damaged);
 }
 
 static PyObject *loader_get_closed(PyObject *object, void *ignored)
@@ -338,7 +351,7 @@ static PyMethodDef loader_methods[] = {
      "    batches handed out, the records and bytes in them (those of batches whose transform\n"
      "    raised, too), failures; wait_ns that next waited for a batch, fill_ns and transform_ns\n"
      "    that all threads together worked; blocks of memory made, block_bytes mapped now, and\n"
-     "    batches prefetched now."},
+     "    batches prefetched now; damaged records that were left out or are zeros."},
     {NULL},
 };
 

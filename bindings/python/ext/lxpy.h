@@ -40,13 +40,15 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(NUMPY_DTYPE)   /**< numpy.dtype */                                                           \
     X(CONVERT_RECORD) /**< loaderx.values.convert_record */                                        \
     X(CONVERT_COLUMN) /**< loaderx.values.convert_column */                                        \
+    X(SPREAD_RECORD)  /**< loaderx.values.spread_record */                                         \
     X(MEMORY_TYPE)                                                                                 \
     X(ORDER_TYPE)                                                                                  \
     X(SOURCE_TYPE)                                                                                 \
     X(LOADER_TYPE)                                                                                 \
     X(EXECUTOR_TYPE)                                                                               \
     X(DATASET_TYPE)                                                                                \
-    X(WRITER_TYPE)
+    X(WRITER_TYPE)                                                                                 \
+    X(TICKET_TYPE)
 
 enum lxpy_object {
 #define LXPY_OBJECT(name) LXPY_##name,
@@ -78,6 +80,7 @@ int lxpy_add_memory(PyObject *module);
 int lxpy_add_executor(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
 int lxpy_add_writer(PyObject *module);
+int lxpy_add_ticket(PyObject *module);
 
 /** Runs @p statement without the GIL; it must not return nor jump out. */
 #define LXPY_WITHOUT_GIL(statement)                                                                \
@@ -94,6 +97,9 @@ PyObject *lxpy_raise(lxpy_state *state, const lx_error *error);
 
 /** The exception that lxpy_raise() would raise, as a new object; NULL with another one raised. */
 PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error);
+
+/** What is wrong, and where, as a dict: field, record, path, offset and message. */
+PyObject *lxpy_damage_new(const lx_error *damage);
 
 /** Raises LoaderxError with this status and this text. Returns NULL. */
 PyObject *lxpy_raise_status(lxpy_state *state, lx_status status, const char *format, ...);
@@ -120,6 +126,9 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
 /** Converts an int of minimum .. maximum. TypeError and ValueError name @p argument. */
 int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,
                 uint64_t *value);
+
+/** Converts seconds; NULL and None give #LX_NONE, which is without an end. */
+int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds);
 
 /** Converts True or False; anything else is a TypeError that names @p argument. */
 int lxpy_bool(PyObject *object, const char *argument, bool *value);
@@ -159,19 +168,5 @@ PyObject *lxpy_shape_new(uint64_t rows, const uint64_t *shape, size_t ndim);
  */
 int lxpy_executor_get(lxpy_state *state, PyObject *object, const char *argument,
                       lx_executor **executor);
-
-/* ------------------------------------------------------------------ dataset */
-
-/**
- * Pins the library's dataset of an argument that is a Dataset, for a source over it: until
- * lxpy_dataset_unpin() it stays open, also when Python closes it, and refuses to be refreshed. The
- * caller keeps a reference to @p object as long.
- * @return 0, or -1 with TypeError (which names @p argument) or LoaderxError (closed) raised.
- */
-int lxpy_dataset_pin(lxpy_state *state, PyObject *object, const char *argument,
-                     lx_dataset **dataset);
-
-/** Ends a pin, with the GIL held. */
-void lxpy_dataset_unpin(PyObject *object);
 
 #endif

@@ -14,6 +14,7 @@ static int add_all(PyObject *module)
         lxpy_add_executor,
         lxpy_add_dataset,
         lxpy_add_writer,
+        lxpy_add_ticket,
     };
     for (size_t i = 0; i < sizeof adders / sizeof *adders; i++)
         if (adders[i](module) < 0)
@@ -38,6 +39,7 @@ static int keep_imports(lxpy_state *state)
         keep(state, LXPY_CORRUPT_ERROR, "loaderx.errors", "CorruptError") < 0 ||
         keep(state, LXPY_CONVERT_RECORD, "loaderx.values", "convert_record") < 0 ||
         keep(state, LXPY_CONVERT_COLUMN, "loaderx.values", "convert_column") < 0 ||
+        keep(state, LXPY_SPREAD_RECORD, "loaderx.values", "spread_record") < 0 ||
         keep(state, LXPY_NDARRAY, "numpy", "ndarray") < 0 ||
         keep(state, LXPY_EMPTY, "numpy", "empty") < 0 ||
         keep(state, LXPY_ASARRAY, "numpy", "asarray") < 0 ||

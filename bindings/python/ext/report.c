@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a dataset holds and takes, and whether it is whole. */
 #include "dataset.h"
+#include "progress.h"
+#include "target.h"
 
 #define NUMBER(value) ((unsigned long long)(value))
+
+/* Records that are probed between two looks at the signals. */
+#define PROBE_PIECE 4096
 
 /* --------------------------------------------------------------------- stat */
 
@@ -33,13 +38,13 @@ static PyObject *field_stat(const lxpy_field *field, const lx_field *more,
         ratio(sums->logical_bytes, sums->stored_bytes));
 }
 
-static PyObject *fields_stat(lxpy_dataset *self, const lx_field_statistics *sums)
+static PyObject *fields_stat(lxpy_reading *self, const lx_field_statistics *sums)
 {
     const lx_schema *schema = lx_dataset_get_schema(self->handle);
-    PyObject *list = PyList_New((Py_ssize_t)self->schema.count);
-    for (size_t i = 0; list != NULL && i < self->schema.count; i++) {
+    PyObject *list = PyList_New((Py_ssize_t)self->schema->count);
+    for (size_t i = 0; list != NULL && i < self->schema->count; i++) {
         PyObject *one =
-            field_stat(&self->schema.fields[i], lx_schema_get_field(schema, i), &sums[i]);
+            field_stat(&self->schema->fields[i], lx_schema_get_field(schema, i), &sums[i]);
         if (one == NULL)
             Py_CLEAR(list);
         else
@@ -48,34 +53,66 @@ static PyObject *fields_stat(lxpy_dataset *self, const lx_field_statistics *sums
     return list;
 }
 
-static PyObject *chunks_stat(lxpy_dataset *self)
+static PyObject *chunk_stat(const lx_chunk_info *chunk)
 {
-    lx_chunk_info chunk;
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0;
-         list != NULL && lx_dataset_get_chunk(self->handle, i, &chunk) == LX_OK; i++) {
-        PyObject *one = Py_BuildValue("{s:k, s:K, s:K}", "id", (unsigned long)chunk.id, "records",
-                                      NUMBER(chunk.records), "bytes", NUMBER(chunk.bytes));
-        if (one == NULL || PyList_Append(list, one) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(one);
+    return Py_BuildValue("{s:k, s:K, s:K, s:K, s:K, s:K}", "id", (unsigned long)chunk->id,
+                         "records", NUMBER(chunk->records), "bytes", NUMBER(chunk->bytes),
+                         "live_records", NUMBER(chunk->live_records), "live_bytes",
+                         NUMBER(chunk->live_bytes), "dead_bytes",
+                         NUMBER(chunk->bytes - chunk->live_bytes));
+}
+
+/** All chunks of the state, to be freed; NULL with an exception. */
+static lx_chunk_info *find_chunks(lxpy_reading *self, size_t *count)
+{
+    size_t capacity = 0;
+    lx_chunk_info *chunks = NULL;
+    for (*count = 1; *count > capacity;) { /* a refresh may bring more */
+        lx_error error = LX_ERROR_INIT;
+        capacity = *count;
+        PyMem_Free(chunks);
+        chunks = PyMem_Calloc(capacity, sizeof *chunks);
+        if (chunks == NULL)
+            return (lx_chunk_info *)PyErr_NoMemory();
+        LXPY_WITHOUT_GIL(lx_dataset_stat_chunks(self->handle, chunks, capacity, count, &error));
+        if (error.status != LX_OK) {
+            PyMem_Free(chunks);
+            return (lx_chunk_info *)lxpy_raise(self->state, &error);
+        }
     }
+    return chunks;
+}
+
+static PyObject *chunks_stat(lxpy_reading *self)
+{
+    size_t count;
+    lx_chunk_info *chunks = find_chunks(self, &count);
+    PyObject *list = chunks != NULL ? PyList_New((Py_ssize_t)count) : NULL;
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        PyObject *one = chunk_stat(&chunks[i]);
+        if (one == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, (Py_ssize_t)i, one);
+    }
+    PyMem_Free(chunks);
     return list;
 }
 
 static PyObject *totals_stat(const lx_statistics *t, uint64_t bytes)
 {
     return Py_BuildValue(
-        "{s:K, s:K, s:N, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:K}", "length",
+        "{s:K, s:K, s:N, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:K}", "length",
         NUMBER(t->length), "bytes", NUMBER(bytes), "ratio", ratio(bytes, t->live_bytes),
         "chunk_records", NUMBER(t->chunk_records), "chunk_limit", NUMBER(t->chunk_limit),
-        "payloads", NUMBER(t->payloads), "chunk_bytes", NUMBER(t->chunk_bytes), "live_bytes",
-        NUMBER(t->live_bytes), "live_ratio", t->live_ratio, "utilisation", t->utilisation,
+        "payloads", NUMBER(t->payloads), "live_payloads", NUMBER(t->live_payloads), "chunk_bytes",
+        NUMBER(t->chunk_bytes), "live_bytes", NUMBER(t->live_bytes), "dead_bytes",
+        NUMBER(t->dead_bytes), "live_ratio", t->live_ratio, "utilisation", t->utilisation,
         "table_bytes", NUMBER(t->table_bytes), "log_bytes", NUMBER(t->log_bytes), "log_entries",
         NUMBER(t->log_entries));
 }
 
-static PyObject *stat_entered(lxpy_dataset *self, lx_field_statistics *sums)
+static PyObject *stat_entered(lxpy_reading *self, lx_field_statistics *sums)
 {
     lx_statistics totals;
     lx_identity identity;
@@ -84,12 +121,12 @@ static PyObject *stat_entered(lxpy_dataset *self, lx_field_statistics *sums)
     LXPY_WITHOUT_GIL(lx_dataset_stat(self->handle, &totals, sums, &error));
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
-    for (size_t i = 0; i < self->schema.count; i++)
+    for (size_t i = 0; i < self->schema->count; i++)
         bytes += sums[i].logical_bytes;
     lx_dataset_get_identity(self->handle, &identity);
     PyObject *all = totals_stat(&totals, bytes);
     if (all != NULL &&
-        (put(all, "path", Py_NewRef(self->path)) < 0 ||
+        (put(all, "path", Py_NewRef(self->dataset->path)) < 0 ||
          put(all, "uuid", PyUnicode_FromString(identity.uuid)) < 0 ||
          put(all, "generation", PyLong_FromUnsignedLongLong(identity.generation)) < 0 ||
          put(all, "epoch", PyLong_FromUnsignedLongLong(identity.epoch)) < 0 ||
@@ -102,103 +139,149 @@ static PyObject *stat_entered(lxpy_dataset *self, lx_field_statistics *sums)
 
 PyObject *lxpy_dataset_stat(PyObject *object, PyObject *ignored)
 {
-    lxpy_dataset *self = (lxpy_dataset *)object;
+    lxpy_reading reading;
     (void)ignored;
-    if (lxpy_dataset_enter(self) < 0)
+    if (lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    lx_field_statistics *sums = PyMem_Calloc(self->schema.count + 1, sizeof *sums);
-    PyObject *all = sums != NULL ? stat_entered(self, sums) : PyErr_NoMemory();
+    lx_field_statistics *sums = PyMem_Calloc(reading.schema->count + 1, sizeof *sums);
+    PyObject *all = sums != NULL ? stat_entered(&reading, sums) : PyErr_NoMemory();
     PyMem_Free(sums);
-    lxpy_dataset_leave(self);
+    lxpy_reading_end(&reading);
     return all;
 }
 
 /* ------------------------------------------------------------------- verify */
 
-/** What the library's callbacks need. They are called on the thread that verifies. */
-typedef struct verification {
-    lxpy_state *state;
-    PyObject *damaged, *progress; /**< NULL where the caller wants to know nothing. */
-    PyThreadState *thread;
-    bool raised; /**< A Python exception is set. */
-} verification;
-
-/** Calls @p function, if there is one, with @p argument (NULL: an exception is set). */
-static lx_status tell(verification *v, PyObject *function, PyObject *arguments)
+static PyObject *make_exception(lxpy_teller *teller, const void *what)
 {
-    PyObject *result = NULL;
-    if (arguments != NULL)
-        result = function != NULL ? PyObject_CallObject(function, arguments) : Py_NewRef(Py_None);
-    if (result == NULL || PyErr_CheckSignals() < 0)
-        v->raised = true;
-    Py_XDECREF(result);
-    Py_XDECREF(arguments);
-    return v->raised ? LX_ERR_CALLBACK : LX_OK;
+    return lxpy_exception_new(teller->state, what);
 }
 
 static lx_status take_damage(const lx_error *damage, void *user)
 {
-    verification *v = user;
-    if (v->damaged == NULL)
-        return LX_OK;
-    PyEval_RestoreThread(v->thread);
-    PyObject *exception = lxpy_exception_new(v->state, damage);
-    PyObject *arguments = exception != NULL ? PyTuple_Pack(1, exception) : NULL;
-    Py_XDECREF(exception);
-    lx_status status = tell(v, v->damaged, arguments);
-    v->thread = PyEval_SaveThread();
-    return status;
+    return lxpy_tell_found(user, make_exception, damage);
 }
 
-static lx_status take_progress(uint64_t done, uint64_t total, void *user)
+/** What was looked at, and the first damage as an exception, or None. */
+static PyObject *verify_entered(lxpy_reading *self, lxpy_teller *teller)
 {
-    verification *v = user;
-    PyEval_RestoreThread(v->thread);
-    lx_status status =
-        tell(v, v->progress, Py_BuildValue("(KK)", NUMBER(done), NUMBER(total)));
-    v->thread = PyEval_SaveThread();
-    return status;
-}
-
-static PyObject *verify_entered(lxpy_dataset *self, verification *v)
-{
-    lx_verification result;
+    lx_verification v = {0};
     lx_error error = LX_ERROR_INIT;
-    v->thread = PyEval_SaveThread();
-    lx_dataset_verify(self->handle, take_damage, take_progress, v, &result, &error);
-    PyEval_RestoreThread(v->thread);
-    if (v->raised)
+    lxpy_teller_begin(teller);
+    lx_dataset_verify(self->handle, take_damage, lxpy_tell_progress, teller, &v, &error);
+    lxpy_teller_end(teller);
+    if (teller->raised)
         return NULL;
-    if (error.status != LX_OK)
+    if (error.status != LX_OK && (error.status != LX_ERR_CORRUPT || v.damages == 0))
         return lxpy_raise(self->state, &error);
-    return Py_BuildValue("{s:K, s:K, s:K}", "records", NUMBER(result.records), "values",
-                         NUMBER(result.values), "bytes", NUMBER(result.bytes));
+    PyObject *first =
+        error.status != LX_OK ? lxpy_exception_new(self->state, &error) : Py_NewRef(Py_None);
+    if (first == NULL)
+        return NULL;
+    return Py_BuildValue("({s:K, s:K, s:K, s:K}N)", "records", NUMBER(v.records), "values",
+                         NUMBER(v.values), "bytes", NUMBER(v.bytes), "damage_count",
+                         NUMBER(v.damages), first);
 }
 
-/** A callable, or NULL for None and for what was not given. */
-static int take_callable(PyObject **object, const char *argument)
-{
-    if (*object == Py_None)
-        *object = NULL;
-    if (*object == NULL || PyCallable_Check(*object))
-        return 0;
-    PyErr_Format(PyExc_TypeError, "%s must be callable or None, not %.100s", argument,
-                 Py_TYPE(*object)->tp_name);
-    return -1;
-}
-
-PyObject *lxpy_dataset_verify(PyObject *object, PyObject *const *args, Py_ssize_t count,
-                              PyObject *kwnames)
+PyObject *lxpy_dataset_verify(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"damaged", "progress", NULL};
-    lxpy_dataset *self = (lxpy_dataset *)object;
+    lxpy_reading reading;
     PyObject *values[2];
-    if (lxpy_arguments("verify", names, 2, 0, args, count, kwnames, values) < 0 ||
-        take_callable(&values[0], names[0]) < 0 || take_callable(&values[1], names[1]) < 0 ||
-        lxpy_dataset_enter(self) < 0)
+    lxpy_teller teller;
+    if (lxpy_arguments("_verify", names, 2, 2, args, count, NULL, values) < 0 ||
+        lxpy_teller_init(&teller, ((lxpy_dataset *)object)->state, values[1], values[0]) < 0 ||
+        lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    verification v = {self->state, values[0], values[1], NULL, false};
-    PyObject *result = verify_entered(self, &v);
-    lxpy_dataset_leave(self);
+    PyObject *result = verify_entered(&reading, &teller);
+    lxpy_reading_end(&reading);
+    return result;
+}
+
+/* -------------------------------------------------------------------- probe */
+
+static int probe(lxpy_reading *self, const lxpy_indices *indices, const size_t *positions,
+                 size_t count, uint8_t *damaged)
+{
+    for (size_t done = 0; done < indices->count; done += PROBE_PIECE) {
+        lx_error error = LX_ERROR_INIT;
+        size_t left = indices->count - done, now = left < PROBE_PIECE ? left : PROBE_PIECE;
+        LXPY_WITHOUT_GIL(lx_dataset_probe(self->handle, positions, count, indices->numbers + done,
+                                          now, damaged + done, &error));
+        if (error.status != LX_OK) {
+            lxpy_raise(self->state, &error);
+            return -1;
+        }
+        if (PyErr_CheckSignals() < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *probe_indices(lxpy_reading *self, const lxpy_indices *indices,
+                               const size_t *positions, size_t count)
+{
+    lxpy_target t = {NULL, {0}};
+    PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices->count), *result = NULL;
+    if (lxpy_target_make(&t, self->state, shape, self->state->dtypes[LX_BOOL]) == 0) {
+        if (probe(self, indices, positions, count, t.view.buf) == 0)
+            result = Py_NewRef(t.object);
+        lxpy_target_drop(&t);
+    }
+    Py_XDECREF(shape);
+    return result;
+}
+
+static PyObject *probe_entered(lxpy_reading *self, PyObject *which, PyObject *fields)
+{
+    lxpy_indices indices;
+    size_t count;
+    PyObject *result = NULL;
+    size_t *positions = lxpy_take_fields(self->schema, fields, &count);
+    if (positions == NULL)
+        return NULL;
+    if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
+                          "indices") == 0) {
+        result = probe_indices(self, &indices, positions, count);
+        lxpy_indices_clear(&indices);
+    }
+    PyMem_Free(positions);
+    return result;
+}
+
+PyObject *lxpy_dataset_probe(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                             PyObject *kwnames)
+{
+    static const char *const names[] = {"indices", "fields", NULL};
+    lxpy_reading reading;
+    PyObject *values[2];
+    if (lxpy_arguments("probe", names, 2, 1, args, count, kwnames, values) < 0 ||
+        lxpy_reading_begin(&reading, object) < 0)
+        return NULL;
+    PyObject *result = probe_entered(&reading, values[0], values[1]);
+    lxpy_reading_end(&reading);
+    return result;
+}
+
+/* ------------------------------------------------------------------ indices */
+
+PyObject *lxpy_dataset_resolve(PyObject *object, PyObject *which)
+{
+    lxpy_state *state = ((lxpy_dataset *)object)->state;
+    lxpy_indices indices;
+    lxpy_target t = {NULL, {0}};
+    PyObject *result = NULL;
+    Py_ssize_t length = PyObject_Length(object);
+    if (length < 0 ||
+        lxpy_indices_take(&indices, state, which, (uint64_t)length, "indices") < 0)
+        return NULL;
+    PyObject *shape = Py_BuildValue("(n)", (Py_ssize_t)indices.count);
+    if (lxpy_target_make(&t, state, shape, state->dtypes[LX_UINT64]) == 0) {
+        memcpy(t.view.buf, indices.numbers, indices.count * sizeof *indices.numbers);
+        result = Py_NewRef(t.object);
+        lxpy_target_drop(&t);
+    }
+    Py_XDECREF(shape);
+    lxpy_indices_clear(&indices);
     return result;
 }

@@ -22,7 +22,7 @@ static int note_position(PyObject *positions, PyObject *name, size_t position)
     return result;
 }
 
-int lxpy_schema_take(lxpy_schema *schema, lxpy_state *state, const lx_schema *from)
+static int take_fields(lxpy_schema *schema, lxpy_state *state, const lx_schema *from)
 {
     schema->count = lx_schema_get_count(from);
     schema->fields = PyMem_Calloc(schema->count, sizeof *schema->fields);
@@ -38,15 +38,35 @@ int lxpy_schema_take(lxpy_schema *schema, lxpy_state *state, const lx_schema *fr
     return 0;
 }
 
-void lxpy_schema_clear(lxpy_schema *schema)
+lxpy_schema *lxpy_schema_new(lxpy_state *state, const lx_schema *from)
 {
+    lxpy_schema *schema = PyMem_Calloc(1, sizeof *schema);
+    if (schema == NULL)
+        return (lxpy_schema *)PyErr_NoMemory();
+    schema->references = 1;
+    if (take_fields(schema, state, from) == 0)
+        return schema;
+    lxpy_schema_unref(schema);
+    return NULL;
+}
+
+lxpy_schema *lxpy_schema_ref(lxpy_schema *schema)
+{
+    schema->references++;
+    return schema;
+}
+
+void lxpy_schema_unref(lxpy_schema *schema)
+{
+    if (schema == NULL || --schema->references != 0)
+        return;
     for (size_t i = 0; schema->fields != NULL && i < schema->count; i++) {
         Py_XDECREF(schema->fields[i].name);
         Py_XDECREF(schema->fields[i].shape);
     }
     PyMem_Free(schema->fields);
     Py_XDECREF(schema->positions);
-    *schema = (lxpy_schema){0, NULL, NULL};
+    PyMem_Free(schema);
 }
 
 Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name)
@@ -83,4 +103,34 @@ PyObject *lxpy_schema_describe(const lxpy_schema *schema)
             PyTuple_SET_ITEM(all, (Py_ssize_t)i, one);
     }
     return all;
+}
+
+int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tuple)
+{
+    const char *dtype;
+    PyObject *shape, *compress;
+    int compression;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError, "a field must be a tuple; use loaderx.Field");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(tuple, "ssO!O", &d->name, &dtype, &PyTuple_Type, &shape, &compress) ||
+        lxpy_choice(compress, "compress", lxpy_compressions, &compression) < 0)
+        return -1;
+    d->compression = (lx_compression)compression;
+    d->ndim = (size_t)PyTuple_GET_SIZE(shape);
+    if (d->ndim > LX_NDIM_MAX) {
+        PyErr_Format(PyExc_ValueError, "field '%s': shape has more than %d axes", d->name,
+                     LX_NDIM_MAX);
+        return -1;
+    }
+    for (size_t i = 0; i < d->ndim; i++)
+        if (lxpy_uint64(PyTuple_GET_ITEM(shape, (Py_ssize_t)i), "shape", 0, LX_RECORD_MAX,
+                        &d->shape[i]) < 0)
+            return -1;
+    if (lx_dtype_parse(dtype, &d->type, &error) == LX_OK)
+        return 0;
+    lxpy_raise(state, &error);
+    return -1;
 }

@@ -15,24 +15,41 @@ typedef struct lxpy_field {
     lx_compression compression;
 } lxpy_field;
 
-/** All fields, in the dataset's order. */
+/** All fields, in the dataset's order. It never changes; who uses it while others may put another
+ * one in its place has a reference. */
 typedef struct lxpy_schema {
+    size_t references;
     size_t count;
     lxpy_field *fields;
     PyObject *positions; /**< A dict: the place in @ref fields by name. */
 } lxpy_schema;
 
-/** Takes over what @p from has; 0, or -1 with an exception. */
-int lxpy_schema_take(lxpy_schema *schema, lxpy_state *state, const lx_schema *from);
+/** What @p from has; NULL with an exception. */
+lxpy_schema *lxpy_schema_new(lxpy_state *state, const lx_schema *from);
 
-/** Gives all up; a schema of zeros is nothing. */
-void lxpy_schema_clear(lxpy_schema *schema);
+/** One reference more. */
+lxpy_schema *lxpy_schema_ref(lxpy_schema *schema);
+
+/** Gives a reference up; NULL is nothing. */
+void lxpy_schema_unref(lxpy_schema *schema);
 
 /** The place of the field @p name; -1 with KeyError or, where @p name is no str, TypeError. */
 Py_ssize_t lxpy_schema_find(const lxpy_schema *schema, PyObject *name);
 
 /** A tuple of (name, dtype, shape, compress) for each field, as loaderx.Field takes them. */
 PyObject *lxpy_schema_describe(const lxpy_schema *schema);
+
+/** A field that is to be made, as it was described. */
+typedef struct lxpy_description {
+    const char *name; /**< Of the tuple that it was taken from. */
+    lx_dtype type;
+    size_t ndim;
+    uint64_t shape[LX_NDIM_MAX];
+    lx_compression compression;
+} lxpy_description;
+
+/** Takes a tuple (name, dtype or "bytes", shape, compress); -1 with an exception. */
+int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
 /** "raw" and "flate", by lx_compression, ended by NULL. */
 extern const char *const lxpy_compressions[];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source: an lx_source, and the Python objects whose memory it reads. */
 #include "array.h"
+#include "dataset.h"
 #include "endless.h"
 #include "objects.h"
 
@@ -9,10 +10,11 @@
 typedef struct source {
     PyObject_HEAD
     lxpy_state *state;
-    lx_source *handle; /**< Batches may keep it longer than this object lives, and not read it. */
-    PyObject *reads;   /**< Other sources that it reads of; or NULL. */
-    PyObject *dataset; /**< The dataset that it reads, pinned; or NULL. */
-    Py_buffer view;    /**< Of the array that it reads; obj is NULL where there is none. */
+    lx_source *handle;  /**< Batches may keep it longer than this object lives, and not read it. */
+    PyObject *reads;    /**< Other sources that it reads of; or NULL. */
+    PyObject *dataset;  /**< The dataset that it reads; or NULL. */
+    lxpy_handle *shown; /**< The state of it that it reads. */
+    Py_buffer view;     /**< Of the array that it reads; obj is NULL where there is none. */
 } source;
 
 static source *source_alloc(PyObject *module)
@@ -48,7 +50,7 @@ static void source_dealloc(PyObject *object)
     if (self->view.obj != NULL)
         PyBuffer_Release(&self->view);
     if (self->dataset != NULL)
-        lxpy_dataset_unpin(self->dataset);
+        lxpy_dataset_leave((lxpy_dataset *)self->dataset, self->shown);
     Py_XDECREF(self->dataset);
     Py_XDECREF(self->reads);
     type->tp_free(object);
@@ -127,16 +129,18 @@ static PyObject *source_open(PyObject *module, PyObject *argument)
 static PyObject *source_dataset(PyObject *module, PyObject *dataset)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_dataset *handle;
     source *self = source_alloc(module);
     if (self == NULL)
         return NULL;
-    if (lxpy_dataset_pin(self->state, dataset, "source", &handle) < 0) {
+    if (lxpy_dataset_check(self->state, dataset, "source") == 0)
+        self->shown = lxpy_dataset_enter((lxpy_dataset *)dataset);
+    if (self->shown == NULL) {
         Py_DECREF(self);
         return NULL;
     }
     self->dataset = Py_NewRef(dataset);
-    return finish(self, lx_source_from_dataset(handle, &self->handle, &error), &error);
+    return finish(self, lx_source_from_dataset(self->shown->dataset, &self->handle, &error),
+                  &error);
 }
 
 /** The array's records must be contiguous, which typed Python has looked at. */

@@ -44,7 +44,7 @@ static PyObject *show_all(lxpy_state *state, const lxpy_field *field, const lx_s
 }
 
 /** A list of what the records of a field are; @p slices is room for them. */
-static PyObject *view_field(lxpy_dataset *self, size_t position, const lxpy_indices *indices,
+static PyObject *view_field(lxpy_reading *self, size_t position, const lxpy_indices *indices,
                             lx_slice *slices)
 {
     lx_error error = LX_ERROR_INIT;
@@ -58,13 +58,13 @@ static PyObject *view_field(lxpy_dataset *self, size_t position, const lxpy_indi
         lx_view_release(view);
         return NULL;
     }
-    PyObject *list = show_all(self->state, &self->schema.fields[position], slices, indices->count,
+    PyObject *list = show_all(self->state, &self->schema->fields[position], slices, indices->count,
                               holder);
     Py_DECREF(holder);
     return list;
 }
 
-static PyObject *view_all(lxpy_dataset *self, const lxpy_indices *indices, const size_t *positions,
+static PyObject *view_all(lxpy_reading *self, const lxpy_indices *indices, const size_t *positions,
                           size_t count)
 {
     lx_slice *slices = PyMem_Malloc((indices->count + 1) * sizeof *slices);
@@ -72,7 +72,7 @@ static PyObject *view_all(lxpy_dataset *self, const lxpy_indices *indices, const
     for (size_t i = 0; result != NULL && i < count; i++) {
         PyObject *list = view_field(self, positions[i], indices, slices);
         if (list == NULL ||
-            PyDict_SetItem(result, self->schema.fields[positions[i]].name, list) < 0)
+            PyDict_SetItem(result, self->schema->fields[positions[i]].name, list) < 0)
             Py_CLEAR(result);
         Py_XDECREF(list);
     }
@@ -80,12 +80,12 @@ static PyObject *view_all(lxpy_dataset *self, const lxpy_indices *indices, const
     return result;
 }
 
-static PyObject *views_entered(lxpy_dataset *self, PyObject *which, PyObject *fields)
+static PyObject *views_entered(lxpy_reading *self, PyObject *which, PyObject *fields)
 {
     lxpy_indices indices;
     size_t count;
     PyObject *result = NULL;
-    size_t *positions = lxpy_take_fields(&self->schema, fields, &count);
+    size_t *positions = lxpy_take_fields(self->schema, fields, &count);
     if (positions == NULL)
         return NULL;
     if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
@@ -100,12 +100,12 @@ static PyObject *views_entered(lxpy_dataset *self, PyObject *which, PyObject *fi
 PyObject *lxpy_dataset_views(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"indices", "fields", NULL};
-    lxpy_dataset *self = (lxpy_dataset *)object;
+    lxpy_reading reading;
     PyObject *values[2];
     if (lxpy_arguments("_views", names, 2, 2, args, count, NULL, values) < 0 ||
-        lxpy_dataset_enter(self) < 0)
+        lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    PyObject *result = views_entered(self, values[0], values[1]);
-    lxpy_dataset_leave(self);
+    PyObject *result = views_entered(&reading, values[0], values[1]);
+    lxpy_reading_end(&reading);
     return result;
 }

@@ -76,35 +76,14 @@ static lx_writer_options *make_options(lxpy_state *state, const lxpy_writer_argu
 
 /* --------------------------------------------------------------------- schema */
 
-/** Adds a field described as (name, dtype or bytes, shape, compress). */
-static int add_field(lx_schema *schema, lxpy_state *state, PyObject *description)
+static int add_field(lx_schema *schema, lxpy_state *state, PyObject *tuple)
 {
-    const char *name, *dtype;
-    PyObject *shape, *compress;
-    uint64_t extents[LX_NDIM_MAX];
-    int compression;
-    lx_dtype type;
+    lxpy_description d;
     lx_error error = LX_ERROR_INIT;
-    if (!PyTuple_Check(description)) {
-        PyErr_SetString(PyExc_TypeError, "fields must be tuples; use loaderx.create()");
+    if (lxpy_description_take(&d, state, tuple) < 0)
         return -1;
-    }
-    if (!PyArg_ParseTuple(description, "ssO!O", &name, &dtype, &PyTuple_Type, &shape, &compress) ||
-        lxpy_choice(compress, "compress", lxpy_compressions, &compression) < 0)
-        return -1;
-    Py_ssize_t ndim = PyTuple_GET_SIZE(shape);
-    if (ndim > LX_NDIM_MAX) {
-        PyErr_Format(PyExc_ValueError, "field '%s': shape has more than %d axes", name,
-                     LX_NDIM_MAX);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < ndim; i++)
-        if (lxpy_uint64(PyTuple_GET_ITEM(shape, i), "shape", 0, LX_RECORD_MAX, &extents[i]) < 0)
-            return -1;
-    if (lx_dtype_parse(dtype, &type, &error) == LX_OK)
-        lx_schema_add_field(schema, name, type, extents, (size_t)ndim,
-                            (lx_compression)compression, &error);
-    if (error.status == LX_OK)
+    if (lx_schema_add_field(schema, d.name, d.type, d.shape, d.ndim, d.compression, &error) ==
+        LX_OK)
         return 0;
     lxpy_raise(state, &error);
     return -1;

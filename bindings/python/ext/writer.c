@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Writer: appends records to a dataset and commits them. */
+/* Writer: what the files that give it its methods share, and the type. */
 #include "writer.h"
 
-#include <unistd.h>
+#include "turn.h"
 
 /** An object for @p handle, which it owns then; NULL with an exception. */
 static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *handle,
-                             PyObject *path)
+                             PyObject *path, bool append_only)
 {
     lxpy_writer *self = (lxpy_writer *)type->tp_alloc(type, 0);
     if (self == NULL) {
@@ -15,13 +15,11 @@ static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *h
     }
     self->state = state;
     self->handle = handle;
-    self->process = getpid();
-    self->lock = PyThread_allocate_lock();
+    self->forks = lxpy_forks();
+    self->append_only = append_only;
     self->path = PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path));
-    if (self->lock == NULL)
-        PyErr_NoMemory();
-    if (self->lock == NULL || self->path == NULL ||
-        lxpy_schema_take(&self->schema, state, lx_writer_get_schema(handle)) < 0)
+    self->schema = lxpy_schema_new(state, lx_writer_get_schema(handle));
+    if (self->path == NULL || self->schema == NULL || lxpy_gate_init(&self->gate) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -29,17 +27,22 @@ static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *h
 static PyObject *writer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path",          "fields",      "durability", "level",
-                            "chunk_records", "chunk_bytes", "executor",   NULL};
-    lxpy_writer_arguments given = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+                            "chunk_records", "chunk_bytes", "executor",   "append_only",
+                            NULL};
+    lxpy_writer_arguments given = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+    bool append_only = false;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$OOOOO:Writer", names, &given.path,
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$OOOOOO:Writer", names, &given.path,
                                      &given.fields, &given.durability, &given.level,
-                                     &given.chunk_records, &given.chunk_bytes, &given.executor))
+                                     &given.chunk_records, &given.chunk_bytes, &given.executor,
+                                     &given.append_only) ||
+        (given.append_only != NULL &&
+         lxpy_bool(given.append_only, "append_only", &append_only) < 0))
         return NULL;
     PyObject *path = lxpy_path(given.path, "path");
     lx_writer *handle = path != NULL ? lxpy_writer_open(state, &given, path) : NULL;
-    PyObject *self = handle != NULL ? make_writer(type, state, handle, path) : NULL;
+    PyObject *self = handle != NULL ? make_writer(type, state, handle, path, append_only) : NULL;
     Py_XDECREF(path);
     return self;
 }
@@ -50,9 +53,8 @@ static void writer_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     if (self->handle != NULL)
         LXPY_WITHOUT_GIL(lx_writer_close(self->handle, NULL));
-    if (self->lock != NULL)
-        PyThread_free_lock(self->lock);
-    lxpy_schema_clear(&self->schema);
+    lxpy_gate_free(&self->gate);
+    lxpy_schema_unref(self->schema);
     Py_XDECREF(self->path);
     type->tp_free(object);
     Py_DECREF(type);
@@ -60,44 +62,62 @@ static void writer_dealloc(PyObject *object)
 
 /* ---------------------------------------------------------------------- calls */
 
-/** Takes the lock, interruptible by signals. In a child of fork() nobody may be left to free it. */
-static int lock(lxpy_writer *self)
+/** Refuses the thread that is in a call already: it would wait for itself. */
+static int check_reporter(lxpy_writer *self)
 {
-    PyLockStatus status = PY_LOCK_FAILURE;
-    if (PyThread_acquire_lock(self->lock, NOWAIT_LOCK))
+    if (self->reporter == 0 || self->reporter != PyThread_get_thread_ident())
         return 0;
-    if (getpid() != self->process) {
-        lxpy_raise_status(self->state, LX_ERR_FORKED,
-                          "this writer belongs to the parent process");
-        return -1;
-    }
-    while (status != PY_LOCK_ACQUIRED) {
-        LXPY_WITHOUT_GIL(status = PyThread_acquire_lock_timed(self->lock, -1, 1));
-        if (status == PY_LOCK_INTR && PyErr_CheckSignals() < 0)
-            return -1;
-    }
-    return 0;
+    lxpy_raise_status(self->state, LX_ERR_STATE,
+                      "the writer is used by what is told of its progress");
+    return -1;
 }
 
-void lxpy_writer_leave(lxpy_writer *self)
+int lxpy_writer_check_open(lxpy_writer *self)
 {
-    PyThread_release_lock(self->lock);
-}
-
-/** Begins a call of the library; -1 with an exception if the writer is closed. */
-int lxpy_writer_enter(lxpy_writer *self)
-{
-    if (lock(self) < 0)
-        return -1;
     if (self->handle != NULL)
         return 0;
-    lxpy_writer_leave(self);
     lxpy_raise_closed(self->state, "writer", self->path);
     return -1;
 }
 
-/** Calls one of those that take nothing else. */
-static PyObject *call(lxpy_writer *self, lx_status (*function)(lx_writer *, lx_error *))
+int lxpy_writer_enter(lxpy_writer *self)
+{
+    if (check_reporter(self) < 0 || lxpy_gate_enter(&self->gate) < 0)
+        return -1;
+    if (lxpy_writer_check_open(self) == 0)
+        return 0;
+    lxpy_gate_leave(&self->gate);
+    return -1;
+}
+
+int lxpy_writer_enter_with(lxpy_writer *self, const lxpy_schema *schema)
+{
+    if (lxpy_writer_enter(self) < 0)
+        return -1;
+    if (schema == self->schema)
+        return 0;
+    lxpy_writer_leave(self);
+    lxpy_raise_status(self->state, LX_ERR_STATE,
+                      "another thread has changed the fields meanwhile");
+    return -1;
+}
+
+void lxpy_writer_leave(lxpy_writer *self)
+{
+    lxpy_gate_leave(&self->gate);
+}
+
+int lxpy_writer_enter_alone(lxpy_writer *self)
+{
+    return check_reporter(self) < 0 ? -1 : lxpy_gate_enter_alone(&self->gate);
+}
+
+void lxpy_writer_leave_alone(lxpy_writer *self)
+{
+    lxpy_gate_leave_alone(&self->gate);
+}
+
+PyObject *lxpy_writer_call(lxpy_writer *self, lx_status (*function)(lx_writer *, lx_error *))
 {
     lx_error error = LX_ERROR_INIT;
     if (lxpy_writer_enter(self) < 0)
@@ -109,108 +129,37 @@ static PyObject *call(lxpy_writer *self, lx_status (*function)(lx_writer *, lx_e
     Py_RETURN_NONE;
 }
 
-/** Refuses what leaving a with-block does. */
-static PyObject *fail_inside(lxpy_writer *self, const char *name)
+int lxpy_writer_check_change(lxpy_writer *self)
 {
-    return lxpy_raise_status(self->state, LX_ERR_STATE,
-                             "%s() within the with-block: leaving it commits and closes, an "
-                             "exception undoes it",
-                             name);
-}
-
-static PyObject *writer_commit(PyObject *object, PyObject *ignored)
-{
-    lxpy_writer *self = (lxpy_writer *)object;
-    (void)ignored;
-    return self->inside ? fail_inside(self, "commit") : call(self, lx_writer_commit);
-}
-
-static PyObject *writer_seal(PyObject *object, PyObject *ignored)
-{
-    lxpy_writer *self = (lxpy_writer *)object;
-    (void)ignored;
-    return self->inside ? fail_inside(self, "seal") : call(self, lx_writer_seal);
-}
-
-static PyObject *writer_rollback(PyObject *object, PyObject *ignored)
-{
-    lxpy_writer *self = (lxpy_writer *)object;
-    (void)ignored;
-    return self->inside ? fail_inside(self, "rollback") : call(self, lx_writer_rollback);
+    if (!self->append_only)
+        return 0;
+    lxpy_raise_status(self->state, LX_ERR_STATE,
+                      "the dataset is open for appending: mode='r+' changes what is there, too");
+    return -1;
 }
 
 static PyObject *writer_sync(PyObject *object, PyObject *ignored)
 {
     (void)ignored;
-    return call((lxpy_writer *)object, lx_writer_sync);
+    return lxpy_writer_call((lxpy_writer *)object, lx_writer_sync);
 }
 
-/** Ends the handle. Not an error when it is closed already. */
-static PyObject *close_handle(lxpy_writer *self)
+int lxpy_writer_length(lxpy_writer *self, uint64_t *length)
 {
-    lx_error error = LX_ERROR_INIT;
-    if (lock(self) < 0)
-        return NULL;
-    lx_writer *handle = self->handle;
-    self->handle = NULL;
-    LXPY_WITHOUT_GIL(lx_writer_close(handle, &error));
+    if (lxpy_writer_enter(self) < 0)
+        return -1;
+    LXPY_WITHOUT_GIL(*length = lx_writer_get_length(self->handle));
     lxpy_writer_leave(self);
-    if (error.status != LX_OK)
-        return lxpy_raise(self->state, &error);
-    Py_RETURN_NONE;
-}
-
-static PyObject *writer_close(PyObject *object, PyObject *ignored)
-{
-    lxpy_writer *self = (lxpy_writer *)object;
-    (void)ignored;
-    return self->inside ? fail_inside(self, "close") : close_handle(self);
-}
-
-/* ---------------------------------------------------------------- transaction */
-
-static PyObject *writer_begin(PyObject *object, PyObject *ignored)
-{
-    lxpy_writer *self = (lxpy_writer *)object;
-    (void)ignored;
-    if (self->inside)
-        return fail_inside(self, "__enter__");
-    PyObject *result = call(self, lx_writer_begin);
-    self->inside = result != NULL;
-    return result;
-}
-
-/** Keeps the exception that is set, if one is, and hides it from what follows. */
-typedef struct saved {
-    PyObject *type, *value, *traceback;
-} saved;
-
-static PyObject *writer_finish(PyObject *object, PyObject *commit)
-{
-    lxpy_writer *self = (lxpy_writer *)object;
-    saved first;
-    self->inside = false;
-    PyObject *result = call(self, commit == Py_True ? lx_writer_end : lx_writer_rollback);
-    PyErr_Fetch(&first.type, &first.value, &first.traceback);
-    PyObject *closed = close_handle(self); /* whatever became of the transaction */
-    if (first.type != NULL)
-        PyErr_Restore(first.type, first.value, first.traceback);
-    Py_XDECREF(closed);
-    if (result != NULL && closed == NULL)
-        Py_CLEAR(result);
-    return result;
+    return 0;
 }
 
 /* ---------------------------------------------------------------------- facts */
 
 static Py_ssize_t writer_length(PyObject *object)
 {
-    lxpy_writer *self = (lxpy_writer *)object;
-    uint64_t length = 0;
-    if (lxpy_writer_enter(self) < 0)
+    uint64_t length;
+    if (lxpy_writer_length((lxpy_writer *)object, &length) < 0)
         return -1;
-    LXPY_WITHOUT_GIL(length = lx_writer_get_length(self->handle));
-    lxpy_writer_leave(self);
     if (length <= PY_SSIZE_T_MAX)
         return (Py_ssize_t)length;
     PyErr_SetString(PyExc_OverflowError, "there are more records than len() can tell");
@@ -232,11 +181,12 @@ static PyObject *writer_get_closed(PyObject *object, void *ignored)
 static PyObject *writer_describe(PyObject *object, PyObject *ignored)
 {
     (void)ignored;
-    return lxpy_schema_describe(&((lxpy_writer *)object)->schema);
+    return lxpy_schema_describe(((lxpy_writer *)object)->schema);
 }
 
 /* ----------------------------------------------------------------------- type */
 
+#define FAST (PyCFunction)(void (*)(void))
 #define KEYWORDS (PyCFunction)(void (*)(void))
 
 static PyMethodDef writer_methods[] = {
@@ -261,23 +211,77 @@ static PyMethodDef writer_methods[] = {
      "In a list, None is a missing value; None in place of a list leaves the field out of all of\n"
      "the records. What is not stored as it is in memory (another type or byte order, gaps) is\n"
      "copied whole first."},
-    {"commit", writer_commit, METH_NOARGS,
-     "commit($self)\n--\n\n"
-     "Make all that was appended visible to readers, at once."},
+    {"copy", FAST lxpy_writer_copy, METH_FASTCALL | METH_KEYWORDS,
+     "copy($self, dataset, indices=None)\n--\n\n"
+     "Append records of another dataset, or of this one. What is compressed stays so.\n\n"
+     "Parameters\n----------\n"
+     "dataset : Dataset\n    Where they are read, in the state that it shows.\n"
+     "indices : sequence of int, slice or mask, optional\n    Which; all of them by default.\n\n"
+     "Returns\n-------\nint\n    The index of the first copy.\n\n"
+     "Notes\n-----\n"
+     "Fields belong together by their names. One that `dataset` does not have is missing in the\n"
+     "copies; one that this dataset does not have is left out."},
+    {"modify", KEYWORDS lxpy_writer_modify, METH_VARARGS | METH_KEYWORDS,
+     "modify($self, index, values=None, /, **named)\n--\n\n"
+     "Give some fields of a record, or of several, new values: ``w[index] = values``.\n\n"
+     "Parameters\n----------\n"
+     "index : int, sequence of int, slice or mask\n    Which; negative ones count from the end.\n"
+     "values : dict, optional\n    For one record a value by field, as for `append`; for several\n"
+     "    an array or list, as for `extend`, or one value, an array or a number, for all.\n"
+     "**named\n    The same as keywords."},
+    {"delete", lxpy_writer_delete, METH_O,
+     "delete($self, index, /)\n--\n\n"
+     "Delete a record, or several. The last record takes the place.\n\n"
+     "Parameters\n----------\n"
+     "index : int, sequence of int, slice or mask\n    Which; negative ones count from the end.\n\n"
+     "Returns\n-------\nint, None or array\n"
+     "    Of one record, the index that the record had which is at `index` now; None if that was\n"
+     "    the last one, and nothing moved. Of several, an array (k, 2) of the records that have\n"
+     "    moved: where each was, and where it is.\n\n"
+     "Notes\n-----\n"
+     "There is no delete that keeps the order: it would change the index of every record behind.\n"
+     "Whoever needs an order puts it into the records."},
+    {"truncate", lxpy_writer_truncate, METH_O,
+     "truncate($self, length, /)\n--\n\n"
+     "Delete the records from `length` on."},
+    {"drop_field", lxpy_writer_drop_field, METH_O,
+     "drop_field($self, name, /)\n--\n\n"
+     "Drop a field, with its values in all records.\n\n"
+     "It is committed at once, and cannot be undone. Readers that show it can no longer refresh."},
+    {"rename_field", FAST lxpy_writer_rename_field, METH_FASTCALL | METH_KEYWORDS,
+     "rename_field($self, name, to)\n--\n\n"
+     "Rename a field, which is committed at once. Readers go on under the old name."},
+    {"fold", lxpy_writer_fold, METH_NOARGS,
+     "fold($self)\n--\n\n"
+     "Take all changes of old records out of the log, into new tables.\n\n"
+     "It is done by itself when they have become many. In a with-block it commits first."},
+    {"_add_field", lxpy_writer_add_field, METH_O, "_add_field($self, description)\n--\n\n"
+     "Add a field, described as a tuple."},
+    {"_rebalance", lxpy_writer_rebalance, METH_O, "_rebalance($self, progress)\n--\n\n"
+     "Write all values to new chunks."},
+    {"commit", FAST lxpy_writer_commit, METH_FASTCALL | METH_KEYWORDS,
+     "commit($self, wait=True)\n--\n\n"
+     "Make all that was asked for visible to readers, at once.\n\n"
+     "Threads that commit at the same time share one commit.\n\n"
+     "Parameters\n----------\n"
+     "wait : bool, optional\n    False: have it done by the executor's threads. What is asked for\n"
+     "    after that is not in it, and a rollback does not undo it.\n\n"
+     "Returns\n-------\nTicket or None\n    To wait with, where `wait` is False."},
     {"sync", writer_sync, METH_NOARGS,
      "sync($self)\n--\n\n"
      "Make all that is committed survive a power loss; outside of a with-block, commit first."},
-    {"seal", writer_seal, METH_NOARGS,
+    {"seal", lxpy_writer_seal, METH_NOARGS,
      "seal($self)\n--\n\n"
-     "Commit, and make the dataset final: nothing can be appended any more."},
-    {"rollback", writer_rollback, METH_NOARGS,
+     "Commit, and make the dataset final: nothing can be changed any more."},
+    {"rollback", lxpy_writer_rollback, METH_NOARGS,
      "rollback($self)\n--\n\n"
-     "Undo what was appended since the last commit. After a failed append nothing else is taken."},
-    {"close", writer_close, METH_NOARGS,
+     "Undo what was asked for since the last commit, by all threads. After a failed call nothing\n"
+     "else is taken."},
+    {"close", lxpy_writer_close, METH_NOARGS,
      "close($self)\n--\n\n"
      "Commit what is pending, and let go of the dataset. May be called again."},
-    {"_begin", writer_begin, METH_NOARGS, "_begin($self)\n--\n\nBegin the with-block."},
-    {"_finish", writer_finish, METH_O,
+    {"_begin", lxpy_writer_begin, METH_NOARGS, "_begin($self)\n--\n\nBegin the with-block."},
+    {"_finish", lxpy_writer_finish, METH_O,
      "_finish($self, commit)\n--\n\nEnd the with-block: commit or undo, and close."},
     {"_describe", writer_describe, METH_NOARGS, "_describe($self)\n--\n\nThe fields, as tuples."},
     {NULL},
@@ -296,6 +300,7 @@ static PyType_Slot writer_slots[] = {
     {Py_tp_methods, writer_methods},
     {Py_tp_getset, writer_getset},
     {Py_mp_length, writer_length},
+    {Py_mp_ass_subscript, lxpy_writer_assign},
     {0, NULL},
 };
 

@@ -12,14 +12,17 @@ except ImportError as error:
     raise ImportError(f'{error}. libloaderx is installed where the linker does not look: run '
                       f'ldconfig, or put the folder of the library into LD_LIBRARY_PATH.') from None
 
+from .column import Column, Views
 from .compat import ARDataset, DataLoader, converter
-from .dataset import Column, Dataset, Views, create, open
+from .dataset import Dataset
 from .executor import Executor
 from .field import Field
 from .loader import Loader
+from .opening import create, open
 from .orders import Order, Random, Sequential, Shuffle
 from .source import NPDataset
-from .writer import Writer
+from .upkeep import copy, repair, unseal
+from .writer import Ticket, Writer
 
 __all__ = [
     'ARDataset',
@@ -36,11 +39,15 @@ __all__ = [
     'Random',
     'Sequential',
     'Shuffle',
+    'Ticket',
     'Views',
     'Writer',
     '__version__',
     'converter',
+    'copy',
     'create',
     'library_version',
     'open',
+    'repair',
+    'unseal',
 ]

@@ -18,7 +18,6 @@ import errno
 import math
 import os
 import shutil
-import sys
 import tempfile
 from typing import Any, Callable, Dict, Optional, Tuple, Type, TypeVar
 
@@ -26,10 +25,12 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, natural
-from .dataset import Dataset, create
+from ._progress import open_bar
+from .dataset import Dataset
 from .errors import CorruptError
 from .field import Field
 from .loader import choose_fields
+from .opening import create
 from .orders import Sequential, Shuffle
 from .source import PLACES, zip_sources
 
@@ -50,17 +51,6 @@ def identity(pair: _Pair) -> _Pair:
 # ---- converter
 
 
-def _open_progress(total: int, what: str) -> Any:
-    """A bar of tqdm, where somebody looks and tqdm is installed; else None."""
-    if not sys.stderr.isatty():
-        return None
-    try:
-        from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        return None
-    return tqdm(total=total, desc=what, unit=' records', file=sys.stderr)
-
-
 def _size(dtype: Any, shape: Tuple[int, ...]) -> int:
     """Bytes of a record."""
     return int(np.dtype(dtype).itemsize) * math.prod(shape)
@@ -69,7 +59,7 @@ def _size(dtype: Any, shape: Tuple[int, ...]) -> int:
 def _write(array: np.ndarray[Any, Any], directory: str, shown: str) -> None:
     dtype = array.dtype.newbyteorder('=')
     stretch = max(1, _STRETCH // max(1, _size(dtype, array.shape[1:])))
-    bar = _open_progress(len(array), shown)
+    bar = open_bar(shown, ' records', len(array))
     writer = create(directory, {PLACES[0]: Field(dtype.name, array.shape[1:])})
     try:
         for first in range(0, len(array), stretch):
@@ -296,6 +286,7 @@ class DataLoader(_core.Loader):
             None,
             min(ahead, UINT64_MAX),
             None if transform is identity else _on_pairs(transform),
+            'raise',
         )
 
     def __enter__(self: _Self) -> _Self:

@@ -1,126 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""Reading of datasets, and the two functions that open them."""
+"""Reading of datasets."""
 
 from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import (Any, Dict, Iterable, Iterator, List, Literal, Mapping, Optional, Tuple, Union,
-                    overload)
-
-import numpy as np
+from typing import (Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional,
+                    Union, overload)
 
 from . import _core
+from ._check import boolean
+from ._progress import Progress, telling
+from .column import Column, Views
+from .errors import CorruptError
 from .executor import Executor
 from .field import Field
-from .writer import Writer
 
 Path = Union[str, bytes, 'os.PathLike[Any]']
-Durability = Literal['full', 'periodic', 'none']
 Verify = Literal['first', 'always', 'never']
+OnDamage = Literal['raise', 'zeros']
 
-
-class Views(Dict[str, List[Any]]):
-    """Records where they lie in the dataset's memory: a dict of lists, one item a record.
-
-    An item is a read-only array of the field's dtype and shape, a read-only memoryview for bytes,
-    or None where the record is missing. Leaving the with-block empties the dict. What is still
-    held keeps its memory, and with it the files of the dataset mapped.
-    """
-
-    __slots__ = ()
-
-    def __enter__(self) -> Views:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        self.clear()
-
-
-class Column:
-    """One field of a dataset, indexed like an array of all its records.
-
-    An int gives a record: an array, a scalar of NumPy, bytes, or None where it is missing. A slice,
-    a sequence of ints, or a mask gives several, in the order asked for: an array, with zeros where
-    a record is missing, or a list for bytes, with None.
-    """
-
-    __slots__ = ('_dataset', '_name', '_field')
-
-    def __init__(self, dataset: Dataset, name: str, field: Field) -> None:
-        self._dataset = dataset
-        self._name = name
-        self._field = field
-
-    @property
-    def name(self) -> str:
-        """The name of the field."""
-        return self._name
-
-    @property
-    def field(self) -> Field:
-        """What the field stores."""
-        return self._field
-
-    @property
-    def dtype(self) -> Any:
-        """The type of the elements; that of objects for bytes, as in an array of them."""
-        return np.dtype(object) if self._field.dtype is bytes else self._field.dtype
-
-    @property
-    def shape(self) -> Tuple[int, ...]:
-        """The shape of an array of all records."""
-        return (len(self._dataset), *self._field.shape)
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes of an array of all records."""
-        return 1 + len(self._field.shape)
-
-    def __len__(self) -> int:
-        return len(self._dataset)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._dataset._get(self._name, key)
-
-    def __iter__(self) -> Iterator[Any]:
-        for index in range(len(self._dataset)):
-            yield self._dataset._get(self._name, index)
-
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
-        if copy is False:
-            raise ValueError('copy must not be False: an array of all records is a copy')
-        records = self._dataset._get(self._name, slice(None))
-        if isinstance(records, list):
-            values = np.empty(len(records), object)
-            values[:] = records
-            records = values
-        return np.asarray(records, dtype)
-
-    def present(self, indices: Any = slice(None)) -> np.ndarray[Any, Any]:
-        """Tell which records have a value.
-
-        Parameters
-        ----------
-        indices : sequence of int, slice or mask, optional
-            Which records; all of them by default.
-
-        Returns
-        -------
-        array of bool
-            False where the record is missing.
-        """
-        return self._dataset._present(self._name, indices)
-
-    def __repr__(self) -> str:
-        return f'<loaderx.Column {self._name!r} of {self._dataset.path!r}: {self._field!r}>'
+# Damages that a report lists; there may be more than memory holds.
+_MOST_DAMAGES = 100_000
 
 
 class Dataset(_core.Dataset):
     """A dataset that is read, in the state that was committed when it was opened or refreshed.
 
     ``ds[5]`` is a record, a dict by field; ``ds['data']`` is a `Column`. All methods may be called
-    from any threads at once.
+    from any threads at once. Each call reads one state, all fields of it.
+
+    It shows the fields that there were when it was opened, under the names that they had. Fields
+    that are added are not shown; once one that is shown was dropped, the state stays what it is,
+    and refreshing says to open the dataset again.
 
     Parameters
     ----------
@@ -131,9 +43,16 @@ class Dataset(_core.Dataset):
         compressed ones are always.
     durable : bool, optional
         Whether only commits that survive a power loss are seen.
+    live : bool, optional
+        Whether each call shows what was committed last. Where several belong together, `pin` gives
+        one state for them. A `Loader` reads each batch in the newest state.
+    on_damage : {'raise', 'zeros'}, optional
+        What is done about a value that is damaged: 'raise' raises CorruptError, 'zeros' reads it
+        as if it were missing. `damaged` counts them in both cases.
     executor : Executor, optional
-        Whose cleaners unmap and close the files, once nothing needs them; by default it is done by
-        the thread that lets go of the last array that did.
+        Whose readers work for `verify`, by default one for each CPU. Whose cleaners unmap and close
+        the files, once nothing needs them; by default it is done by the thread that lets go of the
+        last array that did.
     """
 
     __slots__ = ('_fields',)
@@ -141,6 +60,7 @@ class Dataset(_core.Dataset):
     _fields: Mapping[str, Field]
 
     def __init__(self, path: Path, *, verify: Verify = 'first', durable: bool = False,
+                 live: bool = False, on_damage: OnDamage = 'raise',
                  executor: Optional[Executor] = None) -> None:
         self._fields = MappingProxyType({name: Field(dtype, shape, compress)
                                          for name, dtype, shape, compress in self._describe()})
@@ -170,8 +90,24 @@ class Dataset(_core.Dataset):
         return Column(self, key, field)
 
     def __iter__(self) -> Iterator[Dict[str, Any]]:
-        for index in range(len(self)):
-            yield self._record(index)
+        state = self.pin() if self.live else self
+        for index in range(len(state)):
+            yield state._record(index)
+
+    def pin(self) -> Dataset:
+        """Open the state that is shown now, or the newest one of a live dataset, once more.
+
+        It costs next to nothing: all that is large is shared.
+
+        Returns
+        -------
+        Dataset
+            It stays in that state until it is refreshed, whatever becomes of this one. It is not
+            live.
+        """
+        pinned: Dataset = self._pin()
+        pinned._fields = self._fields
+        return pinned
 
     def views(self, indices: Any, fields: Optional[Iterable[str]] = None) -> Views:
         """Show records where they lie, without a copy, for use in a with-block.
@@ -191,6 +127,111 @@ class Dataset(_core.Dataset):
         """
         return Views(self._views(indices, fields))
 
+    def verify(self, damaged: Optional[Callable[[CorruptError], object]] = None,
+               progress: Progress = True) -> Dict[str, Any]:
+        """Read everything and check every checksum, on the threads of the executor.
+
+        Parameters
+        ----------
+        damaged : callable, optional
+            Called with a CorruptError for each damage, as it is found.
+        progress : bool or callable, optional
+            True shows a bar where stderr is a terminal and tqdm is installed. A function is called
+            with the records done, and all, now and then; what it raises ends the job.
+
+        Returns
+        -------
+        dict
+            ``records``, ``values`` and ``bytes`` that were looked at.
+
+        Raises
+        ------
+        CorruptError
+            The first damage, after all else was looked at. Its attribute ``report`` is what would
+            have been returned, with ``damage_count``, and ``damages``: a dict for each (the first
+            100,000) with field, record, path, offset and message.
+        """
+        damages: List[Dict[str, Any]] = []
+        if damaged is not None and not callable(damaged):
+            raise TypeError(f'damaged must be callable or None, not {type(damaged).__name__}')
+
+        def collect(error: CorruptError) -> None:
+            if len(damages) < _MOST_DAMAGES:
+                damages.append(error._locate())
+            if damaged is not None:
+                damaged(error)
+
+        with telling(progress, 'verify') as told:
+            report, first = self._verify(collect, told)
+        report['damages'] = damages
+        if first is not None:
+            first.report = report
+            raise first
+        return report
+
+    def backup(self, path: Path, progress: Progress = True) -> None:
+        """Copy the state that is read to another directory, beside whoever writes.
+
+        The copy is durable when this returns, and has the same uuid: only one of the two may be
+        written to. Records are not verified.
+
+        Parameters
+        ----------
+        path : path-like
+            The directory to make. It may be there if it is empty.
+        progress : bool or callable, optional
+            As for `verify`, in bytes.
+
+        Raises
+        ------
+        FileExistsError
+            Something is in `path`.
+        """
+        with telling(progress, 'backup', 'B') as told:
+            self._backup(path, told)
+
+    def export(self, field: str, path: Path, *, indices: Any = None, files: Optional[bool] = None,
+               suffix: str = '', progress: Progress = True) -> Dict[str, int]:
+        """Write a field to an .npy file, or its records to a file each.
+
+        Parameters
+        ----------
+        field : str
+            The field.
+        path : path-like
+            The .npy file, which replaces one that is there; or the directory, made if need be.
+        indices : sequence of int, slice or mask, optional
+            Which records; all of them by default.
+        files : bool, optional
+            Whether each record becomes a file, named by its index with eight digits at least. By
+            default records of bytes do, which cannot be an array.
+        suffix : str, optional
+            How the names of these files end, ``'.jpg'`` for instance.
+        progress : bool or callable, optional
+            As for `verify`.
+
+        Returns
+        -------
+        dict
+            ``records`` that were looked at, ``bytes`` that were written, and records that are
+            ``missing``: zeros in an array, and without a file.
+
+        Raises
+        ------
+        FileExistsError
+            A file of the name of a record is there. What was written before stays.
+        """
+        kind = self[field].field if isinstance(field, str) else None
+        if kind is None:
+            raise TypeError(f'field must be a str, not {type(field).__name__}')
+        if not isinstance(suffix, str):
+            raise TypeError(f'suffix must be a str, not {type(suffix).__name__}')
+        files = kind.dtype is bytes if files is None else boolean('files', files)
+        if suffix and not files:
+            raise ValueError('suffix is for records that become files')
+        with telling(progress, f'export {field}') as told:
+            return self._export(field, path, indices, suffix if files else None, told)
+
     def __enter__(self) -> Dataset:
         return self
 
@@ -205,116 +246,3 @@ class Dataset(_core.Dataset):
     def __reduce__(self) -> str:
         raise TypeError(f'a loaderx.Dataset cannot be pickled: give its path ({self.path!r}) to '
                         f'the other process, and open it there')
-
-
-def create(path: Path, fields: Mapping[str, Field], *, durability: Durability = 'periodic',
-           level: Optional[int] = None, chunk_records: Optional[int] = None,
-           chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None) -> Writer:
-    """Create a dataset and open it for writing.
-
-    Parameters
-    ----------
-    path : path-like
-        The directory to make. It may be there if it is empty.
-    fields : dict of str to Field
-        What it stores, at least one field.
-    durability : {'full', 'periodic', 'none'}, optional
-        What a commit survives. 'full': a power loss, from the moment that it returns. 'periodic':
-        kill -9 at once, a power loss within about a second. 'none': kill -9; a power loss only
-        after `Writer.sync` or `Writer.close`.
-    level : int, optional
-        The effort of flate, 1 (fast) to 9 (small); 6 by default.
-    chunk_records, chunk_bytes : int, optional
-        When a file of payloads is full: 1,048,576 records or 1 GiB by default.
-    executor : Executor, optional
-        Whose threads write; one of the writer's own by default.
-
-    Returns
-    -------
-    Writer
-        Close it, or use it in a with-block, which is one transaction.
-
-    Raises
-    ------
-    FileExistsError
-        There is a dataset, or something else, at `path`.
-    """
-    if not isinstance(fields, Mapping):
-        raise TypeError(f'fields must be a dict of loaderx.Field, not {type(fields).__name__}')
-    for name, field in fields.items():
-        if not isinstance(name, str):
-            raise TypeError(f'fields must have names that are str, not {name!r}')
-        if not isinstance(field, Field):
-            raise TypeError(f'fields[{name!r}] must be a loaderx.Field, not {field!r}')
-    if not fields:
-        raise ValueError('fields must have at least one field')
-    return Writer(path, [field._describe(name) for name, field in fields.items()],
-                  durability=durability, level=level, chunk_records=chunk_records,
-                  chunk_bytes=chunk_bytes, executor=executor)
-
-
-@overload
-def open(path: Path, mode: Literal['r'] = 'r', *, verify: Optional[Verify] = None,
-         durable: Optional[bool] = None, executor: Optional[Executor] = None) -> Dataset: ...
-
-
-@overload
-def open(path: Path, mode: Literal['a'], *, durability: Optional[Durability] = None,
-         level: Optional[int] = None, executor: Optional[Executor] = None) -> Writer: ...
-
-
-def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
-         durable: Optional[bool] = None, durability: Optional[Durability] = None,
-         level: Optional[int] = None,
-         executor: Optional[Executor] = None) -> Union[Dataset, Writer]:
-    """Open a dataset.
-
-    Parameters
-    ----------
-    path : path-like
-        The dataset's directory.
-    mode : {'r', 'a'}, optional
-        'r' reads, 'a' appends.
-    verify : {'first', 'always', 'never'}, optional
-        For reading: when checksums are checked, see `Dataset`.
-    durable : bool, optional
-        For reading: whether only commits that survive a power loss are seen.
-    durability : {'full', 'periodic', 'none'}, optional
-        For appending: what a commit survives, see `create`.
-    level : int, optional
-        For appending: the effort of flate.
-    executor : Executor, optional
-        Whose threads write; for reading, whose cleaners unmap and close, see `Dataset`.
-
-    Returns
-    -------
-    Dataset or Writer
-        By the mode.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is no dataset at `path`.
-    BlockingIOError
-        Another writer has it open.
-    CorruptError
-        It is damaged.
-    """
-    reading = {'verify': verify, 'durable': durable}
-    writing = {'durability': durability, 'level': level}
-    if mode == 'r':
-        _refuse(writing, 'a')
-        return Dataset(path, verify='first' if verify is None else verify,
-                       durable=False if durable is None else durable, executor=executor)
-    if mode == 'a':
-        _refuse(reading, 'r')
-        return Writer(path, durability=durability, level=level, executor=executor)
-    if not isinstance(mode, str):
-        raise TypeError(f"mode must be 'r' or 'a', not {mode!r}")
-    raise ValueError(f"mode must be 'r' or 'a', not {mode!r}")
-
-
-def _refuse(options: Dict[str, Any], mode: str) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise ValueError(f'{name} is for mode {mode!r} alone')

@@ -7,7 +7,7 @@ is `OSError` with its errno (`FileNotFoundError`, `BlockingIOError`, ...). The r
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Dict, Optional
 
 
 class LoaderxError(Exception):
@@ -27,6 +27,8 @@ class LoaderxError(Exception):
         The byte concerned in the file at `path`.
     errno : int or None
         The system's error number, where that is the cause.
+    message : str or None
+        What is wrong, without where.
     """
 
     status: Optional[str] = None
@@ -35,7 +37,21 @@ class LoaderxError(Exception):
     path: Optional[str] = None
     offset: Optional[int] = None
     errno: Optional[int] = None
+    message: Optional[str] = None
 
 
 class CorruptError(LoaderxError):
-    """Stored data is damaged; the attributes say where. The rest of the dataset stays usable."""
+    """Stored data is damaged; the attributes say where. The rest of the dataset stays usable.
+
+    Attributes
+    ----------
+    report : dict or None
+        All that was found, where `Dataset.verify` or `repair` raised this.
+    """
+
+    report: Optional[Dict[str, Any]] = None
+
+    def _locate(self) -> Dict[str, Any]:
+        """What is known, as a report lists it."""
+        return {'field': self.field, 'record': self.record, 'path': self.path,
+                'offset': self.offset, 'message': self.message}

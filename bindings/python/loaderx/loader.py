@@ -67,8 +67,10 @@ class Loader(_core.Loader):
     Parameters
     ----------
     source : Dataset, NPDataset, array, path, tuple, list or dict
-        What is read: an open dataset in the state it shows now, an array (its memory is read in
-        place, not copied), or what is at a path: a directory is a dataset, a file an .npy array.
+        What is read: an open dataset in the state it shows now, whatever becomes of it (a live
+        one in its newest state for each batch; the length stays, and a record that is deleted
+        meanwhile is an IndexError), an array (its memory is read in place, not copied), or what is
+        at a path: a directory is a dataset, a file an .npy array.
         A tuple or list puts several of one length side by side. Datasets keep the names of their
         fields, which must be unique; an array or .npy file has no name, and its column is called
         ``data`` in the first place and ``label`` in the second. A dict gives names: ``{'image':
@@ -100,6 +102,10 @@ class Loader(_core.Loader):
         a batch, for several batches at a time. What it raises comes out of ``next()`` in the place
         of its batch, and the next call goes on (after a KeyboardInterrupt with the same batch). It
         must not use its own loader. A ``threading.local`` does not last from one call to the next.
+    on_damage : {'raise', 'skip', 'zeros'}
+        What is done about a damaged record. 'raise': ``next()`` raises CorruptError in the place of
+        its batch, and the next call goes on. 'skip': it is left out, and its batch is shorter.
+        'zeros': what cannot be read of it is zeros. ``stats()['damaged']`` counts them.
     out : {'numpy'}
         What kind of arrays.
 
@@ -125,6 +131,7 @@ class Loader(_core.Loader):
         executor: Optional[_core.Executor] = None,
         prefetch_bytes: Optional[int] = None,
         transform: Optional[Callable[[Dict[str, Any]], Any]] = None,
+        on_damage: str = 'raise',
         out: str = 'numpy',
     ) -> _Self:
         batch_size = natural('batch_size', batch_size, least=1)
@@ -159,6 +166,7 @@ class Loader(_core.Loader):
             executor,
             None if prefetch_bytes is None else natural('prefetch_bytes', prefetch_bytes),
             transform,
+            on_damage,
         )
 
     def state_dict(self) -> Dict[str, Any]:

@@ -97,3 +97,20 @@ def _convert_with_missing(
     if there:
         array[present] = convert_column(there, dtype, shape, name)[0]
     return array, present
+
+
+def spread_record(value: Any, dtype: Optional[np.dtype[Any]], shape: Tuple[int, ...], name: str,
+                  count: int) -> Any:
+    """What is one record's value, as that of each of `count`; anything else as it is.
+
+    A `dtype` of None is a field of bytes.
+    """
+    if dtype is None:
+        return [value] * count if isinstance(value, (bytes, bytearray, memoryview)) else value
+    if isinstance(value, (np.generic, np.ndarray)):
+        alone = value.ndim == len(shape)
+    else:
+        alone = shape == () and isinstance(value, (bool, int, float, complex))
+    if not alone:
+        return value
+    return np.broadcast_to(convert_record(value, dtype, shape, name)[0], (count, *shape))

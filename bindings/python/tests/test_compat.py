@@ -111,7 +111,7 @@ def snapshot(folder):
     lambda d: (d / 'mine.txt').write_text('mine'),
     lambda d: (d / 'folder').mkdir(),
     lambda d: (d / 'chunk' / 'mine').write_text('mine'),
-    lambda d: (d / 'more.offset').symlink_to('/etc/passwd'),
+    lambda d: (d / 'link').symlink_to('/etc/passwd'),
 ], ids=['no meta', 'empty meta', 'wrong meta', 'a file', 'a folder', 'in chunk', 'a link'])
 def test_what_is_no_dataset_is_never_removed(tmp_path, spoil):
     folder = tmp_path / 'd'

@@ -2,7 +2,6 @@
 """Datasets: opening, records, columns, refreshing, and what is damaged."""
 
 import gc
-import glob
 import json
 import os
 import pickle
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import loaderx as lx
+from damage import corrupt
 from processes import run_script
 
 N = 500
@@ -297,18 +297,6 @@ def test_arguments_of_open_are_named(path, arguments, options, error, named):
         lx.open(path, *arguments, **options)
 
 
-def corrupt(path, content, by=1):
-    """Changes a byte of a stored payload; the file and where in it."""
-    for name in glob.glob(str(path / 'chunk' / '*')):
-        with open(name, 'r+b') as file:
-            place = file.read().find(content)
-            if place >= 0:
-                file.seek(place)
-                file.write(bytes([content[0] ^ by]))
-                return name, place
-    raise AssertionError('not there')
-
-
 def test_a_damaged_record_is_told_with_all_that_is_known(tmp_path):
     path = make(tmp_path / 'd')
     name, place = corrupt(path, IMAGES[17].tobytes())
@@ -435,14 +423,14 @@ def test_ctrl_c_interrupts_verify_and_long_reads(tmp_path):
     assert out.split() == ['verify', 'gather']
 
 
-def test_under_a_loader_it_cannot_be_refreshed_and_may_be_closed(tmp_path):
+def test_a_loader_keeps_its_state(tmp_path):
     path = make(tmp_path / 'd')
     dataset = lx.open(path)
     loader = lx.Loader(dataset, fields=['label'], batch_size=100)
-    with lx.open(path, mode='a') as writer:
+    with lx.open(path, mode='r+') as writer:
         writer.append(data=IMAGES[0], label=1, text=b'new')
-    with pytest.raises(lx.LoaderxError, match='loader'):
-        dataset.refresh()
+        writer[:] = {'label': 0}
+    assert dataset.refresh() and len(dataset) == N + 1 and not dataset['label'][:].any()
     dataset.close()
     assert np.concatenate([batch['label'] for batch in loader]).tolist() == LABELS.tolist()
     with pytest.raises(lx.LoaderxError, match='closed'):

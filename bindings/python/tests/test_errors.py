@@ -18,7 +18,7 @@ def test_classes():
 
 def test_attributes_are_none_where_nothing_is_known():
     error = lx.LoaderxError('text')
-    for name in ('status', 'field', 'record', 'path', 'offset', 'errno'):
+    for name in ('status', 'field', 'record', 'path', 'offset', 'errno', 'message'):
         assert getattr(error, name) is None
     assert str(error) == 'text'
     assert str(pickle.loads(pickle.dumps(error))) == 'text'

@@ -372,7 +372,7 @@ def test_stats_count(data):
     assert stats['batches'] == 11 and stats['records'] == N and stats['bytes'] == N * 128
     assert stats['failures'] == 0
     assert set(stats) == {'batches', 'records', 'bytes', 'failures', 'wait_ns', 'fill_ns',
-                          'transform_ns', 'blocks', 'block_bytes', 'prefetched'}
+                          'transform_ns', 'blocks', 'block_bytes', 'prefetched', 'damaged'}
 
 
 def test_damage_fails_its_batch_and_no_other(tmp_path):

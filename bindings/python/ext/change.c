@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing of records: of one, of many, and of how many there are. */
+#include "indices.h"
+#include "writer.h"
+
+/* ------------------------------------------------------------------- one record */
+
+static int modify_given(lxpy_writer *self, uint64_t index, const lxpy_given *given)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (lxpy_writer_enter_with(self, given->schema) < 0)
+        return -1;
+    LXPY_WITHOUT_GIL(lx_writer_modify(self->handle, index, given->fields, given->values,
+                                      given->count, &error));
+    lxpy_writer_leave(self);
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static int modify_one(lxpy_writer *self, PyObject *key, PyObject *named, uint64_t length)
+{
+    uint64_t index;
+    lxpy_given given;
+    if (lxpy_index_take(key, length, &index) < 0) {
+        Py_DECREF(named);
+        return -1;
+    }
+    int result = lxpy_given_record(&given, self->state, self->schema, named, LXPY_SOME_FIELDS);
+    if (result == 0)
+        result = modify_given(self, index, &given);
+    lxpy_given_drop(&given);
+    return result;
+}
+
+/* ----------------------------------------------------------------- many records */
+
+static int modify_columns(lxpy_writer *self, const lxpy_indices *indices, const lxpy_given *given)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (lxpy_writer_enter_with(self, given->schema) < 0)
+        return -1;
+    LXPY_WITHOUT_GIL(lx_writer_modify_many(self->handle, indices->numbers, indices->count,
+                                           given->fields, given->columns, given->count, &error));
+    lxpy_writer_leave(self);
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, uint64_t length)
+{
+    lxpy_indices indices;
+    lxpy_given given;
+    if (lxpy_indices_take(&indices, self->state, key, length, "the records to change") < 0) {
+        Py_DECREF(named);
+        return -1;
+    }
+    int result = lxpy_given_spread(&given, self->state, self->schema, named, indices.count);
+    if (result == 0)
+        result = modify_columns(self, &indices, &given);
+    lxpy_given_drop(&given);
+    lxpy_indices_clear(&indices);
+    return result;
+}
+
+/** Changes what @p key says; @p named is given up. */
+static int modify(lxpy_writer *self, PyObject *key, PyObject *named)
+{
+    uint64_t length;
+    if (lxpy_writer_check_change(self) < 0 || lxpy_writer_length(self, &length) < 0) {
+        Py_DECREF(named);
+        return -1;
+    }
+    return lxpy_is_index(self->state, key) ? modify_one(self, key, named, length)
+                                           : modify_several(self, key, named, length);
+}
+
+int lxpy_writer_assign(PyObject *object, PyObject *key, PyObject *values)
+{
+    if (values == NULL) {
+        PyObject *moved = lxpy_writer_delete(object, key);
+        Py_XDECREF(moved);
+        return moved != NULL ? 0 : -1;
+    }
+    if (!PyDict_Check(values)) {
+        PyErr_Format(PyExc_TypeError, "a record takes a dict of values by field, not %.100s",
+                     Py_TYPE(values)->tp_name);
+        return -1;
+    }
+    PyObject *named = PyDict_Copy(values);
+    return named != NULL ? modify((lxpy_writer *)object, key, named) : -1;
+}
+
+PyObject *lxpy_writer_modify(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    if (PyTuple_GET_SIZE(args) == 0) {
+        PyErr_SetString(PyExc_TypeError, "modify() needs the index of a record, or several");
+        return NULL;
+    }
+    PyObject *named = lxpy_given_names("modify", args, 1, kwargs);
+    if (named == NULL || modify((lxpy_writer *)object, PyTuple_GET_ITEM(args, 0), named) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* --------------------------------------------------------------------- truncate */
+
+PyObject *lxpy_writer_truncate(PyObject *object, PyObject *number)
+{
+    lxpy_writer *self = (lxpy_writer *)object;
+    lx_error error = LX_ERROR_INIT;
+    uint64_t length;
+    if (lxpy_writer_check_change(self) < 0 ||
+        lxpy_uint64(number, "length", 0, LX_NONE - 1, &length) < 0 ||
+        lxpy_writer_enter(self) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(lx_writer_truncate(self->handle, length, &error));
+    lxpy_writer_leave(self);
+    if (error.status == LX_ERR_RANGE) /* what is wrong is the argument, no index */
+        error.status = LX_ERR_ARGUMENT;
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    Py_RETURN_NONE;
+}

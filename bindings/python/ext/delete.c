@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Deleting of records: of one, and of several. */
+#include "indices.h"
+#include "target.h"
+#include "writer.h"
+
+#include <stdlib.h>
+
+/* Records that are deleted between two looks at the signals. */
+#define PIECE 4096
+
+/** A record that has come to the place of a deleted one. */
+typedef struct move {
+    int64_t from, to;
+} move;
+
+/* ------------------------------------------------------------------- one record */
+
+static PyObject *delete_one(lxpy_writer *self, PyObject *key, uint64_t length)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t index, moved;
+    if (lxpy_index_take(key, length, &index) < 0 || lxpy_writer_enter(self) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(lx_writer_delete(self->handle, index, &moved, &error));
+    lxpy_writer_leave(self);
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    if (moved == LX_NONE)
+        Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(moved);
+}
+
+/* ---------------------------------------------------------------- several records */
+
+static int compare_descending(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left < right) - (left > right);
+}
+
+/** Sorts them, the highest first, and leaves each once. */
+static void sort(lxpy_indices *indices)
+{
+    uint64_t *numbers = indices->numbers;
+    size_t kept = 0;
+    qsort(numbers, indices->count, sizeof *numbers, compare_descending);
+    for (size_t i = 0; i < indices->count; i++)
+        if (kept == 0 || numbers[i] != numbers[kept - 1])
+            numbers[kept++] = numbers[i];
+    indices->count = kept;
+}
+
+/** How many of the first are the last records: those that nothing has to be moved for. */
+static size_t count_last(const lxpy_indices *indices, uint64_t length)
+{
+    size_t count = 0;
+    while (count < indices->count && indices->numbers[count] == length - 1 - count)
+        count++;
+    return count;
+}
+
+/**
+ * Deletes some of them, from the highest to the lowest: so the last record, which comes to the
+ * place, is never one that is to be deleted. Without the GIL.
+ */
+static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t count, move *moves,
+                         lx_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from;
+        if (lx_writer_delete(writer, numbers[i], &from, error) != LX_OK)
+            return;
+        moves[i] = (move){from != LX_NONE ? (int64_t)from : (int64_t)numbers[i],
+                          (int64_t)numbers[i]};
+    }
+}
+
+static int delete_all(lxpy_writer *self, const lxpy_indices *indices, size_t last, uint64_t length,
+                      move *moves)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (last != 0)
+        LXPY_WITHOUT_GIL(lx_writer_truncate(self->handle, length - last, &error));
+    for (size_t done = last; error.status == LX_OK && done < indices->count; done += PIECE) {
+        size_t left = indices->count - done, now = left < PIECE ? left : PIECE;
+        LXPY_WITHOUT_GIL(delete_piece(self->handle, indices->numbers + done, now,
+                                      moves + (done - last), &error));
+        if (error.status == LX_OK && PyErr_CheckSignals() < 0)
+            return -1;
+    }
+    if (error.status == LX_OK)
+        return 0;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+/** Makes of two moves of a record one, and leaves out those that were no move; how many are left.
+ * Both numbers fall from one move to the next. */
+static size_t join_moves(move *moves, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0, before = 0; i < count; i++) {
+        while (before < i && moves[before].to > moves[i].from)
+            before++;
+        if (before < i && moves[before].to == moves[i].from) {
+            moves[i].from = moves[before].from;
+            moves[before].from = moves[before].to;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (moves[i].from != moves[i].to)
+            moves[kept++] = moves[i];
+    return kept;
+}
+
+/** An array with a row for each move. */
+static PyObject *moves_array(lxpy_state *state, const move *moves, size_t count)
+{
+    lxpy_target t = {NULL, {0}};
+    PyObject *shape = Py_BuildValue("(nn)", (Py_ssize_t)count, (Py_ssize_t)2), *array = NULL;
+    if (lxpy_target_make(&t, state, shape, state->dtypes[LX_INT64]) == 0) {
+        memcpy(t.view.buf, moves, count * sizeof *moves);
+        array = Py_NewRef(t.object);
+        lxpy_target_drop(&t);
+    }
+    Py_XDECREF(shape);
+    return array;
+}
+
+static PyObject *delete_indices(lxpy_writer *self, lxpy_indices *indices, uint64_t length)
+{
+    LXPY_WITHOUT_GIL(sort(indices));
+    size_t last = count_last(indices, length), count = indices->count - last;
+    move *moves = PyMem_Calloc(count + 1, sizeof *moves);
+    if (moves == NULL)
+        return PyErr_NoMemory();
+    PyObject *array = NULL;
+    if (lxpy_writer_enter(self) == 0) {
+        int result = delete_all(self, indices, last, length, moves);
+        lxpy_writer_leave(self);
+        if (result == 0)
+            array = moves_array(self->state, moves, join_moves(moves, count));
+    }
+    PyMem_Free(moves);
+    return array;
+}
+
+PyObject *lxpy_writer_delete(PyObject *object, PyObject *key)
+{
+    lxpy_writer *self = (lxpy_writer *)object;
+    lxpy_indices indices;
+    uint64_t length;
+    if (lxpy_writer_check_change(self) < 0 || lxpy_writer_length(self, &length) < 0)
+        return NULL;
+    if (lxpy_is_index(self->state, key))
+        return delete_one(self, key, length);
+    if (lxpy_indices_take(&indices, self->state, key, length, "the records to delete") < 0)
+        return NULL;
+    PyObject *array = delete_indices(self, &indices, length);
+    lxpy_indices_clear(&indices);
+    return array;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* What is done to a dataset as a whole: to its fields, its log, its chunks. No transaction can undo
+ * it, so within a with-block each of these commits what came before, and begins anew. */
+#include "progress.h"
+#include "writer.h"
+
+/** Something to do while no transaction is open, without the GIL. */
+typedef lx_status (*job_function)(lx_writer *writer, void *what, lx_error *error);
+
+static void run(lx_writer *writer, bool inside, job_function job, void *what, lx_error *error)
+{
+    if (inside && lx_writer_end(writer, error) != LX_OK)
+        return;
+    (void)job(writer, what, error);
+    if (inside) /* also after a failure: the block goes on */
+        lx_writer_begin(writer, error);
+}
+
+/* --------------------------------------------------------------------- fields */
+
+/** Shows the fields that there are now. Without memory for them the writer is no longer of use. */
+static int renew_schema(lxpy_writer *self)
+{
+    lxpy_schema *schema = lxpy_schema_new(self->state, lx_writer_get_schema(self->handle));
+    if (schema == NULL) {
+        lx_writer *handle = self->handle;
+        self->handle = NULL;
+        LXPY_WITHOUT_GIL(lx_writer_close(handle, NULL));
+        return -1;
+    }
+    lxpy_schema_unref(self->schema);
+    self->schema = schema;
+    return 0;
+}
+
+static PyObject *change_fields(lxpy_writer *self, job_function job, void *what)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (lxpy_writer_check_change(self) < 0 || lxpy_writer_enter_alone(self) < 0)
+        return NULL;
+    int result = lxpy_writer_check_open(self);
+    if (result == 0) {
+        LXPY_WITHOUT_GIL(run(self->handle, self->inside, job, what, &error));
+        result = renew_schema(self);
+    }
+    lxpy_writer_leave_alone(self);
+    if (result < 0)
+        return NULL;
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    Py_RETURN_NONE;
+}
+
+static lx_status add_field(lx_writer *writer, void *what, lx_error *error)
+{
+    const lxpy_description *d = what;
+    return lx_writer_add_field(writer, d->name, d->type, d->shape, d->ndim, d->compression, error);
+}
+
+PyObject *lxpy_writer_add_field(PyObject *object, PyObject *description)
+{
+    lxpy_writer *self = (lxpy_writer *)object;
+    lxpy_description parsed;
+    if (lxpy_description_take(&parsed, self->state, description) < 0)
+        return NULL;
+    return change_fields(self, add_field, &parsed);
+}
+
+static lx_status drop_field(lx_writer *writer, void *what, lx_error *error)
+{
+    return lx_writer_drop_field(writer, what, error);
+}
+
+/** The name of a field; NULL with an exception. */
+static const char *take_name(PyObject *object, const char *argument)
+{
+    if (PyUnicode_Check(object))
+        return PyUnicode_AsUTF8(object);
+    PyErr_Format(PyExc_TypeError, "%s must be a str, not %.100s", argument,
+                 Py_TYPE(object)->tp_name);
+    return NULL;
+}
+
+PyObject *lxpy_writer_drop_field(PyObject *object, PyObject *name)
+{
+    const char *text = take_name(name, "name");
+    return text != NULL ? change_fields((lxpy_writer *)object, drop_field, (void *)text) : NULL;
+}
+
+static lx_status rename_field(lx_writer *writer, void *what, lx_error *error)
+{
+    const char **names = what;
+    return lx_writer_rename_field(writer, names[0], names[1], error);
+}
+
+PyObject *lxpy_writer_rename_field(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                                   PyObject *kwnames)
+{
+    static const char *const names[] = {"name", "to", NULL};
+    PyObject *values[2];
+    const char *texts[2];
+    if (lxpy_arguments("rename_field", names, 2, 2, args, count, kwnames, values) < 0)
+        return NULL;
+    for (int i = 0; i < 2; i++)
+        if ((texts[i] = take_name(values[i], names[i])) == NULL)
+            return NULL;
+    return change_fields((lxpy_writer *)object, rename_field, texts);
+}
+
+/* -------------------------------------------------------------- log and chunks */
+
+static lx_status fold(lx_writer *writer, void *what, lx_error *error)
+{
+    (void)what;
+    return lx_writer_fold(writer, error);
+}
+
+PyObject *lxpy_writer_fold(PyObject *object, PyObject *ignored)
+{
+    lxpy_writer *self = (lxpy_writer *)object;
+    lx_error error = LX_ERROR_INIT;
+    (void)ignored;
+    if (lxpy_writer_enter(self) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(run(self->handle, self->inside, fold, NULL, &error));
+    lxpy_writer_leave(self);
+    if (error.status != LX_OK)
+        return lxpy_raise(self->state, &error);
+    Py_RETURN_NONE;
+}
+
+typedef struct rebalancing {
+    lxpy_teller teller;
+    lx_rebalance result;
+} rebalancing;
+
+static lx_status rebalance(lx_writer *writer, void *what, lx_error *error)
+{
+    rebalancing *r = what;
+    return lx_writer_rebalance(writer, lxpy_tell_progress, &r->teller, &r->result, error);
+}
+
+static PyObject *rebalance_result(const lx_rebalance *r)
+{
+    return Py_BuildValue(
+        "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:d, s:d}", "records",
+        (unsigned long long)r->records, "payloads", (unsigned long long)r->payloads, "bytes",
+        (unsigned long long)r->bytes, "chunks_before", (unsigned long long)r->chunks_before,
+        "chunks_after", (unsigned long long)r->chunks_after, "bytes_before",
+        (unsigned long long)r->bytes_before, "bytes_after", (unsigned long long)r->bytes_after,
+        "utilisation_before", r->utilisation_before, "utilisation_after", r->utilisation_after,
+        "live_ratio_before", r->live_ratio_before, "live_ratio_after", r->live_ratio_after);
+}
+
+PyObject *lxpy_writer_rebalance(PyObject *object, PyObject *progress)
+{
+    lxpy_writer *self = (lxpy_writer *)object;
+    lx_error error = LX_ERROR_INIT;
+    rebalancing r = {.result = {0}};
+    if (lxpy_teller_init(&r.teller, self->state, progress, Py_None) < 0 ||
+        lxpy_writer_enter_alone(self) < 0)
+        return NULL;
+    int result = lxpy_writer_check_open(self);
+    if (result == 0) {
+        r.teller.reporter = &self->reporter;
+        lxpy_teller_begin(&r.teller);
+        run(self->handle, self->inside, rebalance, &r, &error);
+        lxpy_teller_end(&r.teller);
+    }
+    lxpy_writer_leave_alone(self);
+    if (result < 0 || r.teller.raised)
+        return NULL;
+    return error.status == LX_OK ? rebalance_result(&r.result) : lxpy_raise(self->state, &error);
+}

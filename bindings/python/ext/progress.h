@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What a long job of the library tells the caller: how far it is, and what it has found. The
+ * library calls on the thread that called it, without the GIL. */
+#ifndef LXPY_PROGRESS_H
+#define LXPY_PROGRESS_H
+
+#include "lxpy.h"
+
+typedef struct lxpy_teller {
+    lxpy_state *state;
+    PyObject *progress;      /**< Called with the numbers done and of all; NULL: nobody asks. */
+    PyObject *found;         /**< Called with what was found; NULL too. */
+    unsigned long *reporter; /**< Where the thread is noted while it is in these; may be NULL. */
+    PyThreadState *thread;   /**< While the GIL is given up. */
+    bool raised;             /**< An exception is set, which ended the job. */
+} lxpy_teller;
+
+/** Takes callables, or None; -1 with TypeError raised, which names the argument. */
+int lxpy_teller_init(lxpy_teller *teller, lxpy_state *state, PyObject *progress, PyObject *found);
+
+/** Gives the GIL up for the job, and takes it back. */
+void lxpy_teller_begin(lxpy_teller *teller);
+void lxpy_teller_end(lxpy_teller *teller);
+
+/** The lx_progress_function of all jobs; @p user is the teller. It looks at the signals, too. */
+lx_status lxpy_tell_progress(uint64_t done, uint64_t total, void *user);
+
+/** Takes the GIL, and gives @p make(user) to the callable that is told of findings. */
+lx_status lxpy_tell_found(lxpy_teller *teller, PyObject *(*make)(lxpy_teller *, const void *),
+                          const void *what);
+
+#endif

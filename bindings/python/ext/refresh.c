@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* How a Dataset goes on to what was committed later: by another handle, beside those that read. */
+#include "dataset.h"
+
+/* How long a wait goes on until signals are looked at. */
+#define SLICE_NS ((uint64_t)50 * 1000 * 1000)
+
+/* Another thread has put another handle in the place of the one that was shown. */
+#define OVERTAKEN 2
+
+/** Takes a handle to newer commits, without the GIL. #LX_ERR_TIMEOUT is only in the status. */
+typedef lx_status (*advance_function)(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
+                                      lx_error *error);
+
+static lx_status advance(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
+                         lx_error *error)
+{
+    (void)length;
+    (void)nanoseconds;
+    return lx_dataset_refresh(dataset, NULL, error);
+}
+
+static bool same_state(lx_dataset *one, lx_dataset *other)
+{
+    lx_identity a, b;
+    lx_dataset_get_identity(one, &a);
+    lx_dataset_get_identity(other, &b);
+    return a.generation == b.generation && a.epoch == b.epoch && a.crc == b.crc &&
+           a.sealed == b.sealed;
+}
+
+/** Shows @p newer, if it is of another state. Whether it is, or -1 with an exception. */
+static int show_newer(lxpy_dataset *self, const lxpy_handle *shown, lx_dataset *newer)
+{
+    if (!same_state(shown->dataset, newer))
+        return lxpy_dataset_show(self, newer) < 0 ? -1 : 1;
+    LXPY_WITHOUT_GIL(lx_dataset_close(newer));
+    return 0;
+}
+
+/** Goes on from @p shown, as @p how does, unless another thread has done so meanwhile: then what
+ * that found may be older than this call. Whether there was a newer state, or -1. */
+static int go_on_from(lxpy_dataset *self, const lxpy_handle *shown, advance_function how,
+                      uint64_t length, uint64_t nanoseconds, lx_status *status)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *newer = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    *status = lx_dataset_pin(shown->dataset, &newer, &error);
+    if (*status == LX_OK)
+        *status = how(newer, length, nanoseconds, &error);
+    Py_END_ALLOW_THREADS
+    if (error.status == LX_OK && self->shown == shown)
+        return show_newer(self, shown, newer);
+    LXPY_WITHOUT_GIL(lx_dataset_close(newer));
+    if (error.status == LX_OK)
+        return OVERTAKEN;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static int go_on(lxpy_dataset *self, advance_function how, uint64_t length, uint64_t nanoseconds,
+                 lx_status *status)
+{
+    bool overtaken = false;
+    for (;;) {
+        lxpy_handle *shown = lxpy_dataset_enter(self);
+        if (shown == NULL)
+            return -1;
+        int changed = go_on_from(self, shown, how, length, nanoseconds, status);
+        lxpy_dataset_leave(self, shown);
+        if (changed != OVERTAKEN)
+            return changed >= 0 ? changed || overtaken : -1;
+        overtaken = true;
+    }
+}
+
+/** A live dataset is shown by one handle, which goes on by itself. */
+static int go_on_live(lxpy_dataset *self, advance_function how, uint64_t length,
+                      uint64_t nanoseconds, lx_status *status)
+{
+    lx_error error = LX_ERROR_INIT;
+    bool changed = false;
+    lxpy_handle *shown = lxpy_dataset_enter(self);
+    if (shown == NULL)
+        return -1;
+    if (how == advance)
+        LXPY_WITHOUT_GIL(*status = lx_dataset_refresh(shown->dataset, &changed, &error));
+    else
+        LXPY_WITHOUT_GIL(*status = how(shown->dataset, length, nanoseconds, &error));
+    lxpy_dataset_leave(self, shown);
+    if (error.status == LX_OK)
+        return changed;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+static int go_on_by(lxpy_dataset *self, advance_function how, uint64_t length,
+                    uint64_t nanoseconds, lx_status *status)
+{
+    return self->live ? go_on_live(self, how, length, nanoseconds, status)
+                      : go_on(self, how, length, nanoseconds, status);
+}
+
+PyObject *lxpy_dataset_refresh(PyObject *object, PyObject *ignored)
+{
+    lx_status status;
+    (void)ignored;
+    int changed = go_on_by((lxpy_dataset *)object, advance, 0, 0, &status);
+    return changed >= 0 ? PyBool_FromLong(changed) : NULL;
+}
+
+PyObject *lxpy_dataset_wait(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                            PyObject *kwnames)
+{
+    static const char *const names[] = {"length", "timeout", NULL};
+    lxpy_dataset *self = (lxpy_dataset *)object;
+    lx_status status = LX_ERR_TIMEOUT;
+    PyObject *values[2];
+    uint64_t length, nanoseconds;
+    if (lxpy_arguments("wait", names, 2, 1, args, count, kwnames, values) < 0 ||
+        lxpy_uint64(values[0], names[0], 0, LX_NONE - 1, &length) < 0 ||
+        lxpy_timeout(values[1], names[1], &nanoseconds) < 0)
+        return NULL;
+    for (;;) {
+        uint64_t now = nanoseconds < SLICE_NS ? nanoseconds : SLICE_NS;
+        if (go_on_by(self, lx_dataset_wait, length, now, &status) < 0)
+            return NULL;
+        if (status == LX_OK) {
+            Py_ssize_t there = PyObject_Length(object);
+            return there >= 0 ? PyLong_FromSsize_t(there) : NULL;
+        }
+        if (PyErr_CheckSignals() < 0)
+            return NULL;
+        if (nanoseconds != LX_NONE)
+            nanoseconds -= now;
+        if (nanoseconds == 0)
+            return lxpy_raise_status(self->state, LX_ERR_TIMEOUT,
+                                     "there are not %llu records yet", (unsigned long long)length);
+    }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Ticket: something that others do, to be waited for. */
+#include "ticket.h"
+
+/* How long a wait goes on until signals are looked at. */
+#define SLICE_NS ((uint64_t)50 * 1000 * 1000)
+
+typedef struct ticket {
+    PyObject_HEAD
+    lxpy_state *state;
+    lx_ticket *handle;
+} ticket;
+
+PyObject *lxpy_ticket_new(lxpy_state *state, lx_ticket *handle)
+{
+    ticket *self = PyObject_New(ticket, (PyTypeObject *)LXPY(state, TICKET_TYPE));
+    if (self == NULL) {
+        lx_ticket_unref(handle);
+        return NULL;
+    }
+    self->state = state;
+    self->handle = handle;
+    return (PyObject *)self;
+}
+
+static void ticket_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    lx_ticket_unref(((ticket *)object)->handle);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+/** Waits for @p nanoseconds at most; -1 with an exception raised by a signal's handler. */
+static int wait_for(ticket *self, uint64_t nanoseconds, lx_status *status, lx_error *error)
+{
+    for (;;) {
+        uint64_t now = nanoseconds < SLICE_NS ? nanoseconds : SLICE_NS;
+        LXPY_WITHOUT_GIL(*status = lx_ticket_wait_timed(self->handle, now, error));
+        if (*status != LX_ERR_TIMEOUT || error->status != LX_OK)
+            return 0;
+        if (PyErr_CheckSignals() < 0)
+            return -1;
+        if (nanoseconds != LX_NONE)
+            nanoseconds -= now;
+        if (nanoseconds == 0)
+            return 0;
+    }
+}
+
+static PyObject *ticket_wait(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                             PyObject *kwnames)
+{
+    static const char *const names[] = {"timeout", NULL};
+    ticket *self = (ticket *)object;
+    lx_error error = LX_ERROR_INIT;
+    lx_status status;
+    PyObject *values[1];
+    uint64_t nanoseconds;
+    if (lxpy_arguments("wait", names, 1, 0, args, count, kwnames, values) < 0 ||
+        lxpy_timeout(values[0], names[0], &nanoseconds) < 0 ||
+        wait_for(self, nanoseconds, &status, &error) < 0)
+        return NULL;
+    if (status == LX_OK)
+        Py_RETURN_NONE;
+    if (error.status == LX_OK)
+        return lxpy_raise_status(self->state, status, "it is not done yet");
+    return lxpy_raise(self->state, &error);
+}
+
+static PyObject *ticket_get_done(PyObject *object, void *ignored)
+{
+    ticket *self = (ticket *)object;
+    lx_status status;
+    (void)ignored;
+    LXPY_WITHOUT_GIL(status = lx_ticket_wait_timed(self->handle, 0, NULL));
+    return PyBool_FromLong(status != LX_ERR_TIMEOUT);
+}
+
+static PyMethodDef ticket_methods[] = {
+    {"wait", (PyCFunction)(void (*)(void))ticket_wait, METH_FASTCALL | METH_KEYWORDS,
+     "wait($self, timeout=None)\n--\n\n"
+     "Wait until it is done. May be called again, and by several threads.\n\n"
+     "Parameters\n----------\n"
+     "timeout : float, optional\n    Seconds to wait at most; None: as long as it takes.\n\n"
+     "Raises\n------\n"
+     "TimeoutError\n    It is not done yet.\n"
+     "LoaderxError, OSError\n    It failed, as the call that waits would have."},
+    {NULL},
+};
+
+static PyGetSetDef ticket_getset[] = {
+    {"done", ticket_get_done, NULL, "Whether it is over, well or not; wait() tells which.", NULL},
+    {NULL},
+};
+
+static PyType_Slot ticket_slots[] = {
+    {Py_tp_doc, "A commit that others do, as Writer.commit(wait=False) returns it.\n\n"
+                "It may be dropped: the commit is made all the same."},
+    {Py_tp_dealloc, ticket_dealloc},
+    {Py_tp_methods, ticket_methods},
+    {Py_tp_getset, ticket_getset},
+    {0, NULL},
+};
+
+static PyType_Spec ticket_spec = {
+    .name = "loaderx._core.Ticket",
+    .basicsize = sizeof(ticket),
+    .flags = Py_TPFLAGS_DEFAULT | LXPY_NO_INSTANTIATION,
+    .slots = ticket_slots,
+};
+
+int lxpy_add_ticket(PyObject *module)
+{
+    return lxpy_add_type(module, &ticket_spec, LXPY_TICKET_TYPE);
+}

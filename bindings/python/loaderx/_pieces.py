@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Records of a dataset in pieces, for long jobs that tell how far they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterator, Tuple
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+
+class Pieces:
+    """Which records, in pieces of `size`: what the extension takes as indices, and how many.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Whose records.
+    indices : sequence of int, slice, mask or None
+        Which of them; None: all, which takes no memory.
+    """
+
+    def __init__(self, dataset: Dataset, indices: Any) -> None:
+        self._indices = None if indices is None else dataset._resolve(indices)
+        self._total = len(dataset if self._indices is None else self._indices)
+
+    def __len__(self) -> int:
+        return self._total
+
+    def of(self, size: int) -> Iterator[Tuple[Any, int]]:
+        for first in range(0, self._total, size):
+            last = min(first + size, self._total)
+            part = slice(first, last)
+            yield part if self._indices is None else self._indices[part], last - first

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""How long jobs tell how far they are: a bar on a terminal, or the caller's own function."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any, Callable, Iterator, Optional, Union
+
+Progress = Union[bool, None, Callable[[int, int], object]]
+
+_Told = Callable[[int, int], object]
+
+
+def open_bar(what: str, unit: str, total: Optional[int] = None) -> Any:
+    """A bar of tqdm, where somebody looks and tqdm is installed; else None."""
+    if not sys.stderr.isatty():
+        return None
+    try:
+        from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        return None
+    return tqdm(total=total, desc=what, unit=unit, unit_scale=unit == 'B', file=sys.stderr)
+
+
+@contextlib.contextmanager
+def telling(progress: Progress, what: str, unit: str = ' records') -> Iterator[Optional[_Told]]:
+    """Give what is to be told of `done` and `total`, or None where nobody asks for it."""
+    if progress is not None and not isinstance(progress, bool):
+        if not callable(progress):
+            raise TypeError(f'progress must be True, False or callable, not '
+                            f'{type(progress).__name__}')
+        yield progress
+        return
+    bar = open_bar(what, unit) if progress else None
+    if bar is None:
+        yield None
+        return
+
+    def advance(done: int, total: int) -> None:
+        bar.total = total
+        bar.update(done - bar.n)
+
+    try:
+        yield advance
+    finally:
+        bar.close()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What a dataset shows of itself: one field, or records where they lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from .field import Field
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+
+class Views(Dict[str, List[Any]]):
+    """Records where they lie in the dataset's memory: a dict of lists, one item a record.
+
+    An item is a read-only array of the field's dtype and shape, a read-only memoryview for bytes,
+    or None where the record is missing. Leaving the with-block empties the dict. What is still
+    held keeps its memory, and with it the files of the dataset mapped.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> Views:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.clear()
+
+
+class Column:
+    """One field of a dataset, indexed like an array of all its records.
+
+    An int gives a record: an array, a scalar of NumPy, bytes, or None where it is missing. A slice,
+    a sequence of ints, or a mask gives several, in the order asked for: an array, with zeros where
+    a record is missing, or a list for bytes, with None.
+    """
+
+    __slots__ = ('_dataset', '_name', '_field')
+
+    def __init__(self, dataset: Dataset, name: str, field: Field) -> None:
+        self._dataset = dataset
+        self._name = name
+        self._field = field
+
+    @property
+    def name(self) -> str:
+        """The name of the field."""
+        return self._name
+
+    @property
+    def field(self) -> Field:
+        """What the field stores."""
+        return self._field
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the elements; that of objects for bytes, as in an array of them."""
+        return np.dtype(object) if self._field.dtype is bytes else self._field.dtype
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """The shape of an array of all records."""
+        return (len(self._dataset), *self._field.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of an array of all records."""
+        return 1 + len(self._field.shape)
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._dataset._get(self._name, key)
+
+    def __iter__(self) -> Iterator[Any]:
+        state = self._dataset.pin() if self._dataset.live else self._dataset
+        for index in range(len(state)):
+            yield state._get(self._name, index)
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError('copy must not be False: an array of all records is a copy')
+        records = self._dataset._get(self._name, slice(None))
+        if isinstance(records, list):
+            values = np.empty(len(records), object)
+            values[:] = records
+            records = values
+        return np.asarray(records, dtype)
+
+    def present(self, indices: Any = slice(None)) -> np.ndarray[Any, Any]:
+        """Tell which records have a value.
+
+        Parameters
+        ----------
+        indices : sequence of int, slice or mask, optional
+            Which records; all of them by default.
+
+        Returns
+        -------
+        array of bool
+            False where the record is missing.
+        """
+        return self._dataset._present(self._name, indices)
+
+    def __repr__(self) -> str:
+        return f'<loaderx.Column {self._name!r} of {self._dataset.path!r}: {self._field!r}>'

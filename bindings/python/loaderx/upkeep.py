@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""What is done to whole datasets: copies, repair, and taking a seal off."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+
+from . import _core
+from ._check import boolean
+from ._pieces import Pieces
+from ._progress import Progress, telling
+from .dataset import Dataset, Path
+from .errors import CorruptError
+from .executor import Executor
+from .field import Field
+from .opening import Durability, create
+
+# Records that are copied between two reports of progress.
+_STRETCH = 4096
+
+# Findings that a report lists; there may be more than memory holds.
+_MOST_FINDINGS = 100_000
+
+Source = Union[Path, Dataset]
+
+
+# ---- copies
+
+
+def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices: Any = None,
+         fields: Optional[Sequence[str]] = None, durability: Durability = 'periodic',
+         level: Optional[int] = None, chunk_records: Optional[int] = None,
+         chunk_bytes: Optional[int] = None, executor: Optional[Executor] = None,
+         progress: Progress = True) -> None:
+    """Make a dataset of records of others: a copy, a subset, or several behind one another.
+
+    What is stored compressed is copied as it is. Each value is verified before. The new dataset is
+    whole when this returns; if it fails, there is none.
+
+    Parameters
+    ----------
+    source : Dataset, path, or list of these
+        What is copied: the state that a Dataset shows, or what was committed last at a path. The
+        records of several follow one another. Their fields belong together by name; one that a
+        source does not have is missing in its records.
+    destination : path-like
+        The directory to make. It may be there if it is empty.
+    indices : sequence of int, slice or mask, optional
+        Which records of the one source, in this order; all of them by default.
+    fields : sequence of str, optional
+        Which fields, in this order; all by default.
+    durability, level, chunk_records, chunk_bytes, executor
+        As for `create`.
+    progress : bool or callable, optional
+        True shows a bar where stderr is a terminal and tqdm is installed. A function is called with
+        the records done, and all, now and then; what it raises ends the job.
+
+    Raises
+    ------
+    FileExistsError
+        There is a dataset, or something else, at `destination`.
+    CorruptError
+        A record is damaged; `repair` its dataset before, or leave it out.
+    """
+    given: List[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+    if not given:
+        raise ValueError('source is empty: there is nothing to copy')
+    if indices is not None and len(given) != 1:
+        raise ValueError('indices are for one source, not for several')
+    opened: List[Dataset] = []
+    try:
+        for one in given:
+            opened.append(one.pin() if isinstance(one, Dataset) else Dataset(one))
+        writer = create(destination, _choose_fields(opened, fields), durability=durability,
+                        level=level, chunk_records=chunk_records, chunk_bytes=chunk_bytes,
+                        executor=executor)
+        try:
+            with writer, telling(progress, 'copy') as told:
+                _copy_all(writer, opened, indices, told)
+        except BaseException:
+            _core.Dataset._remove(destination)
+            raise
+    finally:
+        for dataset in opened:
+            dataset.close()
+
+
+def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Dict[str, Field]:
+    """What the copy stores: of each name what the first source has that knows it."""
+    found: Dict[str, Field] = {}
+    for dataset in sources:
+        for name, field in dataset.fields.items():
+            known = found.setdefault(name, field)
+            if (known.dtype, known.shape) != (field.dtype, field.shape):
+                raise ValueError(f'field {name!r} is {known!r} in one source and {field!r} in '
+                                 f'{dataset.path!r}')
+    if names is None:
+        return found
+    if isinstance(names, (str, bytes)):
+        raise TypeError(f'fields must be a list of names, not the one {names!r}')
+    for name in names:
+        if name not in found:
+            raise ValueError(f'fields: there are {list(found)}, but no {name!r}')
+    return {name: found[name] for name in names}
+
+
+def _copy_all(writer: Any, sources: List[Dataset], indices: Any,
+              told: Optional[Callable[[int, int], object]]) -> None:
+    parts = [Pieces(dataset, indices) for dataset in sources]
+    total, done = sum(map(len, parts)), 0
+    for dataset, pieces in zip(sources, parts):
+        for piece, count in pieces.of(_STRETCH):
+            writer.copy(dataset, piece)
+            done += count
+            if told is not None:
+                told(done, total)
+
+
+# ---- what takes a path
+
+
+def unseal(path: Path) -> None:
+    """Take the seal off a dataset, so that it can be written again.
+
+    Nothing else changes. One that is not sealed stays as it is.
+
+    Parameters
+    ----------
+    path : path-like
+        The dataset's directory.
+
+    Raises
+    ------
+    BlockingIOError
+        A writer has it open.
+    """
+    _core.Dataset._unseal(path)
+
+
+def repair(path: Path, apply: bool = False, *, delete: bool = False,
+           found: Optional[Callable[[Dict[str, Any]], object]] = None,
+           progress: Progress = True) -> Dict[str, Any]:
+    """Make of a damaged dataset one that is whole, or tell what would be done.
+
+    What verifies is kept. A value that does not becomes missing. Where the log is damaged, the
+    dataset is as it was after the last commit before that. What is taken out is put aside, into a
+    new directory beside the dataset, and the change is made at once: interrupted in any way, the
+    dataset is as it was. Readers go on with what they have; there must be no writer.
+
+    Parameters
+    ----------
+    path : path-like
+        The dataset's directory.
+    apply : bool, optional
+        Whether to do it. Without it nothing is changed.
+    delete : bool, optional
+        Whether to delete records with a damaged value, the last records taking their places, in
+        place of making the values missing.
+    found : callable, optional
+        Called with a dict for each finding, as it is found.
+    progress : bool or callable, optional
+        True shows a bar where stderr is a terminal and tqdm is installed. A function is called with
+        the records done, and all, now and then; what it raises ends the job, with nothing changed.
+
+    Returns
+    -------
+    dict
+        What ``loaderx repair --json`` prints: ``findings``, a dict for each (the first 100,000)
+        with field, record, path, offset, message and remedy, which is 'missing', 'delete',
+        'forget', 'none' or 'foreign'; how many ``records`` and ``values`` were looked at,
+        ``damages`` were found, values are ``missing`` now, records were ``deleted``; ``aside``,
+        where things were put; and whether it was ``changed``.
+
+    Raises
+    ------
+    CorruptError
+        It cannot be repaired, and nothing was changed. Its attribute ``report`` is what would have
+        been returned.
+    BlockingIOError
+        A writer has it open.
+    """
+    findings: List[Dict[str, Any]] = []
+    apply, delete = boolean('apply', apply), boolean('delete', delete)
+    if found is not None and not callable(found):
+        raise TypeError(f'found must be callable or None, not {type(found).__name__}')
+
+    def collect(finding: Dict[str, Any]) -> None:
+        if delete and finding['remedy'] == 'missing':
+            finding['remedy'] = 'delete'
+        if len(findings) < _MOST_FINDINGS:
+            findings.append(finding)
+        if found is not None:
+            found(finding)
+
+    mode = 'report' if not apply else 'records' if delete else 'values'
+    with telling(progress, 'repair') as told:
+        report, error = _core.Dataset._repair(path, mode, collect, told)
+    report['findings'] = findings
+    if error is not None and apply:
+        assert isinstance(error, CorruptError)
+        error.report = report
+        raise error
+    return report

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""Damaged records: zeros and skipping, probe, the report of verify, repair."""
+
+import os
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from damage import corrupt
+
+N = 60
+DATA = np.random.default_rng(3).integers(1, 256, (N, 40), np.uint8)
+TEXTS = [bytes(DATA[i][:20]) * 3 for i in range(N)]
+FIELDS = {'data': lx.Field('uint8', 40), 'text': lx.Field(bytes), 'label': lx.Field('int64')}
+BAD = [7, 31]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Two records have damaged data, and one of these a damaged text, too."""
+    path = tmp_path / 'dataset'
+    with lx.create(path, FIELDS) as writer:
+        writer.extend(data=DATA, text=TEXTS, label=range(N))
+    for index in BAD:
+        corrupt(path, DATA[index].tobytes())
+    corrupt(path, TEXTS[31])
+    return path
+
+
+def zeroed(indices=BAD):
+    data = DATA.copy()
+    data[indices] = 0
+    return data
+
+
+# ---- datasets
+
+
+def test_raise_is_the_default(path):
+    for options in ({}, {'on_damage': 'raise'}):
+        with lx.open(path, **options) as dataset:
+            with pytest.raises(lx.CorruptError):
+                dataset['data'][:]
+            assert dataset.damaged >= 1
+
+
+def test_zeros_read_as_if_missing(path):
+    with lx.open(path, on_damage='zeros') as dataset:
+        assert dataset.damaged == 0
+        assert np.array_equal(dataset['data'][:], zeroed())
+        assert dataset.damaged == 2
+        assert dataset['text'][[30, 31, 32]] == [TEXTS[30], None, TEXTS[32]]
+        record = dataset[31]
+        assert record['data'] is None and record['text'] is None and record['label'] == 31
+        assert not dataset['data'].present(BAD).any()
+        out = np.full((3, 40), 9, np.uint8)
+        dataset.gather([6, 7, 8], out={'data': out})
+        assert np.array_equal(out, zeroed()[6:9])
+        with dataset.views([6, 7], fields=['data']) as views:
+            assert np.array_equal(views['data'][0], DATA[6]) and views['data'][1] is None
+
+
+def test_probe(path):
+    bad = [i in BAD for i in range(N)]
+    for options in ({}, {'verify': 'never'}, {'on_damage': 'zeros'}):
+        with lx.open(path, **options) as dataset:
+            damaged = dataset.probe(slice(None))
+            assert damaged.dtype == bool and damaged.tolist() == bad
+            assert dataset.probe([31, 7, -29], fields=['text']).tolist() == [True, False, True]
+            assert dataset.probe(np.array(BAD), ['label']).tolist() == [False, False]
+            assert dataset.probe([]).shape == (0,)
+            good = ~damaged
+            assert np.array_equal(dataset['data'][good], DATA[good])
+
+
+@pytest.mark.parametrize('call, error, named', [
+    (lambda d: d.probe([N]), IndexError, str(N)),
+    (lambda d: d.probe('a'), TypeError, 'indices'),
+    (lambda d: d.probe([0], ['no']), KeyError, 'no'),
+    (lambda d: d.probe([0], 'data'), TypeError, 'fields'),
+    (lambda d: d.probe(), TypeError, 'indices'),
+    (lambda d: d.verify(damaged=3), TypeError, 'damaged'),
+    (lambda d: d.verify(progress=3), TypeError, 'progress'),
+    (lambda d: lx.open(d.path, on_damage='skip'), ValueError, 'on_damage'),
+    (lambda d: lx.open(d.path, on_damage=0), TypeError, 'on_damage'),
+    (lambda d: lx.open(d.path, 'a', on_damage='raise'), ValueError, 'on_damage'),
+    (lambda d: lx.Loader(d, fields=['data'], on_damage='none'), ValueError, 'on_damage'),
+    (lambda d: lx.Loader(d, fields=['data'], on_damage=None), TypeError, 'on_damage'),
+])
+def test_wrong_arguments(path, call, error, named):
+    with lx.open(path) as dataset, pytest.raises(error, match=named):
+        call(dataset)
+
+
+# ---- verify
+
+
+@pytest.mark.parametrize('readers', [None, 0, 1, 3])
+def test_the_report_of_verify(path, readers):
+    executor = None if readers is None else lx.Executor(readers=readers)
+    with lx.open(path, executor=executor) as dataset:
+        found = []
+        with pytest.raises(lx.CorruptError) as caught:
+            dataset.verify(damaged=found.append)
+    report = caught.value.report
+    assert report['records'] == N and report['values'] == 3 * N
+    assert report['damage_count'] == 3 == len(report['damages'])
+    places = [(damage['record'], damage['field']) for damage in report['damages']]
+    assert places == [(7, 'data'), (31, 'data'), (31, 'text')]
+    assert [(error.record, error.field) for error in found] == places
+    for damage in report['damages']:
+        assert set(damage) == {'field', 'record', 'path', 'offset', 'message'}
+        assert damage['offset'] >= 0 and os.path.exists(damage['path']) and damage['message']
+        assert damage['path'] not in damage['message']
+    assert caught.value.record == 7
+
+
+def test_the_report_of_what_is_whole(tmp_path):
+    with lx.create(tmp_path / 'd', FIELDS) as writer:
+        writer.extend(data=DATA, text=TEXTS, label=range(N))
+    with lx.open(tmp_path / 'd') as dataset:
+        report = dataset.verify(progress=False)
+        assert report['damages'] == [] and report['damage_count'] == 0
+        assert dataset.verify(progress=None) == dataset.verify(progress=True) == report
+
+
+def test_what_damaged_raises_comes_out(path):
+    def stop(error):
+        raise ZeroDivisionError(error.record)
+
+    with lx.open(path) as dataset, pytest.raises(ZeroDivisionError, match='7'):
+        dataset.verify(damaged=stop)
+
+
+# ---- loaders
+
+
+@pytest.mark.parametrize('threads', [0, 2])
+def test_a_loader_raises_in_the_place_of_the_batch(path, threads):
+    with lx.Loader(lx.open(path), fields=['data', 'label'], batch_size=10,
+                   threads=threads) as loader:
+        seen = []
+        while len(seen) < 6:
+            try:
+                seen.append(next(loader)['label'].tolist())
+            except lx.CorruptError as error:
+                seen.append(error.record)
+    expected = [list(range(first, first + 10)) for first in range(0, N, 10)]
+    expected[0], expected[3] = BAD
+    assert seen == expected
+
+
+@pytest.mark.parametrize('threads', [0, 2])
+def test_a_loader_skips(path, threads):
+    with lx.Loader(lx.open(path), fields=['data', 'label'], batch_size=10, threads=threads,
+                   on_damage='skip') as loader:
+        batches = list(loader)
+        assert [len(batch['label']) for batch in batches] == [9, 10, 10, 9, 10, 10]
+        labels = np.concatenate([batch['label'] for batch in batches])
+        assert labels.tolist() == [i for i in range(N) if i not in BAD]
+        assert np.array_equal(np.concatenate([batch['data'] for batch in batches]), DATA[labels])
+        assert loader.stats()['damaged'] == 2 and loader.tell() == N
+
+
+def test_a_loader_puts_zeros(path):
+    with lx.Loader(lx.open(path), fields=['data', 'label'], batch_size=10,
+                   on_damage='zeros') as loader:
+        batches = list(loader)
+        assert np.array_equal(np.concatenate([batch['data'] for batch in batches]), zeroed())
+        assert np.concatenate([batch['label'] for batch in batches]).tolist() == list(range(N))
+        assert loader.stats()['damaged'] == 2
+
+
+def test_a_loader_of_damaged_fields_alone_skips_by_field(path):
+    with lx.Loader(lx.open(path), fields=['label'], batch_size=N, on_damage='skip') as loader:
+        assert [len(batch['label']) for batch in loader] == [N]
+
+
+# ---- repair
+
+
+def read(path):
+    with lx.open(path) as dataset:
+        dataset.verify()
+        return dataset.gather(slice(None))
+
+
+def test_a_dry_run_changes_nothing(path):
+    before = {name: (path / name).read_bytes() for name in ('meta.json', 'LOG')}
+    found = []
+    report = lx.repair(path, found=found.append)
+    assert report['changed'] is False and report['damages'] == 3 and report['aside'] is None
+    assert report['findings'] == found and len(found) == 3
+    assert [(f['record'], f['field'], f['remedy']) for f in found] == [
+        (7, 'data', 'missing'), (31, 'data', 'missing'), (31, 'text', 'missing')]
+    assert all((path / name).read_bytes() == data for name, data in before.items())
+    with lx.open(path) as dataset, pytest.raises(lx.CorruptError):
+        dataset.verify()
+
+
+def test_values_become_missing(path):
+    report = lx.repair(path, apply=True)
+    assert report['changed'] and report['missing'] == 3 and report['deleted'] == 0
+    assert os.path.isdir(report['aside']) and os.listdir(report['aside'])
+    records = read(path)
+    assert np.array_equal(records['data'], zeroed())
+    assert records['text'][31] is None and records['text'][7] == TEXTS[7]
+    assert lx.repair(path, apply=True)['changed'] is False
+
+
+def test_records_are_deleted(path):
+    report = lx.repair(path, delete=True)
+    assert {finding['remedy'] for finding in report['findings']} == {'delete'}
+    report = lx.repair(path, apply=True, delete=True)
+    assert report['changed'] and report['deleted'] == 2
+    labels = read(path)['label'].tolist()
+    assert sorted(labels) == [i for i in range(N) if i not in BAD]
+    assert labels[7] in (58, 59)
+
+
+def test_what_is_whole_is_left_alone(tmp_path):
+    with lx.create(tmp_path / 'd', FIELDS) as writer:
+        writer.extend(data=DATA, text=TEXTS, label=range(N))
+    report = lx.repair(tmp_path / 'd', apply=True)
+    assert report['changed'] is False and report['findings'] == [] and report['records'] == N
+
+
+def test_a_repair_is_refused_or_stopped(path):
+    with lx.open(path, mode='a'):
+        with pytest.raises(BlockingIOError):
+            lx.repair(path, apply=True)
+
+    def stop(finding):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        lx.repair(path, apply=True, found=stop)
+    with pytest.raises(FileNotFoundError):
+        lx.repair(path.parent / 'no')
+    for options, named in [({'apply': 1}, 'apply'), ({'delete': 'x'}, 'delete'),
+                           ({'found': 3}, 'found'), ({'progress': 3}, 'progress')]:
+        with pytest.raises(TypeError, match=named):
+            lx.repair(path, **options)
+    with pytest.raises(TypeError, match='path'):
+        lx.repair(3)
+    with lx.open(path) as dataset, pytest.raises(lx.CorruptError):
+        dataset.verify()
+
+
+def test_what_cannot_be_repaired_says_so(path):
+    (path / 'meta.json').write_text('{')
+    for apply in (False, True):
+        with pytest.raises(lx.CorruptError, match='meta.json'):
+            lx.repair(path, apply)

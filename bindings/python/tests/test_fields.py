@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: MIT
+"""Fields that are added, dropped and renamed; folding and rebalancing; the seal."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from processes import run_script
+
+FIELDS = {'x': lx.Field('int64'), 'text': lx.Field(bytes)}
+N = 50
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / 'dataset'
+    with lx.create(path, FIELDS) as writer:
+        writer.extend(x=range(N), text=[b'text %d' % i for i in range(N)])
+    return path
+
+
+def texts(path):
+    with lx.open(path) as dataset:
+        return dataset['text'][:]
+
+
+# ---- fields
+
+
+def test_a_field_that_is_added_is_missing_until_it_is_written(path):
+    with lx.open(path, mode='r+') as writer:
+        writer.add_field('score', lx.Field('float32'))
+        assert list(writer.fields) == ['x', 'text', 'score']
+        assert writer.fields['score'] == lx.Field('float32')
+        writer[3] = {'score': 0.5}
+        writer.append(x=N, text=b'new', score=1)
+        with pytest.raises(TypeError, match='score'):
+            writer.append(x=N, text=b'new')
+    with lx.open(path) as dataset:
+        assert list(dataset.fields) == ['x', 'text', 'score'] and len(dataset) == N + 1
+        assert dataset['score'].present().tolist() == [i in (3, N) for i in range(N + 1)]
+        assert dataset['score'][[3, 4, N]].tolist() == [0.5, 0, 1]
+        assert dataset[0]['score'] is None
+        dataset.verify()
+
+
+def test_a_field_of_every_kind_can_be_added(path):
+    fields = {'a': lx.Field('complex64', (2, 3)), 'b': lx.Field(bytes, compress='flate'),
+              'c': lx.Field('bool', 7)}
+    writer = lx.open(path, mode='r+')
+    for name, field in fields.items():
+        writer.add_field(name, field)
+    writer[:] = {'a': np.ones((N, 2, 3), np.complex64), 'b': b'same' * 50,
+                 'c': np.zeros(7, bool)}
+    writer.close()
+    with lx.open(path) as dataset:
+        assert dict(dataset.fields) == {**FIELDS, **fields}
+        assert dataset[7]['b'] == b'same' * 50 and dataset['a'][7].sum() == 6
+
+
+def test_a_field_that_is_dropped(path):
+    with lx.open(path, mode='r+') as writer:
+        writer.drop_field('x')
+        assert list(writer.fields) == ['text']
+        writer.append(text=b'more')
+        with pytest.raises(KeyError, match='x'):
+            writer.append(x=1, text=b'')
+        with pytest.raises(ValueError, match='only'):
+            writer.drop_field('text')
+    assert texts(path)[-1] == b'more'
+    with lx.open(path, mode='r+') as writer:
+        writer.add_field('x', lx.Field('uint8'))
+    with lx.open(path) as dataset:
+        assert not dataset['x'].present().any() and dataset.fields['x'].dtype == np.uint8
+
+
+def test_a_field_that_is_renamed(path):
+    with lx.open(path, mode='r+') as writer:
+        writer.rename_field('text', to='caption')
+        writer.append(x=1, caption=b'new')
+        assert list(writer.fields) == ['x', 'caption']
+    with lx.open(path) as dataset:
+        assert dataset['caption'][[0, -1]] == [b'text 0', b'new']
+
+
+@pytest.mark.parametrize('call, error, named', [
+    (lambda w: w.add_field('x', lx.Field('u1')), ValueError, 'x'),
+    (lambda w: w.add_field('', lx.Field('u1')), ValueError, 'name'),
+    (lambda w: w.add_field('a/b', lx.Field('u1')), ValueError, 'a/b'),
+    (lambda w: w.add_field(3, lx.Field('u1')), TypeError, 'name'),
+    (lambda w: w.add_field('y', 'u1'), TypeError, 'field'),
+    (lambda w: w.add_field('y'), TypeError, 'field'),
+    (lambda w: w.drop_field('y'), KeyError, 'y'),
+    (lambda w: w.drop_field(3), TypeError, 'name'),
+    (lambda w: w.rename_field('y', 'z'), KeyError, 'y'),
+    (lambda w: w.rename_field('x', 'text'), ValueError, 'text'),
+    (lambda w: w.rename_field('x', '.'), ValueError, 'name'),
+    (lambda w: w.rename_field('x', 3), TypeError, 'to'),
+    (lambda w: w.rename_field('x'), TypeError, 'to'),
+    (lambda w: w.rebalance(progress=3), TypeError, 'progress'),
+])
+def test_what_is_wrong_is_named_and_changes_nothing(path, call, error, named):
+    writer = lx.open(path, mode='r+')
+    with pytest.raises(error, match=named):
+        call(writer)
+    assert dict(writer.fields) == FIELDS
+    writer.append(x=1, text=b'')
+    writer.close()
+    with lx.open(path) as dataset:
+        assert dict(dataset.fields) == FIELDS and len(dataset) == N + 1
+
+
+def test_mode_a_changes_no_fields(path):
+    with lx.open(path, mode='a') as writer:
+        for change in (lambda: writer.add_field('y', lx.Field('u1')),
+                       lambda: writer.drop_field('x'), lambda: writer.rename_field('x', 'y')):
+            with pytest.raises(lx.LoaderxError, match=r'r\+'):
+                change()
+
+
+def test_a_block_commits_before_its_fields_change(path):
+    with pytest.raises(ZeroDivisionError):
+        with lx.open(path, mode='r+') as writer:
+            writer[0] = {'x': 100}
+            writer.add_field('y', lx.Field('u1'))
+            writer[0] = {'x': 200, 'y': 1}
+            1 / 0
+    with lx.open(path) as dataset:
+        assert list(dataset.fields) == ['x', 'text', 'y']
+        assert dataset['x'][0] == 100 and dataset[0]['y'] is None
+
+
+def test_a_refused_field_leaves_the_block_as_it_was(path):
+    with lx.open(path, mode='r+') as writer:
+        writer[0] = {'x': 100}
+        with pytest.raises(ValueError):
+            writer.add_field('x', lx.Field('u1'))
+        writer[1] = {'x': 101}
+        with pytest.raises(lx.LoaderxError, match='with-block'):
+            writer.commit()
+    with lx.open(path) as dataset:
+        assert dataset['x'][:2].tolist() == [100, 101]
+
+
+def test_a_reader_keeps_its_fields(path):
+    with lx.open(path) as dataset:
+        views = dataset.views([0], fields=['text'])
+        with lx.open(path, mode='r+') as writer:
+            writer.add_field('y', lx.Field('u1'))
+            writer.rename_field('x', 'number')
+        with lx.open(path, mode='r+') as writer:
+            writer[0] = {'number': 100}
+        assert dataset['x'][0] == 0
+        dataset.refresh()
+        assert dataset['x'][0] == 100 and list(dataset.fields) == ['x', 'text']
+        with lx.open(path, mode='r+') as writer:
+            writer.drop_field('text')
+            writer.append(number=7, y=1)
+        with pytest.raises(lx.LoaderxError, match='text') as caught:
+            dataset.refresh()
+        assert caught.value.status == 'LX_ERR_STATE'
+        assert dataset['text'][1] == b'text 1' and len(dataset) == N
+        assert bytes(views['text'][0]) == b'text 0'
+
+
+def test_fields_change_while_threads_append(path):
+    """Each append is of the fields that there are, or is refused."""
+    writer = lx.open(path, mode='r+')
+    stop = threading.Event()
+    refused, failures = [], []
+
+    def work():
+        while not stop.is_set():
+            values = {name: None for name in writer.fields}
+            values.update(x=np.arange(3)[1:2].sum(), text=b'a')
+            try:
+                writer.append(values)
+                writer.extend({name: [value] for name, value in values.items()})
+                writer[-1] = values
+            except (lx.LoaderxError, TypeError, KeyError) as error:
+                refused.append(error)
+            except BaseException as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for i in range(15):
+        writer.add_field(f'f{i}', lx.Field('float64', 3))
+        if i % 3:
+            writer.drop_field(f'f{i}')
+    stop.set()
+    for thread in threads:
+        thread.join(60)
+    length = len(writer)
+    writer.close()
+    assert not failures
+    with lx.open(path) as dataset:
+        assert len(dataset) == length and len(dataset.fields) == 7
+        dataset.verify()
+
+
+# ---- fold, rebalance
+
+
+def test_fold_takes_changes_out_of_the_log(path):
+    with lx.open(path, mode='r+') as writer:
+        for i in range(20):
+            writer[i] = {'x': -i}
+    with lx.open(path) as dataset:
+        assert dataset.stat()['log_entries'] >= 20
+    with lx.open(path, mode='r+') as writer:
+        writer[20] = {'x': -20}
+        assert writer.fold() is None
+    with lx.open(path) as dataset:
+        assert dataset.stat()['log_entries'] == 0
+        assert dataset['x'][:].tolist() == [*range(0, -21, -1), *range(21, N)]
+
+
+def test_rebalance_gives_back_what_is_dead(tmp_path):
+    path = tmp_path / 'd'
+    with lx.create(path, {'v': lx.Field('uint8', 1000)}, chunk_records=20) as writer:
+        writer.extend(v=np.zeros((100, 1000), np.uint8))
+    with lx.open(path, mode='r+') as writer:
+        writer[:] = {'v': np.arange(100, dtype=np.uint8)[:, None].repeat(1000, 1)}
+        writer.truncate(50)
+    reader = lx.open(path)
+    before = reader.stat()
+    assert before['dead_bytes'] >= 150_000 and before['live_ratio'] < 0.3
+    assert sum(chunk['dead_bytes'] for chunk in before['chunks']) == before['dead_bytes']
+    seen = []
+    with lx.open(path, mode='a') as writer:
+        result = writer.rebalance(progress=lambda done, total: seen.append((done, total)))
+        writer.append(v=np.full(1000, 50, np.uint8))
+    assert result['live_ratio_before'] < 0.3 and result['live_ratio_after'] == 1
+    assert result['utilisation_before'] < result['utilisation_after'] <= 1
+    assert result['records'] == result['payloads'] == 50 and result['bytes_after'] == 50_000
+    assert result['chunks_before'] > result['chunks_after'] == 3
+    assert seen and seen[-1] == (50, 50)
+    assert reader['v'][:][:, 0].tolist() == list(range(50))
+    assert reader.refresh() and len(reader) == 51
+    assert reader['v'][:][:, 7].tolist() == list(range(51))
+    assert reader.stat()['dead_bytes'] == 0
+
+
+def test_what_progress_raises_ends_a_rebalance(path):
+    def stop(done, total):
+        raise ZeroDivisionError('enough')
+
+    writer = lx.open(path, mode='r+')
+    with pytest.raises(ZeroDivisionError, match='enough'):
+        writer.rebalance(progress=stop)
+    writer[0] = {'x': 5}
+    writer.close()
+    with lx.open(path) as dataset:
+        assert dataset['x'][0] == 5 and dataset.verify()['records'] == N
+
+
+def test_progress_that_uses_the_writer_is_an_error_and_no_hang(path):
+    run_script(f"""
+    writer = lx.open({str(path)!r}, mode='r+')
+    for use in (lambda: len(writer), writer.close, writer.commit, lambda: writer.append(x=1),
+                writer.fold, lambda: writer.rebalance()):
+        try:
+            writer.rebalance(progress=lambda done, total: use())
+        except lx.LoaderxError as error:
+            assert 'progress' in str(error), error
+        except TypeError:
+            assert use is not writer.close
+        else:
+            raise AssertionError(use)
+    writer.close()
+    """)
+
+
+def test_ctrl_c_ends_a_rebalance(path):
+    run_script(f"""
+    path = {str(path.parent / 'big')!r}
+    with lx.create(path, {{'v': lx.Field('uint8', 1000)}}) as writer:
+        writer.extend(v=np.zeros((20000, 1000), np.uint8))
+    writer = lx.open(path, mode='r+')
+    def stop(done, total):
+        os.kill(os.getpid(), signal.SIGINT)
+    try:
+        writer.rebalance(progress=stop)
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError
+    writer.close()
+    assert lx.open(path).verify()['records'] == 20000
+    """)
+
+
+# ---- the seal
+
+
+def test_a_seal_can_be_taken_off(path):
+    writer = lx.open(path, mode='r+')
+    writer[0] = {'x': 9}
+    writer.seal()
+    writer.close()
+    reader = lx.open(path)
+    assert reader.identity['sealed'] and reader['x'][0] == 9
+    lx.unseal(path)
+    lx.unseal(path)
+    with lx.open(path, mode='r+') as writer:
+        with pytest.raises(BlockingIOError, match='process'):
+            lx.unseal(path)
+        writer[0] = {'x': 10}
+        writer.append(x=N, text=b'more')
+    assert reader['x'][0] == 9 and reader.refresh()
+    assert not reader.identity['sealed'] and reader['x'][[0, N]].tolist() == [10, N]
+    with pytest.raises(FileNotFoundError):
+        lx.unseal(path.parent / 'no')
+    with pytest.raises(TypeError, match='path'):
+        lx.unseal(3)
