@@ -214,7 +214,8 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
  * @param[out] present  @p count bytes, 0 where the record has no value, or a damaged one with
  *                      #LX_DAMAGE_ZEROS; may be NULL.
  * @param[out] error    Where a failure is told; may be NULL.
- * @return As lx_dataset_gather().
+ * @retval LX_ERR_UNSUPPORTED  A record is compressed in a way that this library cannot undo.
+ * @return Else as lx_dataset_gather().
  */
 LX_API lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                     size_t count, uint64_t *offsets, uint8_t *present,

@@ -46,11 +46,10 @@ lx_status lx__file_copy(const lx__file *from, const lx__file *to, uint64_t offse
         off_t source = (off_t)offset, target = (off_t)offset;
         size_t step = size < CALL ? (size_t)size : CALL;
         ssize_t moved = copy_file_range(from->fd, &source, to->fd, &target, step, 0);
-        if (moved == -1 && errno == EINTR)
-            continue;
         if (moved == -1 && is_failure(errno))
             return lx__fail_errno(error, errno, to->path, "cannot copy to it");
-        /* The end of the file, or a file system that only seems to have this call. */
+        /* The end of the file, an interruption, or a file system that only seems to have this
+         * call. */
         if (moved <= 0)
             return copy_through(from, to, offset, size, error);
         offset += (uint64_t)moved;

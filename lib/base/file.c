@@ -163,22 +163,30 @@ lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error)
     return LX_OK;
 }
 
+lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
+                             size_t *got, lx_error *error)
+{
+    ssize_t moved;
+    RETRY(moved, pread(file->fd, data, size < TRANSFER ? size : TRANSFER, (off_t)offset));
+    if (moved == -1) {
+        lx_status status = lx__fail_errno(error, errno, file->path, "cannot read");
+        lx__error_locate(error, NULL, NULL, LX_NONE, offset);
+        return status;
+    }
+    *got = (size_t)moved;
+    return LX_OK;
+}
+
 lx_status lx__file_read_some(const lx__file *file, void *data, size_t size, uint64_t offset,
                              size_t *got, lx_error *error)
 {
-    size_t done = 0;
-    while (done < size) {
-        size_t wanted = size - done < TRANSFER ? size - done : TRANSFER;
-        ssize_t moved;
-        RETRY(moved, pread(file->fd, (char *)data + done, wanted, (off_t)(offset + done)));
-        if (moved == -1) {
-            lx_status status = lx__fail_errno(error, errno, file->path, "cannot read");
-            lx__error_locate(error, NULL, NULL, LX_NONE, offset + done);
+    size_t done = 0, moved = 1;
+    while (done < size && moved != 0) {
+        lx_status status = lx__file_read_once(file, (char *)data + done, size - done,
+                                              offset + done, &moved, error);
+        if (status != LX_OK)
             return status;
-        }
-        if (moved == 0)
-            break;
-        done += (size_t)moved;
+        done += moved;
     }
     *got = done;
     return LX_OK;
@@ -287,7 +295,8 @@ lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *u
 {
     lx_status status = LX_OK;
     /* A descriptor of its own: closedir() takes it along. */
-    int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd;
+    RETRY(fd, openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *list = fd != -1 ? fdopendir(fd) : NULL;
     if (list == NULL) {
         status = lx__fail_errno(error, errno, directory->path, "cannot list");

@@ -28,17 +28,52 @@ static bool too_deep(const json_t *value, int depth)
     return false;
 }
 
-lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_error *error)
+/** Most values that a text may have: each but the outermost stands behind one of these. */
+static size_t bound_values(const char *text, size_t size)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < size; i++)
+        count += text[i] == '{' || text[i] == '[' || text[i] == ',';
+    return count;
+}
+
+static lx_status fail_text(const json_error_t *what, lx_error *error)
+{
+    /* Where it has no memory for its own buffers, it says nothing at all. */
+    if (json_error_code(what) == json_error_out_of_memory || what->text[0] == '\0')
+        return lx__fail_memory(error, "JSON");
+    return lx__fail(error, LX_ERR_CORRUPT, "not valid JSON in line %d, column %d: %s", what->line,
+                    what->column, what->text);
+}
+
+/** Parses twice: where jansson has no memory for a text, it may leave characters out of it without
+ * a word, or call it wrong. */
+static lx_status load(const char *text, size_t size, json_t **value, lx_error *error)
 {
     json_error_t what;
-    json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &what);
-    if (value == NULL) {
-        if (json_error_code(&what) == json_error_out_of_memory)
-            return lx__fail_memory(error, "JSON");
-        return lx__fail(error, LX_ERR_CORRUPT, "not valid JSON in line %d, column %d: %s",
-                        what.line, what.column, what.text);
-    }
+    json_t *first = json_loadb(text, size, JSON_REJECT_DUPLICATES, &what);
+    json_t *again = json_loadb(text, size, JSON_REJECT_DUPLICATES, &what);
     lx_status status = LX_OK;
+    if (first == NULL && again == NULL)
+        status = fail_text(&what, error);
+    else if (!json_equal(first, again))
+        status = lx__fail_memory(error, "JSON");
+    json_decref(again);
+    if (status == LX_OK)
+        *value = first;
+    else
+        json_decref(first);
+    return status;
+}
+
+lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_error *error)
+{
+    json_t *value;
+    if (bound_values(text, size) > LX__JSON_VALUES)
+        return lx__fail(error, LX_ERR_LIMIT, "JSON of more than %zu values", LX__JSON_VALUES);
+    lx_status status = load(text, size, &value, error);
+    if (status != LX_OK)
+        return status;
     if (!json_is_object(value))
         status = lx__fail(error, LX_ERR_CORRUPT, "the JSON text is not an object");
     else if (too_deep(value, LX__JSON_DEPTH))
@@ -120,7 +155,11 @@ char *lx__json_text(const json_t *object, size_t flags)
     char *text = size != 0 ? lx__alloc(size + 1) : NULL;
     if (text == NULL)
         return NULL;
-    json_dumpb(object, text, size, flags);
+    /* Sorting keys takes memory each time. */
+    if (json_dumpb(object, text, size, flags) != size) {
+        lx__free(text);
+        return NULL;
+    }
     text[size] = '\0';
     return text;
 }

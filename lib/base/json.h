@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief JSON as this library reads it: from hostile text, by jansson, with caps on size and
- * depth, no key twice, and every value checked for type and range before it is used.
+ * @brief JSON as this library reads it: from hostile text, by jansson, with caps on depth and
+ * number of values, no key twice, and every value checked for type and range before it is used.
  */
 #ifndef LX_BASE_JSON_H
 #define LX_BASE_JSON_H
@@ -16,10 +16,14 @@
 
 /** Deepest nesting that is read. */
 #define LX__JSON_DEPTH 16
+/** Most values that are read: jansson takes up to 240 bytes for each, and so 125 MB for all. */
+#define LX__JSON_VALUES ((size_t)1 << 19)
 
 /**
  * Parses one object from @p size bytes.
  * @retval LX_ERR_CORRUPT  Not JSON, not an object, nested deeper than #LX__JSON_DEPTH, a key twice.
+ * @retval LX_ERR_LIMIT    More than #LX__JSON_VALUES values.
+ * @retval LX_ERR_NOMEM    Out of memory.
  */
 LX_API lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_error *error);
 

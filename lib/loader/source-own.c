@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "loader/source.h"
 
 typedef struct own_source {
@@ -56,7 +57,7 @@ static lx_status check_arguments(const lx_source_functions *functions, size_t co
                         functions->struct_size, sizeof *functions);
     if (column_count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "a source needs at least one column");
-    if (identity != NULL && !lx__text_is_utf8(identity))
+    if (identity != NULL && !lx__utf8_valid(identity))
         return lx__fail(error, LX_ERR_ARGUMENT, "the identity is not UTF-8");
     return LX_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "sampler/state.h"
 
 lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
@@ -71,13 +72,6 @@ static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_er
     return LX_OK;
 }
 
-bool lx__text_is_utf8(const char *text)
-{
-    json_t *string = json_string(text);
-    json_decref(string);
-    return string != NULL;
-}
-
 lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
                                 const lx_column_info *column, lx_error *error)
 {
@@ -85,7 +79,7 @@ lx_status lx__source_set_column(lx_source *source, size_t position, const char *
     if (name == NULL || name[0] == '\0' || strlen(name) > LX__COLUMN_NAME_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT, "a column's name must have 1 to %d bytes",
                         LX__COLUMN_NAME_MAX);
-    if (!lx__text_is_utf8(name))
+    if (!lx__utf8_valid(name))
         return lx__fail(error, LX_ERR_ARGUMENT, "a column's name is not UTF-8");
     lx_status status = column_size(column, &size, error);
     if (status == LX_OK && column->size != 0 && column->size != size)
@@ -128,11 +122,13 @@ json_t *lx__columns_to_json(const lx_source *source)
     for (size_t i = 0; i < source->column_count; i++) {
         const lx_column_info *column = &source->columns[i];
         json_t *shape = json_array();
+        int failed = 0;
         for (size_t k = 0; k < column->ndim; k++)
-            json_array_append_new(shape, lx__state_number(column->shape[k]));
-        if (json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", column->name, "dtype",
-                                                  lx_dtype_get_name(column->dtype), "shape",
-                                                  shape)) != 0) {
+            failed |= json_array_append_new(shape, lx__state_number(column->shape[k]));
+        failed |= json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o}", "name", column->name, "dtype",
+                            lx_dtype_get_name(column->dtype), "shape", shape));
+        if (failed != 0) {
             json_decref(list);
             return NULL;
         }

@@ -66,9 +66,6 @@ lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error);
 lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
                                 const lx_column_info *column, lx_error *error);
 
-/** Whether a text is UTF-8, as states, which are JSON, need it. */
-bool lx__text_is_utf8(const char *text);
-
 /** Fails with LX_ERR_ARGUMENT where two columns have one name. */
 lx_status lx__source_check_names(const lx_source *source, lx_error *error);
 

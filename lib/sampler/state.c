@@ -65,7 +65,8 @@ static lx_status checksum(const json_t *state, char digits[9], lx_error *error)
 {
     json_t *bare = json_copy((json_t *)state);
     char *text = NULL;
-    if (bare != NULL) {
+    /* A copy for which there is no memory may lack members, without a word. */
+    if (bare != NULL && json_object_size(bare) == json_object_size(state)) {
         (void)json_object_del(bare, CHECKSUM); /* fails where there is none, which is as well */
         text = lx__json_text(bare, JSON_COMPACT | JSON_SORT_KEYS);
     }
@@ -126,6 +127,11 @@ lx_status lx__state_parse(const char *text, const char *what, int version, json_
                           lx_error *error)
 {
     lx_status status = lx__json_parse(text, strlen(text), state, error);
+    if (status == LX_ERR_LIMIT) { /* no state has so many values */
+        status = LX_ERR_CORRUPT;
+        if (error != NULL && error->status == LX_ERR_LIMIT)
+            error->status = status;
+    }
     if (status != LX_OK)
         return status;
     status = check_head(*state, what, version, error);

@@ -32,7 +32,22 @@
     fault(VALUE_CRC, "the CRC of a value is not checked in a recovery")                            \
     fault(OPENING_SYNC, "an opening does not sync what it found synced")                           \
     fault(WRITE_BACK, "nothing is written back after a failed sync")                               \
-    fault(CUT, "the log is not cut when a writer opens")
+    fault(CUT, "the log is not cut when a writer opens")                                           \
+    fault(LANE_BARRIER, "the chunks of all lanes but the first are not synced")                    \
+    fault(CHUNK_PREFIX, "a frame names more of a chunk than its calls have placed")                \
+    fault(CHUNK_IDS, "ids of chunks are given out again")                                          \
+    fault(STALE_CHANGES, "changes stay after a rollback")                                          \
+    fault(SHARED_COMMIT, "who shares a commit takes any for its own")                              \
+    fault(BASE_SETS, "the log that replaces another begins without live sets")                     \
+    fault(SWITCH_TABLE_SYNC, "new tables are not synced before meta.json names them")              \
+    fault(SWITCH_LOG_SYNC, "a new log is not synced before meta.json names it")                    \
+    fault(SWITCH_CHUNK_SYNC, "new chunks are not synced before meta.json names them")              \
+    fault(SWITCH_DIRECTORY_SYNC, "directories of new files are not synced before that")            \
+    fault(FIELD_SYNC, "the tables of a new field are not synced")                                  \
+    fault(PENDING_ROWS, "rows are not moved to the tables before a switch")                        \
+    fault(LEFTOVERS, "what an interrupted switch has left is not removed")                         \
+    fault(OLD_EARLY, "old files are removed before the switch is durable")                         \
+    fault(OLD_UNDER_READER, "old files are removed under a reader")
 
 #define LX__FAULT_NUMBER(name, what) LX__FAULT_##name,
 enum lx__fault { LX__FAULT_NONE, LX__FAULTS(LX__FAULT_NUMBER) LX__FAULT_COUNT };
@@ -42,8 +57,11 @@ enum lx__fault { LX__FAULT_NONE, LX__FAULTS(LX__FAULT_NUMBER) LX__FAULT_COUNT };
 extern enum lx__fault lx__fault;
 
 #define LX__FAULT(name) (lx__fault == LX__FAULT_##name)
+/** A limit: that of the library, and a smaller one, which small datasets reach. */
+#define LX__SMALLER(limit, smaller) (smaller)
 #else
 #define LX__FAULT(name) false
+#define LX__SMALLER(limit, smaller) (limit)
 #endif
 
 #endif

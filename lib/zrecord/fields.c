@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/names.h"
 #include "zrecord/switch.h"
 
@@ -136,7 +137,7 @@ static lx_status make_table(const lx_writer *writer, const char *stem, const cha
     if (status != LX_OK)
         return status;
     status = lx__file_truncate(&file, bytes, error);
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(FIELD_SYNC))
         status = lx__sync_or_poison(&file, error);
     lx__file_close(&file);
     return status;

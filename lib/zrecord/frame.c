@@ -2,6 +2,7 @@
 #include "zrecord/frame.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -134,19 +135,12 @@ void lx__frame_builder_free(lx__frame_builder *builder)
     *builder = (lx__frame_builder){0};
 }
 
-uint64_t lx__boot_id(void)
+/** The number of an id as the kernel shows it; 0 if that is none. */
+static uint64_t parse_boot(const char *text, size_t size)
 {
-    lx__file file;
-    char text[64];
-    size_t got = 0;
-    if (lx__file_open(&file, LX__HERE, "/proc/sys/kernel/random/boot_id", O_RDONLY, NULL) != LX_OK)
-        return 0;
-    lx_status status = lx__file_read_some(&file, text, sizeof text, 0, &got, NULL);
-    lx__file_close(&file);
-
     uint8_t bytes[8] = {0};
     size_t digits = 0;
-    for (size_t i = 0; status == LX_OK && i < got && digits < 16; i++) {
+    for (size_t i = 0; i < size && digits < 16; i++) {
         if (text[i] == '-')
             continue;
         if (!isxdigit((unsigned char)text[i]))
@@ -156,4 +150,32 @@ uint64_t lx__boot_id(void)
         digits++;
     }
     return digits == 16 ? lx__load_le64(bytes) : 0;
+}
+
+lx_status lx__boot_find(uint64_t *boot, lx_error *error)
+{
+    lx__file file;
+    char text[64];
+    size_t got = 0;
+    lx_error why = LX_ERROR_INIT;
+    *boot = 0;
+    lx_status status =
+        lx__file_open(&file, LX__HERE, "/proc/sys/kernel/random/boot_id", O_RDONLY, &why);
+    if (status == LX_OK) {
+        status = lx__file_read_some(&file, text, sizeof text, 0, &got, &why);
+        lx__file_close(&file);
+        *boot = status == LX_OK ? parse_boot(text, got) : 0;
+    } else if (status != LX_ERR_NOMEM &&
+               (status != LX_ERR_IO || why.errnum == EACCES || why.errnum == EPERM)) {
+        return LX_OK; /* not there, or not for us to see */
+    }
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+uint64_t lx__boot_id(void)
+{
+    uint64_t boot;
+    return lx__boot_find(&boot, NULL) == LX_OK ? boot : 0;
 }

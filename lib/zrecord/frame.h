@@ -79,7 +79,14 @@ void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__lo
 
 void lx__frame_builder_free(lx__frame_builder *builder);
 
-/** The first 8 bytes of the kernel's boot id; 0 where it is not known. */
+/**
+ * The first 8 bytes of the kernel's boot id; 0 where the kernel does not show it. That it cannot be
+ * read just now (too many open files, say) is a failure: with 0, commits of this boot that are not
+ * synced would be taken for lost, and be cut off.
+ */
+lx_status lx__boot_find(uint64_t *boot, lx_error *error);
+
+/** The same; 0 also after a failure, for what does not depend on it. */
 uint64_t lx__boot_id(void);
 
 #endif

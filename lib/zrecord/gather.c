@@ -527,6 +527,19 @@ static lx_status measure_value(gather *g, uint64_t index, lx__entry *entry,
     return LX_OK;
 }
 
+/** A value that this library cannot decompress is refused, once it is known to be whole: nothing
+ * bounds the length that it claims. */
+static lx_status refuse_zstd(gather *g, uint64_t index, const lx__entry *entry,
+                             const lx__value_place *place, lx_error *error)
+{
+    lx_status status = lx__snapshot_verify(g->snapshot, g->field, index, entry, place, error);
+    if (status != LX_OK) {
+        (void)lx__damages_meet(g->damages, status);
+        return status;
+    }
+    return lx__inflate_value(g->snapshot, g->field, index, entry, place, NULL, NULL, error);
+}
+
 lx_status lx__measure(lx__snapshot *snapshot, lx__damages *damages, size_t field,
                       const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
                       lx_error *error)
@@ -542,6 +555,8 @@ lx_status lx__measure(lx__snapshot *snapshot, lx__damages *damages, size_t field
         if (indices[i] >= g.length)
             return lx__fail_index(snapshot, field, indices[i], error);
         lx_status status = measure_value(&g, indices[i], &entry, &place, error);
+        if (status == LX_OK && lx__entry_is_compressed(&entry) && !g.column->rules->flate)
+            status = refuse_zstd(&g, indices[i], &entry, &place, error);
         if (status != LX_OK)
             return status;
         bool there = !lx__entry_is_missing(&entry);

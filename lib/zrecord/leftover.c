@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "zrecord/fault.h"
 #include "zrecord/names.h"
 #include "zrecord/switch.h"
 
@@ -122,7 +123,9 @@ static lx_status visit_chunk(void *user, const char *name, lx_error *error)
 
 lx_status lx__leftovers_remove(lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx__directory_each(&writer->directory, visit_file, writer, error);
+    lx_status status = LX__FAULT(LEFTOVERS)
+                           ? LX_OK
+                           : lx__directory_each(&writer->directory, visit_file, writer, error);
     return status == LX_OK
                ? lx__directory_each(&writer->chunk_directory, visit_chunk, writer, error)
                : status;
@@ -198,8 +201,9 @@ lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end
 static bool may_go(const lx_writer *writer, const lx__old_file *file)
 {
     bool present;
-    return lx__readers_present(&writer->lock, file->first, file->end, &present, NULL) == LX_OK &&
-           !present;
+    return LX__FAULT(OLD_UNDER_READER) ||
+           (lx__readers_present(&writer->lock, file->first, file->end, &present, NULL) == LX_OK &&
+            !present);
 }
 
 /** Tables that an interrupted addition of a field left wait by a name that the field may get when
@@ -222,7 +226,7 @@ void lx__old_files_remove(lx_writer *writer)
             goes = may_go(writer, file);
         const lx__file *directory =
             file->is_chunk ? &writer->chunk_directory : &writer->directory;
-        if (goes && (is_in_use(writer, file) ||
+        if (goes && ((is_in_use(writer, file) && !LX__FAULT(OLD_EARLY)) ||
                      lx__file_remove(directory, file->name, NULL) == LX_OK)) {
             lx__free(file->name);
             file->name = NULL;

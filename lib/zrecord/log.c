@@ -24,8 +24,7 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx_
                        lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    *log = (lx__log_reader){
-        .file = LX__FILE_CLOSED, .identity = *identity, .boot = lx__boot_id()};
+    *log = (lx__log_reader){.file = LX__FILE_CLOSED, .identity = *identity};
     lx__log_name(identity->generation, name);
     lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
     if (status == LX_ERR_NOT_FOUND) {
@@ -33,6 +32,10 @@ lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx_
             error->status = LX_ERR_CORRUPT; /* meta.json names it: it must be there */
         return LX_ERR_CORRUPT;
     }
+    if (status == LX_OK)
+        status = lx__boot_find(&log->boot, error);
+    if (status != LX_OK)
+        lx__log_close(log);
     return status;
 }
 
@@ -291,16 +294,14 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
                        lx_error *error)
 {
     uint8_t bytes[5]; /* the crc of the last frame, and whether there is a byte behind it */
-    ssize_t got;
+    size_t got;
     *sight = LX__LOG_MORE;
     if (place->offset == 0)
         return LX_OK;
-    /* One call, and not lx__file_read_some(), which makes sure that the end is the end. */
-    do
-        got = pread(log->file.fd, bytes, sizeof bytes, (off_t)place->offset - 4);
-    while (got == -1 && errno == EINTR);
-    if (got == -1)
-        return lx__fail_errno(error, errno, log->file.path, "cannot read");
+    lx_status status =
+        lx__file_read_once(&log->file, bytes, sizeof bytes, place->offset - 4, &got, error);
+    if (status != LX_OK)
+        return status;
     if (got < 4 || lx__load_le32(bytes) != place->crc)
         *sight = LX__LOG_GONE;
     else if (got == 4 || is_unchanged(log, place->offset))

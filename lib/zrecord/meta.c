@@ -16,8 +16,13 @@ const char *const lx__compression_names[LX__COMPRESSIONS] = {"raw", "flate", "zs
 static json_t *field_document(const lx__field *field)
 {
     json_t *shape = json_array();
-    for (size_t i = 0; shape != NULL && i < field->shown.ndim; i++)
-        json_array_append_new(shape, json_integer((json_int_t)field->shape[i]));
+    int failed = 0;
+    for (size_t i = 0; i < field->shown.ndim; i++)
+        failed |= json_array_append_new(shape, json_integer((json_int_t)field->shape[i]));
+    if (failed) {
+        json_decref(shape);
+        return NULL;
+    }
     return json_pack("{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n}", "id",
                      (json_int_t)field->shown.id, "name", field->name, "stem", field->stem,
                      "dtype", lx_dtype_get_name(field->shown.dtype), "shape", shape, "compress",
@@ -34,9 +39,13 @@ static json_t *chunks_document(uint64_t num, uint64_t size, uint64_t limit, json
 static json_t *new_document(const lx__meta *meta)
 {
     json_t *fields = json_array();
-    for (size_t i = 0; fields != NULL && i < meta->schema->count; i++)
-        if (json_array_append_new(fields, field_document(lx__schema_field(meta->schema, i))) != 0)
-            return NULL;
+    int failed = 0;
+    for (size_t i = 0; i < meta->schema->count; i++)
+        failed |= json_array_append_new(fields, field_document(lx__schema_field(meta->schema, i)));
+    if (failed) {
+        json_decref(fields);
+        return NULL;
+    }
     return json_pack("{s:[i,i], s:{s:[], s:[]}, s:I, s:s, s:b, s:I, s:o, s:I, s:o}", "format",
                      LX__FORMAT_MAJOR, LX__FORMAT_MINOR, "features", "must", "may", "generation",
                      (json_int_t)meta->generation, "uuid", meta->uuid_text, "sealed", 0, "length",

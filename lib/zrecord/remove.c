@@ -20,9 +20,13 @@ static lx_status lock_all(removal *self, lx_error *error)
     lx_status status = lx__writer_lock(&self->directory, &self->lock, error);
     if (status != LX_OK)
         return status;
-    status = lx__file_lock(&self->lock, true, LX__LOCK_READERS, self->meta.generation + 1, NULL);
-    if (status == LX_OK)
-        return LX_OK;
+    lx_error why = LX_ERROR_INIT;
+    status = lx__file_lock(&self->lock, true, LX__LOCK_READERS, self->meta.generation + 1, &why);
+    if (status != LX_ERR_BUSY) {
+        if (status != LX_OK)
+            lx__error_pass(error, &why);
+        return status;
+    }
     status = lx__fail(error, LX_ERR_BUSY,
                       "the dataset is being read, here or by another process: close it first");
     lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);

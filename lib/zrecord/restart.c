@@ -2,12 +2,13 @@
 /* A log that has become long goes, and when. See doc/zrecord-format.md, 11.2 and 11.3. */
 #include "base/error.h"
 #include "base/log.h"
+#include "zrecord/fault.h"
 #include "zrecord/switch.h"
 
 /* A log is long when it has passed both this and an eighth of the tables. */
-#define LOG_BYTES ((uint64_t)16 << 20)
+#define LOG_BYTES ((uint64_t)LX__SMALLER(16 << 20, 4 << 10))
 /* Sets are many when they have passed both this and an eighth of the rows. */
-#define LIVE_SETS ((size_t)1 << 16)
+#define LIVE_SETS ((size_t)LX__SMALLER(1 << 16, 20))
 #define SHARE 8
 
 static bool fold_is_due(const lx_writer *writer)
@@ -33,7 +34,7 @@ lx_status lx__writer_restart(lx_writer *writer, lx_error *error)
     lx__switch next;
     lx_status status = lx__switch_begin(&next, writer, error);
     if (status == LX_OK)
-        status = lx__switch_make_log(&next, &writer->live, error);
+        status = lx__switch_make_log(&next, LX__FAULT(BASE_SETS) ? NULL : &writer->live, error);
     if (status == LX_OK)
         status = lx__switch_finish(&next, error);
     lx__switch_end(&next);
@@ -69,4 +70,10 @@ void lx__writer_upkeep(lx_writer *writer)
         (void)lx__writer_note(writer, 0, status, &failure, NULL);
     else if (status != LX_OK)
         put_off(writer, clean, &failure);
+}
+
+void lx__writer_upkeep_submitted(lx_writer *writer)
+{
+    if (writer->calls == writer->committed_call || writer->calls == writer->submitted_call)
+        lx__writer_upkeep(writer);
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/writer.h"
 
 /* Rows that wait before the tables are appended to in the middle of a large append. */
@@ -116,7 +117,8 @@ lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
     writer->undone++;
     writer->pending_bytes = 0;
     writer->grown_count = 0;
-    lx__changes_clear(&writer->fresh);
+    if (!LX__FAULT(STALE_CHANGES))
+        lx__changes_clear(&writer->fresh);
     lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
     return lx__placer_reset(&writer->placer, error);
 }

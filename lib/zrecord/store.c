@@ -30,9 +30,12 @@ static lx_status try_to_lock(lx__store *store, uint64_t generation, bool *held, 
         status = lx__file_lock(&store->lock, false, LX__LOCK_READERS + generation, 1, error);
     if (status != LX_OK)
         return status;
-    *held = fstat(store->lock.fd, &locked) == 0 &&
-            fstatat(store->directory.fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-            locked.st_dev == now.st_dev && locked.st_ino == now.st_ino;
+    if (fstat(store->lock.fd, &locked) == -1)
+        return lx__fail_errno(error, errno, store->lock.path, "cannot look at");
+    *held = fstatat(store->directory.fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!*held && errno != ENOENT)
+        return lx__fail_errno(error, errno, store->lock.path, "cannot look at");
+    *held = *held && locked.st_dev == now.st_dev && locked.st_ino == now.st_ino;
     return LX_OK;
 }
 

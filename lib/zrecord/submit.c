@@ -22,7 +22,7 @@ static lx_status run(void *user, size_t part, lx_error *error)
     if (request->stands)
         status = LX_OK; /* whatever became of the writer since */
     if (status == LX_OK) {
-        lx__writer_upkeep(writer);
+        lx__writer_upkeep_submitted(writer);
         lx__clock_start(writer);
     }
     pthread_mutex_unlock(&writer->mutex);
@@ -99,6 +99,8 @@ lx_status lx_writer_submit_commit(lx_writer *writer, lx_ticket **ticket, lx_erro
     if (status != LX_OK)
         return status;
     status = submit(writer, ticket, error);
+    if (status == LX_OK) /* when the commit is made, there may be something else already */
+        lx__writer_upkeep_submitted(writer);
     lx__writer_leave(writer);
     return status;
 }

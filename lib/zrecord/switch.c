@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/names.h"
 
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error)
@@ -58,6 +59,8 @@ lx_status lx__switch_sync_tables(lx__switch *self, lx_error *error)
         start_sync(&self->rows.fields[i].checks);
     }
     for (size_t i = 0; status == LX_OK && i < self->rows.field_count; i++) {
+        if (LX__FAULT(SWITCH_TABLE_SYNC))
+            break;
         status = lx__sync_or_poison(&self->rows.fields[i].offsets, error);
         if (status == LX_OK)
             status = lx__sync_or_poison(&self->rows.fields[i].checks, error);
@@ -104,7 +107,7 @@ static lx_status write_log(lx__switch *self, lx__frame_builder *builder, lx_erro
                                      O_RDWR | O_CREAT | O_EXCL, error);
     if (status == LX_OK)
         status = lx__file_write(&self->log, builder->data, builder->size, 0, error);
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(SWITCH_LOG_SYNC))
         status = lx__sync_or_poison(&self->log, error);
     return status;
 }
@@ -226,10 +229,14 @@ lx_status lx__switch_finish(lx__switch *self, lx_error *error)
     const lx__state *state = &self->state;
     lx_status status = lx__meta_set_state(&self->meta, state->length, state->chunks,
                                           state->chunk_count, error);
-    if (status == LX_OK && self->new_chunks)
+    if (status == LX_OK && self->new_chunks && !LX__FAULT(SWITCH_DIRECTORY_SYNC))
         status = lx__sync_or_poison(&writer->chunk_directory, error);
-    if (status == LX_OK)
+    if (status == LX_OK && !LX__FAULT(SWITCH_DIRECTORY_SYNC))
         status = lx__sync_or_poison(&writer->directory, error);
+    if (status == LX_OK && LX__FAULT(OLD_EARLY)) {
+        leave_behind(self);
+        lx__old_files_remove(writer);
+    }
     if (status == LX_OK)
         status = replace_meta(self, error);
     if (status != LX_OK)
@@ -278,7 +285,9 @@ void lx__switch_end(lx__switch *self)
 lx_status lx__switch_commit(lx_writer *writer, lx_error *error)
 {
     return lx__writer_commit(writer, writer->calls,
-                             LX__COMMIT_SYNCED | LX__COMMIT_ROWS | LX__COMMIT_ALONE, error);
+                             LX__COMMIT_SYNCED | LX__COMMIT_ALONE |
+                                 (LX__FAULT(PENDING_ROWS) ? 0 : LX__COMMIT_ROWS),
+                             error);
 }
 
 lx_status lx__switch_call(lx_writer *writer, lx__switch_job *job, void *user, lx_error *error)

@@ -105,6 +105,10 @@ lx_status lx__changes_sort(const lx__changes *changes, const lx_schema *schema, 
  * What fails is tried again when the log has grown; that a sync failed is told by the next call. */
 void lx__writer_upkeep(lx_writer *writer);
 
+/** The same after a commit that was submitted: only if nothing was asked for since, since what is
+ * neither committed nor submitted can still be undone. */
+void lx__writer_upkeep_submitted(lx_writer *writer);
+
 /** A new log, with everything else as it is. */
 lx_status lx__writer_restart(lx_writer *writer, lx_error *error);
 

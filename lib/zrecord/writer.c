@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "zrecord/create.h"
+#include "zrecord/fault.h"
 #include "zrecord/table.h"
 
 /* ---- opening and closing */
@@ -39,7 +40,6 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
     made->durability = options->durability;
     made->level = options->level;
     made->failure = (lx_error)LX_ERROR_INIT;
-    made->boot = lx__boot_id();
     *writer = made;
     if (options->executor == NULL)
         return own_executor(made, error);
@@ -107,6 +107,8 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     if (status == LX_OK && writer->meta.sealed)
         status = lx__writer_fail_sealed(writer, error);
     if (status == LX_OK)
+        status = lx__boot_find(&writer->boot, error);
+    if (status == LX_OK)
         status = lx__chunk_directory_open(&writer->chunk_directory, &writer->directory, error);
     if (status != LX_OK)
         return status;
@@ -124,7 +126,8 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     writer->placer.pool.bytes_limit = writer->meta.chunk_limit;
     lx__placer_start(&writer->placer, writer->executor, writer->rules, fields, writer->level);
     status = lx__writer_recover(writer, error);
-    writer->placer.pool.next_id = writer->state.next_chunk;
+    writer->placer.pool.next_id =
+        LX__FAULT(CHUNK_IDS) ? writer->state.chunk_count : writer->state.next_chunk;
     if (status == LX_OK)
         status = make_durable(writer, error);
     if (status == LX_OK)

@@ -13,8 +13,6 @@
 
 #include <loaderx/zrecord.h>
 
-#include "zrecord/frame.h"
-
 #define DATASET "bench-dataset"
 #define GATHER_BYTES ((size_t)2 << 30) /* several times a usual last-level cache */
 #define APPEND_BYTES ((size_t)256 << 20)
@@ -153,72 +151,30 @@ static void compare_gather(bench_run *bench, size_t record)
     remove_dataset();
 }
 
-/* ---- gather beside changes: a frame of the log that stands in place of some rows */
+/* ---- gather beside changes */
 
-/** All of a file, for free(). */
-static uint8_t *read_file(const char *path, size_t *size)
+/** Changes one record of every so many, in one commit, which stays in the log. */
+static void change_records(size_t record, size_t records, size_t every)
 {
-    struct stat about;
-    int file = open(path, O_RDONLY);
-    must(file != -1 && fstat(file, &about) == 0, path);
-    *size = (size_t)about.st_size;
-    uint8_t *bytes = malloc(*size + 1);
-    must(read(file, bytes, *size) == (ssize_t)*size, path);
-    bytes[*size] = '\0';
-    close(file);
-    return bytes;
-}
-
-/** Takes the seal off: meta.json with one word changed, its length kept. */
-static void take_seal_off(void)
-{
-    size_t size;
-    char *text = (char *)read_file(DATASET "/meta.json", &size);
-    char *word = strstr(text, "\"sealed\": true");
-    must(word != NULL, "sealed");
-    memcpy(word, "\"sealed\":false", strlen("\"sealed\": true"));
-    int file = open(DATASET "/meta.json", O_WRONLY);
-    must(file != -1 && write(file, text, size) == (ssize_t)size, "meta.json");
-    close(file);
-    free(text);
-}
-
-/** Adds a commit that sets the entries of every so many rows anew, to what they are. */
-static void change_rows(lx_dataset *dataset, size_t records, size_t every)
-{
-    size_t rows, checks, log_size;
-    uint8_t *offset = read_file(DATASET "/data.offset", &rows);
-    uint8_t *check = read_file(DATASET "/data.check", &checks);
-    uint8_t *log = read_file(DATASET "/LOG", &log_size);
+    static const size_t field = 0;
     lx_error error = LX_ERROR_INIT;
-    lx_identity identity;
-    lx__frame_builder builder = {0};
-    lx__frame frame = {.length = records, .rows = records, .flags = LX__FRAME_SYNCED, .next_chunk = 1};
-    lx__log_identity of = {.generation = 0};
-    lx_dataset_get_identity(dataset, &identity);
-    for (size_t i = 0, digit = 0; identity.uuid[i] != '\0'; i++) {
-        if (identity.uuid[i] == '-')
-            continue;
-        int value = identity.uuid[i] <= '9' ? identity.uuid[i] - '0' : identity.uuid[i] - 'a' + 10;
-        of.uuid[digit / 2] = (uint8_t)(of.uuid[digit / 2] << 4 | value);
-        digit++;
-    }
-    frame.epoch = identity.epoch + 1;
-    frame.previous_crc = identity.crc;
-    must_be_ok(lx__frame_begin(&builder, 0, records / every + 1, &error), &error);
+    lx_writer_options *options = lx_writer_options_new();
+    lx_writer *writer = NULL;
+    uint64_t random = 5;
+    uint8_t *bytes = malloc(record);
+    must_be_ok(lx_dataset_unseal(DATASET, &error), &error);
+    must_be_ok(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error), &error);
+    must_be_ok(lx_writer_open(DATASET, options, &writer, &error), &error);
+    must_be_ok(lx_writer_begin(writer, &error), &error);
     for (size_t i = 0; i < records; i += every) {
-        lx__set_item item = {.index = i, .entry = lx__entry_load(offset + i * 16, check + i * 8)};
-        lx__frame_add_set(&builder, &item);
+        memset(bytes, (int)next_random(&random), record);
+        lx_value value = {bytes, record};
+        must_be_ok(lx_writer_modify(writer, i, &field, &value, 1, &error), &error);
     }
-    lx__frame_finish(&builder, &frame, &of);
-    int file = open(DATASET "/LOG", O_WRONLY);
-    must(file != -1, "LOG");
-    must(pwrite(file, builder.data, builder.size, (off_t)log_size) == (ssize_t)builder.size, "LOG");
-    close(file);
-    lx__frame_builder_free(&builder);
-    free(offset);
-    free(check);
-    free(log);
+    must_be_ok(lx_writer_end(writer, &error), &error);
+    must_be_ok(lx_writer_close(writer, &error), &error);
+    lx_writer_options_free(options);
+    free(bytes);
 }
 
 static void compare_changed(bench_run *bench, size_t record)
@@ -231,8 +187,7 @@ static void compare_changed(bench_run *bench, size_t record)
     lx_dataset *before, *after;
     make_dataset(record, records, LX_RAW);
     must_be_ok(lx_dataset_open(DATASET, NULL, &before, &error), &error);
-    take_seal_off();
-    change_rows(before, records, 100);
+    change_records(record, records, 100);
     must_be_ok(lx_dataset_open(DATASET, NULL, &after, &error), &error);
     warm_up(before, record, records);
     warm_up(after, record, records);

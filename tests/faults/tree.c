@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -37,61 +38,40 @@ void tree_remove(const char *root)
     rmdir(root);
 }
 
-static void write_file(const char *path, const struct bytes *bytes)
+static void copy_file(const char *from, const char *to)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd == -1 || write(fd, bytes->data, bytes->size) != (ssize_t)bytes->size)
-        give_up(path);
-    close(fd);
+    char block[65536];
+    ssize_t size = 0;
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    while (in != -1 && out != -1 && (size = read(in, block, sizeof block)) > 0)
+        if (write(out, block, (size_t)size) != size)
+            give_up(to);
+    if (in == -1 || out == -1 || size < 0)
+        give_up(from);
+    close(in);
+    close(out);
 }
 
-void tree_make(const char *root, const struct image *image)
+void tree_copy(const char *from, const char *to)
 {
-    char path[PATH_MAX];
-    for (size_t i = 0; i < image->count; i++) {
-        const struct image_file *file = &image->files[i];
-        snprintf(path, sizeof path, "%s/%s", root, file->path);
-        if (!file->directory)
-            write_file(path, &file->bytes);
-        else if (mkdir(path, 0777) == -1)
-            give_up(path);
+    char source[PATH_MAX], target[PATH_MAX];
+    const struct dirent *entry;
+    struct stat about;
+    DIR *list = opendir(from);
+    if (list == NULL || mkdir(to, 0777) == -1)
+        give_up(to);
+    while ((entry = readdir(list)) != NULL) {
+        snprintf(source, sizeof source, "%s/%s", from, entry->d_name);
+        snprintf(target, sizeof target, "%s/%s", to, entry->d_name);
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (lstat(source, &about) == -1)
+            give_up(source);
+        if (S_ISDIR(about.st_mode))
+            tree_copy(source, target);
+        else
+            copy_file(source, target);
     }
-}
-
-static bool file_equals(const char *path, const struct bytes *bytes)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    uint8_t *data = need(malloc(bytes->size + 1));
-    bool equal = fd != -1 && read(fd, data, bytes->size + 1) == (ssize_t)bytes->size &&
-                 (bytes->size == 0 || memcmp(data, bytes->data, bytes->size) == 0);
-    free(data);
-    if (fd != -1)
-        close(fd);
-    return equal;
-}
-
-static size_t visited;
-
-static int count_one(const char *path, const struct stat *about, int type, struct FTW *place)
-{
-    (void)path, (void)about, (void)type;
-    visited += place->level != 0;
-    return 0;
-}
-
-bool tree_equals(const char *root, const struct image *image)
-{
-    char path[PATH_MAX];
-    bool equal = true;
-    visited = 0;
-    if (nftw(root, count_one, 16, FTW_PHYS) != 0)
-        give_up(root);
-    for (size_t i = 0; equal && i < image->count; i++) {
-        struct stat about;
-        snprintf(path, sizeof path, "%s/%s", root, image->files[i].path);
-        equal = image->files[i].directory
-                    ? stat(path, &about) == 0 && S_ISDIR(about.st_mode)
-                    : file_equals(path, &image->files[i].bytes);
-    }
-    return equal && visited == image->count;
+    closedir(list);
 }

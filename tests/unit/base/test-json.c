@@ -73,6 +73,22 @@ START_TEST(depth_is_capped_exactly)
 }
 END_TEST
 
+/** jansson takes a hundred times the bytes of such a text. */
+START_TEST(the_number_of_values_is_capped)
+{
+    lx_error error = LX_ERROR_INIT;
+    json_t *object;
+    size_t size = LX__JSON_VALUES * 3 + 16;
+    char *text = malloc(size);
+    strcpy(text, "{\"a\": [{}");
+    for (size_t used = strlen(text); used + 5 < size; used += 3)
+        strcpy(text + used, ",{}");
+    strcat(text, "]}");
+    unit_fails(parse(text, &object, &error), LX_ERR_LIMIT);
+    free(text);
+}
+END_TEST
+
 START_TEST(text_keeps_the_order_of_keys)
 {
     json_t *object = json_pack("{s:i, s:[i,i]}", "z", 1, "a", 2, 3);
@@ -84,4 +100,4 @@ START_TEST(text_keeps_the_order_of_keys)
 END_TEST
 
 UNIT_MAIN("base/json", values_are_checked_for_type_and_range, hostile_texts_are_refused,
-          depth_is_capped_exactly, text_keeps_the_order_of_keys)
+          depth_is_capped_exactly, the_number_of_values_is_capped, text_keeps_the_order_of_keys)

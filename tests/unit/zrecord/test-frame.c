@@ -168,7 +168,25 @@ START_TEST(the_boot_is_known_and_stays)
 }
 END_TEST
 
+START_TEST(a_boot_that_cannot_be_read_now_is_not_unknown)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t boot = 1;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file != NULL)
+        fclose(file);
+    unit_ok(lx__boot_find(&boot, &error));
+    ck_assert_uint_eq(boot, lx__boot_id());
+    limit_descriptors(0);
+    lx_status status = lx__boot_find(&boot, &error);
+    limit_descriptors(256);
+    ck_assert_int_eq(status, file != NULL ? LX_ERR_IO : LX_OK);
+    ck_assert_uint_eq(boot, 0);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/frame", the_first_frame_is_as_the_document_shows_it,
           a_frame_with_items_is_as_the_document_shows_it,
           headers_and_items_are_read_as_they_were_written, what_is_no_header_is_refused,
-          sizes_end_at_a_gibibyte, a_builder_is_used_again, the_boot_is_known_and_stays)
+          sizes_end_at_a_gibibyte, a_builder_is_used_again, the_boot_is_known_and_stays,
+          a_boot_that_cannot_be_read_now_is_not_unknown)

@@ -302,6 +302,8 @@ START_TEST(deep_texts_do_not_exhaust_the_stack)
     size_t size = 4u << 20;
     char *text = malloc(size);
     memset(text, '[', size);
+    unit_fails(lx__meta_parse(&meta, text, size, &error), LX_ERR_LIMIT);
+    size = LX__JSON_VALUES - 1;
     unit_fails(lx__meta_parse(&meta, text, size, &error), LX_ERR_CORRUPT);
     for (size_t i = 0; i + 5 < size; i += 5)
         memcpy(text + i, "{\"a\":", 5);

@@ -93,6 +93,62 @@ static bool even_stay(const lx__set *set, const void *user)
     return set->index % 2 == 0;
 }
 
+START_TEST(sets_put_at_once_are_put_in_their_order)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__sets sets = {0};
+    lx__layer *layer = new_layer(&sets);
+    uint64_t last[50] = {0}, number = 0;
+    for (uint64_t round = 0; round < 200; round++) {
+        lx__set some[LX__PUT_MAX];
+        size_t count = mix(round) % (LX__PUT_MAX + 1);
+        for (size_t i = 0; i < count; i++) { /* keys come again, also within one call */
+            uint64_t index = mix(round * 100 + i) % 50;
+            some[i] = make_set(3, index, ++number);
+            last[index] = number;
+        }
+        unit_ok(lx__layer_put_many(layer, some, count, &error));
+    }
+    unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+    for (uint64_t i = 0; i < 50; i++)
+        expect(&sets, 3, i, last[i]);
+    ck_assert_uint_eq(lx__sets_count(&sets), 50);
+    lx__sets_free(&sets);
+}
+END_TEST
+
+START_TEST(many_are_found_as_one_by_one)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__sets sets = {0};
+    uint64_t indices[64], marks[64];
+    for (uint64_t step = 0; step < 4; step++) {
+        lx__layer *layer = new_layer(&sets);
+        for (uint64_t i = 0; i < (step == 0 ? 2000u : 400u >> step); i++)
+            put(layer, (uint32_t)(i % 2), mix(step * 10000 + i) % 20000, step);
+        unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+    }
+    ck_assert_uint_ge(sets.depth, 2);
+    size_t by_chance = 0;
+    for (uint64_t block = 0; block < 300; block++) {
+        size_t count = 1 + mix(block) % 64;
+        for (size_t i = 0; i < count; i++)
+            indices[i] = mix(block * 64 + i) % 20000;
+        lx__sets_mark_many(&sets, 1, indices, count, marks);
+        uint64_t may = lx__sets_screen(&sets, 1, indices, count, marks);
+        lx__sets_approach(&sets, 1, indices, may);
+        for (size_t i = 0; i < count; i++) {
+            bool there = lx__sets_find(&sets, 1, indices[i]) != NULL;
+            ck_assert(!there || (may >> i & 1)); /* none is overlooked */
+            by_chance += !there && (may >> i & 1);
+        }
+        ck_assert(count == 64 || may >> count == 0);
+    }
+    ck_assert_uint_lt(by_chance, 300 * 32 / 8);
+    lx__sets_free(&sets);
+}
+END_TEST
+
 START_TEST(a_layer_keeps_what_stays)
 {
     lx_error error = LX_ERROR_INIT;
@@ -333,7 +389,8 @@ START_TEST(without_memory_they_stay_as_they_were)
 END_TEST
 
 UNIT_MAIN("zrecord/sets", what_was_put_is_found_and_nothing_else,
-          a_later_set_takes_the_place_of_an_earlier_one, a_layer_keeps_what_stays,
+          a_later_set_takes_the_place_of_an_earlier_one,
+          sets_put_at_once_are_put_in_their_order, many_are_found_as_one_by_one, a_layer_keeps_what_stays,
           later_frames_drop_by_their_length_and_their_rows,
           a_layer_of_which_nothing_is_left_is_let_go_of,
           layers_stay_few_and_sets_are_seldom_moved, there_are_never_more_layers_than_can_be,

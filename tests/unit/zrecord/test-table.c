@@ -212,6 +212,33 @@ START_TEST(threads_note_rows_together)
 }
 END_TEST
 
+START_TEST(a_table_that_is_shared_stays_until_the_last_lets_go)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__file directory = here();
+    lx__table_place place = {&directory, "f", 0, false}, other = {&directory, "f", 1, false};
+    lx__table *table;
+    make(ROWS);
+    unit_ok(lx__table_open(&table, &place, ROWS, 128, true, &error));
+    ck_assert_ptr_eq(lx__table_ref(table), table);
+    lx__table_close(table);
+    ck_assert_uint_eq(table->offsets.data[1], 7);
+    lx__table_note_rows(table, 3); /* fewer than are known */
+    ck_assert_uint_eq(atomic_load(&table->rows), ROWS);
+    lx__table_note_rows(table, ROWS + 2);
+    ck_assert_uint_eq(atomic_load(&table->rows), ROWS + 2);
+    ck_assert(lx__table_is_of(table, &place));
+    ck_assert(!lx__table_is_of(table, &other));
+    ck_assert_int_eq(rename("f.check", "away"), 0); /* another file in its place */
+    make(ROWS);
+    ck_assert(!lx__table_is_of(table, &place));
+    lx__table_close(table);
+    lx__file_close(&directory);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(files_of_which_nothing_is_committed_need_not_be_there)
 {
     char *scratch = scratch_make();
@@ -233,5 +260,5 @@ END_TEST
 UNIT_MAIN("zrecord/table", rows_are_where_they_belong, rows_that_are_added_appear_in_the_mapping,
           files_that_are_too_short_are_refused, what_is_no_file_is_refused,
           a_sealed_table_has_no_byte_more, a_generation_has_files_of_its_own,
-          rows_are_noted_as_verified, threads_note_rows_together,
+          rows_are_noted_as_verified, a_table_that_is_shared_stays_until_the_last_lets_go, threads_note_rows_together,
           files_of_which_nothing_is_committed_need_not_be_there)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief System calls as a tracer sees them, and the events that they are.
+ *
+ * Every call has a place in the table of calls.c. One that is not there, and one that would write
+ * in a way that no event tells, ends the recording: a trace is complete or there is none.
+ */
+#ifndef LX_TESTS_FAULTS_CRASH_CALLS_H
+#define LX_TESTS_FAULTS_CRASH_CALLS_H
+
+#include <sys/types.h>
+
+#include "trace.h"
+
+/** A call of one thread, between its entry and its exit. */
+struct call {
+    pid_t process;
+    pid_t thread;
+    uint64_t number;
+    uint64_t arguments[6];
+    int64_t result;
+};
+
+/** Whether the call may concern files: such calls are let happen one at a time. */
+bool call_concerns_files(const struct call *call);
+
+/**
+ * Adds the event that a finished call is, if it is one.
+ * @return False, and the reason in @p why, if it cannot be told what the call changes.
+ */
+bool call_record(const struct call *call, const char *root, struct trace *trace, char *why,
+                 size_t size);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include <stdarg.h>
+
+#include "content.h"
+
+__attribute__((format(printf, 2, 3))) static bool wrong(struct check *check, const char *format,
+                                                         ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(check->why, sizeof check->why, format, list);
+    va_end(list);
+    return false;
+}
+
+static bool unexpected(struct check *check, const char *what, const lx_error *error)
+{
+    char text[800];
+    lx_error_describe(error, text, sizeof text);
+    return wrong(check, "%s: %s", what, text);
+}
+
+/** The oldest version that may be found. */
+static size_t least(const struct check *check, bool durable)
+{
+    return check->crash == CRASH_KILL && !durable ? check->history->visible
+                                                  : check->history->durable;
+}
+
+/** The candidate that is nearest to a content: the newest of the same length. */
+static const struct version *nearest(const struct history *history, const struct content *content)
+{
+    size_t i = history->count - 1;
+    while (i > 0 && history->list[i].version.length != content->length)
+        i--;
+    return &history->list[history->list[i].version.length == content->length ? i
+                                                                              : history->count - 1]
+                .version;
+}
+
+/** Finds the candidate that an open dataset is, of those from @p from on. */
+static bool identify(struct check *check, lx_dataset *dataset, size_t from)
+{
+    const struct history *history = check->history;
+    struct content content;
+    char text[800];
+    bool right = content_read(&content, dataset, text, sizeof text);
+    if (right)
+        check->found = history_find(history, from, content_digest(&content));
+    else
+        wrong(check, "a reader: %s", text);
+    if (right && check->found == history->count) {
+        right = false;
+        content_tell(&content, nearest(history, &content), history->records, text, sizeof text);
+        wrong(check, "what is there was never committed, or is older than candidate %zu of %zu: %s",
+              from, history->count, text);
+    }
+    content_free(&content);
+    return right;
+}
+
+static bool check_seal(struct check *check, lx_dataset *dataset)
+{
+    lx_identity identity;
+    lx_dataset_get_identity(dataset, &identity);
+    if (identity.sealed ? !check->history->sealing : check->history->sealed)
+        return wrong(check, identity.sealed ? "it is sealed and was not asked to be"
+                                            : "it was sealed and is not any more");
+    return true;
+}
+
+static lx_status open_reader(const struct check *check, bool durable, lx_dataset **dataset,
+                             lx_error *error)
+{
+    lx_dataset_options *options = need(lx_dataset_options_new());
+    lx_status status = lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, error);
+    if (status == LX_OK)
+        status = lx_dataset_options_set_durable(options, durable, error);
+    if (status == LX_OK)
+        status = lx_dataset_open(check->path, options, dataset, error);
+    lx_dataset_options_free(options);
+    return status;
+}
+
+/** A reader that sees only what survives a loss of power. */
+static bool check_durable_reader(struct check *check)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    size_t found = check->found;
+    if (open_reader(check, true, &dataset, &error) != LX_OK)
+        return unexpected(check, "a reader of the durable state", &error);
+    bool right = identify(check, dataset, least(check, true));
+    lx_dataset_close(dataset);
+    check->found = found;
+    return right;
+}
+
+bool check_reader(struct check *check)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    if (check->history->removing)
+        return true; /* what is left may be damaged; it is removed, or is not there */
+    lx_status status = open_reader(check, false, &dataset, &error);
+    check->absent = status == LX_ERR_NOT_FOUND;
+    if (check->absent)
+        return !check->history->created || wrong(check, "there is no dataset any more");
+    if (status != LX_OK)
+        return unexpected(check, "a reader", &error);
+    bool right = check_seal(check, dataset) && identify(check, dataset, least(check, false));
+    lx_identity identity;
+    lx_dataset_get_identity(dataset, &identity);
+    if (right && (identity.sealed || dice_once_in(check->dice, 8)))
+        right = lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error) == LX_OK ||
+                unexpected(check, "verification", &error);
+    lx_dataset_close(dataset);
+    if (right && dice_once_in(check->dice, 4))
+        right = check_durable_reader(check);
+    return right;
+}
+
+/* ---- the writer */
+
+static lx_status open_writer(struct check *check, lx_writer **writer, lx_error *error)
+{
+    lx_writer_options *options = need(lx_writer_options_new());
+    lx_durability durability = (lx_durability)dice_below(check->dice, 3);
+    lx_status status = lx_writer_options_set_durability(options, durability, error);
+    if (status == LX_OK)
+        status = lx_writer_options_set_executor(options, check->executor, error);
+    if (status == LX_OK)
+        status = lx_writer_open(check->path, options, writer, error);
+    if (status == LX_ERR_NOT_FOUND &&
+        (!check->history->created || check->history->removing)) {
+        lx_error_clear(error);
+        status = lx_writer_create(check->path, check->history->records->schema, options, writer, error);
+    }
+    lx_writer_options_free(options);
+    return status;
+}
+
+/** Operations on what is there, which @p now is kept up with. */
+static bool change(struct check *check, lx_writer *writer, struct version *now)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_status status = LX_OK;
+    uint64_t serial = check->history->serials;
+    uint64_t count = dice_once_in(check->dice, 3) ? 0 : 1 + dice_below(check->dice, 4);
+    while (status == LX_OK && count-- != 0) {
+        struct operation operation =
+            dice_once_in(check->dice, 8)
+                ? operation_choose_switch(check->dice, &now->columns)
+                : operation_choose(check->dice, now->length, now->columns.count, serial, 0);
+        version_apply(now, &operation, NULL);
+        status = operation_do(&operation, check->history->records, writer, NULL, &error);
+        serial += operation.count;
+    }
+    return status == LX_OK || unexpected(check, "the next writer's changes", &error);
+}
+
+/** Goes on with what is there. @p seals: asked for, and then done. */
+static bool go_on(struct check *check, lx_writer *writer, struct version *now, bool seals)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_status status = LX_OK;
+    bool right = change(check, writer, now);
+    if (right && dice_once_in(check->dice, 2))
+        status = lx_writer_commit(writer, &error);
+    if (right && status == LX_OK && seals)
+        status = lx_writer_seal(writer, &error);
+    lx_status closed = lx_writer_close(writer, status == LX_OK ? &error : NULL);
+    if (right && (status != LX_OK || closed != LX_OK))
+        return unexpected(check, "the next writer's commit", &error);
+    return right;
+}
+
+/** What is there now must be @p now. */
+static bool check_result(struct check *check, struct version *now, bool seals)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    struct content content;
+    char text[800];
+    bool durable = dice_once_in(check->dice, 3); /* close has made durable what others see, too */
+    if (open_reader(check, durable, &dataset, &error) != LX_OK)
+        return unexpected(check, "a reader after the next writer", &error);
+    bool right = content_read(&content, dataset, text, sizeof text);
+    if (right && content_digest(&content) != version_digest(now, check->history->records)) {
+        content_tell(&content, now, check->history->records, text, sizeof text);
+        right = false;
+    }
+    if (!right)
+        wrong(check, "after the next writer: %s", text);
+    if (right && seals)
+        right = lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error) == LX_OK ||
+                unexpected(check, "verification after the next writer's seal", &error);
+    content_free(&content);
+    lx_dataset_close(dataset);
+    return right;
+}
+
+/** Which candidate a writer has opened. */
+static bool check_opened(struct check *check, lx_writer *writer)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    uint64_t length = lx_writer_get_length(writer);
+    size_t found = check->found;
+    if (check->absent) {
+        check->found = 0; /* made anew */
+        return length == 0 || wrong(check, "a new dataset has records");
+    }
+    /* The cache was lost and the boot was not: what a writer keeps is for it to find out. */
+    if (check->crash == CRASH_CACHE || dice_once_in(check->dice, 4)) {
+        if (open_reader(check, false, &dataset, &error) != LX_OK)
+            return unexpected(check, "a reader beside the next writer", &error);
+        bool right = identify(check, dataset, check->history->durable);
+        lx_dataset_close(dataset);
+        if (!right)
+            return false;
+    }
+    if ((check->crash == CRASH_CACHE || check->found == found) &&
+        length == check->history->list[check->found].version.length)
+        return true;
+    return wrong(check, "a writer finds %llu records, which are not those of a reader",
+                 (unsigned long long)length);
+}
+
+bool check_writer(struct check *check)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_status status = LX_OK;
+    if (check->history->removing) {
+        check->absent = true;
+        status = lx_dataset_remove(check->path, &error);
+        if (status != LX_OK && status != LX_ERR_NOT_FOUND)
+            return unexpected(check, "an interrupted removal is not taken up", &error);
+        lx_error_clear(&error);
+    }
+    status = open_writer(check, &writer, &error);
+    if (status == LX_ERR_STATE && check->history->sealing) {
+        if (check->crash == CRASH_CACHE ? !check_reader(check) : dice_once_in(check->dice, 2))
+            return check->crash != CRASH_CACHE;
+        lx_error_clear(&error);
+        status = lx_dataset_unseal(check->path, &error);
+        if (status == LX_OK)
+            status = open_writer(check, &writer, &error);
+    }
+    if (status != LX_OK)
+        return unexpected(check, "a writer", &error);
+    if (!check_opened(check, writer)) {
+        lx_writer_close(writer, NULL);
+        return false;
+    }
+    struct version now = {0};
+    bool seals = dice_once_in(check->dice, 8);
+    version_set(&now, &check->history->list[check->found].version);
+    bool right = go_on(check, writer, &now, seals) && check_result(check, &now, seals);
+    version_free(&now);
+    return right;
+}

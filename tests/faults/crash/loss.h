@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief What of a disk is left after a crash: an image, which is files and directories.
+ */
+#ifndef LX_TESTS_FAULTS_CRASH_LOSS_H
+#define LX_TESTS_FAULTS_CRASH_LOSS_H
+
+#include "disk.h"
+
+struct image_file {
+    char path[TRACE_PATH];
+    bool directory;
+    struct bytes bytes;
+};
+
+/** A directory stands before what is in it. */
+struct image {
+    struct image_file *files;
+    size_t count;
+    size_t capacity;
+};
+
+void image_free(struct image *image);
+
+/** All that processes see: the end of a process. */
+void loss_none(const struct disk *disk, struct image *image);
+
+/**
+ * A loss of power: of the changes that are not durable, writes and entries, a random part is left.
+ * Writes are torn at multiples of 1, 8, 512 or 4096 bytes.
+ */
+void loss_of_power(const struct disk *disk, struct dice *dice, struct image *image);
+
+#endif

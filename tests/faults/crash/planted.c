@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* That the crash test finds what it is for: with each planted fault, some state must be wrong. */
+#define LX_PLANTED_FAULTS 1
+#include "zrecord/fault.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "explore.h"
+
+/* Automake takes this for a test that could not be made. */
+#define SKIPPED 77
+
+/* Most faults need a certain job, and are then found soon: so jobs are looked at less closely. */
+#define THIN 4
+
+enum lx__fault lx__fault;
+
+struct planted {
+    enum lx__fault fault;
+    const char *name;
+    const char *what;
+};
+
+#define PLANTED(name, what) {LX__FAULT_##name, #name, what},
+static const struct planted list[] = {LX__FAULTS(PLANTED)};
+
+/** Without a fault, but with the small limits that are compiled in with them, nothing is found. */
+static enum recording try_none(uint64_t seed, uint64_t states, bool *right)
+{
+    struct exploration exploration = {
+        .seed = seed, .states = states, .keeps = true, .thin = THIN};
+    enum recording recording = explore(&exploration);
+    *right = !exploration.wrong;
+    if (recording == RECORDING_REFUSED)
+        printf("skipped: %s\n", exploration.why);
+    else
+        printf("%-21s %6" PRIu64 " states, %s %s\n", "(none)", exploration.done,
+               exploration.wrong ? exploration.name : "none is wrong", exploration.why);
+    fflush(stdout);
+    return recording;
+}
+
+static enum recording try(const struct planted *planted, uint64_t seed, bool *found)
+{
+    struct exploration exploration = {.seed = seed, .states = CRASH_STATES, .thin = THIN};
+    lx__fault = planted->fault;
+    enum recording recording = explore(&exploration);
+    *found = exploration.wrong;
+    if (recording == RECORDING_REFUSED)
+        printf("skipped: %s\n", exploration.why);
+    else if (*found)
+        printf("%-21s %6" PRIu64 " states, %s: %.150s\n", planted->name, exploration.done,
+               exploration.name, exploration.why);
+    else
+        printf("%-21s not found in %" PRIu64 " states: %s\n", planted->name, exploration.done,
+               planted->what);
+    fflush(stdout);
+    return recording;
+}
+
+/** planted [SEED [NAME [STATES]]]; the name none is that of no fault. */
+int main(int count, char **arguments)
+{
+    unsigned found = 0, missed = 0;
+    uint64_t seed = count > 1 ? strtoull(arguments[1], NULL, 10) : 1;
+    bool right = true;
+    uint64_t states = count > 3 ? strtoull(arguments[3], NULL, 10) : CRASH_STATES / 4;
+    if ((count <= 2 || strcmp(arguments[2], "none") == 0) &&
+        try_none(seed, states, &right) == RECORDING_REFUSED)
+        return SKIPPED;
+    found += right;
+    missed += !right;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        bool this_one;
+        if (count > 2 && strcmp(arguments[2], list[i].name) != 0)
+            continue;
+        if (try(&list[i], seed, &this_one) == RECORDING_REFUSED)
+            return SKIPPED;
+        found += this_one;
+        missed += !this_one;
+    }
+    printf("# planted faults: %u passed, %u failed, 0 skipped\n", found, missed);
+    return missed == 0 && found != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Runs a job in a child process and records, with ptrace, what it does to files: from
+ * outside the library, whatever way it may find to write.
+ */
+#ifndef LX_TESTS_FAULTS_CRASH_RECORDER_H
+#define LX_TESTS_FAULTS_CRASH_RECORDER_H
+
+#include "trace.h"
+
+enum recording {
+    RECORDED,
+    RECORDING_REFUSED, /**< The system lets nobody trace: nothing is known. */
+    RECORDING_FAILED   /**< The job failed, or did what the trace cannot tell. */
+};
+
+/**
+ * Runs @p job in a child. Calls that concern files happen one at a time, in the order of the trace.
+ *
+ * @param root  The directory whose changes are recorded; an absolute path without links.
+ * @param job   Returns the child's exit status; it may start threads. Its end does not run what
+ *              atexit() has.
+ * @param why   What was wrong, unless it returns RECORDED.
+ */
+enum recording record(const char *root, int (*job)(void *), void *user, struct trace *trace,
+                      char *why, size_t size);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* What check-disks.sh has done on file systems of its own:
+ *   disks fill DIR          a dataset on a disk that becomes full, and has room again
+ *   disks leave DIR         a dataset as a kill leaves it
+ *   disks read DIR COUNT    that one, where nothing can be written
+ *   disks write DIR SEED    commits for ever, and tells of each that is durable
+ *   disks check DIR COUNT   what is there after a loss of power: as many records at least */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "plain.h"
+
+/* Records of a commit while the disk fills, and bytes that are left to them. */
+#define COMMIT_RECORDS 200
+#define ROOM ((off_t)6 << 20)
+#define LEFT_RECORDS 100
+
+static char path[4096], ballast[4200];
+static struct plain plain;
+
+static _Noreturn void fail(const char *what, const lx_error *error)
+{
+    char text[900] = "";
+    if (error != NULL)
+        lx_error_describe(error, text, sizeof text);
+    printf("%s%s%s\n", what, error != NULL ? ": " : "", text);
+    exit(EXIT_FAILURE);
+}
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != LX_OK)                                                                       \
+            fail(#call, &error);                                                                   \
+    } while (0)
+
+static lx_writer_options *make_options(lx_durability durability)
+{
+    lx_writer_options *options = need(lx_writer_options_new());
+    if (lx_writer_options_set_durability(options, durability, NULL) != LX_OK)
+        give_up("options");
+    return options;
+}
+
+static lx_status create(const char *where, lx_durability durability, lx_writer **writer,
+                        lx_error *error)
+{
+    lx_schema *schema = need(plain_schema(&plain));
+    lx_writer_options *options = make_options(durability);
+    lx_status status = lx_writer_create(where, schema, options, writer, error);
+    lx_writer_options_free(options);
+    lx_schema_free(schema);
+    return status;
+}
+
+static lx_status extend(lx_writer *writer, uint64_t count, lx_error *error)
+{
+    lx_values columns[PLAIN_COLUMNS];
+    uint64_t first = plain.count;
+    for (uint64_t i = 0; i < count; i++) {
+        struct plain_record record = plain_make(&plain, (uint32_t)plain.count + 1);
+        plain_append(&plain, &record);
+    }
+    plain_columns(&plain, first, count, columns);
+    lx_status status = lx_writer_extend(writer, count, columns, NULL, error);
+    plain_columns_free(&plain, columns);
+    return status;
+}
+
+/** What there is, is right, @p least records of it at least; returns how many there are. */
+static uint64_t check(uint64_t least)
+{
+    char why[600];
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    OK(lx_dataset_open(path, NULL, &dataset, &error));
+    uint64_t length = lx_dataset_get_length(dataset);
+    if (length < least)
+        fail("records are lost that were committed", NULL);
+    while (plain.count < length) {
+        struct plain_record record = plain_make(&plain, (uint32_t)plain.count + 1);
+        plain_append(&plain, &record);
+    }
+    plain.count = length;
+    if (!plain_check(&plain, dataset, why, sizeof why))
+        fail(why, NULL);
+    OK(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
+    lx_dataset_close(dataset);
+    return length;
+}
+
+/* ---- a full disk */
+
+static void take_all_room(void)
+{
+    static const char block[65536];
+    int fd = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    off_t size = 0;
+    ssize_t moved;
+    if (fd == -1)
+        give_up(ballast);
+    while ((moved = write(fd, block, sizeof block)) > 0)
+        size += moved;
+    if (errno != ENOSPC || ftruncate(fd, size > ROOM ? size - ROOM : 0) == -1)
+        give_up(ballast);
+    (void)fsync(fd);
+    close(fd);
+}
+
+static void expect_full(lx_status status, const lx_error *error)
+{
+    if (status != LX_ERR_POISONED && (status != LX_ERR_IO || error->errnum != ENOSPC))
+        fail("a full disk is told of in another way", error);
+    if (error->message[0] == '\0')
+        fail("a full disk is not told of", NULL);
+}
+
+/** A rollback, or where a sync has failed another writer, finds what was committed. */
+static lx_writer *go_back(lx_writer *writer, lx_status failure, uint64_t committed)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer_options *options = make_options(LX_DURABILITY_FULL);
+    if (failure == LX_ERR_POISONED) {
+        if (lx_writer_close(writer, NULL) == LX_OK)
+            fail("a poisoned writer was closed as if nothing were", NULL);
+        writer = NULL;
+        lx_status status = lx_writer_open(path, options, &writer, &error);
+        if (status != LX_OK)
+            expect_full(status, &error);
+    } else {
+        OK(lx_writer_rollback(writer, &error));
+    }
+    lx_writer_options_free(options);
+    uint64_t length = check(committed);
+    if (writer != NULL && lx_writer_get_length(writer) != length)
+        fail("the writer has another length than a reader", NULL);
+    return writer;
+}
+
+static uint64_t fill_up(lx_writer **writer, uint64_t committed)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_status status = LX_OK;
+    for (int commits = 0; status == LX_OK; commits++) {
+        status = extend(*writer, COMMIT_RECORDS, &error);
+        if (status == LX_OK)
+            status = lx_writer_commit(*writer, &error);
+        if (status == LX_OK)
+            committed = plain.count;
+        if (commits > 100000)
+            fail("the disk does not become full", NULL);
+    }
+    expect_full(status, &error);
+    *writer = go_back(*writer, status, committed);
+    return plain.count;
+}
+
+static void fill(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer, *other;
+    char second[4200];
+    OK(create(path, LX_DURABILITY_FULL, &writer, &error));
+    OK(extend(writer, COMMIT_RECORDS, &error));
+    OK(lx_writer_commit(writer, &error));
+    take_all_room();
+    uint64_t committed = fill_up(&writer, COMMIT_RECORDS);
+    if (writer != NULL) /* and again, with what a rollback has given back */
+        committed = fill_up(&writer, committed);
+    snprintf(second, sizeof second, "%s-second", path);
+    lx_status status = create(second, LX_DURABILITY_FULL, &other, &error);
+    if (status == LX_OK) {
+        OK(lx_writer_close(other, &error));
+    } else {
+        expect_full(status == LX_ERR_POISONED ? LX_ERR_IO : status, &error);
+    }
+    if (unlink(ballast) == -1)
+        give_up(ballast);
+    lx_error_clear(&error);
+    if (status != LX_OK) {
+        OK(create(second, LX_DURABILITY_FULL, &other, &error));
+        OK(lx_writer_close(other, &error));
+    }
+    if (writer == NULL)
+        OK(lx_writer_open(path, NULL, &writer, &error));
+    OK(extend(writer, COMMIT_RECORDS, &error));
+    OK(lx_writer_commit(writer, &error));
+    OK(lx_writer_seal(writer, &error));
+    OK(lx_writer_close(writer, &error));
+    if (check(committed) != committed + COMMIT_RECORDS)
+        fail("there are other records than those that were committed", NULL);
+}
+
+/* ---- where nothing can be written */
+
+/** Frames that are not synced, and a torn one: the next writer has something to do. */
+static void leave(void)
+{
+    char log[4200];
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        lx_error error = LX_ERROR_INIT;
+        lx_writer *writer;
+        OK(create(path, LX_DURABILITY_NONE, &writer, &error));
+        for (int i = 0; i < LEFT_RECORDS; i++) {
+            OK(extend(writer, 1, &error));
+            OK(lx_writer_commit(writer, &error));
+        }
+        _exit(EXIT_SUCCESS);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0)
+        fail("a writer that ends", NULL);
+    snprintf(log, sizeof log, "%s/LOG", path);
+    int fd = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (fd == -1 || write(fd, "LXLF", 4) != 4)
+        give_up(log);
+    close(fd);
+}
+
+static void read_only(uint64_t count)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    if (check(count) != count)
+        fail("there are other records than those that were committed", NULL);
+    if (lx_writer_open(path, NULL, &writer, &error) != LX_ERR_IO || error.errnum != EROFS)
+        fail("a writer is not refused", &error);
+}
+
+/* ---- losses of power */
+
+/** Each number that is told is of records that are durable. Between, some that may be lost. */
+static void write_for_ever(uint64_t seed)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct dice dice = {seed};
+    lx_writer *writer;
+    lx_durability durability = seed % 2 == 0 ? LX_DURABILITY_FULL : LX_DURABILITY_NONE;
+    OK(create(path, durability, &writer, &error));
+    printf("0\n");
+    fflush(stdout);
+    for (;;) {
+        OK(extend(writer, 1 + dice_below(&dice, 40), &error));
+        OK(lx_writer_commit(writer, &error));
+        bool durable = durability == LX_DURABILITY_FULL || dice_once_in(&dice, 6);
+        if (durable && durability != LX_DURABILITY_FULL)
+            OK(lx_writer_sync(writer, &error));
+        if (!durable)
+            continue;
+        printf("%" PRIu64 "\n", plain.count);
+        fflush(stdout);
+    }
+}
+
+static void check_after(uint64_t least)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    uint64_t length = check(least);
+    OK(lx_writer_open(path, NULL, &writer, &error));
+    if (lx_writer_get_length(writer) != length)
+        fail("a writer finds another length than a reader", NULL);
+    OK(extend(writer, 10, &error));
+    OK(lx_writer_close(writer, &error));
+    (void)check(length + 10);
+    printf("%" PRIu64 " records, %" PRIu64 " of them durable\n", length, least);
+}
+
+int main(int count, char **arguments)
+{
+    const char *what = count > 2 ? arguments[1] : "";
+    uint64_t number = count > 3 ? strtoull(arguments[3], NULL, 10) : 0;
+    if (count > 2) {
+        snprintf(path, sizeof path, "%s/data", arguments[2]);
+        snprintf(ballast, sizeof ballast, "%s/ballast", arguments[2]);
+    }
+    plain_init(&plain, PLAIN_KINDS);
+    if (strcmp(what, "fill") == 0)
+        fill();
+    else if (strcmp(what, "leave") == 0)
+        leave();
+    else if (strcmp(what, "read") == 0)
+        read_only(number);
+    else if (strcmp(what, "write") == 0)
+        write_for_ever(number);
+    else if (strcmp(what, "check") == 0)
+        check_after(number);
+    else
+        return 2;
+    return EXIT_SUCCESS;
+}

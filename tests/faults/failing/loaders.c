@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of loaders over all kinds of sources: each batch that is handed out is right. */
+#include "scenario.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <loaderx/loader.h>
+
+/* Records of the sources that are no dataset. */
+#define LENGTH 96
+#define BATCH 16
+/* Steps of next in a scenario at most: a batch that fails is passed over. */
+#define STEPS 20
+
+/* ---- sources */
+
+static void must_write(const char *path, const void *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd == -1 || write(fd, data, size) != (ssize_t)size)
+        give_up(path);
+    close(fd);
+}
+
+/** A dataset, and beside it an array of the numbers 0, 1, 2 .. as PATH.npy. */
+static void prepare_sources(const char *path, struct plain *plain)
+{
+    static const char header[] = "{'descr': '<i8', 'fortran_order': False, 'shape': (96,), }\n";
+    char name[4300];
+    uint8_t bytes[10 + sizeof header - 1 + LENGTH * 8] = "\x93NUMPY\x01";
+    bytes[8] = sizeof header - 1;
+    memcpy(bytes + 10, header, sizeof header - 1);
+    for (size_t i = 0; i < LENGTH; i++)
+        bytes[10 + sizeof header - 1 + i * 8] = (uint8_t)i;
+    snprintf(name, sizeof name, "%s.npy", path);
+    must_write(name, bytes, sizeof bytes);
+    prepare_dataset(path, plain, LENGTH, 20);
+}
+
+static lx_status fill_numbers(void *user, const uint64_t *indices, size_t count,
+                              const lx_target *targets, lx_error *error)
+{
+    (void)user, (void)error;
+    for (size_t i = 0; targets[0].data != NULL && i < count; i++)
+        memcpy((uint8_t *)targets[0].data + i * targets[0].stride, &indices[i], 8);
+    return LX_OK;
+}
+
+static lx_source *open_npy(struct run *run)
+{
+    char name[4300];
+    lx_source *source;
+    snprintf(name, sizeof name, "%s.npy", run->path);
+    return TRY(run, lx_source_open_npy(name, &source, &run->error)) ? source : NULL;
+}
+
+static lx_source *open_own(struct run *run)
+{
+    static const lx_source_functions functions = {sizeof functions, fill_numbers, NULL};
+    static const lx_column_info column = {.name = "number", .dtype = LX_UINT64};
+    lx_source *source;
+    return TRY(run, lx_source_new(&functions, NULL, LENGTH, &column, 1, "numbers", &source,
+                                  &run->error))
+               ? source
+               : NULL;
+}
+
+static lx_source *open_dataset(struct run *run)
+{
+    lx_source *source;
+    return TRY(run, lx_source_open(run->path, NULL, &source, &run->error)) ? source : NULL;
+}
+
+/** The three side by side. */
+static lx_source *open_zip(struct run *run)
+{
+    lx_source *parts[] = {open_dataset(run), open_npy(run), open_own(run)}, *source = NULL;
+    static const char *const names[] = {NULL, "array", NULL};
+    if (parts[0] == NULL || parts[1] == NULL || parts[2] == NULL ||
+        !TRY(run, lx_source_zip(parts, names, 3, &source, &run->error)))
+        source = NULL;
+    for (size_t i = 0; i < 3; i++)
+        lx_source_unref(parts[i]);
+    return source;
+}
+
+/* ---- batches */
+
+static void check_numbers(struct run *run, const lx_batch *batch, const char *name)
+{
+    const lx_column *column = lx_batch_get_column(batch, name);
+    const uint64_t *indices = lx_batch_get_indices(batch);
+    for (uint64_t i = 0; column != NULL && i < column->rows; i++)
+        if (memcmp((const uint8_t *)column->data + i * 8, &indices[i], 8) != 0)
+            run_fail(run, "row %llu of column %s is wrong", (unsigned long long)i, name);
+}
+
+static void check_field(struct run *run, const lx_batch *batch, enum plain_kind kind)
+{
+    uint8_t memory[PLAIN_VALUE];
+    const lx_column *column = lx_batch_get_column(batch, run->pending.columns[kind].name);
+    const uint64_t *indices = lx_batch_get_indices(batch);
+    for (uint64_t i = 0; column != NULL && i < column->rows; i++) {
+        const struct plain_record *record = &run->pending.records[indices[i]];
+        memset(memory, 0, 16);
+        (void)plain_value(kind, record->tokens[kind], memory);
+        if (memcmp((const uint8_t *)column->data + i * column->size, memory,
+                   (size_t)column->size) != 0)
+            run_fail(run, "row %llu of column %s is wrong", (unsigned long long)i, column->name);
+    }
+}
+
+static bool next(struct run *run, lx_loader *loader, lx_status *status)
+{
+    lx_batch *batch = NULL;
+    *status = lx_loader_next(loader, &batch, &run->error);
+    if (!run_took(run, "lx_loader_next(&error)", *status) || *status == LX_END)
+        return false;
+    check_numbers(run, batch, "data");
+    check_numbers(run, batch, "array");
+    check_numbers(run, batch, "number");
+    check_field(run, batch, PLAIN_IMAGE);
+    check_field(run, batch, PLAIN_LABEL);
+    lx_batch_release(batch);
+    return true;
+}
+
+static void take_some(struct run *run, lx_loader *loader, int count)
+{
+    lx_status status = LX_OK;
+    for (int i = 0; i < count && status != LX_END; i++)
+        (void)next(run, loader, &status);
+}
+
+/** Where it was, a loader can be again. */
+static void save_and_restore(struct run *run, lx_loader *loader)
+{
+    char text[4096];
+    size_t length;
+    uint64_t position = lx_loader_tell(loader);
+    if (!TRY(run, lx_loader_save(loader, text, sizeof text, &length, &run->error)))
+        return;
+    if (TRY(run, lx_loader_seek(loader, 3 * BATCH, &run->error)) &&
+        lx_loader_tell(loader) != 3 * BATCH)
+        run_fail(run, "a seek ended elsewhere");
+    take_some(run, loader, 1);
+    if (TRY(run, lx_loader_restore(loader, text, &run->error)) &&
+        lx_loader_tell(loader) != position)
+        run_fail(run, "it was restored to another place");
+}
+
+static lx_status look_at(lx_batch *batch, void *user, lx_error *error)
+{
+    (void)user, (void)error;
+    return lx_batch_get_rows(batch) == BATCH ? LX_OK : LX_ERR_CALLBACK;
+}
+
+static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threads)
+{
+    static const char *const fields[] = {"image", "label"};
+    lx_loader_options *options;
+    lx_loader *loader = NULL;
+    if (!TRY_NEW(run, options, lx_loader_options_new()))
+        return NULL;
+    bool dataset = lx_source_get_column_count(source) == PLAIN_KINDS;
+    if (!TRY(run, lx_loader_options_set_batch_size(options, BATCH, &run->error)) ||
+        !TRY(run, lx_loader_options_set_shuffle(options, 7, &run->error)) ||
+        !TRY(run, lx_loader_options_set_epochs(options, 1, &run->error)) ||
+        !TRY(run, lx_loader_options_set_threads(options, threads, &run->error)) ||
+        !TRY(run, lx_loader_options_set_damage(options, LX_DAMAGE_RAISE, &run->error)) ||
+        !TRY(run, lx_loader_options_set_transform(options, threads != 0 ? look_at : NULL,
+                                                  NULL, &run->error)) ||
+        (dataset &&
+         !TRY(run, lx_loader_options_set_fields(options, fields, 2, &run->error))) ||
+        !TRY(run, lx_loader_open(source, options, &loader, &run->error)))
+        loader = NULL;
+    lx_loader_options_free(options);
+    return loader;
+}
+
+static void load(struct run *run, lx_source *source, uint32_t threads)
+{
+    if (source == NULL)
+        return;
+    lx_loader *loader = open_loader(run, source, threads);
+    lx_source_unref(source);
+    if (loader == NULL)
+        return;
+    take_some(run, loader, 2);
+    save_and_restore(run, loader);
+    take_some(run, loader, STEPS);
+    lx_loader_continue(loader);
+    take_some(run, loader, 1);
+    lx_loader_cancel(loader);
+    lx_loader_close(loader);
+}
+
+/** A column of varying size is no column of a loader: only the others are asked for. */
+static lx_source *open_columns(struct run *run)
+{
+    lx_source *parts[] = {open_npy(run), open_own(run)}, *source = NULL;
+    if (parts[0] == NULL || parts[1] == NULL ||
+        !TRY(run, lx_source_zip(parts, NULL, 2, &source, &run->error)))
+        source = NULL;
+    lx_source_unref(parts[0]);
+    lx_source_unref(parts[1]);
+    return source;
+}
+
+static void load_dataset(struct run *run)
+{
+    load(run, open_dataset(run), 0);
+}
+
+static void load_dataset_by_threads(struct run *run)
+{
+    load(run, open_dataset(run), 2);
+}
+
+static void load_columns(struct run *run)
+{
+    load(run, open_columns(run), 0);
+}
+
+static void load_columns_by_threads(struct run *run)
+{
+    load(run, open_columns(run), 2);
+}
+
+/** Without a loader. */
+static void fill(struct run *run)
+{
+    uint64_t indices[BATCH], numbers[3][BATCH * 2];
+    lx_dataset *dataset;
+    lx_source *source = open_zip(run);
+    if (source != NULL) {
+        lx_target targets[PLAIN_KINDS + 2] = {{NULL, 0}};
+        for (size_t i = 0; i < 3; i++)
+            targets[i == 0 ? PLAIN_LABEL : PLAIN_KINDS + i - 1] = (lx_target){numbers[i], 8};
+        for (uint64_t i = 0; i < BATCH; i++)
+            indices[i] = i * 5 % LENGTH;
+        if (TRY(run, lx_source_fill(source, indices, BATCH, targets, &run->error)) &&
+            memcmp(numbers[1], numbers[2], BATCH * 8) != 0)
+            run_fail(run, "two columns that are equal are not");
+        lx_source_unref(source);
+    }
+    if (!TRY(run, lx_dataset_open(run->path, NULL, &dataset, &run->error)))
+        return;
+    if (TRY(run, lx_source_from_dataset(dataset, &source, &run->error)))
+        lx_source_unref(source);
+    lx_dataset_close(dataset);
+}
+
+const struct scenario loader_scenarios[] = {
+    {"load", prepare_sources, false, load_dataset},
+    {"load-threads", prepare_sources, false, load_dataset_by_threads},
+    {"load-columns", prepare_sources, false, load_columns},
+    {"load-columns-threads", prepare_sources, false, load_columns_by_threads},
+    {"fill", prepare_sources, false, fill},
+    {NULL, NULL, false, NULL},
+};

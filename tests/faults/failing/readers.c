@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of a reader: what it reads is right, or it says that it cannot. */
+#include "scenario.h"
+
+#include <unistd.h>
+
+#include "../tree.h"
+
+#define COUNT 40
+
+struct step {
+    const char *name;
+    void (*take)(struct run *run, lx_dataset *dataset);
+};
+
+/** Places all over the dataset, some of them twice. */
+static void choose(const struct run *run, uint64_t indices[COUNT])
+{
+    for (uint64_t i = 0; i < COUNT; i++)
+        indices[i] = run->pending.count != 0 ? i * 37 % run->pending.count : 0;
+}
+
+/** Whether a value that was read is the one that was written. */
+static void expect(struct run *run, size_t field, uint64_t index, const uint8_t *data,
+                   uint64_t size, bool present)
+{
+    uint8_t memory[PLAIN_VALUE];
+    lx_value right = plain_value(run->pending.columns[field].kind,
+                                 run->pending.records[index].tokens[field], memory);
+    if (present ? right.size == size && (size == 0 || memcmp(memory, data, (size_t)size) == 0)
+                : right.size == LX_NONE)
+        return;
+    run_fail(run, "record %llu of field %zu is wrong", (unsigned long long)index, field);
+}
+
+/* ---- steps */
+
+static void gather(struct run *run, lx_dataset *dataset)
+{
+    uint64_t indices[COUNT];
+    uint8_t out[COUNT * 12];
+    choose(run, indices);
+    for (size_t field = PLAIN_IMAGE; field <= PLAIN_LABEL; field++) {
+        uint64_t size = field == PLAIN_IMAGE ? 12 : 8;
+        if (!TRY(run, lx_dataset_gather(dataset, field, indices, COUNT, out, (size_t)size,
+                                        &run->error)))
+            continue;
+        for (size_t i = 0; i < COUNT; i++)
+            if (run->pending.records[indices[i]].tokens[field] != 0)
+                expect(run, field, indices[i], out + i * size, size, true);
+    }
+}
+
+static void gather_bytes(struct run *run, lx_dataset *dataset)
+{
+    uint64_t indices[COUNT], offsets[COUNT + 1];
+    uint8_t present[COUNT];
+    choose(run, indices);
+    for (size_t field = 0; field < PLAIN_KINDS; field++) {
+        if (!TRY(run, lx_dataset_measure(dataset, field, indices, COUNT, offsets, present,
+                                         &run->error)))
+            continue;
+        uint8_t *out = need(malloc((size_t)offsets[COUNT] + 1));
+        if (TRY(run, lx_dataset_gather_bytes(dataset, field, indices, COUNT, out, offsets,
+                                             &run->error)))
+            for (size_t i = 0; i < COUNT; i++)
+                expect(run, field, indices[i], out + offsets[i], offsets[i + 1] - offsets[i],
+                       present[i] != 0);
+        free(out);
+    }
+}
+
+static void view(struct run *run, lx_dataset *dataset)
+{
+    uint64_t indices[COUNT];
+    lx_slice slices[COUNT];
+    lx_view *view;
+    choose(run, indices);
+    if (!TRY(run, lx_dataset_view(dataset, PLAIN_BLOB, indices, COUNT, slices, &view,
+                                  &run->error)))
+        return;
+    for (size_t i = 0; i < COUNT; i++)
+        expect(run, PLAIN_BLOB, indices[i], slices[i].data, slices[i].size,
+               slices[i].data != NULL);
+    lx_view_release(view);
+}
+
+static void refresh(struct run *run, lx_dataset *dataset)
+{
+    bool changed;
+    TRY(run, lx_dataset_refresh(dataset, &changed, &run->error));
+}
+
+static void verify(struct run *run, lx_dataset *dataset)
+{
+    lx_verification result;
+    if (TRY(run, lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &run->error)) &&
+        (result.damages != 0 || result.records != run->pending.count))
+        run_fail(run, "verification looked at %llu records, and found damages",
+                 (unsigned long long)result.records);
+}
+
+static void stat_all(struct run *run, lx_dataset *dataset)
+{
+    lx_statistics totals;
+    lx_field_statistics fields[PLAIN_KINDS];
+    lx_chunk_info chunk;
+    lx_identity identity;
+    if (TRY(run, lx_dataset_stat(dataset, &totals, fields, &run->error)) &&
+        totals.length != run->pending.count)
+        run_fail(run, "stat tells of %llu records", (unsigned long long)totals.length);
+    TRY(run, lx_dataset_get_chunk(dataset, 0, &chunk));
+    lx_dataset_get_identity(dataset, &identity);
+    if (strcmp(lx_dataset_get_path(dataset), run->path) != 0)
+        run_fail(run, "the path is another");
+}
+
+static void find(struct run *run, lx_dataset *dataset)
+{
+    size_t position;
+    const lx_schema *schema = lx_dataset_get_schema(dataset);
+    if (TRY(run, lx_schema_find_field(schema, "blob", &position, &run->error)) &&
+        lx_schema_get_field(schema, position)->dtype != LX_BYTES)
+        run_fail(run, "the field is another");
+}
+
+static void pin(struct run *run, lx_dataset *dataset)
+{
+    lx_dataset *pinned;
+    if (!TRY(run, lx_dataset_pin(dataset, &pinned, &run->error)))
+        return;
+    gather(run, pinned);
+    lx_dataset_close(pinned);
+}
+
+static void wait_for(struct run *run, lx_dataset *dataset)
+{
+    TRY(run, lx_dataset_wait(dataset, run->pending.count, 0, &run->error));
+}
+
+static void probe(struct run *run, lx_dataset *dataset)
+{
+    uint64_t indices[COUNT];
+    uint8_t damaged[COUNT];
+    choose(run, indices);
+    if (!TRY(run, lx_dataset_probe(dataset, NULL, 0, indices, COUNT, damaged, &run->error)))
+        return;
+    for (size_t i = 0; i < COUNT; i++)
+        if (damaged[i])
+            run_fail(run, "record %llu is told to be damaged", (unsigned long long)indices[i]);
+}
+
+static void stat_chunks(struct run *run, lx_dataset *dataset)
+{
+    lx_chunk_info infos[8];
+    size_t count;
+    TRY(run, lx_dataset_stat_chunks(dataset, infos, 8, &count, &run->error));
+}
+
+/** Where a copy goes; what is there of the last run is taken away, unharmed. */
+static const char *beside(const struct run *run)
+{
+    static char path[4300];
+    snprintf(path, sizeof path, "%s-beside", run->path);
+    return path;
+}
+
+static void clear_beside(const struct run *run)
+{
+    inject_disarm();
+    if (access(beside(run), F_OK) == 0) {
+        tree_clear(beside(run));
+        (void)remove(beside(run));
+    }
+    inject_rearm();
+}
+
+static void backup(struct run *run, lx_dataset *dataset)
+{
+    char why[600];
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *copy;
+    bool made = TRY(run, lx_dataset_backup(dataset, beside(run), NULL, NULL, &run->error));
+    inject_disarm();
+    if (made) {
+        must(lx_dataset_open(beside(run), NULL, &copy, &error), "a backup", &error);
+        if (!plain_check(&run->pending, copy, why, sizeof why))
+            run_fail(run, "in a backup: %s", why);
+        lx_dataset_close(copy);
+    } else if (!run->fault.forever) {
+        must(lx_dataset_backup(dataset, beside(run), NULL, NULL, &error),
+             "another backup where one failed", &error);
+    }
+    inject_rearm();
+    clear_beside(run);
+}
+
+static void export_npy(struct run *run, lx_dataset *dataset)
+{
+    lx_export result;
+    if (TRY(run, lx_dataset_export_npy(dataset, PLAIN_LABEL, NULL, 0, beside(run), NULL, NULL,
+                                       &result, &run->error)) &&
+        result.records != run->pending.count)
+        run_fail(run, "%llu records were exported", (unsigned long long)result.records);
+    inject_disarm();
+    (void)remove(beside(run));
+    inject_rearm();
+}
+
+static void export_files(struct run *run, lx_dataset *dataset)
+{
+    uint64_t indices[COUNT];
+    lx_export result;
+    for (uint64_t i = 0; i < COUNT; i++)
+        indices[i] = i;
+    TRY(run, lx_dataset_export_files(dataset, PLAIN_TEXT, indices, COUNT, beside(run), ".txt",
+                                     NULL, NULL, &result, &run->error));
+    clear_beside(run);
+}
+
+/** A new public function of a dataset is a step here. */
+static const struct step steps[] = {
+    {"gather", gather}, {"gather_bytes", gather_bytes}, {"view", view},   {"refresh", refresh},
+    {"verify", verify}, {"stat", stat_all},             {"find", find},   {"refresh", refresh},
+    {"pin", pin},       {"wait", wait_for},             {"probe", probe}, {"stat", stat_chunks},
+};
+
+/** One that makes files is a step here. */
+static const struct step copies[] = {
+    {"backup", backup}, {"export_npy", export_npy}, {"export_files", export_files},
+};
+
+/* ---- the scenarios */
+
+static lx_dataset *open_as(struct run *run, lx_verify verification, bool durable,
+                           lx_executor *executor)
+{
+    lx_dataset *dataset = NULL;
+    lx_dataset_options *options;
+    if (!TRY_NEW(run, options, lx_dataset_options_new()))
+        return NULL;
+    if (!TRY(run, lx_dataset_options_set_verify(options, verification, &run->error)) ||
+        !TRY(run, lx_dataset_options_set_durable(options, durable, &run->error)) ||
+        !TRY(run, lx_dataset_options_set_damage(options, LX_DAMAGE_RAISE, &run->error)) ||
+        !TRY(run, lx_dataset_options_set_live(options, verification == LX_VERIFY_NEVER,
+                                              &run->error)) ||
+        !TRY(run, lx_dataset_options_set_executor(options, executor, &run->error)) ||
+        !TRY(run, lx_dataset_open(run->path, options, &dataset, &run->error)))
+        dataset = NULL;
+    lx_dataset_options_free(options);
+    return dataset;
+}
+
+static void take_steps(struct run *run, lx_dataset *dataset)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        steps[i].take(run, dataset);
+}
+
+static void read_first(struct run *run)
+{
+    lx_dataset *dataset = open_as(run, LX_VERIFY_FIRST, false, NULL);
+    if (dataset == NULL)
+        return;
+    take_steps(run, dataset);
+    lx_dataset_close(dataset);
+}
+
+/** Each call looks for the newest commit. */
+static void read_live(struct run *run)
+{
+    lx_dataset *dataset = open_as(run, LX_VERIFY_NEVER, false, NULL);
+    if (dataset == NULL)
+        return;
+    take_steps(run, dataset);
+    lx_dataset_close(dataset);
+}
+
+static void make_copies(struct run *run)
+{
+    lx_dataset *dataset = open_as(run, LX_VERIFY_FIRST, false, NULL);
+    if (dataset == NULL)
+        return;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+        copies[i].take(run, dataset);
+    lx_dataset_close(dataset);
+}
+
+static void read_always(struct run *run)
+{
+    lx_executor *executor;
+    if (!TRY(run, lx_executor_open(NULL, &executor, &run->error)))
+        return;
+    lx_dataset *dataset = open_as(run, LX_VERIFY_ALWAYS, true, executor);
+    if (dataset != NULL) {
+        take_steps(run, dataset);
+        lx_dataset_close(dataset);
+    }
+    lx_executor_unref(executor);
+}
+
+/** Commits of somebody else, to whom nothing happens. */
+static void append_unharmed(struct run *run, uint64_t count)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    inject_disarm();
+    must(lx_writer_open(run->path, NULL, &writer, &error), "a writer beside", &error);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct plain_record *record = run_make(run);
+        must(lx_writer_append(writer, plain_values(&run->pending, record), NULL, &error),
+             "append beside", &error);
+    }
+    must(lx_writer_close(writer, &error), "close beside", &error);
+    run_may_commit(run);
+    run_has_committed(run);
+    inject_rearm();
+}
+
+/** Refreshes to what was committed meanwhile: small commits, and tables that grow. After a failure
+ * the old state stays, and can be read. */
+static void read_beside(struct run *run)
+{
+    lx_dataset *dataset = open_as(run, LX_VERIFY_FIRST, false, NULL);
+    if (dataset == NULL)
+        return;
+    for (int i = 0; i < 3; i++) {
+        bool changed;
+        uint64_t length = lx_dataset_get_length(dataset);
+        append_unharmed(run, 20);
+        if (!TRY(run, lx_dataset_refresh(dataset, &changed, &run->error)) &&
+            lx_dataset_get_length(dataset) != length)
+            run_fail(run, "a refresh that failed changed the length");
+        struct plain whole = run->pending;
+        run->pending.count = lx_dataset_get_length(dataset);
+        gather(run, dataset);
+        gather_bytes(run, dataset);
+        run->pending.count = whole.count;
+    }
+    lx_dataset_close(dataset);
+}
+
+static void prepare_some(const char *path, struct plain *plain)
+{
+    prepare_dataset(path, plain, 90, 30);
+}
+
+static void prepare_closed(const char *path, struct plain *plain)
+{
+    prepare_sealed(path, plain, 90);
+}
+
+const struct scenario reader_scenarios[] = {
+    {"read", prepare_some, false, read_first},
+    {"read-always", prepare_some, false, read_always},
+    {"read-sealed", prepare_closed, false, read_first},
+    {"read-live", prepare_some, false, read_live},
+    {"read-beside", prepare_some, true, read_beside},
+    {"copies", prepare_some, false, make_copies},
+    {NULL, NULL, false, NULL},
+};

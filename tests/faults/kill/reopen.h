@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief How long a large dataset takes to be opened after its writer was killed.
+ */
+#ifndef LX_TESTS_FAULTS_KILL_REOPEN_H
+#define LX_TESTS_FAULTS_KILL_REOPEN_H
+
+#include "../support.h"
+
+#define REOPEN_RECORDS 1000000u
+
+/** Seconds, the least of some kills each. Other processes have no part in the processor's. */
+struct reopening {
+    double reader, writer;
+    double reader_processor, writer_processor;
+    uint64_t log; /**< Bytes of the log, the most of them. */
+};
+
+/** Makes a dataset at @p path, kills its writer under load a few times, opens it each time, and
+ * removes it. False, and the reason in @p why, if it cannot be opened or is not as it should be. */
+bool reopen_measure(const char *path, struct reopening *reopening, char *why, size_t size);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief A plain model in memory of what a dataset holds, and the comparison with a real one.
+ *
+ * A value is known by a number, its token: what its bytes are follows from the token and the kind
+ * of its column. The token 0 is a missing value.
+ */
+#ifndef LX_TESTS_FAULTS_PLAIN_H
+#define LX_TESTS_FAULTS_PLAIN_H
+
+#include <loaderx/zrecord.h>
+
+#include "support.h"
+
+/** Most columns of a model. */
+#define PLAIN_COLUMNS 6
+/** No value is longer. */
+#define PLAIN_VALUE ((size_t)6000)
+
+/** What the values of a column look like. */
+enum plain_kind {
+    PLAIN_IMAGE, /**< uint8 (3, 4), raw: in chunks. */
+    PLAIN_LABEL, /**< int64: in the table. */
+    PLAIN_TEXT,  /**< Bytes that shrink, flate: empty, in the table, or in chunks. */
+    PLAIN_BLOB,  /**< Bytes that do not, raw; now and then some thousands. */
+    PLAIN_KINDS
+};
+
+struct plain_column {
+    char name[LX_FIELD_NAME_MAX + 1];
+    enum plain_kind kind;
+    uint32_t id; /**< No other column has had it. */
+};
+
+struct plain_record {
+    uint32_t tokens[PLAIN_COLUMNS];
+};
+
+struct plain {
+    struct plain_column columns[PLAIN_COLUMNS];
+    size_t column_count;
+    uint32_t next_id;
+    struct plain_record *records;
+    uint64_t count;
+    size_t capacity;
+};
+
+/** Without records; a column of each of the first @p columns kinds. */
+void plain_init(struct plain *plain, size_t columns);
+void plain_free(struct plain *plain);
+
+/** Makes @p to, which was initialized, equal to @p from. */
+void plain_set(struct plain *to, const struct plain *from);
+
+/** The schema of its columns, for lx_schema_free(); NULL when out of memory. */
+lx_schema *plain_schema(const struct plain *plain);
+
+/** What a column of a kind is in a schema. */
+struct plain_form {
+    lx_dtype dtype;
+    size_t ndim;
+    lx_compression compression;
+};
+
+extern const struct plain_form plain_forms[PLAIN_KINDS];
+extern const uint64_t plain_shape[2];
+
+/** Adds the column to a schema. */
+lx_status plain_add_to(lx_schema *schema, const struct plain_column *column, lx_error *error);
+
+/** The value of a token, its bytes in @p memory. */
+lx_value plain_value(enum plain_kind kind, uint32_t token, uint8_t memory[PLAIN_VALUE]);
+
+/** A record of values that no other number gives; some of them are missing. */
+struct plain_record plain_make(const struct plain *plain, uint32_t number);
+
+void plain_append(struct plain *plain, const struct plain_record *record);
+
+/** Takes the last record to the place of @p index; returns its old index, LX_NONE if it was it. */
+uint64_t plain_delete(struct plain *plain, uint64_t index);
+
+/** Changes of the schema: a new column is missing in all records. */
+void plain_add_column(struct plain *plain, const char *name, enum plain_kind kind);
+void plain_drop_column(struct plain *plain, size_t column);
+void plain_rename_column(struct plain *plain, size_t column, const char *name);
+
+/** Whether both hold the same. */
+bool plain_equals(const struct plain *a, const struct plain *b);
+
+/** A record as an append takes it; for one thread, valid until the next call. */
+const lx_value *plain_values(const struct plain *plain, const struct plain_record *record);
+
+/** Records from @p first on, @p count of them, as an extend takes them; for
+ * plain_columns_free(). */
+void plain_columns(const struct plain *plain, uint64_t first, uint64_t count,
+                   lx_values columns[PLAIN_COLUMNS]);
+void plain_columns_free(const struct plain *plain, lx_values columns[PLAIN_COLUMNS]);
+
+/** Reads the values @p indices of a column and compares them. False, and the reason in @p why, if
+ * one differs; a status that is none of a difference goes to @p status. */
+bool plain_check_values(const struct plain *plain, lx_dataset *dataset, size_t column,
+                        const uint64_t *indices, size_t count, lx_status *status, char *why,
+                        size_t size);
+
+/** Reads every value of a dataset and compares it. False, and the reason in @p why, if one differs
+ * or cannot be read. */
+bool plain_check(const struct plain *plain, lx_dataset *dataset, char *why, size_t size);
+
+#endif

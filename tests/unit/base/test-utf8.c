@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/utf8.h"
+
+#include "../unit.h"
+
+START_TEST(characters_are_those_of_rfc_3629)
+{
+    static const char *const good[] = {
+        "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+        "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
+    /* too long a form, half of a pair, too large, no first byte, cut off */
+    static const char *const bad[] = {
+        "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf", "\xed\xa0\x80",
+        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\x80", "\xc2", "\xe1\x80",
+        "\xf1\x80\x80", "\xc2 ", "\xe1\x80 "};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ck_assert_msg(lx__utf8_valid(good[i]), "good %zu", i);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!lx__utf8_valid(bad[i]), "bad %zu", i);
+}
+END_TEST
+
+START_TEST(a_text_is_valid_whole_or_not_at_all)
+{
+    ck_assert(lx__utf8_valid(""));
+    ck_assert(lx__utf8_valid("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"));
+    ck_assert(!lx__utf8_valid("gr\xfc\xdf"));
+    ck_assert(!lx__utf8_valid("cut \xe2\x82"));
+}
+END_TEST
+
+UNIT_MAIN("base/utf8", characters_are_those_of_rfc_3629, a_text_is_valid_whole_or_not_at_all)
