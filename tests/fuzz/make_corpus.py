@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Make the corpus of the fuzzers: small inputs from which an engine starts, and which run as a test.
+
+Beside the inputs made here, a folder of the corpus holds those that have found something, each
+named after what it found.
+
+    python3 tests/fuzz/make_corpus.py      # in the top folder
+"""
+
+import json
+import pathlib
+import random
+import struct
+import zlib
+
+HERE = pathlib.Path(__file__).parent
+GOLDENS = HERE.parent / 'data' / 'zrecord'
+CORPUS = HERE / 'corpus'
+LIMIT = 4096
+
+
+def put(fuzzer, name, data):
+    """Write one input, if it is small enough."""
+    if len(data) <= LIMIT:
+        folder = CORPUS / fuzzer
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+
+
+def meta():
+    for path in sorted(GOLDENS.glob('*/meta.json')):
+        put('meta', path.parent.name, json.dumps(json.loads(path.read_bytes())).encode())
+    good = json.loads((GOLDENS / 'one-field' / 'meta.json').read_bytes())
+    for name, change in {
+            'newer': {'format': [2, 0]}, 'feature': {'features': {'must': ['x'], 'may': []}},
+            'reals': {'a': [0.5, -1e-9, 1e300]},
+            'texts': {'a': '\u00fc\u20ac\U0001f600"\\\b\f\n\r\t'},
+            'deep': {'a': [[[[[[[[[[[[[[[]]]]]]]]]]]]]]]},
+            'deeper': {'a': [[[[[[[[[[[[[[[{}]]]]]]]]]]]]]]]},
+            'numbers': {'length': 2 ** 63 - 1, 'b': -2 ** 63}}.items():
+        put('meta', name, json.dumps({**good, **change}).encode())
+    text = json.dumps(good)
+    for name, change in {
+            'twice': text[:-1] + ', "length": 0}', 'bom': '\ufeff' + text, 'behind': text + '{}',
+            'nul': text.replace('uuid', 'u\\u0000id'), 'half': text.replace('uuid', '\\ud800'),
+            'large': text.replace(': 0', ': 9223372036854775808', 1), 'cut': text[:200],
+            'space': ' \t\r\n' + text + '\n'}.items():
+        put('meta', name, change.encode())
+
+
+def frame(sets=(), chunks=(), length=0, rows=0, flags=2):
+    """Return a frame without its CRC, which the fuzzer makes right."""
+    size = 64 + 16 * len(chunks) + 40 * len(sets) + 8
+    head = struct.pack('<4sIQQQIIIIQII', b'LXLF', size, 0, length, rows, len(chunks), len(sets), 0,
+                       flags, 0, 0, 4)
+    return head + b''.join(struct.pack('<IIQ', *chunk) for chunk in chunks) + \
+        b''.join(struct.pack('<IIQ24s', field, 0, index, words) for field, index, words in sets) + \
+        bytes(8)
+
+
+def inline(value):
+    """Return an entry and its check, of which the CRC is wrong."""
+    return struct.pack('<II8sII', 0xffffffff, len(value), value, len(value), 0)
+
+
+def log():
+    for path in sorted(GOLDENS.glob('*/LOG*')):
+        for options in (1, 15):
+            put('log', f'{path.parent.name}-{path.name}-{options}',
+                bytes([options]) + path.read_bytes()[:1500])
+    base = frame(flags=3)
+    append = [(field, 0, inline(b'12345678')) for field in range(4)]
+    for name, frames in {
+            'empty': base, 'rows': base + frame(rows=64, length=64),
+            'append': base + frame(append, length=1),
+            'append-not-synced': base + frame(append, length=1, flags=0),
+            'chunks': base + frame((), [(0, 1, 4096), (2, 9, 10)], rows=3, length=3),
+            'shrink': base + frame(rows=9, length=9) + frame(rows=9, length=2),
+            'fall': base + frame(rows=9, length=9) + frame(rows=3, length=2),
+            'unknown-field': base + frame([(9, 0, bytes(24))], length=1),
+            'many': base + b''.join(frame([(k % 4, k, inline(b'x' * (k % 9)))], length=k + 1)
+                                    for k in range(20)),
+            'void': base + frame(append, length=1) + frame(rows=1, length=1),
+            'torn': base + frame(append, length=1)[:70], 'nothing': b''}.items():
+        for options in (9, 79):
+            put('log', f'{name}-{options}', bytes([options]) + frames)
+
+
+def table():
+    generator = random.Random(5)
+    streams = [zlib.compress(b'again ' * count, 9)[2:-4] for count in (3, 40, 1000)]
+    for number in range(24):
+        rows = generator.choice((1, 2, 5))
+        chunk = b''.join(streams) + generator.randbytes(120)
+        words = b''
+        for field in range(4):
+            for _ in range(rows):
+                at, size = (0, len(streams[0])) if field == 2 else (generator.randrange(100), 12)
+                logical = generator.choice((18, 12, 8, 240, 2 ** 31))
+                words += generator.choice((
+                    bytes(24), inline(b'12345678'), inline(b''), inline(b'123'),
+                    struct.pack('<IIQII', 0, size, at, logical, 0),
+                    struct.pack('<IIQII', 0, 12, 4 * generator.randrange(20), 12, 0),
+                    struct.pack('<IIQII', generator.randrange(3), size, 2 ** 64 - 8, size, 0),
+                    generator.randbytes(24)))
+        options = number % 8 | (8 if number % 3 else 0) | (16 if number % 5 < 2 else 0)
+        put('table', f'rows-{number}', bytes([options, rows]) + words + chunk)
+    put('table', 'no-rows', bytes([8, 0]) + b'chunk')
+
+
+def inflate():
+    values = {'nothing': b'x', 'short': b'go, go, go, go!', 'run': b'a' * 5000,
+              'text': b'one two three four five six seven ' * 30,
+              'noise': random.Random(1).randbytes(700), 'mixed': bytes(range(256)) * 4}
+    for name, value in values.items():
+        for level in (0, 1, 9):
+            stream = zlib.compress(value, level)[2:-4]
+            for what, data, size in (('', stream, len(value)), ('-cut', stream[:-1], len(value)),
+                                     ('-more', stream + b'x', len(value)),
+                                     ('-long', stream, len(value) + 1),
+                                     ('-short', stream, len(value) - 1)):
+                if what == '' or level == 9:
+                    put('inflate', f'{name}-{level}{what}', size.to_bytes(3, 'little') + data)
+    put('inflate', 'bomb', (258 * 1000).to_bytes(3, 'little') +
+        zlib.compress(b'\0' * 258000, 9)[2:-4])
+    put('inflate', 'stored', b'\x05\0\0\x01\x05\0\xfa\xffstore')
+    put('inflate', 'no-final-block', b'\x05\0\0\x00\x05\0\xfa\xffstore')
+
+
+def programs(fuzzer, count, size, seed):
+    """Write bytes that mean something whatever they are."""
+    generator = random.Random(seed)
+    for number in range(count):
+        put(fuzzer, f'program-{number}', generator.randbytes(generator.randrange(size // 4, size)))
+
+
+def main():
+    meta()
+    log()
+    table()
+    inflate()
+    programs('python', 40, 200, 3)
+    programs('state', 40, 600, 4)
+
+
+if __name__ == '__main__':
+    main()
