@@ -227,7 +227,6 @@ static void leave_behind(lx_writer *writer, const char *stem)
     lx__old_files_add(&writer->old, false, name, writer->tables_since, end);
     lx__dict_name(stem, name);
     lx__old_files_add(&writer->old, false, name, 0, end);
-    lx__old_files_remove(writer);
 }
 
 static lx_status drop(lx_writer *writer, void *user, lx_error *error)

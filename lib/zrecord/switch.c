@@ -242,7 +242,7 @@ lx_status lx__switch_finish(lx__switch *self, lx_error *error)
     if (status != LX_OK)
         return status;
     adopt(self);
-    lx__old_files_remove(writer);
+    self->done = true;
     return LX_OK;
 }
 
@@ -272,7 +272,9 @@ static void remove_new(lx__switch *self)
 
 void lx__switch_end(lx__switch *self)
 {
-    if (!self->named)
+    if (self->done)
+        lx__old_files_remove(self->writer);
+    else if (!self->named)
         remove_new(self);
     lx__file_close(&self->log);
     lx__rows_close(&self->rows);

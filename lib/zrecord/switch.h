@@ -11,7 +11,7 @@
  *     lx__switch_make_tables()   and others, for what is new
  *     lx__switch_make_log()      if there is a new generation
  *     lx__switch_finish()        meta.json is replaced: the writer goes on with what is new
- *     lx__switch_end()           if it did not come to that, what was made is removed
+ *     lx__switch_end()           old files are removed; if it did not come to that, what was made
  */
 #ifndef LX_ZRECORD_SWITCH_H
 #define LX_ZRECORD_SWITCH_H
@@ -29,6 +29,7 @@ typedef struct lx__switch {
     uint32_t first_chunk; /**< Chunks from this on were made for it. */
     bool new_chunks;      /**< The old ones are left behind. */
     bool named;           /**< meta.json names what was made, or may do so. */
+    bool done;            /**< The writer has gone on with it. */
 } lx__switch;
 
 /** Gets ready: everything that the dataset is now, and no leftovers. End it in any case. */
@@ -44,7 +45,8 @@ lx_status lx__switch_make_log(lx__switch *self, const lx__changes *live, lx_erro
 
 /**
  * Names what was made in meta.json. New tables and chunks are durable already; their directories
- * need not be. On success the writer goes on with it, and old files are removed.
+ * need not be. On success the writer goes on with it. Old files wait for lx__switch_end(): only when
+ * the writer has its new schema, too, can it tell them from files of a field that was added.
  *
  * @retval LX_ERR_POISONED  A sync failed, or it is not known which meta.json is there. After any
  *                          other failure the old one is.
@@ -55,7 +57,7 @@ lx_status lx__switch_finish(lx__switch *self, lx_error *error);
  * second sync says means nothing: it is LX_ERR_POISONED, and @p error has LX_ERR_IO. */
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error);
 
-/** Removes what was made in vain, and forgets it. */
+/** Removes old files, or what was made in vain. */
 void lx__switch_end(lx__switch *self);
 
 /** Makes the tables in self->rows durable. */

@@ -238,6 +238,26 @@ START_TEST(tables_that_wait_are_spared_if_a_field_gets_their_name)
 }
 END_TEST
 
+/** What waits goes with the switch that adds the field; its own new tables must not go with it. */
+START_TEST(tables_that_wait_are_spared_by_the_switch_that_makes_them_anew)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 5, 0);
+    file_put("d/score.offset", "of an addition that was interrupted", 35);
+    file_put("d/score.check", "of an addition that was interrupted", 35);
+    lx_dataset *reader = open_dataset("d");
+    lx_writer *writer = records_reopen("d", NULL);
+    lx_dataset_close(reader); /* before the field is added */
+    unit_ok(lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, &error));
+    close_writer(writer);
+    ck_assert_uint_eq(file_size("d/score.offset"), 5 * 16);
+    ck_assert_uint_eq(file_size("d/score.check"), 5 * 8);
+    expect_dataset("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(readers_are_seen_in_a_range)
 {
     char *scratch = scratch_make();
@@ -271,4 +291,6 @@ UNIT_MAIN("zrecord/leftover", what_was_never_a_part_goes_at_once,
           files_of_fields_that_are_gone_wait_for_present_readers_too,
           files_of_others_are_left_alone, a_writer_knows_when_its_own_files_were_in_use,
           a_file_that_cannot_be_removed_waits,
-          tables_that_wait_are_spared_if_a_field_gets_their_name, readers_are_seen_in_a_range)
+          tables_that_wait_are_spared_if_a_field_gets_their_name,
+          tables_that_wait_are_spared_by_the_switch_that_makes_them_anew,
+          readers_are_seen_in_a_range)
