@@ -187,11 +187,11 @@ static PyObject *dataset_get_identity(PyObject *object, void *ignored)
 static PyObject *dataset_get_damaged(PyObject *object, void *ignored)
 {
     lxpy_dataset *self = (lxpy_dataset *)object;
-    lx_dataset_stats stats = {0};
+    lx_dataset_stats stats = {.damaged = self->damaged};
     (void)ignored;
     if (self->shown != NULL)
         lx_dataset_read_stats(self->shown->dataset, &stats);
-    return PyLong_FromUnsignedLongLong(self->damaged + stats.damaged);
+    return PyLong_FromUnsignedLongLong(stats.damaged);
 }
 
 static PyObject *dataset_get_live(PyObject *object, void *ignored)

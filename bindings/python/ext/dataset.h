@@ -22,7 +22,7 @@ typedef struct lxpy_dataset {
     lxpy_state *state;
     lxpy_handle *shown; /**< NULL once it is closed. */
     bool live;          /**< Each call shows the newest state. */
-    uint64_t damaged;   /**< What handles have counted that are closed. */
+    uint64_t damaged;   /**< What its handles had counted when one was closed last. */
     PyObject *path;
     lxpy_schema *schema;
 } lxpy_dataset;

@@ -15,12 +15,13 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset)
     return handle;
 }
 
-/** Closes a handle of the library's, and keeps what it has counted. */
+/** Closes a handle of the library's, and keeps what it has counted: with all others of the Dataset,
+ * which are its pins. */
 static void close_handle(lxpy_dataset *self, lx_dataset *dataset)
 {
     lx_dataset_stats stats;
     lx_dataset_read_stats(dataset, &stats);
-    self->damaged += stats.damaged;
+    self->damaged = stats.damaged;
     LXPY_WITHOUT_GIL(lx_dataset_close(dataset));
 }
 

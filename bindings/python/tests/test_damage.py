@@ -61,6 +61,22 @@ def test_zeros_read_as_if_missing(path):
             assert np.array_equal(views['data'][0], DATA[6]) and views['data'][1] is None
 
 
+@pytest.mark.parametrize('live', [False, True])
+def test_a_damage_is_counted_once(path, live):
+    with lx.open(path, live=live, on_damage='zeros') as dataset:
+        dataset.gather([7], ['data'])
+        assert dataset.damaged == 1
+        dataset.gather([8], ['data'])
+        assert dataset.damaged == 1
+        with lx.open(path, mode='a') as writer:
+            writer.append(data=DATA[0], text=b'', label=0)
+        assert dataset.refresh() or live
+        assert dataset.damaged == 1
+        dataset.gather([31], ['data'])
+        assert dataset.damaged == 2
+    assert dataset.damaged == 2
+
+
 def test_probe(path):
     bad = [i in BAD for i in range(N)]
     for options in ({}, {'verify': 'never'}, {'on_damage': 'zeros'}):
