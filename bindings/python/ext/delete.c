@@ -76,12 +76,37 @@ static void delete_piece(lx_writer *writer, const uint64_t *numbers, size_t coun
     }
 }
 
-static int delete_all(lxpy_writer *self, const lxpy_indices *indices, size_t last, uint64_t length,
-                      move *moves)
+/** Cuts off those that are the last records, and returns how many. Without the GIL. */
+static size_t cut_last(lx_writer *writer, const lxpy_indices *indices, lx_error *error)
+{
+    uint64_t length = lx_writer_get_length(writer);
+    size_t last = count_last(indices, length);
+    if (last != 0)
+        lx_writer_truncate(writer, length - last, error);
+    return last;
+}
+
+/** The same while no other thread is within: what one has appended since the indices were taken must
+ * not be cut off, too. */
+static int cut_last_alone(lxpy_writer *self, const lxpy_indices *indices, size_t *last)
 {
     lx_error error = LX_ERROR_INIT;
-    if (last != 0)
-        LXPY_WITHOUT_GIL(lx_writer_truncate(self->handle, length - last, &error));
+    if (lxpy_writer_enter_alone(self) < 0)
+        return -1;
+    int result = lxpy_writer_check_open(self);
+    if (result == 0)
+        LXPY_WITHOUT_GIL(*last = cut_last(self->handle, indices, &error));
+    lxpy_writer_leave_alone(self);
+    if (error.status == LX_OK)
+        return result;
+    lxpy_raise(self->state, &error);
+    return -1;
+}
+
+/** Deletes all but the first @p last of them. */
+static int delete_rest(lxpy_writer *self, const lxpy_indices *indices, size_t last, move *moves)
+{
+    lx_error error = LX_ERROR_INIT;
     for (size_t done = last; error.status == LX_OK && done < indices->count; done += PIECE) {
         size_t left = indices->count - done, now = left < PIECE ? left : PIECE;
         LXPY_WITHOUT_GIL(delete_piece(self->handle, indices->numbers + done, now,
@@ -130,14 +155,17 @@ static PyObject *moves_array(lxpy_state *state, const move *moves, size_t count)
 
 static PyObject *delete_indices(lxpy_writer *self, lxpy_indices *indices, uint64_t length)
 {
+    size_t last = 0;
     LXPY_WITHOUT_GIL(sort(indices));
-    size_t last = count_last(indices, length), count = indices->count - last;
+    if (count_last(indices, length) != 0 && cut_last_alone(self, indices, &last) < 0)
+        return NULL;
+    size_t count = indices->count - last;
     move *moves = PyMem_Calloc(count + 1, sizeof *moves);
     if (moves == NULL)
         return PyErr_NoMemory();
     PyObject *array = NULL;
     if (lxpy_writer_enter(self) == 0) {
-        int result = delete_all(self, indices, last, length, moves);
+        int result = delete_rest(self, indices, last, moves);
         lxpy_writer_leave(self);
         if (result == 0)
             array = moves_array(self->state, moves, join_moves(moves, count));

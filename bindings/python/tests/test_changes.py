@@ -195,6 +195,23 @@ def test_del_of_several(path):
     assert sorted(numbers(path)) == [0, 1, 18, 19]
 
 
+def test_what_is_appended_meanwhile_is_not_deleted(tmp_path):
+    """Another thread may append between the look at the length and the deletes."""
+    with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
+        class Last:
+            def __len__(self):
+                return 2
+
+            def __getitem__(self, i):
+                if i == 0:
+                    writer.append(x=100)
+                return range(8, 10)[i]
+
+        writer.extend(x=range(10))
+        assert writer.delete(Last()).tolist() == [[10, 8]]
+    assert numbers(tmp_path / 'd') == [0, 1, 2, 3, 4, 5, 6, 7, 100]
+
+
 # ---- truncate, copy
 
 
