@@ -109,10 +109,15 @@ static int find_fields(lxpy_given *g, lxpy_schema *schema, PyObject *named, lxpy
     return which == LXPY_ALL_FIELDS ? find_all(g) : find_some(g);
 }
 
-/** The value that was given for a field, borrowed. */
+/** The value that was given for a field, borrowed; NULL with an exception where a key that said it was
+ * the field's name no longer does. */
 static PyObject *value_of(const lxpy_given *g, size_t i)
 {
-    return PyDict_GetItemWithError(g->named, g->schema->fields[g->fields[i]].name);
+    PyObject *name = g->schema->fields[g->fields[i]].name;
+    PyObject *value = PyDict_GetItemWithError(g->named, name);
+    if (value == NULL && !PyErr_Occurred())
+        PyErr_Format(PyExc_KeyError, "field %R is not given", name);
+    return value;
 }
 
 /* --------------------------------------------------------------------- values */
@@ -121,18 +126,25 @@ int lxpy_given_record(lxpy_given *g, lxpy_state *state, lxpy_schema *schema, PyO
                       lxpy_which which)
 {
     int result = find_fields(g, schema, named, which);
-    for (size_t i = 0; result == 0 && i < g->count; i++)
-        result = lxpy_value_take(&g->values[i], &g->held[i], state,
-                                 &g->schema->fields[g->fields[i]], value_of(g, i));
+    for (size_t i = 0; result == 0 && i < g->count; i++) {
+        PyObject *value = value_of(g, i);
+        result = value != NULL ? lxpy_value_take(&g->values[i], &g->held[i], state,
+                                                 &g->schema->fields[g->fields[i]], value)
+                               : -1;
+    }
     return result;
 }
 
 static int take_columns(lxpy_given *g, lxpy_state *state)
 {
     int result = 0;
-    for (size_t i = 0; result == 0 && i < g->count; i++)
-        result = lxpy_values_take(&g->columns[i], &g->held[i], state,
-                                  &g->schema->fields[g->fields[i]], value_of(g, i), &g->records);
+    for (size_t i = 0; result == 0 && i < g->count; i++) {
+        PyObject *value = value_of(g, i);
+        result = value != NULL ? lxpy_values_take(&g->columns[i], &g->held[i], state,
+                                                  &g->schema->fields[g->fields[i]], value,
+                                                  &g->records)
+                               : -1;
+    }
     return result;
 }
 
@@ -147,9 +159,12 @@ static int spread(lxpy_given *g, lxpy_state *state, uint64_t records)
 {
     for (size_t i = 0; i < g->count; i++) {
         const lxpy_field *field = &g->schema->fields[g->fields[i]];
-        PyObject *column = PyObject_CallFunction(LXPY(state, SPREAD_RECORD), "OOOOK",
-                                                 value_of(g, i), field->dtype, field->shape,
-                                                 field->name, (unsigned long long)records);
+        PyObject *value = value_of(g, i);
+        PyObject *column =
+            value != NULL ? PyObject_CallFunction(LXPY(state, SPREAD_RECORD), "OOOOK", value,
+                                                  field->dtype, field->shape, field->name,
+                                                  (unsigned long long)records)
+                          : NULL;
         int result = column != NULL ? PyDict_SetItem(g->named, field->name, column) : -1;
         Py_XDECREF(column);
         if (result < 0)

@@ -409,6 +409,25 @@ def test_calls_of_modify_that_are_none(path):
                 writer.modify(*arguments, **named)
 
 
+def test_a_name_that_is_one_only_at_times(path):
+    class Name(str):
+        seen = 0
+
+        def __hash__(self):
+            return hash('x')
+
+        def __eq__(self, other):
+            Name.seen += 1
+            return Name.seen == 1
+
+    with lx.open(path, mode='r+') as writer:
+        for index in (0, [0, 1]):
+            Name.seen = 0
+            with pytest.raises(KeyError, match='x'):
+                writer.modify(index, {Name('y'): 5})
+    assert numbers(path) == list(range(N))
+
+
 def test_a_closed_writer_changes_nothing(path):
     writer = lx.open(path, mode='r+')
     writer.close()
