@@ -64,7 +64,7 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
         lx_error why = LX_ERROR_INIT;
         lx_status status =
             former != NULL
-                ? lx__store_reopen(dataset->path, former, &store, error)
+                ? lx__store_reopen(former, &store, error)
                 : lx__store_open(dataset->path, dataset->options.verify, &store, error);
         if (status != LX_OK)
             return status;

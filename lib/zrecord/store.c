@@ -131,10 +131,25 @@ static lx_status check_same(const lx__store *store, const lx__store *former, lx_
                     "another dataset is there now: close this handle and open it again");
 }
 
+/** The directory that @p former has open: the path may lead elsewhere by now, since a process may
+ * change its working directory, and a dataset may be moved. */
+static lx_status reopen_directory(lx__store *store, const lx__store *former, lx_error *error)
+{
+    lx_status status = lx__directory_open(&store->directory, &former->directory, ".", error);
+    char *path = status == LX_OK ? lx__strdup(former->directory.path) : NULL;
+    if (status != LX_OK || path == NULL)
+        return status != LX_OK ? status : lx__fail_memory(error, "a path");
+    lx__free(store->directory.path);
+    store->directory.path = path;
+    return LX_OK;
+}
+
 static lx_status open_files(lx__store *store, const char *path, const lx__store *former,
                             lx_error *error)
 {
-    lx_status status = lx__directory_open(&store->directory, LX__HERE, path, error);
+    lx_status status = former != NULL
+                           ? reopen_directory(store, former, error)
+                           : lx__directory_open(&store->directory, LX__HERE, path, error);
     if (status == LX_OK)
         status = read_and_lock(store, error);
     if (status != LX_OK)
@@ -177,10 +192,9 @@ lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, 
     return open_store(path, verify, NULL, store, error);
 }
 
-lx_status lx__store_reopen(const char *path, const lx__store *former, lx__store **store,
-                           lx_error *error)
+lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error *error)
 {
-    return open_store(path, former->verify, former, store, error);
+    return open_store(NULL, former->verify, former, store, error);
 }
 
 lx_status lx__store_open_log(lx__store *store, lx_error *error)

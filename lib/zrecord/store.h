@@ -73,13 +73,12 @@ typedef struct lx__store {
 lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error);
 
 /**
- * As lx__store_open(), for a handle that goes on from @p former: the fields that are shown stay the
- * same.
+ * As lx__store_open(), for a handle that goes on from @p former, in the directory that this has open:
+ * the fields that are shown stay the same.
  *
  * @retval LX_ERR_STATE  Another dataset is there now, or one without a field that is shown.
  */
-lx_status lx__store_reopen(const char *path, const lx__store *former, lx__store **store,
-                           lx_error *error);
+lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error *error);
 
 /** Opens the log, if that was not done yet. Under the log's mutex. */
 lx_status lx__store_open_log(lx__store *store, lx_error *error);

@@ -249,6 +249,30 @@ START_TEST(a_handle_goes_on_in_the_next_log)
 }
 END_TEST
 
+/** A path may be relative, and lead elsewhere by now. */
+START_TEST(a_handle_goes_on_in_its_directory_wherever_that_is)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 9, 3);
+    lx_dataset *dataset = open_dataset("d");
+    lx_writer *writer = records_reopen("d", NULL);
+    ck_assert_int_eq(mkdir("elsewhere", 0777), 0);
+    ck_assert_int_eq(chdir("elsewhere"), 0);
+    unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
+    unit_ok(lx_dataset_refresh(dataset, NULL, &error));
+    expect_records(dataset, 12);
+    ck_assert_int_eq(chdir(".."), 0);
+    ck_assert_int_eq(rename("d", "moved"), 0);
+    unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
+    unit_ok(lx_dataset_refresh(dataset, NULL, &error));
+    expect_records(dataset, 12);
+    close_writer(writer);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(what_was_mapped_and_verified_stays_so_in_the_next_log)
 {
     char *scratch = scratch_make();
@@ -460,7 +484,9 @@ UNIT_MAIN("zrecord/refresh", where_nothing_is_new_no_memory_is_needed,
           a_refresh_opens_no_table_that_has_not_grown, what_is_the_same_is_shared,
           appended_records_of_the_log_are_read_and_taken_into_the_tables,
           a_state_that_the_log_has_lost_is_left, rot_behind_the_state_is_told_each_time,
-          a_handle_goes_on_in_the_next_log, what_was_mapped_and_verified_stays_so_in_the_next_log,
+          a_handle_goes_on_in_the_next_log,
+          a_handle_goes_on_in_its_directory_wherever_that_is,
+          what_was_mapped_and_verified_stays_so_in_the_next_log,
           other_files_by_the_same_names_are_not_taken_for_what_is_mapped,
           a_handle_goes_on_over_a_seal_and_its_end,
           fields_that_are_added_or_renamed_change_nothing_for_a_handle,
