@@ -18,6 +18,11 @@ typedef struct removal {
 static lx_status lock_all(removal *self, lx_error *error)
 {
     lx_status status = lx__writer_lock(&self->directory, &self->lock, error);
+    /* A writer may have switched since, and readers gone on to its generation. */
+    if (status == LX_OK) {
+        lx__meta_free(&self->meta);
+        status = lx__meta_load(&self->meta, &self->directory, error);
+    }
     if (status != LX_OK)
         return status;
     lx_error why = LX_ERROR_INIT;
