@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Makes the goldens of tests/data/zrecord: each a dataset NAME and its contents, NAME.txt.
 
-    python3 make_golden.py PROGRAM DIR [NAME...]
+    python3 make_golden.py PROGRAMS DIR [NAME...]
 
-PROGRAM is the built tests/reader/make-golden, which uses the library's writer. The other goldens
-are composed here: format [1, 0] allows them, and the library does not write them yet. What is there
-already is left alone: a golden is frozen, and holds each later version to what was written once.
+PROGRAMS is the folder of the built tests/reader/make-golden and make-changed, which use the
+library's writer. The other goldens are composed here: format [1, 0] allows them, and the library
+did not write them. What is there already is left alone: a golden is frozen, and holds each later
+version to what was written once.
 """
 
 import pathlib
@@ -21,6 +22,8 @@ from zrmeta import Meta
 
 WRITTEN = ("empty", "one-field", "dtypes", "bytes", "flate", "chunks", "commits", "rows", "sealed",
            "sealed-empty", "not-synced")
+CHANGED = ("changed", "folded", "rebalanced", "restarted", "fields", "unsealed", "sealed-changed",
+           "emptied")
 OTHER_BOOT = bytes.fromhex("a1b2c3d4e5f60718")
 
 
@@ -245,24 +248,25 @@ COMPOSED = {"replayed": replayed, "overrides": overrides, "moved": moved_rows,
 
 def restamp(path):
     """Give all frames of a log a boot that is nobody's: it must be a foreign one everywhere."""
-    uuid = Meta((path / "meta.json").read_bytes()).uuid
-    log = bytearray((path / "LOG").read_bytes())
+    meta = Meta((path / "meta.json").read_bytes())
+    name = f"LOG.{meta.generation}" if meta.generation != 0 else "LOG"
+    log = bytearray((path / name).read_bytes())
     at = crc = 0
     while at < len(log):
         size = HEADER.unpack_from(log, at)[1]
         log[at + 40:at + 44] = crc.to_bytes(4, "little")
         log[at + 48:at + 56] = BOOT
-        crc = crc32c(uuid, le64(0), log[at:at + size - 4])
+        crc = crc32c(meta.uuid, le64(meta.generation), log[at:at + size - 4])
         log[at + size - 4:at + size] = crc.to_bytes(4, "little")
         at += size
-    (path / "LOG").write_bytes(log)
+    (path / name).write_bytes(log)
 
 
-def main(program, folder, *names):
+def main(programs, folder, *names):
     """Make what is absent."""
     folder = pathlib.Path(folder)
     folder.mkdir(exist_ok=True)
-    for name in names or (*WRITTEN, *COMPOSED):
+    for name in names or (*WRITTEN, *CHANGED, *COMPOSED):
         path = folder / name
         if path.exists():
             print(f"{name} is there, and stays as it is")
@@ -271,7 +275,8 @@ def main(program, folder, *names):
             new.write(path)
             (folder / f"{name}.txt").write_text(new.text(records))
         else:
-            subprocess.run([program, name, str(path)], check=True)
+            program = "make-changed" if name in CHANGED else "make-golden"
+            subprocess.run([pathlib.Path(programs) / program, name, str(path)], check=True)
             restamp(path)
 
 

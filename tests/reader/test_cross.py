@@ -3,7 +3,8 @@
 
 `make-golden random SEED` makes one of another form for each seed: schema, sizes, commits,
 durability, chunks, and its end, which may be a seal that was taken off again. It writes down what
-it gave to the writer, and that is what both readers must find.
+it gave to the writer, and that is what both readers must find. `make-changed random SEED` makes one
+that was changed, with all that a writer can do.
 """
 
 import struct
@@ -30,8 +31,9 @@ def command():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random(seed, folder, library):
-    subprocess.run([program("make-golden"), "random", str(seed), folder / "d"], check=True,
+@pytest.mark.parametrize("maker", ["make-golden", "make-changed"])
+def test_random(maker, seed, folder, library):
+    subprocess.run([program(maker), "random", str(seed), folder / "d"], check=True,
                    timeout=TIMEOUT)
     wanted = (folder / "d.txt").read_text("ascii")
     assert library.text(folder / "d") == wanted

@@ -16,7 +16,8 @@ def test_crc32c():
 
 
 def test_goldens_are_all_there():
-    assert set(NAMES) == {*make_golden.WRITTEN, *make_golden.COMPOSED}
+    assert set(NAMES) == {*make_golden.WRITTEN, *make_golden.CHANGED,
+                          *make_golden.COMPOSED}
     assert {path.name for path in GOLDENS.iterdir() if path.is_dir()} == set(NAMES)
 
 
@@ -47,7 +48,7 @@ def test_golden_is_what_is_composed(name, folder):
     assert new.files() == files
 
 
-@pytest.mark.parametrize("name", ["sealed", "sealed-empty", "sealed-again"])
+@pytest.mark.parametrize("name", ["sealed", "sealed-empty", "sealed-again", "sealed-changed"])
 def test_sealed_golden_without_its_log(name, folder):
     path = golden(name, folder)
     next(path.glob("LOG*")).unlink()
