@@ -109,8 +109,7 @@ static lx_status delete(lx_writer *writer, uint64_t index, lx_error *error)
     return status;
 }
 
-/** Notes what chunks have taken with this stage. */
-static lx_status note_chunks(lx_writer *writer, const lx__stage *stage, lx_error *error)
+lx_status lx__writer_note_chunks(lx_writer *writer, const lx__stage *stage, lx_error *error)
 {
     for (size_t i = 0; i < stage->chunk_count; i++) {
         lx__chunk_item *last =
@@ -133,7 +132,7 @@ lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *
 {
     const lx__staged *values = stage->values;
     size_t fields = writer->rows.field_count;
-    lx_status status = note_chunks(writer, stage, error);
+    lx_status status = lx__writer_note_chunks(writer, stage, error);
     for (size_t i = 0; status == LX_OK && i < stage->operation_count; i++) {
         const lx__operation *operation = &stage->operations[i];
         switch (operation->kind) {

@@ -10,15 +10,10 @@
 /* Rows that wait before the tables are appended to in the middle of a large append. */
 #define BULK_ROWS ((size_t)1 << 16)
 
-static lx__stage *stage_at(const lx_writer *writer, size_t position)
-{
-    return writer->stages[(writer->oldest + position) % LX__STAGES];
-}
-
 lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx__stage *stage = stage_at(writer, 0);
+    lx__stage *stage = lx__writer_stage(writer, 0);
     lx_status status = lx__placer_wait(&writer->placer, stage, &failure);
     uint64_t call = stage->first_call;
     if (status == LX_OK) {
@@ -41,7 +36,7 @@ lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error)
     if (!writer->filling)
         return LX_OK;
     writer->filling = false;
-    return lx__placer_submit(&writer->placer, stage_at(writer, writer->in_use - 1), error);
+    return lx__placer_submit(&writer->placer, lx__writer_stage(writer, writer->in_use - 1), error);
 }
 
 /** Has the stage that is being filled placed. */
@@ -52,11 +47,11 @@ static lx_status place_last(lx_writer *writer, lx_error *error)
     if (writer->in_use == 1 && lx__placer_idle(&writer->placer)) {
         /* Nothing is under way: to wake a thread for it would only cost two switches. */
         writer->filling = false;
-        status = lx__placer_place(&writer->placer, stage_at(writer, 0), &failure);
+        status = lx__placer_place(&writer->placer, lx__writer_stage(writer, 0), &failure);
     } else {
         status = lx__writer_submit_stage(writer, &failure);
     }
-    return lx__writer_note(writer, stage_at(writer, writer->in_use - 1)->first_call, status,
+    return lx__writer_note(writer, lx__writer_stage(writer, writer->in_use - 1)->first_call, status,
                            &failure, error);
 }
 
@@ -66,10 +61,10 @@ static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, 
 {
     lx_status status = LX_OK;
     *count = 0;
-    while (*count < writer->in_use && stage_at(writer, *count)->first_call <= target)
+    while (*count < writer->in_use && lx__writer_stage(writer, *count)->first_call <= target)
         ++*count;
     /* One that goes on beyond it does so because of a failure: that is the answer. */
-    if (*count != 0 && stage_at(writer, *count - 1)->last_call > target) {
+    if (*count != 0 && lx__writer_stage(writer, *count - 1)->last_call > target) {
         assert(writer->failure.status != LX_OK);
         return lx__writer_usable(writer, error);
     }
@@ -77,8 +72,8 @@ static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, 
         status = place_last(writer, error);
     for (size_t i = 0; status == LX_OK && i < *count; i++) {
         lx_error failure = LX_ERROR_INIT;
-        status = lx__placer_wait(&writer->placer, stage_at(writer, i), &failure);
-        lx__writer_note(writer, stage_at(writer, i)->first_call, status, &failure, error);
+        status = lx__placer_wait(&writer->placer, lx__writer_stage(writer, i), &failure);
+        lx__writer_note(writer, lx__writer_stage(writer, i)->first_call, status, &failure, error);
     }
     return status;
 }

@@ -159,7 +159,16 @@ lx_status lx__writer_note(lx_writer *writer, uint64_t call, lx_status status,
 /** Reads meta.json and LOG, removes leftovers, writes back what was not synced, and cuts LOG. */
 lx_status lx__writer_recover(lx_writer *writer, lx_error *error);
 
+/** Stage number @p position of those in use, the oldest first. */
+static inline lx__stage *lx__writer_stage(const lx_writer *writer, size_t position)
+{
+    return writer->stages[(writer->oldest + position) % LX__STAGES];
+}
+
 /* ---- apply.c */
+
+/** Notes what chunks have taken with a placed stage, for the next frame. */
+lx_status lx__writer_note_chunks(lx_writer *writer, const lx__stage *stage, lx_error *error);
 
 /** Makes entries of the operations of a placed stage, behind all that was taken back so far. */
 lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *error);
