@@ -96,6 +96,14 @@ static lx_status check_request(const request *r, lx_error *error)
     return LX_OK;
 }
 
+/** Adds the line of a file, which people count from 1. */
+static void locate_line(lx_error *error, const char *path, uint64_t line)
+{
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used, ", in line %" PRIu64, line);
+    locate(error, strcmp(path, "-") == 0 ? "standard input" : path, NULL, LX_NONE, LX_NONE);
+}
+
 static lx_status read_indices(request *r, lx_error *error)
 {
     char *line = NULL;
@@ -121,7 +129,7 @@ static lx_status read_indices(request *r, lx_error *error)
         if (status == LX_OK)
             r->index_count++;
         else
-            locate(error, r->indices_path, NULL, r->index_count, LX_NONE);
+            locate_line(error, r->indices_path, r->index_count + 1);
     }
     free(line);
     if (from != stdin)
@@ -225,7 +233,6 @@ static lx_status append(request *r, lx_dataset **sources, const lx_writer_option
     lx_writer *writer = NULL;
     lx_status status = dataset_open_writer(r->paths[r->path_count - 1], made, &writer, error);
     advise(error, LX_ERR_NOT_FOUND, "without --append a new dataset is made");
-    advise(error, LX_ERR_STATE, "loaderx unseal opens it to changes");
     if (status != LX_OK)
         return status;
     status = copy_all(r, sources, writer, error);
@@ -247,9 +254,10 @@ static lx_status create(request *r, lx_dataset **sources, const lx_writer_option
         status = fill_schema(r, lx_dataset_get_schema(sources[0]), schema, error);
     if (status == LX_OK)
         status = directory_make(path, &made, error);
-    if (status == LX_OK)
+    if (status == LX_OK) {
         status = lx_writer_create(path, schema, options_made, &writer, error);
-    advise(error, LX_ERR_EXISTS, "--append adds to a dataset, and another DIR makes another");
+        advise(error, LX_ERR_EXISTS, "--append adds to a dataset, and another DIR makes another");
+    }
     lx_schema_free(schema);
     if (writer == NULL) {
         if (made)
@@ -336,6 +344,6 @@ const command copy_command = {
     .examples = "  loaderx copy fashion train --range :50000\n"
                 "  loaderx copy fashion test --range 50000: --seal\n"
                 "  loaderx copy part-0 part-1 part-2 whole\n"
-                "  loaderx sample --length 60000 --order shuffle --count 100 |\n"
+                "  loaderx sample --length 60000 --order shuffle --seed 42 --count 100 |\n"
                 "      loaderx copy fashion hundred --indices -\n",
     .run = run};

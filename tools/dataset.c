@@ -26,5 +26,6 @@ lx_status dataset_open_writer(const char *path, const lx_writer_options *options
     if (status == LX_OK)
         status = lx_writer_open(path, options, writer, error);
     advise(error, LX_ERR_BUSY, "there is one writer at a time: try again when that one has ended");
+    advise(error, LX_ERR_STATE, "'loaderx unseal' opens it to changes");
     return status;
 }

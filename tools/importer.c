@@ -207,7 +207,6 @@ static lx_status append(importer *self, lx_error *error)
     lx_writer *writer = NULL;
     lx_status status = dataset_open_writer(self->path, self->options, &writer, error);
     advise(error, LX_ERR_NOT_FOUND, "without --append a new dataset is made");
-    advise(error, LX_ERR_STATE, "import into another DIR");
     if (status == LX_OK)
         status = match_schema(self, lx_writer_get_schema(writer), error);
     if (status == LX_OK)

@@ -76,7 +76,6 @@ static lx_status rebalance(request *r, lx_error *error)
     lx_rebalance done = {0};
     r->error = error;
     lx_status status = dataset_open_writer(r->path, NULL, &writer, error);
-    advise(error, LX_ERR_STATE, "loaderx unseal opens it to changes");
     if (status != LX_OK)
         return status;
     interrupt_catch();
@@ -84,7 +83,7 @@ static lx_status rebalance(request *r, lx_error *error)
     status = lx_writer_rebalance(writer, advanced, r, &done, error);
     progress_clear(&r->bar);
     advise(error, LX_ERR_CANCELED, "nothing was changed");
-    advise(error, LX_ERR_CORRUPT, "nothing was changed; loaderx repair tells what can be done");
+    advise(error, LX_ERR_CORRUPT, "nothing was changed; 'loaderx repair' tells what can be done");
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     if (status == LX_OK)
         status = closed;

@@ -19,6 +19,21 @@ static bool is_empty_directory(const char *path)
     return rmdir(path) == 0 && mkdir(path, 0777) == 0;
 }
 
+/** Follows links: what they point to is replaced, and they stay. What is not there stays as it was
+ * called, without slashes at its end. */
+static lx_status resolve(replacement *self, const char *path, lx_error *error)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    self->path = realpath(path, NULL);
+    if (self->path == NULL && errno != ENOENT)
+        return fail_errno(error, errno, path, "cannot find out what it is");
+    if (self->path == NULL)
+        self->path = strndup(path, length);
+    return self->path != NULL ? LX_OK : fail_memory(error, "a name");
+}
+
 /** Locks what is at the path, if it is a dataset. */
 static lx_status look(replacement *self, lx_error *error)
 {
@@ -41,14 +56,15 @@ static lx_status look(replacement *self, lx_error *error)
 
 lx_status replacement_begin(replacement *self, const char *path, lx_error *error)
 {
-    size_t length = strlen(path);
-    *self = (replacement){.path = path};
-    while (length > 1 && path[length - 1] == '/')
-        length--;
+    *self = (replacement){0};
+    lx_status status = resolve(self, path, error);
+    if (status != LX_OK)
+        return status;
+    size_t length = strlen(self->path);
     self->made = malloc(length + sizeof ENDING);
     if (self->made == NULL)
         return fail_memory(error, "a name");
-    memcpy(self->made, path, length);
+    memcpy(self->made, self->path, length);
     memcpy(self->made + length, ENDING, sizeof ENDING);
     return look(self, error);
 }
@@ -105,5 +121,6 @@ void replacement_end(replacement *self)
 {
     lx_writer_close(self->lock, NULL);
     free(self->made);
+    free(self->path);
     *self = (replacement){0};
 }

@@ -11,7 +11,7 @@
 #include <loaderx/zrecord.h>
 
 typedef struct replacement {
-    const char *path; /**< What is replaced, if it is there. */
+    char *path;       /**< What is replaced, if it is there; not a link to it. */
     char *made;       /**< Where the new one is to be made. */
     bool there;       /**< There is a dataset at @ref path. */
     lx_writer *lock;  /**< Keeps writers away from it; NULL where it is sealed. */

@@ -125,7 +125,8 @@ typedef struct lx_repair_result {
 
 /**
  * Makes of a damaged dataset one that is whole: keeps what verifies, and puts the rest aside. Also
- * of one that cannot be opened, unless its meta.json or the first frame of its log is damaged.
+ * of one that cannot be opened, unless its meta.json or the first frame of its log is damaged, or a
+ * file of it is a symbolic link: what that points to is to be put in its place.
  *
  * - A value that does not verify becomes missing, or its record is deleted, as @p mode says.
  * - Where the log is damaged, the dataset is as it was after the last commit before that; those
@@ -142,7 +143,8 @@ typedef struct lx_repair_result {
  *
  * All changes come into being at once, with a new meta.json. Interrupted before that, in whatever
  * way, the dataset is as it was. Readers that have it open go on with what they had; there must be
- * no writer. Where nothing is damaged nothing is changed.
+ * no writer, except beside #LX_REPAIR_REPORT, which looks at what was committed last. Where nothing
+ * is damaged nothing is changed.
  *
  * @param[in]  path      The dataset's directory.
  * @param[in]  mode      What may be done; first look at what #LX_REPAIR_REPORT tells.
@@ -157,7 +159,7 @@ typedef struct lx_repair_result {
  *                             as nothing can be done. The error tells of the first damage, and of
  *                             what else may be done where it cannot be repaired.
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         It is being written.
+ * @retval LX_ERR_BUSY         It is being written, and @p mode is not #LX_REPAIR_REPORT.
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
  * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
  * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not

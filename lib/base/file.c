@@ -54,6 +54,13 @@ static lx_status fail_name(lx_error *error, const lx__file *directory, const cha
     return status;
 }
 
+bool lx__file_is_link(const lx__file *directory, const char *name)
+{
+    struct stat about;
+    return fstatat(directory_fd(directory), name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISLNK(about.st_mode);
+}
+
 static lx_status fail_open(lx_error *error, const lx__file *directory, const char *name,
                            bool is_directory)
 {
@@ -73,7 +80,9 @@ static lx_status fail_open(lx_error *error, const lx__file *directory, const cha
         /* What the user typed is just not there; within a dataset something took its place. */
         status = lx__fail(error,
                           is_directory && directory != LX__HERE ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
-                          "that is not a directory");
+                          directory != LX__HERE && lx__file_is_link(directory, name)
+                              ? "a symbolic link is not followed here"
+                              : "that is not a directory");
         break;
     case EISDIR: /* opened for writing */
     case ENXIO:  /* a socket, or a FIFO that nobody reads */

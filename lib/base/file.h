@@ -47,6 +47,9 @@ LX_API lx_status lx__file_open(lx__file *file, const lx__file *directory, const 
 LX_API lx_status lx__directory_open(lx__file *file, const lx__file *directory, const char *name,
                                     lx_error *error);
 
+/** Whether @p name in @p directory is a symbolic link, which no file or directory is opened by. */
+LX_API bool lx__file_is_link(const lx__file *directory, const char *name);
+
 /** Makes a directory; LX_ERR_EXISTS if anything of that name is there. */
 LX_API lx_status lx__directory_make(const lx__file *directory, const char *name, lx_error *error);
 

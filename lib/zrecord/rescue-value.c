@@ -203,8 +203,12 @@ uint64_t lx__rescue_chunk_bytes(const lx__rescue *rescue, const lx__chunk_item *
     uint64_t size = 0;
     lx_status status = LX_OK;
     lx__chunk_name(chunk->id, name);
-    if (rescue->chunk_directory.fd == -1)
+    if (rescue->chunk_directory.fd == -1) {
+        char path[sizeof error->path];
+        snprintf(path, sizeof path, "%.300s/" LX__CHUNK_DIRECTORY, rescue->directory.path);
         status = lx__fail(error, LX_ERR_CORRUPT, "there is no directory of chunks");
+        lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    }
     if (status == LX_OK)
         status = lx__file_open(&file, &rescue->chunk_directory, name, O_RDONLY, error);
     if (status == LX_OK)

@@ -84,6 +84,46 @@ static lx_status lock_and_load(lx__rescue *rescue, bool writing, lx_error *error
     return status;
 }
 
+/* ---- links
+ *
+ * What stands behind a link is not lost, but where no reader looks for it. To repair the dataset
+ * without it would be to throw it away. */
+
+static lx_status refuse_link(const lx__file *directory, const char *name, lx_error *error)
+{
+    char path[sizeof error->path];
+    if (!lx__file_is_link(directory, name))
+        return LX_OK;
+    snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
+    lx_status status =
+        lx__fail(error, LX_ERR_CORRUPT,
+                 "a symbolic link is not followed here: put what it points to in its place");
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status refuse_links(const lx__rescue *rescue, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    const lx__state *state = &rescue->state;
+    const lx_schema *schema = rescue->meta.schema;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && state->rows != 0 && i < 2 * schema->count; i++) {
+        const char *kind = i % 2 == 0 ? LX__OFFSET_KIND : LX__CHECK_KIND;
+        lx__table_name(lx__schema_field(schema, i / 2)->stem, kind, state->table_generation, name);
+        status = refuse_link(&rescue->directory, name, error);
+    }
+    if (status == LX_OK)
+        status = refuse_link(&rescue->directory, LX__CHUNK_DIRECTORY, error);
+    if (rescue->chunk_directory.fd == -1)
+        return status;
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
+        lx__chunk_name(state->chunks[i].id, name);
+        status = refuse_link(&rescue->chunk_directory, name, error);
+    }
+    return status;
+}
+
 /* ---- the log */
 
 /** Whether the frames up to @p end keep the rules. */
@@ -310,6 +350,8 @@ lx_status lx__rescue_open(lx__rescue *rescue, const char *path, bool writing, lx
     status = prepare_columns(rescue, error);
     if (status == LX_OK)
         status = open_log(rescue, error);
+    if (status == LX_OK)
+        status = refuse_links(rescue, error);
     if (status == LX_OK)
         status = open_tables(rescue, error);
     return status;

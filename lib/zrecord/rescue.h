@@ -50,8 +50,8 @@ typedef struct lx__rescue {
  * End it in any case.
  *
  * @retval LX_ERR_NOT_FOUND    There is no dataset.
- * @retval LX_ERR_CORRUPT      meta.json, or the first frame of the log, is damaged: nothing can be
- *                             done. The error says what else might.
+ * @retval LX_ERR_CORRUPT      meta.json, or the first frame of the log, is damaged, or a file is a
+ *                             link: nothing can be done. The error says what else might.
  * @retval LX_ERR_UNSUPPORTED  It is newer than this library.
  * @retval LX_ERR_BUSY         Somebody writes.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the dataset that the command's tests cannot import: values that vary, are empty or missing.
- * Usage: make-dataset DIR */
+ * Usage: make-dataset DIR; or make-dataset DIR change, of one that was made so: it gives the first
+ * record another number, and deletes the second. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,17 +34,42 @@ static lx_status make(const char *path, const lx_schema *schema, lx_error *error
     return status != LX_OK ? status : closed;
 }
 
+/** Seals before: entries that are changed lie in the tables then. */
+static lx_status change(const char *path, lx_error *error)
+{
+    static const size_t field = 1;
+    const float number = 2.5F;
+    const lx_value value = {&number, sizeof number};
+    lx_writer *writer = NULL;
+    lx_status status = lx_writer_open(path, NULL, &writer, error);
+    if (status == LX_OK)
+        status = lx_writer_seal(writer, error);
+    lx_writer_close(writer, NULL);
+    if (status == LX_OK)
+        status = lx_dataset_unseal(path, error);
+    if (status == LX_OK)
+        status = lx_writer_open(path, NULL, &writer, error);
+    else
+        return status;
+    if (status == LX_OK)
+        status = lx_writer_modify(writer, 0, &field, &value, 1, error);
+    if (status == LX_OK)
+        status = lx_writer_delete(writer, 1, NULL, error);
+    lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
+    return status != LX_OK ? status : closed;
+}
+
 int main(int argc, char **argv)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
-    if (argc != 2 || schema == NULL)
+    if (argc < 2 || argc > 3 || schema == NULL)
         return 2;
     lx_status status = lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_FLATE, &error);
     if (status == LX_OK)
         status = lx_schema_add_field(schema, "number", LX_FLOAT32, NULL, 0, LX_RAW, &error);
     if (status == LX_OK)
-        status = make(argv[1], schema, &error);
+        status = argc == 3 ? change(argv[1], &error) : make(argv[1], schema, &error);
     lx_schema_free(schema);
     if (status == LX_OK)
         return 0;

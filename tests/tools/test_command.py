@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'rebalance',
-            'seal', 'unseal', 'sample']
+COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'fold',
+            'rebalance', 'seal', 'unseal', 'sample']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 

@@ -28,6 +28,24 @@ def test_where_nothing_is(loaderx, folder, other):
     assert loaderx.json('stat', 'empty')['length'] == 5
 
 
+def test_through_a_link(loaderx, folder, images, other):
+    """What the link points to is replaced, wherever that is; the link stays."""
+    (folder / 'store').mkdir()
+    (folder / 'images').rename(folder / 'store' / 'real')
+    (folder / 'name').symlink_to('store/real')
+    loaderx.text('import', 'name/', '--replace', *other)
+    assert (folder / 'name').is_symlink()
+    assert loaderx.json('stat', 'store/real')['length'] == 5
+    assert [path.name for path in (folder / 'store').iterdir()] == ['real']
+    assert sorted(path.name for path in folder.iterdir()) == sorted(['name', 'other', 'store'])
+
+
+def test_a_link_to_nothing(loaderx, folder, other):
+    (folder / 'name').symlink_to('nowhere')
+    loaderx.fails(2, 'import', 'name', '--replace', *other)
+    assert (folder / 'name').is_symlink() and not (folder / 'name.new').exists()
+
+
 def test_a_sealed_one(loaderx, images, other):
     loaderx.text('seal', 'images')
     loaderx.text('import', 'images', '--replace', *other)

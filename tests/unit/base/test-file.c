@@ -64,6 +64,8 @@ START_TEST(what_is_not_a_regular_file_is_refused)
     unit_fails(lx__file_open(&file, &here, "directory", O_RDONLY, &error), LX_ERR_CORRUPT);
     unit_fails(lx__file_open(&file, &here, "none", O_RDONLY, &error), LX_ERR_NOT_FOUND);
     unit_fails(lx__directory_open(&file, &here, "up", &error), LX_ERR_CORRUPT);
+    ck_assert(lx__file_is_link(&here, "up") && lx__file_is_link(&here, "link"));
+    ck_assert(!lx__file_is_link(&here, "directory") && !lx__file_is_link(&here, "none"));
     unit_fails(lx__directory_open(&file, &here, "none", &error), LX_ERR_NOT_FOUND);
     unit_fails(lx__directory_make(&here, "directory", &error), LX_ERR_EXISTS);
     ck_assert_int_eq(file.fd, -1);

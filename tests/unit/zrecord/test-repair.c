@@ -526,6 +526,34 @@ START_TEST(what_nothing_can_be_done_about_is_told_with_advice)
 }
 END_TEST
 
+START_TEST(what_a_link_points_to_is_not_given_up)
+{
+    static const char *const names[] = {"d/chunk", "d/chunk/0.zr", "d/image.offset",
+                                        "d/wave.check"};
+    char *scratch = scratch_make();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        lx_error error = LX_ERROR_INIT;
+        struct told told;
+        lx_repair_result result;
+        char there[4096];
+        records_make("d", 20, 5);
+        snprintf(there, sizeof there, "%s/elsewhere", scratch);
+        ck_assert_int_eq(rename(names[i], there), 0);
+        ck_assert_int_eq(symlink(there, names[i]), 0);
+        lx_status status = repair(LX_REPAIR_REPORT, &told, &result, &error);
+        expect_error(status, LX_ERR_CORRUPT, "put what it points to in its place", names[i]);
+        status = repair(LX_REPAIR_RECORDS, &told, &result, &error);
+        expect_error(status, LX_ERR_CORRUPT, "symbolic link", names[i]);
+        ck_assert(!file_exists("d.damaged-1"));
+        ck_assert_int_eq(remove(names[i]), 0);
+        ck_assert_int_eq(rename(there, names[i]), 0);
+        expect_whole(25, NULL);
+        unit_ok(lx_dataset_remove("d", &error));
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(foreign_files_and_leftovers_are_told_and_stay)
 {
     char *scratch = scratch_make();
@@ -654,7 +682,7 @@ UNIT_MAIN("zrecord/repair", a_whole_dataset_is_left_as_it_is, damaged_values_bec
           a_frame_that_breaks_a_rule_ends_the_log,
           rows_behind_the_end_of_a_table_read_as_missing, tables_and_chunks_that_are_gone,
           a_chunk_that_is_short_loses_what_lay_behind, a_seal_that_is_wrong_is_taken_off,
-          what_nothing_can_be_done_about_is_told_with_advice,
+          what_nothing_can_be_done_about_is_told_with_advice, what_a_link_points_to_is_not_given_up,
           foreign_files_and_leftovers_are_told_and_stay,
           who_is_told_may_end_it_and_nothing_was_changed, a_writer_keeps_it_out_and_readers_go_on,
           interrupted_anywhere_it_is_as_before_or_repaired)

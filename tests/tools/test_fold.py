@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""loaderx fold: changes go to the tables, once."""
+
+import subprocess
+
+from conftest import BUILD, TIMEOUT
+
+
+def test_nothing_to_fold(loaderx, images):
+    assert loaderx.text('fold', 'images') == 'images: there was nothing to fold, 20 records\n'
+    done = loaderx.json('fold', 'images')
+    assert done == {'path': 'images', 'length': 20, 'generation': 0, 'changed': False}
+    assert loaderx.text('fold', 'images', '-q') == ''
+
+
+def test_changes_go_to_the_tables(loaderx, folder, varied):
+    subprocess.run([BUILD / 'tests' / 'tools' / 'make-dataset', 'varied', 'change'], cwd=folder,
+                   check=True, timeout=TIMEOUT)
+    before = loaderx.json('stat', 'varied')
+    assert before['length'] == 3 and before['log_entries'] > 0
+    done = loaderx.json('fold', 'varied')
+    assert (done['length'], done['changed']) == (3, True)
+    after = loaderx.json('stat', 'varied')
+    assert after['log_entries'] == 0 and after['generation'] == done['generation'] > 0
+    assert loaderx.text('get', 'varied', '0', '--field', 'number') == '2.5\n'
+    assert loaderx.text('verify', 'varied', '-q') == ''
+    assert loaderx.text('fold', 'varied').startswith('varied: there was nothing')
+
+
+def test_what_is_sealed(loaderx, images):
+    loaderx.text('seal', 'images')
+    assert "'loaderx unseal'" in loaderx.fails(2, 'fold', 'images')
