@@ -42,11 +42,26 @@ PyObject *lxpy_writer_commit(PyObject *object, PyObject *const *args, Py_ssize_t
     return wait ? lxpy_writer_call(self, lx_writer_commit) : submit(self);
 }
 
+/** Within a with-block. After a failure the block goes on. */
+static lx_status seal_inside(lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx_writer_end(writer, error);
+    if (status != LX_OK)
+        return status;
+    status = lx_writer_seal(writer, error);
+    if (status != LX_OK)
+        (void)lx_writer_begin(writer, NULL);
+    return status;
+}
+
 PyObject *lxpy_writer_seal(PyObject *object, PyObject *ignored)
 {
     lxpy_writer *self = (lxpy_writer *)object;
+    bool inside = self->inside && !self->sealed;
     (void)ignored;
-    return self->inside ? fail_inside(self, "seal") : lxpy_writer_call(self, lx_writer_seal);
+    PyObject *result = lxpy_writer_call(self, inside ? seal_inside : lx_writer_seal);
+    self->sealed = inside ? result != NULL : self->sealed;
+    return result;
 }
 
 PyObject *lxpy_writer_rollback(PyObject *object, PyObject *ignored)
@@ -103,9 +118,12 @@ PyObject *lxpy_writer_finish(PyObject *object, PyObject *commit)
 {
     lxpy_writer *self = (lxpy_writer *)object;
     saved first;
+    PyObject *result = NULL;
     self->inside = false;
-    PyObject *result =
-        lxpy_writer_call(self, commit == Py_True ? lx_writer_end : lx_writer_rollback);
+    if (self->sealed)
+        result = Py_NewRef(Py_None);
+    else
+        result = lxpy_writer_call(self, commit == Py_True ? lx_writer_end : lx_writer_rollback);
     PyErr_Fetch(&first.type, &first.value, &first.traceback);
     PyObject *closed = close_handle(self); /* whatever became of the transaction */
     if (first.type != NULL)

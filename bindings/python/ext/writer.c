@@ -272,7 +272,8 @@ static PyMethodDef writer_methods[] = {
      "Make all that is committed survive a power loss; outside of a with-block, commit first."},
     {"seal", lxpy_writer_seal, METH_NOARGS,
      "seal($self)\n--\n\n"
-     "Commit, and make the dataset final: nothing can be changed any more."},
+     "Commit, and make the dataset final: nothing can be changed any more, until `unseal`. In a\n"
+     "with-block it is the last thing that can be done."},
     {"rollback", lxpy_writer_rollback, METH_NOARGS,
      "rollback($self)\n--\n\n"
      "Undo what was asked for since the last commit, by all threads. After a failed call nothing\n"

@@ -15,6 +15,7 @@ typedef struct lxpy_writer {
     unsigned forks;         /**< In which process it was opened. */
     unsigned long reporter; /**< The thread that is in the caller's progress function; or 0. */
     bool inside;            /**< Within a with-block. */
+    bool sealed;            /**< In that block: there is nothing left to commit or undo. */
     bool append_only;       /**< What is there must not be changed. */
     PyObject *path;
     lxpy_schema *schema;    /**< Another one when fields change; never NULL. */

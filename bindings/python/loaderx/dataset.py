@@ -229,6 +229,9 @@ class Dataset(_core.Dataset):
         files = kind.dtype is bytes if files is None else boolean('files', files)
         if suffix and not files:
             raise ValueError('suffix is for records that become files')
+        if files and isinstance(path, (str, os.PathLike)) and os.fspath(path)[-4:] == '.npy':
+            raise ValueError(f'path: records of field {field!r} become files in a folder, and no '
+                             f'.npy file')
         with telling(progress, f'export {field}') as told:
             return self._export(field, path, indices, suffix if files else None, told)
 

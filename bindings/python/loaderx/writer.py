@@ -38,7 +38,7 @@ class Writer(_core.Writer):
         """Add a field, the last of all. It is missing in the records that there are.
 
         It is committed at once and cannot be undone; in a with-block, with all that was asked for
-        before. The same holds for `drop_field`, `rename_field`, `fold` and `rebalance`. Readers see
+        before. The same holds for `drop_field`, `rename_field`, `fold`, `rebalance` and `seal`. Readers see
         it when they open the dataset again.
 
         Parameters

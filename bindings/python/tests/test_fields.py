@@ -297,6 +297,24 @@ def test_ctrl_c_ends_a_rebalance(path):
 # ---- the seal
 
 
+def test_a_seal_ends_what_a_block_can_do(path):
+    with lx.open(path, mode='r+') as writer:
+        writer[0] = {'x': 9}
+        writer.seal()
+        with pytest.raises(lx.LoaderxError, match='seal'):
+            writer[0] = {'x': 10}
+    with lx.open(path) as reader:
+        assert reader.identity['sealed'] and reader['x'][0] == 9
+    lx.unseal(path)
+    with pytest.raises(ZeroDivisionError):
+        with lx.open(path, mode='r+') as writer:
+            writer[0] = {'x': 11}
+            writer.seal()
+            1 / 0
+    with lx.open(path) as reader:    # like all that cannot be undone, the seal was a commit
+        assert reader.identity['sealed'] and reader['x'][0] == 11
+
+
 def test_a_seal_can_be_taken_off(path):
     writer = lx.open(path, mode='r+')
     writer[0] = {'x': 9}

@@ -229,7 +229,7 @@ def test_exports_that_are_refused(dataset, tmp_path):
             (('x', target), {'indices': 'all'}, TypeError),
             (('x', tmp_path / 'a' / 'b'), {}, FileNotFoundError),
             (('text', tmp_path / 'full'), {'indices': [1]}, FileExistsError),
-            (('text', target), {'files': False}, ValueError),
+            (('text', target), {}, ValueError), (('text', target), {'files': False}, ValueError),
             (('text', tmp_path / 'new'), {'suffix': '/../x'}, ValueError),
             (('text', tmp_path / 'new'), {'suffix': 3}, TypeError),
             (('x', target), {'progress': 'no'}, TypeError)]:

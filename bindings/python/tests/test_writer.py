@@ -153,7 +153,7 @@ def test_what_was_appended_before_the_block_stays(path):
     assert texts(path) == [b'before']
 
 
-@pytest.mark.parametrize('method', ['commit', 'rollback', 'seal', 'close', '__enter__'])
+@pytest.mark.parametrize('method', ['commit', 'rollback', 'close', '__enter__'])
 def test_what_leaving_does_is_refused_within(path, method):
     with lx.create(path, FIELDS) as writer:
         writer.append(x=1, text=b'a')
