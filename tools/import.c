@@ -310,10 +310,11 @@ const command import_command = {
     .summary = "put arrays from files into a dataset, one record an element of their first axis",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "DIR is made, or has to be empty; with --append it is a dataset, with --replace it may\n"
-             "be one: then the new one is made as DIR.new, and takes its place when it is whole.\n"
-             "All files need the same number of records. Either all of them are imported,\n"
-             "durably, or nothing is. Files may be gzipped, whatever they are called, and may be pipes.\n",
+    .notes = "DIR is made, or has to be empty; with --append it is a dataset, with --replace it\n"
+             "may be one: then the new one is made as DIR.new, and takes its place when it is\n"
+             "whole. All files need the same number of records. Either all of them are imported,\n"
+             "durably, or nothing is. Files may be gzipped, whatever they are called, and may be\n"
+             "pipes.\n",
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"

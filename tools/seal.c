@@ -92,7 +92,7 @@ const command seal_command = {
     .summary = "close a dataset to changes; it opens fastest then",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Nothing of a sealed dataset can be changed, until 'loaderx unseal'. Sealing one again\n"
-             "changes nothing.\n",
+    .notes = "Nothing of a sealed dataset can be changed, until 'loaderx unseal'. Sealing one\n"
+             "again changes nothing.\n",
     .examples = "  loaderx seal fashion\n",
     .run = run};

@@ -144,7 +144,8 @@ int main(void)
     if (status != LX_OK || mixed != NULL || try_transaction(writer, &error) != LX_OK)
         return complain(&error);
 
-    /* The last record takes the place of a deleted one. Who keeps indices learns which has moved. */
+    /* The last record takes the place of a deleted one. Who keeps indices learns which has
+     * moved. */
     uint64_t moved = LX_NONE;
     if (lx_writer_delete(writer, 3, &moved, &error) != LX_OK ||
         lx_writer_commit(writer, &error) != LX_OK)

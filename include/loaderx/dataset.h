@@ -86,9 +86,9 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options,
  * lx_dataset_options_set_live(), the newest one.
  *
  * A handle shows the fields with which it was opened, as long as it lives. It goes on over whatever
- * is done to the dataset: commits, a seal, a new log or new tables, fields that are added (which are
- * not shown) or renamed (the old name stays shown). Only a field that is shown and is dropped ends
- * that: refreshes answer #LX_ERR_STATE, and the state that was read until then stays readable.
+ * is done to the dataset: commits, a seal, a new log or new tables, fields that are added (which
+ * are not shown) or renamed (the old name stays shown). Only a field that is shown and is dropped
+ * ends that: refreshes answer #LX_ERR_STATE, and the state that was read until then stays readable.
  *
  * @par Thread safety
  * All calls may be made from any threads at once, lx_dataset_close() excepted. A child of fork()
@@ -134,9 +134,10 @@ LX_API void lx_dataset_close(lx_dataset *dataset);
 LX_API lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
 
 /**
- * Opens another handle on the state that @p dataset reads, on the newest one if that is live. The new
- * handle stays there until it is refreshed, so that calls for several fields, or for lengths and then
- * for bytes, read one state. It shares all that is large, and costs less than a microsecond.
+ * Opens another handle on the state that @p dataset reads, on the newest one if that is live. The
+ * new handle stays there until it is refreshed, so that calls for several fields, or for lengths
+ * and then for bytes, read one state. It shares all that is large, and costs less than a
+ * microsecond.
  *
  * @param[in]  dataset  A dataset.
  * @param[out] pinned   To be closed with lx_dataset_close(), before or after @p dataset. It has the
@@ -160,8 +161,8 @@ LX_API lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_err
 LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
                                  lx_error *error);
 
-/** Records in the state that is being read; in the newest one if the dataset is live, or in the last
- * that could be read. */
+/** Records in the state that is being read; in the newest one if the dataset is live, or in the
+ * last that could be read. */
 LX_API uint64_t lx_dataset_get_length(lx_dataset *dataset);
 
 /** The fields; valid until the dataset is closed. */

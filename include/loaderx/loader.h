@@ -382,8 +382,8 @@ LX_API lx_status lx_loader_next(lx_loader *loader, lx_batch **batch, lx_error *e
 LX_API lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch **batch,
                                       lx_error *error);
 
-/** Goes on with the epochs that follow, if no batch of these is left: after #LX_END, or before it was
- * returned. Else does nothing. */
+/** Goes on with the epochs that follow, if no batch of these is left: after #LX_END, or before it
+ * was returned. Else does nothing. */
 LX_API void lx_loader_continue(lx_loader *loader);
 
 /** Makes every call of next, waiting or to come, return #LX_ERR_CANCELED. From any thread. */

@@ -330,8 +330,8 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
  * Writes records of any field to a file each, named by the index with eight digits at least.
  * Records that are missing have none.
  *
- * @param[in]  path    A directory, made if need be. A file of such a name that is there is an error,
- *                     and not replaced.
+ * @param[in]  path    A directory, made if need be. A file of such a name that is there is an
+ *                     error, and not replaced.
  * @param[in]  suffix  Behind the number, ".png" say; NULL: nothing.
  * @retval LX_ERR_EXISTS  A file of that name is there.
  * @return Else as lx_dataset_export_npy(), whose other arguments are the same. What was written

@@ -69,8 +69,8 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options,
  *
  * Only one writer can have a dataset open. What is asked of it becomes visible and durable by
  * commits, each of them whole or not at all, in the order of the calls. After a failed call nothing
- * more is taken until lx_writer_rollback(); after a failed sync the writer is done with (#LX_ERR_POISONED), and what
- * was committed before is found by opening the dataset again.
+ * more is taken until lx_writer_rollback(); after a failed sync the writer is done with
+ * (#LX_ERR_POISONED), and what was committed before is found by opening the dataset again.
  *
  * @par Thread safety
  * Any thread may call; what they ask for forms one sequence, and a rollback undoes that of all.
@@ -99,7 +99,8 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
                                   lx_error *error);
 
 /**
- * Opens a dataset to append to it or change it. What a crash left behind is made durable or cut off first.
+ * Opens a dataset to append to it or change it. What a crash left behind is made durable or cut off
+ * first.
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  NULL for the defaults; set_chunk does not count.
@@ -273,7 +274,8 @@ LX_API lx_status lx_writer_commit(lx_writer *writer, lx_error *error);
  * @param[in]  writer  A writer.
  * @param[out] ticket  To be waited for with lx_ticket_wait(), which answers as lx_writer_commit(),
  *                     and to be given up with lx_ticket_unref(), which may be at once. Canceled
- *                     before it has begun, it is not committed by this call, but by the next commit.
+ *                     before it has begun, it is not committed by this call, but by the next
+ *                     commit.
  * @param[out] error   Where a failure is told; may be NULL.
  * @retval LX_ERR_STATE  A transaction is open.
  * @return Else as lx_writer_append(), and as lx_executor_submit().

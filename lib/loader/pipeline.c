@@ -69,8 +69,8 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
     lx_error_clear(error);
     status = begin_marks(job, error);
     if (status == LX_OK)
-        status = lx__salvage_fill(job->source, batch, first, rows, targets, policy, job->damaged + first,
-                                  error);
+        status = lx__salvage_fill(job->source, batch, first, rows, targets, policy,
+                                  job->damaged + first, error);
     return status;
 }
 

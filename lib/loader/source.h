@@ -33,7 +33,8 @@ typedef struct lx__source_class {
     /** What names the state of the data, to be recorded and not compared; NULL: there is none. */
     json_t *(*frame)(const lx_source *source);
 
-    /** Makes a source over one state of live data, with lx__source_new_held(); NULL where none is. */
+    /** Makes a source over one state of live data, with lx__source_new_held(); NULL where
+     * none is. */
     lx_status (*hold)(lx_source *source, lx_source **held, lx_error *error);
 
     /** Releases what the source owns beside its own memory and columns; may be NULL. */
@@ -44,7 +45,7 @@ struct lx_source {
     const lx__source_class *class;
     atomic_size_t references;
     uint64_t length;
-    lx_column_info *columns; /**< Names and shapes are the source's own, or those of @ref live_one. */
+    lx_column_info *columns; /**< Names and shapes are its own, or those of @ref live_one. */
     size_t column_count;
     bool live;           /**< Its records may change: what is read together has to be held. */
     lx_source *live_one; /**< Of a held one: what it was made of, referenced. */
@@ -55,11 +56,12 @@ struct lx_source {
 lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
                          size_t column_count, lx_source **source, lx_error *error);
 
-/** Zeroed memory of @p size bytes for one over a state of @p source, with its length and columns. */
+/** Zeroed memory of @p size bytes for one over a state of @p source, with its length and
+ * columns. */
 lx_status lx__source_new_held(lx_source *source, size_t size, lx_source **held, lx_error *error);
 
-/** What a batch is to be read from: @p source itself, or if it is live, its newest state. To be given
- * up with lx_source_unref(). */
+/** What a batch is to be read from: @p source itself, or if it is live, its newest state. To be
+ * given up with lx_source_unref(). */
 lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error);
 
 /** Fills in column @p position with copies, its size computed. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What is to be made durable before a frame: files, and directories in which files were made.
+ * @brief What is to be made durable before a frame: files, and directories in which files were
+ * made.
  *
  * It is filled while nothing is being placed, and run while other calls go on.
  */

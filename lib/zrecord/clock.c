@@ -40,9 +40,9 @@ static void ticked(lx__task *task, bool canceled)
     writer->timer_retries = atomic_load_explicit(&writer->sync_due, memory_order_acquire);
     bool again = !canceled && !writer->closing && (writer->timer_retries || writer->timer_wanted);
     if (again)
-        again = lx__executor_submit_after(writer->executor, LX_QUEUE_WRITE, task,
-                                          writer->timer_retries ? LX__SYNC_RETRY : LX__SYNC_INTERVAL,
-                                          NULL) == LX_OK;
+        again = lx__executor_submit_after(
+                    writer->executor, LX_QUEUE_WRITE, task,
+                    writer->timer_retries ? LX__SYNC_RETRY : LX__SYNC_INTERVAL, NULL) == LX_OK;
     if (!again) {
         writer->timer_running = false;
         pthread_cond_broadcast(&writer->timer_done);

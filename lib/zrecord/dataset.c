@@ -63,8 +63,8 @@ lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_execut
     return LX_OK;
 }
 
-/** A handle with all but its process, its snapshot, and what it counts with; what fails is closed by
- * the caller. */
+/** A handle with all but its process, its snapshot, and what it counts with; what fails is closed
+ * by the caller. */
 static lx_status make_handle(const char *path, const lx_dataset_options *options,
                              lx_dataset **dataset, lx_error *error)
 {

@@ -58,7 +58,8 @@ lx_status lx__dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *erro
 /** @name In live.c */
 /** @{ */
 
-/** A reference to the snapshot that a call reads, or a view: the newest one if the dataset is live. */
+/** A reference to the snapshot that a call reads, or a view: the newest one if the dataset is
+ * live. */
 lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
 
 /** As that, for calls that cannot fail so: the last one that could be read. */

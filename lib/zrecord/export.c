@@ -177,7 +177,8 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
     const lx_field *shown = lx_schema_get_field(dataset->schema, field);
     if (shown->size == LX_NONE)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "field '%s' has records of varying length, which make no array", shown->name);
+                        "field '%s' has records of varying length, which make no array",
+                        shown->name);
     exporting e = {.damages = dataset->damages,
                    .field = field,
                    .indices = indices,
@@ -208,7 +209,8 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
     uint8_t present;
     uint64_t offsets[2];
     lx__file file;
-    lx_status status = lx__measure(e->from, e->damages, e->field, &index, 1, offsets, &present, error);
+    lx_status status = lx__measure(e->from, e->damages, e->field, &index, 1, offsets, &present,
+                                   error);
     if (status == LX_OK && !present) {
         note_missing(e, index);
         return advance(e, 1, 0);
@@ -220,7 +222,8 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
         *buffer = (memory){larger, (size_t)offsets[1] + 1};
     }
     if (status == LX_OK)
-        status = lx__gather_bytes(e->from, e->damages, e->field, &index, 1, buffer->data, offsets, error);
+        status = lx__gather_bytes(e->from, e->damages, e->field, &index, 1, buffer->data, offsets,
+                                  error);
     snprintf(name, sizeof name, "%08" PRIu64 "%s", index, suffix);
     if (status == LX_OK)
         status = lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_EXCL, error);

@@ -2,7 +2,6 @@
 /* New tables with the entries of all records. See doc/zrecord-format.md, 11.3. */
 #include "zrecord/stripe.h"
 
-
 lx_status lx__switch_fold(lx__switch *self, lx_error *error)
 {
     lx__stripe stripe;

@@ -150,7 +150,8 @@ find_raw(gather *g, uint64_t index, const uint8_t *set)
 }
 
 /** Whether a raw value of a row that find_raw() found needs no verification, or passes it. */
-static inline __attribute__((always_inline)) bool is_intact(const gather *g, uint64_t index, const uint8_t *data)
+static inline __attribute__((always_inline)) bool is_intact(const gather *g, uint64_t index,
+                                                            const uint8_t *data)
 {
     if (!g->always && lx__table_is_verified(g->column->table, index))
         return true;

@@ -37,8 +37,9 @@ lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end
 
 /**
  * Whether tables or a dictionary of a stem can be the dataset's: a field has that stem, or has had
- * it. Which stems dropped fields had is written down nowhere; so where none was dropped, a stem that
- * no field has is taken for ours only with tables of both kinds, which an interrupted addition leaves.
+ * it. Which stems dropped fields had is written down nowhere; so where none was dropped, a stem
+ * that no field has is taken for ours only with tables of both kinds, which an interrupted addition
+ * leaves.
  */
 bool lx__stem_is_ours(const lx__file *directory, const lx__meta *meta, const char *stem,
                       uint64_t table_generation);

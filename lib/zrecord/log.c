@@ -20,8 +20,8 @@
 /* The time of a file's last change is coarse, but not as coarse as that. */
 #define SETTLED_SECONDS 2
 
-lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx__log_identity *identity,
-                       lx_error *error)
+lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
+                       const lx__log_identity *identity, lx_error *error)
 {
     char name[LX__NAME_SIZE];
     *log = (lx__log_reader){.file = LX__FILE_CLOSED, .identity = *identity};
@@ -158,8 +158,8 @@ static lx_status look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame,
 }
 
 /** Whether the frame at the place @p at carries on the chain there. */
-static lx_status look_next(lx__log_reader *log, const lx__log_place *at, lx__frame *frame, bool *valid,
-                           lx_error *error)
+static lx_status look_next(lx__log_reader *log, const lx__log_place *at, lx__frame *frame,
+                           bool *valid, lx_error *error)
 {
     lx_status status = look_at(log, at->offset, frame, valid, error);
     *valid = *valid && frame->epoch == at->epoch && frame->previous_crc == at->crc;

@@ -38,7 +38,7 @@ typedef struct lx__log_rest {
 typedef struct lx__log_reader {
     lx__file file;
     lx__log_identity identity;
-    uint64_t boot;    /**< The present one, which costs more to ask for than a small frame to read. */
+    uint64_t boot;    /**< The present one, dearer to ask for than a small frame to read. */
     uint64_t size;    /**< Of the file, when it was last looked at. */
     uint8_t *window;  /**< Bytes [window_start, window_end) of the file; NULL until it is read. */
     uint64_t window_start;
@@ -54,8 +54,8 @@ typedef enum lx__log_sight {
 } lx__log_sight;
 
 /** Opens the log of @p identity in @p directory. A log that is not there is LX_ERR_CORRUPT. */
-lx_status lx__log_open(lx__log_reader *log, const lx__file *directory, const lx__log_identity *identity,
-                       lx_error *error);
+lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
+                       const lx__log_identity *identity, lx_error *error);
 
 void lx__log_close(lx__log_reader *log);
 
@@ -84,8 +84,8 @@ lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, 
 lx_status lx__log_bytes(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
                         lx_error *error);
 
-/** Bytes that are read, and can be looked at, at once: a call for so many costs little, and a second
- * level cache holds them. */
+/** Bytes that are read, and can be looked at, at once: a call for so many costs little, and a
+ * second level cache holds them. */
 #define LX__LOG_WINDOW ((size_t)1 << 17)
 
 #endif

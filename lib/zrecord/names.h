@@ -26,8 +26,8 @@ bool lx__name_is_log(const char *name, uint64_t *generation);
 /** Whether @p name is that of a chunk, and of which. */
 bool lx__name_is_chunk(const char *name, uint64_t *id);
 
-/** Whether @p name is that of a table of either kind: then of which @p stem, LX__NAME_SIZE bytes, and
- * of which table generation. */
+/** Whether @p name is that of a table of either kind: then of which @p stem, LX__NAME_SIZE bytes,
+ * and of which table generation. */
 bool lx__name_split_table(const char *name, char *stem, uint64_t *table_generation);
 
 /** Whether @p name is that of a dictionary, and of which @p stem. */

@@ -67,7 +67,8 @@ void lx__placer_drain(lx__placer *placer);
 /** Whether nothing is running or waiting. */
 bool lx__placer_idle(lx__placer *placer);
 
-/** Forgets a failure, and brings the chunks of all lanes back to what is committed; drained before. */
+/** Forgets a failure, and brings the chunks of all lanes back to what is committed; drained
+ * before. */
 lx_status lx__placer_reset(lx__placer *placer, lx_error *error);
 
 #endif

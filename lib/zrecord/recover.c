@@ -178,7 +178,8 @@ static lx_status look_at_spares(lx_writer *writer, lx_error *error)
         if (item->bytes == 0)
             continue; /* it may be absent */
         lx__chunk_name(item->id, name);
-        status = lx__committed_open(&file, pool->directory, name, O_RDWR, item->bytes, false, error);
+        status = lx__committed_open(&file, pool->directory, name, O_RDWR, item->bytes, false,
+                                    error);
         if (status == LX_OK)
             lx__file_close(&file);
     }

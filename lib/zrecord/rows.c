@@ -36,7 +36,8 @@ lx_status lx__rows_open(lx__rows *rows, const lx__file *directory, const lx_sche
         rows->fields[i].offsets = rows->fields[i].checks = (lx__file)LX__FILE_CLOSED;
     for (size_t i = 0; status == LX_OK && i < schema->count; i++) {
         const lx__field *field = lx__schema_field(schema, i);
-        status = open_tables(&rows->fields[i], directory, field->stem, generation, committed, error);
+        status = open_tables(&rows->fields[i], directory, field->stem, generation, committed,
+                             error);
         if (status != LX_OK)
             lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
     }

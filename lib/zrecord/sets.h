@@ -25,8 +25,8 @@
 typedef struct lx__set {
     uint64_t index;
     uint32_t field;                /**< Position in the schema. */
-    _Atomic uint32_t note;         /**< The number of its frame while its layer is made; then whether
-                                        its value was verified. */
+    _Atomic uint32_t note;         /**< The number of its frame while its layer is made; then
+                                        whether its value was verified. */
     uint8_t rows[LX__ENTRY_BYTES]; /**< Offset row and check row, as in the tables. */
 } lx__set;
 
@@ -41,8 +41,8 @@ static inline void lx__set_note_verified(const lx__set *set)
     atomic_store_explicit(&((lx__set *)set)->note, 1, memory_order_relaxed);
 }
 
-/** Sets of frames that follow each other, one for a field and index. Nothing of it changes once it is
- * added to a state, but for what is noted of its sets. */
+/** Sets of frames that follow each other, one for a field and index. Nothing of it changes once it
+ * is added to a state, but for what is noted of its sets. */
 typedef struct lx__layer {
     atomic_size_t references;
     lx__set *list; /**< In the order in which their keys came first. */

@@ -164,7 +164,8 @@ void lx__snapshot_unref(lx__snapshot *snapshot)
     lx__free(snapshot);
 }
 
-/** The rows of a record: those of a set, which is returned, or of the tables, or of a missing value. */
+/** The rows of a record: those of a set, which is returned, or of the tables, or of a missing
+ * value. */
 static const lx__set *find_rows(const lx__snapshot *snapshot, size_t field, uint64_t index,
                                 const uint8_t **offset_row, const uint8_t **check_row)
 {

@@ -86,7 +86,8 @@ static inline bool lx__stage_is_full(const lx__stage *stage)
            stage->operation_count >= LX__STAGE_VALUES;
 }
 
-/** Makes room for an operation of @p values values with @p bytes bytes of payload, gaps included. */
+/** Makes room for an operation of @p values values with @p bytes bytes of payload, gaps
+ * included. */
 lx_status lx__stage_reserve(lx__stage *stage, size_t values, uint64_t bytes, lx_error *error);
 
 /** Adds an operation, for which there is room. An append that goes on where the last one ends

@@ -114,7 +114,8 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
         return "its flags cannot be";
     if (frame->rows < state->rows || frame->rows > LX__LENGTH_MAX)
         return "its rows cannot be";
-    if (frame->length > LX__LENGTH_MAX || frame->length > frame->rows + state->items + frame->set_count)
+    if (frame->length > LX__LENGTH_MAX ||
+        frame->length > frame->rows + state->items + frame->set_count)
         return "its length is more than rows and sets can give";
     if (!first && frame->table_generation != state->table_generation)
         return "its table generation is another";

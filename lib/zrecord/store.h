@@ -107,7 +107,8 @@ void lx__store_take_over(lx__store *store);
 /** Whether meta.json at the path is still the one that was read. */
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error);
 
-/** Whether it is known that it is not: what seems to be damage may be another writer's work then. */
+/** Whether it is known that it is not: what seems to be damage may be another writer's work
+ * then. */
 bool lx__store_was_replaced(const lx__store *store);
 
 /**

@@ -104,7 +104,8 @@ static inline void lx__table_set_verified(lx__table *table, uint64_t row)
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error);
 
 /** Opens a file of committed bytes with @p access (O_RDONLY or O_RDWR): it must have @p bytes bytes
- * at least, or exactly. One of which none is committed need not be there, and is made for O_RDWR. */
+ * at least, or exactly. One of which none is committed need not be there, and is made for
+ * O_RDWR. */
 lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
                              int access, uint64_t bytes, bool exact, lx_error *error);
 

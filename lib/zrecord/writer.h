@@ -3,13 +3,13 @@
  * @file
  * @brief A dataset open for writing, and the parts of its work.
  *
- * An operation's way: append.c and modify.c take it, add.c copies it into a stage; the placer puts its values into
- * chunks; stages.c takes back what is placed, in the order of the calls; apply.c makes entries of
- * it; commit.c makes these visible and durable, by frames of the log.
+ * An operation's way: append.c and modify.c take it, add.c copies it into a stage; the placer puts
+ * its values into chunks; stages.c takes back what is placed, in the order of the calls; apply.c
+ * makes entries of it; commit.c makes these visible and durable, by frames of the log.
  *
  * The parts, each of which calls only those before it: handle.c, leftover.c, recover.c, apply.c,
- * stages.c, commit.c, group.c, the switches of generations (switch.h), clock.c, value.c, add.c, then
- * the public append.c, modify.c, transaction.c, submit.c, seal.c, fields.c and writer.c.
+ * stages.c, commit.c, group.c, the switches of generations (switch.h), clock.c, value.c, add.c,
+ * then the public append.c, modify.c, transaction.c, submit.c, seal.c, fields.c and writer.c.
  *
  * Lock order: writer.mutex, then placer.mutex, then the chunk pool's. The executor's locks come
  * after them.
@@ -130,8 +130,8 @@ extern const lx_writer_options lx__writer_defaults;
 
 /* ---- handle.c */
 
-/** Takes the mutex for a call that adds operations, or reads. In a child of fork() it fails instead:
- * whoever held the mutex in the parent does not give it back here. */
+/** Takes the mutex for a call that adds operations, or reads. In a child of fork() it fails
+ * instead: whoever held the mutex in the parent does not give it back here. */
 lx_status lx__writer_enter(lx_writer *writer, lx_error *error);
 
 /** As lx__writer_enter(), when no commit is under way either. */
