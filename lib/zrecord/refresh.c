@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a handle gets to a state: from the start of a log, or on from the state that it has. */
+#include <errno.h>
+
 #include "base/error.h"
 #include "zrecord/dataset.h"
 #include "zrecord/sealed.h"
@@ -13,6 +15,20 @@ typedef struct outcome {
     bool gone;              /**< The log does not have the state any more. */
 } outcome;
 
+/** Makes durable what was found: a frame is flagged synced, and seen, a moment before its sync has
+ * returned. A file system on which nothing can be synced (squashfs, ISO 9660) is one that nobody
+ * writes. */
+static lx_status sync_log(const lx__store *store, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__file_sync_data(&store->log.file, &why);
+    if (status != LX_OK && (why.errnum == EINVAL || why.errnum == EROFS))
+        return LX_OK;
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
 /** Replays the log of @p store to the end that counts. Under the log's mutex. */
 static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__state *state,
                             lx__log_scan *scan, lx_error *error)
@@ -22,9 +38,8 @@ static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__sta
     lx_status status = lx__state_follow(
         state, &store->log, store->schema, store->meta.schema,
         dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, &unknown, error);
-    /* A frame is flagged synced, and seen, a moment before its sync has returned. */
     if (status == LX_OK && dataset->options.durable && state->place.offset != from)
-        status = lx__file_sync_data(&store->log.file, error);
+        status = sync_log(store, error);
     return status;
 }
 

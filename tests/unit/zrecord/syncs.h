@@ -16,8 +16,10 @@
 
 /** How many calls there were. */
 static atomic_uint syncs;
-/** The number of the call, counted from 1 on, from which on all fail with EIO; 0: none does. */
+/** The number of the call, counted from 1 on, from which on all fail; 0: none does. */
 static atomic_uint sync_fails_at;
+/** How they fail. */
+static atomic_int sync_errno = EIO;
 
 /** While it is set, each call waits at its beginning. */
 static atomic_bool sync_waits;
@@ -41,7 +43,7 @@ static int pretend_to_sync(void)
     unsigned fails_at = atomic_load(&sync_fails_at);
     if (atomic_fetch_add(&syncs, 1) + 1 < fails_at || fails_at == 0)
         return 0;
-    errno = EIO;
+    errno = atomic_load(&sync_errno);
     return -1;
 }
 

@@ -236,6 +236,32 @@ START_TEST(durable_sees_what_a_loss_of_power_would_leave)
 }
 END_TEST
 
+/** File systems that are only read may have no call for it. */
+START_TEST(durable_needs_no_sync_where_there_is_none)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *durable = NULL;
+    static const int refusals[] = {EINVAL, EROFS, EIO};
+    records_make("d", 5, 2);
+    for (size_t i = 0; i < 3; i++) {
+        atomic_store(&sync_errno, refusals[i]);
+        atomic_store(&sync_fails_at, 1);
+        lx_status status = open_as("d", LX_VERIFY_FIRST, true, &durable, &error);
+        atomic_store(&sync_fails_at, 0);
+        atomic_store(&sync_errno, EIO);
+        if (refusals[i] == EIO) {
+            expect_error(status, LX_ERR_IO, "sync", "d/LOG");
+            break;
+        }
+        ck_assert_int_eq(status, LX_OK);
+        expect_records(durable, 7);
+        lx_dataset_close(durable);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(another_dataset_in_its_place_is_told)
 {
     char *scratch = scratch_make();
@@ -674,6 +700,7 @@ UNIT_MAIN("zrecord/dataset", what_cannot_be_opened_is_told,
           links_and_fifos_in_the_place_of_files_are_refused, the_path_may_have_links,
           options_are_checked, a_dataset_shows_what_it_is, a_state_stays_until_it_is_refreshed,
           commits_of_another_process_are_seen, durable_sees_what_a_loss_of_power_would_leave,
+          durable_needs_no_sync_where_there_is_none,
           another_dataset_in_its_place_is_told,
           a_refresh_that_fails_leaves_the_old_state,
           changes_and_deletes_of_later_versions_are_read, sets_of_unknown_fields_are_skipped,
