@@ -113,11 +113,6 @@ static lx_status put(lx__layer *layer, const lx__set *set, uint64_t hash, bool r
     return LX_OK;
 }
 
-lx_status lx__layer_put(lx__layer *layer, const lx__set *set, lx_error *error)
-{
-    return put(layer, set, lx__sets_hash(layer->seed, set->field, set->index), true, error);
-}
-
 /** Fetches the places of sets, then what stands there. */
 static void approach_many(const lx__layer *layer, const lx__set *sets, size_t count,
                           uint64_t *hashes)

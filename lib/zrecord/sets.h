@@ -82,15 +82,14 @@ lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected);
 /** Gives up a layer that is not added, or a reference to one; NULL is nothing. */
 void lx__layer_unref(lx__layer *layer);
 
-/** Puts a set in the place of an older one of the same field and index.
- * @retval LX_ERR_LIMIT  There are 2^32-2 in it already. */
-lx_status lx__layer_put(lx__layer *layer, const lx__set *set, lx_error *error);
-
 /** Most sets that are put at once. */
 #define LX__PUT_MAX 16
 
-/** Puts @p count sets, one after another: faster than one by one, since what is needed of memory is
- * fetched for all of them first. */
+/**
+ * Puts sets, one after another, each in the place of an older one of the same field and index: faster
+ * than one by one, since what is needed of memory is fetched for all of them first.
+ * @retval LX_ERR_LIMIT  There are 2^32-2 in it already.
+ */
 lx_status lx__layer_put_many(lx__layer *layer, const lx__set *sets, size_t count,
                              lx_error *error);
 

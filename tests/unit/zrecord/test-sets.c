@@ -21,7 +21,7 @@ static void put(lx__layer *layer, uint32_t field, uint64_t index, uint64_t numbe
 {
     lx_error error = LX_ERROR_INIT;
     lx__set set = make_set(field, index, number);
-    unit_ok(lx__layer_put(layer, &set, &error));
+    unit_ok(lx__layer_put_many(layer, &set, 1, &error));
 }
 
 static lx__layer *new_layer(lx__sets *sets)
@@ -373,7 +373,7 @@ START_TEST(without_memory_they_stay_as_they_were)
         status = layer != NULL ? LX_OK : LX_ERR_NOMEM;
         for (uint64_t i = 150; status == LX_OK && i < 300; i++) {
             lx__set set = make_set(0, i, 2);
-            status = lx__layer_put(layer, &set, NULL);
+            status = lx__layer_put_many(layer, &set, 1, NULL);
         }
         if (status == LX_OK)
             status = lx__sets_add(&sets, layer, FAR, 0, NULL);
