@@ -98,7 +98,7 @@ typedef enum lx_remedy {
 
 /** Something that lx_dataset_repair() has found. */
 typedef struct lx_finding {
-    lx_remedy remedy;
+    lx_remedy remedy;     /**< What is done about it. */
     lx_error damage;      /**< What is wrong, and where. Its status is #LX_ERR_CORRUPT; of a file
                                that is no part of the dataset, or a leftover, #LX_ERR_EXISTS. */
     uint64_t reserved[4]; /**< Zero. */
@@ -330,12 +330,19 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
  * Writes records of any field to a file each, named by the index with eight digits at least.
  * Records that are missing have none.
  *
- * @param[in]  path    A directory, made if need be. A file of such a name that is there is an
- *                     error, and not replaced.
- * @param[in]  suffix  Behind the number, ".png" say; NULL: nothing.
+ * @param[in]  dataset   A dataset.
+ * @param[in]  field     Position of the field in the schema.
+ * @param[in]  indices   @p count records, in any order; NULL: all of them.
+ * @param[in]  count     How many; of no meaning where @p indices is NULL.
+ * @param[in]  path      A directory, made if need be. A file of such a name that is there is an
+ *                       error, and not replaced.
+ * @param[in]  suffix    Behind the number, ".png" say; NULL: nothing.
+ * @param[in]  progress  Told how far it is; may be NULL.
+ * @param[in]  user      Given to it.
+ * @param[out] result    What was done; may be NULL. Written on success only.
+ * @param[out] error     Where a failure is told; may be NULL.
  * @retval LX_ERR_EXISTS  A file of that name is there.
- * @return Else as lx_dataset_export_npy(), whose other arguments are the same. What was written
- *         before a failure stays.
+ * @return Else as lx_dataset_export_npy(). What was written before a failure stays.
  */
 LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, uint64_t count, const char *path,
