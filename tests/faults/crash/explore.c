@@ -262,8 +262,9 @@ enum recording explore(struct exploration *exploration)
     uint64_t first = exploration->first;
     if (exploration->only != NULL)
         first = strtoull(exploration->only, NULL, 10);
+    uint64_t step = exploration->step != 0 ? exploration->step : 1;
     for (uint64_t i = first; recording == RECORDED && !exploration->wrong && !enough(exploration);
-         i++) {
+         i += step) {
         recording = explore_job(&course, i);
         if (exploration->only != NULL)
             break;

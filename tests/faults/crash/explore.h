@@ -12,7 +12,8 @@
 struct exploration {
     uint64_t seed;
     uint64_t states;   /**< How many to look at. */
-    uint64_t first;    /**< The number of the first job. */
+    uint64_t first;    /**< The number of the first job, */
+    uint64_t step;     /**< and from one to the next; 0: 1. The kind of a job goes by its number. */
     const char *only;  /**< One state by its name, and it is kept; NULL: all. */
     bool keeps;        /**< A state that is wrong is kept: threads make every run another one. */
     unsigned thin;     /**< Only one in so many of the points at which little happens; 0: all. More

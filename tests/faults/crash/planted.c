@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "explore.h"
+#include "job.h"
 
 /* Automake takes this for a test that could not be made. */
 #define SKIPPED 77
 
 /* Most faults need a certain job, and are then found soon: so jobs are looked at less closely. */
 #define THIN 4
-
 enum lx__fault lx__fault;
 
 struct planted {
@@ -24,6 +24,31 @@ struct planted {
 
 #define PLANTED(name, what) {LX__FAULT_##name, #name, what},
 static const struct planted list[] = {LX__FAULTS(PLANTED)};
+
+/* What shows only where threads or processes meet in a certain way is looked for where they do, and
+ * longer than what shows every time. */
+#define PATIENCE 5
+static const struct {
+    enum lx__fault fault;
+    unsigned job;
+} rare[] = {
+    {LX__FAULT_CHUNK_PREFIX, JOB_LANES},
+    {LX__FAULT_OLD_UNDER_READER, JOB_SWITCHES},
+};
+
+/** Where the fault is looked for. */
+static struct exploration plan(enum lx__fault fault, uint64_t seed)
+{
+    struct exploration exploration = {.seed = seed, .states = CRASH_STATES, .thin = THIN};
+    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
+        if (rare[i].fault == fault) {
+            exploration.states *= PATIENCE;
+            exploration.first = rare[i].job;
+            exploration.step = JOB_KINDS;
+        }
+    }
+    return exploration;
+}
 
 /** Without a fault, but with the small limits that are compiled in with them, nothing is found. */
 static enum recording try_none(uint64_t seed, uint64_t states, bool *right)
@@ -43,7 +68,7 @@ static enum recording try_none(uint64_t seed, uint64_t states, bool *right)
 
 static enum recording try(const struct planted *planted, uint64_t seed, bool *found)
 {
-    struct exploration exploration = {.seed = seed, .states = CRASH_STATES, .thin = THIN};
+    struct exploration exploration = plan(planted->fault, seed);
     lx__fault = planted->fault;
     enum recording recording = explore(&exploration);
     *found = exploration.wrong;
