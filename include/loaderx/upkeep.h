@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Looking after zrecord datasets: verification, statistics, removal, unsealing.
+ * @brief Looking after zrecord datasets: verification, repair, backup, statistics, export, removal.
  */
 #ifndef LOADERX_UPKEEP_H
 #define LOADERX_UPKEEP_H

@@ -136,6 +136,7 @@ typedef struct lx_value {
  * @retval LX_ERR_LIMIT     A value is larger than #LX_RECORD_MAX; nothing was appended.
  * @retval LX_ERR_IO        This or an earlier append could not be stored (a full disk, say); all
  *                          since the last commit is to be undone by lx_writer_rollback().
+ * @retval LX_ERR_STATE     The writer has sealed the dataset.
  * @retval LX_ERR_POISONED  An earlier sync failed.
  */
 LX_API lx_status lx_writer_append(lx_writer *writer, const lx_value *values, uint64_t *index,
@@ -282,20 +283,36 @@ LX_API lx_status lx_writer_commit(lx_writer *writer, lx_error *error);
  */
 LX_API lx_status lx_writer_submit_commit(lx_writer *writer, lx_ticket **ticket, lx_error *error);
 
-/** Commits, if no transaction is open, and makes all that is committed durable now. */
+/**
+ * Commits, if no transaction is open, and makes all that is committed durable now.
+ * @return As lx_writer_commit(), but for an open transaction, which stays open.
+ */
 LX_API lx_status lx_writer_sync(lx_writer *writer, lx_error *error);
 
 /**
- * Begins a transaction: until lx_writer_end() nothing is committed, however much is appended.
- * What was appended before is committed first. #LX_ERR_STATE if one is open already.
+ * Begins a transaction: until lx_writer_end() nothing is committed, however much is asked for.
+ * What was asked for before is committed first.
+ *
+ * @retval LX_ERR_STATE  One is open already.
+ * @return Else as lx_writer_commit().
  */
 LX_API lx_status lx_writer_begin(lx_writer *writer, lx_error *error);
 
-/** Ends a transaction by committing it. #LX_ERR_STATE if none is open. */
+/**
+ * Ends a transaction by committing it.
+ *
+ * @retval LX_ERR_STATE  None is open.
+ * @return Else as lx_writer_commit(). After a failure it can only be rolled back.
+ */
 LX_API lx_status lx_writer_end(lx_writer *writer, lx_error *error);
 
-/** Undoes all that was asked for since the last commit, or the last submitted one, and ends the
- * transaction, if one is open. */
+/**
+ * Undoes all that was asked for since the last commit, or the last submitted one, and ends the
+ * transaction, if one is open.
+ *
+ * @retval LX_ERR_POISONED  A sync failed: there is nothing left to do but to close the writer.
+ * @retval LX_ERR_IO        The system refused; errno tells why.
+ */
 LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
 
 /**

@@ -4,8 +4,9 @@
  * @brief zrecord: a store of N records of several fields in a directory.
  *
  * Three objects. An ::lx_schema names the fields. An ::lx_writer, one a dataset at a time,
- * appends records and commits them. An ::lx_dataset reads what was committed, in any number of
- * processes and threads, beside the writer. The files are described in doc/zrecord-format.md.
+ * appends records, changes and deletes them, and commits. An ::lx_dataset reads what was committed,
+ * in any number of processes and threads, beside the writer. What is done to a dataset as a whole
+ * is in upkeep.h. The files are described in doc/zrecord-format.md.
  *
  * Records have no order but their index; an order in time or by key belongs inside the records.
  *
