@@ -34,6 +34,19 @@ static lx_status resolve(replacement *self, const char *path, lx_error *error)
     return self->path != NULL ? LX_OK : fail_memory(error, "a name");
 }
 
+/** Something is in the way: what an earlier call left, most likely. */
+static lx_status check_made(const replacement *self, lx_error *error)
+{
+    struct stat about;
+    if (lstat(self->made, &about) == -1 || is_empty_directory(self->made))
+        return LX_OK;
+    lx_status status = fail(error, LX_ERR_EXISTS,
+                            "the new dataset is to be made here, but something is there: remove it, "
+                            "if an earlier --replace has left it");
+    locate(error, self->made, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 /** Locks what is at the path, if it is a dataset. */
 static lx_status look(replacement *self, lx_error *error)
 {
@@ -66,7 +79,8 @@ lx_status replacement_begin(replacement *self, const char *path, lx_error *error
         return fail_memory(error, "a name");
     memcpy(self->made, self->path, length);
     memcpy(self->made + length, ENDING, sizeof ENDING);
-    return look(self, error);
+    status = check_made(self, error);
+    return status == LX_OK ? look(self, error) : status;
 }
 
 /** Makes the new name of a directory durable. */

@@ -19,7 +19,7 @@ typedef struct replacement {
 
 /**
  * @retval LX_ERR_BUSY    The dataset at @p path is being written.
- * @retval LX_ERR_EXISTS  Something else is at @p path.
+ * @retval LX_ERR_EXISTS  Something else is at @p path, or anything at DIR.new.
  * @return Else as lx_writer_open().
  */
 lx_status replacement_begin(replacement *self, const char *path, lx_error *error);

@@ -46,6 +46,17 @@ def test_a_link_to_nothing(loaderx, folder, other):
     assert (folder / 'name').is_symlink() and not (folder / 'name.new').exists()
 
 
+def test_what_an_earlier_one_left_is_told(loaderx, folder, images, other):
+    (folder / 'images').rename(folder / 'images.new')
+    line = loaderx.fails(2, 'import', 'images', '--replace', *other)
+    assert 'images.new: ' in line and 'remove it' in line and '--append' not in line
+    assert loaderx.json('stat', 'images.new')['length'] == 20
+    assert not (folder / 'images').exists()
+    loaderx.text('copy', 'images.new', 'images')
+    loaderx.fails(2, 'import', 'images', '--replace', *other)
+    assert loaderx.json('stat', 'images')['length'] == 20
+
+
 def test_a_sealed_one(loaderx, images, other):
     loaderx.text('seal', 'images')
     loaderx.text('import', 'images', '--replace', *other)
