@@ -93,6 +93,8 @@ size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *co
         return NULL;
     }
     PyObject *names = all ? NULL : PySequence_Fast(object, "fields must be a sequence of names");
+    if (names != NULL && PyList_Check(names)) /* a str of the caller's may change a list */
+        Py_SETREF(names, PyList_AsTuple(names));
     if (!all && names == NULL)
         return NULL;
     *count = all ? schema->count : (size_t)PySequence_Fast_GET_SIZE(names);
@@ -113,25 +115,34 @@ size_t *lxpy_take_fields(const lxpy_schema *schema, PyObject *object, size_t *co
     return positions;
 }
 
+static int check_name(const lxpy_schema *schema, PyObject *name, const size_t *positions,
+                      size_t count)
+{
+    Py_ssize_t wanted = lxpy_schema_find(schema, name);
+    size_t i = 0;
+    if (wanted < 0)
+        return -1;
+    while (i < count && positions[i] != (size_t)wanted)
+        i++;
+    if (i != count)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "out has %R, which is not one of fields", name);
+    return -1;
+}
+
 /** Each name in @p out must be one of the fields that are read. */
 static int check_names(const lxpy_schema *schema, PyObject *out, const size_t *positions,
                        size_t count)
 {
     PyObject *name, *value;
     Py_ssize_t place = 0;
-    while (PyDict_Next(out, &place, &name, &value)) {
-        Py_ssize_t wanted = lxpy_schema_find(schema, name);
-        size_t i = 0;
-        if (wanted < 0)
-            return -1;
-        while (i < count && positions[i] != (size_t)wanted)
-            i++;
-        if (i == count) {
-            PyErr_Format(PyExc_ValueError, "out has %R, which is not one of fields", name);
-            return -1;
-        }
+    int result = 0;
+    while (result == 0 && PyDict_Next(out, &place, &name, &value)) {
+        Py_INCREF(name); /* which may be a str of the caller's that removes itself */
+        result = check_name(schema, name, positions, count);
+        Py_DECREF(name);
     }
-    return 0;
+    return result;
 }
 
 /** All of it once the arguments are sorted out: a dict of what was read. */

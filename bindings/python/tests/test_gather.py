@@ -150,3 +150,22 @@ def test_the_indices_may_change_while_they_are_read(dataset):
     numbers.extend([Changing(numbers), Changing(numbers), 3])
     with pytest.raises(RuntimeError, match='indices'):
         dataset.gather(numbers)
+
+
+def test_names_that_take_themselves_away(dataset):
+    """A str of the caller's may change what it is in while it is compared."""
+    class Name(str):
+        def __hash__(self):
+            return hash('label')
+
+        def __eq__(self, other):
+            names.clear()
+            return self.answer
+
+    names = [Name('y'), *['label'] * 100]
+    names[0].answer = True
+    assert dataset.gather([1], names)['label'].tolist() == [3]
+    names = {Name('y'): np.zeros(1, np.int64)}
+    next(iter(names)).answer = False
+    with pytest.raises(KeyError, match='y'):
+        dataset.gather([1], ['label'], names)
