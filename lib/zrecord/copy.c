@@ -99,12 +99,18 @@ static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__
     return status;
 }
 
-/** Whether the writer would store a value of the field as the other dataset may have. */
+/** Whether what the other dataset may have stored of the field is read so from the writer's, too.
+ * What was made with a dictionary is not, since each field has one of its own. */
 static bool same_compression(const copying *c, size_t position)
 {
-    const lx_schema *there = c->from->store->schema;
-    return lx__schema_field(c->writer->meta.schema, position)->shown.compression ==
-           lx__schema_field(there, c->fields[position])->shown.compression;
+    const lx__meta *here = &c->writer->meta, *there = &c->from->store->meta;
+    const lx_field *shown =
+        &lx__schema_field(c->from->store->schema, c->fields[position])->shown;
+    uint32_t known;
+    return lx__schema_field(here->schema, position)->shown.compression == shown->compression &&
+           !lx__meta_has_dict(here, position) &&
+           !(lx__schema_find_id(there->schema, shown->id, &known) &&
+             lx__meta_has_dict(there, known));
 }
 
 /** Checked by its CRC, whatever the dataset is told to verify: the copy gets one of its own, which

@@ -59,12 +59,6 @@ bool lx__stem_is_ours(const lx__file *directory, const lx__meta *meta, const cha
     return is_file(directory, offsets) && is_file(directory, checks);
 }
 
-static bool has_dict(const lx__meta *meta, size_t position)
-{
-    const json_t *fields = json_object_get(meta->document, "fields");
-    return json_is_object(json_object_get(json_array_get(fields, position), "dict"));
-}
-
 static lx__place place_of(const lx_writer *writer, const char *name)
 {
     uint64_t number;
@@ -84,7 +78,7 @@ static lx__place place_of(const lx_writer *writer, const char *name)
         return GONE;
     if (table)
         return compare(number, writer->state.table_generation);
-    return has_dict(meta, position) ? CURRENT : GONE;
+    return lx__meta_has_dict(meta, position) ? CURRENT : GONE;
 }
 
 static lx__place place_of_chunk(lx_writer *writer, const char *name)

@@ -153,6 +153,11 @@ static json_t *fields_of(const lx__meta *meta)
     return json_object_get(meta->document, "fields");
 }
 
+bool lx__meta_has_dict(const lx__meta *meta, size_t position)
+{
+    return json_is_object(json_object_get(json_array_get(fields_of(meta), position), "dict"));
+}
+
 lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error)
 {
     int failed = json_array_append_new(fields_of(meta), field_document(field));

@@ -130,6 +130,42 @@ START_TEST(compression_is_what_the_dataset_says)
 }
 END_TEST
 
+/** What was compressed with the dictionary of one field is nothing that another can read. */
+START_TEST(a_dictionary_is_not_copied)
+{
+    static const char none[] = "\"dict\": null", some[] = "\"dict\": {\"bytes\": 1, \"crc\": 0}";
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = create_one("from", "wave", LX_FLATE);
+    records_make_sealed("records", 40);
+    lx_dataset *records = open_dataset("records");
+    unit_ok(lx_writer_copy(writer, records, NULL, LX_NONE, NULL, &error));
+    lx_dataset_close(records);
+    close_writer(writer);
+    close_writer(create_one("to", "wave", LX_FLATE));
+    file_edit("from/meta.json", "\"flate\"", "\"zstd\"");
+    file_edit("to/meta.json", "\"flate\"", "\"zstd\"");
+    for (int with = 0; with < 3; with++) {
+        const char *meta = with == 1 ? "from/meta.json" : "to/meta.json";
+        if (with != 0)
+            file_edit(meta, none, some);
+        lx_dataset *from = open_dataset("from");
+        unit_ok(lx_writer_open("to", NULL, &writer, &error));
+        lx_status status = lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error);
+        if (with == 0)
+            ck_assert_int_eq(status, LX_OK);
+        else
+            expect_error(status, LX_ERR_UNSUPPORTED, "zstd", "from/chunk/0.zr");
+        unit_ok(lx_writer_rollback(writer, &error));
+        close_writer(writer);
+        lx_dataset_close(from);
+        if (with != 0)
+            file_edit(meta, some, none);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 static lx_writer *create_texts(const char *path, lx_compression compression)
 {
     lx_error error = LX_ERROR_INIT;
@@ -224,6 +260,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/copy", all_records_are_copied_as_they_are_stored,
           records_in_any_order_go_behind_those_there_are, a_dataset_can_be_copied_to_itself,
-          compression_is_what_the_dataset_says, values_that_compress_to_almost_nothing,
+          compression_is_what_the_dataset_says, a_dictionary_is_not_copied,
+          values_that_compress_to_almost_nothing,
           what_does_not_fit_is_refused_before_anything_is_appended,
           damage_is_found_before_it_is_copied)
