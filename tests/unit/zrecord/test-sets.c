@@ -144,7 +144,7 @@ START_TEST(many_are_found_as_one_by_one)
         }
         ck_assert(count == 64 || may >> count == 0);
     }
-    ck_assert_uint_lt(by_chance, 300 * 32 / 8);
+    ck_assert_uint_lt(by_chance, 300 * 32 / 20);
     lx__sets_free(&sets);
 }
 END_TEST
