@@ -95,14 +95,12 @@ static lx_status make_room(lx__layer *layer, lx_error *error)
     return LX_OK;
 }
 
-/** Puts a set of that hash; where there is one with the key, it goes only if @p replace. */
-static lx_status put(lx__layer *layer, const lx__set *set, uint64_t hash, bool replace,
-                     lx_error *error)
+/** Puts a set of that hash; one with the key goes. */
+static lx_status put(lx__layer *layer, const lx__set *set, uint64_t hash, lx_error *error)
 {
     uint32_t place = *place_of(layer, set->field, set->index, hash);
     if (place != 0) {
-        if (replace)
-            layer->list[place - 1] = *set;
+        layer->list[place - 1] = *set;
         return LX_OK;
     }
     lx_status status = make_room(layer, error);
@@ -135,7 +133,7 @@ lx_status lx__layer_put_many(lx__layer *layer, const lx__set *sets, size_t count
     lx_status status = LX_OK;
     approach_many(layer, sets, count, hashes);
     for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = put(layer, &sets[i], hashes[i], true, error);
+        status = put(layer, &sets[i], hashes[i], error);
     return status;
 }
 
@@ -152,18 +150,29 @@ void lx__layer_keep(lx__layer *layer, lx__set_filter *stays, const void *user)
     fill_places(layer);
 }
 
+/** Where a layer is a copy of another one with more behind it, what lookups need is copied, too. */
+typedef struct start {
+    const lx__layer *of; /**< NULL: it is none, or not all was copied. */
+    size_t count;
+} start;
+
 /** Makes what lookups need. */
-static lx_status finish(lx__layer *layer, lx_error *error)
+static lx_status finish(lx__layer *layer, const start *from, lx_error *error)
 {
     uint64_t words = 1;
     while (words < layer->count / FILTER_WORD_SETS)
         words *= 2;
-    layer->filter = lx__alloc_array(words, sizeof *layer->filter);
+    bool same = from->of != NULL && from->of->filter_mask == words - 1;
+    layer->filter = same ? lx__alloc((size_t)words * sizeof *layer->filter)
+                         : lx__alloc_array(words, sizeof *layer->filter);
     if (layer->filter == NULL)
         return lx__fail_memory(error, "entries of the log");
     layer->filter_mask = words - 1;
-    layer->least = UINT64_MAX;
-    for (size_t i = 0; i < layer->count; i++) {
+    layer->least = same ? from->of->least : UINT64_MAX;
+    layer->most = same ? from->of->most : 0;
+    if (same)
+        memcpy(layer->filter, from->of->filter, (size_t)words * sizeof *layer->filter);
+    for (size_t i = same ? from->count : 0; i < layer->count; i++) {
         const lx__set *set = &layer->list[i];
         uint64_t mark = lx__sets_mark(layer->seed, set->field, set->index);
         layer->filter[lx__sets_word(mark, layer->filter_mask)] |= lx__sets_bits(mark);
@@ -190,28 +199,70 @@ static bool is_dropped(const lx__layer_use *use, uint64_t rows)
     return low_end && (last < rows || rows >= use->length || first >= use->length);
 }
 
-/** Adds to @p layer what still counts of an older one. */
-static lx_status merge(lx__layer *layer, const lx__layer_use *older, uint64_t rows,
-                       lx_error *error)
+static lx__set copy_set(const lx__set *set)
 {
+    lx__set copy = {.index = set->index, .field = set->field};
+    memcpy(copy.rows, set->rows, sizeof copy.rows);
+    atomic_init(&copy.note, lx__set_is_verified(set)); /* readers may be about to note it */
+    return copy;
+}
+
+/** A layer of what still counts of an older one, with room for @p more sets. It is made in the order
+ * in which it lies in memory, and so in a tenth of the time that putting it set by set takes. NULL
+ * when out of memory. */
+static lx__layer *copy_layer(const lx__layer_use *older, uint64_t rows, size_t more)
+{
+    const lx__layer *from = older->layer;
+    size_t places = from->place_mask + 1, wanted = from->count + more;
+    while (wanted > places / 2 - 1)
+        places *= 2;
+    lx__layer *layer = lx__alloc_array(1, sizeof *layer);
+    if (layer == NULL)
+        return NULL;
+    atomic_init(&layer->references, 1);
+    layer->seed = from->seed;
+    layer->place_mask = places - 1;
+    layer->list = lx__resize_array(NULL, wanted, sizeof *layer->list);
+    layer->capacity = wanted;
+    for (size_t i = 0; i < from->count && layer->list != NULL; i++)
+        if (lx__layer_counts(older, rows, from->list[i].index))
+            layer->list[layer->count++] = copy_set(&from->list[i]);
+    bool same = layer->count == from->count && places == from->place_mask + 1;
+    layer->places = same ? lx__resize_array(NULL, places, sizeof *layer->places)
+                         : lx__alloc_array(places, sizeof *layer->places);
+    if (layer->list == NULL || layer->places == NULL) {
+        lx__layer_unref(layer);
+        return NULL;
+    }
+    if (same)
+        memcpy(layer->places, from->places, places * sizeof *layer->places);
+    else
+        fill_places(layer);
+    return layer;
+}
+
+/** Puts what still counts of a newer layer into @p layer. */
+static lx_status put_newer(lx__layer *layer, const lx__layer_use *newer, uint64_t rows,
+                           lx_error *error)
+{
+    lx__set sets[LX__PUT_MAX];
     lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < older->layer->count; i++) {
-        const lx__set *set = &older->layer->list[i];
-        if (!lx__layer_counts(older, rows, set->index))
-            continue;
-        lx__set copy = {.index = set->index, .field = set->field};
-        memcpy(copy.rows, set->rows, sizeof copy.rows);
-        atomic_init(&copy.note, lx__set_is_verified(set)); /* readers may be about to note it */
-        status = put(layer, &copy, lx__sets_hash(layer->seed, copy.field, copy.index), false,
-                     error);
+    const lx__layer *from = newer->layer;
+    for (size_t i = 0; status == LX_OK && i < from->count;) {
+        size_t count = 0;
+        for (; i < from->count && count < LX__PUT_MAX; i++)
+            if (lx__layer_counts(newer, rows, from->list[i].index))
+                sets[count++] = copy_set(&from->list[i]);
+        status = lx__layer_put_many(layer, sets, count, error);
     }
     return status;
 }
 
-static bool worth_merging(const lx__sets *sets, size_t depth, const lx__layer *layer)
+/** Whether the oldest of the newer layers, which have @p count sets, is merged with the one before. */
+static bool worth_merging(const lx__sets *sets, size_t depth, size_t count)
 {
     size_t older = sets->uses[depth - 1].layer->count;
-    return older <= SMALL || older / MERGE_PART <= layer->count || depth == LX__LAYERS_MAX;
+    return older <= SMALL || older / MERGE_PART <= count || depth == LX__LAYERS_MAX;
 }
 
 /** Notes what new frames drop of the layers, and lets go of those of which nothing is left. */
@@ -231,16 +282,44 @@ static void limit(lx__sets *sets, uint64_t length, uint64_t rows)
     sets->rows = rows;
 }
 
-/** Merges into @p layer the newest layers of @p sets that are worth it, and makes its filter. */
-static lx_status take_in(const lx__sets *sets, lx__layer *layer, size_t *depth, lx_error *error)
+/** The layers of @p sets from @p depth on and the newest, @p layer, in one, which takes its place. */
+static lx_status merge(const lx__sets *sets, size_t depth, size_t count, lx__layer **layer,
+                       start *from, lx_error *error)
 {
+    const lx__layer_use *oldest = &sets->uses[depth];
+    const lx__layer_use newest = {.layer = *layer, .length = UINT64_MAX, .rows = sets->rows};
+    lx__layer *merged = copy_layer(oldest, sets->rows, count - oldest->layer->count);
+    if (merged == NULL)
+        return lx__fail_memory(error, "entries of the log");
+    if (merged->count == oldest->layer->count)
+        *from = (start){oldest->layer, merged->count};
     lx_status status = LX_OK;
-    for (size_t i = 0; i < layer->count; i++)
-        atomic_init(&layer->list[i].note, 0); /* the frames do not matter any more */
-    for (*depth = sets->depth;
-         status == LX_OK && *depth != 0 && worth_merging(sets, *depth, layer); --*depth)
-        status = merge(layer, &sets->uses[*depth - 1], sets->rows, error);
-    return status == LX_OK ? finish(layer, error) : status;
+    for (size_t i = depth + 1; status == LX_OK && i < sets->depth; i++)
+        status = put_newer(merged, &sets->uses[i], sets->rows, error);
+    if (status == LX_OK)
+        status = put_newer(merged, &newest, sets->rows, error);
+    if (status != LX_OK) {
+        lx__layer_unref(merged);
+        return status;
+    }
+    lx__layer_unref(*layer);
+    *layer = merged;
+    return LX_OK;
+}
+
+/** Merges with @p layer the newest layers of @p sets that are worth it, and makes its filter. */
+static lx_status take_in(const lx__sets *sets, lx__layer **layer, size_t *depth, lx_error *error)
+{
+    start from = {NULL, 0};
+    lx_status status = LX_OK;
+    size_t count = (*layer)->count; /* no key is twice in a layer, but perhaps in several */
+    for (size_t i = 0; i < count; i++)
+        atomic_init(&(*layer)->list[i].note, 0); /* the frames do not matter any more */
+    for (*depth = sets->depth; *depth != 0 && worth_merging(sets, *depth, count); --*depth)
+        count += sets->uses[*depth - 1].layer->count;
+    if (*depth != sets->depth)
+        status = merge(sets, *depth, count, layer, &from, error);
+    return status == LX_OK ? finish(*layer, &from, error) : status;
 }
 
 lx_status lx__sets_add(lx__sets *sets, lx__layer *layer, uint64_t length, uint64_t rows,
@@ -251,7 +330,7 @@ lx_status lx__sets_add(lx__sets *sets, lx__layer *layer, uint64_t length, uint64
     lx__sets_copy(&next, sets);
     limit(&next, length, rows);
     if (layer != NULL && layer->count != 0) {
-        lx_status status = take_in(&next, layer, &depth, error);
+        lx_status status = take_in(&next, &layer, &depth, error);
         if (status != LX_OK) {
             lx__layer_unref(layer);
             lx__sets_free(&next);
