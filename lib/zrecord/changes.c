@@ -69,6 +69,12 @@ lx_status lx__changes_reserve(lx__changes *changes, size_t more, lx_error *error
     return make_places(changes, wanted, error);
 }
 
+void lx__changes_approach(const lx__changes *changes, uint32_t field, uint64_t index)
+{
+    if (changes->place_count != 0)
+        __builtin_prefetch(&changes->places[hash(field, index) & (changes->place_count - 1)]);
+}
+
 void lx__changes_put(lx__changes *changes, uint32_t field, uint64_t index, const lx__entry *entry)
 {
     uint32_t *place = place_of(changes, field, index);

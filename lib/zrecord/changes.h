@@ -34,6 +34,9 @@ typedef struct lx__changes {
  * @retval LX_ERR_LIMIT  They would be more than LX__CHANGES_MAX. */
 lx_status lx__changes_reserve(lx__changes *changes, size_t more, lx_error *error);
 
+/** Fetches what a put of that key needs of memory. */
+void lx__changes_approach(const lx__changes *changes, uint32_t field, uint64_t index);
+
 /** Puts an entry, for which there is room, in the place of an older one for the same key. */
 void lx__changes_put(lx__changes *changes, uint32_t field, uint64_t index, const lx__entry *entry);
 

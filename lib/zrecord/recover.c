@@ -11,6 +11,8 @@
 
 /* Bytes that are read and written back at once. */
 #define STEP ((size_t)1 << 20)
+/* Sets that are taken up at once. */
+#define AT_ONCE 32
 
 /* ---- writing back */
 
@@ -140,18 +142,36 @@ static lx_status cut_log(lx_writer *writer, lx_error *error)
     return status;
 }
 
+/** Sets on their way to the writer: what one needs of memory is fetched while others are put. */
+typedef struct taking {
+    lx_writer *writer;
+    const lx__set *waiting[AT_ONCE];
+    size_t count;
+} taking;
+
+static void take_waiting(taking *take)
+{
+    lx_writer *writer = take->writer;
+    for (size_t i = 0; i < take->count; i++) {
+        const lx__set *set = take->waiting[i];
+        lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
+        if (set->index >= writer->state.rows)
+            lx__rows_put(&writer->rows, set->field, set->index, &entry);
+        else
+            lx__changes_put(&writer->live, set->field, set->index, &entry);
+    }
+    take->count = 0;
+}
+
 static lx_status take_set(void *user, const lx__set *set, lx_error *error)
 {
-    lx_writer *writer = user;
-    lx_status status = LX_OK;
-    lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
-    if (set->index >= writer->state.rows)
-        lx__rows_put(&writer->rows, set->field, set->index, &entry);
-    else
-        status = lx__changes_reserve(&writer->live, 1, error);
-    if (status == LX_OK && set->index < writer->state.rows)
-        lx__changes_put(&writer->live, set->field, set->index, &entry);
-    return status;
+    taking *take = user;
+    (void)error;
+    lx__changes_approach(&take->writer->live, set->field, set->index);
+    take->waiting[take->count++] = set;
+    if (take->count == AT_ONCE)
+        take_waiting(take);
+    return LX_OK;
 }
 
 /** Takes up the committed entries that are in the log alone: those of rows behind the tables, and
@@ -159,11 +179,18 @@ static lx_status take_set(void *user, const lx__set *set, lx_error *error)
 static lx_status take_up_sets(lx_writer *writer, lx_error *error)
 {
     const lx__state *state = &writer->state;
+    taking take = {.writer = writer};
     lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
                                      state->table_generation, state->rows, state->rows, error);
     for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
         status = lx__rows_add(&writer->rows, error);
-    return status == LX_OK ? lx__sets_each(&state->sets, take_set, writer, error) : status;
+    if (status == LX_OK)
+        status = lx__changes_reserve(&writer->live, lx__sets_most(&state->sets, state->rows), error);
+    if (status == LX_OK)
+        status = lx__sets_each(&state->sets, take_set, &take, error);
+    if (status == LX_OK)
+        take_waiting(&take);
+    return status;
 }
 
 /** Chunks that will be appended to must have what is committed of them. */

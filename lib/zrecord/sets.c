@@ -387,16 +387,40 @@ size_t lx__sets_count(const lx__sets *sets)
     return count;
 }
 
+size_t lx__sets_most(const lx__sets *sets, uint64_t below)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sets->depth; i++) {
+        const lx__layer *layer = sets->uses[i].layer;
+        for (size_t k = 0; k < layer->count; k++)
+            count += layer->list[k].index < below;
+    }
+    return count;
+}
+
+/** Whether a set of layer @p depth is live. Of the newest layer each is that no frame dropped. */
+static bool is_live(const lx__sets *sets, size_t depth, const lx__set *set)
+{
+    if (!lx__layer_counts(&sets->uses[depth], sets->rows, set->index))
+        return false;
+    if (depth + 1 == sets->depth)
+        return true;
+    uint64_t mark = lx__sets_mark(sets->seed, set->field, set->index);
+    for (size_t i = depth + 1; i < sets->depth; i++)
+        if (lx__layer_may_have(&sets->uses[i], mark) &&
+            lx__layer_find(sets->uses[i].layer, set->field, set->index) != NULL)
+            return false;
+    return true;
+}
+
 lx_status lx__sets_each(const lx__sets *sets, lx__set_visit *visit, void *user, lx_error *error)
 {
     lx_status status = LX_OK;
     for (size_t i = 0; i < sets->depth; i++) {
         const lx__layer *layer = sets->uses[i].layer;
-        for (size_t k = 0; status == LX_OK && k < layer->count; k++) {
-            const lx__set *set = &layer->list[k];
-            if (lx__sets_find_set(sets, set->field, set->index) == set)
-                status = visit(user, set, error);
-        }
+        for (size_t k = 0; status == LX_OK && k < layer->count; k++)
+            if (is_live(sets, i, &layer->list[k]))
+                status = visit(user, &layer->list[k], error);
     }
     return status;
 }

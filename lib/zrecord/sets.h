@@ -124,6 +124,9 @@ uint64_t lx__sets_seed(lx__sets *sets);
 /** How many sets are live; counts them one by one. */
 size_t lx__sets_count(const lx__sets *sets);
 
+/** How many sets there are of indices below @p below, at the most. */
+size_t lx__sets_most(const lx__sets *sets, uint64_t below);
+
 /** Called for a live set; a failure ends the walk. */
 typedef lx_status lx__set_visit(void *user, const lx__set *set, lx_error *error);
 

@@ -92,6 +92,8 @@ static bool set_stays(const lx__set *set, const void *user)
     uint32_t frame = atomic_load_explicit(&set->note, memory_order_relaxed);
     if (taken != NULL && frame < taken->frame && !LX__FAULT(SETS_STAY))
         return false;
+    if (set->index < r->cuts.list[0].bound) /* the least */
+        return true;
     const drop *cut = first_from(&r->cuts, true, frame); /* its own frame's, or a later one's */
     return cut == NULL || set->index < cut->bound;
 }

@@ -279,6 +279,42 @@ START_TEST(there_are_never_more_layers_than_can_be)
 }
 END_TEST
 
+/** A merge begins with a copy of the oldest layer: of what frames dropped of it nothing comes back,
+ * and what was verified stays so. */
+START_TEST(a_merge_takes_what_counts)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__sets sets = {0};
+    lx__layer *layer = new_layer(&sets);
+    for (uint64_t i = 0; i < 1000; i++)
+        put(layer, 0, i, 1);
+    unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+    for (uint64_t i = 0; i < 1000; i += 2)
+        lx__set_note_verified(lx__sets_find_set(&sets, 0, i));
+    layer = new_layer(&sets);
+    for (uint64_t i = 0; i < 100; i++)
+        put(layer, 1, i, 2);
+    unit_ok(lx__sets_add(&sets, layer, 900, 20, &error)); /* [0, 20) and [900, ..) are dropped */
+    ck_assert_uint_eq(sets.depth, 2);
+    layer = new_layer(&sets);
+    for (uint64_t i = 100; i < 600; i += 2)
+        put(layer, 0, i, 3);
+    unit_ok(lx__sets_add(&sets, layer, FAR, 20, &error));
+    ck_assert_uint_eq(sets.depth, 1);
+    for (uint64_t i = 0; i < 1000; i++) {
+        bool newest = i >= 100 && i < 600 && i % 2 == 0;
+        const lx__set *set = lx__sets_find_set(&sets, 0, i);
+        ck_assert_int_eq(set != NULL, i >= 20 && i < 900);
+        if (set != NULL) {
+            expect(&sets, 0, i, newest ? 3 : 1);
+            ck_assert_int_eq(lx__set_is_verified(set), i % 2 == 0 && !newest);
+        }
+    }
+    expect(&sets, 1, 60, 2);
+    lx__sets_free(&sets);
+}
+END_TEST
+
 START_TEST(a_copy_shows_what_was_there)
 {
     lx_error error = LX_ERROR_INIT;
@@ -325,6 +361,10 @@ START_TEST(each_live_set_is_visited_once)
         unit_ok(lx__sets_add(&sets, layer, 350, 0, &error));
     }
     struct walk walk = {&sets, 0};
+    ck_assert_uint_ge(lx__sets_most(&sets, FAR), 350 + 200);
+    ck_assert_uint_ge(lx__sets_most(&sets, 100), 100 + 100);
+    ck_assert_uint_le(lx__sets_most(&sets, 100), 4 * 100);
+    ck_assert_uint_eq(lx__sets_most(&sets, 0), 0);
     unit_ok(lx__sets_each(&sets, visit, &walk, &error));
     ck_assert_uint_eq(walk.count, 350 + 200); /* 399 and on are dropped by the later frames */
     walk.count = 590;
@@ -394,6 +434,6 @@ UNIT_MAIN("zrecord/sets", what_was_put_is_found_and_nothing_else,
           later_frames_drop_by_their_length_and_their_rows,
           a_layer_of_which_nothing_is_left_is_let_go_of,
           layers_stay_few_and_sets_are_seldom_moved, there_are_never_more_layers_than_can_be,
-          a_copy_shows_what_was_there, each_live_set_is_visited_once,
+          a_merge_takes_what_counts, a_copy_shows_what_was_there, each_live_set_is_visited_once,
           none_are_found_in_an_empty_one, two_do_not_collide_alike,
           without_memory_they_stay_as_they_were)
