@@ -189,6 +189,113 @@ START_TEST(a_view_outlives_refresh_and_close)
 }
 END_TEST
 
+/* ---- views beside a writer */
+
+#define HELD_RECORDS 3
+
+/** A view of records, and the bytes that it showed at first. */
+struct held {
+    lx_view *view;
+    lx_slice slices[HELD_RECORDS];
+    uint8_t bytes[HELD_RECORDS][VALUE_MAX];
+};
+
+static void hold(struct held *held, lx_dataset *dataset, int field)
+{
+    static const uint64_t indices[HELD_RECORDS] = {4, 7, 3};
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx_dataset_view(dataset, (size_t)field, indices, HELD_RECORDS, held->slices,
+                            &held->view, &error));
+    for (int i = 0; i < HELD_RECORDS; i++)
+        if (held->slices[i].data != NULL)
+            memcpy(held->bytes[i], held->slices[i].data, held->slices[i].size);
+}
+
+static void let_go(struct held *held)
+{
+    for (int i = 0; i < HELD_RECORDS; i++)
+        if (held->slices[i].data != NULL)
+            ck_assert_mem_eq(held->bytes[i], held->slices[i].data, held->slices[i].size);
+    lx_view_release(held->view);
+}
+
+static void switch_files(lx_writer **writer, int step)
+{
+    lx_error error = LX_ERROR_INIT;
+    switch (step) {
+    case 0:
+        unit_ok(lx_writer_fold(*writer, &error));
+        break;
+    case 1:
+        unit_ok(lx_writer_rebalance(*writer, NULL, NULL, NULL, &error));
+        break;
+    case 2:
+        unit_ok(lx_writer_rename_field(*writer, "image", "picture", &error));
+        break;
+    case 3:
+        unit_ok(lx_writer_add_field(*writer, "image", LX_BYTES, NULL, 0, LX_RAW, &error));
+        break;
+    case 4:
+        unit_ok(lx_writer_drop_field(*writer, "image", &error));
+        break;
+    case 5:
+        unit_ok(lx_writer_seal(*writer, &error));
+        close_writer(*writer);
+        break;
+    case 6:
+        unit_ok(lx_dataset_unseal("d", &error));
+        *writer = records_reopen("d", NULL);
+        break;
+    default:
+        unit_ok(lx_writer_drop_field(*writer, "blob", &error));
+    }
+}
+
+/** Other records than before at the places that views show. */
+static void move_records(lx_writer *writer)
+{
+    lx_error error = LX_ERROR_INIT;
+    for (uint64_t i = 3; i < 8; i++)
+        unit_ok(lx_writer_delete(writer, i, NULL, &error));
+    unit_ok(lx_writer_truncate(writer, lx_writer_get_length(writer) - 1, &error));
+    commit(writer);
+}
+
+#define SWITCHES 8
+
+START_TEST(views_outlive_all_that_a_writer_does)
+{
+    char *scratch = scratch_make();
+    struct held held[SWITCHES][3];
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *live;
+    lx_dataset_options *options = lx_dataset_options_new();
+    lx_writer *writer = records_create("d", NULL);
+    records_append(writer, 60);
+    commit(writer);
+    unit_ok(lx_dataset_options_set_live(options, true, &error));
+    unit_ok(lx_dataset_open("d", options, &live, &error));
+    lx_dataset_options_free(options);
+    for (int step = 0; step < SWITCHES; step++) {
+        for (int k = 0; k < 3; k++)
+            hold(&held[step][k], live, raw_fields[k]);
+        if (step != 6)
+            move_records(writer);
+        switch_files(&writer, step);
+    }
+    /* The last one dropped a field that the handle shows: it goes no further, and its views stay. */
+    ck_assert_int_eq(lx_dataset_refresh(live, NULL, NULL), LX_ERR_STATE);
+    lx_dataset_close(live);
+    close_writer(writer);
+    for (int step = 0; step < SWITCHES; step++)
+        for (int k = 0; k < 3; k++)
+            let_go(&held[step][k]);
+    close_writer(records_reopen("d", NULL)); /* that removes what nobody reads */
+    ck_assert(!file_exists("d/blob.offset") && !file_exists("d/LOG"));
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_view_that_fails_is_none)
 {
     char *scratch = scratch_make();
@@ -361,6 +468,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/read", wrong_arguments_are_told_and_change_nothing, null_is_refused_by_its_name,
           no_records_need_no_memory, views_show_records_where_they_lie,
-          a_view_outlives_refresh_and_close, a_view_that_fails_is_none,
-          every_wrong_number_of_an_entry_is_told_by_a_view, reading_takes_no_memory_of_its_own,
-          a_thousand_chunks_need_few_descriptors, threads_read_one_handle)
+          a_view_outlives_refresh_and_close, views_outlive_all_that_a_writer_does,
+          a_view_that_fails_is_none, every_wrong_number_of_an_entry_is_told_by_a_view,
+          reading_takes_no_memory_of_its_own, a_thousand_chunks_need_few_descriptors,
+          threads_read_one_handle)
