@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <loaderx/zrecord.h>
@@ -23,11 +22,10 @@
 /* What a set takes in the log, and so what the second of two bare files gets for a record. */
 #define ENTRY 40
 #define THREADS 4
-/* Of the dataset whose records are changed; changes to a commit; changes in a log after a crash. */
+/* Of the dataset whose records are changed; changes to a commit. */
 #define CHANGED ((size_t)1 << 20)
 #define CHANGES ((size_t)50000)
 #define COMMIT_EVERY 1000
-#define CRASH_CHANGES ((size_t)1000000)
 
 static uint8_t bytes[10000 * RECORD];
 
@@ -303,61 +301,6 @@ static void compare_changes(bench_run *bench)
     remove_dataset();
 }
 
-/* ---- opening after a crash */
-
-static void crash_with_changes(void)
-{
-    lx_error error = LX_ERROR_INIT;
-    pid_t child = fork();
-    must(child != -1, "fork");
-    if (child != 0) {
-        int status;
-        must(waitpid(child, &status, 0) == child && status == 0, "the process that crashes");
-        return;
-    }
-    struct changing c = {.writer = create(LX_DURABILITY_NONE, NULL)};
-    for (size_t i = 0; i < CHANGED / 8192; i++)
-        extend(c.writer, 8192);
-    must_be_ok(lx_writer_sync(c.writer, &error), &error);
-    must_be_ok(lx_writer_begin(c.writer, &error), &error);
-    for (size_t i = 0; i < CRASH_CHANGES; i++) {
-        size_t field = 0;
-        lx_value value = {bytes, RECORD};
-        must_be_ok(lx_writer_modify(c.writer, i, &field, &value, 1, &error), &error);
-    }
-    must_be_ok(lx_writer_end(c.writer, &error), &error);
-    _exit(0);
-}
-
-static void open_crashed(void *context)
-{
-    lx_error error = LX_ERROR_INIT;
-    lx_dataset *dataset;
-    (void)context;
-    must_be_ok(lx_dataset_open(DATASET, NULL, &dataset, &error), &error);
-    lx_dataset_close(dataset);
-}
-
-static void read_log(void *context)
-{
-    static uint8_t window[1 << 20];
-    (void)context;
-    int file = open(DATASET "/LOG", O_RDONLY);
-    must(file != -1, "open");
-    while (read(file, window, sizeof window) > 0)
-        ;
-    close(file);
-}
-
-static void compare_opening(bench_run *bench)
-{
-    crash_with_changes();
-    const bench_case cases[] = {{"reading the log", read_log, NULL, 1},
-                                {"opening to read", open_crashed, NULL, 1}};
-    bench_compare(bench, "opening after a crash, 1,000,000 changes in the log", "open", cases, 2);
-    remove_dataset();
-}
-
 void bench_commit(bench_run *bench)
 {
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -367,5 +310,4 @@ void bench_commit(bench_run *bench)
     compare_commits(bench, 10000);
     compare_sharing(bench);
     compare_changes(bench);
-    compare_opening(bench);
 }

@@ -20,6 +20,7 @@ static const struct {
     {"executor", "tasks and their parts, memory of batches", bench_executor},
     {"loader", "prefetched batches beside plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},
+    {"open", "opening after a crash beside reading the log", bench_open},
     {"rebalance", "a rebalance beside cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
     {"verify", "verification beside a bare CRC and beside reading (wants 1 GiB, on a disk)",

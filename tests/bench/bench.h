@@ -57,6 +57,7 @@ int bench_write_json(const bench_run *bench, const char *path);
 void bench_commit(bench_run *bench);
 void bench_executor(bench_run *bench);
 void bench_loader(bench_run *bench);
+void bench_open(bench_run *bench);
 void bench_rebalance(bench_run *bench);
 void bench_sampler(bench_run *bench);
 void bench_verify(bench_run *bench);
