@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief One run of all processes.
+ */
+#ifndef LX_TESTS_FAULTS_BESIDE_RUN_H
+#define LX_TESTS_FAULTS_BESIDE_RUN_H
+
+#include "report.h"
+#include "share.h"
+#include "watch.h"
+
+/** Runs a writer and readers. False, and the reason in @p why, if anything was wrong. */
+bool run_all(struct share *share, struct watch *watch, struct ordeal *ordeal, char *why,
+             size_t size);
+
+/** Runs a writer, and a reader with a fault; @p why tells what was found. False if nothing was. */
+bool run_fault(struct share *share, enum fault fault, char *why, size_t size);
+
+#endif
