@@ -9,13 +9,13 @@
 #include <loaderx/zrecord.h>
 
 /**
- * Opens a dataset with defaults.
+ * Opens a dataset to read it by pread.
  * @retval LX_ERR_ARGUMENT  @p path is no directory.
  * @return Else as lx_dataset_open().
  */
 lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error);
 
-/** As dataset_open(), with options. */
+/** As dataset_open(), with options; NULL: the defaults. */
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error);
 

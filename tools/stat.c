@@ -24,6 +24,8 @@ typedef struct statement {
     lx_dataset *dataset;
     const lx_schema *schema;
     lx_identity identity;
+    lx_placement placement; /**< Of who opens it with the defaults, */
+    const char *network;    /**< and why. */
     lx_statistics totals;
     lx_field_statistics *fields; /**< In the schema's order. */
     lx_chunk_info *chunks;       /**< @ref chunk_count of them, where they are to be shown. */
@@ -45,6 +47,11 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
 {
     statement *s = user;
     return command_take_directory(&s->path, text, error);
+}
+
+static const char *placement_name(const statement *s)
+{
+    return s->placement == LX_PLACEMENT_MAPPED ? "mapped" : "pread";
 }
 
 /* ---- as JSON */
@@ -101,7 +108,7 @@ static lx_status print_json(const statement *s, lx_error *error)
                               field_json(lx_schema_get_field(s->schema, i), &s->fields[i]));
     return report_print(
         json_pack("{s:o, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                  "s:o, s:f, s:f, s:o, s:o, s:o, s:o}",
+                  "s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:s, s:s?}",
                   "path", report_text(s->path), "uuid", s->identity.uuid, "generation",
                   report_number(s->identity.generation), "epoch",
                   report_number(s->identity.epoch), "sealed", s->identity.sealed != 0, "length",
@@ -114,7 +121,8 @@ static lx_status print_json(const statement *s, lx_error *error)
                   report_number(t->live_bytes), "dead_bytes", report_number(t->dead_bytes),
                   "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
                   report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes),
-                  "log_entries", report_number(t->log_entries), "chunks", chunks_json(s)),
+                  "log_entries", report_number(t->log_entries), "chunks", chunks_json(s),
+                  "placement", placement_name(s), "network", s->network),
         error);
 }
 
@@ -208,6 +216,9 @@ static void print_totals(const statement *s)
     printf("tables       %s\n", report_size(t->table_bytes, a));
     printf("log          %s, %" PRIu64 " entries that are not in the tables\n",
            report_size(t->log_bytes, a), t->log_entries);
+    printf("read         %s, since it is on %s%s\n", placement_name(s),
+           s->network != NULL ? s->network : "a local file system",
+           s->network != NULL ? ", a network file system" : "");
 }
 
 static lx_status print_text(const statement *s, lx_error *error)
@@ -240,9 +251,10 @@ static lx_status collect_chunks(statement *s, lx_error *error)
 
 static lx_status collect(statement *s, lx_error *error)
 {
-    lx_status status = dataset_open(s->path, &s->dataset, error);
+    lx_status status = dataset_open_with(s->path, NULL, &s->dataset, error);
     if (status != LX_OK)
         return status;
+    s->placement = lx_dataset_get_placement(s->dataset, &s->network);
     s->schema = lx_dataset_get_schema(s->dataset);
     lx_dataset_get_identity(s->dataset, &s->identity);
     size_t count = lx_schema_get_count(s->schema);

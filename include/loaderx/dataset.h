@@ -32,6 +32,22 @@ typedef enum lx_damage {
     LX_DAMAGE_SKIP = 2   /**< Of loaders alone: its record is left out of its batch. */
 } lx_damage;
 
+/**
+ * How tables and chunks are read, and so what happens where somebody cuts a file under its readers,
+ * or a disk cannot read a sector. Records and errors are else the same under all of them.
+ */
+typedef enum lx_placement {
+    LX_PLACEMENT_AUTO = 0,   /**< MAPPED on local file systems, PREAD on network ones. */
+    LX_PLACEMENT_MAPPED = 1, /**< Through mappings, which is fastest, and shows records where they
+                                  lie. What cannot be read is SIGBUS, which ends the process. */
+    LX_PLACEMENT_PREAD = 2,  /**< By pread(2), and nothing is mapped. What cannot be read is
+                                  #LX_ERR_CORRUPT where a file was cut, and #LX_ERR_IO where the
+                                  system refuses; the error has field, record, file and offset. A
+                                  view has a copy of what it shows. */
+    LX_PLACEMENT_GUARDED = 3 /**< Through mappings, with a handler of SIGBUS: what cannot be read is
+                                  an error, as under PREAD. */
+} lx_placement;
+
 /** How a dataset is opened for reading; defaults come from lx_dataset_options_new(). */
 typedef struct lx_dataset_options lx_dataset_options;
 
@@ -56,6 +72,22 @@ LX_API lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_v
  */
 LX_API lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage damage,
                                                lx_error *error);
+
+/**
+ * Sets how tables and chunks are read; #LX_PLACEMENT_AUTO is the default.
+ *
+ * With #LX_PLACEMENT_GUARDED the first dataset that is mapped installs a handler of SIGBUS for the
+ * process, which stays. It answers for mappings of guarded datasets alone, and passes all else on
+ * to the handler that was there before. Who installs one later has to do the same. Where a page
+ * cannot be read it puts zeros there; the call that met them reads again by pread(2), and so do all
+ * later ones of the handle and its pins, also behind a refresh. So no call gives zeros that are
+ * none of the dataset's. A view can be read between two calls, by code that nobody looks after: a
+ * slice whose file is cut after lx_dataset_view() shows zeros, and the next call tells.
+ *
+ * @retval LX_ERR_ARGUMENT  @p placement is none of the four.
+ */
+LX_API lx_status lx_dataset_options_set_placement(lx_dataset_options *options,
+                                                  lx_placement placement, lx_error *error);
 
 /** With true, only commits that survive a power loss are seen. */
 LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, bool durable,
@@ -106,7 +138,8 @@ typedef struct lx_dataset lx_dataset;
  *
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
  * @retval LX_ERR_CORRUPT      meta.json, LOG or the length of a table is damaged.
- * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
+ *                             a network file system and not sealed, the error names which.
  * @retval LX_ERR_BUSY         It is just being removed.
  * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or a table that is too large
  *                             to be mapped on this machine.
@@ -170,6 +203,16 @@ LX_API const lx_schema *lx_dataset_get_schema(const lx_dataset *dataset);
 
 /** Its directory, as it was opened; valid until the dataset is closed. */
 LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
+
+/**
+ * Tells how tables and chunks are read.
+ *
+ * @param[in]  dataset  A dataset.
+ * @param[out] network  The name of the network file system that it is on ("NFS"), a constant; NULL
+ *                      where it is on a local one. May be NULL.
+ * @return What was asked for; where that is #LX_PLACEMENT_AUTO, what it came to.
+ */
+LX_API lx_placement lx_dataset_get_placement(lx_dataset *dataset, const char **network);
 
 /** What tells this dataset, and this state of it, from all others. */
 typedef struct lx_identity {
@@ -280,7 +323,8 @@ typedef struct lx_slice {
 typedef struct lx_view lx_view;
 
 /**
- * Shows records of one field where they lie, without a copy.
+ * Shows records of one field where they lie, without a copy; under #LX_PLACEMENT_PREAD in memory of
+ * the view's own.
  *
  * @param[in]  dataset  A dataset.
  * @param[in]  field    Position of a field in the schema.

@@ -32,7 +32,8 @@ lx_status lx__checker_check(lx__checker *checker, size_t field, uint64_t index, 
     lx__value_place place;
     lx__snapshot *snapshot = checker->snapshot;
     *bytes = 0;
-    lx_status status = lx__snapshot_locate(snapshot, field, index, &entry, &place, error);
+    checker->fetch.snapshot = snapshot;
+    lx_status status = lx__fetch_value(&checker->fetch, field, index, &entry, &place, error);
     if (status == LX_OK)
         status = lx__snapshot_verify_now(snapshot, field, index, &entry, &place, error);
     if (status != LX_OK)
@@ -49,6 +50,8 @@ lx_status lx__checker_check(lx__checker *checker, size_t field, uint64_t index, 
 
 void lx__checker_end(lx__checker *checker)
 {
+    if (checker->fetch.snapshot != NULL)
+        lx__fetch_end(&checker->fetch);
     lx__store_give_inflater(checker->snapshot->store, checker->inflater);
     lx__free(checker->buffer);
     *checker = (lx__checker){.snapshot = checker->snapshot};

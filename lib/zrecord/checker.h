@@ -2,15 +2,18 @@
 /**
  * @file
  * @brief Checks values whole, whatever the dataset was opened with: entry, checksum, stream.
+ *
+ * They are read by pread, so that a file that was cut and a disk that fails are told of, too.
  */
 #ifndef LX_ZRECORD_CHECKER_H
 #define LX_ZRECORD_CHECKER_H
 
-#include "zrecord/snapshot.h"
+#include "zrecord/fetch.h"
 
 /** Checks values of one snapshot on one thread at a time. All but the snapshot starts as zeros. */
 typedef struct lx__checker {
     lx__snapshot *snapshot; /**< The caller's reference. */
+    lx__fetch fetch;
     lx__inflater *inflater; /**< Taken when the first compressed value is met. */
     uint8_t *buffer;        /**< For what is decompressed. */
     size_t capacity;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/dataset.h"
+#include "zrecord/fetch.h"
 #include "zrecord/gather.h"
 #include "zrecord/writer.h"
 
@@ -17,6 +18,7 @@ typedef struct copying {
     uint8_t **buffers;  /* for values that are decompressed */
     size_t *capacities;
     lx__inflater *inflater;
+    lx__fetch fetch;
 } copying;
 
 /* ---- fields */
@@ -74,6 +76,7 @@ static void end(copying *c)
     lx__free(c->values);
     lx__free(c->fields);
     lx__store_give_inflater(c->from->store, c->inflater);
+    lx__fetch_end(&c->fetch);
 }
 
 /* ---- values */
@@ -113,6 +116,14 @@ static bool same_compression(const copying *c, size_t position)
              lx__meta_has_dict(there, known));
 }
 
+static lx_status find_value(copying *c, size_t field, uint64_t index, lx__entry *entry,
+                            lx__value_place *place, lx_error *error)
+{
+    if (c->from->store->placement == LX_PLACEMENT_MAPPED)
+        return lx__snapshot_locate(c->from, field, index, entry, place, error);
+    return lx__fetch_value(&c->fetch, field, index, entry, place, error);
+}
+
 /** Checked by its CRC, whatever the dataset is told to verify: the copy gets one of its own, which
  * must not make damage look right. */
 static lx_status take_value(copying *c, size_t position, uint64_t index, lx_error *error)
@@ -124,7 +135,7 @@ static lx_status take_value(copying *c, size_t position, uint64_t index, lx_erro
     *value = (lx__stored){.size = LX_NONE};
     if (field == NONE)
         return LX_OK;
-    lx_status status = lx__snapshot_locate(c->from, field, index, &entry, &place, error);
+    lx_status status = find_value(c, field, index, &entry, &place, error);
     if (status == LX_OK)
         status = lx__snapshot_verify_now(c->from, field, index, &entry, &place, error);
     if (status != LX_OK || place.data == NULL)
@@ -203,6 +214,7 @@ lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *in
     }
     if (indices == NULL && count == LX_NONE)
         count = c.from->state.length;
+    c.fetch.snapshot = c.from;
     status = copy(&c, from->schema, indices, count, first, error);
     end(&c);
     lx__snapshot_unref(c.from);

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
+#include "base/file-system.h"
 #include "zrecord/create.h"
 #include "zrecord/fault.h"
 #include "zrecord/frame.h"
@@ -73,6 +75,45 @@ lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *e
         status = write_pid(lock, error);
     if (status != LX_OK)
         lx__file_close(lock);
+    return status;
+}
+
+lx_status lx__check_local(const lx__file *directory, lx_error *error)
+{
+    const char *network = lx__file_network(directory);
+    if (network == NULL)
+        return LX_OK;
+    lx_status status =
+        lx__fail(error, LX_ERR_UNSUPPORTED,
+                 "this is on %s, a network file system, where locks and the order of writes cannot "
+                 "be relied on: write on a local disk, and copy the dataset here when it is sealed",
+                 network);
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__check_local_path(const char *path, lx_error *error)
+{
+    lx__file directory;
+    lx_status status = lx__directory_open(&directory, LX__HERE, path, NULL);
+    if (status != LX_OK) {
+        size_t end = strlen(path);
+        while (end != 0 && path[end - 1] == '/')
+            end--;
+        while (end != 0 && path[end - 1] != '/')
+            end--;
+        char *parent = lx__strdup(end != 0 ? path : ".");
+        if (parent == NULL)
+            return lx__fail_memory(error, "a path");
+        if (end != 0)
+            parent[end] = '\0';
+        status = lx__directory_open(&directory, LX__HERE, parent, NULL);
+        lx__free(parent);
+    }
+    if (status != LX_OK)
+        return LX_OK; /* whoever makes it tells why that cannot be */
+    status = lx__check_local(&directory, error);
+    lx__file_close(&directory);
     return status;
 }
 

@@ -15,6 +15,13 @@
  */
 lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *error);
 
+/** Fails on a network file system, where nothing can be written.
+ * @retval LX_ERR_UNSUPPORTED  It is one; the error names it. */
+lx_status lx__check_local(const lx__file *directory, lx_error *error);
+
+/** The same of a path, which need not be there. */
+lx_status lx__check_local_path(const char *path, lx_error *error);
+
 /**
  * Makes or takes over the directory @p path, which may have nothing in it but what an interrupted
  * creation left, locks it, and clears it.

@@ -15,6 +15,7 @@ struct lx_dataset_options {
     bool durable;
     bool live;
     lx_damage damage;
+    lx_placement placement;
     lx_executor *executor; /**< Of options: referenced; of a dataset: held. */
 };
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/dataset.h"
+#include "zrecord/fetch.h"
 #include "zrecord/gather.h"
 
 /* Bytes that are gathered and written at once. */
@@ -81,6 +82,7 @@ typedef struct exporting {
     uint64_t *block; /* indices of the records at hand */
     uint64_t block_records;
     lx_export result;
+    lx__fetch fetch; /* for entries alone */
 } exporting;
 
 static lx_status begin(exporting *e, uint64_t block_records, lx_error *error)
@@ -90,6 +92,7 @@ static lx_status begin(exporting *e, uint64_t block_records, lx_error *error)
     for (uint64_t i = 0; e->indices != NULL && i < e->count; i++)
         if (e->indices[i] >= e->from->state.length)
             return lx__fail_index(e->from, e->field, e->indices[i], error);
+    e->fetch.snapshot = e->from;
     e->result.first_missing = LX_NONE;
     e->block_records = block_records;
     e->block = lx__alloc_array((size_t)block_records, sizeof *e->block);
@@ -122,6 +125,8 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes)
 static lx_status finish(exporting *e, lx_status status, lx_export *result)
 {
     lx__free(e->block);
+    if (e->fetch.snapshot != NULL)
+        lx__fetch_end(&e->fetch);
     lx__snapshot_unref(e->from);
     if (status == LX_OK && result != NULL)
         *result = e->result;
@@ -133,15 +138,18 @@ static lx_status finish(exporting *e, lx_status status, lx_export *result)
 static lx_status write_block(exporting *e, const lx__file *file, size_t count, uint8_t *data,
                              uint64_t at, lx_error *error)
 {
-    bool row;
     uint64_t size = e->from->columns[e->field].rules->size;
-    for (size_t i = 0; i < count; i++) {
-        lx__entry entry = lx__snapshot_entry(e->from, e->field, e->block[i], &row);
-        if (lx__entry_is_missing(&entry))
-            note_missing(e, e->block[i]);
-    }
     lx_status status =
         lx__gather_dense(e->from, e->damages, e->field, e->block, count, data, (size_t)size, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        lx__entry entry;
+        const lx__set *set;
+        status = lx__fetch_entry(&e->fetch, e->field, e->block[i], &entry, &set, NULL);
+        /* What could not be read was zeros because that was asked for, and is counted as damage. */
+        if (status == LX_OK && lx__entry_is_missing(&entry))
+            note_missing(e, e->block[i]);
+        status = LX_OK;
+    }
     if (status == LX_OK)
         status = lx__file_write(file, data, (size_t)(count * size), at, error);
     return status == LX_OK ? advance(e, count, count * size) : status;

@@ -220,16 +220,15 @@ static uint64_t room_for(const gather *g, const lx__value_place *place)
     return place->data != NULL ? place->logical : dense != LX_NONE ? dense : 0;
 }
 
-static lx_status fail_measured(const gather *g, uint64_t index, uint64_t size, uint64_t room,
-                               lx_error *error)
+lx_status lx__fail_measured(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                            uint64_t size, uint64_t room, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_MISMATCH,
                                 "the record has %llu bytes, not the %llu that were measured: "
                                 "measure again",
                                 (unsigned long long)size, (unsigned long long)room);
-    lx__error_locate(error, g->snapshot->store->directory.path,
-                     lx__schema_field(g->snapshot->store->schema, g->field)->name, index,
-                     LX_NONE);
+    lx__error_locate(error, snapshot->store->directory.path,
+                     lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
     return status;
 }
 
@@ -247,7 +246,7 @@ static lx_status copy_value(gather *g, uint64_t index, uint8_t *out, uint64_t ro
     if (status != LX_OK)
         return status;
     if (room_for(g, &place) != room)
-        return fail_measured(g, index, room_for(g, &place), room, error);
+        return lx__fail_measured(g->snapshot, g->field, index, room_for(g, &place), room, error);
     if (place.data == NULL) {
         memset(out, 0, room);
         return LX_OK;
@@ -472,7 +471,7 @@ static lx_status copy_short_rows(gather *g, const uint64_t *indices, size_t coun
     return status;
 }
 
-lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__mapped_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                            lx_error *error)
 {
@@ -488,7 +487,7 @@ lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t 
     return status;
 }
 
-lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__mapped_bytes(lx__snapshot *snapshot, lx__damages *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out,
                            const uint64_t *offsets, lx_error *error)
 {
@@ -541,7 +540,7 @@ static lx_status refuse_zstd(gather *g, uint64_t index, const lx__entry *entry,
     return lx__inflate_value(g->snapshot, g->field, index, entry, place, NULL, NULL, error);
 }
 
-lx_status lx__measure(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__mapped_measure(lx__snapshot *snapshot, lx__damages *damages, size_t field,
                       const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
                       lx_error *error)
 {

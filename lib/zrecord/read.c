@@ -80,7 +80,6 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
     return status;
 }
 
-/* A view is a pinned snapshot by another name: no memory is taken for it. */
 static lx_status find_slice(lx__snapshot *snapshot, size_t field, uint64_t index, lx_slice *slice,
                             lx_error *error)
 {
@@ -114,6 +113,18 @@ static lx_status fill_slice(lx__snapshot *snapshot, lx__damages *damages, size_t
     return zeros ? find_slice(snapshot, field, index, slice, error) : status;
 }
 
+lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                            const uint64_t *indices, size_t count, lx_slice *slices,
+                            lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = fill_slice(snapshot, damages, field, indices[i], &slices[i], error);
+    return status;
+}
+
+/* A view is a snapshot by another name: where what it shows is mapped, that which was pinned, and
+ * no memory is taken for it. */
 lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                           size_t count, lx_slice *slices, lx_view **view, lx_error *error)
 {
@@ -128,12 +139,11 @@ lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *ind
     status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = fill_slice(snapshot, dataset->damages, field, indices[i], &slices[i], error);
+    lx__snapshot *shown;
+    status = lx__view(snapshot, dataset->damages, field, indices, count, slices, &shown, error);
     if (status == LX_OK)
-        *view = (lx_view *)snapshot;
-    else
-        lx__snapshot_unref(snapshot);
+        *view = (lx_view *)shown;
+    lx__snapshot_unref(snapshot);
     return status;
 }
 

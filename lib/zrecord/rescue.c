@@ -71,7 +71,9 @@ static lx_status lock_and_load(lx__rescue *rescue, bool writing, lx_error *error
 {
     lx_status status = load_meta(rescue, error);
     if (status == LX_OK && writing) {
-        status = lx__writer_lock(&rescue->directory, &rescue->lock, error);
+        status = lx__check_local(&rescue->directory, error);
+        if (status == LX_OK)
+            status = lx__writer_lock(&rescue->directory, &rescue->lock, error);
         return status == LX_OK ? load_meta(rescue, error) : status;
     }
     for (int tries = 0; status == LX_OK && tries < LOCK_TRIES; tries++) {

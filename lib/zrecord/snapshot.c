@@ -25,6 +25,7 @@ static lx_status map_column(lx__snapshot *snapshot, size_t field, lx_error *erro
                          LX_NONE);
         return status;
     }
+    /* NULL where tables are read by pread. */
     column->offsets = column->table->offsets.data;
     column->checks = column->table->checks.data;
     return LX_OK;
@@ -145,6 +146,25 @@ lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__sn
     return make(before->store, before, state, snapshot, error);
 }
 
+lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,
+                                  lx_error *error)
+{
+    lx__snapshot *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a view");
+    atomic_init(&made->references, 1);
+    made->store = lx__store_ref(store);
+    /* Pages of the system's, since an array may be aligned to one. */
+    made->memory_size = (size_t)size + 1;
+    made->memory = size < SIZE_MAX / 2 ? lx__pages_alloc(made->memory_size) : NULL;
+    if (made->memory == NULL) {
+        lx__snapshot_unref(made);
+        return lx__fail_memory(error, "a view");
+    }
+    *snapshot = made;
+    return LX_OK;
+}
+
 lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot)
 {
     atomic_fetch_add_explicit(&snapshot->references, 1, memory_order_relaxed);
@@ -160,6 +180,7 @@ void lx__snapshot_unref(lx__snapshot *snapshot)
     lx__shared_unref(snapshot->columns);
     lx__shared_unref(snapshot->chunk_positions);
     lx__shared_unref((void *)snapshot->chunk_data);
+    lx__pages_free(snapshot->memory, snapshot->memory_size);
     lx__store_unref(snapshot->store);
     lx__free(snapshot);
 }
@@ -224,19 +245,28 @@ lx_status lx__snapshot_chunk(lx__snapshot *snapshot, size_t position, const uint
     return status;
 }
 
-static lx_status locate_stored(lx__snapshot *snapshot, const lx__entry *entry,
-                               lx__value_place *place, lx_error *error)
+lx_status lx__snapshot_find_stored(const lx__snapshot *snapshot, const lx__entry *entry,
+                                   uint32_t *position, lx_error *error)
 {
-    const uint8_t *data;
-    uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
-    if (position == LX__NO_CHUNK)
+    *position = lx__snapshot_find_chunk(snapshot, entry->chunk);
+    if (*position == LX__NO_CHUNK)
         return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
-    uint64_t bytes = snapshot->state.chunks[position].bytes;
+    uint64_t bytes = snapshot->state.chunks[*position].bytes;
     if (!lx__range_fits(entry->offset, entry->physical, bytes))
         return lx__fail(error, LX_ERR_CORRUPT,
                         "%u bytes at %llu reach beyond the %llu committed ones", entry->physical,
                         (unsigned long long)entry->offset, (unsigned long long)bytes);
-    lx_status status = lx__snapshot_chunk(snapshot, position, &data, error);
+    return LX_OK;
+}
+
+static lx_status locate_stored(lx__snapshot *snapshot, const lx__entry *entry,
+                               lx__value_place *place, lx_error *error)
+{
+    const uint8_t *data;
+    uint32_t position;
+    lx_status status = lx__snapshot_find_stored(snapshot, entry, &position, error);
+    if (status == LX_OK)
+        status = lx__snapshot_chunk(snapshot, position, &data, error);
     if (status == LX_OK)
         place->data = data + entry->offset;
     return status;

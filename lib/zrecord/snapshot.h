@@ -33,6 +33,8 @@ typedef struct lx__snapshot {
     /** @} */
     uint32_t first_chunk;
     uint32_t chunk_span;
+    uint8_t *memory; /**< Of a view that has values of its own; then nothing else is set. */
+    size_t memory_size;
 } lx__snapshot;
 
 #define LX__NO_CHUNK UINT32_MAX
@@ -53,6 +55,10 @@ lx_status lx__snapshot_new(lx__store *store, lx__state *state, lx__snapshot **sn
  * what is the same in both is shared. */
 lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__snapshot **snapshot,
                             lx_error *error);
+
+/** Makes one that has @p size bytes, and nothing to read: a view of values that were copied. */
+lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,
+                                  lx_error *error);
 
 lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot);
 void lx__snapshot_unref(lx__snapshot *snapshot);
@@ -81,6 +87,11 @@ lx_status lx__snapshot_verify_now(lx__snapshot *snapshot, size_t field, uint64_t
 /** Notes where a failure about this record lies. */
 void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__entry *entry, lx_error *error);
+
+/** Finds the chunk of an entry of stored bytes, which must reach no further than it.
+ * @p position is that in the state's list. */
+lx_status lx__snapshot_find_stored(const lx__snapshot *snapshot, const lx__entry *entry,
+                                   uint32_t *position, lx_error *error);
 
 /** Base address of the committed bytes of chunk @p position, mapped at its first touch. */
 lx_status lx__snapshot_chunk(lx__snapshot *snapshot, size_t position, const uint8_t **data,

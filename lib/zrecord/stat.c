@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/ahead.h"
 #include "zrecord/dataset.h"
+#include "zrecord/fetch.h"
 
 static void count_value(const lx__entry *entry, lx_field_statistics *field)
 {
@@ -27,20 +27,22 @@ static lx_status each_entry(lx__snapshot *snapshot, size_t field, visit *see, vo
                             lx_error *error)
 {
     const lx__column *column = &snapshot->columns[field];
-    lx__ahead ahead = {.snapshot = snapshot};
-    for (uint64_t index = 0; index < snapshot->state.length; index++) {
-        bool row;
-        lx__ahead_rows(&ahead, field, field + 1, index);
-        lx__entry entry = lx__snapshot_entry(snapshot, field, index, &row);
-        lx_status status = lx__entry_check(&entry, column->rules, error);
+    lx__fetch fetch = {.snapshot = snapshot};
+    lx_status status = LX_OK;
+    for (uint64_t index = 0; status == LX_OK && index < snapshot->state.length; index++) {
+        lx__entry entry;
+        const lx__set *set;
+        status = lx__fetch_entry(&fetch, field, index, &entry, &set, error);
+        if (status != LX_OK)
+            break;
+        status = lx__entry_check(&entry, column->rules, error);
         if (status == LX_OK)
             status = see(snapshot, &entry, sums, error);
-        if (status != LX_OK) {
+        if (status != LX_OK)
             lx__snapshot_blame(snapshot, field, index, &entry, error);
-            return status;
-        }
     }
-    return LX_OK;
+    lx__fetch_end(&fetch);
+    return status;
 }
 
 static lx_status count_for_field(lx__snapshot *snapshot, const lx__entry *entry, void *sums,

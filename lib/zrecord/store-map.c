@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/names.h"
+#include "zrecord/shared.h"
 #include "zrecord/store.h"
 
 /* Tables are mapped for this many rows at least, and for half as many more as there are. */
@@ -59,7 +60,9 @@ static lx_status map_table(lx__store *store, size_t field, uint32_t generation, 
     lx__table_place place = {.directory = &store->directory,
                              .stem = lx__schema_field(store->schema, field)->stem,
                              .generation = generation,
-                             .exact = store->meta.sealed};
+                             .exact = store->meta.sealed,
+                             .unmapped = store->placement == LX_PLACEMENT_PREAD,
+                             .cut = store->cut};
     lx__table *there = table_for(store, field, &place), *made;
     if (there != NULL && rows <= store->looked[field])
         return LX_OK;
@@ -147,6 +150,7 @@ void lx__chunk_mapping_unref(lx__chunk_mapping *mapping)
         atomic_fetch_sub_explicit(&mapping->references, 1, memory_order_acq_rel) != 1)
         return;
     lx__mapping_close(&mapping->mapping);
+    lx__shared_unref(mapping->cut);
     lx__free(mapping);
 }
 
@@ -158,11 +162,14 @@ static lx_status new_mapping(const lx__store *store, const lx__file *file, uint6
         return lx__fail_memory(error, "a chunk");
     atomic_init(&made->references, 1);
     made->file = lx__file_mark_of(file);
+    made->cut = lx__shared_ref(store->cut);
     lx_status status = map_file(store, file, bytes, &made->mapping, error);
+    if (status == LX_OK && made->cut != NULL)
+        status = lx__mapping_guard(&made->mapping, made->cut, error);
     if (status == LX_OK)
         *mapping = made;
     else
-        lx__free(made);
+        lx__chunk_mapping_unref(made);
     return status;
 }
 
@@ -202,9 +209,8 @@ static lx_status map_chunk(lx__store *store, const lx__file *file, uint32_t id, 
     return status;
 }
 
-/** A chunk of a sealed dataset has exactly its bytes, as long as nobody has taken the seal off. */
-static lx_status open_chunk(const lx__store *store, uint32_t id, uint64_t bytes, lx__file *file,
-                            lx_error *error)
+lx_status lx__store_open_chunk(const lx__store *store, uint32_t id, uint64_t bytes, lx__file *file,
+                               lx_error *error)
 {
     char name[LX__NAME_SIZE];
     lx_error why = LX_ERROR_INIT;
@@ -223,7 +229,7 @@ lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
                               const uint8_t **data, lx_error *error)
 {
     lx__file file;
-    lx_status status = open_chunk(store, id, bytes, &file, error);
+    lx_status status = lx__store_open_chunk(store, id, bytes, &file, error);
     if (status != LX_OK)
         return status;
     pthread_mutex_lock(&store->mutex);

@@ -11,6 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file-system.h"
+#include "zrecord/files.h"
+#include "zrecord/shared.h"
 
 /* ---- opening */
 
@@ -52,7 +55,8 @@ static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error
     if (status == LX_OK && held)
         return LX_OK;
     lx__file_close(&store->lock);
-    if (status == LX_ERR_NOT_FOUND)
+    /* On a network it is sealed, and a lock that can be had is as good as none. */
+    if (status == LX_ERR_NOT_FOUND || store->network != NULL)
         return LX_OK;
     if (fstatvfs(store->directory.fd, &about) == 0 && (about.f_flag & ST_RDONLY))
         return LX_OK;
@@ -144,17 +148,47 @@ static lx_status reopen_directory(lx__store *store, const lx__store *former, lx_
     return LX_OK;
 }
 
+/** Where a dataset is written, locks and the order of writes must hold. */
+static lx_status check_network(const lx__store *store, lx_error *error)
+{
+    if (store->network == NULL || store->meta.sealed)
+        return LX_OK;
+    return lx__fail(error, LX_ERR_UNSUPPORTED,
+                    "the dataset is on %s, a network file system, where only sealed ones can be "
+                    "read: seal it on the machine that wrote it, or copy it to a local disk",
+                    store->network);
+}
+
+/** Which placement it is, and what that needs. */
+static lx_status place(lx__store *store, const lx__store *former, lx_error *error)
+{
+    bool slow = store->network != NULL || sizeof(void *) < sizeof(uint64_t);
+    if (store->placement == LX_PLACEMENT_AUTO)
+        store->placement = slow ? LX_PLACEMENT_PREAD : LX_PLACEMENT_MAPPED;
+    if (store->placement != LX_PLACEMENT_GUARDED)
+        return LX_OK;
+    store->cut = former != NULL ? lx__shared_ref(former->cut)
+                                : lx__shared_new(1, sizeof *store->cut);
+    return store->cut != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
+}
+
 static lx_status open_files(lx__store *store, const char *path, const lx__store *former,
                             lx_error *error)
 {
     lx_status status = former != NULL
                            ? reopen_directory(store, former, error)
                            : lx__directory_open(&store->directory, LX__HERE, path, error);
+    if (status != LX_OK)
+        return status;
+    store->network = lx__file_network(&store->directory);
+    status = place(store, former, error);
     if (status == LX_OK)
         status = read_and_lock(store, error);
     if (status != LX_OK)
         return status;
     status = check_same(store, former, error);
+    if (status == LX_OK)
+        status = check_network(store, error);
     if (status == LX_OK)
         status = show_fields(store, former, error);
     if (status != LX_OK)
@@ -166,8 +200,8 @@ static lx_status open_files(lx__store *store, const char *path, const lx__store 
     return status;
 }
 
-static lx_status open_store(const char *path, lx_verify verify, const lx__store *former,
-                            lx__store **store, lx_error *error)
+static lx_status open_store(const char *path, lx_verify verify, lx_placement placement,
+                            const lx__store *former, lx__store **store, lx_error *error)
 {
     lx__store *opened = lx__alloc_array(1, sizeof *opened);
     if (opened == NULL)
@@ -177,6 +211,7 @@ static lx_status open_store(const char *path, lx_verify verify, const lx__store 
     opened->directory = opened->chunk_directory = opened->lock = opened->meta_file =
         opened->log.file = (lx__file)LX__FILE_CLOSED;
     opened->verify = verify;
+    opened->placement = placement;
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_mutex_init(&opened->log_mutex, NULL);
     lx_status status = open_files(opened, path, former, error);
@@ -187,14 +222,15 @@ static lx_status open_store(const char *path, lx_verify verify, const lx__store 
     return status;
 }
 
-lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error)
+lx_status lx__store_open(const char *path, lx_verify verify, lx_placement placement,
+                         lx__store **store, lx_error *error)
 {
-    return open_store(path, verify, NULL, store, error);
+    return open_store(path, verify, placement, NULL, store, error);
 }
 
 lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error *error)
 {
-    return open_store(NULL, former->verify, former, store, error);
+    return open_store(NULL, former->verify, former->placement, former, store, error);
 }
 
 lx_status lx__store_open_log(lx__store *store, lx_error *error)
@@ -220,6 +256,8 @@ static void store_free(lx__store *store)
         lx__chunk_mapping_unref(store->chunks[i].mapped);
     for (size_t i = 0; i < store->inflater_count; i++)
         lx__inflater_free(store->inflaters[i]);
+    lx__files_close(store);
+    lx__shared_unref(store->cut);
     lx__free(store->tables);
     lx__free(store->looked);
     lx__free(store->retired_tables);
@@ -305,6 +343,8 @@ static void forget_mappings(lx__store *store)
     store->retired = NULL;
     store->retired_tables = NULL;
     store->inflaters = NULL;
+    store->files = NULL;
+    store->file_count = 0;
     store->chunk_count = store->chunk_capacity = 0;
     store->retired_count = store->retired_capacity = 0;
     store->retired_table_count = store->retired_table_capacity = 0;

@@ -26,6 +26,7 @@ typedef struct lx__chunk_mapping {
     atomic_size_t references;
     lx__mapping mapping;
     lx__file_mark file; /**< What is mapped. */
+    atomic_bool *cut;   /**< The store's, shared; NULL: it is not guarded. */
 } lx__chunk_mapping;
 
 /** A chunk that was mapped. */
@@ -49,6 +50,11 @@ typedef struct lx__store {
     lx_schema *schema;
     lx__entry_rules *rules; /**< One a field of @ref schema. */
     lx_verify verify;
+    lx_placement placement; /**< Any but AUTO. */
+    const char *network;    /**< The name of the network file system that it is on; NULL: none. */
+    /** A page of a mapping could not be read: what it shows is not to be trusted any more. Shared
+     * memory, since the mappings are; NULL unless placement is GUARDED. */
+    atomic_bool *cut;
     _Atomic pid_t owner;       /**< The process that the mutexes belong to. */
     _Atomic pid_t taken_over;  /**< By the child of fork() of that id, or being so. */
 
@@ -66,11 +72,20 @@ typedef struct lx__store {
     size_t chunk_count, chunk_capacity;
     lx__inflater **inflaters; /**< Idle ones. */
     size_t inflater_count, inflater_capacity;
+    struct lx__open_file *files; /**< Those that are read by pread: see files.h. */
+    size_t file_count;
+    size_t files_max; /**< So many may stay open; 0: as many as files.h says. */
+    uint64_t files_clock;
 } lx__store;
 
-/** Reads meta.json of the dataset at @p path, locks its generation, and opens what reading needs.
- * The new store has one reference. */
-lx_status lx__store_open(const char *path, lx_verify verify, lx__store **store, lx_error *error);
+/**
+ * Reads meta.json of the dataset at @p path, locks its generation, and opens what reading needs.
+ * The new store has one reference.
+ *
+ * @retval LX_ERR_UNSUPPORTED  It is on a network file system, and not sealed.
+ */
+lx_status lx__store_open(const char *path, lx_verify verify, lx_placement placement,
+                         lx__store **store, lx_error *error);
 
 /**
  * As lx__store_open(), for a handle that goes on from @p former, in the directory that this has open:
@@ -112,11 +127,17 @@ lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *
 bool lx__store_was_replaced(const lx__store *store);
 
 /**
- * Maps the tables of @p field (a position) with at least @p rows rows, which must be over 0.
+ * Maps the tables of @p field (a position) with at least @p rows rows, which must be over 0. Where
+ * the placement is PREAD they are only looked at, and nothing is mapped.
  * @retval LX_ERR_CORRUPT  A table is absent or too short.
  */
 lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_generation,
                               uint64_t rows, lx__table **table, lx_error *error);
+
+/** Opens a chunk, which must have @p bytes bytes; of a sealed dataset exactly these, as long as
+ * nobody has taken the seal off. */
+lx_status lx__store_open_chunk(const lx__store *store, uint32_t id, uint64_t bytes, lx__file *file,
+                               lx_error *error);
 
 /** Maps the first @p bytes bytes of chunk @p id, which must be over 0. */
 lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,

@@ -37,6 +37,8 @@ lx_status lx_dataset_unseal(const char *path, lx_error *error)
     /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */
     status = lx__meta_load(&meta, &directory, error);
     if (status == LX_OK)
+        status = lx__check_local(&directory, error);
+    if (status == LX_OK)
         status = lx__writer_lock(&directory, &lock, error);
     if (status == LX_OK)
         status = unseal(&directory, error);

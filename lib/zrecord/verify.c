@@ -219,6 +219,7 @@ static void end(verification *v)
         lx__free(v->parts[i].job.found);
     }
     lx__free(v->parts);
+    lx__ahead_end(&v->ahead);
     pthread_cond_destroy(&v->changed);
     pthread_mutex_destroy(&v->mutex);
     lx__snapshot_unref(v->snapshot);

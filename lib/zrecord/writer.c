@@ -154,6 +154,8 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
     if (status == LX_OK)
         status = read_meta(opened, error);
     if (status == LX_OK)
+        status = lx__check_local(&opened->directory, error);
+    if (status == LX_OK)
         status = lx__writer_lock(&opened->directory, &opened->lock, error);
     if (status == LX_OK)
         status = prepare(opened, error);
@@ -176,6 +178,8 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     if (options == NULL)
         options = &lx__writer_defaults;
     lx_status status = new_writer(options, &made, error);
+    if (status == LX_OK)
+        status = lx__check_local_path(path, error);
     if (status == LX_OK)
         status = lx__create_directory(path, &made->directory, &made->lock, error);
     if (status == LX_OK)

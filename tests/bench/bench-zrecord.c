@@ -15,6 +15,7 @@
 
 #define DATASET "bench-dataset"
 #define GATHER_BYTES ((size_t)2 << 30) /* several times a usual last-level cache */
+#define PLACED_BYTES ((size_t)256 << 20)
 #define APPEND_BYTES ((size_t)256 << 20)
 #define BATCH 256
 #define BATCHES 64 /* a run gathers */
@@ -149,6 +150,54 @@ static void compare_gather(bench_run *bench, size_t record)
     lx_dataset_close(always);
     lx_dataset_close(dataset);
     remove_dataset();
+}
+
+/* ---- gather under each placement */
+
+static lx_dataset *open_placed(lx_placement placement)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_dataset_options *options = lx_dataset_options_new();
+    must_be_ok(lx_dataset_options_set_placement(options, placement, &error), &error);
+    must_be_ok(lx_dataset_open(DATASET, options, &dataset, &error), &error);
+    lx_dataset_options_free(options);
+    return dataset;
+}
+
+static void compare_placements(bench_run *bench, size_t record)
+{
+    char title[96];
+    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_GUARDED,
+                                              LX_PLACEMENT_PREAD};
+    static const char *const names[] = {"mapped", "guarded", "pread"};
+    size_t records = PLACED_BYTES / record;
+    make_dataset(record, records, LX_RAW);
+    uint8_t *out = malloc(BATCH * record);
+    struct gathering contexts[3];
+    bench_case cases[3];
+    for (size_t i = 0; i < 3; i++) {
+        contexts[i] = (struct gathering){.dataset = open_placed(placements[i]),
+                                         .record = record,
+                                         .records = records,
+                                         .random = i + 1,
+                                         .out = out};
+        warm_up(contexts[i].dataset, record, records);
+        cases[i] = (bench_case){names[i], gather_dataset, &contexts[i], (double)BATCHES * BATCH};
+    }
+    snprintf(title, sizeof title, "warm random gather of %zu-byte records by placement", record);
+    bench_compare(bench, title, "record", cases, 3);
+    for (size_t i = 0; i < 3; i++)
+        lx_dataset_close(contexts[i].dataset);
+    free(out);
+    remove_dataset();
+}
+
+void bench_placement(bench_run *bench)
+{
+    compare_placements(bench, 784);
+    compare_placements(bench, 4096);
+    compare_placements(bench, 150528);
 }
 
 /* ---- gather beside changes */

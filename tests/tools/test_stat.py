@@ -26,7 +26,8 @@ def test_json(loaderx, images):
     assert set(got) == {'path', 'generation', 'epoch', 'sealed', 'length', 'bytes', 'ratio',
                         'chunk_records', 'chunk_limit', 'payloads', 'live_payloads',
                         'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
-                        'table_bytes', 'log_bytes', 'log_entries', 'chunks'}
+                        'table_bytes', 'log_bytes', 'log_entries', 'chunks',
+                        'placement', 'network'}
 
 
 def test_text(loaderx, images):

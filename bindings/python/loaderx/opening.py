@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Literal, Mapping, Optional, Union, overload
 
-from .dataset import Dataset, OnDamage, Path, Verify
+from .dataset import Dataset, OnDamage, Path, Placement, Verify
 from .executor import Executor
 from .field import Field
 from .writer import Writer
@@ -62,7 +62,7 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Durability = 
 @overload
 def open(path: Path, mode: Literal['r'] = 'r', *, verify: Optional[Verify] = None,
          durable: Optional[bool] = None, live: Optional[bool] = None,
-         on_damage: Optional[OnDamage] = None,
+         on_damage: Optional[OnDamage] = None, placement: Optional[Placement] = None,
          executor: Optional[Executor] = None) -> Dataset: ...
 
 
@@ -73,8 +73,8 @@ def open(path: Path, mode: Literal['a', 'r+'], *, durability: Optional[Durabilit
 
 def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
          durable: Optional[bool] = None, live: Optional[bool] = None,
-         on_damage: Optional[OnDamage] = None, durability: Optional[Durability] = None,
-         level: Optional[int] = None,
+         on_damage: Optional[OnDamage] = None, placement: Optional[Placement] = None,
+         durability: Optional[Durability] = None, level: Optional[int] = None,
          executor: Optional[Executor] = None) -> Union[Dataset, Writer]:
     """Open a dataset.
 
@@ -92,6 +92,8 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         For reading: whether each call shows what was committed last.
     on_damage : {'raise', 'zeros'}, optional
         For reading: what is done about damaged values, see `Dataset`.
+    placement : {'auto', 'mapped', 'pread', 'guarded'}, optional
+        For reading: how files are read, see `Dataset`.
     durability : {'full', 'periodic', 'none'}, optional
         For writing: what a commit survives, see `create`.
     level : int, optional
@@ -114,7 +116,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         It is damaged.
     """
     reading: Dict[str, Any] = {'verify': verify, 'durable': durable, 'live': live,
-                               'on_damage': on_damage}
+                               'on_damage': on_damage, 'placement': placement}
     writing = {'durability': durability, 'level': level}
     if mode == 'r':
         _refuse(writing, "'a' and 'r+'")

@@ -232,8 +232,8 @@ static const struct step copies[] = {
 
 /* ---- the scenarios */
 
-static lx_dataset *open_as(struct run *run, lx_verify verification, bool durable,
-                           lx_executor *executor)
+static lx_dataset *open_placed(struct run *run, lx_verify verification, bool durable,
+                               lx_executor *executor, lx_placement placement)
 {
     lx_dataset *dataset = NULL;
     lx_dataset_options *options;
@@ -245,10 +245,17 @@ static lx_dataset *open_as(struct run *run, lx_verify verification, bool durable
         !TRY(run, lx_dataset_options_set_live(options, verification == LX_VERIFY_NEVER,
                                               &run->error)) ||
         !TRY(run, lx_dataset_options_set_executor(options, executor, &run->error)) ||
+        !TRY(run, lx_dataset_options_set_placement(options, placement, &run->error)) ||
         !TRY(run, lx_dataset_open(run->path, options, &dataset, &run->error)))
         dataset = NULL;
     lx_dataset_options_free(options);
     return dataset;
+}
+
+static lx_dataset *open_as(struct run *run, lx_verify verification, bool durable,
+                           lx_executor *executor)
+{
+    return open_placed(run, verification, durable, executor, LX_PLACEMENT_AUTO);
 }
 
 static void take_steps(struct run *run, lx_dataset *dataset)
@@ -274,6 +281,25 @@ static void read_live(struct run *run)
         return;
     take_steps(run, dataset);
     lx_dataset_close(dataset);
+}
+
+static void read_placed(struct run *run, lx_placement placement)
+{
+    lx_dataset *dataset = open_placed(run, LX_VERIFY_FIRST, false, NULL, placement);
+    if (dataset == NULL)
+        return;
+    take_steps(run, dataset);
+    lx_dataset_close(dataset);
+}
+
+static void read_by_pread(struct run *run)
+{
+    read_placed(run, LX_PLACEMENT_PREAD);
+}
+
+static void read_guarded(struct run *run)
+{
+    read_placed(run, LX_PLACEMENT_GUARDED);
 }
 
 static void make_copies(struct run *run)
@@ -355,6 +381,8 @@ const struct scenario reader_scenarios[] = {
     {"read-always", prepare_some, false, read_always},
     {"read-sealed", prepare_closed, false, read_first},
     {"read-live", prepare_some, false, read_live},
+    {"read-pread", prepare_some, false, read_by_pread},
+    {"read-guarded", prepare_some, false, read_guarded},
     {"read-beside", prepare_some, true, read_beside},
     {"copies", prepare_some, false, make_copies},
     {NULL, NULL, false, NULL},

@@ -32,6 +32,7 @@ static size_t walk(lx__snapshot *snapshot)
     ck_assert_uint_eq(next, snapshot->state.length);
     ck_assert(!lx__ahead_stretch(&ahead, &first, &end));
     ck_assert_uint_eq(first, end);
+    lx__ahead_end(&ahead);
     return count;
 }
 

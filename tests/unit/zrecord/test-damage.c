@@ -293,7 +293,7 @@ START_TEST(a_probe_refuses_what_it_cannot_look_at)
     const uint64_t shrunk = 2;
     lx_status scarce = lx_dataset_probe(dataset, &wave, 1, &shrunk, 1, damaged, &error);
     scarce_begin(1000);
-    expect_error(scarce, LX_ERR_NOMEM, "decompression", "");
+    expect_error(scarce, LX_ERR_NOMEM, "reading", "");
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }

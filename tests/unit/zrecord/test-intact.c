@@ -27,7 +27,7 @@ static void show(const char *path, struct shown *shown)
     lx_error error = LX_ERROR_INIT;
     lx__log_scan scan;
     bool unknown;
-    unit_ok(lx__store_open(path, LX_VERIFY_NEVER, &shown->store, &error));
+    unit_ok(lx__store_open(path, LX_VERIFY_NEVER, LX_PLACEMENT_AUTO, &shown->store, &error));
     lx__log_identity identity = {.generation = 0};
     memcpy(identity.uuid, shown->store->meta.uuid, sizeof identity.uuid);
     unit_ok(lx__log_open(&shown->log, &shown->store->directory, &identity, &error));

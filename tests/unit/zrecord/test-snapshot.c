@@ -197,7 +197,7 @@ START_TEST(chunks_are_found_by_their_ids_however_far_apart)
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
     records_make("d", 5, 0);
-    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lx__snapshot *snapshot = with_chunks(store, cases[i].ids, cases[i].count);
         ck_assert_int_eq(snapshot->chunk_positions == NULL,
@@ -227,7 +227,7 @@ START_TEST(a_chunk_is_mapped_when_it_is_touched)
     lx__store *store;
     const uint8_t *data, *again;
     records_make("d", 20, 0);
-    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
     lx__snapshot *snapshot = with_chunks(store, ids, 2);
     ck_assert_uint_eq(store->chunk_count, 0);
     unit_ok(lx__snapshot_chunk(snapshot, 0, &data, &error));
@@ -270,7 +270,7 @@ START_TEST(without_memory_a_snapshot_is_none)
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
     records_make("d", 20, 5);
-    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
     lx_status status = LX_ERR_NOMEM;
     for (int memory = 0; status != LX_OK; memory++) {
         ck_assert_int_lt(memory, 50);
@@ -300,7 +300,7 @@ START_TEST(tables_shorter_than_the_state_are_refused)
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
     records_make("d", 20, 5);
-    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
     static const uint64_t rows[] = {26, 65537, 1ull << 32, LX__LENGTH_MAX};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         lx__state state = {.rows = rows[i], .length = rows[i]};

@@ -8,7 +8,7 @@ static lx__store *open_store(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
-    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, &store, &error));
+    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
     return store;
 }
 

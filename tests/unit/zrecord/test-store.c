@@ -18,7 +18,7 @@ static lx__store *open_store(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
-    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, &store, &error));
+    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
     return store;
 }
 
@@ -187,7 +187,7 @@ START_TEST(a_generation_that_changes_for_ever_ends_an_opening)
     lx__store *store = NULL;
     records_make("d", 5, 2);
     restless = true;
-    lx_status status = lx__store_open("d", LX_VERIFY_FIRST, &store, &error);
+    lx_status status = lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error);
     restless = false;
     expect_error(status, LX_ERR_IO, "again and again", "d/meta.json");
     ck_assert_ptr_null(store);

@@ -478,7 +478,7 @@ START_TEST(a_lack_of_memory_is_no_damage)
     unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
     lx_status status = LX_ERR_NOMEM;
     for (int memory = 0; status != LX_OK; memory++) {
-        ck_assert_int_lt(memory, 50);
+        ck_assert_int_lt(memory, 300);
         scarce_begin(memory);
         lx_error_clear(&error);
         status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error);

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Placements: the same records under all, and errors where a file is cut under a reader."""
+
+import os
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+N = 2000
+DATA = np.random.default_rng(5).integers(1, 256, (N, 100), np.uint8)
+PLACEMENTS = ('mapped', 'pread', 'guarded')
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / 'dataset'
+    with lx.create(path, {'data': lx.Field('uint8', 100), 'text': lx.Field(bytes)}) as writer:
+        writer.extend(data=DATA, text=[bytes(row[:50]) for row in DATA])
+    return path
+
+
+@pytest.mark.parametrize('placement', PLACEMENTS)
+def test_all_give_the_same(path, placement):
+    with lx.open(path, placement=placement) as dataset:
+        assert dataset.placement == placement == dataset.pin().placement
+        assert np.array_equal(dataset['data'][:], DATA)
+        assert dataset['text'][[7, 3]] == [bytes(DATA[7, :50]), bytes(DATA[3, :50])]
+        with dataset.views([5, 6]) as views:
+            kept = views['data'][1]
+            assert np.array_equal(views['data'][0], DATA[5])
+        with lx.Loader(dataset, fields=['data'], batch_size=64, epochs=1) as loader:
+            assert sum(len(batch['data']) for batch in loader) == N
+    assert np.array_equal(kept, DATA[6])
+
+
+@pytest.mark.parametrize('placement', ('pread', 'guarded'))
+def test_a_file_that_is_cut_is_an_error(path, placement):
+    with lx.open(path, placement=placement) as dataset:
+        assert np.array_equal(dataset['data'][:10], DATA[:10])
+        os.truncate(path / 'chunk' / '0.zr', 0)
+        with pytest.raises(lx.CorruptError) as raised:
+            dataset['data'][100:200]
+        assert raised.value.field == 'data' and raised.value.path.endswith('0.zr')
+
+
+def test_the_default_is_told(path):
+    with lx.open(path) as dataset:
+        stat = dataset.stat()
+        assert dataset.placement == stat['placement']
+        assert (stat['network'] is None) == (dataset.placement == 'mapped')
+
+
+@pytest.mark.parametrize('call, kind', [
+    (lambda p: lx.open(p, placement='direct'), ValueError),
+    (lambda p: lx.open(p, placement=1), TypeError),
+    (lambda p: lx.open(p, 'a', placement='pread'), ValueError),
+])
+def test_wrong_values_are_refused(path, call, kind):
+    with pytest.raises(kind, match='placement'):
+        call(path)
