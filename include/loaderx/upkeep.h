@@ -314,6 +314,7 @@ LX_API size_t lx_npy_header(const lx_field *field, uint64_t length,
  * @param[out] error     Where a failure is told; may be NULL.
  * @retval LX_ERR_RANGE     There is no such record; nothing was written.
  * @retval LX_ERR_ARGUMENT  There is no such field, or it is one of bytes.
+ * @retval LX_ERR_EXISTS    Something is at @p path that is no regular file.
  * @retval LX_ERR_CORRUPT   A record is damaged; the error tells which.
  * @retval LX_ERR_IO        The system refused; errno tells why.
  * @return Else what @p progress returned.

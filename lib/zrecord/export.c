@@ -172,6 +172,18 @@ static lx_status write_array(exporting *e, const lx_field *field, const lx__file
     return status;
 }
 
+/** What stands in the place of the file is no damage of the dataset. */
+static lx_status open_array(lx__file *file, const char *path, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__file_open(file, LX__HERE, path, O_RDWR | O_CREAT | O_TRUNC, &why);
+    if (status == LX_ERR_CORRUPT)
+        why.status = status = LX_ERR_EXISTS;
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
 lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                 uint64_t count, const char *path, lx_progress_function progress,
                                 void *user, lx_export *result, lx_error *error)
@@ -198,7 +210,7 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
         return status;
     status = begin(&e, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
     if (status == LX_OK)
-        status = lx__file_open(&file, LX__HERE, path, O_RDWR | O_CREAT | O_TRUNC, error);
+        status = open_array(&file, path, error);
     if (status == LX_OK) {
         status = write_array(&e, shown, &file, error);
         lx__file_close(&file);

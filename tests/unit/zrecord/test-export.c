@@ -92,6 +92,14 @@ START_TEST(what_fails_leaves_no_array)
         lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
         LX_ERR_CANCELED);
     ck_assert(!file_exists("x"));
+    /* What stands in the way is no damage of the dataset, and stays. */
+    ck_assert_int_eq(mkdir("x", 0700), 0);
+    ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+    unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, NULL, &error),
+               LX_ERR_EXISTS);
+    unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "fifo", NULL, NULL, NULL, &error),
+               LX_ERR_EXISTS);
+    ck_assert(file_exists("x") && file_exists("fifo"));
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
