@@ -76,7 +76,8 @@ static lx_status next_block(gather *g, const uint64_t *indices, size_t left, con
     g->indices = indices;
     g->count = left < LX__FETCH_BLOCK ? left : LX__FETCH_BLOCK;
     g->to = *to;
-    return lx__fetch_entries(&g->fetch, g->field, indices, g->count, g->found, error);
+    return lx__fetch_entries(&g->fetch, g->field, indices, g->count, to->stride != 0, g->found,
+                             error);
 }
 
 /* ---- one value */

@@ -79,27 +79,54 @@ static size_t run_of(const wanted *rows, size_t count)
     return run;
 }
 
+/** Whether the rows of the check table can stay unread, as they do where a raw value is gathered
+ * from a mapping: all are of raw values of the field's size, which need no verification. */
+static bool needs_no_checks(const lx__fetch *fetch, size_t field, const wanted *rows, size_t count,
+                            const uint8_t *offsets)
+{
+    const lx__column *column = &fetch->snapshot->columns[field];
+    lx_verify verify = fetch->snapshot->store->verify;
+    if (column->rules->compressible || column->rules->size > UINT32_MAX ||
+        verify == LX_VERIFY_ALWAYS)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = rows[i].index - rows[0].index;
+        uint32_t physical = lx__load_le32(offsets + at * LX__OFFSET_ROW + 4);
+        if (physical != column->rules->size ||
+            (verify == LX_VERIFY_FIRST && !lx__table_is_verified(column->table, rows[i].index)))
+            return false;
+    }
+    return true;
+}
+
 static void read_run(const lx__fetch *fetch, size_t field, const wanted *rows, size_t count,
-                     uint8_t *buffer, lx__fetched *found)
+                     bool to_gather, uint8_t *buffer, lx__fetched *found)
 {
     uint64_t first = rows[0].index, span = rows[count - 1].index - first + 1;
     uint8_t *checks = buffer + (size_t)RUN * LX__OFFSET_ROW;
     lx_status status =
         lx__fetch_rows(fetch, field, LX__PART_OFFSETS, first, span, buffer, NULL);
-    if (status == LX_OK)
+    bool skip = status == LX_OK && to_gather &&
+                needs_no_checks(fetch, field, rows, count, buffer);
+    if (status == LX_OK && !skip)
         status = lx__fetch_rows(fetch, field, LX__PART_CHECKS, first, span, checks, NULL);
     for (size_t i = 0; i < count; i++) {
         size_t at = (size_t)(rows[i].index - first);
         lx__fetched *one = &found[rows[i].position];
         one->lost = status != LX_OK;
-        if (status == LX_OK)
-            one->entry =
-                lx__entry_load(buffer + at * LX__OFFSET_ROW, checks + at * LX__CHECK_ROW);
+        if (status != LX_OK)
+            continue;
+        one->entry = lx__entry_load(buffer + at * LX__OFFSET_ROW,
+                                    skip ? buffer : checks + at * LX__CHECK_ROW);
+        if (skip) {
+            one->entry.logical = one->entry.physical;
+            one->entry.crc = 0;
+        }
     }
 }
 
 lx_status lx__fetch_entries(lx__fetch *fetch, size_t field, const uint64_t *indices, size_t count,
-                            lx__fetched *found, lx_error *error)
+                            bool to_gather, lx__fetched *found, lx_error *error)
 {
     wanted rows[LX__FETCH_BLOCK];
     size_t listed = list_rows(fetch->snapshot, field, indices, count, found, rows);
@@ -110,7 +137,7 @@ lx_status lx__fetch_entries(lx__fetch *fetch, size_t field, const uint64_t *indi
         return lx__fail_memory(error, "rows of tables");
     for (size_t at = 0; at < listed;) {
         size_t run = run_of(rows + at, listed - at);
-        read_run(fetch, field, rows + at, run, buffer, found);
+        read_run(fetch, field, rows + at, run, to_gather, buffer, found);
         at += run;
     }
     lx__free(buffer);

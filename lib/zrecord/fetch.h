@@ -80,10 +80,15 @@ typedef struct lx__fetched {
 lx_status lx__fetch_rows(const lx__fetch *fetch, size_t field, lx__part part, uint64_t first,
                          uint64_t count, uint8_t *rows, lx_error *error);
 
-/** The entries of up to LX__FETCH_BLOCK records in any order. Those at or above the length are left
- * out. Rows that are near each other are read at once. */
+/**
+ * The entries of up to LX__FETCH_BLOCK records in any order. Those at or above the length are left
+ * out. Rows that are near each other are read at once.
+ *
+ * @p to_gather: of raw values that need no verification, nothing is read of the check table; their
+ * CRC is not known then.
+ */
 lx_status lx__fetch_entries(lx__fetch *fetch, size_t field, const uint64_t *indices, size_t count,
-                            lx__fetched *found, lx_error *error);
+                            bool to_gather, lx__fetched *found, lx_error *error);
 
 /** @} */
 

@@ -185,7 +185,8 @@ static lx_status take_up_sets(lx_writer *writer, lx_error *error)
     for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
         status = lx__rows_add(&writer->rows, error);
     if (status == LX_OK)
-        status = lx__changes_reserve(&writer->live, lx__sets_most(&state->sets, state->rows), error);
+        status =
+            lx__changes_reserve(&writer->live, lx__sets_most(&state->sets, state->rows), error);
     if (status == LX_OK)
         status = lx__sets_each(&state->sets, take_set, &take, error);
     if (status == LX_OK)

@@ -207,9 +207,8 @@ static lx__set copy_set(const lx__set *set)
     return copy;
 }
 
-/** A layer of what still counts of an older one, with room for @p more sets. It is made in the order
- * in which it lies in memory, and so in a tenth of the time that putting it set by set takes. NULL
- * when out of memory. */
+/** A layer of what still counts of an older one, with room for @p more sets. It is made in the
+ * order in which it lies in memory, and not hashed set by set. NULL when out of memory. */
 static lx__layer *copy_layer(const lx__layer_use *older, uint64_t rows, size_t more)
 {
     const lx__layer *from = older->layer;
@@ -258,7 +257,7 @@ static lx_status put_newer(lx__layer *layer, const lx__layer_use *newer, uint64_
     return status;
 }
 
-/** Whether the oldest of the newer layers, which have @p count sets, is merged with the one before. */
+/** Whether the newer layers, which have @p count sets, are merged with the one before them. */
 static bool worth_merging(const lx__sets *sets, size_t depth, size_t count)
 {
     size_t older = sets->uses[depth - 1].layer->count;
@@ -282,7 +281,8 @@ static void limit(lx__sets *sets, uint64_t length, uint64_t rows)
     sets->rows = rows;
 }
 
-/** The layers of @p sets from @p depth on and the newest, @p layer, in one, which takes its place. */
+/** The layers of @p sets from @p depth on and the newest, @p layer, in one, which takes its
+ * place. */
 static lx_status merge(const lx__sets *sets, size_t depth, size_t count, lx__layer **layer,
                        start *from, lx_error *error)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers in processes of their own beside a writer that changes the dataset fast: nothing that they
- * read is torn or of two states, none of them holds up another, nothing grows, and reading does not
- * become much slower. Faults of readers are planted first, and must be found. */
+/* Readers in processes of their own beside a writer that changes the dataset fast: nothing that
+ * they read is torn or of two states, none of them holds up another, and nothing grows. What
+ * reading costs there is told. Faults of readers are planted first, and must be found. */
 #include <sys/mman.h>
 
 #include <loaderx/zrecord.h>
 
 #include "../tree.h"
+#include "record.h"
 #include "run.h"
 
 /* Changes a second beside a reader with a fault. */
@@ -24,9 +25,10 @@ struct test {
 static _Noreturn void usage(void)
 {
     fprintf(stderr,
-            "usage: beside [--seconds S] [--before S] [--rate CHANGES] [--records N] [--lanes 1..4]\n"
-            "              [--durability none|periodic] [--change-each S] [--seed N]\n"
-            "              [--directory D] [--planted none|fields|batch|torn] [--json]\n");
+            "usage: beside [--seconds S] [--before S] [--rate CHANGES] [--records N]\n"
+            "              [--lanes 1..4] [--durability none|periodic] [--change-each S]\n"
+            "              [--seed N] [--directory D] [--json]\n"
+            "              [--planted none|fields|batch|torn]\n");
     exit(2);
 }
 
@@ -133,7 +135,7 @@ int main(int count, char **arguments)
     parse(count, arguments, &test);
     if (test.options.lanes < 1 || test.options.lanes > LX_MAX_WRITERS || test.options.floor < 1000)
         usage();
-    test.options.floor -= test.options.floor % 64;
+    test.options.floor -= test.options.floor % BUCKETS;
     char *scratch = test.directory == NULL ? tree_scratch() : NULL;
     snprintf(test.options.path, sizeof test.options.path, "%s/data",
              test.directory != NULL ? test.directory : scratch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A process that reads beside the writer, in all ways there are, and judges all that it reads.
+ * @brief A process that reads beside the writer, in all ways there are, and judges what it reads.
  */
 #ifndef LX_TESTS_FAULTS_BESIDE_READER_H
 #define LX_TESTS_FAULTS_BESIDE_READER_H

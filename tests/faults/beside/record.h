@@ -39,7 +39,7 @@ enum { HEAD, NUMBER, BLOCK, TEXT, FIELDS, EXTRA = FIELDS };
 
 /** What a head says. */
 struct record {
-    uint64_t identity; /**< No other record has had it; of the root and of anchors it is the index. */
+    uint64_t identity; /**< No other record has had it; of root and anchors it is the index. */
     uint64_t commit;   /**< That wrote it last. */
     uint32_t versions[FIELDS]; /**< That of the head is 0. */
     uint64_t length;           /**< Of the root: the length of the dataset. */

@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 static const char *const kind_names[KINDS] = {
-    "live, gather", "live, views", "pin, gather", "pin, views", "refresh, gather", "pin, all records",
-    "open", "a refresh"};
+    "live, gather", "live, views", "pin, gather", "pin, views", "refresh, gather",
+    "pin, all records", "open", "a refresh"};
 static const char *const phase_names[PHASES] = {"fresh", "warm-up", "idle", "elsewhere", "beside"};
 static const char *const change_names[CHANGES] = {"fold", "rebalance", "add field", "rename fields",
                                                   "drop field"};
@@ -90,10 +90,10 @@ static double refresh_share(const struct speed *beside, double seconds)
 }
 
 /**
- * The part of one processor that the changes take, for a reader beside the writer: refreshes, values
- * that are verified when they are first read, memory that is not near any more. It is what a reader
- * loses that has a processor of its own. Where processors are shared by more processes than there
- * are, a reader reads less in a second, and the same takes more a record.
+ * The part of one processor that the changes take, for a reader beside the writer: refreshes,
+ * values that are verified when they are first read, memory that is not near any more. It is what a
+ * reader loses that has a processor of its own. Where processors are shared by more processes than
+ * there are, a reader reads less in a second, and the same takes more a record.
  */
 static double change_share(const struct speed *alone, const struct speed *beside, double seconds)
 {
@@ -166,8 +166,8 @@ static void print_json(const struct share *share, const struct watch *watch,
     json_t *all =
         json_pack("{s:I, s:I, s:f, s:o, s:o, s:o, s:i, s:i, s:o}", "processors",
                   (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "readers", (json_int_t)MEASURED,
-                  "seconds", ordeal->seconds, "reading", tell_reading(share, ordeal->seconds), "kinds",
-                  kinds, "writer", tell_writer(share, ordeal->seconds), "stopped",
+                  "seconds", ordeal->seconds, "reading", tell_reading(share, ordeal->seconds),
+                  "kinds", kinds, "writer", tell_writer(share, ordeal->seconds), "stopped",
                   (int)ordeal->stopped, "killed", (int)ordeal->killed, "samples",
                   tell_samples(watch));
     json_dumpf(need(all), stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));

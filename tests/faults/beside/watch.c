@@ -115,12 +115,14 @@ void watch_look(struct watch *watch, double time, const struct share *share,
 
 /* ---- growth */
 
-static uint64_t most(const struct watch *watch, size_t third, uint64_t (*get)(const struct sample *,
-                                                                              size_t), size_t which)
+typedef uint64_t get_value(const struct sample *sample, size_t which);
+
+/** The largest value in a third of the run since it was warm. */
+static uint64_t most(const struct watch *watch, size_t third, get_value *get, size_t which)
 {
     uint64_t found = 0;
-    size_t count = watch->count - watch->warm;
-    for (size_t i = watch->warm + count * third / 3; i < watch->warm + count * (third + 1) / 3; i++) {
+    size_t count = watch->count - watch->warm, end = watch->warm + count * (third + 1) / 3;
+    for (size_t i = watch->warm + count * third / 3; i < end; i++) {
         uint64_t value = get(&watch->samples[i], which);
         found = value > found ? value : found;
     }

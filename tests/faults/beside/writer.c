@@ -10,7 +10,7 @@
 #define FILL 1000
 /* Where chunks end: there are several, and each is left behind after a while. */
 #define CHUNK_BYTES (32u << 20)
-/* What could not be done in that time is not caught up with: a rebalance takes as long as it does. */
+/* Later than that, it is not caught up with: a rebalance takes as long as it does. */
 #define BACKLOG_NS 200000000u
 
 struct writing {

@@ -73,7 +73,7 @@ START_TEST(entries_of_a_block_are_those_of_one)
         size_t count = (size_t)(mix(round) % (LX__FETCH_BLOCK + 1));
         for (size_t i = 0; i < count; i++) /* some of them beyond the end */
             indices[i] = round % 2 != 0 ? round * 90 + i : mix(round * 999 + i) % 3040;
-        unit_ok(lx__fetch_entries(&fetch, IMAGE, indices, count, found, &error));
+        unit_ok(lx__fetch_entries(&fetch, IMAGE, indices, count, false, found, &error));
         for (size_t i = 0; i < count; i++) {
             lx__entry entry = {0};
             const lx__set *set = NULL;

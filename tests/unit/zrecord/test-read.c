@@ -283,7 +283,7 @@ START_TEST(views_outlive_all_that_a_writer_does)
             move_records(writer);
         switch_files(&writer, step);
     }
-    /* The last one dropped a field that the handle shows: it goes no further, and its views stay. */
+    /* The last one dropped a field that the handle shows: it ends there, and its views stay. */
     ck_assert_int_eq(lx_dataset_refresh(live, NULL, NULL), LX_ERR_STATE);
     lx_dataset_close(live);
     close_writer(writer);
