@@ -189,7 +189,9 @@ static lx_status add_chunks(const lx__rebuild *rebuild, lx__frame_builder *build
     lx_status status = lx__frame_begin(builder, state->chunk_count, 0, error);
     for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
         lx__chunk_item item = state->chunks[i];
-        item.bytes = lx__rescue_chunk_bytes(rescue, &item, NULL);
+        status = lx__rescue_chunk_bytes(rescue, &state->chunks[i], &item.bytes, NULL, error);
+        if (status != LX_OK)
+            break;
         bool is_short = item.bytes < state->chunks[i].bytes;
         if ((is_short || rescue->cut) && item.records < rescue->meta.chunk_records)
             item.records = (uint32_t)rescue->meta.chunk_records;

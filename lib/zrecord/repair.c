@@ -93,7 +93,9 @@ static lx_status look_at_chunks(repair *self, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < rescue->state.chunk_count; i++) {
         const lx__chunk_item *chunk = &rescue->state.chunks[i];
         lx_error damage = LX_ERROR_INIT;
-        if (lx__rescue_chunk_bytes(rescue, chunk, &damage) < chunk->bytes)
+        uint64_t bytes;
+        status = lx__rescue_chunk_bytes(rescue, chunk, &bytes, &damage, error);
+        if (status == LX_OK && bytes < chunk->bytes)
             status = take(self, &damage, LX_REMEDY_FORGET, NULL, error);
     }
     return status;

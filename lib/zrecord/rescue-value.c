@@ -195,31 +195,44 @@ lx_status lx__rescue_check(lx__rescue *rescue, size_t field, uint64_t index, lx_
     return status;
 }
 
-uint64_t lx__rescue_chunk_bytes(const lx__rescue *rescue, const lx__chunk_item *chunk,
-                                lx_error *error)
+static lx_status measure_chunk(const lx__rescue *rescue, uint32_t id, uint64_t *size,
+                               lx_error *error)
 {
-    char name[LX__NAME_SIZE];
-    lx__file file = LX__FILE_CLOSED;
-    uint64_t size = 0;
-    lx_status status = LX_OK;
-    lx__chunk_name(chunk->id, name);
+    char name[LX__NAME_SIZE], path[sizeof error->path];
+    lx__file file;
     if (rescue->chunk_directory.fd == -1) {
-        char path[sizeof error->path];
         snprintf(path, sizeof path, "%.300s/" LX__CHUNK_DIRECTORY, rescue->directory.path);
-        status = lx__fail(error, LX_ERR_CORRUPT, "there is no directory of chunks");
+        lx_status status = lx__fail(error, LX_ERR_CORRUPT, "there is no directory of chunks");
         lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+        return status;
     }
-    if (status == LX_OK)
-        status = lx__file_open(&file, &rescue->chunk_directory, name, O_RDONLY, error);
-    if (status == LX_OK)
-        status = lx__file_size(&file, &size, error);
+    lx__chunk_name(id, name);
+    lx_status status = lx__file_open(&file, &rescue->chunk_directory, name, O_RDONLY, error);
+    if (status == LX_OK) {
+        status = lx__file_size(&file, size, error);
+        lx__file_close(&file);
+    }
+    if (status == LX_ERR_NOT_FOUND)
+        error->status = status = LX_ERR_CORRUPT;
+    return as_damage(status, error);
+}
+
+lx_status lx__rescue_chunk_bytes(const lx__rescue *rescue, const lx__chunk_item *chunk,
+                                 uint64_t *bytes, lx_error *damage, lx_error *error)
+{
+    uint64_t size = 0;
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = measure_chunk(rescue, chunk->id, &size, &why);
     if (status == LX_OK && size < chunk->bytes) {
-        (void)lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
-                       (unsigned long long)size, (unsigned long long)chunk->bytes);
-        lx__error_locate(error, file.path, NULL, LX_NONE, size);
+        char name[LX__NAME_SIZE], path[sizeof why.path];
+        lx__chunk_name(chunk->id, name);
+        snprintf(path, sizeof path, "%.300s/%.100s", rescue->chunk_directory.path, name);
+        status = lx__fail(&why, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
+                          (unsigned long long)size, (unsigned long long)chunk->bytes);
+        lx__error_locate(&why, path, NULL, LX_NONE, size);
     }
-    if (status != LX_OK && error != NULL)
-        error->status = LX_ERR_CORRUPT;
-    lx__file_close(&file);
-    return size < chunk->bytes ? size : chunk->bytes;
+    *bytes = size < chunk->bytes ? size : chunk->bytes;
+    if (status != LX_OK)
+        lx__error_pass(status == LX_ERR_CORRUPT ? damage : error, &why);
+    return status == LX_ERR_CORRUPT ? LX_OK : status;
 }

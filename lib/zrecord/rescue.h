@@ -67,9 +67,9 @@ void lx__rescue_close(lx__rescue *rescue);
 lx_status lx__rescue_check(lx__rescue *rescue, size_t field, uint64_t index, lx__entry *entry,
                            lx_error *error);
 
-/** Bytes of a chunk that are committed and there. @p error tells why they are fewer than
- * committed; it may be NULL. */
-uint64_t lx__rescue_chunk_bytes(const lx__rescue *rescue, const lx__chunk_item *chunk,
-                                lx_error *error);
+/** Tells how many bytes of a chunk are committed and there. Where they are fewer than committed,
+ * @p damage tells why; it may be NULL. */
+lx_status lx__rescue_chunk_bytes(const lx__rescue *rescue, const lx__chunk_item *chunk,
+                                 uint64_t *bytes, lx_error *damage, lx_error *error);
 
 #endif

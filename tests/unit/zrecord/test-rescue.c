@@ -2,6 +2,9 @@
 /* What can be read of a dataset, whole or damaged, and which commits count. */
 #include "zrecord/rescue.h"
 
+#include <errno.h>
+#include <sys/resource.h>
+
 #include "harm.h"
 
 static void open_rescue(lx__rescue *rescue, bool writing)
@@ -138,6 +141,35 @@ START_TEST(commits_that_were_not_synced_count_as_far_as_they_are_whole)
 }
 END_TEST
 
+START_TEST(what_the_system_refuses_is_no_damage_of_a_chunk)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT, damage = LX_ERROR_INIT;
+    lx__rescue rescue;
+    struct rlimit usual, none;
+    uint64_t bytes;
+    records_make("d", 20, 3);
+    open_rescue(&rescue, false);
+    const lx__chunk_item *chunk = &rescue.state.chunks[0];
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    none = (struct rlimit){0, usual.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    lx_status status = lx__rescue_chunk_bytes(&rescue, chunk, &bytes, &damage, &error);
+    setrlimit(RLIMIT_NOFILE, &usual);
+    ck_assert_int_eq(status, error.status);
+    ck_assert_int_eq(error.errnum, EMFILE);
+    ck_assert_int_eq(damage.status, LX_OK);
+    file_cut("d/chunk/0.zr", 5);
+    lx_error_clear(&error);
+    unit_ok(lx__rescue_chunk_bytes(&rescue, chunk, &bytes, &damage, &error));
+    ck_assert_uint_eq(bytes, 5);
+    ck_assert_int_eq(damage.status, LX_ERR_CORRUPT);
+    lx__rescue_close(&rescue);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/rescue", a_whole_dataset_is_read_as_it_is, damage_is_told_as_readers_tell_it,
           a_table_is_read_as_far_as_it_reaches, locks_are_those_of_readers_and_writers,
-          commits_that_were_not_synced_count_as_far_as_they_are_whole)
+          commits_that_were_not_synced_count_as_far_as_they_are_whole,
+          what_the_system_refuses_is_no_damage_of_a_chunk)
