@@ -4,8 +4,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
+
+/* From so many bytes on an array is worth huge pages: a million places that are looked up at random
+ * are found sooner. */
+#define HUGE_MIN ((size_t)4 << 20)
+#define HUGE_PAGE ((size_t)2 << 20)
 
 static void *plain_alloc(size_t size, void *user)
 {
@@ -46,6 +53,21 @@ static int product_fits(size_t count, size_t size)
     return size == 0 || count <= SIZE_MAX / size;
 }
 
+/** Asks for huge pages within an array; whoever allocated it, they are only how it is backed. */
+static void *prefer_huge(void *memory, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    if (memory != NULL && size >= HUGE_MIN) {
+        uintptr_t start = (uintptr_t)lx__align_up((uintptr_t)memory, HUGE_PAGE);
+        uintptr_t end = ((uintptr_t)memory + size) & ~(HUGE_PAGE - 1);
+        (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+    }
+#else
+    (void)size;
+#endif
+    return memory;
+}
+
 void *lx__alloc(size_t size)
 {
     return current.alloc(size != 0 ? size : 1, current.user);
@@ -55,7 +77,7 @@ void *lx__alloc_array(size_t count, size_t size)
 {
     if (!product_fits(count, size))
         return NULL;
-    void *memory = lx__alloc(count * size);
+    void *memory = prefer_huge(lx__alloc(count * size), count * size);
     if (memory != NULL)
         memset(memory, 0, count * size);
     return memory;
@@ -66,8 +88,9 @@ void *lx__resize_array(void *memory, size_t count, size_t size)
     if (!product_fits(count, size))
         return NULL;
     size_t bytes = count * size != 0 ? count * size : 1;
-    return memory == NULL ? current.alloc(bytes, current.user)
-                          : current.resize(memory, bytes, current.user);
+    return prefer_huge(memory == NULL ? current.alloc(bytes, current.user)
+                                      : current.resize(memory, bytes, current.user),
+                       bytes);
 }
 
 void *lx__grow_array(void *memory, size_t used, size_t *capacity, size_t size)

@@ -57,11 +57,6 @@ lx__set_item lx__set_item_load(const uint8_t item[LX__FRAME_SET])
                           .entry = lx__entry_load(item + 16, item + 32)};
 }
 
-bool lx__set_item_clean(const uint8_t item[LX__FRAME_SET])
-{
-    return lx__load_le32(item + 4) == 0;
-}
-
 lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t set_count,
                           lx_error *error)
 {

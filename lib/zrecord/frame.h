@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "zrecord/entry.h"
 #include "zrecord/meta.h"
 
@@ -55,7 +56,10 @@ lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK]);
 lx__set_item lx__set_item_load(const uint8_t item[LX__FRAME_SET]);
 
 /** True if the bytes that must be zero in a set item are. */
-bool lx__set_item_clean(const uint8_t item[LX__FRAME_SET]);
+static inline bool lx__set_item_clean(const uint8_t item[LX__FRAME_SET])
+{
+    return lx__load_le32(item + 4) == 0;
+}
 
 /** A frame being built: all chunks first, then all sets. Zero it before its first use; the
  * memory is kept from one frame to the next. */

@@ -32,7 +32,9 @@ lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected)
     layer->seed = lx__sets_seed(sets);
     layer->place_mask = places - 1;
     layer->places = lx__alloc_array(places, sizeof *layer->places);
-    if (layer->places == NULL) {
+    layer->capacity = expected < COUNT_MAX ? (size_t)expected : COUNT_MAX;
+    layer->list = lx__resize_array(NULL, layer->capacity, sizeof *layer->list);
+    if (layer->places == NULL || layer->list == NULL) {
         lx__layer_unref(layer);
         return NULL;
     }
@@ -78,10 +80,12 @@ static lx_status make_room(lx__layer *layer, lx_error *error)
 {
     if (layer->count >= COUNT_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "the log has more than %zu entries", COUNT_MAX);
-    lx__set *list = lx__grow_array(layer->list, layer->count, &layer->capacity, sizeof *list);
-    if (list == NULL)
-        return lx__fail_memory(error, "entries of the log");
-    layer->list = list;
+    if (layer->count == layer->capacity) {
+        lx__set *list = lx__grow_array(layer->list, layer->count, &layer->capacity, sizeof *list);
+        if (list == NULL)
+            return lx__fail_memory(error, "entries of the log");
+        layer->list = list;
+    }
     if (layer->count < layer->place_mask / 2)
         return LX_OK;
     size_t wanted = (layer->place_mask + 1) * 2;

@@ -48,6 +48,8 @@ typedef struct replay {
 } replay;
 
 #define PLACES_MIN 64
+/* Sets that are read from the log at once. */
+#define BLOCK_SETS 256u
 /* Room that a list of chunks has for more of them. */
 #define CHUNKS_MORE 4
 
@@ -72,25 +74,33 @@ static lx_status push_cut(drops *cuts, uint32_t frame, uint64_t length, lx_error
 /** The first whose frame, or else bound, is not below @p value; NULL if there is none. */
 static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
 {
-    size_t low = 0, high = in->count;
+    size_t low = 0, high = in->count, middle = high >= 2 ? high - 2 : 0; /* mostly the last */
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
         uint64_t key = by_frame ? in->list[middle].frame : in->list[middle].bound;
         if (key >= value)
             high = middle;
         else
             low = middle + 1;
+        middle = low + (high - low) / 2;
     }
     return low < in->count ? &in->list[low] : NULL;
+}
+
+/** Whether a frame behind @p frame took the row. */
+static bool was_taken(const replay *r, uint64_t index, uint32_t frame)
+{
+    const drops *all = &r->taken;
+    if (index < r->rows || all->count == 0 || all->list[all->count - 1].frame <= frame)
+        return false;
+    const drop *taken = first_from(all, false, index + 1);
+    return taken != NULL && frame < taken->frame;
 }
 
 static bool set_stays(const lx__set *set, const void *user)
 {
     const replay *r = user;
-    const drop *taken =
-        set->index >= r->rows ? first_from(&r->taken, false, set->index + 1) : NULL;
     uint32_t frame = atomic_load_explicit(&set->note, memory_order_relaxed);
-    if (taken != NULL && frame < taken->frame && !LX__FAULT(SETS_STAY))
+    if (was_taken(r, set->index, frame) && !LX__FAULT(SETS_STAY))
         return false;
     if (set->index < r->cuts.list[0].bound) /* the least */
         return true;
@@ -223,23 +233,24 @@ static lx_status put_waiting(replay *r, lx_error *error)
 }
 
 /** Keeps a set of a field that is shown, and looks whether one of another is known. */
-static lx_status keep_set(replay *r, const lx__set_item *item, const uint8_t *rows,
+static lx_status keep_set(replay *r, uint32_t id, uint64_t index, const uint8_t *rows,
                           lx_error *error)
 {
-    lx__set set = {.index = item->index, .field = r->next_field, .note = r->frames};
-    uint32_t ignored;
+    uint32_t field = r->next_field, ignored;
     /* Sets mostly come field by field in the order of the schema. */
-    if (set.field >= r->schema->count ||
-        lx__schema_field(r->schema, set.field)->shown.id != item->field) {
-        if (!lx__schema_find_id(r->schema, item->field, &set.field)) {
+    if (field >= r->schema->count || lx__schema_field(r->schema, field)->shown.id != id) {
+        if (!lx__schema_find_id(r->schema, id, &field)) {
             r->unknown = r->unknown || (r->known == r->schema ||
-                                        !lx__schema_find_id(r->known, item->field, &ignored));
+                                        !lx__schema_find_id(r->known, id, &ignored));
             return LX_OK;
         }
     }
-    r->next_field = set.field + 1 < r->schema->count ? set.field + 1 : 0;
-    memcpy(set.rows, rows, sizeof set.rows);
-    r->waiting[r->waiting_count++] = set;
+    r->next_field = field + 1 < r->schema->count ? field + 1 : 0;
+    lx__set *set = &r->waiting[r->waiting_count++];
+    set->index = index;
+    set->field = field;
+    atomic_init(&set->note, r->frames);
+    memcpy(set->rows, rows, sizeof set->rows);
     return r->waiting_count == LX__PUT_MAX ? put_waiting(r, error) : LX_OK;
 }
 
@@ -251,30 +262,44 @@ static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, 
     return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the log");
 }
 
+/** Applies @p count sets, which stand at @p offset. */
+static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool base,
+                             lx__set_item *previous, lx_error *error)
+{
+    const uint8_t *bytes;
+    lx_status status = lx__log_bytes(r->log, offset, (size_t)count * LX__FRAME_SET, &bytes, error);
+    for (uint32_t i = 0; status == LX_OK && i < count; i++, bytes += LX__FRAME_SET) {
+        uint32_t id = lx__load_le32(bytes);
+        uint64_t index = lx__load_le64(bytes + 8);
+        const char *broken = NULL;
+        if (!lx__set_item_clean(bytes))
+            broken = "reserved bytes are not zero";
+        else if (base && previous->index != LX_NONE &&
+                 (index < previous->index ||
+                  (index == previous->index && id <= previous->field)))
+            broken = "the sets of a base do not ascend";
+        if (broken != NULL)
+            return fail_rule(r, offset + (uint64_t)i * LX__FRAME_SET, error, broken);
+        *previous = (lx__set_item){.field = id, .index = index};
+        status = keep_set(r, id, index, bytes + 16, error);
+    }
+    return status;
+}
+
 static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
                             lx_error *error)
 {
-    const uint8_t *bytes;
     lx_status status = LX_OK;
-    lx__set_item previous = {0};
-    uint64_t start =
-        offset + LX__FRAME_HEADER + (uint64_t)frame->chunk_count * LX__FRAME_CHUNK;
+    lx__set_item previous = {.index = LX_NONE};
+    bool base = (frame->flags & LX__FRAME_BASE) != 0;
+    uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)frame->chunk_count * LX__FRAME_CHUNK;
     if (frame->set_count != 0 && r->layer == NULL)
         status = make_layer(r, offset, frame, error);
-    for (uint32_t i = 0; status == LX_OK && i < frame->set_count; i++) {
-        uint64_t at = start + (uint64_t)i * LX__FRAME_SET;
-        status = lx__log_bytes(r->log, at, LX__FRAME_SET, &bytes, error);
-        if (status != LX_OK)
-            break;
-        lx__set_item item = lx__set_item_load(bytes);
-        if (!lx__set_item_clean(bytes))
-            return fail_rule(r, at, error, "reserved bytes are not zero");
-        if ((frame->flags & LX__FRAME_BASE) && i != 0 &&
-            (item.index < previous.index ||
-             (item.index == previous.index && item.field <= previous.field)))
-            return fail_rule(r, at, error, "the sets of a base do not ascend");
-        previous = item;
-        status = keep_set(r, &item, bytes + 16, error);
+    for (uint32_t left = frame->set_count; status == LX_OK && left != 0;) {
+        uint32_t count = left < BLOCK_SETS ? left : BLOCK_SETS;
+        status = apply_block(r, at, count, base, &previous, error);
+        at += (uint64_t)count * LX__FRAME_SET;
+        left -= count;
     }
     return status == LX_OK && r->layer != NULL ? put_waiting(r, error) : status;
 }
