@@ -18,17 +18,6 @@
 #include "forge.h"
 #include "tree.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOWER 10
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOWER 10
-#endif
-#endif
-#ifndef SLOWER
-#define SLOWER 1
-#endif
-
 #define ADDRESSES ((rlim_t)512 << 20)
 /* Seconds of a processor, and of a clock. What is worst takes .6 of a second on a machine that has
  * nothing else to do, and twice that and more on one that has. */

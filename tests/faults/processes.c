@@ -19,23 +19,9 @@
 #include "plain.h"
 #include "tree.h"
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined __SANITIZE_THREAD__ || __has_feature(thread_sanitizer)
-#define THREAD_SANITIZER 1
-#else
-#define THREAD_SANITIZER 0
-#endif
-#if THREAD_SANITIZER || defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
-#define SLOWER 10
-#else
-#define SLOWER 1
-#endif
-
 /* Longest time of one test, and of one child, in seconds. */
 #define TIMEOUT 300
-#define CHILD_TIMEOUT 60
+#define CHILD_TIMEOUT (SANITIZED ? 20 : 60)
 #define RECORDS 500
 
 static char path[300];
@@ -64,17 +50,6 @@ static double now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/** Waits for a child that must end well. */
-static void expect_end(pid_t child, const char *what)
-{
-    int status;
-    while (waitpid(child, &status, 0) == -1)
-        if (errno != EINTR)
-            fail("waitpid", NULL);
-    if (status != 0)
-        fail(what, NULL);
 }
 
 /* ---- a dataset */
@@ -190,6 +165,22 @@ static _Noreturn void live_as_child(struct load *load, unsigned number)
     _exit(EXIT_SUCCESS);
 }
 
+static void fork_once(struct load *load, unsigned number)
+{
+    for (int left = SANITIZER_RETRIES;; left--) {
+        int status;
+        pid_t child = fork();
+        if (child == 0)
+            live_as_child(load, number);
+        if (child == -1 || waitpid(child, &status, 0) != child)
+            fail("fork", NULL);
+        if (status == 0)
+            return;
+        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM || left == 0)
+            fail("a child", NULL);
+    }
+}
+
 static lx_loader *open_loader(lx_dataset *dataset, lx_source **source)
 {
     static const char *const fields[] = {"image", "label"};
@@ -222,15 +213,8 @@ static void fork_under_load(uint64_t forks)
     if (pthread_create(&threads[0], NULL, write_on, &load) != 0 ||
         pthread_create(&threads[1], NULL, load_on, &load) != 0)
         fail("threads", NULL);
-    for (unsigned i = 0; i < forks; i++) {
-        alarm(CHILD_TIMEOUT);
-        pid_t child = fork();
-        if (child == 0)
-            live_as_child(&load, i);
-        if (child == -1)
-            fail("fork", NULL);
-        expect_end(child, "a child");
-    }
+    for (unsigned i = 0; i < forks; i++)
+        fork_once(&load, i);
     load.over = true;
     lx_loader_cancel(load.loader);
     pthread_join(threads[0], NULL);
@@ -553,7 +537,7 @@ int main(int count, char **arguments)
     static char *root; /* also of children, for whom it is no leak then */
     int passed = 0, failed = 0, skipped = 0;
     bool is_long = count == 2 && strcmp(arguments[1], "--long") == 0;
-    if (THREAD_SANITIZER) {
+    if (THREAD_SANITIZED) {
         printf("skipped: the thread sanitizer's runtime allows no threads after a fork\n");
         return 77;
     }

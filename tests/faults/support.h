@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sanitizer.h"
+
 /** Longest time for one job, or one state, in seconds: sanitizers make them ten times slower. What
  * hangs is killed. */
 #define SUPPORT_TIMEOUT 120

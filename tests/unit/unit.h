@@ -9,11 +9,17 @@
 #define LX_TESTS_UNIT_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <loaderx/status.h>
+
+#include "../sanitizer.h"
 
 /** Longest time for one test, in seconds: sanitizers make them ten times slower. */
 #define UNIT_TIMEOUT 120
@@ -39,6 +45,34 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
         const TTest *const tests[] = {__VA_ARGS__};                                                \
         return unit_run(name, tests, sizeof tests / sizeof *tests);                                \
     }
+
+/** Longest time for a child, in seconds: a few must fit into that of a test. */
+#define UNIT_CHILD_TIMEOUT (SANITIZER_RETRIES ? 8 : 20)
+
+/**
+ * Forks, and waits for the child: it must exit with 0, in time. True in the child alone, where none
+ * of Check's macros may be used: they take locks that a thread of the parent may have held.
+ */
+static inline bool unit_in_child(void)
+{
+    for (int left = SANITIZER_RETRIES;; left--) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            signal(SIGALRM, SIG_DFL); /* Check's own handler kills the test as well */
+            alarm(UNIT_CHILD_TIMEOUT);
+            return true;
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        if (WIFSIGNALED(status)) {
+            bool hangs = WTERMSIG(status) == SIGALRM;
+            ck_assert_msg(hangs && left > 0, "the child was ended by signal %d", WTERMSIG(status));
+            continue;
+        }
+        ck_assert_msg(WEXITSTATUS(status) == 0, "the child ended with %d", WEXITSTATUS(status));
+        return false;
+    }
+}
 
 /** The call must be LX_OK; otherwise the test fails with the whole error. Uses the local `error`. */
 #define unit_ok(call)                                                                              \

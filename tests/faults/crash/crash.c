@@ -10,15 +10,6 @@
 /* Automake takes this for a test that could not be made. */
 #define SKIPPED 77
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined __SANITIZE_THREAD__ || __has_feature(thread_sanitizer)
-#define THREAD_SANITIZER 1
-#else
-#define THREAD_SANITIZER 0
-#endif
-
 static double now(void)
 {
     struct timespec time;
@@ -54,7 +45,7 @@ static void parse(int count, char **arguments, struct exploration *exploration)
 int main(int count, char **arguments)
 {
     struct exploration exploration = {.seed = 1, .states = CRASH_STATES, .keeps = true};
-    if (THREAD_SANITIZER) {
+    if (THREAD_SANITIZED) {
         printf("skipped: the thread sanitizer's runtime makes calls that nobody has to know\n");
         return SKIPPED;
     }

@@ -10,22 +10,6 @@
 
 #include "workload.h"
 
-#if defined(__has_feature)
-#define HAS_FEATURE(feature) __has_feature(feature)
-#else
-#define HAS_FEATURE(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
-#define ADDRESS_SANITIZED 1
-#else
-#define ADDRESS_SANITIZED 0
-#endif
-#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
-#define THREAD_SANITIZED 1
-#else
-#define THREAD_SANITIZED 0
-#endif
-
 static unsigned threads_of_process(void)
 {
     unsigned count = 0;

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "../scratch.h"
@@ -215,26 +214,5 @@ static inline void nap_ms(unsigned milliseconds)
     while (nanosleep(&time, &time) == -1)
         ;
 }
-
-/** Waits for a child that must end well, and says with what it did not. */
-static inline void child_ends(pid_t child)
-{
-    int status;
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_msg(!WIFSIGNALED(status), "the child was ended by signal %d", WTERMSIG(status));
-    ck_assert_msg(WEXITSTATUS(status) == 0, "the child ended with %d", WEXITSTATUS(status));
-}
-
-/** 1 where a sanitizer slows everything down: loops over each bit take every so many of them. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 #endif

@@ -13,8 +13,6 @@ static void use_in_child(lx_writer *writer)
 {
     lx_error error = LX_ERROR_INIT;
     lx_values columns[FIELDS] = {{0}};
-    signal(SIGALRM, SIG_DFL);
-    alarm(20);
     if (record_append(writer, 0, &error) != LX_ERR_FORKED || error.status != LX_ERR_FORKED)
         _exit(1);
     if (lx_writer_extend(writer, 1, columns, NULL, NULL) != LX_ERR_FORKED)
@@ -43,10 +41,8 @@ START_TEST(a_child_is_told_that_it_is_one)
     records_append(writer, 5000);
     commit(writer);
     records_append(writer, 5);
-    pid_t child = fork();
-    if (child == 0)
+    if (unit_in_child())
         use_in_child(writer);
-    child_ends(child);
     /* The lock is still the parent's, and so is the dataset. */
     unit_fails(lx_writer_open("d", NULL, &other, &error), LX_ERR_BUSY);
     records_append(writer, 5);
@@ -85,10 +81,8 @@ START_TEST(a_child_of_a_busy_writer_does_not_hang)
         ck_assert_int_eq(pthread_create(&busy.threads[i], NULL, append_for_ever, &busy), 0);
     for (int i = 0; i < (SANITIZED ? 10 : 60); i++) {
         nap_ms(1 + (unsigned)i % 7);
-        pid_t child = fork();
-        if (child == 0)
+        if (unit_in_child())
             use_in_child(busy.writer);
-        child_ends(child);
     }
     atomic_store(&busy.stop, true);
     for (int i = 0; i < 2; i++)

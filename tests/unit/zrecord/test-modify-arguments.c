@@ -333,14 +333,12 @@ START_TEST(a_poisoned_writer_and_that_of_a_parent_take_nothing)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(20);
-    pid_t child = fork();
-    if (child == 0) {
+    if (unit_in_child()) {
         bool right = lx_writer_modify(f.writer, 0, &label, &eight, 1, NULL) == LX_ERR_FORKED &&
                      lx_writer_delete(f.writer, 0, NULL, NULL) == LX_ERR_FORKED &&
                      lx_writer_truncate(f.writer, 0, NULL) == LX_ERR_FORKED;
         _exit(!right);
     }
-    child_ends(child);
     unit_ok(lx_writer_delete(f.writer, 19, NULL, &error));
     atomic_store(&sync_fails_at, 1);
     unit_fails(lx_writer_commit(f.writer, &error), LX_ERR_POISONED);

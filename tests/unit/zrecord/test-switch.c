@@ -189,14 +189,12 @@ START_TEST(a_child_of_fork_may_not_switch)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
-    pid_t child = fork();
-    if (child == 0) {
+    if (unit_in_child()) {
         for (size_t i = 0; i < 3; i++)
             if (switches[i](writer, NULL) != LX_ERR_FORKED)
                 _exit(1);
         _exit(0);
     }
-    child_ends(child);
     close_writer(writer);
     scratch_remove(scratch);
 }

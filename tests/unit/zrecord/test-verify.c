@@ -455,13 +455,11 @@ START_TEST(a_child_verifies_on_threads_of_its_own)
     records_make("d", 300, 10);
     lx_executor *executor = open_readers(2);
     lx_dataset *dataset = open_on("d", executor);
-    pid_t child = fork();
-    if (child == 0) {
+    if (unit_in_child()) {
         lx_verification result;
         _exit(lx_dataset_verify(dataset, NULL, NULL, NULL, &result, NULL) != LX_OK ||
               result.records != 310);
     }
-    child_ends(child);
     lx_dataset_close(dataset);
     lx_executor_close(executor);
     scratch_remove(scratch);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Which sanitizer a test was built with: what each slows down or does not stand is left out,
+ * done less often, or done again.
+ */
+#ifndef LX_TESTS_SANITIZER_H
+#define LX_TESTS_SANITIZER_H
+
+#ifdef __has_feature
+#define SANITIZER_IS(feature) __has_feature(feature)
+#else
+#define SANITIZER_IS(feature) 0
+#endif
+
+#if defined __SANITIZE_ADDRESS__ || SANITIZER_IS(address_sanitizer)
+#define ADDRESS_SANITIZED 1
+#else
+#define ADDRESS_SANITIZED 0
+#endif
+
+#if defined __SANITIZE_THREAD__ || SANITIZER_IS(thread_sanitizer)
+#define THREAD_SANITIZED 1
+#else
+#define THREAD_SANITIZED 0
+#endif
+
+#define SANITIZED (ADDRESS_SANITIZED || THREAD_SANITIZED)
+
+/** How much more time is allowed. */
+#define SLOWER (SANITIZED ? 10 : 1)
+
+/**
+ * How often a child that hangs is tried once more. The allocator of the address sanitizer takes no
+ * care of fork() before LLVM 17 and GCC 14: a child whose parent had another thread in it waits for
+ * that thread's lock for ever.
+ */
+#define SANITIZER_RETRIES (ADDRESS_SANITIZED ? 3 : 0)
+
+#endif
