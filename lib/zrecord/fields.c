@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Other fields than before. See doc/zrecord-format.md, 11.5 and 4.8. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -112,17 +114,33 @@ static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed
 
 /* ---- adding */
 
+static lx_status remove_own(const lx_writer *writer, const char *stem, const char *name,
+                            lx_error *error)
+{
+    if (faccessat(writer->directory.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == -1 && errno == ENOENT)
+        return LX_OK;
+    if (lx__file_is_ours(&writer->directory, &writer->meta, name, stem))
+        return lx__file_remove(&writer->directory, name, error);
+    lx_status status =
+        lx__fail(error, LX_ERR_EXISTS,
+                 "the field's table would be there, and '%.100s' is no part of the dataset: put it "
+                 "elsewhere, or choose another name",
+                 name);
+    lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 /** Removes the tables of a field that is to be, or was to be; no dictionary may be beside them. */
-static void remove_tables(const change *self, const char *stem)
+static lx_status remove_tables(const lx_writer *writer, const char *stem, lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    const lx_writer *writer = self->next.writer;
     lx__table_name(stem, LX__OFFSET_KIND, writer->state.table_generation, name);
-    (void)lx__file_remove(&writer->directory, name, NULL);
+    lx_status status = remove_own(writer, stem, name, error);
     lx__table_name(stem, LX__CHECK_KIND, writer->state.table_generation, name);
-    (void)lx__file_remove(&writer->directory, name, NULL);
+    if (status == LX_OK)
+        status = remove_own(writer, stem, name, error);
     lx__dict_name(stem, name);
-    (void)lx__file_remove(&writer->directory, name, NULL);
+    return status == LX_OK ? remove_own(writer, stem, name, error) : status;
 }
 
 /** A table of zeros: every value is missing. */
@@ -164,14 +182,19 @@ static lx_status make_field(change *self, const char *stem, lx_error *error)
     const lx_writer *writer = self->next.writer;
     const lx__field *field = lx__schema_field(self->schema, self->schema->count - 1);
     uint64_t rows = writer->state.rows;
-    remove_tables(self, stem); /* of an attempt that was interrupted */
-    lx_status status =
-        make_table(writer, stem, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
+    lx_status status = remove_tables(writer, stem, error); /* of an interrupted attempt */
+    if (status != LX_OK)
+        return status;
+    status = make_table(writer, stem, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
     if (status == LX_OK)
         status = make_table(writer, stem, LX__CHECK_KIND, rows * LX__CHECK_ROW, error);
     if (status == LX_OK)
         status = lx__meta_add_field(&self->next.meta, field, error);
-    return status == LX_OK ? finish(self, error) : status;
+    if (status == LX_OK)
+        status = finish(self, error);
+    if (!self->next.named)
+        (void)remove_tables(writer, stem, NULL);
+    return status;
 }
 
 static lx_status add(lx_writer *writer, void *user, lx_error *error)
@@ -190,11 +213,8 @@ static lx_status add(lx_writer *writer, void *user, lx_error *error)
         status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
     if (status == LX_OK)
         status = lx__schema_add(self.schema, field, stem, error);
-    if (status == LX_OK) {
+    if (status == LX_OK)
         status = make_field(&self, stem, error);
-        if (!self.next.named)
-            remove_tables(&self, stem);
-    }
     end(&self);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -46,17 +47,35 @@ static bool is_file(const lx__file *directory, const char *name)
            S_ISREG(about.st_mode);
 }
 
-bool lx__stem_is_ours(const lx__file *directory, const lx__meta *meta, const char *stem,
-                      uint64_t table_generation)
+/** Of no byte, too. What cannot be read is taken for something else. */
+static bool is_zeros(const lx__file *directory, const char *name)
+{
+    static const uint8_t zeros[4096];
+    uint8_t block[sizeof zeros];
+    lx__file file;
+    size_t got = 1;
+    if (lx__file_open(&file, directory, name, O_RDONLY | O_NOFOLLOW, NULL) != LX_OK)
+        return false;
+    bool zero = true;
+    for (off_t at = 0; zero && got != 0; at += (off_t)got) {
+        off_t data = lseek(file.fd, at, SEEK_DATA);
+        if (data == -1 && errno == ENXIO)
+            break; /* a hole up to the end */
+        at = data > at ? data : at;
+        zero = lx__file_read_once(&file, block, sizeof block, (uint64_t)at, &got, NULL) == LX_OK &&
+               memcmp(block, zeros, got) == 0;
+    }
+    lx__file_close(&file);
+    return zero;
+}
+
+bool lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
+                      const char *stem)
 {
     size_t position;
-    char offsets[LX__NAME_SIZE], checks[LX__NAME_SIZE];
-    if (find_stem(meta->schema, stem, &position) ||
-        lx__meta_get_next_field(meta) > meta->schema->count)
-        return true;
-    lx__table_name(stem, LX__OFFSET_KIND, (uint32_t)table_generation, offsets);
-    lx__table_name(stem, LX__CHECK_KIND, (uint32_t)table_generation, checks);
-    return is_file(directory, offsets) && is_file(directory, checks);
+    return find_stem(meta->schema, stem, &position) ||
+           lx__meta_get_next_field(meta) > meta->schema->count ||
+           (is_file(directory, name) && is_zeros(directory, name));
 }
 
 static lx__place place_of(const lx_writer *writer, const char *name)
@@ -72,7 +91,7 @@ static lx__place place_of(const lx_writer *writer, const char *name)
     bool table = lx__name_split_table(name, stem, &number);
     if (!table && !lx__name_split_dict(name, stem))
         return FOREIGN;
-    if (!lx__stem_is_ours(&writer->directory, meta, stem, table ? number : 0))
+    if (!lx__file_is_ours(&writer->directory, meta, name, stem))
         return FOREIGN;
     if (!find_stem(meta->schema, stem, &position))
         return GONE;

@@ -36,13 +36,13 @@ lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end
                               lx_error *error);
 
 /**
- * Whether tables or a dictionary of a stem can be the dataset's: a field has that stem, or has had
- * it. Which stems dropped fields had is written down nowhere; so where none was dropped, a stem
- * that no field has is taken for ours only with tables of both kinds, which an interrupted addition
- * leaves.
+ * Whether a file with the name of a table or dictionary of @p stem can be the dataset's: a field
+ * has that stem, or has had it. Which stems dropped fields had is written down nowhere; so where
+ * none was dropped, and no field has the stem, only a file of zeros is taken for ours: that is all
+ * an interrupted addition leaves, and nobody misses it.
  */
-bool lx__stem_is_ours(const lx__file *directory, const lx__meta *meta, const char *stem,
-                      uint64_t table_generation);
+bool lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
+                      const char *stem);
 
 /** Removes what was never a part of the dataset @p writer; nothing may be under way. */
 lx_status lx__leftovers_remove(lx_writer *writer, lx_error *error);

@@ -53,8 +53,7 @@ static bool is_ours(const removal *self, const char *name)
     uint64_t number;
     char stem[LX__NAME_SIZE];
     return is_named_so(name, stem, &number) &&
-           (stem[0] == '\0' ||
-            lx__stem_is_ours(&self->directory, &self->meta, stem, number));
+           (stem[0] == '\0' || lx__file_is_ours(&self->directory, &self->meta, name, stem));
 }
 
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)

@@ -398,14 +398,36 @@ END_TEST
 START_TEST(what_an_interrupted_addition_left_is_in_nobodys_way)
 {
     char *scratch = scratch_make();
+    static const uint8_t zeros[1000];
     records_make("d", 7, 0);
     lx_writer *writer = records_reopen("d", NULL);
-    file_put("d/score.offset", "left by a try that failed", 25);
-    file_put("d/score.check", "left by a try that failed", 25);
+    file_put("d/score.offset", zeros, sizeof zeros);
     add(writer, "score", LX_UINT64);
     close_writer(writer);
     for (uint64_t i = 0; i < 7; i++)
         ck_assert_uint_eq(number_at("d", "score", i), LX_NONE);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_file_of_somebody_else_is_not_overwritten)
+{
+    static const char *const names[] = {"d/score.offset", "d/score.check", "d/score.dict"};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 7, 0);
+    lx_writer *writer = records_reopen("d", NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        file_put(names[i], "mine", 4);
+        lx_status status =
+            lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, &error);
+        expect_error(status, LX_ERR_EXISTS, strchr(names[i], '/') + 1, "d");
+        ck_assert_uint_eq(file_size(names[i]), 4);
+        unlink(names[i]);
+        lx_error_clear(&error);
+    }
+    add(writer, "score", LX_UINT64);
+    close_writer(writer);
     scratch_remove(scratch);
 }
 END_TEST
@@ -417,4 +439,5 @@ UNIT_MAIN("zrecord/fields", a_new_field_is_missing_until_it_is_written, it_may_b
           a_transaction_must_end_before_and_a_seal_be_off, there_are_limits,
           a_sync_that_fails_ends_the_writer_and_leaves_no_half,
           what_cannot_be_made_leaves_them_as_they_were,
-          what_an_interrupted_addition_left_is_in_nobodys_way)
+          what_an_interrupted_addition_left_is_in_nobodys_way,
+          a_file_of_somebody_else_is_not_overwritten)

@@ -149,12 +149,26 @@ START_TEST(files_of_others_are_left_alone)
     records_make("d", 5, 0);
     file_put("d/notes.check", "mine", 4);
     file_put("d/words.dict", "mine", 4);
+    file_put("d/both.offset", "mine", 4);
+    file_put("d/both.check", "mine", 4);
+    ck_assert_int_eq(symlink("meta.json", "d/link.check"), 0);
+    /* What an interrupted addition leaves, even if but one of them reached the disk. */
+    static const uint8_t zeros[5000];
+    file_put("d/half.offset", "", 0);
+    file_put("d/half.check", zeros, 40);
+    file_put("d/lone.offset", zeros, sizeof zeros);
+    file_put("d/hole.check", "", 0);
+    ck_assert_int_eq(truncate("d/hole.check", 1 << 30), 0);
+    file_put("d/late.offset", zeros, sizeof zeros);
+    file_patch("d/late.offset", 4999, "x", 1);
     close_writer(records_reopen("d", NULL));
-    ck_assert(file_exists("d/notes.check") && file_exists("d/words.dict"));
-    file_put("d/half.offset", "", 0); /* what an interrupted addition leaves */
-    file_put("d/half.check", "", 0);
-    close_writer(records_reopen("d", NULL));
-    ck_assert(!file_exists("d/half.offset"));
+    static const char *const theirs[] = {"notes.check", "words.dict", "both.offset", "both.check",
+                                         "link.check",  "late.offset"};
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
+        ck_assert(file_exists(in("d", theirs[i])));
+    static const char *const ours[] = {"half.offset", "half.check", "lone.offset", "hole.check"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        ck_assert(!file_exists(in("d", ours[i])));
     scratch_remove(scratch);
 }
 END_TEST
@@ -218,13 +232,16 @@ START_TEST(a_file_that_cannot_be_removed_waits)
 }
 END_TEST
 
+/* Rows, of missing values. */
+static const uint8_t left_by_addition[35];
+
 START_TEST(tables_that_wait_are_spared_if_a_field_gets_their_name)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make("d", 5, 0);
-    file_put("d/score.offset", "of an addition that was interrupted", 35);
-    file_put("d/score.check", "of an addition that was interrupted", 35);
+    file_put("d/score.offset", left_by_addition, sizeof left_by_addition);
+    file_put("d/score.check", left_by_addition, sizeof left_by_addition);
     lx_dataset *reader = open_dataset("d");
     lx_writer *writer = records_reopen("d", NULL);
     ck_assert(file_exists("d/score.check")); /* it waits for the reader */
@@ -244,8 +261,8 @@ START_TEST(tables_that_wait_are_spared_by_the_switch_that_makes_them_anew)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make("d", 5, 0);
-    file_put("d/score.offset", "of an addition that was interrupted", 35);
-    file_put("d/score.check", "of an addition that was interrupted", 35);
+    file_put("d/score.offset", left_by_addition, sizeof left_by_addition);
+    file_put("d/score.check", left_by_addition, sizeof left_by_addition);
     lx_dataset *reader = open_dataset("d");
     lx_writer *writer = records_reopen("d", NULL);
     lx_dataset_close(reader); /* before the field is added */
