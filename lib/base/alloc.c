@@ -4,15 +4,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/mapping.h"
 
 /* From so many bytes on an array is worth huge pages: a million places that are looked up at random
  * are found sooner. */
 #define HUGE_MIN ((size_t)4 << 20)
-#define HUGE_PAGE ((size_t)2 << 20)
 
 static void *plain_alloc(size_t size, void *user)
 {
@@ -53,18 +51,11 @@ static int product_fits(size_t count, size_t size)
     return size == 0 || count <= SIZE_MAX / size;
 }
 
-/** Asks for huge pages within an array; whoever allocated it, they are only how it is backed. */
+/** Whoever allocated an array: huge pages are only how it is backed. */
 static void *prefer_huge(void *memory, size_t size)
 {
-#ifdef MADV_HUGEPAGE
-    if (memory != NULL && size >= HUGE_MIN) {
-        uintptr_t start = (uintptr_t)lx__align_up((uintptr_t)memory, HUGE_PAGE);
-        uintptr_t end = ((uintptr_t)memory + size) & ~(HUGE_PAGE - 1);
-        (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
-    }
-#else
-    (void)size;
-#endif
+    if (memory != NULL && size >= HUGE_MIN)
+        lx__pages_prefer_huge(memory, size);
     return memory;
 }
 
@@ -104,6 +95,18 @@ void *lx__grow_array(void *memory, size_t used, size_t *capacity, size_t size)
     if (grown != NULL)
         *capacity = wanted;
     return grown;
+}
+
+bool lx__reserve(uint8_t **memory, size_t *capacity, size_t size)
+{
+    if (*capacity >= size)
+        return true;
+    uint8_t *larger = lx__resize_array(*memory, size, 1);
+    if (larger == NULL)
+        return false;
+    *memory = larger;
+    *capacity = size;
+    return true;
 }
 
 char *lx__strdup(const char *text)

@@ -7,7 +7,9 @@
 #ifndef LX_BASE_ALLOC_H
 #define LX_BASE_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <loaderx/hooks.h>
 
@@ -25,6 +27,10 @@ LX_API void *lx__resize_array(void *memory, size_t count, size_t size);
  * moved or not, or NULL with everything as it was.
  */
 LX_API void *lx__grow_array(void *memory, size_t used, size_t *capacity, size_t size);
+
+/** Makes room for @p size bytes in memory that has @p capacity; false, with everything as it was:
+ * there is none. */
+LX_API bool lx__reserve(uint8_t **memory, size_t *capacity, size_t size);
 
 /** A copy of @p text, to be released with lx__free(). */
 LX_API char *lx__strdup(const char *text);

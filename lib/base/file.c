@@ -22,6 +22,9 @@
         while ((result) == -1 && errno == EINTR && --left > 0);                                    \
     } while (0)
 
+/* Of more than a device's own limit the kernel reads no more ahead. */
+#define ADVICE ((uint64_t)128 << 10)
+
 /* The kernel moves at most 0x7ffff000 bytes a call; a round number below that. */
 #define TRANSFER ((size_t)1 << 30)
 
@@ -170,6 +173,14 @@ lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error)
         return lx__fail_errno(error, errno, file->path, "cannot tell the length");
     *size = (uint64_t)about.st_size;
     return LX_OK;
+}
+
+void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size)
+{
+    for (uint64_t done = 0; done < size; done += ADVICE) {
+        uint64_t step = size - done < ADVICE ? size - done : ADVICE;
+        (void)posix_fadvise(file->fd, (off_t)(offset + done), (off_t)step, POSIX_FADV_WILLNEED);
+    }
 }
 
 lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,

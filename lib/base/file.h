@@ -67,6 +67,9 @@ LX_API void lx__file_close(lx__file *file);
 /** Length in bytes. */
 LX_API lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error);
 
+/** Asks for @p size bytes at @p offset to be in memory soon. */
+LX_API void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size);
+
 /** Reads up to @p size bytes at @p offset by one call: fewer need not mean that the file ends. */
 LX_API lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);

@@ -72,10 +72,19 @@ void *lx__pages_alloc(size_t size)
         munmap(memory, head);
     if (memory + size + HUGE_PAGE > aligned + kept)
         munmap(aligned + kept, (size_t)(memory + size + HUGE_PAGE - (aligned + kept)));
-#ifdef MADV_HUGEPAGE
-    (void)madvise(aligned, size, MADV_HUGEPAGE);
-#endif
+    lx__pages_prefer_huge(aligned, size);
     return aligned;
+}
+
+void lx__pages_prefer_huge(void *memory, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    size_t head = (size_t)(lx__align_up((uintptr_t)memory, HUGE_PAGE) - (uintptr_t)memory);
+    if (head < size)
+        (void)madvise((uint8_t *)memory + head, size - head, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)size;
+#endif
 }
 
 void lx__pages_free(void *memory, size_t size)

@@ -44,6 +44,10 @@ LX_API void lx__mapping_close(lx__mapping *mapping);
  * of huge pages where it is large). NULL when there is none. */
 LX_API void *lx__pages_alloc(size_t size);
 
+/** Asks for huge pages within memory that is anonymous and large. Advice that is refused costs
+ * speed alone. */
+LX_API void lx__pages_prefer_huge(void *memory, size_t size);
+
 /** Gives back what lx__pages_alloc() gave for the same @p size; NULL is nothing. */
 LX_API void lx__pages_free(void *memory, size_t size);
 

@@ -69,6 +69,5 @@ bool lx__ahead_stretch(lx__ahead *ahead, uint64_t *first, uint64_t *end)
 
 void lx__ahead_end(lx__ahead *ahead)
 {
-    if (ahead->fetch.snapshot != NULL)
-        lx__fetch_end(&ahead->fetch);
+    lx__fetch_end(&ahead->fetch);
 }

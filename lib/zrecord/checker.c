@@ -9,14 +9,8 @@ static lx_status inflate_to_buffer(lx__checker *checker, const lx__value_place *
 {
     if (checker->inflater == NULL)
         checker->inflater = lx__store_take_inflater(checker->snapshot->store);
-    if (checker->capacity < place->logical) {
-        uint8_t *larger = lx__resize_array(checker->buffer, place->logical, 1);
-        if (larger != NULL) {
-            checker->buffer = larger;
-            checker->capacity = place->logical;
-        }
-    }
-    if (checker->inflater == NULL || checker->capacity < place->logical)
+    if (checker->inflater == NULL ||
+        !lx__reserve(&checker->buffer, &checker->capacity, place->logical))
         return lx__fail_memory(error, "decompression");
     if (lx__inflate(checker->inflater, place->data, place->physical, checker->buffer,
                     place->logical))
@@ -50,8 +44,7 @@ lx_status lx__checker_check(lx__checker *checker, size_t field, uint64_t index, 
 
 void lx__checker_end(lx__checker *checker)
 {
-    if (checker->fetch.snapshot != NULL)
-        lx__fetch_end(&checker->fetch);
+    lx__fetch_end(&checker->fetch);
     lx__store_give_inflater(checker->snapshot->store, checker->inflater);
     lx__free(checker->buffer);
     *checker = (lx__checker){.snapshot = checker->snapshot};

@@ -87,14 +87,8 @@ static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__
 {
     if (c->inflater == NULL)
         c->inflater = lx__store_take_inflater(c->from->store);
-    if (c->capacities[position] < place->logical) {
-        uint8_t *larger = lx__resize_array(c->buffers[position], place->logical, 1);
-        if (larger != NULL) {
-            c->buffers[position] = larger;
-            c->capacities[position] = place->logical;
-        }
-    }
-    if (c->inflater == NULL || c->capacities[position] < place->logical)
+    if (c->inflater == NULL ||
+        !lx__reserve(&c->buffers[position], &c->capacities[position], place->logical))
         return lx__fail_memory(error, "a copy");
     lx_status status = lx__inflate_value(c->from, c->fields[position], index, entry, place,
                                          c->inflater, c->buffers[position], error);

@@ -85,14 +85,19 @@ typedef struct exporting {
     lx__fetch fetch; /* for entries alone */
 } exporting;
 
-static lx_status begin(exporting *e, uint64_t block_records, lx_error *error)
+/** Pins a state of the dataset, and looks whether it has all records. */
+static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records, lx_error *error)
 {
+    lx_status status = lx__dataset_pin_newest(dataset, &e->from, error);
+    if (status != LX_OK)
+        return status;
+    e->damages = dataset->damages;
+    e->fetch.snapshot = e->from;
     if (e->indices == NULL)
         e->count = e->from->state.length;
     for (uint64_t i = 0; e->indices != NULL && i < e->count; i++)
         if (e->indices[i] >= e->from->state.length)
             return lx__fail_index(e->from, e->field, e->indices[i], error);
-    e->fetch.snapshot = e->from;
     e->result.first_missing = LX_NONE;
     e->block_records = block_records;
     e->block = lx__alloc_array((size_t)block_records, sizeof *e->block);
@@ -125,8 +130,7 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes)
 static lx_status finish(exporting *e, lx_status status, lx_export *result)
 {
     lx__free(e->block);
-    if (e->fetch.snapshot != NULL)
-        lx__fetch_end(&e->fetch);
+    lx__fetch_end(&e->fetch);
     lx__snapshot_unref(e->from);
     if (status == LX_OK && result != NULL)
         *result = e->result;
@@ -199,16 +203,12 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "field '%s' has records of varying length, which make no array",
                         shown->name);
-    exporting e = {.damages = dataset->damages,
-                   .field = field,
+    exporting e = {.field = field,
                    .indices = indices,
                    .count = count,
                    .progress = progress,
                    .user = user};
-    status = lx__dataset_pin_newest(dataset, &e.from, error);
-    if (status != LX_OK)
-        return status;
-    status = begin(&e, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
+    status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
     if (status == LX_OK)
         status = open_array(&file, path, error);
     if (status == LX_OK) {
@@ -235,12 +235,8 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
         note_missing(e, index);
         return advance(e, 1, 0);
     }
-    if (status == LX_OK && buffer->size <= offsets[1]) {
-        uint8_t *larger = lx__resize_array(buffer->data, (size_t)offsets[1] + 1, 1);
-        if (larger == NULL)
-            return lx__fail_memory(error, "a record");
-        *buffer = (memory){larger, (size_t)offsets[1] + 1};
-    }
+    if (status == LX_OK && !lx__reserve(&buffer->data, &buffer->size, (size_t)offsets[1] + 1))
+        return lx__fail_memory(error, "a record");
     if (status == LX_OK)
         status = lx__gather_bytes(e->from, e->damages, e->field, &index, 1, buffer->data, offsets,
                                   error);
@@ -286,16 +282,12 @@ lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint6
         status = check_suffix(suffix, error);
     if (status != LX_OK)
         return status;
-    exporting e = {.damages = dataset->damages,
-                   .field = field,
+    exporting e = {.field = field,
                    .indices = indices,
                    .count = count,
                    .progress = progress,
                    .user = user};
-    status = lx__dataset_pin_newest(dataset, &e.from, error);
-    if (status != LX_OK)
-        return status;
-    status = begin(&e, 1, error);
+    status = begin(&e, dataset, 1, error);
     if (status == LX_OK)
         status = make_directory(path, &directory, error);
     if (status == LX_OK) {

@@ -57,8 +57,7 @@ static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64
         if (sets->depth != 0)
             found[i].set = lx__sets_find_set(sets, (uint32_t)field, indices[i]);
         if (found[i].set != NULL) {
-            const uint8_t *row = found[i].set->rows;
-            found[i].entry = lx__entry_load(row, row + LX__OFFSET_ROW);
+            found[i].entry = lx__set_entry(found[i].set);
         } else if (indices[i] < snapshot->state.rows) {
             sorted = sorted && (listed == 0 || rows[listed - 1].index <= indices[i]);
             rows[listed++] = (wanted){indices[i], i};

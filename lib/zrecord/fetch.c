@@ -13,8 +13,6 @@
 #define BYTES_MAX ((size_t)64 << 10)
 /* Two values that are so close lie behind each other: what is between them is cheap. */
 #define GAP 4096
-/* Bytes that are asked for at once: of more than a device's own limit the kernel drops the rest. */
-#define REQUEST ((uint64_t)128 << 10)
 
 static lx_status prepare(lx__fetch *fetch, lx_error *error)
 {
@@ -34,6 +32,8 @@ static lx_status prepare(lx__fetch *fetch, lx_error *error)
 
 void lx__fetch_end(lx__fetch *fetch)
 {
+    if (fetch->snapshot == NULL)
+        return;
     for (size_t i = 0; fetch->fields != NULL && i < fetch->snapshot->store->schema->count; i++) {
         lx__free(fetch->fields[i].rows);
         lx__free(fetch->fields[i].bytes);
@@ -92,7 +92,7 @@ lx_status lx__fetch_entry(lx__fetch *fetch, size_t field, uint64_t index, lx__en
     *entry = (lx__entry){0};
     *set = lx__sets_find_set(&state->sets, (uint32_t)field, index);
     if (*set != NULL)
-        *entry = lx__entry_load((*set)->rows, (*set)->rows + LX__OFFSET_ROW);
+        *entry = lx__set_entry(*set);
     if (*set != NULL || index >= state->rows)
         return LX_OK;
     lx_status status = prepare(fetch, error);
@@ -163,12 +163,8 @@ lx_status lx__fetch_bytes(lx__fetch *fetch, size_t field, uint64_t index, const 
 
 void lx__fetch_advise(lx__fetch *fetch, uint32_t position, uint64_t start, uint64_t size)
 {
-    if (hold_chunk(fetch, &fetch->snapshot->state.chunks[position], NULL) != LX_OK)
-        return;
-    for (uint64_t done = 0; done < size; done += REQUEST)
-        (void)posix_fadvise(fetch->chunk->file.fd, (off_t)(start + done),
-                            (off_t)(size - done < REQUEST ? size - done : REQUEST),
-                            POSIX_FADV_WILLNEED);
+    if (hold_chunk(fetch, &fetch->snapshot->state.chunks[position], NULL) == LX_OK)
+        lx__file_will_need(&fetch->chunk->file, start, size);
 }
 
 static bool is_in_window(const lx__fetched_field *in, const lx__entry *entry)
@@ -191,18 +187,6 @@ static size_t window_for(const lx__fetch *fetch, const lx__fetched_field *in,
     return left < fetch->window_bytes ? (size_t)left : fetch->window_bytes;
 }
 
-static lx_status make_room(lx__fetched_field *in, size_t size, lx_error *error)
-{
-    if (in->capacity >= size)
-        return LX_OK;
-    uint8_t *larger = lx__resize_array(in->bytes, size, 1);
-    if (larger == NULL)
-        return lx__fail_memory(error, "a record");
-    in->bytes = larger;
-    in->capacity = size;
-    return LX_OK;
-}
-
 lx_status lx__fetch_stored(lx__fetch *fetch, size_t field, uint64_t index, const lx__entry *entry,
                            const uint8_t **data, lx_error *error)
 {
@@ -215,9 +199,8 @@ lx_status lx__fetch_stored(lx__fetch *fetch, size_t field, uint64_t index, const
         return LX_OK;
     }
     size_t size = window_for(fetch, in, entry);
-    status = make_room(in, size, error);
-    if (status != LX_OK)
-        return status;
+    if (!lx__reserve(&in->bytes, &in->capacity, size))
+        return lx__fail_memory(error, "a record");
     in->size = 0;
     status = lx__fetch_bytes(fetch, field, index, entry, size, in->bytes,
                              size > entry->physical ? NULL : error);

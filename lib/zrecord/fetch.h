@@ -60,7 +60,7 @@ lx_status lx__fetch_value(lx__fetch *fetch, size_t field, uint64_t index, lx__en
  * committed; they will be read soon. */
 void lx__fetch_advise(lx__fetch *fetch, uint32_t position, uint64_t start, uint64_t size);
 
-/** Gives back what it took; it may be used again. */
+/** Gives back what it took; it may be used again. Of one without a snapshot there is nothing. */
 void lx__fetch_end(lx__fetch *fetch);
 
 /** @name In fetch-rows.c */

@@ -66,13 +66,8 @@ lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint
                         "a commit of %llu changes does not fit into one frame of the log: commit "
                         "more often",
                         (unsigned long long)set_count);
-    if (builder->capacity < size) {
-        uint8_t *data = lx__resize_array(builder->data, (size_t)size, 1);
-        if (data == NULL)
-            return lx__fail_memory(error, "a frame of the log");
-        builder->data = data;
-        builder->capacity = (size_t)size;
-    }
+    if (!lx__reserve(&builder->data, &builder->capacity, (size_t)size))
+        return lx__fail_memory(error, "a frame of the log");
     builder->size = LX__FRAME_HEADER;
     builder->chunk_count = builder->set_count = 0;
     return LX_OK;

@@ -173,7 +173,7 @@ static __attribute__((noinline)) bool set_is_intact(gather *g, uint64_t index, c
                                                     const uint8_t *data)
 {
     const uint8_t *hidden = g->verify && !g->always ? find_raw(g, index, NULL) : NULL;
-    lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
+    lx__entry entry = lx__set_entry(set);
     if (hidden != NULL)
         (void)is_intact(g, index, hidden);
     if (!g->always && lx__set_is_verified(set))

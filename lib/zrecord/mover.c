@@ -16,8 +16,6 @@
 #define STEP_BYTES ((uint64_t)1 << 20)
 /* What is written at once. */
 #define OUTPUT_BYTES ((size_t)8 << 20)
-/* What is asked for at once: the kernel may take no more from one call. */
-#define ASK_BYTES ((uint64_t)128 << 10)
 
 lx_status lx__mover_open(lx__mover *mover, lx_error *error)
 {
@@ -98,10 +96,7 @@ static void ask(lx__mover *mover, const lx__window *window)
     while (lx__window_next(window, &next)) {
         if (old_chunk(mover, window->sources[next.first].chunk, &file, NULL) != LX_OK)
             return; /* told when it is read */
-        for (uint64_t at = 0; at < next.size; at += ASK_BYTES)
-            (void)posix_fadvise(file->fd, (off_t)(next.start + at),
-                                (off_t)(next.size - at < ASK_BYTES ? next.size - at : ASK_BYTES),
-                                POSIX_FADV_WILLNEED);
+        lx__file_will_need(file, next.start, next.size);
     }
 }
 

@@ -154,7 +154,7 @@ static void take_waiting(taking *take)
     lx_writer *writer = take->writer;
     for (size_t i = 0; i < take->count; i++) {
         const lx__set *set = take->waiting[i];
-        lx__entry entry = lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
+        lx__entry entry = lx__set_entry(set);
         if (set->index >= writer->state.rows)
             lx__rows_put(&writer->rows, set->field, set->index, &entry);
         else

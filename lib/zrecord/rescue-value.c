@@ -69,38 +69,34 @@ static lx_status find_entry(lx__rescue *rescue, size_t field, uint64_t index, lx
     return LX_OK;
 }
 
-static lx_status open_chunk(lx__rescue *rescue, lx__rescue_column *column, uint32_t id,
+/** Opens a chunk, and tells how long it is. */
+static lx_status open_chunk(const lx__rescue *rescue, uint32_t id, lx__file *file, uint64_t *size,
                             lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    if (column->chunk.fd != -1 && column->chunk_id == id)
-        return LX_OK;
-    lx__file_close(&column->chunk);
+    *file = (lx__file)LX__FILE_CLOSED;
     if (rescue->chunk_directory.fd == -1)
         return lx__fail(error, LX_ERR_CORRUPT, "there is no directory of chunks");
     lx__chunk_name(id, name);
-    lx_status status =
-        lx__file_open(&column->chunk, &rescue->chunk_directory, name, O_RDONLY, error);
+    lx_status status = lx__file_open(file, &rescue->chunk_directory, name, O_RDONLY, error);
     if (status == LX_OK)
-        status = lx__file_size(&column->chunk, &column->chunk_size, error);
-    column->chunk_id = id;
+        status = lx__file_size(file, size, error);
     if (status != LX_OK)
-        lx__file_close(&column->chunk);
+        lx__file_close(file);
     if (status == LX_ERR_NOT_FOUND)
         error->status = status = LX_ERR_CORRUPT;
     return as_damage(status, error);
 }
 
-static bool make_room(uint8_t **memory, size_t *capacity, size_t size)
+/** Opens a chunk for a column, if it is not the one that was read last. */
+static lx_status hold_chunk(lx__rescue *rescue, lx__rescue_column *column, uint32_t id,
+                            lx_error *error)
 {
-    if (*capacity >= size)
-        return true;
-    uint8_t *larger = lx__resize_array(*memory, size, 1);
-    if (larger == NULL)
-        return false;
-    *memory = larger;
-    *capacity = size;
-    return true;
+    if (column->chunk.fd != -1 && column->chunk_id == id)
+        return LX_OK;
+    lx__file_close(&column->chunk);
+    column->chunk_id = id;
+    return open_chunk(rescue, id, &column->chunk, &column->chunk_size, error);
 }
 
 static lx_status read_payload(lx__rescue *rescue, lx__rescue_column *column,
@@ -113,14 +109,14 @@ static lx_status read_payload(lx__rescue *rescue, lx__rescue_column *column,
         return lx__fail(error, LX_ERR_CORRUPT,
                         "%u bytes at %llu reach beyond the %llu committed ones", entry->physical,
                         (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
-    lx_status status = open_chunk(rescue, column, entry->chunk, error);
+    lx_status status = hold_chunk(rescue, column, entry->chunk, error);
     if (status == LX_OK && !lx__range_fits(entry->offset, entry->physical, column->chunk_size))
         status = lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
                           (unsigned long long)column->chunk_size,
                           (unsigned long long)chunk->bytes);
     if (status != LX_OK)
         return status;
-    if (!make_room(&rescue->payload, &rescue->capacity, entry->physical))
+    if (!lx__reserve(&rescue->payload, &rescue->capacity, entry->physical))
         return lx__fail_memory(error, "a record");
     status = lx__file_read(&column->chunk, rescue->payload, entry->physical, entry->offset, error);
     if (status == LX_OK)
@@ -133,7 +129,7 @@ static lx_status inflate_payload(lx__rescue *rescue, const lx__entry *entry, lx_
     if (rescue->inflater == NULL)
         rescue->inflater = lx__inflater_new();
     if (rescue->inflater == NULL ||
-        !make_room(&rescue->value, &rescue->value_capacity, entry->logical))
+        !lx__reserve(&rescue->value, &rescue->value_capacity, entry->logical))
         return lx__fail_memory(error, "decompression");
     if (lx__inflate(rescue->inflater, rescue->payload, entry->physical, rescue->value,
                     entry->logical))
@@ -195,44 +191,25 @@ lx_status lx__rescue_check(lx__rescue *rescue, size_t field, uint64_t index, lx_
     return status;
 }
 
-static lx_status measure_chunk(const lx__rescue *rescue, uint32_t id, uint64_t *size,
-                               lx_error *error)
-{
-    char name[LX__NAME_SIZE], path[sizeof error->path];
-    lx__file file;
-    if (rescue->chunk_directory.fd == -1) {
-        snprintf(path, sizeof path, "%.300s/" LX__CHUNK_DIRECTORY, rescue->directory.path);
-        lx_status status = lx__fail(error, LX_ERR_CORRUPT, "there is no directory of chunks");
-        lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
-        return status;
-    }
-    lx__chunk_name(id, name);
-    lx_status status = lx__file_open(&file, &rescue->chunk_directory, name, O_RDONLY, error);
-    if (status == LX_OK) {
-        status = lx__file_size(&file, size, error);
-        lx__file_close(&file);
-    }
-    if (status == LX_ERR_NOT_FOUND)
-        error->status = status = LX_ERR_CORRUPT;
-    return as_damage(status, error);
-}
-
 lx_status lx__rescue_chunk_bytes(const lx__rescue *rescue, const lx__chunk_item *chunk,
                                  uint64_t *bytes, lx_error *damage, lx_error *error)
 {
     uint64_t size = 0;
+    lx__file file;
     lx_error why = LX_ERROR_INIT;
-    lx_status status = measure_chunk(rescue, chunk->id, &size, &why);
+    char path[sizeof why.path];
+    lx_status status = open_chunk(rescue, chunk->id, &file, &size, &why);
     if (status == LX_OK && size < chunk->bytes) {
-        char name[LX__NAME_SIZE], path[sizeof why.path];
-        lx__chunk_name(chunk->id, name);
-        snprintf(path, sizeof path, "%.300s/%.100s", rescue->chunk_directory.path, name);
         status = lx__fail(&why, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
                           (unsigned long long)size, (unsigned long long)chunk->bytes);
-        lx__error_locate(&why, path, NULL, LX_NONE, size);
+        lx__error_locate(&why, file.path, NULL, LX_NONE, size);
     }
+    lx__file_close(&file);
     *bytes = size < chunk->bytes ? size : chunk->bytes;
-    if (status != LX_OK)
-        lx__error_pass(status == LX_ERR_CORRUPT ? damage : error, &why);
+    if (status == LX_OK)
+        return LX_OK;
+    snprintf(path, sizeof path, "%.300s/" LX__CHUNK_DIRECTORY, rescue->directory.path);
+    lx__error_locate(&why, path, NULL, LX_NONE, LX_NONE); /* where it is the directory */
+    lx__error_pass(status == LX_ERR_CORRUPT ? damage : error, &why);
     return status == LX_ERR_CORRUPT ? LX_OK : status;
 }

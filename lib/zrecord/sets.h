@@ -30,6 +30,11 @@ typedef struct lx__set {
     uint8_t rows[LX__ENTRY_BYTES]; /**< Offset row and check row, as in the tables. */
 } lx__set;
 
+static inline lx__entry lx__set_entry(const lx__set *set)
+{
+    return lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
+}
+
 static inline bool lx__set_is_verified(const lx__set *set)
 {
     return atomic_load_explicit(&set->note, memory_order_relaxed) != 0;
@@ -86,8 +91,8 @@ void lx__layer_unref(lx__layer *layer);
 #define LX__PUT_MAX 16
 
 /**
- * Puts sets, one after another, each in the place of an older one of the same field and index: faster
- * than one by one, since what is needed of memory is fetched for all of them first.
+ * Puts sets, one after another, each in the place of an older one of the same field and index:
+ * faster than one by one, since what is needed of memory is fetched for all of them first.
  * @retval LX_ERR_LIMIT  There are 2^32-2 in it already.
  */
 lx_status lx__layer_put_many(lx__layer *layer, const lx__set *sets, size_t count,

@@ -88,8 +88,8 @@ lx_status lx__store_open(const char *path, lx_verify verify, lx_placement placem
                          lx__store **store, lx_error *error);
 
 /**
- * As lx__store_open(), for a handle that goes on from @p former, in the directory that this has open:
- * the fields that are shown stay the same.
+ * As lx__store_open(), for a handle that goes on from @p former, in the directory that this has
+ * open: the fields that are shown stay the same.
  *
  * @retval LX_ERR_STATE  Another dataset is there now, or one without a field that is shown.
  */

@@ -45,8 +45,8 @@ lx_status lx__switch_make_log(lx__switch *self, const lx__changes *live, lx_erro
 
 /**
  * Names what was made in meta.json. New tables and chunks are durable already; their directories
- * need not be. On success the writer goes on with it. Old files wait for lx__switch_end(): only when
- * the writer has its new schema, too, can it tell them from files of a field that was added.
+ * need not be. On success the writer goes on with it. Old files wait for lx__switch_end(): only
+ * when the writer has its new schema, too, can it tell them from files of a field that was added.
  *
  * @retval LX_ERR_POISONED  A sync failed, or it is not known which meta.json is there. After any
  *                          other failure the old one is.
