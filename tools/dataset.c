@@ -28,6 +28,20 @@ lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error)
     return status;
 }
 
+lx_status dataset_identify(const char *path, lx_identity *identity, uint64_t *length,
+                           lx_error *error)
+{
+    lx_dataset *dataset = NULL;
+    lx_status status = dataset_open(path, &dataset, error);
+    if (status != LX_OK)
+        return status;
+    lx_dataset_get_identity(dataset, identity);
+    if (length != NULL)
+        *length = lx_dataset_get_length(dataset);
+    lx_dataset_close(dataset);
+    return LX_OK;
+}
+
 lx_status dataset_open_writer(const char *path, const lx_writer_options *options,
                               lx_writer **writer, lx_error *error)
 {

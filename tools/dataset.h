@@ -19,6 +19,10 @@ lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error);
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error);
 
+/** What a dataset is now, and how many records it has (NULL: that is not asked for). */
+lx_status dataset_identify(const char *path, lx_identity *identity, uint64_t *length,
+                           lx_error *error);
+
 /** Opens a dataset for appending and sealing: as lx_writer_open(), but for what is no directory as
  * dataset_open(). @p options may be NULL. */
 lx_status dataset_open_writer(const char *path, const lx_writer_options *options,

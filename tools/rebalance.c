@@ -2,50 +2,32 @@
 /* loaderx rebalance: leaves behind what deleted and replaced records took. */
 #include <inttypes.h>
 
-#include "command.h"
 #include "dataset.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
+#include "upkeep.h"
 
 static const command_option options[] = {
     QUIET_OPTION("no progress bar and no summary"),
     JSON_OPTION("the summary as JSON"),
 };
 
-/** What the command line asks for, and how far it is. */
-typedef struct request {
-    const char *path;
-    bool quiet, json;
+/** What a report of progress needs. */
+typedef struct watch {
     progress bar;
     lx_error *error;
-} request;
-
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
-{
-    request *r = user;
-    (void)value, (void)error;
-    r->quiet = r->quiet || option->id == 'q';
-    r->json = r->json || option->id == OPTION_JSON;
-    return LX_OK;
-}
-
-static lx_status take_argument(void *user, const char *text, lx_error *error)
-{
-    request *r = user;
-    return command_take_directory(&r->path, text, error);
-}
+} watch;
 
 static lx_status advanced(uint64_t done, uint64_t total, void *user)
 {
-    request *r = user;
-    progress_update(&r->bar, done, total, 0);
-    return interrupt_check(r->error);
+    watch *self = user;
+    progress_update(&self->bar, done, total, 0);
+    return interrupt_check(self->error);
 }
 
-static lx_status print_result(const request *r, const lx_rebalance *done, double seconds,
+static lx_status print_result(const upkeep *r, const lx_rebalance *done, double seconds,
                               lx_error *error)
 {
     char before[REPORT_SIZE_TEXT], after[REPORT_SIZE_TEXT];
@@ -70,33 +52,30 @@ static lx_status print_result(const request *r, const lx_rebalance *done, double
     return LX_OK;
 }
 
-static lx_status rebalance(request *r, lx_error *error)
+static lx_status rebalance(const upkeep *r, lx_error *error)
 {
     lx_writer *writer = NULL;
     lx_rebalance done = {0};
-    r->error = error;
+    watch self = {.error = error};
     lx_status status = dataset_open_writer(r->path, NULL, &writer, error);
     if (status != LX_OK)
         return status;
     interrupt_catch();
-    progress_begin(&r->bar, "rebalance", r->quiet);
-    status = lx_writer_rebalance(writer, advanced, r, &done, error);
-    progress_clear(&r->bar);
+    progress_begin(&self.bar, "rebalance", r->quiet);
+    status = lx_writer_rebalance(writer, advanced, &self, &done, error);
+    progress_clear(&self.bar);
     advise(error, LX_ERR_CANCELED, "nothing was changed");
     advise(error, LX_ERR_CORRUPT, "nothing was changed; 'loaderx repair' tells what can be done");
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     if (status == LX_OK)
         status = closed;
-    return status == LX_OK ? print_result(r, &done, progress_seconds(&r->bar), error) : status;
+    return status == LX_OK ? print_result(r, &done, progress_seconds(&self.bar), error) : status;
 }
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    request r = {0};
-    const command_line line = {take_option, take_argument, &r};
-    lx_status status = command_parse(&rebalance_command, argc, argv, &line, error);
-    if (status == LX_OK)
-        status = command_need_directory(r.path, error);
+    upkeep r;
+    lx_status status = upkeep_parse(&r, &rebalance_command, argc, argv, error);
     return status == LX_OK ? rebalance(&r, error) : status;
 }
 

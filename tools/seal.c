@@ -2,52 +2,14 @@
 /* loaderx seal: closes a dataset to changes. */
 #include <inttypes.h>
 
-#include "command.h"
 #include "dataset.h"
-#include "failure.h"
 #include "report.h"
+#include "upkeep.h"
 
 static const command_option options[] = {
     QUIET_OPTION("no summary"),
     JSON_OPTION("the summary as JSON"),
 };
-
-/** What the command line asks for. */
-typedef struct request {
-    const char *path;
-    bool quiet, json;
-} request;
-
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
-{
-    request *r = user;
-    (void)value, (void)error;
-    r->quiet = r->quiet || option->id == 'q';
-    r->json = r->json || option->id == OPTION_JSON;
-    return LX_OK;
-}
-
-static lx_status take_argument(void *user, const char *text, lx_error *error)
-{
-    request *r = user;
-    return command_take_directory(&r->path, text, error);
-}
-
-/** Whether there is nothing left to do; a writer could not even be opened then. */
-static lx_status look(const char *path, bool *sealed, uint64_t *length, lx_error *error)
-{
-    lx_dataset *dataset = NULL;
-    lx_identity identity;
-    lx_status status = dataset_open(path, &dataset, error);
-    if (status != LX_OK)
-        return status;
-    lx_dataset_get_identity(dataset, &identity);
-    *sealed = identity.sealed != 0;
-    *length = lx_dataset_get_length(dataset);
-    lx_dataset_close(dataset);
-    return LX_OK;
-}
 
 static lx_status seal(const char *path, uint64_t *length, lx_error *error)
 {
@@ -63,15 +25,13 @@ static lx_status seal(const char *path, uint64_t *length, lx_error *error)
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    request r = {0};
-    bool sealed = false;
+    upkeep r;
+    lx_identity identity;
     uint64_t length = 0;
-    const command_line line = {take_option, take_argument, &r};
-    lx_status status = command_parse(&seal_command, argc, argv, &line, error);
+    lx_status status = upkeep_parse(&r, &seal_command, argc, argv, error);
     if (status == LX_OK)
-        status = command_need_directory(r.path, error);
-    if (status == LX_OK)
-        status = look(r.path, &sealed, &length, error);
+        status = dataset_identify(r.path, &identity, &length, error);
+    bool sealed = status == LX_OK && identity.sealed != 0; /* no writer could be opened then */
     if (status == LX_OK && !sealed)
         status = seal(r.path, &length, error);
     if (status != LX_OK)
