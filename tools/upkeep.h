@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The command line of subcommands that change how a dataset is kept, and take DIR, --quiet and
- * --json alone.
+ * @brief The command line of subcommands that change how a dataset is kept: DIR, --quiet, --json.
  */
 #ifndef LX_TOOLS_UPKEEP_H
 #define LX_TOOLS_UPKEEP_H

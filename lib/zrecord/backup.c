@@ -28,12 +28,11 @@ static lx_status each_field(backup *self, visit *see, lx_error *error)
 {
     const lx__store *store = self->snapshot->store;
     const lx__state *state = &self->snapshot->state;
-    const json_t *fields = json_object_get(store->meta.document, "fields");
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < store->meta.schema->count; i++) {
         char name[LX__NAME_SIZE];
+        lx__dict dict;
         const char *stem = lx__schema_field(store->meta.schema, i)->stem;
-        const json_t *dict = json_object_get(json_array_get(fields, i), "dict");
         lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
         status = see(self, &store->directory, &self->directory, name,
                      state->rows * LX__OFFSET_ROW, error);
@@ -42,9 +41,8 @@ static lx_status each_field(backup *self, visit *see, lx_error *error)
             status = see(self, &store->directory, &self->directory, name,
                          state->rows * LX__CHECK_ROW, error);
         lx__dict_name(stem, name);
-        if (status == LX_OK && json_is_object(dict))
-            status = see(self, &store->directory, &self->directory, name,
-                         (uint64_t)json_integer_value(json_object_get(dict, "bytes")), error);
+        if (status == LX_OK && lx__meta_find_dict(&store->meta, i, &dict))
+            status = see(self, &store->directory, &self->directory, name, dict.bytes, error);
     }
     return status;
 }

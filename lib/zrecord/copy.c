@@ -105,9 +105,9 @@ static bool same_compression(const copying *c, size_t position)
         &lx__schema_field(c->from->store->schema, c->fields[position])->shown;
     uint32_t known;
     return lx__schema_field(here->schema, position)->shown.compression == shown->compression &&
-           !lx__meta_has_dict(here, position) &&
+           !lx__meta_find_dict(here, position, NULL) &&
            !(lx__schema_find_id(there->schema, shown->id, &known) &&
-             lx__meta_has_dict(there, known));
+             lx__meta_find_dict(there, known, NULL));
 }
 
 static lx_status find_value(copying *c, size_t field, uint64_t index, lx__entry *entry,

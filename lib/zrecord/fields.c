@@ -119,13 +119,17 @@ static lx_status remove_own(const lx_writer *writer, const char *stem, const cha
 {
     if (faccessat(writer->directory.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == -1 && errno == ENOENT)
         return LX_OK;
-    if (lx__file_is_ours(&writer->directory, &writer->meta, name, stem))
-        return lx__file_remove(&writer->directory, name, error);
+    bool ours;
     lx_status status =
-        lx__fail(error, LX_ERR_EXISTS,
-                 "the field's table would be there, and '%.100s' is no part of the dataset: put it "
-                 "elsewhere, or choose another name",
-                 name);
+        lx__file_is_ours(&writer->directory, &writer->meta, name, stem, &ours, error);
+    if (status == LX_OK && ours)
+        return lx__file_remove(&writer->directory, name, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__fail(error, LX_ERR_EXISTS,
+                      "the field's table would be there, and '%.100s' is no part of the dataset: "
+                      "put it elsewhere, or choose another name",
+                      name);
     lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -47,35 +47,38 @@ static bool is_file(const lx__file *directory, const char *name)
            S_ISREG(about.st_mode);
 }
 
-/** Of no byte, too. What cannot be read is taken for something else. */
-static bool is_zeros(const lx__file *directory, const char *name)
+/** Whether a file has no other bytes than zeros, or none. */
+static lx_status look_for_zeros(const lx__file *directory, const char *name, bool *zeros,
+                                lx_error *error)
 {
-    static const uint8_t zeros[4096];
-    uint8_t block[sizeof zeros];
+    static const uint8_t none[4096];
+    uint8_t block[sizeof none];
     lx__file file;
     size_t got = 1;
-    if (lx__file_open(&file, directory, name, O_RDONLY | O_NOFOLLOW, NULL) != LX_OK)
-        return false;
-    bool zero = true;
-    for (off_t at = 0; zero && got != 0; at += (off_t)got) {
+    lx_status status = lx__file_open(&file, directory, name, O_RDONLY | O_NOFOLLOW, error);
+    if (status != LX_OK)
+        return status;
+    *zeros = true;
+    for (off_t at = 0; status == LX_OK && *zeros && got != 0; at += (off_t)got) {
         off_t data = lseek(file.fd, at, SEEK_DATA);
         if (data == -1 && errno == ENXIO)
             break; /* a hole up to the end */
         at = data > at ? data : at;
-        zero = lx__file_read_once(&file, block, sizeof block, (uint64_t)at, &got, NULL) == LX_OK &&
-               memcmp(block, zeros, got) == 0;
+        status = lx__file_read_once(&file, block, sizeof block, (uint64_t)at, &got, error);
+        *zeros = status == LX_OK && memcmp(block, none, got) == 0;
     }
     lx__file_close(&file);
-    return zero;
+    return status;
 }
 
-bool lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
-                      const char *stem)
+lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
+                           const char *stem, bool *ours, lx_error *error)
 {
     size_t position;
-    return find_stem(meta->schema, stem, &position) ||
-           lx__meta_get_next_field(meta) > meta->schema->count ||
-           (is_file(directory, name) && is_zeros(directory, name));
+    *ours = find_stem(meta->schema, stem, &position) ||
+            lx__meta_get_next_field(meta) > meta->schema->count;
+    return *ours || !is_file(directory, name) ? LX_OK
+                                              : look_for_zeros(directory, name, ours, error);
 }
 
 static lx__place place_of(const lx_writer *writer, const char *name)
@@ -91,13 +94,14 @@ static lx__place place_of(const lx_writer *writer, const char *name)
     bool table = lx__name_split_table(name, stem, &number);
     if (!table && !lx__name_split_dict(name, stem))
         return FOREIGN;
-    if (!lx__file_is_ours(&writer->directory, meta, name, stem))
+    bool ours;
+    if (lx__file_is_ours(&writer->directory, meta, name, stem, &ours, NULL) != LX_OK || !ours)
         return FOREIGN;
     if (!find_stem(meta->schema, stem, &position))
         return GONE;
     if (table)
         return compare(number, writer->state.table_generation);
-    return lx__meta_has_dict(meta, position) ? CURRENT : GONE;
+    return lx__meta_find_dict(meta, position, NULL) ? CURRENT : GONE;
 }
 
 static lx__place place_of_chunk(lx_writer *writer, const char *name)

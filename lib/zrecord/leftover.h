@@ -41,8 +41,8 @@ lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end
  * none was dropped, and no field has the stem, only a file of zeros is taken for ours: that is all
  * an interrupted addition leaves, and nobody misses it.
  */
-bool lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
-                      const char *stem);
+lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
+                           const char *stem, bool *ours, lx_error *error);
 
 /** Removes what was never a part of the dataset @p writer; nothing may be under way. */
 lx_status lx__leftovers_remove(lx_writer *writer, lx_error *error);

@@ -153,9 +153,13 @@ static json_t *fields_of(const lx__meta *meta)
     return json_object_get(meta->document, "fields");
 }
 
-bool lx__meta_has_dict(const lx__meta *meta, size_t position)
+bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict)
 {
-    return json_is_object(json_object_get(json_array_get(fields_of(meta), position), "dict"));
+    const json_t *told = json_object_get(json_array_get(fields_of(meta), position), "dict");
+    if (dict != NULL)
+        *dict = (lx__dict){(uint64_t)json_integer_value(json_object_get(told, "bytes")),
+                           (uint32_t)json_integer_value(json_object_get(told, "crc"))};
+    return json_is_object(told);
 }
 
 lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error)

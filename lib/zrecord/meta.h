@@ -84,8 +84,15 @@ lx_status lx__meta_unseal(lx__meta *meta, lx_error *error);
 /** The id of the next new field. */
 uint64_t lx__meta_get_next_field(const lx__meta *meta);
 
-/** Whether field number @p position has a dictionary. */
-bool lx__meta_has_dict(const lx__meta *meta, size_t position);
+/** What meta.json says of a dictionary. */
+typedef struct lx__dict {
+    uint64_t bytes;
+    uint32_t crc;
+} lx__dict;
+
+/** Whether field number @p position has a dictionary, and what is said of it; @p dict may be
+ * NULL. */
+bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict);
 
 /** Adds @p field, which has that id. The schema is not touched by this and the next two. */
 lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error);

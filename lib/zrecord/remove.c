@@ -48,14 +48,6 @@ static bool is_named_so(const char *name, char stem[LX__NAME_SIZE], uint64_t *nu
            lx__name_split_dict(name, stem) || lx__name_is_log(name, number);
 }
 
-static bool is_ours(const removal *self, const char *name)
-{
-    uint64_t number;
-    char stem[LX__NAME_SIZE];
-    return is_named_so(name, stem, &number) &&
-           (stem[0] == '\0' || lx__file_is_ours(&self->directory, &self->meta, name, stem));
-}
-
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_EXISTS,
@@ -76,11 +68,18 @@ static lx_status check_chunk(void *user, const char *name, lx_error *error)
 static lx_status check_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
-    if (is_ours(self, name) || strcmp(name, LX__META_NAME) == 0 ||
-        strcmp(name, LX__LOCK_NAME) == 0 ||
-        (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1))
-        return LX_OK;
-    return fail_foreign(&self->directory, name, error);
+    uint64_t number;
+    char stem[LX__NAME_SIZE];
+    bool ours = strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
+                (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1);
+    lx_status status = LX_OK;
+    if (!ours && is_named_so(name, stem, &number)) {
+        ours = stem[0] == '\0';
+        if (!ours)
+            status =
+                lx__file_is_ours(&self->directory, &self->meta, name, stem, &ours, error);
+    }
+    return status == LX_OK && !ours ? fail_foreign(&self->directory, name, error) : status;
 }
 
 static lx_status remove_chunk(void *user, const char *name, lx_error *error)

@@ -203,14 +203,6 @@ static const lx__set *find_rows(const lx__snapshot *snapshot, size_t field, uint
     return set;
 }
 
-lx__entry lx__snapshot_entry(const lx__snapshot *snapshot, size_t field, uint64_t index, bool *row)
-{
-    const uint8_t *offset_row, *check_row;
-    const lx__set *set = find_rows(snapshot, field, index, &offset_row, &check_row);
-    *row = set == NULL && index < snapshot->state.rows;
-    return lx__entry_load(offset_row, check_row);
-}
-
 void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__entry *entry, lx_error *error)
 {

@@ -63,10 +63,6 @@ lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot 
 lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot);
 void lx__snapshot_unref(lx__snapshot *snapshot);
 
-/** The entry of a record; @p row tells whether it is the table's, not a set's. */
-lx__entry lx__snapshot_entry(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                             bool *row);
-
 /**
  * Finds and checks the entry of a record, which must be below the length, and where its bytes lie.
  * Nothing of the payload is touched.

@@ -71,23 +71,20 @@ static lx_status check_records(lx__verify_job *job)
 static lx_status check_dictionary(const lx__store *store, size_t position, lx_error *error)
 {
     const lx__field *field = lx__schema_field(store->meta.schema, position);
-    const json_t *fields = json_object_get(store->meta.document, "fields");
-    const json_t *dict = json_object_get(json_array_get(fields, position), "dict");
     char name[LX__NAME_SIZE];
     lx__file file;
-    uint64_t bytes = (uint64_t)json_integer_value(json_object_get(dict, "bytes"));
-    uint32_t wanted = (uint32_t)json_integer_value(json_object_get(dict, "crc")), crc;
-    if (!json_is_object(dict))
+    lx__dict dict, found;
+    if (!lx__meta_find_dict(&store->meta, position, &dict))
         return LX_OK;
     lx__dict_name(field->stem, name);
     lx_status status =
-        lx__committed_open(&file, &store->directory, name, O_RDONLY, bytes, true, error);
+        lx__committed_open(&file, &store->directory, name, O_RDONLY, dict.bytes, true, error);
     if (status == LX_OK) {
-        status = lx__file_sum(&file, &bytes, &crc, error);
-        if (status == LX_OK && crc != wanted)
+        status = lx__file_sum(&file, &found.bytes, &found.crc, error);
+        if (status == LX_OK && found.crc != dict.crc)
             status = lx__fail(error, LX_ERR_CORRUPT,
-                              "the checksum of the dictionary is %08x, meta.json says %08x", crc,
-                              wanted);
+                              "the checksum of the dictionary is %08x, meta.json says %08x",
+                              found.crc, dict.crc);
         lx__error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
         lx__file_close(&file);
     }

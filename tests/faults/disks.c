@@ -22,21 +22,6 @@
 static char path[4096], ballast[4200];
 static struct plain plain;
 
-static _Noreturn void fail(const char *what, const lx_error *error)
-{
-    char text[900] = "";
-    if (error != NULL)
-        lx_error_describe(error, text, sizeof text);
-    printf("%s%s%s\n", what, error != NULL ? ": " : "", text);
-    exit(EXIT_FAILURE);
-}
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != LX_OK)                                                                       \
-            fail(#call, &error);                                                                   \
-    } while (0)
-
 static lx_writer_options *make_options(lx_durability durability)
 {
     lx_writer_options *options = need(lx_writer_options_new());
@@ -76,18 +61,18 @@ static uint64_t check(uint64_t least)
     char why[600];
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
-    OK(lx_dataset_open(path, NULL, &dataset, &error));
+    PLAIN_OK(lx_dataset_open(path, NULL, &dataset, &error));
     uint64_t length = lx_dataset_get_length(dataset);
     if (length < least)
-        fail("records are lost that were committed", NULL);
+        plain_fail("records are lost that were committed", NULL);
     while (plain.count < length) {
         struct plain_record record = plain_make(&plain, (uint32_t)plain.count + 1);
         plain_append(&plain, &record);
     }
     plain.count = length;
     if (!plain_check(&plain, dataset, why, sizeof why))
-        fail(why, NULL);
-    OK(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
+        plain_fail(why, NULL);
+    PLAIN_OK(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
     lx_dataset_close(dataset);
     return length;
 }
@@ -113,9 +98,9 @@ static void take_all_room(void)
 static void expect_full(lx_status status, const lx_error *error)
 {
     if (status != LX_ERR_POISONED && (status != LX_ERR_IO || error->errnum != ENOSPC))
-        fail("a full disk is told of in another way", error);
+        plain_fail("a full disk is told of in another way", error);
     if (error->message[0] == '\0')
-        fail("a full disk is not told of", NULL);
+        plain_fail("a full disk is not told of", NULL);
 }
 
 /** A rollback, or where a sync has failed another writer, finds what was committed. */
@@ -125,18 +110,18 @@ static lx_writer *go_back(lx_writer *writer, lx_status failure, uint64_t committ
     lx_writer_options *options = make_options(LX_DURABILITY_FULL);
     if (failure == LX_ERR_POISONED) {
         if (lx_writer_close(writer, NULL) == LX_OK)
-            fail("a poisoned writer was closed as if nothing were", NULL);
+            plain_fail("a poisoned writer was closed as if nothing were", NULL);
         writer = NULL;
         lx_status status = lx_writer_open(path, options, &writer, &error);
         if (status != LX_OK)
             expect_full(status, &error);
     } else {
-        OK(lx_writer_rollback(writer, &error));
+        PLAIN_OK(lx_writer_rollback(writer, &error));
     }
     lx_writer_options_free(options);
     uint64_t length = check(committed);
     if (writer != NULL && lx_writer_get_length(writer) != length)
-        fail("the writer has another length than a reader", NULL);
+        plain_fail("the writer has another length than a reader", NULL);
     return writer;
 }
 
@@ -151,7 +136,7 @@ static uint64_t fill_up(lx_writer **writer, uint64_t committed)
         if (status == LX_OK)
             committed = plain.count;
         if (commits > 100000)
-            fail("the disk does not become full", NULL);
+            plain_fail("the disk does not become full", NULL);
     }
     expect_full(status, &error);
     *writer = go_back(*writer, status, committed);
@@ -163,9 +148,9 @@ static void fill(void)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer, *other;
     char second[4200];
-    OK(create(path, LX_DURABILITY_FULL, &writer, &error));
-    OK(extend(writer, COMMIT_RECORDS, &error));
-    OK(lx_writer_commit(writer, &error));
+    PLAIN_OK(create(path, LX_DURABILITY_FULL, &writer, &error));
+    PLAIN_OK(extend(writer, COMMIT_RECORDS, &error));
+    PLAIN_OK(lx_writer_commit(writer, &error));
     take_all_room();
     uint64_t committed = fill_up(&writer, COMMIT_RECORDS);
     if (writer != NULL) /* and again, with what a rollback has given back */
@@ -173,7 +158,7 @@ static void fill(void)
     snprintf(second, sizeof second, "%s-second", path);
     lx_status status = create(second, LX_DURABILITY_FULL, &other, &error);
     if (status == LX_OK) {
-        OK(lx_writer_close(other, &error));
+        PLAIN_OK(lx_writer_close(other, &error));
     } else {
         expect_full(status == LX_ERR_POISONED ? LX_ERR_IO : status, &error);
     }
@@ -181,17 +166,17 @@ static void fill(void)
         give_up(ballast);
     lx_error_clear(&error);
     if (status != LX_OK) {
-        OK(create(second, LX_DURABILITY_FULL, &other, &error));
-        OK(lx_writer_close(other, &error));
+        PLAIN_OK(create(second, LX_DURABILITY_FULL, &other, &error));
+        PLAIN_OK(lx_writer_close(other, &error));
     }
     if (writer == NULL)
-        OK(lx_writer_open(path, NULL, &writer, &error));
-    OK(extend(writer, COMMIT_RECORDS, &error));
-    OK(lx_writer_commit(writer, &error));
-    OK(lx_writer_seal(writer, &error));
-    OK(lx_writer_close(writer, &error));
+        PLAIN_OK(lx_writer_open(path, NULL, &writer, &error));
+    PLAIN_OK(extend(writer, COMMIT_RECORDS, &error));
+    PLAIN_OK(lx_writer_commit(writer, &error));
+    PLAIN_OK(lx_writer_seal(writer, &error));
+    PLAIN_OK(lx_writer_close(writer, &error));
     if (check(committed) != committed + COMMIT_RECORDS)
-        fail("there are other records than those that were committed", NULL);
+        plain_fail("there are other records than those that were committed", NULL);
 }
 
 /* ---- where nothing can be written */
@@ -205,15 +190,15 @@ static void leave(void)
     if (child == 0) {
         lx_error error = LX_ERROR_INIT;
         lx_writer *writer;
-        OK(create(path, LX_DURABILITY_NONE, &writer, &error));
+        PLAIN_OK(create(path, LX_DURABILITY_NONE, &writer, &error));
         for (int i = 0; i < LEFT_RECORDS; i++) {
-            OK(extend(writer, 1, &error));
-            OK(lx_writer_commit(writer, &error));
+            PLAIN_OK(extend(writer, 1, &error));
+            PLAIN_OK(lx_writer_commit(writer, &error));
         }
         _exit(EXIT_SUCCESS);
     }
     if (waitpid(child, &status, 0) != child || status != 0)
-        fail("a writer that ends", NULL);
+        plain_fail("a writer that ends", NULL);
     snprintf(log, sizeof log, "%s/LOG", path);
     int fd = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd == -1 || write(fd, "LXLF", 4) != 4)
@@ -226,9 +211,9 @@ static void read_only(uint64_t count)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     if (check(count) != count)
-        fail("there are other records than those that were committed", NULL);
+        plain_fail("there are other records than those that were committed", NULL);
     if (lx_writer_open(path, NULL, &writer, &error) != LX_ERR_IO || error.errnum != EROFS)
-        fail("a writer is not refused", &error);
+        plain_fail("a writer is not refused", &error);
 }
 
 /* ---- losses of power */
@@ -240,15 +225,15 @@ static void write_for_ever(uint64_t seed)
     struct dice dice = {seed};
     lx_writer *writer;
     lx_durability durability = seed % 2 == 0 ? LX_DURABILITY_FULL : LX_DURABILITY_NONE;
-    OK(create(path, durability, &writer, &error));
+    PLAIN_OK(create(path, durability, &writer, &error));
     printf("0\n");
     fflush(stdout);
     for (;;) {
-        OK(extend(writer, 1 + dice_below(&dice, 40), &error));
-        OK(lx_writer_commit(writer, &error));
+        PLAIN_OK(extend(writer, 1 + dice_below(&dice, 40), &error));
+        PLAIN_OK(lx_writer_commit(writer, &error));
         bool durable = durability == LX_DURABILITY_FULL || dice_once_in(&dice, 6);
         if (durable && durability != LX_DURABILITY_FULL)
-            OK(lx_writer_sync(writer, &error));
+            PLAIN_OK(lx_writer_sync(writer, &error));
         if (!durable)
             continue;
         printf("%" PRIu64 "\n", plain.count);
@@ -261,11 +246,11 @@ static void check_after(uint64_t least)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     uint64_t length = check(least);
-    OK(lx_writer_open(path, NULL, &writer, &error));
+    PLAIN_OK(lx_writer_open(path, NULL, &writer, &error));
     if (lx_writer_get_length(writer) != length)
-        fail("a writer finds another length than a reader", NULL);
-    OK(extend(writer, 10, &error));
-    OK(lx_writer_close(writer, &error));
+        plain_fail("a writer finds another length than a reader", NULL);
+    PLAIN_OK(extend(writer, 10, &error));
+    PLAIN_OK(lx_writer_close(writer, &error));
     (void)check(length + 10);
     printf("%" PRIu64 " records, %" PRIu64 " of them durable\n", length, least);
 }

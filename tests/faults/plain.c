@@ -2,6 +2,7 @@
 #include "plain.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 /* One value in so many of a record is missing. */
 #define MISSING_IN 8
@@ -9,6 +10,16 @@
 #define LONG_IN 24
 
 static const char *const names[PLAIN_KINDS] = {"image", "label", "text", "blob"};
+
+_Noreturn void plain_fail(const char *what, const lx_error *error)
+{
+    char text[900] = "";
+    if (error != NULL)
+        lx_error_describe(error, text, sizeof text);
+    printf("%s%s%s\n", what, error != NULL ? ": " : "", text);
+    fflush(stdout);
+    _exit(EXIT_FAILURE);
+}
 
 void plain_init(struct plain *plain, size_t columns)
 {

@@ -46,6 +46,16 @@ struct plain {
     size_t capacity;
 };
 
+/** The test fails, in whatever process; @p error, which may be NULL, tells more. */
+_Noreturn void plain_fail(const char *what, const lx_error *error);
+
+/** The call must be LX_OK. Uses the local `error`. */
+#define PLAIN_OK(call)                                                                             \
+    do {                                                                                           \
+        if ((call) != LX_OK)                                                                       \
+            plain_fail(#call, &error);                                                             \
+    } while (0)
+
 /** Without records; a column of each of the first @p columns kinds. */
 void plain_init(struct plain *plain, size_t columns);
 void plain_free(struct plain *plain);

@@ -28,23 +28,6 @@ static char path[300];
 static struct plain plain;
 static char why[900];
 
-/** The test fails, in whatever process. */
-static _Noreturn void fail(const char *what, const lx_error *error)
-{
-    char text[900] = "";
-    if (error != NULL)
-        lx_error_describe(error, text, sizeof text);
-    printf("%s%s%s\n", what, error != NULL ? ": " : "", text);
-    fflush(NULL);
-    _exit(EXIT_FAILURE);
-}
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != LX_OK)                                                                       \
-            fail(#call, &error);                                                                   \
-    } while (0)
-
 static double now(void)
 {
     struct timespec time;
@@ -58,7 +41,7 @@ static void append(lx_writer *writer, struct plain *to)
 {
     lx_error error = LX_ERROR_INIT;
     struct plain_record record = plain_make(to, (uint32_t)to->count + 1);
-    OK(lx_writer_append(writer, plain_values(to, &record), NULL, &error));
+    PLAIN_OK(lx_writer_append(writer, plain_values(to, &record), NULL, &error));
     plain_append(to, &record);
 }
 
@@ -68,9 +51,9 @@ static lx_writer *create(const char *where, uint64_t chunk_records)
     lx_writer *writer;
     lx_schema *schema = need(plain_schema(&plain));
     lx_writer_options *options = need(lx_writer_options_new());
-    OK(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error));
-    OK(lx_writer_options_set_chunk(options, chunk_records, 1 << 20, &error));
-    OK(lx_writer_create(where, schema, options, &writer, &error));
+    PLAIN_OK(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error));
+    PLAIN_OK(lx_writer_options_set_chunk(options, chunk_records, 1 << 20, &error));
+    PLAIN_OK(lx_writer_create(where, schema, options, &writer, &error));
     lx_writer_options_free(options);
     lx_schema_free(schema);
     return writer;
@@ -83,7 +66,7 @@ static void make(uint64_t count, uint64_t chunk_records)
     lx_writer *writer = create(path, chunk_records);
     for (uint64_t i = 0; i < count; i++)
         append(writer, &plain);
-    OK(lx_writer_close(writer, &error));
+    PLAIN_OK(lx_writer_close(writer, &error));
 }
 
 /** All of it must be there, and right. */
@@ -91,10 +74,10 @@ static void check(void)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
-    OK(lx_dataset_open(path, NULL, &dataset, &error));
+    PLAIN_OK(lx_dataset_open(path, NULL, &dataset, &error));
     if (!plain_check(&plain, dataset, why, sizeof why))
-        fail(why, NULL);
-    OK(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
+        plain_fail(why, NULL);
+    PLAIN_OK(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
     lx_dataset_close(dataset);
 }
 
@@ -115,12 +98,12 @@ static void *write_on(void *user)
     plain_init(&own, PLAIN_KINDS);
     while (!load->over) {
         if (own.count > 20000) { /* no test needs more of them */
-            OK(lx_writer_rollback(load->writer, &error));
+            PLAIN_OK(lx_writer_rollback(load->writer, &error));
             own.count = 0;
         }
         append(load->writer, &own);
         if (own.count % 16 == 0)
-            OK(lx_writer_commit(load->writer, &error));
+            PLAIN_OK(lx_writer_commit(load->writer, &error));
     }
     plain_free(&own);
     return NULL;
@@ -136,7 +119,7 @@ static void *load_on(void *user)
         if (status == LX_OK)
             lx_batch_release(batch);
         else if (status != LX_ERR_CANCELED)
-            fail("a loader under load", &error);
+            plain_fail("a loader under load", &error);
     }
     return NULL;
 }
@@ -150,17 +133,17 @@ static _Noreturn void live_as_child(struct load *load, unsigned number)
     uint64_t index = number % RECORDS;
     uint8_t out[12];
     alarm(CHILD_TIMEOUT);
-    OK(lx_dataset_gather(load->dataset, PLAIN_IMAGE, &index, 1, out, 12, &error));
+    PLAIN_OK(lx_dataset_gather(load->dataset, PLAIN_IMAGE, &index, 1, out, 12, &error));
     if (lx_loader_next(load->loader, &batch, NULL) != LX_ERR_FORKED ||
         lx_writer_commit(load->writer, NULL) != LX_ERR_FORKED)
-        fail("a child is not told that it is one", NULL);
+        plain_fail("a child is not told that it is one", NULL);
     if (number % 2 == 0) { /* or it leaves them as they are */
         lx_loader_close(load->loader);
         (void)lx_writer_close(load->writer, NULL);
         lx_dataset_close(load->dataset);
     }
-    OK(lx_dataset_open(path, NULL, &dataset, &error));
-    OK(lx_dataset_gather(dataset, PLAIN_LABEL, &index, 1, out, 8, &error));
+    PLAIN_OK(lx_dataset_open(path, NULL, &dataset, &error));
+    PLAIN_OK(lx_dataset_gather(dataset, PLAIN_LABEL, &index, 1, out, 8, &error));
     lx_dataset_close(dataset);
     _exit(EXIT_SUCCESS);
 }
@@ -173,11 +156,11 @@ static void fork_once(struct load *load, unsigned number)
         if (child == 0)
             live_as_child(load, number);
         if (child == -1 || waitpid(child, &status, 0) != child)
-            fail("fork", NULL);
+            plain_fail("fork", NULL);
         if (status == 0)
             return;
         if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM || left == 0)
-            fail("a child", NULL);
+            plain_fail("a child", NULL);
     }
 }
 
@@ -187,13 +170,13 @@ static lx_loader *open_loader(lx_dataset *dataset, lx_source **source)
     lx_error error = LX_ERROR_INIT;
     lx_loader *loader;
     lx_loader_options *options = need(lx_loader_options_new());
-    OK(lx_source_from_dataset(dataset, source, &error));
-    OK(lx_loader_options_set_batch_size(options, 64, &error));
-    OK(lx_loader_options_set_fields(options, fields, 2, &error));
-    OK(lx_loader_options_set_shuffle(options, 3, &error));
-    OK(lx_loader_options_set_epochs(options, 0, &error));
-    OK(lx_loader_options_set_threads(options, 2, &error));
-    OK(lx_loader_open(*source, options, &loader, &error));
+    PLAIN_OK(lx_source_from_dataset(dataset, source, &error));
+    PLAIN_OK(lx_loader_options_set_batch_size(options, 64, &error));
+    PLAIN_OK(lx_loader_options_set_fields(options, fields, 2, &error));
+    PLAIN_OK(lx_loader_options_set_shuffle(options, 3, &error));
+    PLAIN_OK(lx_loader_options_set_epochs(options, 0, &error));
+    PLAIN_OK(lx_loader_options_set_threads(options, 2, &error));
+    PLAIN_OK(lx_loader_open(*source, options, &loader, &error));
     lx_loader_options_free(options);
     return loader;
 }
@@ -208,11 +191,11 @@ static void fork_under_load(uint64_t forks)
     make(RECORDS, 100);
     snprintf(other, sizeof other, "%s-other", path);
     load.writer = create(other, 100000);
-    OK(lx_dataset_open(path, NULL, &load.dataset, &error));
+    PLAIN_OK(lx_dataset_open(path, NULL, &load.dataset, &error));
     load.loader = open_loader(load.dataset, &source);
     if (pthread_create(&threads[0], NULL, write_on, &load) != 0 ||
         pthread_create(&threads[1], NULL, load_on, &load) != 0)
-        fail("threads", NULL);
+        plain_fail("threads", NULL);
     for (unsigned i = 0; i < forks; i++)
         fork_once(&load, i);
     load.over = true;
@@ -222,7 +205,7 @@ static void fork_under_load(uint64_t forks)
     lx_loader_close(load.loader);
     lx_source_unref(source);
     lx_dataset_close(load.dataset);
-    OK(lx_writer_close(load.writer, &error));
+    PLAIN_OK(lx_writer_close(load.writer, &error));
     check();
 }
 
@@ -243,7 +226,7 @@ static void start_ticking(long microseconds)
     struct itimerval every = {{0, microseconds}, {0, microseconds}};
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGALRM, &action, NULL) == -1 || setitimer(ITIMER_REAL, &every, NULL) == -1)
-        fail("a timer", NULL);
+        plain_fail("a timer", NULL);
 }
 
 static void work_while_ticking(uint64_t seconds)
@@ -256,19 +239,19 @@ static void work_while_ticking(uint64_t seconds)
         lx_writer *writer;
         lx_dataset *dataset;
         lx_source *source;
-        OK(lx_writer_open(path, NULL, &writer, &error));
+        PLAIN_OK(lx_writer_open(path, NULL, &writer, &error));
         for (int i = 0; i < 20; i++) {
             append(writer, &plain);
-            OK(lx_writer_commit(writer, &error));
+            PLAIN_OK(lx_writer_commit(writer, &error));
         }
-        OK(lx_writer_sync(writer, &error));
-        OK(lx_writer_close(writer, &error));
+        PLAIN_OK(lx_writer_sync(writer, &error));
+        PLAIN_OK(lx_writer_close(writer, &error));
         check();
-        OK(lx_dataset_open(path, NULL, &dataset, &error));
+        PLAIN_OK(lx_dataset_open(path, NULL, &dataset, &error));
         lx_loader *loader = open_loader(dataset, &source);
         for (int i = 0; i < 20; i++) {
             lx_batch *batch;
-            OK(lx_loader_next(loader, &batch, &error));
+            PLAIN_OK(lx_loader_next(loader, &batch, &error));
             lx_batch_release(batch);
         }
         lx_loader_close(loader);
@@ -277,7 +260,7 @@ static void work_while_ticking(uint64_t seconds)
     }
     start_ticking(0);
     if (atomic_load(&ticks) < seconds * 1000 / SLOWER)
-        fail("the clock did not tick", NULL);
+        plain_fail("the clock did not tick", NULL);
 }
 
 /* ---- a writer that is stopped */
@@ -290,10 +273,10 @@ static _Noreturn void write_for_ever(int to)
     struct plain own;
     plain_init(&own, PLAIN_KINDS);
     plain_set(&own, &plain);
-    OK(lx_writer_open(path, NULL, &writer, &error));
+    PLAIN_OK(lx_writer_open(path, NULL, &writer, &error));
     for (;;) {
         append(writer, &own);
-        OK(lx_writer_commit(writer, &error));
+        PLAIN_OK(lx_writer_commit(writer, &error));
         if (write(to, &own.count, sizeof own.count) != sizeof own.count)
             _exit(EXIT_SUCCESS);
     }
@@ -316,27 +299,27 @@ static void look_beside(uint64_t least)
     lx_dataset *dataset;
     lx_writer *writer;
     double fastest = 1e9;
-    OK(lx_dataset_open(path, NULL, &dataset, &error));
+    PLAIN_OK(lx_dataset_open(path, NULL, &dataset, &error));
     if (lx_dataset_get_length(dataset) < least)
-        fail("what was committed is not seen", NULL);
+        plain_fail("what was committed is not seen", NULL);
     while (plain.count < lx_dataset_get_length(dataset)) {
         struct plain_record record = plain_make(&plain, (uint32_t)plain.count + 1);
         plain_append(&plain, &record);
     }
     if (!plain_check(&plain, dataset, why, sizeof why))
-        fail(why, NULL);
-    OK(lx_dataset_refresh(dataset, NULL, &error));
+        plain_fail(why, NULL);
+    PLAIN_OK(lx_dataset_refresh(dataset, NULL, &error));
     lx_dataset_close(dataset);
     for (int i = 0; i < 20 && fastest > 0.005; i++) {
         double start = now();
         lx_error_clear(&error);
         if (lx_writer_open(path, NULL, &writer, &error) != LX_ERR_BUSY)
-            fail("a second writer is not refused", &error);
+            plain_fail("a second writer is not refused", &error);
         if (now() - start < fastest)
             fastest = now() - start;
     }
     if (fastest > 0.010 * SLOWER)
-        fail("a second writer is not refused in 10 ms", NULL);
+        plain_fail("a second writer is not refused in 10 ms", NULL);
 }
 
 static void stop_writers(uint64_t times)
@@ -347,7 +330,7 @@ static void stop_writers(uint64_t times)
         int ends[2];
         uint64_t last = plain.count;
         if (pipe(ends) == -1)
-            fail("a pipe", NULL);
+            plain_fail("a pipe", NULL);
         pid_t child = fork();
         if (child == 0) {
             close(ends[0]);
@@ -355,7 +338,7 @@ static void stop_writers(uint64_t times)
         }
         close(ends[1]);
         if (read(ends[0], &last, sizeof last) != sizeof last)
-            fail("a writer to be stopped", NULL);
+            plain_fail("a writer to be stopped", NULL);
         usleep((useconds_t)dice_below(&dice, 3000));
         kill(child, SIGSTOP);
         waitpid(child, NULL, WUNTRACED);
@@ -379,7 +362,7 @@ static void limit(int what, rlim_t value)
     getrlimit(what, &now_set);
     now_set.rlim_cur = value;
     if (setrlimit(what, &now_set) == -1)
-        fail("a limit", NULL);
+        plain_fail("a limit", NULL);
 }
 
 /** With descriptors for nothing, for a little, for more: each call succeeds or says EMFILE. */
@@ -398,10 +381,10 @@ static void run_out_of_descriptors(uint64_t ignored)
         if (status == LX_OK) {
             bool right = plain_check(&plain, dataset, why, sizeof why);
             if (!right && strstr(why, "Too many open files") == NULL)
-                fail(why, NULL);
+                plain_fail(why, NULL);
             lx_dataset_close(dataset);
         } else if (status != LX_ERR_IO || error.errnum != EMFILE) {
-            fail("a reader without descriptors", &error);
+            plain_fail("a reader without descriptors", &error);
         }
         lx_error_clear(&error);
         status = lx_writer_open(path, NULL, &writer, &error);
@@ -414,11 +397,11 @@ static void run_out_of_descriptors(uint64_t ignored)
             status = status != LX_OK ? status : closed;
         }
         if (status != LX_OK && (status != LX_ERR_IO || error.errnum != EMFILE))
-            fail("a writer without descriptors", &error);
+            plain_fail("a writer without descriptors", &error);
         limit(RLIMIT_NOFILE, 1024);
         check();
         if (dup(0) != next)
-            fail("descriptors stay open", NULL);
+            plain_fail("descriptors stay open", NULL);
         close(next);
     }
 }
@@ -432,11 +415,11 @@ static void use_many_chunks(uint64_t ignored)
     limit(RLIMIT_NOFILE, 64);
     make(1000, 1);
     check();
-    OK(lx_writer_open(path, NULL, &writer, &error));
+    PLAIN_OK(lx_writer_open(path, NULL, &writer, &error));
     for (int i = 0; i < 100; i++)
         append(writer, &plain);
-    OK(lx_writer_seal(writer, &error));
-    OK(lx_writer_close(writer, &error));
+    PLAIN_OK(lx_writer_seal(writer, &error));
+    PLAIN_OK(lx_writer_close(writer, &error));
     check();
 }
 
@@ -469,24 +452,24 @@ static void run_out_of_memory(uint64_t ignored)
                 done += answer == LX_OK;
             }
             if (answer != LX_OK && !is_want_of_memory(answer, &error))
-                fail("a reader without memory", &error);
+                plain_fail("a reader without memory", &error);
             lx_error_clear(&error);
             answer = lx_writer_open(path, NULL, &writer, &error);
             if (answer == LX_OK)
                 answer = lx_writer_close(writer, &error);
             if (answer != LX_OK && !is_want_of_memory(answer, &error))
-                fail("a writer without memory", &error);
+                plain_fail("a writer without memory", &error);
             _exit(done + 2 * (answer == LX_OK));
         }
         if (waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
             WEXITSTATUS(status) > 3)
-            fail("a process without memory", NULL);
+            plain_fail("a process without memory", NULL);
         read = read || WEXITSTATUS(status) & 1;
         written = written || WEXITSTATUS(status) & 2;
         check();
     }
     if (!read || !written)
-        fail("a reader, or a writer, takes more than 4 GiB of addresses", NULL);
+        plain_fail("a reader, or a writer, takes more than 4 GiB of addresses", NULL);
 }
 
 /* ---- all of them */

@@ -7,6 +7,7 @@
 #ifndef LX_TESTS_CHANGE_H
 #define LX_TESTS_CHANGE_H
 
+#include "entry-in.h"
 #include "frames.h"
 #include "records.h"
 #include "zrecord/dataset.h"
@@ -62,7 +63,7 @@ static inline void records_move(const char *path, struct shown *shown, const uin
     for (size_t i = 0; i < count * fields; i++) {
         uint64_t from = moves[i / fields][0], to = moves[i / fields][1];
         bool row;
-        lx__entry entry = lx__snapshot_entry(dataset->snapshot, i % fields, from, &row);
+        lx__entry entry = entry_in(dataset->snapshot, i % fields, from, &row);
         if (!lx__entry_is_missing(&entry))
             entry.crc ^= lx__index_crc(from) ^ lx__index_crc(to);
         const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(dataset), i % fields);

@@ -155,7 +155,7 @@ START_TEST(large_tables_are_folded_in_pieces)
     lx_dataset *dataset = open_dataset("d");
     for (size_t i = 0; i < count; i++) {
         bool row;
-        lx__entry entry = lx__snapshot_entry(dataset->snapshot, 0, 77, &row);
+        lx__entry entry = entry_in(dataset->snapshot, 0, 77, &row);
         entry.crc ^= lx__index_crc(77) ^ lx__index_crc(at[i]);
         sets[i] = (lx__set_item){.index = at[i], .entry = entry};
         labels[at[i]] = 3 * 77;

@@ -4,6 +4,7 @@
 #include "zrecord/intact.h"
 
 #include "../scarce.h"
+#include "entry-in.h"
 #include "frames.h"
 #include "records.h"
 #include "zrecord/snapshot.h"
@@ -150,7 +151,7 @@ START_TEST(a_payload_that_differs_loses_its_commit)
         for (size_t field = 0; field < FIELDS; field++) {
             bool row;
             char name[64];
-            lx__entry entry = lx__snapshot_entry(snapshot, field, indices[i], &row);
+            lx__entry entry = entry_in(snapshot, field, indices[i], &row);
             if (lx__entry_is_missing(&entry) || lx__entry_is_inline(&entry))
                 continue;
             snprintf(name, sizeof name, "whole/chunk/%u.zr", entry.chunk);

@@ -40,7 +40,7 @@ static void expect_in_order(const char *path)
     uint32_t chunk = 0, records = 0;
     for (uint64_t i = 0; i < lx_dataset_get_length(dataset) * FIELDS; i++) {
         bool row;
-        lx__entry entry = lx__snapshot_entry(dataset->snapshot, i % FIELDS, i / FIELDS, &row);
+        lx__entry entry = entry_in(dataset->snapshot, i % FIELDS, i / FIELDS, &row);
         ck_assert(row);
         if (lx__entry_is_missing(&entry) || lx__entry_is_inline(&entry))
             continue;

@@ -219,7 +219,7 @@ static void change_numbers(const char *path, uint64_t count, uint64_t length)
     lx_dataset *dataset = open_dataset(path);
     for (uint64_t i = 0; i < count; i++) {
         bool row;
-        lx__entry entry = lx__snapshot_entry(dataset->snapshot, 0, i, &row);
+        lx__entry entry = entry_in(dataset->snapshot, 0, i, &row);
         sets[i] = (lx__set_item){.index = i, .entry = entry};
     }
     lx_dataset_close(dataset);

@@ -3,6 +3,7 @@
 #include "zrecord/snapshot.h"
 
 #include "../scarce.h"
+#include "entry-in.h"
 #include "harm.h"
 #include "zrecord/dataset.h"
 
@@ -27,7 +28,7 @@ START_TEST(entries_are_the_tables_the_log_s_or_missing)
         for (size_t field = 0; field < FIELDS; field++) {
             uint8_t value[VALUE_MAX];
             bool row, set = lx__sets_find(&snapshot->state.sets, (uint32_t)field, index) != NULL;
-            lx__entry entry = lx__snapshot_entry(snapshot, field, index, &row);
+            lx__entry entry = entry_in(snapshot, field, index, &row);
             uint64_t size = index < 15 ? record_value((int)field, index, value) : LX_NONE;
             ck_assert_int_eq(row, !set && index < snapshot->state.rows);
             ck_assert_int_eq(lx__entry_is_missing(&entry), size == LX_NONE);

@@ -14,7 +14,7 @@ static void walk(lx__stripe *stripe, const struct shown *shown, const char *path
         for (size_t at = 0; at < stripe->count; at++, next++) {
             for (size_t field = 0; field < FIELDS; field++) {
                 bool row;
-                lx__entry right = lx__snapshot_entry(dataset->snapshot, field, next, &row);
+                lx__entry right = entry_in(dataset->snapshot, field, next, &row);
                 lx__entry entry = lx__entry_load(lx__stripe_offset_row(stripe, field, at),
                                                  lx__stripe_check_row(stripe, field, at));
                 ck_assert_mem_eq(&entry, &right, sizeof entry);

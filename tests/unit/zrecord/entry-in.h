@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Which entry of a snapshot a record has, whether or not it is right.
+ */
+#ifndef LX_TESTS_UNIT_ZRECORD_ENTRY_IN_H
+#define LX_TESTS_UNIT_ZRECORD_ENTRY_IN_H
+
+#include "zrecord/snapshot.h"
+
+/** @p row tells whether it is the table's, not a set's. */
+static inline lx__entry entry_in(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                                 bool *row)
+{
+    const lx__column *column = &snapshot->columns[field];
+    const lx__set *set = lx__sets_find_set(&snapshot->state.sets, (uint32_t)field, index);
+    *row = set == NULL && index < snapshot->state.rows;
+    if (set != NULL)
+        return lx__set_entry(set);
+    return *row ? lx__entry_load(column->offsets + index * LX__OFFSET_ROW,
+                                 column->checks + index * LX__CHECK_ROW)
+                : (lx__entry){0};
+}
+
+#endif
