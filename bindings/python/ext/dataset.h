@@ -47,6 +47,15 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
 
+/** Makes something of records and of @p count fields, by their positions; NULL with an exception. */
+typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices,
+                              const size_t *positions, size_t count);
+
+/** A call that reads: @p select is given the records @p which and the fields @p fields of
+ * @p dataset. */
+PyObject *lxpy_reading_call(PyObject *dataset, PyObject *which, PyObject *fields,
+                            lxpy_select *select);
+
 /** Enters the dataset as it is shown now, for as long as the caller has the handle; NULL with
  * LoaderxError raised if it is closed. */
 lxpy_handle *lxpy_dataset_enter(lxpy_dataset *dataset);

@@ -87,3 +87,32 @@ void lxpy_reading_end(lxpy_reading *reading)
         close_handle(reading->dataset, reading->handle);
     lxpy_dataset_leave(reading->dataset, reading->shown);
 }
+
+static PyObject *select_entered(lxpy_reading *self, PyObject *which, PyObject *fields,
+                                lxpy_select *select)
+{
+    lxpy_indices indices;
+    size_t count;
+    PyObject *result = NULL;
+    size_t *positions = lxpy_take_fields(self->schema, fields, &count);
+    if (positions == NULL)
+        return NULL;
+    if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
+                          "indices") == 0) {
+        result = select(self, &indices, positions, count);
+        lxpy_indices_clear(&indices);
+    }
+    PyMem_Free(positions);
+    return result;
+}
+
+PyObject *lxpy_reading_call(PyObject *dataset, PyObject *which, PyObject *fields,
+                            lxpy_select *select)
+{
+    lxpy_reading reading;
+    if (lxpy_reading_begin(&reading, dataset) < 0)
+        return NULL;
+    PyObject *result = select_entered(&reading, which, fields, select);
+    lxpy_reading_end(&reading);
+    return result;
+}

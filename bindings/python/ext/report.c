@@ -244,35 +244,14 @@ static PyObject *probe_indices(lxpy_reading *self, const lxpy_indices *indices,
     return result;
 }
 
-static PyObject *probe_entered(lxpy_reading *self, PyObject *which, PyObject *fields)
-{
-    lxpy_indices indices;
-    size_t count;
-    PyObject *result = NULL;
-    size_t *positions = lxpy_take_fields(self->schema, fields, &count);
-    if (positions == NULL)
-        return NULL;
-    if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
-                          "indices") == 0) {
-        result = probe_indices(self, &indices, positions, count);
-        lxpy_indices_clear(&indices);
-    }
-    PyMem_Free(positions);
-    return result;
-}
-
 PyObject *lxpy_dataset_probe(PyObject *object, PyObject *const *args, Py_ssize_t count,
                              PyObject *kwnames)
 {
     static const char *const names[] = {"indices", "fields", NULL};
-    lxpy_reading reading;
     PyObject *values[2];
-    if (lxpy_arguments("probe", names, 2, 1, args, count, kwnames, values) < 0 ||
-        lxpy_reading_begin(&reading, object) < 0)
+    if (lxpy_arguments("probe", names, 2, 1, args, count, kwnames, values) < 0)
         return NULL;
-    PyObject *result = probe_entered(&reading, values[0], values[1]);
-    lxpy_reading_end(&reading);
-    return result;
+    return lxpy_reading_call(object, values[0], values[1], probe_indices);
 }
 
 /* ------------------------------------------------------------------ indices */

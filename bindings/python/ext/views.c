@@ -80,32 +80,11 @@ static PyObject *view_all(lxpy_reading *self, const lxpy_indices *indices, const
     return result;
 }
 
-static PyObject *views_entered(lxpy_reading *self, PyObject *which, PyObject *fields)
-{
-    lxpy_indices indices;
-    size_t count;
-    PyObject *result = NULL;
-    size_t *positions = lxpy_take_fields(self->schema, fields, &count);
-    if (positions == NULL)
-        return NULL;
-    if (lxpy_indices_take(&indices, self->state, which, lx_dataset_get_length(self->handle),
-                          "indices") == 0) {
-        result = view_all(self, &indices, positions, count);
-        lxpy_indices_clear(&indices);
-    }
-    PyMem_Free(positions);
-    return result;
-}
-
 PyObject *lxpy_dataset_views(PyObject *object, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"indices", "fields", NULL};
-    lxpy_reading reading;
     PyObject *values[2];
-    if (lxpy_arguments("_views", names, 2, 2, args, count, NULL, values) < 0 ||
-        lxpy_reading_begin(&reading, object) < 0)
+    if (lxpy_arguments("_views", names, 2, 2, args, count, NULL, values) < 0)
         return NULL;
-    PyObject *result = views_entered(&reading, values[0], values[1]);
-    lxpy_reading_end(&reading);
-    return result;
+    return lxpy_reading_call(object, values[0], values[1], view_all);
 }
