@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "loader/source.h"
 #include "sampler/state.h"
-#include "zrecord/dataset.h"
+#include "zrecord/reader/dataset.h"
 
 typedef struct zrecord_source {
     lx_source source;

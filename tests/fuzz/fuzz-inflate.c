@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-#include "zrecord/codec.h"
+#include "zrecord/format/codec.h"
 
 #define SIZE_MAX_OF_VALUE ((size_t)1 << 18)
 

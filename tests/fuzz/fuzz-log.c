@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "zrecord/frame.h"
-#include "zrecord/log.h"
+#include "zrecord/format/frame.h"
+#include "zrecord/store/log.h"
 
 /* What the options mean. */
 enum {

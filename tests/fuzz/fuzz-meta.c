@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/json.h"
-#include "zrecord/meta.h"
+#include "zrecord/format/meta.h"
 
 /** jansson's own parser as the second opinion. It takes more: other values than objects, any
  * depth up to its own, as many values as there are, and some texts with a NUL in them. */

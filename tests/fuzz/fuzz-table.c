@@ -5,8 +5,8 @@
 #include "fuzz.h"
 
 #include "base/bytes.h"
-#include "zrecord/frame.h"
-#include "zrecord/schema.h"
+#include "zrecord/format/frame.h"
+#include "zrecord/format/schema.h"
 
 enum {
     HOW = 7,      /* how it is opened */

@@ -36,7 +36,8 @@ grep -v '^lx__' "$work/all" | grep -E '^lx_' >"$work/exported"
 compare "headers (-) and maps (+) differ" "$work/headers" "$work/maps"
 compare "maps (-) and libraries (+) differ" "$work/maps" "$work/exported"
 
-declared "$top_srcdir"/lib/*/*.h | grep '^lx__' >"$work/private-headers"
+find "$top_srcdir"/lib -name '*.h' -exec cat {} + >"$work/private-text"
+declared "$work/private-text" | grep '^lx__' >"$work/private-headers"
 grep '^lx__' "$work/all" >"$work/private" || true
 compare "private headers (-) and libraries (+) differ" "$work/private-headers" "$work/private"
 

@@ -8,13 +8,14 @@ failed=0
 
 # public LAYER: its headers in include/loaderx.
 public() {
-    sed -n "s,.*\(include/loaderx/[a-z]*\.h\).*,\1,p" "lib/$1/Makemodule.am"
+    [ ! -f "lib/$1/Makemodule.am" ] ||
+        sed -n "s,.*\(include/loaderx/[a-z]*\.h\).*,\1,p" "lib/$1/Makemodule.am"
 }
 
 # points_up LAYER HEADER-PATTERN: no source or header of LAYER may include such a header.
 points_up() {
-    if grep -nE "#include [\"<](loaderx/)?($2)[./-]" "lib/$1"/*.[ch] $(public "$1") \
-        2>/dev/null; then
+    if grep -rnE --include='*.[ch]' "#include [\"<](loaderx/)?($2)[./-]" "lib/$1" \
+        $(public "$1"); then
         echo "^ lib/$1 includes a layer above it or beside it" >&2
         failed=1
     fi
@@ -24,6 +25,16 @@ points_up base "sampler|executor|$zrecord|loader"
 points_up sampler "executor|$zrecord|loader"
 points_up executor "sampler|$zrecord|loader"
 points_up zrecord 'sampler|loader'
+
+# The rooms of zrecord are layers, too.
+rooms_above() {
+    points_up "zrecord/$1" "zrecord/($2)"
+}
+rooms_above format 'store|reader|staging|writer|upkeep'
+rooms_above store 'reader|staging|writer|upkeep'
+rooms_above reader 'staging|writer|upkeep'
+rooms_above staging 'reader|writer|upkeep'
+rooms_above writer upkeep
 
 # The command and the bindings are clients: public headers alone.
 for folder in tools bindings doc/examples; do

@@ -10,8 +10,8 @@
 #include "entry-in.h"
 #include "frames.h"
 #include "records.h"
-#include "zrecord/dataset.h"
-#include "zrecord/names.h"
+#include "zrecord/format/names.h"
+#include "zrecord/reader/dataset.h"
 
 /** Which record stands where: record shown[i] at index i. */
 struct shown {

@@ -12,7 +12,7 @@
 
 #include "frames.h"
 #include "records.h"
-#include "zrecord/meta.h"
+#include "zrecord/format/meta.h"
 
 #define CHANGER_STEP 1000000u
 

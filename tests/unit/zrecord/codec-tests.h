@@ -10,7 +10,7 @@
 
 #include "../unit.h"
 #include "records.h"
-#include "zrecord/codec.h"
+#include "zrecord/format/codec.h"
 
 /** The caption of the document's example, and its 15 bytes by the fixed codes of Deflate. */
 static const char go[] = "go, go, go, go!";

@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "files.h"
-#include "zrecord/frame.h"
-#include "zrecord/log.h"
+#include "zrecord/format/frame.h"
+#include "zrecord/store/log.h"
 
 /** The log of the document's example. */
 static const lx__log_identity example_log = {

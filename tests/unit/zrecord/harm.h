@@ -8,8 +8,8 @@
 
 #include "frames.h"
 #include "records.h"
-#include "zrecord/entry.h"
-#include "zrecord/names.h"
+#include "zrecord/format/entry.h"
+#include "zrecord/format/names.h"
 
 /** What to do to the entry of an image, which is a raw value of 12 bytes in chunk 0. */
 struct harm {

@@ -8,8 +8,8 @@
 #define LX_TESTS_STAGES_H
 
 #include "records.h"
-#include "zrecord/codec.h"
-#include "zrecord/stage.h"
+#include "zrecord/format/codec.h"
+#include "zrecord/staging/stage.h"
 
 static inline void stage_rules(lx__entry_rules rules[2], bool compresses)
 {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The numbers of zrecord format 1. doc/zrecord-format.md says what they mean.
+ */
+#ifndef LX_ZRECORD_CONSTANTS_H
+#define LX_ZRECORD_CONSTANTS_H
+
+#include <stdint.h>
+
+#define LX__FORMAT_MAJOR 1
+#define LX__FORMAT_MINOR 0
+
+/* ---- names in the directory */
+#define LX__META_NAME "meta.json"
+#define LX__META_NEW_NAME "meta.json.new"
+#define LX__LOCK_NAME "LOCK"
+#define LX__LOG_NAME "LOG"
+#define LX__CHUNK_DIRECTORY "chunk"
+/** Longest of all names here: a stem, "~" and a number, ".offset.", a number. */
+#define LX__NAME_SIZE 160
+
+/* ---- LOCK */
+#define LX__LOCK_WRITER 0
+#define LX__LOCK_READERS 8192
+
+/* ---- meta.json */
+#define LX__META_LIMIT ((size_t)16 << 20)
+#define LX__CHUNK_RECORDS_DEFAULT 1048576u
+#define LX__CHUNK_BYTES_DEFAULT (1ull << 30)
+#define LX__CHUNK_BYTES_MIN 4096u        /**< that a caller may ask for */
+#define LX__CHUNK_BYTES_MAX (1ull << 40) /**< that a caller may ask for */
+#define LX__CHUNK_LIMIT_MAX (1ull << 62)
+#define LX__CHUNK_ID_MAX 0xfffffffeu
+#define LX__GENERATION_MAX (1ull << 62)
+#define LX__LENGTH_MAX ((1ull << 59) - 1)
+#define LX__ALIGN_MAX 4096u
+#define LX__ALIGN_VARYING 8u
+#define LX__UUID_BYTES 16
+#define LX__UUID_TEXT 36
+
+/* ---- tables: bytes a row */
+#define LX__OFFSET_ROW 16
+#define LX__CHECK_ROW 8
+#define LX__CHUNK_INLINE 0xffffffffu /**< chunk_id of inline and empty values */
+#define LX__INLINE_MAX 8
+
+/* ---- LOG */
+#define LX__FRAME_MAGIC 0x464c584cu /**< "LXLF" */
+#define LX__FRAME_HEADER 64
+#define LX__FRAME_TRAILER 8
+#define LX__FRAME_CHUNK 16
+#define LX__FRAME_SET 40
+#define LX__FRAME_MAX (1ull << 30)
+#define LX__FRAME_ALIGN 8
+#define LX__FRAME_BASE 1u
+#define LX__FRAME_SYNCED 2u
+
+#endif

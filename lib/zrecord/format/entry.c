@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/format/entry.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "zrecord/format/codec.h"
+
+lx__entry lx__entry_load(const uint8_t offset_row[LX__OFFSET_ROW],
+                         const uint8_t check_row[LX__CHECK_ROW])
+{
+    return (lx__entry){.chunk = lx__load_le32(offset_row),
+                       .physical = lx__load_le32(offset_row + 4),
+                       .offset = lx__load_le64(offset_row + 8),
+                       .logical = lx__load_le32(check_row),
+                       .crc = lx__load_le32(check_row + 4)};
+}
+
+void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX__OFFSET_ROW],
+                     uint8_t check_row[LX__CHECK_ROW])
+{
+    lx__store_le32(offset_row, entry->chunk);
+    lx__store_le32(offset_row + 4, entry->physical);
+    lx__store_le64(offset_row + 8, entry->offset);
+    lx__store_le32(check_row, entry->logical);
+    lx__store_le32(check_row + 4, entry->crc);
+}
+
+static lx_status check_inline(const lx__entry *entry, lx_error *error)
+{
+    if (entry->physical > LX__INLINE_MAX)
+        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes, at most %u fit",
+                        entry->physical, LX__INLINE_MAX);
+    if (entry->physical != entry->logical)
+        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes and claims %u",
+                        entry->physical, entry->logical);
+    if (entry->physical < LX__INLINE_MAX && entry->offset >> 8 * entry->physical != 0)
+        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has bytes behind its end");
+    return LX_OK;
+}
+
+static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rules,
+                              lx_error *error)
+{
+    if (entry->physical == 0)
+        return lx__fail(error, LX_ERR_CORRUPT, "a stored value has no bytes");
+    if (entry->offset % rules->align != 0)
+        return lx__fail(error, LX_ERR_CORRUPT, "offset %llu is no multiple of %u",
+                        (unsigned long long)entry->offset, rules->align);
+    if (entry->physical > entry->logical)
+        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes for a value of %u",
+                        entry->physical, entry->logical);
+    if (entry->physical < entry->logical && !rules->compressible)
+        return lx__fail(error, LX_ERR_CORRUPT, "a raw value of %u bytes has %u stored bytes",
+                        entry->logical, entry->physical);
+    /* So that a few bytes cannot ask for gigabytes. */
+    if (rules->flate && entry->logical / LX__FLATE_RATIO_MAX > entry->physical)
+        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot inflate to %u",
+                        entry->physical, entry->logical);
+    return LX_OK;
+}
+
+lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, lx_error *error)
+{
+    if (lx__entry_is_missing(entry))
+        return LX_OK;
+    lx_status status = lx__entry_is_inline(entry) ? check_inline(entry, error)
+                                                  : check_stored(entry, rules, error);
+    if (status == LX_OK && rules->size != LX_NONE && entry->logical != rules->size)
+        status = lx__fail(error, LX_ERR_CORRUPT, "a value of %u bytes in a field of %llu",
+                          entry->logical, (unsigned long long)rules->size);
+    return status;
+}
+
+uint32_t lx__entry_crc_start(const lx__entry *entry, const lx__entry_rules *rules)
+{
+    uint8_t seed[40];
+    memcpy(seed, rules->uuid, LX__UUID_BYTES);
+    lx__store_le32(seed + 16, rules->field);
+    lx__store_le32(seed + 20, entry->chunk);
+    lx__store_le64(seed + 24, lx__entry_is_inline(entry) ? 0 : entry->offset);
+    lx__store_le32(seed + 32, entry->physical);
+    lx__store_le32(seed + 36, entry->logical);
+    return lx__crc32c(0, seed, sizeof seed);
+}
+
+uint32_t lx__entry_crc(const lx__entry *entry, const lx__entry_rules *rules, const void *stored)
+{
+    return lx__crc32c(lx__entry_crc_start(entry, rules), stored, entry->physical);
+}
+
+uint32_t lx__index_crc(uint64_t index)
+{
+    uint8_t bytes[8];
+    lx__store_le64(bytes, index);
+    return lx__crc32c(0, bytes, sizeof bytes);
+}
+
+void lx__entry_seal_inline(lx__entry *entry, const lx__entry_rules *rules)
+{
+    uint8_t slot[LX__INLINE_MAX];
+    lx__store_le64(slot, entry->offset);
+    entry->crc = lx__entry_crc(entry, rules, slot);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Every byte of meta.json is hostile: each value is checked before it is used. */
+#include "zrecord/format/meta.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/format/constants.h"
+#include "zrecord/format/names.h"
+#include "zrecord/format/uuid.h"
+
+static bool is_integer_in(const json_t *value, json_int_t least, json_int_t most)
+{
+    return json_is_integer(value) && json_integer_value(value) >= least &&
+           json_integer_value(value) <= most;
+}
+
+static lx_status read_version(const json_t *document, lx_error *error)
+{
+    json_t *format;
+    lx_status status = lx__json_get(document, "format", JSON_ARRAY, &format, error);
+    if (status != LX_OK)
+        return status;
+    if (json_array_size(format) != 2 || !is_integer_in(json_array_get(format, 0), 0, UINT32_MAX) ||
+        !is_integer_in(json_array_get(format, 1), 0, UINT32_MAX))
+        return lx__fail(error, LX_ERR_CORRUPT, "\"format\" must be two integers of 32 bits");
+    json_int_t major = json_integer_value(json_array_get(format, 0));
+    if (major != LX__FORMAT_MAJOR)
+        return lx__fail(error, LX_ERR_UNSUPPORTED,
+                        "the dataset has format %" JSON_INTEGER_FORMAT
+                        ", this library reads %d: use a newer one",
+                        major, LX__FORMAT_MAJOR);
+    return LX_OK;
+}
+
+/** A list of features: each a text. */
+static lx_status read_feature_list(const json_t *features, const char *key, json_t **list,
+                                   lx_error *error)
+{
+    lx_status status = lx__json_get(features, key, JSON_ARRAY, list, error);
+    for (size_t i = 0; status == LX_OK && i < json_array_size(*list); i++)
+        if (!json_is_string(json_array_get(*list, i)))
+            status = lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be a list of texts", key);
+    return status;
+}
+
+/** Any feature that must be known is one that this version does not know. */
+static lx_status read_features(const json_t *document, lx_error *error)
+{
+    json_t *features, *must, *may;
+    lx_status status = lx__json_get(document, "features", JSON_OBJECT, &features, error);
+    if (status == LX_OK)
+        status = read_feature_list(features, "must", &must, error);
+    if (status != LX_OK)
+        return status;
+    if (json_array_size(must) != 0)
+        return lx__fail(error, LX_ERR_UNSUPPORTED,
+                        "the dataset needs the feature '%.64s', which this library does not have",
+                        json_string_value(json_array_get(must, 0)));
+    return read_feature_list(features, "may", &may, error);
+}
+
+static lx_status read_compression(const json_t *object, lx_compression *compression,
+                                  lx_error *error)
+{
+    const char *name;
+    lx_status status = lx__json_get_text(object, "compress", &name, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < LX__COMPRESSIONS; i++) {
+        if (strcmp(name, lx__compression_names[i]) == 0) {
+            *compression = (lx_compression)i;
+            return LX_OK;
+        }
+    }
+    return lx__fail(error, LX_ERR_UNSUPPORTED, "the compression '%.64s' is not known here", name);
+}
+
+static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim, lx_error *error)
+{
+    json_t *list;
+    lx_status status = lx__json_get(object, "shape", JSON_ARRAY, &list, error);
+    if (status != LX_OK)
+        return status;
+    if (json_array_size(list) > LX_NDIM_MAX)
+        return lx__fail(error, LX_ERR_CORRUPT, "\"shape\" has more than %d dimensions",
+                        LX_NDIM_MAX);
+    *ndim = json_array_size(list);
+    for (size_t i = 0; i < *ndim; i++) {
+        const json_t *extent = json_array_get(list, i);
+        if (!json_is_integer(extent) || json_integer_value(extent) < 0)
+            return lx__fail(error, LX_ERR_CORRUPT, "\"shape\" must be a list of integers");
+        shape[i] = (uint64_t)json_integer_value(extent);
+    }
+    return LX_OK;
+}
+
+static lx_status read_dict(const json_t *object, lx_compression compression, lx_error *error)
+{
+    const json_t *dict = json_object_get(object, "dict");
+    if (dict == NULL || !(json_is_null(dict) || json_is_object(dict)))
+        return lx__fail(error, LX_ERR_CORRUPT, "\"dict\" must be null or an object");
+    if (json_is_null(dict))
+        return LX_OK;
+    if (compression != LX__ZSTD)
+        return lx__fail(error, LX_ERR_CORRUPT, "only a zstd field has a dictionary");
+    uint64_t ignored;
+    lx_status status = lx__json_get_integer(dict, "bytes", 1, UINT32_MAX, &ignored, error);
+    return status != LX_OK
+               ? status
+               : lx__json_get_integer(dict, "crc", 0, UINT32_MAX, &ignored, error);
+}
+
+static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema *schema,
+                            lx_error *error)
+{
+    lx_field field = {0};
+    const char *stem = NULL, *dtype;
+    uint64_t shape[LX_NDIM_MAX], id = 0, align = 0;
+    if (!json_is_object(object))
+        return lx__fail(error, LX_ERR_CORRUPT, "a field must be an object");
+    lx_status status = lx__json_get_text(object, "name", &field.name, error);
+    if (status == LX_OK)
+        status = lx__json_get_text(object, "stem", &stem, error);
+    if (status == LX_OK && !lx__stem_valid(stem))
+        status = lx__fail(error, LX_ERR_CORRUPT, "'%.80s' is no stem of file names", stem);
+    if (status == LX_OK)
+        status = lx__json_get_integer(object, "id", 0, UINT32_MAX, &id, error);
+    if (status == LX_OK && id >= next_field)
+        status = lx__fail(error, LX_ERR_CORRUPT, "a field's id is not below \"next_field\"");
+    if (status == LX_OK)
+        status = lx__json_get_text(object, "dtype", &dtype, error);
+    if (status == LX_OK)
+        status = lx_dtype_parse(dtype, &field.dtype, error);
+    if (status == LX_OK)
+        status = read_shape(object, shape, &field.ndim, error);
+    if (status == LX_OK)
+        status = read_compression(object, &field.compression, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(object, "align", 1, LX__ALIGN_MAX, &align, error);
+    if (status == LX_OK && (align & (align - 1)) != 0)
+        status = lx__fail(error, LX_ERR_CORRUPT, "\"align\" must be a power of two");
+    if (status == LX_OK)
+        status = read_dict(object, field.compression, error);
+    if (status != LX_OK)
+        return status;
+    field.id = (uint32_t)id;
+    field.align = (uint32_t)align;
+    field.shape = shape;
+    return lx__schema_add(schema, &field, stem, error);
+}
+
+static lx_status read_fields(lx__meta *meta, lx_error *error)
+{
+    json_t *fields;
+    uint64_t next_field;
+    lx_status status =
+        lx__json_get_integer(meta->document, "next_field", 1, UINT32_MAX, &next_field, error);
+    if (status == LX_OK)
+        status = lx__json_get(meta->document, "fields", JSON_ARRAY, &fields, error);
+    if (status != LX_OK)
+        return status;
+    if (json_array_size(fields) == 0)
+        return lx__fail(error, LX_ERR_CORRUPT, "there is no field");
+    if (json_array_size(fields) > LX_FIELDS_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "%zu fields; this library opens at most %d",
+                        json_array_size(fields), LX_FIELDS_MAX);
+    meta->schema = lx_schema_new();
+    if (meta->schema == NULL)
+        return lx__fail_memory(error, "a schema");
+    for (size_t i = 0; status == LX_OK && i < json_array_size(fields); i++) {
+        const json_t *field = json_array_get(fields, i);
+        status = read_field(field, next_field, meta->schema, error);
+        if (status != LX_OK)
+            lx__error_locate(error, NULL, json_string_value(json_object_get(field, "name")),
+                             LX_NONE, LX_NONE);
+    }
+    return status;
+}
+
+/** Chunks that are not full: each its id, bytes and records, by ascending id. */
+static lx_status check_unfull(const json_t *unfull, lx_error *error)
+{
+    json_int_t least = 0;
+    for (size_t i = 0; i < json_array_size(unfull); i++) {
+        const json_t *item = json_array_get(unfull, i);
+        if (json_array_size(item) != 3 ||
+            !is_integer_in(json_array_get(item, 0), least, UINT32_MAX) ||
+            !is_integer_in(json_array_get(item, 1), 0, INT64_MAX) ||
+            !is_integer_in(json_array_get(item, 2), 0, UINT32_MAX))
+            return lx__fail(error, LX_ERR_CORRUPT,
+                            "\"unfull\" must be a list of [id, bytes, records], ids ascending");
+        least = json_integer_value(json_array_get(item, 0)) + 1;
+    }
+    return LX_OK;
+}
+
+static lx_status read_chunks(lx__meta *meta, lx_error *error)
+{
+    json_t *chunks, *unfull;
+    uint64_t num;
+    lx_status status = lx__json_get(meta->document, "chunks", JSON_OBJECT, &chunks, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(chunks, "num", 0, UINT32_MAX, &num, error);
+    if (status == LX_OK)
+        status =
+            lx__json_get_integer(chunks, "size", 1, UINT32_MAX, &meta->chunk_records, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(chunks, "limit", 1, LX__CHUNK_LIMIT_MAX,
+                                      &meta->chunk_limit, error);
+    if (status == LX_OK)
+        status = lx__json_get(chunks, "unfull", JSON_ARRAY, &unfull, error);
+    return status == LX_OK ? check_unfull(unfull, error) : status;
+}
+
+static lx_status read_document(lx__meta *meta, lx_error *error)
+{
+    const char *uuid;
+    lx_status status = read_version(meta->document, error);
+    if (status == LX_OK)
+        status = read_features(meta->document, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(meta->document, "generation", 0, LX__GENERATION_MAX,
+                                      &meta->generation, error);
+    if (status == LX_OK)
+        status = lx__json_get_text(meta->document, "uuid", &uuid, error);
+    if (status == LX_OK && !lx__uuid_parse(uuid, meta->uuid))
+        status = lx__fail(error, LX_ERR_CORRUPT, "\"uuid\" is not one");
+    if (status == LX_OK)
+        status = lx__json_get_bool(meta->document, "sealed", &meta->sealed, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(meta->document, "length", 0, INT64_MAX, &meta->length,
+                                      error);
+    if (status == LX_OK)
+        status = read_chunks(meta, error);
+    if (status == LX_OK)
+        status = read_fields(meta, error);
+    if (status == LX_OK)
+        lx__uuid_print(meta->uuid, meta->uuid_text);
+    return status;
+}
+
+lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx_error *error)
+{
+    *meta = (lx__meta){0};
+    lx_status status = lx__json_parse(text, size, &meta->document, error);
+    if (status == LX_OK)
+        status = read_document(meta, error);
+    /* What a caller of the library may not pass, a file may not hold. */
+    if (status == LX_ERR_ARGUMENT || status == LX_ERR_EXISTS) {
+        status = LX_ERR_CORRUPT;
+        if (error != NULL)
+            error->status = status;
+    }
+    if (status != LX_OK)
+        lx__meta_free(meta);
+    return status;
+}
+
+lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx_error *error)
+{
+    char *text;
+    size_t size;
+    *meta = (lx__meta){0};
+    lx_status status = lx__file_read_all(file, LX__META_LIMIT, &text, &size, error);
+    if (status == LX_ERR_LIMIT) {
+        status = LX_ERR_CORRUPT; /* the limit is the format's, not this library's */
+        if (error != NULL && error->status == LX_ERR_LIMIT)
+            error->status = status;
+    }
+    if (status == LX_OK) {
+        status = lx__meta_parse(meta, text, size, error);
+        lx__free(text);
+    }
+    lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/format/meta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/uuid.h"
+
+const char *const lx__compression_names[LX__COMPRESSIONS] = {"raw", "flate", "zstd"};
+
+/* ---- writing */
+
+static json_t *field_document(const lx__field *field)
+{
+    json_t *shape = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < field->shown.ndim; i++)
+        failed |= json_array_append_new(shape, json_integer((json_int_t)field->shape[i]));
+    if (failed) {
+        json_decref(shape);
+        return NULL;
+    }
+    return json_pack("{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n}", "id",
+                     (json_int_t)field->shown.id, "name", field->name, "stem", field->stem,
+                     "dtype", lx_dtype_get_name(field->shown.dtype), "shape", shape, "compress",
+                     lx__compression_names[field->shown.compression], "align",
+                     (json_int_t)field->shown.align, "dict");
+}
+
+static json_t *chunks_document(uint64_t num, uint64_t size, uint64_t limit, json_t *unfull)
+{
+    return json_pack("{s:I, s:I, s:I, s:o}", "num", (json_int_t)num, "size", (json_int_t)size,
+                     "limit", (json_int_t)limit, "unfull", unfull);
+}
+
+static json_t *new_document(const lx__meta *meta)
+{
+    json_t *fields = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < meta->schema->count; i++)
+        failed |= json_array_append_new(fields, field_document(lx__schema_field(meta->schema, i)));
+    if (failed) {
+        json_decref(fields);
+        return NULL;
+    }
+    return json_pack("{s:[i,i], s:{s:[], s:[]}, s:I, s:s, s:b, s:I, s:o, s:I, s:o}", "format",
+                     LX__FORMAT_MAJOR, LX__FORMAT_MINOR, "features", "must", "may", "generation",
+                     (json_int_t)meta->generation, "uuid", meta->uuid_text, "sealed", 0, "length",
+                     (json_int_t)0, "chunks",
+                     chunks_document(0, meta->chunk_records, meta->chunk_limit, json_array()),
+                     "next_field", (json_int_t)meta->schema->count, "fields", fields);
+}
+
+lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_records,
+                        uint64_t chunk_limit, lx_error *error)
+{
+    *meta = (lx__meta){.chunk_records = chunk_records, .chunk_limit = chunk_limit};
+    lx_status status = lx__uuid_make(meta->uuid, error);
+    if (status != LX_OK)
+        return status;
+    lx__uuid_print(meta->uuid, meta->uuid_text);
+    meta->schema = lx__schema_copy(schema);
+    if (meta->schema != NULL)
+        meta->document = new_document(meta);
+    if (meta->document != NULL)
+        return LX_OK;
+    lx__meta_free(meta);
+    return lx__fail_memory(error, LX__META_NAME);
+}
+
+/* ---- successors */
+
+lx_status lx__meta_succeed(lx__meta *successor, const lx__meta *meta, lx_error *error)
+{
+    *successor = *meta;
+    successor->document = json_deep_copy(meta->document);
+    return successor->document != NULL ? LX_OK : lx__fail_memory(error, LX__META_NAME);
+}
+
+void lx__meta_forget(lx__meta *meta)
+{
+    json_decref(meta->document);
+    *meta = (lx__meta){0};
+}
+
+/** What jansson refuses to set, it refuses for want of memory. */
+static lx_status have_set(int failed, lx_error *error)
+{
+    return failed == 0 ? LX_OK : lx__fail_memory(error, LX__META_NAME);
+}
+
+static int set_integer(json_t *object, const char *key, uint64_t value)
+{
+    return json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+lx_status lx__meta_set_generation(lx__meta *meta, uint64_t generation, lx_error *error)
+{
+    meta->generation = generation;
+    return have_set(set_integer(meta->document, "generation", generation), error);
+}
+
+lx_status lx__meta_set_state(lx__meta *meta, uint64_t length, const lx__chunk_item *chunks,
+                             size_t chunk_count, lx_error *error)
+{
+    json_t *unfull = json_array(), *object = json_object_get(meta->document, "chunks");
+    int failed = 0;
+    for (size_t i = 0; i < chunk_count; i++)
+        if (chunks[i].records < meta->chunk_records && chunks[i].bytes < meta->chunk_limit)
+            failed |= json_array_append_new(
+                unfull, json_pack("[I, I, I]", (json_int_t)chunks[i].id,
+                                  (json_int_t)chunks[i].bytes, (json_int_t)chunks[i].records));
+    failed |= set_integer(object, "num", chunk_count);
+    failed |= json_object_set_new(object, "unfull", unfull);
+    failed |= set_integer(meta->document, "length", length);
+    meta->length = length;
+    return have_set(failed, error);
+}
+
+lx_status lx__meta_seal(lx__meta *meta, const lx__table_seal *tables, size_t table_count,
+                        lx_error *error)
+{
+    json_t *sums = json_object();
+    int failed = 0;
+    for (size_t i = 0; i < table_count; i++)
+        failed |= json_object_set_new(sums, tables[i].name,
+                                      json_pack("{s:I, s:I}", "bytes",
+                                                (json_int_t)tables[i].bytes, "crc",
+                                                (json_int_t)tables[i].crc));
+    failed |= json_object_set_new(meta->document, "tables", sums);
+    failed |= json_object_set_new(meta->document, "sealed", json_true());
+    meta->sealed = true;
+    return have_set(failed, error);
+}
+
+lx_status lx__meta_unseal(lx__meta *meta, lx_error *error)
+{
+    (void)json_object_del(meta->document, "tables");
+    meta->sealed = false;
+    return have_set(json_object_set_new(meta->document, "sealed", json_false()), error);
+}
+
+uint64_t lx__meta_get_next_field(const lx__meta *meta)
+{
+    return (uint64_t)json_integer_value(json_object_get(meta->document, "next_field"));
+}
+
+static json_t *fields_of(const lx__meta *meta)
+{
+    return json_object_get(meta->document, "fields");
+}
+
+bool lx__meta_find_dict(const lx__meta *meta, size_t position, lx__dict *dict)
+{
+    const json_t *told = json_object_get(json_array_get(fields_of(meta), position), "dict");
+    if (dict != NULL)
+        *dict = (lx__dict){(uint64_t)json_integer_value(json_object_get(told, "bytes")),
+                           (uint32_t)json_integer_value(json_object_get(told, "crc"))};
+    return json_is_object(told);
+}
+
+lx_status lx__meta_add_field(lx__meta *meta, const lx__field *field, lx_error *error)
+{
+    int failed = json_array_append_new(fields_of(meta), field_document(field));
+    failed |= set_integer(meta->document, "next_field", (uint64_t)field->shown.id + 1);
+    return have_set(failed, error);
+}
+
+lx_status lx__meta_drop_field(lx__meta *meta, size_t position, lx_error *error)
+{
+    return have_set(json_array_remove(fields_of(meta), position), error);
+}
+
+lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *name,
+                                lx_error *error)
+{
+    json_t *field = json_array_get(fields_of(meta), position);
+    return have_set(json_object_set_new(field, "name", json_string(name)), error);
+}
+
+/* ---- files */
+
+lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error)
+{
+    lx__file file;
+    *meta = (lx__meta){0};
+    lx_status status = lx__file_open(&file, directory, LX__META_NAME, O_RDONLY, error);
+    if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
+        lx__copy_tail(error->message, sizeof error->message,
+                      "this directory is not a dataset: it has no meta.json");
+    if (status != LX_OK)
+        return status;
+    status = lx__meta_read(meta, &file, error);
+    lx__file_close(&file);
+    return status;
+}
+
+static lx_status write_new(const char *text, const lx__file *directory, lx_error *error)
+{
+    lx__file file;
+    if (strlen(text) > LX__META_LIMIT)
+        return lx__fail(error, LX_ERR_LIMIT, "%s would have more than %zu bytes", LX__META_NAME,
+                        LX__META_LIMIT);
+    /* What an interrupted attempt left is not written over. */
+    (void)lx__file_remove(directory, LX__META_NEW_NAME, NULL);
+    lx_status status = lx__file_open(&file, directory, LX__META_NEW_NAME,
+                                     O_WRONLY | O_CREAT | O_TRUNC, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_write(&file, text, strlen(text), 0, error);
+    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS) && lx__file_sync(&file, error) != LX_OK)
+        status = LX_ERR_POISONED;
+    lx__file_close(&file);
+    return status;
+}
+
+lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_error *error)
+{
+    char *text = lx__json_text(meta->document, JSON_INDENT(2));
+    if (text == NULL)
+        return lx__fail_memory(error, LX__META_NAME);
+    lx_status status = write_new(text, directory, error);
+    lx__free(text);
+    if (status == LX_OK)
+        status = lx__file_rename(directory, LX__META_NEW_NAME, LX__META_NAME, error);
+    if (status == LX_OK && !LX__FAULT(META_SYNC) && lx__file_sync(directory, error) != LX_OK)
+        status = LX_ERR_POISONED;
+    return status;
+}
+
+/* ---- what it says */
+
+lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
+                             lx_error *error)
+{
+    json_t *tables, *entry;
+    uint64_t crc;
+    lx_status status = lx__json_get(meta->document, "tables", JSON_OBJECT, &tables, error);
+    if (status == LX_OK)
+        status = lx__json_get(tables, name, JSON_OBJECT, &entry, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(entry, "bytes", 0, INT64_MAX, &table->bytes, error);
+    if (status == LX_OK)
+        status = lx__json_get_integer(entry, "crc", 0, UINT32_MAX, &crc, error);
+    if (status == LX_OK)
+        table->crc = (uint32_t)crc;
+    return status;
+}
+
+void lx__meta_free(lx__meta *meta)
+{
+    json_decref(meta->document);
+    lx_schema_free(meta->schema);
+    *meta = (lx__meta){0};
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/format/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+lx_schema *lx_schema_new(void)
+{
+    return lx__alloc_array(1, sizeof(lx_schema));
+}
+
+static void field_free(lx__field *field)
+{
+    if (field == NULL)
+        return;
+    lx__free(field->shape);
+    lx__free(field);
+}
+
+void lx_schema_free(lx_schema *schema)
+{
+    if (schema == NULL || atomic_fetch_sub_explicit(&schema->more, 1, memory_order_acq_rel) != 0)
+        return;
+    for (size_t i = 0; i < schema->count; i++)
+        field_free(schema->fields[i]);
+    lx__free(schema->fields);
+    lx__free(schema);
+}
+
+bool lx__field_name_valid(const char *name)
+{
+    size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                 "0123456789_.-");
+    return length >= 1 && length <= LX_FIELD_NAME_MAX && name[length] == '\0' && name[0] != '.';
+}
+
+/** Bytes of a dense record; LX_NONE for bytes. */
+static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
+{
+    if (field->dtype == LX_BYTES) {
+        if (field->ndim != 0)
+            return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': bytes have no shape",
+                            field->name);
+        *size = LX_NONE;
+        return LX_OK;
+    }
+    uint64_t total = lx_dtype_get_size(field->dtype);
+    if (total == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': %d is no dtype", field->name,
+                        (int)field->dtype);
+    if (field->ndim > LX_NDIM_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT, "field '%s' has %zu dimensions, at most %d",
+                        field->name, field->ndim, LX_NDIM_MAX);
+    bool fits = true, empty = false;
+    for (size_t i = 0; i < field->ndim; i++) {
+        empty = empty || field->shape[i] == 0;
+        fits = fits && (field->shape[i] == 0 || lx__multiply_fits(total, field->shape[i], &total));
+    }
+    if (!empty && (!fits || total > LX_RECORD_MAX))
+        return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': a record of more than %u bytes",
+                        field->name, LX_RECORD_MAX);
+    *size = empty ? 0 : total;
+    return LX_OK;
+}
+
+/** The largest power of two, at most 4096, that divides the size of raw records that do not vary:
+ * equal records lie without gaps, and a record of a page is a page. */
+static uint32_t default_align(uint64_t size, lx_compression compression)
+{
+    if (size == LX_NONE || size == 0 || compression != LX_RAW)
+        return LX__ALIGN_VARYING;
+    uint64_t power = size & -size;
+    return power < LX__ALIGN_MAX ? (uint32_t)power : LX__ALIGN_MAX;
+}
+
+static lx_status check_new(const lx_schema *schema, const lx_field *field, const char *stem,
+                           lx_error *error)
+{
+    if (field->name == NULL || !lx__field_name_valid(field->name))
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "'%.80s' is no name for a field: 1 to %d of A-Z a-z 0-9 _ . - without a "
+                        "leading dot",
+                        field->name != NULL ? field->name : "(null)", LX_FIELD_NAME_MAX);
+    if (schema->count >= LX_FIELDS_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "there are %d fields already, the most there can be",
+                        LX_FIELDS_MAX);
+    for (size_t i = 0; i < schema->count; i++) {
+        const lx__field *other = schema->fields[i];
+        if (strcmp(other->name, field->name) == 0 || strcmp(other->stem, stem) == 0 ||
+            other->shown.id == field->id)
+            return lx__fail(error, LX_ERR_EXISTS, "there are two fields '%s'", field->name);
+    }
+    return LX_OK;
+}
+
+static lx_status fill(lx__field *field, const lx_field *from, const char *stem, uint64_t size,
+                      lx_error *error)
+{
+    field->shape = lx__alloc_array(from->ndim, sizeof *field->shape);
+    if (field->shape == NULL)
+        return lx__fail_memory(error, "a field");
+    if (from->ndim != 0)
+        memcpy(field->shape, from->shape, from->ndim * sizeof *field->shape);
+    snprintf(field->name, sizeof field->name, "%s", from->name);
+    snprintf(field->stem, sizeof field->stem, "%s", stem);
+    field->shown = *from;
+    field->shown.name = field->name;
+    field->shown.shape = field->shape;
+    field->shown.size = size;
+    if (field->shown.align == 0)
+        field->shown.align = default_align(size, from->compression);
+    return LX_OK;
+}
+
+lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *stem,
+                         lx_error *error)
+{
+    uint64_t size = LX_NONE;
+    lx_status status = check_new(schema, from, stem, error);
+    if (status == LX_OK)
+        status = measure(from, &size, error);
+    if (status != LX_OK)
+        return status;
+
+    lx__field **fields =
+        lx__grow_array(schema->fields, schema->count, &schema->capacity, sizeof *fields);
+    if (fields == NULL)
+        return lx__fail_memory(error, "a field");
+    schema->fields = fields;
+    lx__field *field = lx__alloc_array(1, sizeof *field);
+    if (field == NULL)
+        return lx__fail_memory(error, "a field");
+    status = fill(field, from, stem, size, error);
+    if (status == LX_OK)
+        fields[schema->count++] = field;
+    else
+        field_free(field);
+    return status;
+}
+
+lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtype,
+                              const uint64_t *shape, size_t ndim, lx_compression compression,
+                              lx_error *error)
+{
+    if (schema == NULL)
+        return lx__fail_null(error, "schema");
+    if (ndim != 0 && shape == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "shape is NULL");
+    if (compression != LX_RAW && compression != LX_FLATE)
+        return lx__fail(error, LX_ERR_ARGUMENT, "%d is no compression", (int)compression);
+    lx_field field = {.name = name,
+                      .dtype = dtype,
+                      .ndim = ndim,
+                      .shape = shape,
+                      .compression = compression,
+                      .id = (uint32_t)schema->count};
+    return lx__schema_add(schema, &field, name != NULL ? name : "", error);
+}
+
+lx_schema *lx__schema_ref(lx_schema *schema)
+{
+    atomic_fetch_add_explicit(&schema->more, 1, memory_order_relaxed);
+    return schema;
+}
+
+/** Whether values of both are of one form. */
+static bool same_values(const lx_field *a, const lx_field *b)
+{
+    return a->dtype == b->dtype && a->compression == b->compression && a->ndim == b->ndim &&
+           (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
+}
+
+static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *shown,
+                      lx_error *error)
+{
+    uint32_t position;
+    lx_status status = LX_OK;
+    if (!lx__schema_find_id(now, shown->shown.id, &position)) {
+        status = lx__fail(error, LX_ERR_STATE,
+                          "the field was dropped: close this handle and open the dataset again");
+    } else {
+        const lx__field *there = lx__schema_field(now, position);
+        lx_field field = there->shown;
+        field.name = shown->name;
+        if (same_values(&field, &shown->shown))
+            return lx__schema_add(schema, &field, there->stem, error);
+        status = lx__fail(error, LX_ERR_CORRUPT, "the field has values of another form now");
+    }
+    lx__error_locate(error, NULL, shown->name, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__schema_pick(const lx_schema *now, const lx_schema *shown, lx_schema **schema,
+                          lx_error *error)
+{
+    lx_schema *picked = lx_schema_new();
+    lx_status status = picked != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
+    for (size_t i = 0; status == LX_OK && i < shown->count; i++)
+        status = pick(picked, now, lx__schema_field(shown, i), error);
+    if (status == LX_OK)
+        *schema = picked;
+    else
+        lx_schema_free(picked);
+    return status;
+}
+
+lx_schema *lx__schema_copy(const lx_schema *schema)
+{
+    lx_schema *copy = lx_schema_new();
+    for (size_t i = 0; copy != NULL && i < schema->count; i++) {
+        const lx__field *field = schema->fields[i];
+        if (lx__schema_add(copy, &field->shown, field->stem, NULL) != LX_OK) {
+            lx_schema_free(copy);
+            copy = NULL;
+        }
+    }
+    return copy;
+}
+
+static bool field_equal(const lx__field *a, const lx__field *b)
+{
+    return a->shown.id == b->shown.id && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->stem, b->stem) == 0 && a->shown.align == b->shown.align &&
+           same_values(&a->shown, &b->shown);
+}
+
+bool lx__schema_equal(const lx_schema *a, const lx_schema *b)
+{
+    bool equal = a->count == b->count;
+    for (size_t i = 0; equal && i < a->count; i++)
+        equal = field_equal(a->fields[i], b->fields[i]);
+    return equal;
+}
+
+size_t lx_schema_get_count(const lx_schema *schema)
+{
+    return schema->count;
+}
+
+const lx_field *lx_schema_get_field(const lx_schema *schema, size_t position)
+{
+    return position < schema->count ? &schema->fields[position]->shown : NULL;
+}
+
+lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t *position,
+                               lx_error *error)
+{
+    if (schema == NULL)
+        return lx__fail_null(error, "schema");
+    if (name == NULL)
+        return lx__fail_null(error, "name");
+    if (position == NULL)
+        return lx__fail_null(error, "position");
+    char names[256] = "";
+    for (size_t i = 0; i < schema->count; i++) {
+        if (strcmp(schema->fields[i]->name, name) == 0) {
+            *position = i;
+            return LX_OK;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", schema->fields[i]->name);
+    }
+    lx_status status =
+        lx__fail(error, LX_ERR_NOT_FOUND, "there is no such field; there are:%s", names);
+    lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
+    return status;
+}
+
+bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position)
+{
+    /* Ids are usually positions. */
+    if (id < schema->count && lx__schema_field(schema, id)->shown.id == id) {
+        *position = id;
+        return true;
+    }
+    for (size_t i = 0; i < schema->count; i++) {
+        if (lx__schema_field(schema, i)->shown.id == id) {
+            *position = (uint32_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+lx__entry_rules lx__field_rules(const lx__field *field, const uint8_t uuid[LX__UUID_BYTES])
+{
+    lx__entry_rules rules = {.field = field->shown.id,
+                             .align = field->shown.align,
+                             .size = field->shown.size,
+                             .compressible = field->shown.compression != LX_RAW,
+                             .flate = field->shown.compression == LX_FLATE};
+    memcpy(rules.uuid, uuid, LX__UUID_BYTES);
+    return rules;
+}

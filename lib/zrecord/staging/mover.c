@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/staging/mover.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/names.h"
+#include "zrecord/store/table.h"
+
+/* A payload above this is moved by itself, in steps of it. */
+#define STEP_BYTES ((uint64_t)1 << 20)
+/* What is written at once. */
+#define OUTPUT_BYTES ((size_t)8 << 20)
+
+lx_status lx__mover_open(lx__mover *mover, lx_error *error)
+{
+    for (size_t i = 0; i < LX__MOVER_OPEN; i++)
+        mover->open[i].file = (lx__file)LX__FILE_CLOSED;
+    mover->chunk = (lx__file)LX__FILE_CLOSED;
+    mover->input = lx__alloc(LX__WINDOW_INPUT);
+    mover->places = lx__alloc_array(LX__WINDOW_MOVES, sizeof *mover->places);
+    mover->output = lx__alloc(OUTPUT_BYTES);
+    return lx__window_open(&mover->windows[0]) && lx__window_open(&mover->windows[1]) &&
+                   mover->input != NULL && mover->places != NULL && mover->output != NULL
+               ? LX_OK
+               : lx__fail_memory(error, "moving records");
+}
+
+void lx__mover_close(lx__mover *mover)
+{
+    for (size_t i = 0; i < LX__MOVER_OPEN; i++)
+        lx__file_close(&mover->open[i].file);
+    lx__file_close(&mover->chunk);
+    lx__window_close(&mover->windows[0]);
+    lx__window_close(&mover->windows[1]);
+    lx__free(mover->input);
+    lx__free(mover->places);
+    lx__free(mover->output);
+}
+
+/** Says of damage which value it is about, and where that lies. */
+static void blame(const lx__mover *mover, const lx__move *move, const lx__entry *entry,
+                  lx_error *error)
+{
+    char path[512] = "", name[LX__NAME_SIZE];
+    bool stored = !lx__entry_is_inline(entry);
+    if (error == NULL || error->status != LX_ERR_CORRUPT)
+        return;
+    if (stored) {
+        lx__chunk_name(entry->chunk, name);
+        snprintf(path, sizeof path, "%.300s/%s", mover->directory->path, name);
+    }
+    lx__error_locate(error, stored ? path : NULL,
+                     lx__schema_field(mover->schema, move->field)->name, move->index,
+                     stored ? entry->offset : LX_NONE);
+}
+
+static lx__entry load(const lx__move *move)
+{
+    return lx__entry_load(move->offset_row, move->check_row);
+}
+
+static lx_status fail_crc(uint32_t wanted, uint32_t got, lx_error *error)
+{
+    return lx__fail(error, LX_ERR_CORRUPT,
+                    "the checksum of the record is %08x, its bytes give %08x", wanted, got);
+}
+
+/* ---- reading */
+
+/** The open file of old chunk number @p position. */
+static lx_status old_chunk(lx__mover *mover, uint32_t position, lx__file **file, lx_error *error)
+{
+    const lx__chunk_item *chunk = &mover->from->chunks[position];
+    size_t at = position % LX__MOVER_OPEN;
+    *file = &mover->open[at].file;
+    if ((*file)->fd != -1 && mover->open[at].chunk == chunk)
+        return LX_OK;
+    char name[LX__NAME_SIZE];
+    lx__chunk_name(chunk->id, name);
+    lx__file_close(*file);
+    mover->open[at].chunk = chunk;
+    return lx__committed_open(*file, mover->directory, name, O_RDONLY, chunk->bytes, false, error);
+}
+
+/** Asks for the bytes of a window, so that they are there when they are read. */
+static void ask(lx__mover *mover, const lx__window *window)
+{
+    lx__piece next = {0};
+    lx__file *file;
+    while (lx__window_next(window, &next)) {
+        if (old_chunk(mover, window->sources[next.first].chunk, &file, NULL) != LX_OK)
+            return; /* told when it is read */
+        lx__file_will_need(file, next.start, next.size);
+    }
+}
+
+static lx_status read_window(lx__mover *mover, const lx__window *window, lx_error *error)
+{
+    lx__piece next = {0};
+    lx__file *file;
+    uint64_t used = 0;
+    while (lx__window_next(window, &next)) {
+        const lx__source *sources = window->sources;
+        lx_status status = old_chunk(mover, sources[next.first].chunk, &file, error);
+        if (status == LX_OK)
+            status = lx__file_read(file, mover->input + used, (size_t)next.size, next.start, error);
+        if (status != LX_OK) {
+            const lx__move *move = &window->moves[sources[next.first].move];
+            lx__entry entry = load(move);
+            blame(mover, move, &entry, error);
+            return status;
+        }
+        for (size_t i = next.first; i < next.end; i++)
+            mover->places[sources[i].move] = (uint32_t)(used + sources[i].offset - next.start);
+        used += next.size;
+    }
+    return LX_OK;
+}
+
+/* ---- writing */
+
+static lx_status write_output(lx__mover *mover, lx_error *error)
+{
+    size_t size = mover->output_used;
+    uint64_t start = mover->filled.bytes - size;
+    mover->output_used = 0;
+    if (size == 0)
+        return LX_OK;
+    lx_status status = lx__file_write(&mover->chunk, mover->output, size, start, error);
+#ifdef SYNC_FILE_RANGE_WRITE
+    /* On its way to the disk while the next are read: the sync at the end has less to wait for. */
+    if (status == LX_OK)
+        (void)sync_file_range(mover->chunk.fd, (off_t)start, (off_t)size, SYNC_FILE_RANGE_WRITE);
+#endif
+    return status;
+}
+
+lx_status lx__mover_finish(lx__mover *mover, lx_error *error)
+{
+    if (mover->chunk.fd == -1)
+        return LX_OK;
+    lx_status status = write_output(mover, error);
+    if (status == LX_OK && !LX__FAULT(SWITCH_CHUNK_SYNC) &&
+        lx__file_sync(&mover->chunk, error) != LX_OK)
+        status = LX_ERR_POISONED;
+    lx__file_close(&mover->chunk);
+    return status == LX_OK ? lx__state_put_chunk(mover->to, &mover->filled, error) : status;
+}
+
+static lx_status next_chunk(lx__mover *mover, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx_status status = lx__mover_finish(mover, error);
+    if (status != LX_OK)
+        return status;
+    if (mover->to->next_chunk > LX__CHUNK_ID_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "all %u chunk ids are used up: copy the dataset",
+                        LX__CHUNK_ID_MAX);
+    mover->filled = (lx__chunk_item){.id = mover->to->next_chunk++};
+    lx__chunk_name(mover->filled.id, name);
+    return lx__file_open(&mover->chunk, mover->directory, name, O_RDWR | O_CREAT | O_EXCL, error);
+}
+
+/** Finds the next place for a payload: in this chunk, or in a new one. */
+static lx_status place(lx__mover *mover, uint64_t size, uint32_t align, lx__entry *entry,
+                       lx_error *error)
+{
+    const lx__chunk_item *filled = &mover->filled;
+    bool fits = mover->chunk.fd != -1 && filled->records < mover->records_limit &&
+                filled->bytes < mover->bytes_limit &&
+                lx__range_fits(lx__align_up(filled->bytes, align), size, mover->bytes_limit);
+    lx_status status = fits ? LX_OK : next_chunk(mover, error);
+    entry->chunk = filled->id;
+    entry->offset = lx__align_up(filled->bytes, align);
+    return status;
+}
+
+/** Notes that the payload of @p entry, at the place it was given, is in the chunk. */
+static void placed(lx__mover *mover, const lx__entry *entry)
+{
+    mover->filled.bytes = entry->offset + entry->physical;
+    mover->filled.records++;
+    mover->payloads++;
+    mover->bytes += entry->physical;
+}
+
+/** Puts a payload into the output, and the zeros before it. */
+static lx_status put(lx__mover *mover, const lx__entry *entry, const uint8_t *stored,
+                     lx_error *error)
+{
+    size_t gap = (size_t)(entry->offset - mover->filled.bytes);
+    lx_status status = LX_OK;
+    if (OUTPUT_BYTES - mover->output_used < gap + entry->physical)
+        status = write_output(mover, error);
+    memset(mover->output + mover->output_used, 0, gap);
+    memcpy(mover->output + mover->output_used + gap, stored, entry->physical);
+    mover->output_used += gap + entry->physical;
+    return status;
+}
+
+/* ---- moving */
+
+static lx_status move_one(lx__mover *mover, const lx__move *move, const uint8_t *stored,
+                          lx_error *error)
+{
+    const lx__entry_rules *rules = &mover->rules[move->field];
+    lx__entry entry = load(move);
+    uint32_t index_crc = lx__index_crc(move->index);
+    uint32_t crc = lx__entry_crc(&entry, rules, stored) ^ index_crc;
+    if (crc != entry.crc)
+        return fail_crc(entry.crc, crc, error);
+    lx_status status = place(mover, entry.physical, rules->align, &entry, error);
+    if (status == LX_OK)
+        status = put(mover, &entry, stored, error);
+    if (status != LX_OK)
+        return status;
+    entry.crc = lx__entry_crc(&entry, rules, stored) ^ index_crc;
+    lx__entry_store(&entry, move->offset_row, move->check_row);
+    placed(mover, &entry);
+    return LX_OK;
+}
+
+/** Moves a window, and empties it. */
+static lx_status move_window(lx__mover *mover, lx__window *window, lx_error *error)
+{
+    size_t count = window->count;
+    lx_status status = read_window(mover, window, error);
+    lx__window_clear(window);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        lx__entry entry = load(&window->moves[i]);
+        status = move_one(mover, &window->moves[i], mover->input + mover->places[i], error);
+        if (status != LX_OK)
+            blame(mover, &window->moves[i], &entry, error);
+    }
+    return status;
+}
+
+/** The window that was filled is asked for, the one before is moved and filled next. */
+static lx_status turn(lx__mover *mover, lx_error *error)
+{
+    lx__window *filled = &mover->windows[mover->filling];
+    lx__window_sort(filled);
+    ask(mover, filled);
+    mover->filling = !mover->filling;
+    return move_window(mover, &mover->windows[mover->filling], error);
+}
+
+lx_status lx__mover_flush(lx__mover *mover, lx_error *error)
+{
+    lx_status status = turn(mover, error);
+    return status == LX_OK ? turn(mover, error) : status;
+}
+
+/** Copies the payload of @p from to its new place @p to in steps, and takes both CRCs. */
+static lx_status copy_steps(lx__mover *mover, uint32_t chunk, const lx__entry *from,
+                            const lx__entry *to, uint32_t crcs[2], lx_error *error)
+{
+    lx__file *file;
+    uint64_t start = mover->filled.bytes;
+    lx_status status = old_chunk(mover, chunk, &file, error);
+    /* The zeros before it. */
+    memset(mover->input, 0, LX__ALIGN_MAX);
+    if (status == LX_OK && to->offset != start)
+        status = lx__file_write(&mover->chunk, mover->input, (size_t)(to->offset - start), start,
+                                error);
+    for (uint64_t at = 0; status == LX_OK && at < from->physical; at += STEP_BYTES) {
+        size_t step =
+            (size_t)(from->physical - at < STEP_BYTES ? from->physical - at : STEP_BYTES);
+        status = lx__file_read(file, mover->input, step, from->offset + at, error);
+        if (status == LX_OK)
+            status = lx__file_write(&mover->chunk, mover->input, step, to->offset + at, error);
+        crcs[0] = lx__crc32c(crcs[0], mover->input, step);
+        crcs[1] = lx__crc32c(crcs[1], mover->input, step);
+    }
+    return status;
+}
+
+/** Moves a payload that does not fit into memory with others. That its CRC is wrong is seen when it
+ * has been copied, and ends everything. */
+static lx_status move_large(lx__mover *mover, const lx__move *move, uint32_t chunk,
+                            const lx__entry *entry, lx_error *error)
+{
+    const lx__entry_rules *rules = &mover->rules[move->field];
+    lx__entry next = *entry;
+    lx_status status = lx__mover_flush(mover, error);
+    if (status == LX_OK)
+        status = place(mover, entry->physical, rules->align, &next, error);
+    if (status == LX_OK)
+        status = write_output(mover, error);
+    if (status != LX_OK)
+        return status;
+    uint32_t index_crc = lx__index_crc(move->index);
+    uint32_t crcs[2] = {lx__entry_crc_start(entry, rules), lx__entry_crc_start(&next, rules)};
+    status = copy_steps(mover, chunk, entry, &next, crcs, error);
+    if (status == LX_OK && (crcs[0] ^ index_crc) != entry->crc)
+        status = fail_crc(entry->crc, crcs[0] ^ index_crc, error);
+    if (status != LX_OK)
+        return status;
+    next.crc = crcs[1] ^ index_crc;
+    lx__entry_store(&next, move->offset_row, move->check_row);
+    placed(mover, &next);
+    return LX_OK;
+}
+
+static lx_status check_place(const lx__mover *mover, const lx__entry *entry, lx_error *error)
+{
+    const lx__chunk_item *chunk = lx__state_find_chunk(mover->from, entry->chunk);
+    if (chunk == NULL)
+        return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
+    if (!lx__range_fits(entry->offset, entry->physical, chunk->bytes))
+        return lx__fail(error, LX_ERR_CORRUPT,
+                        "%u bytes at %llu reach beyond the %llu committed ones", entry->physical,
+                        (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
+    return LX_OK;
+}
+
+lx_status lx__mover_check(const lx__mover *mover, const lx__move *move, lx_error *error)
+{
+    lx__entry entry = load(move);
+    if (lx__entry_is_missing(&entry))
+        return LX_OK;
+    lx_status status = lx__entry_check(&entry, &mover->rules[move->field], error);
+    if (status == LX_OK && !lx__entry_is_inline(&entry))
+        status = check_place(mover, &entry, error);
+    if (status != LX_OK)
+        blame(mover, move, &entry, error);
+    return status;
+}
+
+static lx_status verify_inline(const lx__mover *mover, const lx__move *move,
+                               const lx__entry *entry, lx_error *error)
+{
+    uint8_t slot[LX__INLINE_MAX];
+    lx__store_le64(slot, entry->offset);
+    uint32_t crc =
+        lx__entry_crc(entry, &mover->rules[move->field], slot) ^ lx__index_crc(move->index);
+    return crc == entry->crc ? LX_OK : fail_crc(entry->crc, crc, error);
+}
+
+static lx_status move_stored(lx__mover *mover, const lx__move *move, const lx__entry *entry,
+                             lx_error *error)
+{
+    const lx__chunk_item *chunk = lx__state_find_chunk(mover->from, entry->chunk);
+    uint32_t position = (uint32_t)(chunk - mover->from->chunks);
+    if (entry->physical > STEP_BYTES)
+        return move_large(mover, move, position, entry, error);
+    if (!lx__window_fits(&mover->windows[mover->filling], entry->physical)) {
+        lx_status status = turn(mover, error);
+        if (status != LX_OK)
+            return status;
+    }
+    lx__source source = {.offset = entry->offset, .chunk = position, .size = entry->physical};
+    lx__window_add(&mover->windows[mover->filling], move, source);
+    return LX_OK;
+}
+
+lx_status lx__mover_move(lx__mover *mover, const lx__move *move, lx_error *error)
+{
+    lx__entry entry = load(move);
+    if (lx__entry_is_missing(&entry))
+        return LX_OK;
+    lx_status status = lx__entry_is_inline(&entry) ? verify_inline(mover, move, &entry, error)
+                                                   : move_stored(mover, move, &entry, error);
+    if (status != LX_OK)
+        blame(mover, move, &entry, error);
+    return status;
+}

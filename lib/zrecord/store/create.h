@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Making a dataset, and the writer's lock. See doc/zrecord-format.md, 10.1 and 10.2.
+ */
+#ifndef LX_ZRECORD_CREATE_H
+#define LX_ZRECORD_CREATE_H
+
+#include "base/file.h"
+#include "zrecord/format/meta.h"
+
+/**
+ * Takes the writer's lock on LOCK, made if need be, and writes this process's id into it.
+ * @retval LX_ERR_BUSY  Another has it; the error tells its process.
+ */
+lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *error);
+
+/** Fails on a network file system, where nothing can be written.
+ * @retval LX_ERR_UNSUPPORTED  It is one; the error names it. */
+lx_status lx__check_local(const lx__file *directory, lx_error *error);
+
+/** The same of a path, which need not be there. */
+lx_status lx__check_local_path(const char *path, lx_error *error);
+
+/**
+ * Makes or takes over the directory @p path, which may have nothing in it but what an interrupted
+ * creation left, locks it, and clears it.
+ * @retval LX_ERR_EXISTS  There is a dataset, or something else.
+ */
+lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
+                               lx_error *error);
+
+/** Makes the entry of a directory durable, in the directory that holds it. */
+lx_status lx__sync_parent(const lx__file *directory, lx_error *error);
+
+/** Makes the files of an empty dataset in that directory, all durable; meta.json comes last. */
+lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_error *error);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/store/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/names.h"
+
+/* Behind a break, places that look like a frame are tried until their sizes sum to this many times
+ * the bytes that are searched: a hostile log could make each place look like a large one. */
+#define SEARCH_EFFORT 4
+/* The time of a file's last change is coarse, but not as coarse as that. */
+#define SETTLED_SECONDS 2
+
+lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
+                       const lx__log_identity *identity, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    *log = (lx__log_reader){.file = LX__FILE_CLOSED, .identity = *identity};
+    lx__log_name(identity->generation, name);
+    lx_status status = lx__file_open(&log->file, directory, name, O_RDONLY, error);
+    if (status == LX_ERR_NOT_FOUND) {
+        if (error != NULL && error->status == LX_ERR_NOT_FOUND)
+            error->status = LX_ERR_CORRUPT; /* meta.json names it: it must be there */
+        return LX_ERR_CORRUPT;
+    }
+    if (status == LX_OK)
+        status = lx__boot_find(&log->boot, error);
+    if (status != LX_OK)
+        lx__log_close(log);
+    return status;
+}
+
+void lx__log_close(lx__log_reader *log)
+{
+    lx__file_close(&log->file);
+    lx__free(log->window);
+    log->window = NULL;
+}
+
+static void forget_window(lx__log_reader *log)
+{
+    log->window_start = log->window_end = 0;
+}
+
+static lx_status fill_window(lx__log_reader *log, uint64_t offset, lx_error *error)
+{
+    size_t got;
+    if (log->window == NULL)
+        log->window = lx__alloc(LX__LOG_WINDOW);
+    if (log->window == NULL)
+        return lx__fail_memory(error, "the log's window");
+    forget_window(log);
+    /* No more than there was at the last look: to find the end takes another call. */
+    uint64_t there = offset < log->size ? log->size - offset : LX__LOG_WINDOW;
+    size_t wanted = there < LX__LOG_WINDOW ? (size_t)there : LX__LOG_WINDOW;
+    lx_status status = lx__file_read_some(&log->file, log->window, wanted, offset, &got, error);
+    if (status == LX_OK) {
+        log->window_start = offset;
+        log->window_end = offset + got;
+    }
+    return status;
+}
+
+/** The bytes, or NULL where the file ends before them: a writer may have cut a torn end since the
+ * size was taken. */
+static lx_status look(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
+                      lx_error *error)
+{
+    *bytes = NULL;
+    if (offset < log->window_start || offset + size > log->window_end) {
+        lx_status status = fill_window(log, offset, error);
+        if (status != LX_OK)
+            return status;
+        if (log->window_end - offset < size) {
+            forget_window(log);
+            return LX_OK;
+        }
+    }
+    *bytes = log->window + (offset - log->window_start);
+    return LX_OK;
+}
+
+lx_status lx__log_bytes(lx__log_reader *log, uint64_t offset, size_t size, const uint8_t **bytes,
+                        lx_error *error)
+{
+    lx_status status = look(log, offset, size, bytes, error);
+    if (status != LX_OK || *bytes != NULL)
+        return status;
+    status = lx__fail(error, LX_ERR_CORRUPT, "the log was cut while it was read");
+    lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
+    return status;
+}
+
+lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, lx_error *error)
+{
+    const uint8_t *bytes;
+    lx_status status = lx__log_bytes(log, offset, LX__FRAME_HEADER, &bytes, error);
+    if (status != LX_OK)
+        return status;
+    /* It was valid when it was scanned. Who goes on by its size must not be led to stand still. */
+    if (!lx__frame_load(frame, bytes)) {
+        status = lx__fail(error, LX_ERR_CORRUPT, "the log was changed while it was read");
+        lx__error_locate(error, log->file.path, NULL, LX_NONE, offset);
+        return status;
+    }
+    status = lx__log_bytes(log, offset + frame->bytes - 4, 4, &bytes, error);
+    if (status == LX_OK)
+        frame->crc = lx__load_le32(bytes);
+    return status;
+}
+
+/** Takes the CRC of the frame at @p offset, window by window, and compares it with its own. */
+static lx_status check_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                           lx_error *error)
+{
+    uint64_t left = frame->bytes - 4;
+    uint32_t crc = lx__frame_crc_start(&log->identity);
+    const uint8_t *bytes;
+    while (left != 0) {
+        size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
+        lx_status status = look(log, offset, step, &bytes, error);
+        if (status != LX_OK || bytes == NULL)
+            return status;
+        crc = lx__crc32c(crc, bytes, step);
+        offset += step;
+        left -= step;
+    }
+    lx_status status = look(log, offset, 4, &bytes, error);
+    if (status == LX_OK && bytes != NULL) {
+        frame->crc = lx__load_le32(bytes);
+        *whole = frame->crc == crc || LX__FAULT(FRAME_CRC);
+    }
+    return status;
+}
+
+/** Looks whether a whole frame with the right CRC lies at @p offset. */
+static lx_status look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                         lx_error *error)
+{
+    const uint8_t *bytes;
+    *whole = false;
+    if (!lx__range_fits(offset, LX__FRAME_HEADER, log->size))
+        return LX_OK;
+    lx_status status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
+    if (status != LX_OK || bytes == NULL || !lx__frame_load(frame, bytes) ||
+        !lx__range_fits(offset, frame->bytes, log->size))
+        return status;
+    return check_crc(log, offset, frame, whole, error);
+}
+
+/** Whether the frame at the place @p at carries on the chain there. */
+static lx_status look_next(lx__log_reader *log, const lx__log_place *at, lx__frame *frame,
+                           bool *valid, lx_error *error)
+{
+    lx_status status = look_at(log, at->offset, frame, valid, error);
+    *valid = *valid && frame->epoch == at->epoch && frame->previous_crc == at->crc;
+    return status;
+}
+
+/** Where bytes begin again at or behind @p offset, which a hole may follow: a multiple of 8. */
+static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
+{
+    off_t data = lseek(log->file.fd, (off_t)offset, SEEK_DATA);
+    if (data == -1)
+        return errno == ENXIO ? log->size : offset;
+    uint64_t start = (uint64_t)data & ~(uint64_t)(LX__FRAME_ALIGN - 1);
+    return start > offset ? start : offset;
+}
+
+/** The next place from @p offset on where a frame may begin, by its magic; the end of the file if
+ * there is none. */
+static lx_status find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error)
+{
+    uint64_t at = *offset;
+    while (lx__range_fits(at, LX__FRAME_HEADER, log->size)) {
+        if (at < log->window_start || at + LX__FRAME_HEADER > log->window_end) {
+            at = skip_hole(log, at);
+            lx_status status = fill_window(log, at, error);
+            if (status != LX_OK)
+                return status;
+        }
+        const uint8_t *bytes = log->window + (at - log->window_start);
+        const uint8_t *end = log->window + (log->window_end - log->window_start);
+        if ((size_t)(end - bytes) < LX__FRAME_HEADER)
+            break; /* it was cut */
+        for (; (size_t)(end - bytes) >= LX__FRAME_HEADER; bytes += LX__FRAME_ALIGN) {
+            if (lx__load_le32(bytes) == LX__FRAME_MAGIC) {
+                *offset = log->window_start + (uint64_t)(bytes - log->window);
+                return LX_OK;
+            }
+        }
+        at = log->window_start + (uint64_t)(bytes - log->window);
+    }
+    *offset = log->size;
+    return LX_OK;
+}
+
+/** Whether a whole synced frame of an epoch not below @p at's lies there or anywhere behind. */
+static lx_status synced_behind(lx__log_reader *log, const lx__log_place *at, bool *found,
+                               lx_error *error)
+{
+    uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
+    lx_status status = find_magic(log, &offset, error);
+    *found = false;
+    while (status == LX_OK && !*found && offset < log->size) {
+        const uint8_t *bytes;
+        lx__frame frame;
+        status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
+        if (status != LX_OK || bytes == NULL)
+            break;
+        if (lx__frame_load(&frame, bytes) && (frame.flags & LX__FRAME_SYNCED) &&
+            frame.epoch >= at->epoch && lx__range_fits(offset, frame.bytes, log->size)) {
+            /* Too much that looks like frames: no torn end does that. */
+            tried += frame.bytes;
+            if (tried > limit)
+                *found = true;
+            else
+                status = look_at(log, offset, &frame, found, error);
+        }
+        offset += LX__FRAME_ALIGN;
+        if (status == LX_OK && !*found)
+            status = find_magic(log, &offset, error);
+    }
+    return status;
+}
+
+static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool *unbroken)
+{
+    uint64_t start = scan->valid.offset;
+    scan->valid.offset += frame->bytes;
+    scan->valid.epoch++;
+    scan->valid.crc = frame->crc;
+    if (frame->flags & LX__FRAME_SYNCED) {
+        scan->synced = scan->trusted = scan->valid;
+        scan->synced_start = start;
+        *unbroken = true;
+    } else if (*unbroken && boot != 0 && (frame->boot == boot || LX__FAULT(BOOT))) {
+        scan->trusted = scan->valid;
+    } else {
+        *unbroken = false;
+    }
+}
+
+static lx_status fail_rot(lx__log_reader *log, const lx__log_place *at, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
+                                "frame %" PRIu64 " of the log is damaged, and there are later ones",
+                                at->epoch);
+    lx__error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
+    return status;
+}
+
+/** Takes the size of the file, and notes whether later changes of it will show. */
+static lx_status look_at_file(lx__log_reader *log, lx_error *error)
+{
+    struct stat about;
+    struct timespec now;
+    if (fstat(log->file.fd, &about) == -1)
+        return lx__fail_errno(error, errno, log->file.path, "cannot look at");
+    clock_gettime(CLOCK_REALTIME, &now);
+    log->size = (uint64_t)about.st_size;
+    log->rest = (lx__log_rest){.settled = now.tv_sec - about.st_mtim.tv_sec >= SETTLED_SECONDS,
+                               .offset = LX_NONE,
+                               .changed = about.st_mtim};
+    forget_window(log);
+    return LX_OK;
+}
+
+void lx__log_note_end(lx__log_reader *log, uint64_t offset)
+{
+    log->rest.offset = offset;
+}
+
+/** Whether the file is as it was when nothing counted from @p offset on. */
+static bool is_unchanged(const lx__log_reader *log, uint64_t offset)
+{
+    struct stat about;
+    return log->rest.settled && log->rest.offset == offset && fstat(log->file.fd, &about) == 0 &&
+           (uint64_t)about.st_size == log->size &&
+           about.st_mtim.tv_sec == log->rest.changed.tv_sec &&
+           about.st_mtim.tv_nsec == log->rest.changed.tv_nsec;
+}
+
+lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_sight *sight,
+                       lx_error *error)
+{
+    uint8_t bytes[5]; /* the crc of the last frame, and whether there is a byte behind it */
+    size_t got;
+    *sight = LX__LOG_MORE;
+    if (place->offset == 0)
+        return LX_OK;
+    lx_status status =
+        lx__file_read_once(&log->file, bytes, sizeof bytes, place->offset - 4, &got, error);
+    if (status != LX_OK)
+        return status;
+    if (got < 4 || lx__load_le32(bytes) != place->crc)
+        *sight = LX__LOG_GONE;
+    else if (got == 4 || is_unchanged(log, place->offset))
+        *sight = LX__LOG_SAME;
+    return LX_OK;
+}
+
+/** Follows the chain as far as it goes now. */
+static lx_status follow(lx__log_reader *log, uint64_t boot, lx__log_scan *scan, bool *unbroken,
+                        lx_error *error)
+{
+    lx_status status = look_at_file(log, error);
+    while (status == LX_OK) {
+        lx__frame frame;
+        bool valid;
+        status = look_next(log, &scan->valid, &frame, &valid, error);
+        if (status != LX_OK || !valid)
+            break;
+        take(scan, &frame, boot, unbroken);
+    }
+    return status;
+}
+
+lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
+                            lx__log_scan *scan, lx_error *error)
+{
+    bool unbroken = true, rot = false;
+    *scan = (lx__log_scan){
+        .valid = *from, .trusted = *from, .synced = *from, .synced_start = LX_NONE};
+    lx_status status = follow(log, boot, scan, &unbroken, error);
+    while (status == LX_OK) {
+        uint64_t end = scan->valid.offset;
+        status = synced_behind(log, &scan->valid, &rot, error);
+        if (status != LX_OK || !rot)
+            break;
+        /* A writer may have been at work between the two looks: only what is still broken when
+         * it is read again is rot. */
+        status = follow(log, boot, scan, &unbroken, error);
+        if (status == LX_OK && scan->valid.offset == end)
+            return fail_rot(log, &scan->valid, error);
+    }
+    scan->torn = scan->valid.offset < log->size;
+    return status;
+}

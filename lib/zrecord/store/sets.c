@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/store/sets.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define PLACES_MIN ((size_t)16)
+/* Positions plus 1 have 32 bits. */
+#define COUNT_MAX ((size_t)UINT32_MAX - 1)
+/* A filter has 16 to 32 bits a set: one in a hundred lookups or less finds them by chance. */
+#define FILTER_WORD_SETS 4
+/* A layer is merged into a new one that has at least this part of its sets. A larger number makes
+ * fewer layers, which each lookup asks, and moves each set more often. */
+#define MERGE_PART 4
+/* Layers up to this are not worth their own filter: they are always merged. */
+#define SMALL 64
+
+/* ---- a layer */
+
+lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected)
+{
+    size_t places = PLACES_MIN;
+    while (places / 2 < expected && places < SIZE_MAX / 4)
+        places *= 2;
+    lx__layer *layer = lx__alloc_array(1, sizeof *layer);
+    if (layer == NULL)
+        return NULL;
+    atomic_init(&layer->references, 1);
+    layer->seed = lx__sets_seed(sets);
+    layer->place_mask = places - 1;
+    layer->places = lx__alloc_array(places, sizeof *layer->places);
+    layer->capacity = expected < COUNT_MAX ? (size_t)expected : COUNT_MAX;
+    layer->list = lx__resize_array(NULL, layer->capacity, sizeof *layer->list);
+    if (layer->places == NULL || layer->list == NULL) {
+        lx__layer_unref(layer);
+        return NULL;
+    }
+    return layer;
+}
+
+void lx__layer_unref(lx__layer *layer)
+{
+    if (layer == NULL ||
+        atomic_fetch_sub_explicit(&layer->references, 1, memory_order_acq_rel) != 1)
+        return;
+    lx__free(layer->list);
+    lx__free(layer->places);
+    lx__free(layer->filter);
+    lx__free(layer);
+}
+
+/** The place of that key, or the free one where it belongs. */
+static uint32_t *place_of(const lx__layer *layer, uint32_t field, uint64_t index, uint64_t hash)
+{
+    size_t at = (size_t)(hash >> 16) & layer->place_mask;
+    while (layer->places[at] != 0) {
+        const lx__set *set = &layer->list[layer->places[at] - 1];
+        if (set->index == index && set->field == field)
+            break;
+        at = (at + 1) & layer->place_mask;
+    }
+    return &layer->places[at];
+}
+
+/** Fills the places, all of which are free, anew. */
+static void fill_places(lx__layer *layer)
+{
+    for (size_t i = 0; i < layer->count; i++) {
+        const lx__set *set = &layer->list[i];
+        uint64_t hash = lx__sets_hash(layer->seed, set->field, set->index);
+        *place_of(layer, set->field, set->index, hash) = (uint32_t)i + 1;
+    }
+}
+
+/** Makes room for one more set, of which half of the places stay free. */
+static lx_status make_room(lx__layer *layer, lx_error *error)
+{
+    if (layer->count >= COUNT_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "the log has more than %zu entries", COUNT_MAX);
+    if (layer->count == layer->capacity) {
+        lx__set *list = lx__grow_array(layer->list, layer->count, &layer->capacity, sizeof *list);
+        if (list == NULL)
+            return lx__fail_memory(error, "entries of the log");
+        layer->list = list;
+    }
+    if (layer->count < layer->place_mask / 2)
+        return LX_OK;
+    size_t wanted = (layer->place_mask + 1) * 2;
+    uint32_t *places = lx__alloc_array(wanted, sizeof *places);
+    if (places == NULL)
+        return lx__fail_memory(error, "entries of the log");
+    lx__free(layer->places);
+    layer->places = places;
+    layer->place_mask = wanted - 1;
+    fill_places(layer);
+    return LX_OK;
+}
+
+/** Puts a set of that hash; one with the key goes. */
+static lx_status put(lx__layer *layer, const lx__set *set, uint64_t hash, lx_error *error)
+{
+    uint32_t place = *place_of(layer, set->field, set->index, hash);
+    if (place != 0) {
+        layer->list[place - 1] = *set;
+        return LX_OK;
+    }
+    lx_status status = make_room(layer, error);
+    if (status != LX_OK)
+        return status;
+    layer->list[layer->count++] = *set;
+    *place_of(layer, set->field, set->index, hash) = (uint32_t)layer->count;
+    return LX_OK;
+}
+
+/** Fetches the places of sets, then what stands there. */
+static void approach_many(const lx__layer *layer, const lx__set *sets, size_t count,
+                          uint64_t *hashes)
+{
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = lx__sets_hash(layer->seed, sets[i].field, sets[i].index);
+        __builtin_prefetch(&layer->places[hashes[i] >> 16 & layer->place_mask]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = layer->places[hashes[i] >> 16 & layer->place_mask];
+        if (place != 0)
+            __builtin_prefetch(&layer->list[place - 1]);
+    }
+}
+
+lx_status lx__layer_put_many(lx__layer *layer, const lx__set *sets, size_t count,
+                             lx_error *error)
+{
+    uint64_t hashes[LX__PUT_MAX];
+    lx_status status = LX_OK;
+    approach_many(layer, sets, count, hashes);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = put(layer, &sets[i], hashes[i], error);
+    return status;
+}
+
+void lx__layer_keep(lx__layer *layer, lx__set_filter *stays, const void *user)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < layer->count; i++)
+        if (stays(&layer->list[i], user))
+            layer->list[kept++] = layer->list[i];
+    if (kept == layer->count)
+        return;
+    layer->count = kept;
+    memset(layer->places, 0, (layer->place_mask + 1) * sizeof *layer->places);
+    fill_places(layer);
+}
+
+/** Where a layer is a copy of another one with more behind it, what lookups need is copied, too. */
+typedef struct start {
+    const lx__layer *of; /**< NULL: it is none, or not all was copied. */
+    size_t count;
+} start;
+
+/** Makes what lookups need. */
+static lx_status finish(lx__layer *layer, const start *from, lx_error *error)
+{
+    uint64_t words = 1;
+    while (words < layer->count / FILTER_WORD_SETS)
+        words *= 2;
+    bool same = from->of != NULL && from->of->filter_mask == words - 1;
+    layer->filter = same ? lx__alloc((size_t)words * sizeof *layer->filter)
+                         : lx__alloc_array(words, sizeof *layer->filter);
+    if (layer->filter == NULL)
+        return lx__fail_memory(error, "entries of the log");
+    layer->filter_mask = words - 1;
+    layer->least = same ? from->of->least : UINT64_MAX;
+    layer->most = same ? from->of->most : 0;
+    if (same)
+        memcpy(layer->filter, from->of->filter, (size_t)words * sizeof *layer->filter);
+    for (size_t i = same ? from->count : 0; i < layer->count; i++) {
+        const lx__set *set = &layer->list[i];
+        uint64_t mark = lx__sets_mark(layer->seed, set->field, set->index);
+        layer->filter[lx__sets_word(mark, layer->filter_mask)] |= lx__sets_bits(mark);
+        layer->least = set->index < layer->least ? set->index : layer->least;
+        layer->most = set->index > layer->most ? set->index : layer->most;
+    }
+    return LX_OK;
+}
+
+const lx__set *lx__layer_find(const lx__layer *layer, uint32_t field, uint64_t index)
+{
+    uint64_t hash = lx__sets_hash(layer->seed, field, index);
+    uint32_t place = *place_of(layer, field, index, hash);
+    return place != 0 ? &layer->list[place - 1] : NULL;
+}
+
+/* ---- layers */
+
+/** Whether later frames dropped all of a layer, as far as its least and its largest index tell. */
+static bool is_dropped(const lx__layer_use *use, uint64_t rows)
+{
+    uint64_t first = use->layer->least, last = use->layer->most;
+    bool low_end = first >= use->length || (first >= use->rows && first < rows);
+    return low_end && (last < rows || rows >= use->length || first >= use->length);
+}
+
+static lx__set copy_set(const lx__set *set)
+{
+    lx__set copy = {.index = set->index, .field = set->field};
+    memcpy(copy.rows, set->rows, sizeof copy.rows);
+    atomic_init(&copy.note, lx__set_is_verified(set)); /* readers may be about to note it */
+    return copy;
+}
+
+/** A layer of what still counts of an older one, with room for @p more sets. It is made in the
+ * order in which it lies in memory, and not hashed set by set. NULL when out of memory. */
+static lx__layer *copy_layer(const lx__layer_use *older, uint64_t rows, size_t more)
+{
+    const lx__layer *from = older->layer;
+    size_t places = from->place_mask + 1, wanted = from->count + more;
+    while (wanted > places / 2 - 1)
+        places *= 2;
+    lx__layer *layer = lx__alloc_array(1, sizeof *layer);
+    if (layer == NULL)
+        return NULL;
+    atomic_init(&layer->references, 1);
+    layer->seed = from->seed;
+    layer->place_mask = places - 1;
+    layer->list = lx__resize_array(NULL, wanted, sizeof *layer->list);
+    layer->capacity = wanted;
+    for (size_t i = 0; i < from->count && layer->list != NULL; i++)
+        if (lx__layer_counts(older, rows, from->list[i].index))
+            layer->list[layer->count++] = copy_set(&from->list[i]);
+    bool same = layer->count == from->count && places == from->place_mask + 1;
+    layer->places = same ? lx__resize_array(NULL, places, sizeof *layer->places)
+                         : lx__alloc_array(places, sizeof *layer->places);
+    if (layer->list == NULL || layer->places == NULL) {
+        lx__layer_unref(layer);
+        return NULL;
+    }
+    if (same)
+        memcpy(layer->places, from->places, places * sizeof *layer->places);
+    else
+        fill_places(layer);
+    return layer;
+}
+
+/** Puts what still counts of a newer layer into @p layer. */
+static lx_status put_newer(lx__layer *layer, const lx__layer_use *newer, uint64_t rows,
+                           lx_error *error)
+{
+    lx__set sets[LX__PUT_MAX];
+    lx_status status = LX_OK;
+    const lx__layer *from = newer->layer;
+    for (size_t i = 0; status == LX_OK && i < from->count;) {
+        size_t count = 0;
+        for (; i < from->count && count < LX__PUT_MAX; i++)
+            if (lx__layer_counts(newer, rows, from->list[i].index))
+                sets[count++] = copy_set(&from->list[i]);
+        status = lx__layer_put_many(layer, sets, count, error);
+    }
+    return status;
+}
+
+/** Whether the newer layers, which have @p count sets, are merged with the one before them. */
+static bool worth_merging(const lx__sets *sets, size_t depth, size_t count)
+{
+    size_t older = sets->uses[depth - 1].layer->count;
+    return older <= SMALL || older / MERGE_PART <= count || depth == LX__LAYERS_MAX;
+}
+
+/** Notes what new frames drop of the layers, and lets go of those of which nothing is left. */
+static void limit(lx__sets *sets, uint64_t length, uint64_t rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sets->depth; i++) {
+        lx__layer_use *use = &sets->uses[i];
+        if (length < use->length)
+            use->length = length;
+        if (is_dropped(use, rows))
+            lx__layer_unref(use->layer);
+        else
+            sets->uses[kept++] = *use;
+    }
+    sets->depth = kept;
+    sets->rows = rows;
+}
+
+/** The layers of @p sets from @p depth on and the newest, @p layer, in one, which takes its
+ * place. */
+static lx_status merge(const lx__sets *sets, size_t depth, size_t count, lx__layer **layer,
+                       start *from, lx_error *error)
+{
+    const lx__layer_use *oldest = &sets->uses[depth];
+    const lx__layer_use newest = {.layer = *layer, .length = UINT64_MAX, .rows = sets->rows};
+    lx__layer *merged = copy_layer(oldest, sets->rows, count - oldest->layer->count);
+    if (merged == NULL)
+        return lx__fail_memory(error, "entries of the log");
+    if (merged->count == oldest->layer->count)
+        *from = (start){oldest->layer, merged->count};
+    lx_status status = LX_OK;
+    for (size_t i = depth + 1; status == LX_OK && i < sets->depth; i++)
+        status = put_newer(merged, &sets->uses[i], sets->rows, error);
+    if (status == LX_OK)
+        status = put_newer(merged, &newest, sets->rows, error);
+    if (status != LX_OK) {
+        lx__layer_unref(merged);
+        return status;
+    }
+    lx__layer_unref(*layer);
+    *layer = merged;
+    return LX_OK;
+}
+
+/** Merges with @p layer the newest layers of @p sets that are worth it, and makes its filter. */
+static lx_status take_in(const lx__sets *sets, lx__layer **layer, size_t *depth, lx_error *error)
+{
+    start from = {NULL, 0};
+    lx_status status = LX_OK;
+    size_t count = (*layer)->count; /* no key is twice in a layer, but perhaps in several */
+    for (size_t i = 0; i < count; i++)
+        atomic_init(&(*layer)->list[i].note, 0); /* the frames do not matter any more */
+    for (*depth = sets->depth; *depth != 0 && worth_merging(sets, *depth, count); --*depth)
+        count += sets->uses[*depth - 1].layer->count;
+    if (*depth != sets->depth)
+        status = merge(sets, *depth, count, layer, &from, error);
+    return status == LX_OK ? finish(*layer, &from, error) : status;
+}
+
+lx_status lx__sets_add(lx__sets *sets, lx__layer *layer, uint64_t length, uint64_t rows,
+                       lx_error *error)
+{
+    lx__sets next;
+    size_t depth;
+    lx__sets_copy(&next, sets);
+    limit(&next, length, rows);
+    if (layer != NULL && layer->count != 0) {
+        lx_status status = take_in(&next, &layer, &depth, error);
+        if (status != LX_OK) {
+            lx__layer_unref(layer);
+            lx__sets_free(&next);
+            return status;
+        }
+        while (next.depth > depth)
+            lx__layer_unref(next.uses[--next.depth].layer);
+        next.uses[next.depth++] = (lx__layer_use){.filter = layer->filter,
+                                                  .filter_mask = layer->filter_mask,
+                                                  .layer = layer,
+                                                  .length = UINT64_MAX,
+                                                  .rows = rows};
+    } else {
+        lx__layer_unref(layer);
+    }
+    lx__sets_free(sets);
+    *sets = next;
+    return LX_OK;
+}
+
+void lx__sets_copy(lx__sets *copy, const lx__sets *sets)
+{
+    *copy = *sets;
+    for (size_t i = 0; i < sets->depth; i++)
+        atomic_fetch_add_explicit(&sets->uses[i].layer->references, 1, memory_order_relaxed);
+}
+
+void lx__sets_free(lx__sets *sets)
+{
+    while (sets->depth != 0)
+        lx__layer_unref(sets->uses[--sets->depth].layer);
+    *sets = (lx__sets){0};
+}
+
+uint64_t lx__sets_seed(lx__sets *sets)
+{
+    if (sets->seed == 0 &&
+        getrandom(&sets->seed, sizeof sets->seed, GRND_NONBLOCK) != sizeof sets->seed)
+        sets->seed = (uintptr_t)sets; /* early in a boot: an address will do */
+    return sets->seed;
+}
+
+static lx_status count_one(void *user, const lx__set *set, lx_error *error)
+{
+    (void)set, (void)error;
+    ++*(size_t *)user;
+    return LX_OK;
+}
+
+size_t lx__sets_count(const lx__sets *sets)
+{
+    size_t count = 0;
+    (void)lx__sets_each(sets, count_one, &count, NULL);
+    return count;
+}
+
+size_t lx__sets_most(const lx__sets *sets, uint64_t below)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sets->depth; i++) {
+        const lx__layer *layer = sets->uses[i].layer;
+        for (size_t k = 0; k < layer->count; k++)
+            count += layer->list[k].index < below;
+    }
+    return count;
+}
+
+/** Whether a set of layer @p depth is live. Of the newest layer each is that no frame dropped. */
+static bool is_live(const lx__sets *sets, size_t depth, const lx__set *set)
+{
+    if (!lx__layer_counts(&sets->uses[depth], sets->rows, set->index))
+        return false;
+    if (depth + 1 == sets->depth)
+        return true;
+    uint64_t mark = lx__sets_mark(sets->seed, set->field, set->index);
+    for (size_t i = depth + 1; i < sets->depth; i++)
+        if (lx__layer_may_have(&sets->uses[i], mark) &&
+            lx__layer_find(sets->uses[i].layer, set->field, set->index) != NULL)
+            return false;
+    return true;
+}
+
+lx_status lx__sets_each(const lx__sets *sets, lx__set_visit *visit, void *user, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < sets->depth; i++) {
+        const lx__layer *layer = sets->uses[i].layer;
+        for (size_t k = 0; status == LX_OK && k < layer->count; k++)
+            if (is_live(sets, i, &layer->list[k]))
+                status = visit(user, &layer->list[k], error);
+    }
+    return status;
+}
+
+/* ---- finding many */
+
+void lx__sets_mark_many(const lx__sets *sets, uint32_t field, const uint64_t *indices,
+                        size_t count, uint64_t *marks)
+{
+    if (sets->depth == 0)
+        return;
+    for (size_t k = 0; k < count; k++)
+        marks[k] = lx__sets_mark(sets->seed, field, indices[k]);
+    for (size_t i = 0; i < sets->depth; i++) {
+        const uint64_t *filter = sets->uses[i].filter, mask = sets->uses[i].filter_mask;
+        for (size_t k = 0; k < count; k++)
+            __builtin_prefetch(&filter[lx__sets_word(marks[k], mask)]);
+    }
+}
+
+static uint64_t screen_layer(const lx__layer_use *use, size_t count, const uint64_t *marks)
+{
+    const uint64_t *filter = use->filter, mask = use->filter_mask;
+    uint64_t may = 0;
+    for (size_t k = 0; k < count; k++) {
+        /* Bit by bit, since shifts of a constant are dear: nearly always the first is not set. */
+        uint64_t mark = marks[k], word = filter[lx__sets_word(mark, mask)];
+        if ((word >> lx__sets_first_bit(mark) & 1) != 0 &&
+            (word >> lx__sets_second_bit(mark) & 1) != 0)
+            may |= 1ull << k;
+    }
+    return may;
+}
+
+uint64_t lx__sets_screen(const lx__sets *sets, uint32_t field, const uint64_t *indices,
+                         size_t count, const uint64_t *marks)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < sets->depth; i++) {
+        const lx__layer *layer = sets->uses[i].layer;
+        uint64_t may = screen_layer(&sets->uses[i], count, marks);
+        all |= may;
+        for (; may != 0; may &= may - 1) {
+            uint64_t hash = lx__sets_hash(sets->seed, field, indices[__builtin_ctzll(may)]);
+            __builtin_prefetch(&layer->places[hash >> 16 & layer->place_mask]);
+        }
+    }
+    return all;
+}
+
+void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *indices,
+                       uint64_t may)
+{
+    for (; may != 0; may &= may - 1) {
+        uint64_t index = indices[__builtin_ctzll(may)];
+        uint64_t mark = lx__sets_mark(sets->seed, field, index);
+        uint64_t hash = lx__sets_hash(sets->seed, field, index);
+        for (size_t i = 0; i < sets->depth; i++) {
+            const lx__layer *layer = sets->uses[i].layer;
+            uint32_t place = layer->places[hash >> 16 & layer->place_mask];
+            if (place != 0 && lx__layer_may_have(&sets->uses[i], mark))
+                __builtin_prefetch(&layer->list[place - 1]);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief A committed state together with the mapped files that it needs: what readers pin.
+ */
+#ifndef LX_ZRECORD_SNAPSHOT_H
+#define LX_ZRECORD_SNAPSHOT_H
+
+#include "base/bytes.h"
+#include "zrecord/store/state.h"
+#include "zrecord/store/store.h"
+
+/** A field as the hot path needs it. */
+typedef struct lx__column {
+    const uint8_t *offsets; /**< Rows of the tables; NULL if the snapshot has none. */
+    const uint8_t *checks;
+    lx__table *table; /**< NULL if the snapshot has no rows. */
+    const lx__entry_rules *rules;
+} lx__column;
+
+/** Read-only once made, but for the chunks that are mapped when they are first touched. */
+typedef struct lx__snapshot {
+    atomic_size_t references;
+    lx__store *store;
+    lx__state state;
+    /** @name Shared with the snapshots before and after, as far as they are the same */
+    /** @{ */
+    lx__column *columns; /**< One a field. */
+    /** Position in state.chunks of chunk first_chunk + i, LX__NO_CHUNK if there is none; NULL if
+     * ids are too far apart, and have to be searched for. */
+    uint32_t *chunk_positions;
+    _Atomic(const uint8_t *) *chunk_data; /**< Beside state.chunks; NULL: not touched yet. */
+    /** @} */
+    uint32_t first_chunk;
+    uint32_t chunk_span;
+    uint8_t *memory; /**< Of a view that has values of its own; then nothing else is set. */
+    size_t memory_size;
+} lx__snapshot;
+
+#define LX__NO_CHUNK UINT32_MAX
+
+/** A value where it lies. */
+typedef struct lx__value_place {
+    const uint8_t *data; /**< Stored bytes; NULL: missing. */
+    uint32_t physical;
+    uint32_t logical;
+    const lx__set *set; /**< That has the entry; NULL if it is the table's, or nobody's. */
+} lx__value_place;
+
+/** Makes a snapshot of @p state, which it takes over, on success and on failure. */
+lx_status lx__snapshot_new(lx__store *store, lx__state *state, lx__snapshot **snapshot,
+                           lx_error *error);
+
+/** As lx__snapshot_new(), for a state that follows that of @p before, a snapshot of the same store:
+ * what is the same in both is shared. */
+lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__snapshot **snapshot,
+                            lx_error *error);
+
+/** Makes one that has @p size bytes, and nothing to read: a view of values that were copied. */
+lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,
+                                  lx_error *error);
+
+lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot);
+void lx__snapshot_unref(lx__snapshot *snapshot);
+
+/**
+ * Finds and checks the entry of a record, which must be below the length, and where its bytes lie.
+ * Nothing of the payload is touched.
+ */
+lx_status lx__snapshot_locate(lx__snapshot *snapshot, size_t field, uint64_t index,
+                              lx__entry *entry, lx__value_place *place, lx_error *error);
+
+/** Checks the CRC of a value as the store's verify says; compressed ones always. */
+lx_status lx__snapshot_verify(lx__snapshot *snapshot, size_t field, uint64_t index,
+                              const lx__entry *entry, const lx__value_place *place,
+                              lx_error *error);
+
+/** Checks the CRC whatever the store's verify says. */
+lx_status lx__snapshot_verify_now(lx__snapshot *snapshot, size_t field, uint64_t index,
+                                  const lx__entry *entry, const lx__value_place *place,
+                                  lx_error *error);
+
+/** Notes where a failure about this record lies. */
+void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                        const lx__entry *entry, lx_error *error);
+
+/** Finds the chunk of an entry of stored bytes, which must reach no further than it.
+ * @p position is that in the state's list. */
+lx_status lx__snapshot_find_stored(const lx__snapshot *snapshot, const lx__entry *entry,
+                                   uint32_t *position, lx_error *error);
+
+/** Base address of the committed bytes of chunk @p position, mapped at its first touch. */
+lx_status lx__snapshot_chunk(lx__snapshot *snapshot, size_t position, const uint8_t **data,
+                             lx_error *error);
+
+/** Position of chunk @p id in the state's list; LX__NO_CHUNK if there is none. */
+static inline uint32_t lx__snapshot_find_chunk(const lx__snapshot *snapshot, uint32_t id)
+{
+    if (snapshot->chunk_positions != NULL) {
+        uint32_t at = id - snapshot->first_chunk; /* wraps for smaller ids, beyond any span */
+        return at < snapshot->chunk_span ? snapshot->chunk_positions[at] : LX__NO_CHUNK;
+    }
+    const lx__chunk_item *item = lx__state_find_chunk(&snapshot->state, id);
+    return item != NULL ? (uint32_t)(item - snapshot->state.chunks) : LX__NO_CHUNK;
+}
+
+#endif

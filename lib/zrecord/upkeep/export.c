@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes records out of a dataset: an array to an .npy file, bytes to a file each. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/reader/dataset.h"
+#include "zrecord/reader/fetch.h"
+#include "zrecord/reader/gather.h"
+
+/* Bytes that are gathered and written at once. */
+#define BLOCK ((uint64_t)4 << 20)
+/* Of .npy, version 1.0 (numpy.lib.format): the magic string, the version, the length of the rest of
+ * the header, all of which is a multiple of this. */
+#define MAGIC "\x93NUMPY\x01\x00"
+#define MAGIC_SIZE 8
+#define PREFIX_SIZE (MAGIC_SIZE + 2)
+#define HEADER_ALIGN 64
+
+/* ---- .npy */
+
+static char type_letter(lx_dtype dtype)
+{
+    switch (dtype) {
+    case LX_BOOL:
+        return 'b';
+    case LX_INT8:
+    case LX_INT16:
+    case LX_INT32:
+    case LX_INT64:
+        return 'i';
+    case LX_FLOAT16:
+    case LX_FLOAT32:
+    case LX_FLOAT64:
+        return 'f';
+    case LX_COMPLEX64:
+    case LX_COMPLEX128:
+        return 'c';
+    default:
+        return 'u';
+    }
+}
+
+size_t lx_npy_header(const lx_field *field, uint64_t length, char header[LX_NPY_HEADER_MAX])
+{
+    char *text = header + PREFIX_SIZE;
+    size_t room = LX_NPY_HEADER_MAX - PREFIX_SIZE, used = 0, item = lx_dtype_get_size(field->dtype);
+    used += (size_t)snprintf(text, room, "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (",
+                             item == 1 ? '|' : '<', type_letter(field->dtype), item);
+    used += (size_t)snprintf(text + used, room - used, "%" PRIu64 ",", length);
+    for (size_t i = 0; i < field->ndim; i++)
+        used += (size_t)snprintf(text + used, room - used, " %" PRIu64 "%s", field->shape[i],
+                                 i + 1 < field->ndim ? "," : "");
+    used += (size_t)snprintf(text + used, room - used, "), }");
+    size_t size = (PREFIX_SIZE + used + HEADER_ALIGN) / HEADER_ALIGN * HEADER_ALIGN;
+    memcpy(header, MAGIC, MAGIC_SIZE);
+    header[MAGIC_SIZE] = (char)((size - PREFIX_SIZE) & 0xff);
+    header[MAGIC_SIZE + 1] = (char)((size - PREFIX_SIZE) >> 8);
+    memset(text + used, ' ', size - PREFIX_SIZE - used);
+    header[size - 1] = '\n';
+    return size;
+}
+
+/* ---- what both have in common */
+
+/** Memory that grows. */
+typedef struct memory {
+    uint8_t *data;
+    size_t size;
+} memory;
+
+typedef struct exporting {
+    lx__snapshot *from;
+    lx__damages *damages;
+    size_t field;
+    const uint64_t *indices; /* NULL: all, in order */
+    uint64_t count;
+    lx_progress_function progress;
+    void *user;
+    uint64_t *block; /* indices of the records at hand */
+    uint64_t block_records;
+    lx_export result;
+    lx__fetch fetch; /* for entries alone */
+} exporting;
+
+/** Pins a state of the dataset, and looks whether it has all records. */
+static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records, lx_error *error)
+{
+    lx_status status = lx__dataset_pin_newest(dataset, &e->from, error);
+    if (status != LX_OK)
+        return status;
+    e->damages = dataset->damages;
+    e->fetch.snapshot = e->from;
+    if (e->indices == NULL)
+        e->count = e->from->state.length;
+    for (uint64_t i = 0; e->indices != NULL && i < e->count; i++)
+        if (e->indices[i] >= e->from->state.length)
+            return lx__fail_index(e->from, e->field, e->indices[i], error);
+    e->result.first_missing = LX_NONE;
+    e->block_records = block_records;
+    e->block = lx__alloc_array((size_t)block_records, sizeof *e->block);
+    return e->block != NULL ? LX_OK : lx__fail_memory(error, "records to be written");
+}
+
+/** The indices of the next records, from @p done on; how many there are. */
+static size_t next_block(const exporting *e, uint64_t done)
+{
+    uint64_t left = e->count - done;
+    size_t count = (size_t)(left < e->block_records ? left : e->block_records);
+    for (size_t i = 0; i < count; i++)
+        e->block[i] = e->indices != NULL ? e->indices[done + i] : done + i;
+    return count;
+}
+
+static void note_missing(exporting *e, uint64_t index)
+{
+    if (e->result.missing++ == 0)
+        e->result.first_missing = index;
+}
+
+static lx_status advance(exporting *e, size_t count, uint64_t bytes)
+{
+    e->result.records += count;
+    e->result.bytes += bytes;
+    return e->progress != NULL ? e->progress(e->result.records, e->count, e->user) : LX_OK;
+}
+
+static lx_status finish(exporting *e, lx_status status, lx_export *result)
+{
+    lx__free(e->block);
+    lx__fetch_end(&e->fetch);
+    lx__snapshot_unref(e->from);
+    if (status == LX_OK && result != NULL)
+        *result = e->result;
+    return status;
+}
+
+/* ---- an array */
+
+static lx_status write_block(exporting *e, const lx__file *file, size_t count, uint8_t *data,
+                             uint64_t at, lx_error *error)
+{
+    uint64_t size = e->from->columns[e->field].rules->size;
+    lx_status status =
+        lx__gather_dense(e->from, e->damages, e->field, e->block, count, data, (size_t)size, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        lx__entry entry;
+        const lx__set *set;
+        status = lx__fetch_entry(&e->fetch, e->field, e->block[i], &entry, &set, NULL);
+        /* What could not be read was zeros because that was asked for, and is counted as damage. */
+        if (status == LX_OK && lx__entry_is_missing(&entry))
+            note_missing(e, e->block[i]);
+        status = LX_OK;
+    }
+    if (status == LX_OK)
+        status = lx__file_write(file, data, (size_t)(count * size), at, error);
+    return status == LX_OK ? advance(e, count, count * size) : status;
+}
+
+static lx_status write_array(exporting *e, const lx_field *field, const lx__file *file,
+                             lx_error *error)
+{
+    char header[LX_NPY_HEADER_MAX];
+    size_t size = lx_npy_header(field, e->count, header), count;
+    uint8_t *data = lx__alloc((size_t)(e->block_records * field->size) + 1);
+    if (data == NULL)
+        return lx__fail_memory(error, "records to be written");
+    lx_status status = lx__file_write(file, header, size, 0, error);
+    for (uint64_t done = 0; status == LX_OK && done < e->count; done += count) {
+        count = next_block(e, done);
+        status = write_block(e, file, count, data, size + done * field->size, error);
+    }
+    lx__free(data);
+    return status;
+}
+
+/** What stands in the place of the file is no damage of the dataset. */
+static lx_status open_array(lx__file *file, const char *path, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__file_open(file, LX__HERE, path, O_RDWR | O_CREAT | O_TRUNC, &why);
+    if (status == LX_ERR_CORRUPT)
+        why.status = status = LX_ERR_EXISTS;
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                uint64_t count, const char *path, lx_progress_function progress,
+                                void *user, lx_export *result, lx_error *error)
+{
+    lx__file file = LX__FILE_CLOSED;
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status == LX_OK && path == NULL)
+        status = lx__fail_null(error, "path");
+    if (status != LX_OK)
+        return status;
+    const lx_field *shown = lx_schema_get_field(dataset->schema, field);
+    if (shown->size == LX_NONE)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "field '%s' has records of varying length, which make no array",
+                        shown->name);
+    exporting e = {.field = field,
+                   .indices = indices,
+                   .count = count,
+                   .progress = progress,
+                   .user = user};
+    status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
+    if (status == LX_OK)
+        status = open_array(&file, path, error);
+    if (status == LX_OK) {
+        status = write_array(&e, shown, &file, error);
+        lx__file_close(&file);
+        if (status != LX_OK)
+            (void)lx__file_remove(LX__HERE, path, NULL);
+    }
+    return finish(&e, status, result);
+}
+
+/* ---- a file each */
+
+static lx_status write_file(exporting *e, const lx__file *directory, const char *suffix,
+                            uint64_t index, memory *buffer, lx_error *error)
+{
+    char name[64 + LX_SUFFIX_MAX];
+    uint8_t present;
+    uint64_t offsets[2];
+    lx__file file;
+    lx_status status = lx__measure(e->from, e->damages, e->field, &index, 1, offsets, &present,
+                                   error);
+    if (status == LX_OK && !present) {
+        note_missing(e, index);
+        return advance(e, 1, 0);
+    }
+    if (status == LX_OK && !lx__reserve(&buffer->data, &buffer->size, (size_t)offsets[1] + 1))
+        return lx__fail_memory(error, "a record");
+    if (status == LX_OK)
+        status = lx__gather_bytes(e->from, e->damages, e->field, &index, 1, buffer->data, offsets,
+                                  error);
+    snprintf(name, sizeof name, "%08" PRIu64 "%s", index, suffix);
+    if (status == LX_OK)
+        status = lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_EXCL, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_write(&file, buffer->data, (size_t)offsets[1], 0, error);
+    lx__file_close(&file);
+    return status == LX_OK ? advance(e, 1, offsets[1]) : status;
+}
+
+static lx_status check_suffix(const char *suffix, lx_error *error)
+{
+    if (strlen(suffix) <= LX_SUFFIX_MAX && strchr(suffix, '/') == NULL)
+        return LX_OK;
+    return lx__fail(error, LX_ERR_ARGUMENT, "suffix: it has a '/', or more than %d characters",
+                    LX_SUFFIX_MAX);
+}
+
+/** Makes the directory, or takes one that is there. */
+static lx_status make_directory(const char *path, lx__file *directory, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__directory_make(LX__HERE, path, &why);
+    if (status == LX_OK || status == LX_ERR_EXISTS)
+        return lx__directory_open(directory, LX__HERE, path, error);
+    lx__error_pass(error, &why);
+    return status;
+}
+
+lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                  uint64_t count, const char *path, const char *suffix,
+                                  lx_progress_function progress, void *user, lx_export *result,
+                                  lx_error *error)
+{
+    lx__file directory;
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status == LX_OK && path == NULL)
+        status = lx__fail_null(error, "path");
+    if (status == LX_OK && suffix != NULL)
+        status = check_suffix(suffix, error);
+    if (status != LX_OK)
+        return status;
+    exporting e = {.field = field,
+                   .indices = indices,
+                   .count = count,
+                   .progress = progress,
+                   .user = user};
+    status = begin(&e, dataset, 1, error);
+    if (status == LX_OK)
+        status = make_directory(path, &directory, error);
+    if (status == LX_OK) {
+        memory buffer = {0};
+        for (uint64_t done = 0; status == LX_OK && done < e.count; done++) {
+            (void)next_block(&e, done);
+            status = write_file(&e, &directory, suffix != NULL ? suffix : "", e.block[0], &buffer,
+                                error);
+        }
+        lx__free(buffer.data);
+        lx__file_close(&directory);
+    }
+    return finish(&e, status, result);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Removing a dataset: its own files alone, meta.json after all that it names. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "zrecord/format/names.h"
+#include "zrecord/store/create.h"
+#include "zrecord/writer/leftover.h"
+
+typedef struct removal {
+    lx__file directory, chunks, lock;
+    lx__meta meta;
+} removal;
+
+/** Keeps out writers, and readers of all generations so far. */
+static lx_status lock_all(removal *self, lx_error *error)
+{
+    lx_status status = lx__writer_lock(&self->directory, &self->lock, error);
+    /* A writer may have switched since, and readers gone on to its generation. */
+    if (status == LX_OK) {
+        lx__meta_free(&self->meta);
+        status = lx__meta_load(&self->meta, &self->directory, error);
+    }
+    if (status != LX_OK)
+        return status;
+    lx_error why = LX_ERROR_INIT;
+    status = lx__file_lock(&self->lock, true, LX__LOCK_READERS, self->meta.generation + 1, &why);
+    if (status != LX_ERR_BUSY) {
+        if (status != LX_OK)
+            lx__error_pass(error, &why);
+        return status;
+    }
+    status = lx__fail(error, LX_ERR_BUSY,
+                      "the dataset is being read, here or by another process: close it first");
+    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Names of files that go before meta.json, also those of fields that are no more; those of tables
+ * and dictionaries tell their stem. */
+static bool is_named_so(const char *name, char stem[LX__NAME_SIZE], uint64_t *number)
+{
+    stem[0] = '\0';
+    *number = 0;
+    return strcmp(name, LX__META_NEW_NAME) == 0 || lx__name_split_table(name, stem, number) ||
+           lx__name_split_dict(name, stem) || lx__name_is_log(name, number);
+}
+
+static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_EXISTS,
+                                "nothing is removed: '%.100s' is no part of the dataset, put it "
+                                "elsewhere first",
+                                name);
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status check_chunk(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    uint64_t id;
+    return lx__name_is_chunk(name, &id) ? LX_OK : fail_foreign(&self->chunks, name, error);
+}
+
+static lx_status check_file(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    uint64_t number;
+    char stem[LX__NAME_SIZE];
+    bool ours = strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
+                (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1);
+    lx_status status = LX_OK;
+    if (!ours && is_named_so(name, stem, &number)) {
+        ours = stem[0] == '\0';
+        if (!ours)
+            status =
+                lx__file_is_ours(&self->directory, &self->meta, name, stem, &ours, error);
+    }
+    return status == LX_OK && !ours ? fail_foreign(&self->directory, name, error) : status;
+}
+
+static lx_status remove_chunk(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    return lx__file_remove(&self->chunks, name, error);
+}
+
+/** All names have been looked at before. */
+static lx_status remove_file(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    uint64_t number;
+    char stem[LX__NAME_SIZE];
+    return is_named_so(name, stem, &number) ? lx__file_remove(&self->directory, name, error)
+                                            : LX_OK;
+}
+
+/** Refuses a directory with anything else in it. */
+static lx_status look_through(removal *self, lx_error *error)
+{
+    /* An interrupted removal may have taken the directory of chunks already; what is no directory
+     * is found by its name. */
+    lx_error why = LX_ERROR_INIT;
+    lx_status status =
+        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, &why);
+    if (status == LX_ERR_IO || status == LX_ERR_NOMEM)
+        lx__error_pass(error, &why);
+    else
+        status = status == LX_OK ? lx__directory_each(&self->chunks, check_chunk, self, error)
+                                 : LX_OK;
+    return status == LX_OK ? lx__directory_each(&self->directory, check_file, self, error)
+                           : status;
+}
+
+/** Until meta.json goes, the next try can do the rest; so it must be the last on disk, too. */
+static lx_status remove_all(removal *self, const char *path, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (self->chunks.fd != -1) {
+        status = lx__directory_each(&self->chunks, remove_chunk, self, error);
+        if (status == LX_OK)
+            status = lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, error);
+    }
+    if (status == LX_OK)
+        status = lx__directory_each(&self->directory, remove_file, self, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&self->directory, error);
+    if (status == LX_OK)
+        status = lx__file_remove(&self->directory, LX__META_NAME, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&self->directory, error);
+    if (status == LX_OK)
+        status = lx__file_remove(&self->directory, LX__LOCK_NAME, error);
+    return status == LX_OK ? lx__directory_remove(LX__HERE, path, error) : status;
+}
+
+lx_status lx_dataset_remove(const char *path, lx_error *error)
+{
+    if (path == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path is NULL");
+    removal self = {LX__FILE_CLOSED, LX__FILE_CLOSED, LX__FILE_CLOSED, {0}};
+    lx_status status = lx__directory_open(&self.directory, LX__HERE, path, error);
+    if (status == LX_OK)
+        status = lx__meta_load(&self.meta, &self.directory, error);
+    if (status == LX_OK)
+        status = lock_all(&self, error);
+    if (status == LX_OK)
+        status = look_through(&self, error);
+    /* The directory itself, where the path is a link to it or ends in a dot. */
+    char *real = status == LX_OK ? realpath(path, NULL) : NULL;
+    if (status == LX_OK && real == NULL)
+        status = lx__fail_errno(error, errno, path, "cannot look at");
+    if (status == LX_OK)
+        status = remove_all(&self, real, error);
+    free(real);
+    lx__meta_free(&self.meta);
+    lx__file_close(&self.chunks);
+    lx__file_close(&self.directory);
+    lx__file_close(&self.lock);
+    return status;
+}

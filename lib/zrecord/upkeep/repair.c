@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* Repairing: what can be rescued goes into a new generation, and the rest is put aside. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/format/names.h"
+#include "zrecord/reader/dataset.h"
+#include "zrecord/upkeep/rebuild.h"
+#include "zrecord/upkeep/verify-job.h"
+
+/* Records between two calls of the progress function. */
+#define STEP 4096
+
+typedef struct repair {
+    const char *path;
+    lx_repair mode;
+    lx_finding_function found;
+    lx_progress_function progress;
+    void *user;
+    lx_repair_result result;
+    lx_error first; /**< The first damage. */
+    bool remedied;  /**< Something can be done about one at least. */
+    lx__rescue rescue;
+    lx__rebuild rebuild; /**< Unless @ref mode is REPORT. */
+    lx__aside aside;
+} repair;
+
+static bool applies(const repair *self)
+{
+    return self->mode != LX_REPAIR_REPORT;
+}
+
+/* ---- findings */
+
+static lx_status put_aside(repair *self, const lx_error *damage, lx_remedy remedy,
+                           const lx__entry *entry, lx_error *error)
+{
+    static const char *const words[] = {"none", "missing", "delete", "forget"};
+    const lx__rescue *rescue = &self->rescue;
+    size_t stored = entry != NULL ? rescue->stored : 0;
+    lx_status status =
+        lx__aside_make(&self->aside, &rescue->directory, &rescue->meta, error);
+    if (status == LX_OK)
+        status = lx__aside_add(&self->aside, damage, words[remedy], entry, rescue->payload, stored,
+                               error);
+    if (status == LX_OK)
+        self->result.kept_bytes += stored;
+    return status;
+}
+
+/** Takes a damage, of a value if @p entry is there. */
+static lx_status take(repair *self, const lx_error *damage, lx_remedy remedy,
+                      const lx__entry *entry, lx_error *error)
+{
+    lx_status status = LX_OK;
+    lx_finding finding = {.remedy = remedy, .damage = *damage};
+    if (damage->status != LX_ERR_EXISTS) {
+        self->result.damages++;
+        self->result.missing += remedy == LX_REMEDY_MISSING;
+        self->remedied = self->remedied || remedy != LX_REMEDY_NONE;
+        lx__error_pass(&self->first, damage);
+        if (applies(self))
+            status = put_aside(self, damage, remedy, entry, error);
+    } else {
+        self->result.foreign++;
+    }
+    if (status == LX_OK && self->found != NULL)
+        status = self->found(&finding, self->user);
+    return status;
+}
+
+/* ---- looking at files */
+
+static lx_status look_at_tables(repair *self, lx_error *error)
+{
+    const lx__rescue *rescue = &self->rescue;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < rescue->meta.schema->count; i++) {
+        const lx__rescue_column *column = &rescue->columns[i];
+        if (column->rows < rescue->state.rows)
+            status = take(self, &column->failure, LX_REMEDY_FORGET, NULL, error);
+    }
+    return status;
+}
+
+static lx_status look_at_chunks(repair *self, lx_error *error)
+{
+    const lx__rescue *rescue = &self->rescue;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < rescue->state.chunk_count; i++) {
+        const lx__chunk_item *chunk = &rescue->state.chunks[i];
+        lx_error damage = LX_ERROR_INIT;
+        uint64_t bytes;
+        status = lx__rescue_chunk_bytes(rescue, chunk, &bytes, &damage, error);
+        if (status == LX_OK && bytes < chunk->bytes)
+            status = take(self, &damage, LX_REMEDY_FORGET, NULL, error);
+    }
+    return status;
+}
+
+/** Dictionaries, of which no more is known than that they are wrong; and of a sealed dataset all
+ * that a seal says. Only of one that can be opened. */
+static lx_status look_at_seal(repair *self, lx_error *error)
+{
+    lx_dataset *dataset;
+    lx_error damage = LX_ERROR_INIT;
+    lx_status status = lx_dataset_open(self->path, NULL, &dataset, &damage);
+    if (status == LX_ERR_CORRUPT) /* if it is not known yet why, the seal is what is wrong */
+        return self->result.damages == 0 ? take(self, &damage, LX_REMEDY_FORGET, NULL, error)
+                                         : LX_OK;
+    if (status != LX_OK) {
+        lx__error_pass(error, &damage);
+        return status;
+    }
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    size_t count = lx__verify_files(snapshot), fields = snapshot->store->meta.schema->count;
+    lx__verify_job job = {.checker = {.snapshot = snapshot}};
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        job.file = i;
+        status = lx__verify_run(&job);
+        if (status != LX_OK)
+            lx__error_pass(error, &job.failure);
+        else if (job.found_count != 0)
+            status = take(self, &job.found[0].error,
+                          i < fields ? LX_REMEDY_NONE : LX_REMEDY_FORGET, NULL, error);
+    }
+    lx__free(job.found);
+    lx__snapshot_unref(snapshot);
+    lx_dataset_close(dataset);
+    return status;
+}
+
+/* ---- files that are no part of it */
+
+static lx_status take_file(repair *self, const lx__file *directory, const char *name,
+                           const char *what, lx_error *error)
+{
+    lx_error about = LX_ERROR_INIT;
+    char path[sizeof about.path];
+    snprintf(path, sizeof path, "%.300s/%.160s", directory->path, name);
+    lx__fail(&about, LX_ERR_EXISTS, "%s", what);
+    lx__error_locate(&about, path, NULL, LX_NONE, LX_NONE);
+    return take(self, &about, LX_REMEDY_NONE, NULL, error);
+}
+
+static const char leftover[] = "the dataset does not have it any more, or never had it: the next "
+                               "writer removes it when no reader needs it";
+static const char foreign[] = "it is no part of the dataset, or of a field that was dropped";
+
+/** What is to be said of a file; NULL: it is a part of the dataset. */
+static const char *judge(const repair *self, const char *name)
+{
+    const lx__rescue *rescue = &self->rescue;
+    char dict[LX__NAME_SIZE], of[LX__NAME_SIZE];
+    uint64_t number;
+    if (strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
+        strcmp(name, LX__CHUNK_DIRECTORY) == 0)
+        return NULL;
+    if (strcmp(name, LX__META_NEW_NAME) == 0)
+        return leftover;
+    if (lx__name_is_log(name, &number))
+        return number == rescue->identity.generation ? NULL : leftover;
+    for (size_t i = 0; i < rescue->meta.schema->count; i++) {
+        const char *stem = lx__schema_field(rescue->meta.schema, i)->stem;
+        if (lx__name_split_table(name, of, &number) && strcmp(of, stem) == 0)
+            return number == rescue->state.table_generation ? NULL : leftover;
+        lx__dict_name(stem, dict);
+        if (strcmp(name, dict) == 0)
+            return NULL;
+    }
+    return foreign;
+}
+
+static lx_status see_file(void *user, const char *name, lx_error *error)
+{
+    repair *self = user;
+    const char *what = judge(self, name);
+    return what != NULL ? take_file(self, &self->rescue.directory, name, what, error) : LX_OK;
+}
+
+static lx_status see_chunk(void *user, const char *name, lx_error *error)
+{
+    repair *self = user;
+    uint64_t id;
+    bool is_chunk = lx__name_is_chunk(name, &id);
+    if (is_chunk && lx__state_find_chunk(&self->rescue.state, (uint32_t)id) != NULL)
+        return LX_OK;
+    return take_file(self, &self->rescue.chunk_directory, name, is_chunk ? leftover : foreign,
+                     error);
+}
+
+static lx_status look_around(repair *self, lx_error *error)
+{
+    const lx__rescue *rescue = &self->rescue;
+    lx_status status = lx__directory_each(&rescue->directory, see_file, self, error);
+    if (status == LX_OK && rescue->chunk_directory.fd != -1)
+        status = lx__directory_each(&rescue->chunk_directory, see_chunk, self, error);
+    return status;
+}
+
+/* ---- looking at values */
+
+static lx_status look_at_value(repair *self, size_t field, uint64_t index, bool *damaged,
+                               lx_error *damage, lx_error *error)
+{
+    lx__entry entry;
+    lx_remedy remedy =
+        self->mode == LX_REPAIR_RECORDS ? LX_REMEDY_DELETE : LX_REMEDY_MISSING;
+    lx_status status = lx__rescue_check(&self->rescue, field, index, &entry, damage);
+    self->result.values++;
+    if (status == LX_OK) {
+        if (applies(self))
+            lx__rebuild_put(&self->rebuild, field, &entry);
+        return LX_OK;
+    }
+    if (status != LX_ERR_CORRUPT) {
+        lx__error_pass(error, damage);
+        return status;
+    }
+    *damaged = true;
+    status = take(self, damage, remedy, &entry, error);
+    lx_error_clear(damage);
+    return status;
+}
+
+static lx_status look_at_record(repair *self, uint64_t index, lx_error *damage, lx_error *error)
+{
+    bool damaged = false;
+    lx_status status = applies(self) ? lx__rebuild_add(&self->rebuild, error) : LX_OK;
+    for (size_t i = 0; status == LX_OK && i < self->rescue.meta.schema->count; i++)
+        status = look_at_value(self, i, index, &damaged, damage, error);
+    self->result.records++;
+    if (status == LX_OK && damaged && self->mode == LX_REPAIR_RECORDS) {
+        lx__rebuild_delete(&self->rebuild);
+        self->result.deleted++;
+    }
+    return status;
+}
+
+static lx_status look_at_records(repair *self, lx_error *error)
+{
+    uint64_t length = self->rescue.state.length;
+    lx_error damage = LX_ERROR_INIT; /* one for all: it is large */
+    lx_status status = LX_OK;
+    for (uint64_t index = 0; status == LX_OK && index < length; index++) {
+        status = look_at_record(self, index, &damage, error);
+        if (status == LX_OK && self->progress != NULL && (index + 1) % STEP == 0)
+            status = self->progress(index + 1, length, self->user);
+    }
+    if (status == LX_OK && self->progress != NULL)
+        status = self->progress(length, length, self->user);
+    return status;
+}
+
+/* ---- doing it */
+
+/** Keeps a file that will not be written to any more: by another name for it, where that can be. */
+static lx_status keep_file(repair *self, const lx__file *directory, const char *name,
+                           lx_error *error)
+{
+    if (linkat(directory->fd, name, self->aside.directory.fd, name, 0) == 0)
+        return LX_OK;
+    return lx__aside_copy(&self->aside, directory, name, error);
+}
+
+static lx_status keep_chunk(void *user, const char *name, lx_error *error)
+{
+    repair *self = user;
+    uint64_t id;
+    if (!lx__name_is_chunk(name, &id) ||
+        lx__state_find_chunk(&self->rescue.state, (uint32_t)id) != NULL)
+        return LX_OK;
+    return keep_file(self, &self->rescue.chunk_directory, name, error);
+}
+
+/** Puts aside what the next writer would remove. meta.json and the log are copied: until the switch
+ * somebody might write to them. */
+static lx_status keep_files(repair *self, lx_error *error)
+{
+    const lx__rescue *rescue = &self->rescue;
+    char name[LX__NAME_SIZE];
+    lx__log_name(rescue->identity.generation, name);
+    lx_status status = lx__aside_copy(&self->aside, &rescue->directory, LX__META_NAME, error);
+    if (status == LX_OK)
+        status = lx__aside_copy(&self->aside, &rescue->directory, name, error);
+    for (size_t i = 0; status == LX_OK && i < rescue->meta.schema->count; i++) {
+        const char *stem = lx__schema_field(rescue->meta.schema, i)->stem;
+        uint32_t generation = rescue->state.table_generation;
+        lx__table_name(stem, LX__OFFSET_KIND, generation, name);
+        status = keep_file(self, &rescue->directory, name, error);
+        lx__table_name(stem, LX__CHECK_KIND, generation, name);
+        if (status == LX_OK)
+            status = keep_file(self, &rescue->directory, name, error);
+    }
+    if (status == LX_OK && rescue->cut && rescue->chunk_directory.fd != -1)
+        status = lx__directory_each(&rescue->chunk_directory, keep_chunk, self, error);
+    return status;
+}
+
+static lx_status apply(repair *self, lx_error *error)
+{
+    lx_status status = lx__rebuild_close_up(&self->rebuild, &self->aside, error);
+    if (status == LX_OK)
+        status = keep_files(self, error);
+    if (status == LX_OK)
+        status = lx__aside_finish(&self->aside, error);
+    if (status == LX_OK)
+        status = lx__rebuild_switch(&self->rebuild, error);
+    self->result.changed = !self->rebuild.made;
+    return status;
+}
+
+static lx_status look_at_all(repair *self, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (self->rescue.cut)
+        status = take(self, &self->rescue.why_cut, LX_REMEDY_FORGET, NULL, error);
+    if (status == LX_OK)
+        status = look_at_tables(self, error);
+    if (status == LX_OK)
+        status = look_at_chunks(self, error);
+    if (status == LX_OK)
+        status = look_at_seal(self, error);
+    if (status == LX_OK)
+        status = look_around(self, error);
+    if (status == LX_OK && applies(self))
+        status = lx__rebuild_begin(&self->rebuild, &self->rescue,
+                                   self->mode == LX_REPAIR_RECORDS, error);
+    return status == LX_OK ? look_at_records(self, error) : status;
+}
+
+static lx_status work(repair *self, lx_error *error)
+{
+    lx_status status = lx__rescue_open(&self->rescue, self->path, applies(self), error);
+    if (status == LX_OK)
+        status = look_at_all(self, error);
+    if (status == LX_OK && applies(self) && self->remedied)
+        status = apply(self, error);
+    if (status == LX_OK && self->result.damages != 0 && !self->result.changed) {
+        lx__error_pass(error, &self->first);
+        status = LX_ERR_CORRUPT;
+    }
+    return status;
+}
+
+lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_function found,
+                            lx_progress_function progress, void *user, lx_repair_result *result,
+                            lx_error *error)
+{
+    if (path == NULL)
+        return lx__fail_null(error, "path");
+    if (mode != LX_REPAIR_REPORT && mode != LX_REPAIR_VALUES && mode != LX_REPAIR_RECORDS)
+        return lx__fail(error, LX_ERR_ARGUMENT, "mode: %d is none of report, values, records",
+                        (int)mode);
+    repair self = {.path = path,
+                   .mode = mode,
+                   .found = found,
+                   .progress = progress,
+                   .user = user,
+                   .first = LX_ERROR_INIT,
+                   .aside = LX__ASIDE_NONE};
+    lx_status status = work(&self, error);
+    lx__rebuild_end(&self.rebuild);
+    if (!self.result.changed)
+        lx__aside_undo(&self.aside);
+    if (self.aside.path != NULL)
+        lx__copy_tail(self.result.aside, sizeof self.result.aside, self.aside.path);
+    lx__aside_close(&self.aside);
+    lx__rescue_close(&self.rescue);
+    if (result != NULL)
+        *result = self.result;
+    return status;
+}

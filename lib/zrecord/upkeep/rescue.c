@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/upkeep/rescue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "zrecord/format/names.h"
+#include "zrecord/store/create.h"
+#include "zrecord/store/intact.h"
+#include "zrecord/store/table.h"
+
+/* How often meta.json may be replaced while its generation is being locked. */
+#define LOCK_TRIES 100
+
+/* ---- meta.json and the lock */
+
+static lx_status read_meta(lx__rescue *rescue, const char *name, lx__meta *meta, lx_error *error)
+{
+    lx__file file;
+    lx_status status = lx__file_open(&file, &rescue->directory, name, O_RDONLY, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__meta_read(meta, &file, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/** Adds what can be done about a meta.json that cannot be read. */
+static void advise(lx__rescue *rescue, lx_error *error)
+{
+    lx__meta next = {0};
+    if (error == NULL)
+        return;
+    bool whole = read_meta(rescue, LX__META_NEW_NAME, &next, NULL) == LX_OK;
+    lx__meta_free(&next);
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used, "; %s",
+             whole ? "meta.json.new beside it is whole and was to take its place: rename it"
+                   : "put the meta.json of a backup of this dataset in its place, or the backup "
+                     "in the place of all");
+}
+
+static lx_status load_meta(lx__rescue *rescue, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx__meta_free(&rescue->meta);
+    lx_status status = read_meta(rescue, LX__META_NAME, &rescue->meta, &why);
+    if (status == LX_ERR_NOT_FOUND)
+        lx__copy_tail(why.message, sizeof why.message, "the directory has no meta.json");
+    if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT)
+        advise(rescue, &why);
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+/** The lock of the generation's readers, so that its files stay. Without a LOCK, and where locks
+ * cannot be had, it is done without. */
+static void lock_generation(lx__rescue *rescue)
+{
+    lx__file_close(&rescue->lock);
+    if (lx__file_open(&rescue->lock, &rescue->directory, LX__LOCK_NAME, O_RDONLY, NULL) == LX_OK)
+        (void)lx__file_lock(&rescue->lock, false, LX__LOCK_READERS + rescue->meta.generation, 1,
+                            NULL);
+}
+
+static lx_status lock_and_load(lx__rescue *rescue, bool writing, lx_error *error)
+{
+    lx_status status = load_meta(rescue, error);
+    if (status == LX_OK && writing) {
+        status = lx__check_local(&rescue->directory, error);
+        if (status == LX_OK)
+            status = lx__writer_lock(&rescue->directory, &rescue->lock, error);
+        return status == LX_OK ? load_meta(rescue, error) : status;
+    }
+    for (int tries = 0; status == LX_OK && tries < LOCK_TRIES; tries++) {
+        uint64_t generation = rescue->meta.generation;
+        lock_generation(rescue);
+        status = load_meta(rescue, error);
+        if (status == LX_OK && rescue->meta.generation == generation)
+            break;
+    }
+    return status;
+}
+
+/* ---- links
+ *
+ * What stands behind a link is not lost, but where no reader looks for it. To repair the dataset
+ * without it would be to throw it away. */
+
+static lx_status refuse_link(const lx__file *directory, const char *name, lx_error *error)
+{
+    char path[sizeof error->path];
+    if (!lx__file_is_link(directory, name))
+        return LX_OK;
+    snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
+    lx_status status =
+        lx__fail(error, LX_ERR_CORRUPT,
+                 "a symbolic link is not followed here: put what it points to in its place");
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status refuse_links(const lx__rescue *rescue, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    const lx__state *state = &rescue->state;
+    const lx_schema *schema = rescue->meta.schema;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && state->rows != 0 && i < 2 * schema->count; i++) {
+        const char *kind = i % 2 == 0 ? LX__OFFSET_KIND : LX__CHECK_KIND;
+        lx__table_name(lx__schema_field(schema, i / 2)->stem, kind, state->table_generation, name);
+        status = refuse_link(&rescue->directory, name, error);
+    }
+    if (status == LX_OK)
+        status = refuse_link(&rescue->directory, LX__CHUNK_DIRECTORY, error);
+    if (rescue->chunk_directory.fd == -1)
+        return status;
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
+        lx__chunk_name(state->chunks[i].id, name);
+        status = refuse_link(&rescue->chunk_directory, name, error);
+    }
+    return status;
+}
+
+/* ---- the log */
+
+/** Whether the frames up to @p end keep the rules. */
+static lx_status try_to(const lx__rescue *rescue, lx__log_reader *log, uint64_t end,
+                        lx_error *error)
+{
+    lx__state state = {0};
+    lx_status status = lx__state_replay_to(&state, log, rescue->meta.schema, end, error);
+    lx__state_free(&state);
+    return status;
+}
+
+/** The ends of the valid frames up to @p until. */
+static lx_status find_ends(lx__log_reader *log, uint64_t until, uint64_t **ends, size_t *count,
+                           lx_error *error)
+{
+    size_t capacity = 0;
+    lx_status status = LX_OK;
+    for (uint64_t at = 0; status == LX_OK && at < until;) {
+        lx__frame frame;
+        status = lx__log_frame(log, at, &frame, error);
+        uint64_t *list = lx__grow_array(*ends, *count, &capacity, sizeof *list);
+        if (status == LX_OK && list == NULL)
+            status = lx__fail_memory(error, "a log");
+        if (list != NULL)
+            *ends = list;
+        if (status != LX_OK)
+            break;
+        at += frame.bytes;
+        list[(*count)++] = at;
+    }
+    return status;
+}
+
+/** Where the last frame ends, at most at @p end, up to which all keep the rules; those behind the
+ * first one that does not cannot be replayed either. 0: there is none. */
+static lx_status find_obedient(lx__rescue *rescue, lx__log_reader *log, uint64_t *end,
+                               lx_error *error)
+{
+    uint64_t *ends = NULL;
+    size_t count = 0;
+    lx_status status = try_to(rescue, log, *end, &rescue->why_cut);
+    if (status != LX_ERR_CORRUPT)
+        return status;
+    rescue->cut = true;
+    status = find_ends(log, *end, &ends, &count, error);
+    size_t low = 0, high = count; /* frames [0, low) are good, the frame before high is not */
+    while (status == LX_OK && low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        lx_status tried = try_to(rescue, log, ends[middle - 1], NULL);
+        if (tried == LX_OK)
+            low = middle;
+        else if (tried == LX_ERR_CORRUPT)
+            high = middle;
+        else
+            status = lx__fail(error, tried, "the log cannot be replayed");
+    }
+    *end = low != 0 ? ends[low - 1] : 0;
+    lx__free(ends);
+    return status;
+}
+
+/** Frames that were never synced count as far as what they name is there, as for a writer. */
+static lx_status find_intact(lx__rescue *rescue, lx__log_reader *log, uint64_t *end,
+                             lx_error *error)
+{
+    size_t count = rescue->meta.schema->count;
+    uint64_t until = *end;
+    if (rescue->synced.place.offset >= *end)
+        return LX_OK;
+    lx__entry_rules *rules = lx__alloc_array(count, sizeof *rules);
+    if (rules == NULL)
+        return lx__fail_memory(error, "a repair");
+    for (size_t i = 0; i < count; i++)
+        rules[i] = rescue->columns[i].rules;
+    const lx__intact_place place = {.directory = &rescue->directory,
+                                    .chunk_directory = &rescue->chunk_directory,
+                                    .schema = rescue->meta.schema,
+                                    .rules = rules};
+    *end = rescue->synced.place.offset;
+    lx_status status = LX_OK;
+    if (rescue->chunk_directory.fd != -1)
+        status = lx__intact_end(&place, log, &rescue->synced, until, end, error);
+    lx__free(rules);
+    if (status == LX_OK && *end < until && !rescue->cut) {
+        rescue->cut = true;
+        (void)lx__fail(&rescue->why_cut, LX_ERR_CORRUPT,
+                       "what the last commits name was lost before it was synced");
+        lx__error_locate(&rescue->why_cut, log->file.path, NULL, LX_NONE, *end);
+    }
+    return status;
+}
+
+static lx_status replay(lx__rescue *rescue, lx__log_reader *log, lx_error *error)
+{
+    const lx__log_place start = {0};
+    lx__log_scan scan;
+    lx_status status = lx__log_scan_from(log, &start, lx__boot_id(), &scan, &rescue->why_cut);
+    rescue->cut = status == LX_ERR_CORRUPT;
+    if (status != LX_OK && !rescue->cut) {
+        lx__error_pass(error, &rescue->why_cut);
+        return status;
+    }
+    /* Before a synced frame everything was synced, also where the frames between are rotten. */
+    uint64_t end = rescue->cut ? scan.valid.offset : scan.trusted.offset;
+    uint64_t synced = rescue->cut ? scan.valid.offset : scan.synced.offset;
+    status = find_obedient(rescue, log, &end, error);
+    if (status == LX_OK && end == 0) {
+        status = lx__fail(error, LX_ERR_CORRUPT,
+                          "the first frame of the log is damaged, and nothing else tells which "
+                          "records there are: put a backup in the place of the dataset");
+        lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
+    }
+    if (status == LX_OK)
+        status = lx__state_replay_to(&rescue->synced, log, rescue->meta.schema,
+                                     synced < end ? synced : end, error);
+    if (status == LX_OK)
+        status = find_intact(rescue, log, &end, error);
+    if (status == LX_OK)
+        status = lx__state_replay_to(&rescue->state, log, rescue->meta.schema, end, error);
+    return status;
+}
+
+static lx_status open_log(lx__rescue *rescue, lx_error *error)
+{
+    lx__log_reader log;
+    rescue->identity.generation = rescue->meta.generation;
+    memcpy(rescue->identity.uuid, rescue->meta.uuid, sizeof rescue->identity.uuid);
+    lx_status status = lx__log_open(&log, &rescue->directory, &rescue->identity, error);
+    if (status != LX_OK)
+        return status;
+    status = replay(rescue, &log, error);
+    lx__log_close(&log);
+    return status;
+}
+
+/* ---- tables and chunks */
+
+static lx_status prepare_columns(lx__rescue *rescue, lx_error *error)
+{
+    size_t count = rescue->meta.schema->count;
+    rescue->columns = lx__alloc_array(count, sizeof *rescue->columns);
+    if (rescue->columns == NULL)
+        return lx__fail_memory(error, "a repair");
+    for (size_t i = 0; i < count; i++)
+        rescue->columns[i] = (lx__rescue_column){
+            .rules = lx__field_rules(lx__schema_field(rescue->meta.schema, i), rescue->meta.uuid),
+            .offsets = LX__FILE_CLOSED,
+            .checks = LX__FILE_CLOSED,
+            .chunk = LX__FILE_CLOSED,
+            .failure = LX_ERROR_INIT};
+    return LX_OK;
+}
+
+/** Opens a table, and lowers @p rows to those that it has. What is no file has none. */
+static lx_status open_table(lx__rescue *rescue, size_t field, const char *kind, size_t row,
+                            lx__file *file, uint64_t *rows, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    uint64_t size = 0;
+    const lx__field *about = lx__schema_field(rescue->meta.schema, field);
+    lx_error *why = &rescue->columns[field].failure;
+    lx_error refusal = LX_ERROR_INIT;
+    lx__table_name(about->stem, kind, rescue->state.table_generation, name);
+    lx_status status = lx__file_open(file, &rescue->directory, name, O_RDONLY, &refusal);
+    if (status == LX_OK)
+        status = lx__file_size(file, &size, &refusal);
+    if (status != LX_OK && status != LX_ERR_NOT_FOUND && status != LX_ERR_CORRUPT) {
+        lx__error_pass(error, &refusal);
+        return status;
+    }
+    if (size / row >= *rows)
+        return LX_OK;
+    *rows = size / row;
+    if (status == LX_OK)
+        status = lx__fail(&refusal, LX_ERR_CORRUPT,
+                          "the table has %llu bytes, %llu are committed",
+                          (unsigned long long)size,
+                          (unsigned long long)(rescue->state.rows * row));
+    refusal.status = LX_ERR_CORRUPT;
+    lx__error_pass(why, &refusal);
+    lx__error_locate(why, file->path, about->name, *rows, size);
+    return LX_OK;
+}
+
+static lx_status open_tables(lx__rescue *rescue, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < rescue->meta.schema->count; i++) {
+        lx__rescue_column *column = &rescue->columns[i];
+        column->rows = rescue->state.rows;
+        if (column->rows == 0)
+            continue;
+        status = open_table(rescue, i, LX__OFFSET_KIND, LX__OFFSET_ROW, &column->offsets,
+                            &column->rows, error);
+        if (status == LX_OK)
+            status = open_table(rescue, i, LX__CHECK_KIND, LX__CHECK_ROW, &column->checks,
+                                &column->rows, error);
+        column->window = status == LX_OK ? lx__alloc_array(LX__RESCUE_ROWS, LX__ENTRY_BYTES) : NULL;
+        if (status == LX_OK && column->window == NULL)
+            status = lx__fail_memory(error, "a repair");
+    }
+    return status;
+}
+
+lx_status lx__rescue_open(lx__rescue *rescue, const char *path, bool writing, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    *rescue = (lx__rescue){.directory = LX__FILE_CLOSED,
+                           .chunk_directory = LX__FILE_CLOSED,
+                           .lock = LX__FILE_CLOSED,
+                           .why_cut = LX_ERROR_INIT};
+    lx_status status = lx__directory_open(&rescue->directory, LX__HERE, path, error);
+    if (status == LX_OK)
+        status = lock_and_load(rescue, writing, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__directory_open(&rescue->chunk_directory, &rescue->directory, LX__CHUNK_DIRECTORY,
+                                &why);
+    if (status != LX_OK && status != LX_ERR_NOT_FOUND && status != LX_ERR_CORRUPT) {
+        lx__error_pass(error, &why);
+        return status;
+    }
+    status = prepare_columns(rescue, error);
+    if (status == LX_OK)
+        status = open_log(rescue, error);
+    if (status == LX_OK)
+        status = refuse_links(rescue, error);
+    if (status == LX_OK)
+        status = open_tables(rescue, error);
+    return status;
+}
+
+void lx__rescue_close(lx__rescue *rescue)
+{
+    for (size_t i = 0; rescue->columns != NULL && i < rescue->meta.schema->count; i++) {
+        lx__file_close(&rescue->columns[i].offsets);
+        lx__file_close(&rescue->columns[i].checks);
+        lx__file_close(&rescue->columns[i].chunk);
+        lx__free(rescue->columns[i].window);
+    }
+    lx__free(rescue->columns);
+    lx__free(rescue->payload);
+    lx__free(rescue->value);
+    lx__inflater_free(rescue->inflater);
+    lx__state_free(&rescue->state);
+    lx__state_free(&rescue->synced);
+    lx__meta_free(&rescue->meta);
+    lx__file_close(&rescue->lock);
+    lx__file_close(&rescue->chunk_directory);
+    lx__file_close(&rescue->directory);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Several callers share one commit: while one syncs, the others' operations gather, and the first
+ * of them that can commits for all. */
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/writer/writer.h"
+
+/** Whether there is nothing left to do for that. */
+static bool is_covered(const lx_writer *writer, uint64_t target, unsigned how)
+{
+    return writer->committed_call >= target && !(how & LX__COMMIT_ROWS) &&
+           (!(how & LX__COMMIT_SYNCED) || (!writer->unsynced && writer->settled));
+}
+
+/** Whether call @p target, made when calls had been undone @p undone times, was undone since. */
+static bool is_undone(const lx_writer *writer, uint64_t target, uint64_t undone)
+{
+    return writer->undone != undone &&
+           (writer->undone != undone + 1 || target > writer->undone_after);
+}
+
+/** A failure keeps later calls from being committed, not those before the one that failed, unless
+ * a part of that one was taken back already. */
+static lx_status committable(lx_writer *writer, uint64_t target, lx_error *error)
+{
+    if (writer->meta.sealed ||
+        (writer->failure.status != LX_OK &&
+         (target >= writer->failed_call || writer->collected_call > target)))
+        return lx__writer_usable(writer, error);
+    return LX_OK;
+}
+
+/** Commits for all that wait; where a later call fails, what @p target needs. */
+static lx_status put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
+{
+    lx_error failure = LX_ERROR_INIT;
+    uint64_t all = how & LX__COMMIT_SUBMITTED ? writer->submitted_call : writer->calls;
+    if (all <= target || writer->transaction || writer->failure.status != LX_OK)
+        return lx__writer_put_frame(writer, target, how, error);
+    lx_status status = lx__writer_put_frame(writer, all, how, &failure);
+    if (status == LX_OK)
+        return LX_OK;
+    if (committable(writer, target, NULL) == LX_OK)
+        return lx__writer_put_frame(writer, target, how, error);
+    lx__error_pass(error, &failure);
+    return status;
+}
+
+lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
+{
+    uint64_t undone = writer->undone;
+    for (;;) {
+        if (!(how & LX__COMMIT_REPEAT) && is_undone(writer, target, undone))
+            return lx__fail(error, LX_ERR_STATE, "not committed: another thread has rolled back");
+        if (is_covered(writer, target, how))
+            return LX_OK; /* even if the next commit is under way by now */
+        if (!writer->committing && !writer->calling)
+            break;
+        pthread_cond_wait(&writer->turn, &writer->mutex);
+        if (LX__FAULT(SHARED_COMMIT))
+            return LX_OK;
+    }
+    lx_status status = committable(writer, target, error);
+    if (status != LX_OK)
+        return status;
+    if (writer->committed_call >= target && !(how & LX__COMMIT_ROWS))
+        how |= LX__COMMIT_REPEAT; /* it is only to be synced */
+    writer->committing = true;
+    status = put_frame(writer, target, how, error);
+    writer->committing = false;
+    pthread_cond_broadcast(&writer->turn);
+    return status;
+}
+
+lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error)
+{
+    if (writer->submitted_call <= writer->committed_call)
+        return LX_OK;
+    return lx__writer_commit(writer, writer->submitted_call,
+                             LX__COMMIT_ALONE | LX__COMMIT_SUBMITTED, error);
+}

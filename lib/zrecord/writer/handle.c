@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Whose turn it is with a writer, and what has failed in it. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "zrecord/writer/writer.h"
+
+lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
+{
+    lx_status status =
+        lx__fail(error, LX_ERR_STATE,
+                 "the dataset is sealed: nothing can be changed until it is unsealed");
+    lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Takes the mutex and waits until no call, and if @p alone no commit, is in its midst. */
+static lx_status enter(lx_writer *writer, bool alone, lx_error *error)
+{
+    if (writer == NULL)
+        return lx__fail_null(error, "writer");
+    if (lx__executor_check(writer->executor, NULL) != LX_OK)
+        return lx__fail(error, LX_ERR_FORKED,
+                        "this writer belongs to the parent process: open one after fork");
+    pthread_mutex_lock(&writer->mutex);
+    while (writer->calling || (alone && writer->committing))
+        pthread_cond_wait(&writer->turn, &writer->mutex);
+    return LX_OK;
+}
+
+lx_status lx__writer_enter(lx_writer *writer, lx_error *error)
+{
+    return enter(writer, false, error);
+}
+
+lx_status lx__writer_enter_alone(lx_writer *writer, lx_error *error)
+{
+    return enter(writer, true, error);
+}
+
+void lx__writer_leave(lx_writer *writer)
+{
+    pthread_mutex_unlock(&writer->mutex);
+}
+
+bool lx__writer_is_at_rest(lx_writer *writer)
+{
+    if (pthread_mutex_trylock(&writer->mutex) != 0)
+        return false;
+    bool rests = !writer->calling && !writer->committing &&
+                 pthread_mutex_trylock(&writer->placer.mutex) == 0;
+    if (rests)
+        pthread_mutex_unlock(&writer->placer.mutex);
+    pthread_mutex_unlock(&writer->mutex);
+    return rests && lx__placer_idle(&writer->placer);
+}
+
+lx_status lx__writer_usable(lx_writer *writer, lx_error *error)
+{
+    if (writer->meta.sealed)
+        return lx__writer_fail_sealed(writer, error);
+    if (writer->failure.status != LX_OK)
+        lx__error_pass(error, &writer->failure);
+    return writer->failure.status;
+}
+
+/** A sync failed: the kernel may have dropped what it could not write, and would not say so again.
+ * Nothing more can be promised by this handle. */
+static void tell_poisoned(lx_error *failure)
+{
+    char line[sizeof failure->message];
+    lx_error_describe(failure, line, sizeof line);
+    failure->status = LX_ERR_POISONED;
+    snprintf(failure->message, sizeof failure->message,
+             "a sync failed, so it is not known what of the last commits is on disk: close this "
+             "writer and open the dataset again (%.300s)",
+             line);
+}
+
+lx_status lx__writer_note(lx_writer *writer, uint64_t call, lx_status status,
+                          const lx_error *failure, lx_error *error)
+{
+    if (status == LX_OK)
+        return LX_OK;
+    lx_error told = *failure;
+    if (status == LX_ERR_POISONED && writer->failure.status != LX_ERR_POISONED)
+        tell_poisoned(&told);
+    if (writer->failure.status == LX_OK || status == LX_ERR_POISONED) {
+        writer->failure = told;
+        writer->failed_call = status == LX_ERR_POISONED ? 0 : call;
+    } else if (call < writer->failed_call) {
+        writer->failed_call = call;
+    }
+    lx__error_pass(error, &told);
+    return status;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening for writing what another writer has left. See doc/zrecord-format.md, 10.3. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/names.h"
+#include "zrecord/store/intact.h"
+#include "zrecord/store/table.h"
+#include "zrecord/writer/writer.h"
+
+/* Bytes that are read and written back at once. */
+#define STEP ((size_t)1 << 20)
+/* Sets that are taken up at once. */
+#define AT_ONCE 32
+
+/* ---- writing back */
+
+/** Reads bytes [start, end) and writes them to the same place: a sync that failed for the last
+ * writer may have left them clean in the cache and absent on disk. */
+static lx_status write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
+{
+    uint8_t *buffer = lx__alloc(STEP);
+    if (buffer == NULL)
+        return lx__fail_memory(error, "recovery");
+    lx_status status = LX_OK;
+    while (status == LX_OK && start < end) {
+        size_t step = end - start < STEP ? (size_t)(end - start) : STEP;
+        status = lx__file_read(file, buffer, step, start, error);
+        if (status == LX_OK)
+            status = lx__file_write(file, buffer, step, start, error);
+        start += step;
+    }
+    lx__free(buffer);
+    if (status == LX_OK)
+        status = lx__file_sync_data(file, error);
+    return status;
+}
+
+static lx_status write_back_file(const lx__file *directory, const char *name, uint64_t start,
+                                 uint64_t end, lx_error *error)
+{
+    lx__file file;
+    if (start == end)
+        return LX_OK;
+    lx_status status = lx__committed_open(&file, directory, name, O_RDWR, end, false, error);
+    if (status != LX_OK)
+        return status;
+    status = write_back(&file, start, end, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/** The last synced frame, those behind it, and everything that these name. */
+static lx_status write_back_state(lx_writer *writer, const lx__state *synced,
+                                  uint64_t synced_start, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    const lx__state *state = &writer->state;
+    lx_status status = write_back(&writer->log, synced_start, state->place.offset, error);
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
+        const lx__chunk_item *item = &state->chunks[i];
+        const lx__chunk_item *before = lx__state_find_chunk(synced, item->id);
+        lx__chunk_name(item->id, name);
+        status = write_back_file(&writer->chunk_directory, name,
+                                 before != NULL ? before->bytes : 0, item->bytes, error);
+    }
+    for (size_t i = 0; status == LX_OK && i < writer->meta.schema->count; i++) {
+        const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
+        lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
+        status = write_back_file(&writer->directory, name, synced->rows * LX__OFFSET_ROW,
+                                 state->rows * LX__OFFSET_ROW, error);
+        lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
+        if (status == LX_OK)
+            status = write_back_file(&writer->directory, name, synced->rows * LX__CHECK_ROW,
+                                     state->rows * LX__CHECK_ROW, error);
+    }
+    return status;
+}
+
+/* ---- opening */
+
+/** Replays the frames behind the last synced one, as far as what they name is there. */
+static lx_status replay_unsynced(lx_writer *writer, lx__log_reader *log, const lx__state *synced,
+                                 const lx__log_scan *scan, lx_error *error)
+{
+    const lx__intact_place place = {.directory = &writer->directory,
+                                    .chunk_directory = &writer->chunk_directory,
+                                    .schema = writer->meta.schema,
+                                    .rules = writer->rules};
+    uint64_t end;
+    lx_status status = lx__intact_end(&place, log, synced, scan->trusted.offset, &end, error);
+    if (status == LX_OK && end < scan->trusted.offset)
+        lx__log(LX_LOG_WARNING,
+                "%s: what commits from byte %llu of the log on name is lost; they are cut off",
+                writer->directory.path, (unsigned long long)end);
+    if (status == LX_OK)
+        status = lx__state_copy(&writer->state, synced, error);
+    if (status == LX_OK)
+        status = lx__state_replay_to(&writer->state, log, writer->meta.schema, end, error);
+    return status;
+}
+
+static lx_status replay_log(lx_writer *writer, lx__state *synced, lx__log_scan *scan,
+                            lx_error *error)
+{
+    lx__log_reader log;
+    bool unknown;
+    lx_status status = lx__log_open(&log, &writer->directory, &writer->identity, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__state_replay(synced, &log, writer->meta.schema, LX__REPLAY_DURABLE, scan,
+                              &unknown, error);
+    if (status == LX_OK)
+        status = replay_unsynced(writer, &log, synced, scan, error);
+    lx__log_close(&log);
+    return status;
+}
+
+/** A writer that does not know its boot would cut frames that readers of this boot may count. */
+static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
+{
+    if (writer->boot != 0 || scan->valid.offset == writer->state.place.offset)
+        return LX_OK;
+    bool present;
+    uint64_t generation = writer->meta.generation;
+    lx_status status =
+        lx__readers_present(&writer->lock, generation, generation + 1, &present, error);
+    if (status != LX_OK || !present)
+        return status;
+    return lx__fail(error, LX_ERR_BUSY,
+                    "the kernel's boot id is not known, and readers have the dataset open: close "
+                    "them first");
+}
+
+static lx_status cut_log(lx_writer *writer, lx_error *error)
+{
+    uint64_t size;
+    lx_status status = lx__file_size(&writer->log, &size, error);
+    if (status == LX_OK && size > writer->state.place.offset)
+        status = lx__file_truncate(&writer->log, writer->state.place.offset, error);
+    return status;
+}
+
+/** Sets on their way to the writer: what one needs of memory is fetched while others are put. */
+typedef struct taking {
+    lx_writer *writer;
+    const lx__set *waiting[AT_ONCE];
+    size_t count;
+} taking;
+
+static void take_waiting(taking *take)
+{
+    lx_writer *writer = take->writer;
+    for (size_t i = 0; i < take->count; i++) {
+        const lx__set *set = take->waiting[i];
+        lx__entry entry = lx__set_entry(set);
+        if (set->index >= writer->state.rows)
+            lx__rows_put(&writer->rows, set->field, set->index, &entry);
+        else
+            lx__changes_put(&writer->live, set->field, set->index, &entry);
+    }
+    take->count = 0;
+}
+
+static lx_status take_set(void *user, const lx__set *set, lx_error *error)
+{
+    taking *take = user;
+    (void)error;
+    lx__changes_approach(&take->writer->live, set->field, set->index);
+    take->waiting[take->count++] = set;
+    if (take->count == AT_ONCE)
+        take_waiting(take);
+    return LX_OK;
+}
+
+/** Takes up the committed entries that are in the log alone: those of rows behind the tables, and
+ * those that stand in place of rows. */
+static lx_status take_up_sets(lx_writer *writer, lx_error *error)
+{
+    const lx__state *state = &writer->state;
+    taking take = {.writer = writer};
+    lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
+                                     state->table_generation, state->rows, state->rows, error);
+    for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
+        status = lx__rows_add(&writer->rows, error);
+    if (status == LX_OK)
+        status =
+            lx__changes_reserve(&writer->live, lx__sets_most(&state->sets, state->rows), error);
+    if (status == LX_OK)
+        status = lx__sets_each(&state->sets, take_set, &take, error);
+    if (status == LX_OK)
+        take_waiting(&take);
+    return status;
+}
+
+/** Chunks that will be appended to must have what is committed of them. */
+static lx_status look_at_spares(lx_writer *writer, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    const lx__chunk_pool *pool = &writer->placer.pool;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < pool->spare_count; i++) {
+        lx__file file;
+        const lx__chunk_item *item = &pool->spare[i];
+        if (item->bytes == 0)
+            continue; /* it may be absent */
+        lx__chunk_name(item->id, name);
+        status = lx__committed_open(&file, pool->directory, name, O_RDWR, item->bytes, false,
+                                    error);
+        if (status == LX_OK)
+            lx__file_close(&file);
+    }
+    return status;
+}
+
+/** What is committed, as the writer holds it, and the chunks that may be appended to. */
+static lx_status take_up(lx_writer *writer, lx_error *error)
+{
+    lx_status status = take_up_sets(writer, error);
+    for (size_t i = 0; i < writer->state.chunk_count; i++)
+        lx__chunk_pool_offer(&writer->placer.pool, &writer->state.chunks[i]);
+    if (status == LX_OK)
+        status = look_at_spares(writer, error);
+    writer->length = writer->collected = writer->state.length;
+    lx__sets_free(&writer->state.sets);
+    return status;
+}
+
+lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__state synced = {0};
+    lx__log_scan scan;
+    lx_status status = replay_log(writer, &synced, &scan, error);
+    if (status == LX_OK)
+        status = check_readers(writer, &scan, error);
+    if (status == LX_OK)
+        status = lx__leftovers_remove(writer, error);
+    lx__log_name(writer->meta.generation, name);
+    if (status == LX_OK)
+        status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);
+    writer->unsynced = writer->state.place.offset > scan.synced.offset;
+    /* The last synced frame, too: in the sync of it its writer may have died or failed. */
+    if (status == LX_OK && !writer->settled && !LX__FAULT(WRITE_BACK))
+        status = write_back_state(writer, &synced, scan.synced_start, error);
+    lx__state_free(&synced);
+    if (status == LX_OK && !LX__FAULT(CUT))
+        status = cut_log(writer, error);
+    if (status == LX_OK)
+        status = take_up(writer, error);
+    return status;
+}

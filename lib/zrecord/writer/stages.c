@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The ring of stages of a writer: one is filled while others are placed. */
+#include <assert.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/writer/writer.h"
+
+/* Rows that wait before the tables are appended to in the middle of a large append. */
+#define BULK_ROWS ((size_t)1 << 16)
+
+lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error)
+{
+    lx_error failure = LX_ERROR_INIT;
+    lx__stage *stage = lx__writer_stage(writer, 0);
+    lx_status status = lx__placer_wait(&writer->placer, stage, &failure);
+    uint64_t call = stage->first_call;
+    if (status == LX_OK) {
+        call = 0; /* what fails from here on leaves half of it done */
+        status = lx__writer_apply(writer, stage, &failure);
+    }
+    if (status == LX_OK && writer->rows.count >= BULK_ROWS)
+        status = lx__rows_write(&writer->rows, &failure);
+    if (status != LX_OK)
+        return lx__writer_note(writer, call, status, &failure, error);
+    writer->collected_call = stage->last_call;
+    lx__stage_clear(stage);
+    writer->oldest = (writer->oldest + 1) % LX__STAGES;
+    writer->in_use--;
+    return LX_OK;
+}
+
+lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error)
+{
+    if (!writer->filling)
+        return LX_OK;
+    writer->filling = false;
+    return lx__placer_submit(&writer->placer, lx__writer_stage(writer, writer->in_use - 1), error);
+}
+
+/** Has the stage that is being filled placed. */
+static lx_status place_last(lx_writer *writer, lx_error *error)
+{
+    lx_error failure = LX_ERROR_INIT;
+    lx_status status;
+    if (writer->in_use == 1 && lx__placer_idle(&writer->placer)) {
+        /* Nothing is under way: to wake a thread for it would only cost two switches. */
+        writer->filling = false;
+        status = lx__placer_place(&writer->placer, lx__writer_stage(writer, 0), &failure);
+    } else {
+        status = lx__writer_submit_stage(writer, &failure);
+    }
+    return lx__writer_note(writer, lx__writer_stage(writer, writer->in_use - 1)->first_call, status,
+                           &failure, error);
+}
+
+/** Has all stages placed that calls up to @p target put something in. Where one of them fails,
+ * none is taken back, so that what came before the failure can still be committed. */
+static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, lx_error *error)
+{
+    lx_status status = LX_OK;
+    *count = 0;
+    while (*count < writer->in_use && lx__writer_stage(writer, *count)->first_call <= target)
+        ++*count;
+    /* One that goes on beyond it does so because of a failure: that is the answer. */
+    if (*count != 0 && lx__writer_stage(writer, *count - 1)->last_call > target) {
+        assert(writer->failure.status != LX_OK);
+        return lx__writer_usable(writer, error);
+    }
+    if (writer->filling && *count == writer->in_use)
+        status = place_last(writer, error);
+    for (size_t i = 0; status == LX_OK && i < *count; i++) {
+        lx_error failure = LX_ERROR_INIT;
+        status = lx__placer_wait(&writer->placer, lx__writer_stage(writer, i), &failure);
+        lx__writer_note(writer, lx__writer_stage(writer, i)->first_call, status, &failure, error);
+    }
+    return status;
+}
+
+lx_status lx__writer_collect(lx_writer *writer, uint64_t target, lx_error *error)
+{
+    size_t count;
+    lx_status status = place_up_to(writer, target, &count, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = lx__writer_collect_oldest(writer, error);
+    if (status == LX_OK && writer->collected_call < target)
+        writer->collected_call = target;
+    lx__placer_drain(&writer->placer);
+    return status;
+}
+
+lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
+{
+    const lx__state *state = &writer->state;
+    lx__placer_drain(&writer->placer);
+    if (writer->placer.failure.status == LX_ERR_POISONED)
+        return lx__writer_note(writer, 0, LX_ERR_POISONED, &writer->placer.failure, error);
+    for (size_t i = 0; i < LX__STAGES; i++)
+        if (writer->stages[i] != NULL)
+            lx__stage_clear(writer->stages[i]);
+    writer->in_use = 0;
+    writer->filling = false;
+    writer->length = writer->collected = state->length;
+    writer->undone_after = writer->committed_call;
+    for (size_t i = 0; i < writer->request_count; i++) {
+        lx__request *request = writer->requests[i];
+        if (request->undone == writer->undone)
+            request->stands = request->target <= writer->committed_call;
+    }
+    writer->collected_call = writer->committed_call = writer->submitted_call = writer->calls;
+    writer->undone++;
+    writer->pending_bytes = 0;
+    writer->grown_count = 0;
+    if (!LX__FAULT(STALE_CHANGES))
+        lx__changes_clear(&writer->fresh);
+    lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
+    return lx__placer_reset(&writer->placer, error);
+}

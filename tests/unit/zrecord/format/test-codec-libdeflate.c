@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define CODEC_NAME "libdeflate"
+#include "../codec-tests.h"

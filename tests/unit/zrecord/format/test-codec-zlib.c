@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+#define CODEC_NAME "zlib"
+#include "../codec-tests.h"

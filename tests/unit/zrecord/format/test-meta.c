@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "../meta-text.h"
+
+static lx__meta made(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__meta meta;
+    lx_schema *schema = records_schema();
+    unit_ok(lx__meta_make(&meta, schema, 1000, 1 << 20, &error));
+    lx_schema_free(schema);
+    return meta;
+}
+
+static void replace(const lx__meta *meta)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__file here;
+    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_ok(lx__meta_replace(meta, &here, &error));
+    lx__file_close(&here);
+    ck_assert(!file_exists("meta.json.new"));
+}
+
+START_TEST(what_is_made_is_read_back)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__meta meta = made(), back;
+    replace(&meta);
+    unit_ok(read_here(&back, &error));
+    ck_assert_str_eq(back.uuid_text, meta.uuid_text);
+    ck_assert_mem_eq(back.uuid, meta.uuid, 16);
+    ck_assert_uint_eq(back.chunk_records, 1000);
+    ck_assert_uint_eq(back.chunk_limit, 1 << 20);
+    ck_assert_uint_eq(back.generation, 0);
+    ck_assert(!back.sealed);
+    ck_assert(lx__schema_equal(back.schema, meta.schema));
+    lx__meta_free(&back);
+    lx__meta_free(&meta);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(each_dataset_has_a_uuid_of_its_own)
+{
+    lx__meta a = made(), b = made();
+    ck_assert_str_ne(a.uuid_text, b.uuid_text);
+    ck_assert_uint_eq(a.uuid[6] >> 4, 4); /* of the random kind */
+    ck_assert_uint_eq(a.uuid[8] >> 6, 2);
+    ck_assert_uint_eq(strlen(a.uuid_text), 36);
+    lx__meta_free(&a);
+    lx__meta_free(&b);
+}
+END_TEST
+
+START_TEST(sealing_notes_lengths_chunks_and_tables)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__meta meta = made(), back;
+    /* Full by records, full by bytes, and two that are neither. */
+    static const lx__chunk_item chunks[] = {{0, 1000, 5}, {1, 7, 1 << 20}, {2, 999, (1 << 20) - 1}, {9, 1, 1}};
+    static const lx__table_seal tables[] = {{"image.offset", 160, 0xfedcba98}, {"image.check", 80, 7}};
+    unit_ok(lx__meta_set_state(&meta, 10, chunks, 4, &error));
+    unit_ok(lx__meta_seal(&meta, tables, 2, &error));
+    ck_assert(meta.sealed);
+    replace(&meta);
+    unit_ok(read_here(&back, &error));
+    ck_assert(back.sealed);
+    ck_assert_uint_eq(back.length, 10);
+    lx__table_seal seal;
+    unit_ok(lx__meta_get_table(&back, "image.offset", &seal, &error));
+    ck_assert_uint_eq(seal.bytes, 160);
+    ck_assert_uint_eq(seal.crc, 0xfedcba98);
+    unit_fails(lx__meta_get_table(&back, "wave.offset", &seal, &error), LX_ERR_CORRUPT);
+    char *text = lx__json_text(json_object_get(back.document, "chunks"), JSON_COMPACT);
+    ck_assert_str_eq(text, "{\"num\":4,\"size\":1000,\"limit\":1048576,"
+                           "\"unfull\":[[2,1048575,999],[9,1,1]]}");
+    lx__free(text);
+    unit_ok(lx__meta_unseal(&back, &error));
+    ck_assert(!back.sealed);
+    replace(&back);
+    lx__meta_free(&back);
+    unit_ok(read_here(&back, &error));
+    ck_assert(!back.sealed);
+    ck_assert_ptr_null(json_object_get(back.document, "tables"));
+    ck_assert_uint_eq(back.length, 10);
+    lx__meta_free(&back);
+    lx__meta_free(&meta);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_not_known_is_kept)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const struct edit extended = {
+        "", "[1, 0],\n  \"features\": {\"must\": [], \"may\": []},",
+        "[1, 7],\n  \"features\": {\"must\": [], \"may\": [\"tiles\"]}, \"colour\": {\"red\": 1.5},",
+        LX_OK, ""};
+    char *text = edited(&extended);
+    file_put("meta.json", text, strlen(text));
+    file_edit("meta.json", "\"num\"", "\"shade\": 5, \"num\"");
+    file_edit("meta.json", "\"name\"", "\"unit\": \"m\", \"name\"");
+    lx__meta meta, next;
+    unit_ok(read_here(&meta, &error));
+    unit_ok(lx__meta_succeed(&next, &meta, &error));
+    unit_ok(lx__meta_set_generation(&next, 4, &error));
+    unit_ok(lx__meta_set_state(&next, 0, NULL, 0, &error));
+    unit_ok(lx__meta_rename_field(&next, 0, "picture", &error));
+    unit_ok(lx__meta_seal(&next, NULL, 0, &error));
+    ck_assert(json_is_false(json_object_get(meta.document, "sealed"))); /* not this one's */
+    replace(&next);
+    lx__meta_forget(&next);
+    lx__meta_free(&meta);
+    unit_ok(read_here(&meta, &error));
+    ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(meta.document, "format"), 1)), 7);
+    const json_t *may = json_object_get(json_object_get(meta.document, "features"), "may");
+    ck_assert_str_eq(json_string_value(json_array_get(may, 0)), "tiles");
+    const json_t *colour = json_object_get(meta.document, "colour");
+    ck_assert(json_real_value(json_object_get(colour, "red")) == 1.5);
+    const json_t *chunks = json_object_get(meta.document, "chunks");
+    ck_assert_int_eq(json_integer_value(json_object_get(chunks, "shade")), 5);
+    const json_t *field = json_array_get(json_object_get(meta.document, "fields"), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(field, "unit")), "m");
+    ck_assert_str_eq(lx__schema_field(meta.schema, 0)->name, "picture");
+    ck_assert_uint_eq(meta.generation, 4);
+    lx__meta_free(&meta);
+    free(text);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(fields_come_and_go)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__meta meta = made(), back;
+    static const uint64_t shape[] = {2, 3};
+    uint64_t next = lx__meta_get_next_field(&meta);
+    ck_assert_uint_eq(next, FIELDS);
+    lx_schema *schema = lx_schema_new();
+    lx_field shown = {.name = "mask", .dtype = LX_UINT16, .shape = shape, .ndim = 2, .id = FIELDS};
+    unit_ok(lx__schema_add(schema, &shown, "mask~5", &error));
+    unit_ok(lx__meta_add_field(&meta, lx__schema_field(schema, 0), &error));
+    unit_ok(lx__meta_drop_field(&meta, LABEL, &error));
+    replace(&meta);
+    unit_ok(read_here(&back, &error));
+    ck_assert_uint_eq(back.schema->count, FIELDS);
+    const lx__field *mask = lx__schema_field(back.schema, FIELDS - 1);
+    ck_assert_str_eq(mask->name, "mask");
+    ck_assert_str_eq(mask->stem, "mask~5");
+    ck_assert_uint_eq(mask->shown.size, 12);
+    ck_assert_uint_eq(lx__schema_field(back.schema, LABEL)->shown.id, WAVE);
+    ck_assert_uint_eq(lx__meta_get_next_field(&back), FIELDS + 1);
+    lx__meta_free(&back);
+    lx__meta_free(&meta);
+    lx_schema_free(schema);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_would_be_too_long_to_be_read_is_not_written)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__meta meta = made(), back;
+    lx__file here;
+    replace(&meta);
+    size_t size = (size_t)16 << 20;
+    char *text = malloc(size + 1);
+    memset(text, 'x', size);
+    text[size] = '\0';
+    json_object_set_new(meta.document, "note", json_string(text));
+    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    unit_fails(lx__meta_replace(&meta, &here, &error), LX_ERR_LIMIT);
+    ck_assert(!file_exists("meta.json.new"));
+    unit_ok(read_here(&back, &error));
+    lx__meta_free(&back);
+    lx__meta_free(&meta);
+    lx__file_close(&here);
+    free(text);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_successor_that_cannot_be_written_leaves_the_old_one)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__meta meta = made(), back;
+    lx__file here;
+    replace(&meta);
+    size_t size;
+    uint8_t *old = file_bytes("meta.json", &size);
+    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    limit_files(100);
+    unit_fails(lx__meta_replace(&meta, &here, &error), LX_ERR_IO);
+    unlimit_files();
+    size_t now_size;
+    uint8_t *still = file_bytes("meta.json", &now_size);
+    ck_assert_uint_eq(now_size, size);
+    ck_assert_mem_eq(still, old, size);
+    replace(&meta); /* and what was left of it is in nobody's way */
+    unit_ok(read_here(&back, &error));
+    lx__meta_free(&back);
+    lx__meta_free(&meta);
+    lx__file_close(&here);
+    free(still);
+    free(old);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/meta", what_is_made_is_read_back, each_dataset_has_a_uuid_of_its_own,
+          sealing_notes_lengths_chunks_and_tables, what_is_not_known_is_kept, fields_come_and_go,
+          what_would_be_too_long_to_be_read_is_not_written,
+          a_successor_that_cannot_be_written_leaves_the_old_one)

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/format/schema.h"
+
+#include "../records.h"
+
+static lx_status add(lx_schema *schema, const char *name, lx_dtype dtype, size_t ndim,
+                     const uint64_t *shape, lx_error *error)
+{
+    return lx_schema_add_field(schema, name, dtype, shape, ndim, LX_RAW, error);
+}
+
+START_TEST(fields_are_as_they_were_added)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = records_schema();
+    ck_assert_uint_eq(lx_schema_get_count(schema), FIELDS);
+    static const struct {
+        const char *name;
+        lx_dtype dtype;
+        size_t ndim;
+        uint64_t size;
+        lx_compression compression;
+        uint32_t align;
+    } expected[FIELDS] = {{"image", LX_UINT8, 2, 12, LX_RAW, 4},
+                          {"label", LX_INT64, 0, 8, LX_RAW, 8},
+                          {"wave", LX_INT32, 1, 64, LX_FLATE, 8},
+                          {"caption", LX_BYTES, 0, LX_NONE, LX_FLATE, 8},
+                          {"blob", LX_BYTES, 0, LX_NONE, LX_RAW, 8}};
+    for (size_t i = 0; i < FIELDS; i++) {
+        size_t position;
+        const lx_field *field = lx_schema_get_field(schema, i);
+        ck_assert_str_eq(field->name, expected[i].name);
+        ck_assert_int_eq(field->dtype, expected[i].dtype);
+        ck_assert_uint_eq(field->ndim, expected[i].ndim);
+        ck_assert_uint_eq(field->size, expected[i].size);
+        ck_assert_int_eq(field->compression, expected[i].compression);
+        ck_assert_uint_eq(field->align, expected[i].align);
+        ck_assert_uint_eq(field->id, i);
+        unit_ok(lx_schema_find_field(schema, expected[i].name, &position, &error));
+        ck_assert_uint_eq(position, i);
+    }
+    ck_assert_ptr_null(lx_schema_get_field(schema, FIELDS));
+    ck_assert_ptr_null(lx_schema_get_field(schema, SIZE_MAX));
+    lx_schema_free(schema);
+    lx_schema_free(NULL);
+}
+END_TEST
+
+START_TEST(pointers_to_fields_stay_valid)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = records_schema();
+    const lx_field *image = lx_schema_get_field(schema, IMAGE);
+    for (int i = 0; i < 100; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "f%d", i);
+        unit_ok(add(schema, name, LX_UINT8, 0, NULL, &error));
+    }
+    ck_assert_ptr_eq(lx_schema_get_field(schema, IMAGE), image);
+    ck_assert_str_eq(image->name, "image");
+    ck_assert_uint_eq(image->shape[1], 4);
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(names_are_checked)
+{
+    static const char *const good[] = {"a", "Z", "0", "_", "-", "a.b", "x..", "A-Z_0.9"};
+    static const char *const bad[] = {"", ".", "..", ".a", "a b", "a/b", "a~1", "\xc3\xa4", "a\n", "a:b"};
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        unit_ok(add(schema, good[i], LX_UINT8, 0, NULL, &error));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        unit_fails(add(schema, bad[i], LX_UINT8, 0, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, NULL, LX_UINT8, 0, NULL, &error), LX_ERR_ARGUMENT);
+    char name[LX_FIELD_NAME_MAX + 2];
+    memset(name, 'n', sizeof name);
+    name[LX_FIELD_NAME_MAX + 1] = '\0';
+    unit_fails(add(schema, name, LX_UINT8, 0, NULL, &error), LX_ERR_ARGUMENT);
+    name[LX_FIELD_NAME_MAX] = '\0';
+    unit_ok(add(schema, name, LX_UINT8, 0, NULL, &error));
+    ck_assert_uint_eq(lx_schema_get_count(schema), sizeof good / sizeof *good + 1);
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(a_name_twice_is_refused)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = records_schema();
+    lx_status status = add(schema, "label", LX_UINT8, 0, NULL, &error);
+    expect_error(status, LX_ERR_EXISTS, "label", "");
+    unit_ok(add(schema, "Label", LX_UINT8, 0, NULL, &error)); /* byte by byte */
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(types_and_shapes_are_checked)
+{
+    static const uint64_t one[] = {1}, many[LX_NDIM_MAX + 1] = {0};
+    static const uint64_t most[] = {65535, 65537}, more[] = {65536, 65536};
+    static const uint64_t wraps[] = {1ull << 32, 1ull << 32}, none[] = {UINT64_MAX, UINT64_MAX, 0};
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    unit_fails(add(schema, "f", LX_BYTES, 1, one, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", (lx_dtype)99, 0, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", (lx_dtype)-1, 0, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, 1, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, LX_NDIM_MAX + 1, many, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, 2, more, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT16, 2, most, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, 2, wraps, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_schema_add_field(schema, "f", LX_UINT8, NULL, 0, (lx_compression)7, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_schema_add_field(schema, "f", LX_UINT8, NULL, 0, (lx_compression)2, &error),
+               LX_ERR_ARGUMENT);
+    ck_assert_uint_eq(lx_schema_get_count(schema), 0);
+    unit_ok(add(schema, "most", LX_UINT8, 2, most, &error));
+    ck_assert_uint_eq(lx_schema_get_field(schema, 0)->size, LX_RECORD_MAX);
+    unit_ok(add(schema, "none", LX_COMPLEX128, 3, none, &error));
+    ck_assert_uint_eq(lx_schema_get_field(schema, 1)->size, 0);
+    unit_ok(add(schema, "axes", LX_UINT8, LX_NDIM_MAX, many, &error));
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(there_is_a_largest_number_of_fields)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    char name[16];
+    for (int i = 0; i < LX_FIELDS_MAX; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        unit_ok(add(schema, name, LX_UINT8, 0, NULL, &error));
+    }
+    unit_fails(add(schema, "one_more", LX_UINT8, 0, NULL, &error), LX_ERR_LIMIT);
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(payloads_are_aligned_to_what_divides_their_size)
+{
+    static const struct {
+        uint64_t size;
+        uint32_t align;
+    } cases[] = {{1, 1}, {2, 2}, {3, 1}, {12, 4}, {784, 16}, {4096, 4096}, {8192, 4096},
+                 {12288, 4096}, {6144, 2048}, {0, 8}, {4294967295, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_schema *schema = lx_schema_new();
+        unit_ok(add(schema, "raw", LX_UINT8, 1, &cases[i].size, &error));
+        unit_ok(lx_schema_add_field(schema, "flate", LX_UINT8, &cases[i].size, 1, LX_FLATE, &error));
+        ck_assert_uint_eq(lx_schema_get_field(schema, 0)->align, cases[i].align);
+        ck_assert_uint_eq(lx_schema_get_field(schema, 1)->align, 8);
+        lx_schema_free(schema);
+    }
+}
+END_TEST
+
+START_TEST(a_field_that_is_not_there_is_told_with_those_that_are)
+{
+    lx_error error = LX_ERROR_INIT;
+    size_t position;
+    lx_schema *schema = records_schema();
+    ck_assert_int_eq(lx_schema_find_field(schema, "colour", &position, &error), LX_ERR_NOT_FOUND);
+    ck_assert_str_eq(error.field, "colour");
+    ck_assert_ptr_nonnull(strstr(error.message, "image label wave caption blob"));
+    lx_error_clear(&error);
+    /* However many there are. */
+    for (int i = 0; i < 200; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "a_field_with_a_long_name_%d", i);
+        unit_ok(add(schema, name, LX_UINT8, 0, NULL, &error));
+    }
+    unit_fails(lx_schema_find_field(schema, "colour", &position, &error), LX_ERR_NOT_FOUND);
+    unit_ok(lx_schema_find_field(schema, "a_field_with_a_long_name_199", &position, &error));
+    ck_assert_uint_eq(position, FIELDS + 199);
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(copies_are_equal_and_others_are_not)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = records_schema(), *copy = lx__schema_copy(schema);
+    ck_assert(lx__schema_equal(schema, copy));
+    unit_ok(add(copy, "more", LX_UINT8, 0, NULL, &error));
+    ck_assert(!lx__schema_equal(schema, copy));
+    lx_schema_free(schema);
+    ck_assert_str_eq(lx_schema_get_field(copy, IMAGE)->name, "image"); /* owns its texts */
+    lx_schema_free(copy);
+
+    static const uint64_t shape[] = {3, 4}, turned[] = {4, 3};
+    lx_schema *a = lx_schema_new(), *b = lx_schema_new(), *c = lx_schema_new();
+    unit_ok(add(a, "f", LX_UINT8, 2, shape, &error));
+    unit_ok(add(b, "f", LX_UINT8, 2, turned, &error));
+    unit_ok(add(c, "f", LX_INT8, 2, shape, &error));
+    ck_assert(!lx__schema_equal(a, b));
+    ck_assert(!lx__schema_equal(a, c));
+    lx_schema_free(a);
+    lx_schema_free(b);
+    lx_schema_free(c);
+}
+END_TEST
+
+START_TEST(stems_and_ids_are_unique_too)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    lx_field a = {.name = "a", .dtype = LX_BYTES, .id = 7, .align = 512};
+    lx_field b = {.name = "b", .dtype = LX_BYTES, .id = 7};
+    unit_ok(lx__schema_add(schema, &a, "a~2", &error));
+    unit_fails(lx__schema_add(schema, &b, "b", &error), LX_ERR_EXISTS);
+    b.id = 8;
+    unit_fails(lx__schema_add(schema, &b, "a~2", &error), LX_ERR_EXISTS);
+    unit_ok(lx__schema_add(schema, &b, "b", &error));
+    ck_assert_uint_eq(lx_schema_get_field(schema, 0)->align, 512);
+    ck_assert_str_eq(lx__schema_field(schema, 0)->stem, "a~2");
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(rules_of_entries_come_from_the_field)
+{
+    static const uint8_t uuid[LX__UUID_BYTES] = "0123456789abcde";
+    lx_schema *schema = records_schema();
+    lx__entry_rules image = lx__field_rules(lx__schema_field(schema, IMAGE), uuid);
+    lx__entry_rules caption = lx__field_rules(lx__schema_field(schema, CAPTION), uuid);
+    ck_assert_mem_eq(image.uuid, uuid, sizeof uuid);
+    ck_assert(image.field == 0 && image.align == 4 && image.size == 12);
+    ck_assert(!image.compressible && !image.flate);
+    ck_assert(caption.field == CAPTION && caption.align == 8 && caption.size == LX_NONE);
+    ck_assert(caption.compressible && caption.flate);
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(a_reference_keeps_a_schema)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "a", LX_UINT8, NULL, 0, LX_RAW, &error));
+    ck_assert_ptr_eq(lx__schema_ref(schema), schema);
+    lx_schema_free(schema);
+    ck_assert_str_eq(lx_schema_get_field(schema, 0)->name, "a");
+    lx_schema_free(schema);
+}
+END_TEST
+
+START_TEST(shown_fields_are_picked_by_their_ids)
+{
+    static const uint64_t shape[] = {2, 3};
+    lx_error error = LX_ERROR_INIT;
+    const lx_field fields[] = {{.name = "x", .dtype = LX_UINT8, .ndim = 2, .shape = shape, .id = 4},
+                               {.name = "y", .dtype = LX_BYTES, .compression = LX_FLATE, .id = 9},
+                               {.name = "z", .dtype = LX_INT16, .id = 1}};
+    lx_schema *now = lx_schema_new(), *shown = lx_schema_new(), *picked = NULL;
+    lx_field old = fields[2], other = fields[0];
+    old.name = "a"; /* it was renamed since */
+    unit_ok(lx__schema_add(shown, &old, "a", &error));
+    unit_ok(lx__schema_add(shown, &other, "x", &error));
+    for (size_t i = 0; i < 3; i++)
+        unit_ok(lx__schema_add(now, &fields[i], i == 0 ? "x~4" : fields[i].name, &error));
+    unit_ok(lx__schema_pick(now, shown, &picked, &error));
+    ck_assert_uint_eq(lx_schema_get_count(picked), 2);
+    ck_assert_str_eq(lx_schema_get_field(picked, 0)->name, "a");
+    ck_assert_uint_eq(lx_schema_get_field(picked, 0)->id, 1);
+    ck_assert_str_eq(lx__schema_field(picked, 0)->stem, "z"); /* files are those of now */
+    ck_assert_str_eq(lx__schema_field(picked, 1)->stem, "x~4");
+    ck_assert_uint_eq(lx_schema_get_field(picked, 1)->shape[1], 3);
+    lx_schema_free(picked);
+    picked = NULL;
+    /* One that was dropped, and one that is another now. */
+    lx_field gone = {.name = "g", .dtype = LX_UINT8, .id = 2};
+    unit_ok(lx__schema_add(shown, &gone, "g", &error));
+    ck_assert_int_eq(lx__schema_pick(now, shown, &picked, &error), LX_ERR_STATE);
+    ck_assert_str_eq(error.field, "g");
+    lx_error_clear(&error);
+    unit_ok(lx__schema_add(now, &(lx_field){.name = "g", .dtype = LX_INT8, .id = 2}, "g", &error));
+    ck_assert_int_eq(lx__schema_pick(now, shown, &picked, &error), LX_ERR_CORRUPT);
+    ck_assert_ptr_null(picked);
+    lx_schema_free(now);
+    lx_schema_free(shown);
+}
+END_TEST
+
+START_TEST(null_is_refused_by_its_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    size_t position;
+    unit_refuses_null(lx_schema_add_field(NULL, "a", LX_UINT8, NULL, 0, LX_RAW, &error), "schema");
+    unit_refuses_null(lx_schema_add_field(schema, "a", LX_UINT8, NULL, 1, LX_RAW, &error), "shape");
+    unit_fails(lx_schema_add_field(schema, NULL, LX_UINT8, NULL, 0, LX_RAW, &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_schema_find_field(NULL, "a", &position, &error), "schema");
+    unit_refuses_null(lx_schema_find_field(schema, NULL, &position, &error), "name");
+    unit_refuses_null(lx_schema_find_field(schema, "a", NULL, &error), "position");
+    lx_schema_free(schema);
+    lx_schema_free(NULL);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/schema", fields_are_as_they_were_added, pointers_to_fields_stay_valid,
+          names_are_checked, a_name_twice_is_refused, types_and_shapes_are_checked,
+          there_is_a_largest_number_of_fields, payloads_are_aligned_to_what_divides_their_size,
+          a_field_that_is_not_there_is_told_with_those_that_are,
+          copies_are_equal_and_others_are_not, stems_and_ids_are_unique_too,
+          rules_of_entries_come_from_the_field, a_reference_keeps_a_schema,
+          shown_fields_are_picked_by_their_ids, null_is_refused_by_its_name)

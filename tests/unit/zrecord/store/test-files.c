@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Few files stay open, and none that is in use is closed. */
+#include "zrecord/store/files.h"
+
+#include <errno.h>
+
+#include "../../scarce.h"
+#include "../records.h"
+
+#define CHUNKS 100
+
+static lx__store *make_store(lx_placement placement)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__store *store;
+    lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
+    unit_ok(lx_writer_options_set_chunk(options, 4, 1 << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    records_append(writer, 4 * CHUNKS);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    unit_ok(lx__store_open("d", LX_VERIFY_NEVER, placement, &store, &error));
+    return store;
+}
+
+static lx__file_name chunk_name(uint32_t id)
+{
+    char path[32];
+    snprintf(path, sizeof path, "d/chunk/%u.zr", id);
+    return (lx__file_name){.part = LX__PART_CHUNK, .number = id, .bytes = file_size(path)};
+}
+
+START_TEST(an_open_file_is_found_again)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__open_file *first, *second, *table, *other;
+    lx__store *store = make_store(LX_PLACEMENT_PREAD);
+    const lx__file_name chunk = chunk_name(0), offsets = {.part = LX__PART_OFFSETS},
+                        checks = {.part = LX__PART_CHECKS};
+    unit_ok(lx__files_take(store, &chunk, &first, &error));
+    unit_ok(lx__files_take(store, &chunk, &second, &error));
+    unit_ok(lx__files_take(store, &offsets, &table, &error));
+    unit_ok(lx__files_take(store, &checks, &other, &error));
+    ck_assert_ptr_eq(first, second);
+    ck_assert_ptr_ne(table, other);
+    ck_assert_ptr_nonnull(strstr(first->file.path, "d/chunk/0.zr"));
+    ck_assert_ptr_nonnull(strstr(table->file.path, "d/image.offset"));
+    ck_assert_ptr_nonnull(strstr(other->file.path, "d/image.check"));
+    lx__files_give(store, first);
+    lx__files_give(store, second);
+    lx__files_give(store, table);
+    lx__files_give(store, other);
+    lx__files_give(store, NULL);
+    lx__store_unref(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+static void open_all(lx_placement placement, size_t most)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__open_file *held, *file;
+    lx__store *store = make_store(placement);
+    size_t before = directory_count("/proc/self/fd");
+    const lx__file_name first = chunk_name(0);
+    unit_ok(lx__files_take(store, &first, &held, &error));
+    for (uint32_t i = 1; i < CHUNKS; i++) {
+        const lx__file_name name = chunk_name(i);
+        unit_ok(lx__files_take(store, &name, &file, &error));
+        lx__files_give(store, file);
+    }
+    ck_assert_uint_le(directory_count("/proc/self/fd"), before + most);
+    unit_ok(lx__files_take(store, &first, &file, &error));
+    ck_assert_ptr_eq(file, held);
+    lx__files_give(store, file);
+    lx__files_give(store, held);
+    lx__store_unref(store);
+    scratch_remove(scratch);
+}
+
+START_TEST(what_is_idle_is_closed_when_there_are_many)
+{
+    open_all(LX_PLACEMENT_PREAD, LX__FILES_MAX);
+    open_all(LX_PLACEMENT_MAPPED, LX__FILES_MAPPED_MAX);
+}
+END_TEST
+
+START_TEST(without_descriptors_idle_ones_are_given_up)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__open_file *files[CHUNKS];
+    lx__store *store = make_store(LX_PLACEMENT_PREAD);
+    lx__file_name names[CHUNKS];
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        names[i] = chunk_name(i);
+    limit_descriptors((unsigned)directory_count("/proc/self/fd") + 4);
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < CHUNKS; i++) {
+        status = lx__files_take(store, &names[i], &files[0], &error);
+        if (status == LX_OK)
+            lx__files_give(store, files[0]);
+    }
+    size_t held = 0;
+    lx_status refused = LX_OK;
+    lx_error why = LX_ERROR_INIT;
+    while (status == LX_OK && refused == LX_OK && held < CHUNKS) {
+        refused = lx__files_take(store, &names[held], &files[held], &why);
+        held += refused == LX_OK;
+    }
+    for (size_t i = 0; status == LX_OK && i < held; i++)
+        lx__files_give(store, files[i]);
+    limit_descriptors(1024);
+    unit_ok(status);
+    ck_assert_int_eq(refused, LX_ERR_IO);
+    ck_assert_int_eq(why.errnum, EMFILE);
+    ck_assert_uint_gt(held, 0);
+    lx__store_unref(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_absent_short_or_a_link_is_damage)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__open_file *file;
+    lx__store *store = make_store(LX_PLACEMENT_PREAD);
+    const lx__file_name absent = {.part = LX__PART_CHUNK, .number = CHUNKS},
+                        short_one = chunk_name(1), link_one = chunk_name(2),
+                        table = {.part = LX__PART_OFFSETS};
+    file_cut("d/chunk/1.zr", file_size("d/chunk/1.zr") - 1);
+    file_disguise("d/chunk/2.zr", A_LINK);
+    file_disguise("d/image.offset", A_FIFO);
+    expect_error(lx__files_take(store, &absent, &file, &error), LX_ERR_CORRUPT, "", "100.zr");
+    expect_error(lx__files_take(store, &short_one, &file, &error), LX_ERR_CORRUPT, "bytes", "1.zr");
+    expect_error(lx__files_take(store, &link_one, &file, &error), LX_ERR_CORRUPT, "link", "2.zr");
+    expect_error(lx__files_take(store, &table, &file, &error), LX_ERR_CORRUPT, "regular",
+                 "image.offset");
+    const lx__file_name whole = chunk_name(3);
+    scarce_begin(0);
+    lx_status status = lx__files_take(store, &whole, &file, &error);
+    scarce_begin(1000);
+    ck_assert_int_eq(status, LX_ERR_NOMEM);
+    lx_error_clear(&error);
+    unit_ok(lx__files_take(store, &whole, &file, &error));
+    lx__files_give(store, file);
+    lx__store_unref(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/files", an_open_file_is_found_again,
+          what_is_idle_is_closed_when_there_are_many, without_descriptors_idle_ones_are_given_up,
+          what_is_absent_short_or_a_link_is_damage)

@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#define CODEC_NAME "zlib"
-#include "codec-tests.h"

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies of records of other datasets, held against a plain model. */
+#include "../plain.h"
+
+/** The stored bytes of all values of a field. */
+static uint64_t stored_bytes(const char *path, int field)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_statistics totals;
+    lx_field_statistics fields[FIELDS];
+    lx_dataset *dataset = open_dataset(path);
+    unit_ok(lx_dataset_stat(dataset, &totals, fields, &error));
+    lx_dataset_close(dataset);
+    return fields[field].stored_bytes;
+}
+
+static void expect_model(const char *path, const struct plain *plain)
+{
+    lx_dataset *dataset = open_dataset(path);
+    plain_expect(plain, dataset);
+    lx_dataset_close(dataset);
+}
+
+START_TEST(all_records_are_copied_as_they_are_stored)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct plain plain = {0};
+    uint64_t first = 1;
+    records_make("from", 150, 50);
+    lx_dataset *from = open_dataset("from");
+    lx_writer *writer = records_create("to", NULL);
+    unit_ok(lx_writer_copy(writer, from, NULL, LX_NONE, &first, &error));
+    ck_assert_uint_eq(first, 0);
+    close_writer(writer);
+    plain_append(&plain, 200, 0);
+    expect_model("to", &plain);
+    for (int field = 0; field < FIELDS; field++)
+        ck_assert_uint_eq(stored_bytes("to", field), stored_bytes("from", field));
+    lx_dataset_close(from);
+    plain_free(&plain);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(records_in_any_order_go_behind_those_there_are)
+{
+    static const uint64_t indices[] = {7, 3, 7, 19, 0};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct plain plain = {0};
+    uint64_t first;
+    records_make_sealed("from", 20);
+    lx_dataset *from = open_dataset("from");
+    lx_writer *writer = records_create("to", NULL);
+    records_append(writer, 4);
+    plain_append(&plain, 4, 0);
+    unit_ok(lx_writer_copy(writer, from, indices, 5, &first, &error));
+    ck_assert_uint_eq(first, 4);
+    for (size_t i = 0; i < 5; i++)
+        plain_append(&plain, 1, (uint32_t)indices[i]);
+    unit_ok(lx_writer_copy(writer, from, indices, 0, NULL, &error));
+    close_writer(writer);
+    expect_model("to", &plain);
+    lx_dataset_close(from);
+    plain_free(&plain);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_dataset_can_be_copied_to_itself)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct plain plain = {0};
+    lx_writer *writer = records_create("d", NULL);
+    records_append(writer, 30);
+    commit(writer);
+    lx_dataset *from = open_dataset("d");
+    unit_ok(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error));
+    close_writer(writer);
+    plain_append(&plain, 30, 0);
+    plain_append(&plain, 30, 0);
+    expect_model("d", &plain);
+    lx_dataset_close(from);
+    plain_free(&plain);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** A dataset of one field of records.h, compressed or not. */
+static lx_writer *create_one(const char *path, const char *name, lx_compression compression)
+{
+    static const uint64_t shape[] = {16};
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, name, LX_INT32, shape, 1, compression, &error));
+    unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    return writer;
+}
+
+START_TEST(compression_is_what_the_dataset_says)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint8_t right[VALUE_MAX], got[VALUE_MAX];
+    records_make_sealed("from", 40);
+    lx_dataset *from = open_dataset("from");
+    lx_writer *writer = create_one("raw", "wave", LX_RAW);
+    unit_ok(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error));
+    close_writer(writer);
+    ck_assert_uint_eq(stored_bytes("raw", 0), 40 * 64);
+    lx_dataset *raw = open_dataset("raw");
+    writer = create_one("again", "wave", LX_FLATE);
+    unit_ok(lx_writer_copy(writer, raw, NULL, LX_NONE, NULL, &error));
+    close_writer(writer);
+    ck_assert_uint_eq(stored_bytes("again", 0), stored_bytes("from", WAVE));
+    lx_dataset *again = open_dataset("again");
+    for (uint64_t i = 0; i < 40; i++) {
+        ck_assert_uint_eq(record_value(WAVE, i, right), 64);
+        unit_ok(lx_dataset_gather(again, 0, &i, 1, got, 64, &error));
+        ck_assert_mem_eq(got, right, 64);
+    }
+    lx_dataset_close(again);
+    lx_dataset_close(raw);
+    lx_dataset_close(from);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** What was compressed with the dictionary of one field is nothing that another can read. */
+START_TEST(a_dictionary_is_not_copied)
+{
+    static const char none[] = "\"dict\": null", some[] = "\"dict\": {\"bytes\": 1, \"crc\": 0}";
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = create_one("from", "wave", LX_FLATE);
+    records_make_sealed("records", 40);
+    lx_dataset *records = open_dataset("records");
+    unit_ok(lx_writer_copy(writer, records, NULL, LX_NONE, NULL, &error));
+    lx_dataset_close(records);
+    close_writer(writer);
+    close_writer(create_one("to", "wave", LX_FLATE));
+    file_edit("from/meta.json", "\"flate\"", "\"zstd\"");
+    file_edit("to/meta.json", "\"flate\"", "\"zstd\"");
+    for (int with = 0; with < 3; with++) {
+        const char *meta = with == 1 ? "from/meta.json" : "to/meta.json";
+        if (with != 0)
+            file_edit(meta, none, some);
+        lx_dataset *from = open_dataset("from");
+        unit_ok(lx_writer_open("to", NULL, &writer, &error));
+        lx_status status = lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error);
+        if (with == 0)
+            ck_assert_int_eq(status, LX_OK);
+        else
+            expect_error(status, LX_ERR_UNSUPPORTED, "zstd", "from/chunk/0.zr");
+        unit_ok(lx_writer_rollback(writer, &error));
+        close_writer(writer);
+        lx_dataset_close(from);
+        if (with != 0)
+            file_edit(meta, some, none);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+static lx_writer *create_texts(const char *path, lx_compression compression)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, compression, &error));
+    unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    return writer;
+}
+
+/* What is stored in 8 bytes or less, and is no value of a table, needs room in a stage all the same:
+ * also where the record has no other. */
+START_TEST(values_that_compress_to_almost_nothing)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint8_t zeros[64] = {0}, got[VALUE_MAX];
+    lx_writer *writer = create_texts("from", LX_FLATE);
+    for (uint64_t size = 0; size <= sizeof zeros; size++) {
+        lx_value value = {zeros, size};
+        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+    }
+    close_writer(writer);
+    lx_dataset *from = open_dataset("from");
+    for (lx_compression compression = LX_RAW; compression <= LX_FLATE; compression++) {
+        const char *path = compression == LX_RAW ? "raw" : "flate";
+        writer = create_texts(path, compression);
+        for (uint64_t size = 0; size <= sizeof zeros; size++) {
+            unit_ok(lx_writer_copy(writer, from, &size, 1, NULL, &error));
+            commit(writer); /* so that each has a stage of its own */
+        }
+        close_writer(writer);
+        lx_dataset *to = open_dataset(path);
+        for (uint64_t index = 0; index <= sizeof zeros; index++) {
+            uint64_t size;
+            bool there;
+            unit_ok(read_value(to, 0, index, got, &size, &there, &error));
+            ck_assert(there && size == index && memcmp(got, zeros, (size_t)size) == 0);
+        }
+        unit_ok(lx_dataset_verify(to, NULL, NULL, NULL, NULL, &error));
+        lx_dataset_close(to);
+    }
+    lx_dataset_close(from);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_refused_before_anything_is_appended)
+{
+    static const uint64_t beyond[] = {3, 10};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make_sealed("from", 10);
+    lx_dataset *from = open_dataset("from");
+    lx_writer *writer = create_one("other", "wave", LX_RAW);
+    unit_fails(lx_writer_copy(writer, from, beyond, 2, NULL, &error), LX_ERR_RANGE);
+    unit_fails(lx_writer_copy(writer, from, NULL, 11, NULL, &error), LX_ERR_RANGE);
+    unit_refuses_null(lx_writer_copy(writer, NULL, NULL, 0, NULL, &error), "from");
+    unit_refuses_null(lx_writer_copy(NULL, from, NULL, 0, NULL, &error), "writer");
+    close_writer(writer);
+    writer = create_one("form", "image", LX_RAW);
+    unit_fails(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error), LX_ERR_MISMATCH);
+    close_writer(writer);
+    writer = create_one("name", "nothing", LX_RAW);
+    unit_fails(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error), LX_ERR_MISMATCH);
+    ck_assert_uint_eq(lx_writer_get_length(writer), 0);
+    close_writer(writer);
+    lx_dataset_close(from);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** A copy must not give damage a checksum that is right. */
+START_TEST(damage_is_found_before_it_is_copied)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *from;
+    records_make_sealed("from", 10);
+    file_flip(in("from", "chunk/0.zr"), 25);
+    unit_ok(open_as("from", LX_VERIFY_NEVER, false, &from, &error));
+    lx_writer *writer = records_create("to", NULL);
+    unit_fails(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error), LX_ERR_CORRUPT);
+    unit_ok(lx_writer_rollback(writer, &error));
+    ck_assert_uint_eq(lx_writer_get_length(writer), 0);
+    close_writer(writer);
+    lx_dataset_close(from);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/copy", all_records_are_copied_as_they_are_stored,
+          records_in_any_order_go_behind_those_there_are, a_dataset_can_be_copied_to_itself,
+          compression_is_what_the_dataset_says, a_dictionary_is_not_copied,
+          values_that_compress_to_almost_nothing,
+          what_does_not_fit_is_refused_before_anything_is_appended,
+          damage_is_found_before_it_is_copied)

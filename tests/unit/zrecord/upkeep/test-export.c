@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "../records.h"
+
+static lx_status stop(uint64_t done, uint64_t total, void *user)
+{
+    (void)done, (void)total, (void)user;
+    return LX_ERR_CANCELED;
+}
+
+START_TEST(an_array_has_a_header_and_all_records)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_export done;
+    uint8_t right[VALUE_MAX];
+    size_t size;
+    records_make("d", 20, 10);
+    lx_dataset *dataset = open_dataset("d");
+    unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x.npy", NULL, NULL, &done, &error));
+    ck_assert_uint_eq(done.records, 30);
+    ck_assert_uint_eq(done.missing, 4); /* each seventh */
+    ck_assert_uint_eq(done.first_missing, 6);
+    uint8_t *bytes = file_bytes("x.npy", &size);
+    ck_assert_uint_eq(size, 128 + 30 * 12);
+    ck_assert_mem_eq(bytes, "\x93NUMPY\x01\x00\x76\x00", 10);
+    ck_assert_ptr_nonnull(strstr((char *)bytes + 10, "'descr': '|u1', 'fortran_order': False, "
+                                                      "'shape': (30, 3, 4), }"));
+    for (uint64_t i = 0; i < 30; i++) {
+        memset(right, 0, 12);
+        (void)record_value(IMAGE, i, right);
+        if (i % 7 == 6)
+            memset(right, 0, 12);
+        ck_assert_mem_eq(bytes + 128 + i * 12, right, 12);
+    }
+    free(bytes);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(chosen_records_go_to_files)
+{
+    static const uint64_t indices[] = {3, 5, 12};
+    char *scratch = scratch_make(), name[64];
+    lx_error error = LX_ERROR_INIT;
+    lx_export done;
+    uint8_t right[VALUE_MAX];
+    records_make_sealed("d", 20);
+    lx_dataset *dataset = open_dataset("d");
+    unit_ok(lx_dataset_export_files(dataset, CAPTION, indices, 3, "out", ".txt", NULL, NULL, &done,
+                                    &error));
+    ck_assert_uint_eq(done.records, 3);
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t wanted = record_value(CAPTION, indices[i], right);
+        snprintf(name, sizeof name, "out/%08d.txt", (int)indices[i]);
+        ck_assert(file_exists(name) == (wanted != LX_NONE));
+        if (wanted == LX_NONE)
+            continue;
+        size_t size;
+        uint8_t *bytes = file_bytes(name, &size);
+        ck_assert_uint_eq(size, wanted);
+        ck_assert_mem_eq(bytes, right, size);
+        free(bytes);
+    }
+    unit_fails(lx_dataset_export_files(dataset, CAPTION, indices, 3, "out", ".txt", NULL, NULL,
+                                       NULL, &error),
+               LX_ERR_EXISTS);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_fails_leaves_no_array)
+{
+    static const uint64_t beyond = 20;
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make_sealed("d", 20);
+    lx_dataset *dataset = open_dataset("d");
+    unit_fails(lx_dataset_export_npy(dataset, CAPTION, NULL, 0, "x", NULL, NULL, NULL, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_dataset_export_npy(dataset, FIELDS, NULL, 0, "x", NULL, NULL, NULL, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_dataset_export_npy(dataset, IMAGE, &beyond, 1, "x", NULL, NULL, NULL, &error),
+               LX_ERR_RANGE);
+    unit_fails(lx_dataset_export_files(dataset, IMAGE, NULL, 0, "x", "/", NULL, NULL, NULL,
+                                       &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(
+        lx_dataset_export_npy(dataset, IMAGE, NULL, 0, NULL, NULL, NULL, NULL, &error), "path");
+    ck_assert_int_eq(
+        lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
+        LX_ERR_CANCELED);
+    ck_assert(!file_exists("x"));
+    /* What stands in the way is no damage of the dataset, and stays. */
+    ck_assert_int_eq(mkdir("x", 0700), 0);
+    ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+    unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, NULL, &error),
+               LX_ERR_EXISTS);
+    unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "fifo", NULL, NULL, NULL, &error),
+               LX_ERR_EXISTS);
+    ck_assert(file_exists("x") && file_exists("fifo"));
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/export", an_array_has_a_header_and_all_records, chosen_records_go_to_files,
+          what_fails_leaves_no_array)

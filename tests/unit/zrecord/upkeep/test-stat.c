@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* lx_dataset_stat() and lx_dataset_get_chunk(): every number is what was given to the writer. */
+#include "../goldens.h"
+#include "../harm.h"
+
+static void stat_of(const char *path, lx_statistics *totals, lx_field_statistics *fields)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset = open_dataset(path);
+    unit_ok(lx_dataset_stat(dataset, totals, fields, &error));
+    lx_dataset_close(dataset);
+}
+
+/** The numbers of a field of a dataset of records.h, but for those that compression makes. */
+static lx_field_statistics wanted_of(int field, uint64_t length)
+{
+    lx_field_statistics wanted = {0};
+    for (uint64_t index = 0; index < length; index++) {
+        uint8_t value[VALUE_MAX];
+        uint64_t size = record_value(field, index, value);
+        wanted.missing += size == LX_NONE;
+        wanted.present += size != LX_NONE;
+        if (size == LX_NONE)
+            continue;
+        wanted.inlined += size <= 8;
+        wanted.logical_bytes += size;
+        wanted.stored_bytes += size > 8 ? size : 0;
+    }
+    return wanted;
+}
+
+static void expect_fields(const lx_field_statistics *fields, uint64_t length)
+{
+    for (int field = 0; field < FIELDS; field++) {
+        lx_field_statistics wanted = wanted_of(field, length);
+        bool raw = field == IMAGE || field == LABEL || field == BLOB;
+        ck_assert_uint_eq(fields[field].present, wanted.present);
+        ck_assert_uint_eq(fields[field].missing, wanted.missing);
+        ck_assert_uint_eq(fields[field].inlined, wanted.inlined);
+        ck_assert_uint_eq(fields[field].logical_bytes, wanted.logical_bytes);
+        if (raw) {
+            ck_assert_uint_eq(fields[field].compressed, 0);
+            ck_assert_uint_eq(fields[field].stored_bytes, wanted.stored_bytes);
+        } else if (length >= 10) {
+            ck_assert_uint_gt(fields[field].compressed, 0);
+            ck_assert_uint_lt(fields[field].compressed, wanted.present - wanted.inlined);
+            ck_assert_uint_lt(fields[field].stored_bytes, wanted.stored_bytes);
+        }
+    }
+}
+
+/** What must be true between the numbers of a dataset of which nothing was changed or deleted. */
+static void expect_sums(const lx_statistics *totals, const lx_field_statistics *fields,
+                        size_t count)
+{
+    uint64_t live = 0, bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        live += fields[i].present - fields[i].inlined;
+        bytes += fields[i].stored_bytes;
+        ck_assert_uint_eq(fields[i].present + fields[i].missing, totals->length);
+    }
+    ck_assert_uint_eq(totals->payloads, live);
+    ck_assert_uint_eq(totals->live_bytes, bytes);
+    ck_assert_uint_ge(totals->chunk_bytes, bytes);
+    double room = (double)totals->chunks * (double)totals->chunk_records;
+    ck_assert_double_eq(totals->utilisation, (double)live / room);
+    ck_assert_double_eq(totals->live_ratio, (double)bytes / (double)totals->chunk_bytes);
+}
+
+START_TEST(the_numbers_are_those_of_what_was_written)
+{
+    char *scratch = scratch_make();
+    static const uint64_t lengths[][2] = {{40, 0}, {0, 40}, {25, 15}};
+    for (size_t i = 0; i < 3; i++) {
+        lx_statistics totals;
+        lx_field_statistics fields[FIELDS];
+        char name[] = {(char)('a' + i), '\0'};
+        records_make(name, lengths[i][0], lengths[i][1]);
+        stat_of(name, &totals, fields);
+        ck_assert_uint_eq(totals.length, 40);
+        ck_assert_uint_eq(totals.chunks, 1);
+        ck_assert_uint_eq(totals.chunk_records, 1048576);
+        ck_assert_uint_eq(totals.chunk_limit, 1u << 30);
+        ck_assert_uint_eq(totals.table_bytes, lengths[i][0] * FIELDS * 24);
+        ck_assert_uint_eq(totals.log_entries, lengths[i][1] * FIELDS);
+        ck_assert_uint_eq(totals.log_bytes, file_size(in(name, "LOG")));
+        expect_fields(fields, 40);
+        expect_sums(&totals, fields, FIELDS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_empty_dataset_has_no_numbers)
+{
+    char *scratch = scratch_make();
+    lx_statistics totals;
+    lx_field_statistics fields[FIELDS];
+    records_make("d", 0, 0);
+    stat_of("d", &totals, fields);
+    ck_assert_uint_eq(totals.length + totals.chunks + totals.payloads + totals.chunk_bytes +
+                          totals.live_bytes + totals.table_bytes + totals.log_entries,
+                      0);
+    ck_assert_double_eq(totals.utilisation, 0);
+    ck_assert_double_eq(totals.live_ratio, 1);
+    expect_fields(fields, 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(chunks_are_shown_one_by_one)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_statistics totals;
+    lx_field_statistics fields[FIELDS];
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_chunk(options, 20, 1 << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    records_append(writer, 60);
+    close_writer(writer);
+    stat_of("d", &totals, fields);
+    ck_assert_uint_eq(totals.chunk_records, 20);
+    ck_assert_uint_eq(totals.chunk_limit, 1 << 20);
+    ck_assert_uint_eq(totals.chunks, (totals.payloads + 19) / 20);
+    expect_sums(&totals, fields, FIELDS);
+
+    lx_dataset *dataset = open_dataset("d");
+    uint64_t payloads = 0, bytes = 0;
+    lx_chunk_info chunk;
+    for (size_t i = 0; i < totals.chunks; i++) {
+        char name[64];
+        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &chunk), LX_OK);
+        ck_assert_uint_eq(chunk.id, i);
+        snprintf(name, sizeof name, "d/chunk/%u.zr", chunk.id);
+        ck_assert_uint_ge(file_size(name), chunk.bytes);
+        ck_assert(chunk.records == 20 || i + 1 == totals.chunks);
+        payloads += chunk.records;
+        bytes += chunk.bytes;
+    }
+    ck_assert_uint_eq(payloads, totals.payloads);
+    ck_assert_uint_eq(bytes, totals.chunk_bytes);
+    ck_assert_int_eq(lx_dataset_get_chunk(dataset, totals.chunks, &chunk), LX_END);
+    ck_assert_int_eq(lx_dataset_get_chunk(dataset, SIZE_MAX, &chunk), LX_END);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_nothing_refers_to_is_not_live)
+{
+    char *scratch = scratch_make();
+    lx_statistics totals;
+    lx_field_statistics field;
+    golden_copy("replayed"); /* six values were placed, three are left; all of 12 bytes */
+    stat_of("replayed", &totals, &field);
+    ck_assert_uint_eq(totals.length, 3);
+    ck_assert_uint_eq(totals.payloads, 6);
+    ck_assert_uint_eq(totals.live_bytes, 36);
+    ck_assert_uint_eq(totals.chunk_bytes, 5 * 16 + 12);
+    ck_assert_uint_eq(totals.table_bytes, 4 * 24);
+    ck_assert_uint_eq(totals.log_entries, 3);
+    ck_assert_double_eq(totals.live_ratio, 36.0 / 92.0);
+    ck_assert_double_eq(totals.utilisation, 3.0 / 1048576.0);
+    ck_assert_uint_eq(field.present, 3);
+    ck_assert_uint_eq(field.stored_bytes, 36);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(only_the_state_counts)
+{
+    char *scratch = scratch_make();
+    lx_statistics totals;
+    lx_field_statistics field;
+    golden_copy("torn");
+    stat_of("torn", &totals, &field);
+    ck_assert_uint_eq(totals.length, 1);
+    ck_assert_uint_eq(totals.payloads, 1);
+    ck_assert_uint_eq(totals.log_bytes, 72 + 72 + 16 + 40);
+    ck_assert_uint_lt(totals.log_bytes, file_size("torn/LOG"));
+    golden_copy("generations"); /* chunks whose ids begin at 5 */
+    stat_of("generations", &totals, &field);
+    ck_assert_uint_eq(totals.chunks, 3);
+    ck_assert_uint_eq(field.inlined, 1);
+    lx_dataset *dataset = open_dataset("generations");
+    static const uint32_t ids[] = {5, 7, 9};
+    for (size_t i = 0; i < 3; i++) {
+        lx_chunk_info chunk;
+        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &chunk), LX_OK);
+        ck_assert_uint_eq(chunk.id, ids[i]);
+    }
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(live_and_dead_bytes_are_counted_by_chunk)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_statistics totals;
+    lx_chunk_info infos[100], info;
+    size_t count = 99, again;
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    records_append(writer, 30);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    /* A value that is missing now: its payload is dead. */
+    static const uint8_t zeros[16];
+    lx__entry entry = entry_of("d", "image", 4);
+    file_patch("d/image.offset", 4 * 16, zeros, 16);
+    file_patch("d/image.check", 4 * 8, zeros, 8);
+    lx_dataset *dataset = open_dataset("d");
+    unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
+    unit_ok(lx_dataset_stat_chunks(dataset, infos, 100, &count, &error));
+    ck_assert_uint_gt(count, 3);
+    ck_assert_uint_eq(count, totals.chunks);
+    uint64_t payloads = 0, bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &info), LX_OK);
+        ck_assert_uint_eq(info.id, infos[i].id);
+        ck_assert_uint_eq(info.records, infos[i].records);
+        ck_assert_uint_eq(info.bytes, infos[i].bytes);
+        ck_assert(info.live_records == LX_NONE && info.live_bytes == LX_NONE);
+        ck_assert_uint_eq(infos[i].live_records, infos[i].records - (i == entry.chunk));
+        ck_assert_uint_le(infos[i].live_bytes, infos[i].bytes);
+        payloads += infos[i].live_records;
+        bytes += infos[i].live_bytes;
+    }
+    ck_assert_uint_eq(payloads, totals.live_payloads);
+    ck_assert_uint_eq(bytes, totals.live_bytes);
+    ck_assert_uint_eq(totals.live_payloads, totals.payloads - 1);
+    ck_assert_uint_eq(totals.dead_bytes, totals.chunk_bytes - totals.live_bytes);
+    ck_assert_uint_ge(totals.dead_bytes, 12);
+    /* Fewer than there are, and none. */
+    memset(&infos[2], 9, sizeof *infos);
+    unit_ok(lx_dataset_stat_chunks(dataset, infos, 2, &again, &error));
+    ck_assert(again == count && infos[2].id == 0x09090909);
+    unit_ok(lx_dataset_stat_chunks(dataset, NULL, 0, &again, &error));
+    ck_assert_uint_eq(again, count);
+    unit_refuses_null(lx_dataset_stat_chunks(NULL, infos, 2, &again, &error), "dataset");
+    unit_refuses_null(lx_dataset_stat_chunks(dataset, NULL, 2, &again, &error), "infos");
+    unit_refuses_null(lx_dataset_stat_chunks(dataset, infos, 2, NULL, &error), "count");
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_entry_of_no_chunk_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_chunk_info infos[4];
+    size_t count;
+    static const struct harm other = {.chunk = 1};
+    records_make("d", 10, 0);
+    harm_entry("d", "image", 7, &other);
+    lx_dataset *dataset;
+    unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
+    lx_status status = lx_dataset_stat_chunks(dataset, infos, 4, &count, &error);
+    ck_assert_uint_eq(error.record, 7);
+    expect_error(status, LX_ERR_CORRUPT, "no chunk 1", "image.offset");
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(fields_may_be_left_out)
+{
+    char *scratch = scratch_make();
+    lx_statistics totals, with;
+    lx_field_statistics fields[FIELDS];
+    records_make("d", 10, 10);
+    stat_of("d", &totals, NULL);
+    stat_of("d", &with, fields);
+    ck_assert_int_eq(memcmp(&totals, &with, sizeof totals), 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(no_payload_is_read)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_statistics totals;
+    lx_field_statistics fields[FIELDS];
+    records_make("d", 10, 10);
+    ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
+    lx_dataset *dataset;
+    unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
+    unit_ok(lx_dataset_stat(dataset, &totals, fields, &error));
+    expect_fields(fields, 20);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_damaged_entry_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_statistics totals;
+    lx_field_statistics fields[FIELDS];
+    static const struct harm longer = {.logical = 1};
+    records_make("d", 10, 0);
+    harm_entry("d", "image", 7, &longer);
+    lx_dataset *dataset;
+    unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
+    lx_status status = lx_dataset_stat(dataset, &totals, fields, &error);
+    ck_assert_str_eq(error.field, "image");
+    ck_assert_uint_eq(error.record, 7);
+    expect_error(status, LX_ERR_CORRUPT, "a raw value", "d/");
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/stat", the_numbers_are_those_of_what_was_written,
+          an_empty_dataset_has_no_numbers, chunks_are_shown_one_by_one,
+          live_and_dead_bytes_are_counted_by_chunk, an_entry_of_no_chunk_is_told,
+          what_nothing_refers_to_is_not_live, only_the_state_counts, fields_may_be_left_out,
+          no_payload_is_read, a_damaged_entry_is_told)

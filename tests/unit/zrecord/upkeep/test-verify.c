@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/* lx_dataset_verify(): everything is looked at, each damage is told in its place, nothing stops it
+ * but the caller. */
+#include <pthread.h>
+
+#include "../../scarce.h"
+#include "../goldens.h"
+#include "../harm.h"
+
+/** What the functions of a verification were told. */
+struct told {
+    lx_error damages[64];
+    size_t count;
+    uint64_t done, total, calls;
+    lx_status answer; /**< To whom asks. */
+};
+
+static lx_status note_damage(const lx_error *damage, void *user)
+{
+    struct told *told = user;
+    ck_assert_uint_lt(told->count, sizeof told->damages / sizeof *told->damages);
+    told->damages[told->count++] = *damage;
+    return told->answer;
+}
+
+static lx_status note_progress(uint64_t done, uint64_t total, void *user)
+{
+    struct told *told = user;
+    ck_assert_uint_ge(done, told->done);
+    ck_assert_uint_le(done, total);
+    told->done = done;
+    told->total = total;
+    told->calls++;
+    return told->answer;
+}
+
+/** Verifies the dataset at @p path, which can be opened, and notes what is told. */
+static lx_status verify(const char *path, struct told *told, lx_verification *result,
+                        lx_error *error)
+{
+    lx_dataset *dataset;
+    *told = (struct told){.answer = LX_OK};
+    lx_error_clear(error);
+    ck_assert_int_eq(open_as(path, LX_VERIFY_NEVER, false, &dataset, error), LX_OK);
+    lx_status status = lx_dataset_verify(dataset, note_damage, note_progress, told, result, error);
+    lx_dataset_close(dataset);
+    return status;
+}
+
+/** The stored bytes of a dataset of records.h in which nothing is compressed. */
+static uint64_t bytes_of(uint64_t length)
+{
+    uint64_t sum = 0;
+    for (uint64_t index = 0; index < length; index++) {
+        for (int field = 0; field < FIELDS; field++) {
+            uint8_t value[VALUE_MAX];
+            uint64_t size = record_value(field, index, value);
+            sum += size != LX_NONE ? size : 0;
+        }
+    }
+    return sum;
+}
+
+START_TEST(a_whole_dataset_has_no_damage)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    static const uint64_t lengths[][2] = {{0, 0}, {40, 0}, {0, 40}, {25, 15}};
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t length = lengths[i][0] + lengths[i][1];
+        char name[] = {(char)('a' + i), '\0'};
+        records_make(name, lengths[i][0], lengths[i][1]);
+        unit_ok(verify(name, &told, &result, &error));
+        ck_assert_uint_eq(told.count, 0);
+        ck_assert_uint_eq(result.records, length);
+        ck_assert_uint_eq(result.values, length * FIELDS);
+        ck_assert_uint_eq(result.damages, 0);
+        ck_assert_uint_eq(told.done, length);
+        ck_assert_uint_eq(told.total, length);
+        /* Compression saves something, and nothing else does. */
+        ck_assert_uint_le(result.bytes, bytes_of(length));
+        ck_assert(result.bytes > bytes_of(length) / 4 || length == 0);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(nobody_needs_to_be_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 10, 10);
+    file_flip("d/chunk/0.zr", 8);
+    lx_dataset *dataset;
+    unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
+    ck_assert_int_eq(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, NULL), LX_ERR_CORRUPT);
+    unit_fails(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error), LX_ERR_CORRUPT);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(every_wrong_number_of_an_entry_is_told)
+{
+    char *scratch = scratch_make();
+    records_make("whole", 20, 3);
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        lx_error error = LX_ERROR_INIT;
+        struct told told;
+        lx_verification result;
+        directory_copy("whole", "d");
+        harm_entry("d", "image", 7, &harms[i]);
+        lx_status status = verify("d", &told, &result, &error);
+        ck_assert_msg(told.count == 1, "%s: %zu damages", harms[i].name, told.count);
+        ck_assert_uint_eq(result.damages, 1);
+        ck_assert_uint_eq(result.records, 23);
+        ck_assert_str_eq(told.damages[0].field, "image");
+        ck_assert_uint_eq(told.damages[0].record, 7);
+        ck_assert_str_eq(told.damages[0].message, error.message);
+        expect_error(status, LX_ERR_CORRUPT, harms[i].said, harms[i].where);
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(one_damage_does_not_hide_another)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    records_make("d", 20, 0);
+    lx__entry image = entry_of("d", "image", 4), wave = entry_of("d", "wave", 8);
+    file_flip("d/chunk/0.zr", 8 * image.offset);
+    file_flip("d/chunk/0.zr", 8 * wave.offset + 9);
+    file_flip("d/label.check", 8 * (8 * 11 + 4)); /* the crc of an inline value */
+    unit_fails(verify("d", &told, &result, &error), LX_ERR_CORRUPT);
+    static const struct {
+        const char *field;
+        uint64_t record;
+    } wanted[] = {{"image", 4}, {"wave", 8}, {"label", 11}};
+    ck_assert_uint_eq(told.count, 3);
+    ck_assert_uint_eq(result.damages, 3);
+    ck_assert_uint_eq(result.values, 20 * FIELDS);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_str_eq(told.damages[i].field, wanted[i].field);
+        ck_assert_uint_eq(told.damages[i].record, wanted[i].record);
+    }
+    ck_assert_uint_eq(told.damages[0].offset, image.offset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_stream_must_give_its_value_also_where_the_checksum_is_right)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    records_make("d", 20, 0);
+    lx__entry entry = entry_of("d", "wave", 8);
+    ck_assert(lx__entry_is_compressed(&entry));
+    file_patch("d/chunk/0.zr", entry.offset, "\7", 1); /* a type of block that there is not */
+    entry_reseal("d", "wave", 8);
+    lx_status status = verify("d", &told, &result, &error);
+    ck_assert_uint_eq(told.count, 1);
+    ck_assert_uint_eq(error.record, 8);
+    expect_error(status, LX_ERR_CORRUPT, "Deflate", "d/chunk/0.zr");
+    /* What this version cannot decompress, it checks by the checksum. */
+    file_edit("d/meta.json", "\"flate\"", "\"zstd\"");
+    unit_ok(verify("d", &told, &result, &error));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_chunk_that_is_gone_is_told_of_each_value)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    records_make("d", 0, 3);
+    ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
+    lx_status status = verify("d", &told, &result, &error);
+    ck_assert_uint_eq(result.values, 3 * FIELDS);
+    ck_assert_uint_eq(told.count, result.damages);
+    ck_assert_uint_gt(told.count, 3);
+    expect_error(status, LX_ERR_CORRUPT, "", "d/chunk/0.zr");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(the_files_of_a_sealed_dataset_are_held_against_meta_json)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    golden_copy("sealed-again");
+    unit_ok(verify("sealed-again", &told, &result, &error));
+    /* The checksum of a table whose rows are right, and a chunk that no value refers to. */
+    file_edit("sealed-again/meta.json", "\"crc\": ", "\"crc\": 7, \"was\": ");
+    ck_assert_int_eq(remove("sealed-again/chunk/3.zr"), 0);
+    lx_status status = verify("sealed-again", &told, &result, &error);
+    ck_assert_uint_eq(told.count, 2);
+    ck_assert_uint_eq(result.damages, 2);
+    ck_assert_ptr_nonnull(strstr(told.damages[0].path, "x.offset.1"));
+    ck_assert_str_eq(told.damages[0].field, "x");
+    ck_assert_ptr_nonnull(strstr(told.damages[1].path, "chunk/3.zr"));
+    expect_error(status, LX_ERR_CORRUPT, "checksum of the table", "x.offset.1");
+    file_put("sealed-again/chunk/3.zr", "x", 1);
+    unit_fails(verify("sealed-again", &told, &result, &error), LX_ERR_CORRUPT);
+    ck_assert_uint_eq(told.count, 2);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(each_table_of_a_sealed_dataset_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    records_make_sealed("d", 10);
+    /* A value that is missing now, and was not: nothing but the tables' checksums knows. */
+    static const uint8_t zeros[16];
+    file_patch("d/image.offset", 0, zeros, 16);
+    file_patch("d/image.check", 0, zeros, 8);
+    unit_fails(verify("d", &told, &result, &error), LX_ERR_CORRUPT);
+    ck_assert_uint_eq(told.count, 2);
+    ck_assert_ptr_nonnull(strstr(told.damages[0].path, "image.offset"));
+    ck_assert_ptr_nonnull(strstr(told.damages[1].path, "image.check"));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(dictionaries_are_held_against_meta_json)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    golden_copy("zstd");
+    unit_ok(verify("zstd", &told, &result, &error));
+    file_flip("zstd/x.dict", 100);
+    lx_status status = verify("zstd", &told, &result, &error);
+    ck_assert_str_eq(error.field, "x");
+    expect_error(status, LX_ERR_CORRUPT, "checksum of the dictionary", "zstd/x.dict");
+    file_flip("zstd/x.dict", 100);
+    uint64_t size = file_size("zstd/x.dict");
+    for (uint64_t wrong = size - 1; wrong <= size + 1; wrong += 2) {
+        file_cut("zstd/x.dict", wrong);
+        status = verify("zstd", &told, &result, &error);
+        expect_error(status, LX_ERR_CORRUPT, "bytes", "zstd/x.dict");
+    }
+    ck_assert_int_eq(remove("zstd/x.dict"), 0);
+    status = verify("zstd", &told, &result, &error);
+    ck_assert_uint_eq(told.count, 1);
+    expect_error(status, LX_ERR_CORRUPT, "", "zstd/x.dict");
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(who_is_told_may_end_it)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told = {.answer = LX_ERR_CANCELED};
+    lx_verification result;
+    lx_dataset *dataset;
+    records_make("d", 10, 0);
+    unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
+    ck_assert_int_eq(lx_dataset_verify(dataset, note_damage, note_progress, &told, &result, &error),
+                     LX_ERR_CANCELED);
+    ck_assert_uint_eq(told.calls, 1);
+    ck_assert_uint_eq(result.damages, 0);
+    lx_dataset_close(dataset);
+    file_flip("d/label.check", 8 * 4);
+    file_flip("d/label.check", 8 * (8 * 5 + 4));
+    unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
+    told = (struct told){.answer = LX_ERR_CALLBACK};
+    ck_assert_int_eq(lx_dataset_verify(dataset, note_damage, NULL, &told, &result, &error),
+                     LX_ERR_CALLBACK);
+    ck_assert_uint_eq(told.count, 1);
+    ck_assert_uint_eq(result.damages, 1);
+    ck_assert_uint_eq(result.records, 1);
+    ck_assert_int_eq(error.status, LX_ERR_CORRUPT); /* the damage itself */
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(progress_is_told_now_and_then)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    const uint64_t length = 10000;
+    lx_writer *writer;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "x", LX_UINT8, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
+    uint8_t *values = calloc(length, 1);
+    const lx_values column = {.data = values};
+    unit_ok(lx_writer_extend(writer, length, &column, NULL, &error));
+    close_writer(writer);
+    lx_schema_free(schema);
+    free(values);
+    unit_ok(verify("d", &told, &result, &error));
+    ck_assert_uint_eq(told.done, length);
+    ck_assert_uint_eq(told.total, length);
+    ck_assert_uint_ge(told.calls, 2);
+    ck_assert_uint_le(told.calls, length / 100);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Ascending (record, field), in the order of the schema, on the thread that verifies. */
+struct order {
+    pthread_t thread;
+    uint64_t count, last;
+    uint64_t stop_at;     /**< Ends it with this one; 0: never. */
+    lx_executor *closing; /**< Closed with the first one. */
+};
+
+static lx_status expect_order(const lx_error *damage, void *user)
+{
+    static const char *const names[FIELDS] = {"image", "label", "wave", "caption", "blob"};
+    struct order *order = user;
+    uint64_t field = 0;
+    while (strcmp(names[field], damage->field) != 0)
+        field++;
+    uint64_t place = damage->record * FIELDS + field + 1;
+    ck_assert_uint_gt(place, order->last);
+    ck_assert(pthread_equal(order->thread, pthread_self()));
+    order->last = place;
+    if (order->closing != NULL)
+        lx_executor_close(order->closing);
+    order->closing = NULL;
+    return ++order->count == order->stop_at ? LX_ERR_CANCELED : LX_OK;
+}
+
+static lx_executor *open_readers(uint32_t readers)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor;
+    lx_executor_options *options = lx_executor_options_new();
+    unit_ok(lx_executor_options_set_readers(options, readers, &error));
+    unit_ok(lx_executor_open(options, &executor, &error));
+    lx_executor_options_free(options);
+    return executor;
+}
+
+static lx_dataset *open_on(const char *path, lx_executor *executor)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_executor(options, executor, &error));
+    unit_ok(lx_dataset_open(path, options, &dataset, &error));
+    lx_dataset_options_free(options);
+    return dataset;
+}
+
+/** Many more records than a stretch has, with a damaged table, chunk and log. */
+#define MANY 20000
+
+static void make_many(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
+    records_append(writer, MANY);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    /* Every label from 5000 on, more than a job keeps, and some images of the first stretch. */
+    size_t size;
+    uint8_t *checks = file_bytes("d/label.check", &size);
+    for (size_t i = 5000; i < MANY; i++)
+        checks[8 * i + 4] ^= 1;
+    file_put("d/label.check", checks, size);
+    free(checks);
+    static const struct harm crc = {.crc = 1};
+    for (uint64_t i = 100; i < 110; i++)
+        harm_entry("d", "image", i, &crc);
+}
+
+START_TEST(any_number_of_threads_tells_the_same_in_order)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    make_many();
+    uint64_t wanted = MANY - 5000 + 10;
+    static const uint32_t readers[] = {0, 1, 4};
+    for (size_t i = 0; i < 3; i++) {
+        lx_executor *executor = open_readers(readers[i]);
+        lx_dataset *dataset = open_on("d", executor);
+        struct order order = {.thread = pthread_self()};
+        lx_verification result;
+        lx_error_clear(&error);
+        /* And the table's own checksum. */
+        lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error);
+        ck_assert_int_eq(status, LX_ERR_CORRUPT);
+        ck_assert_str_eq(error.field, "image");
+        ck_assert_uint_eq(error.record, 100);
+        ck_assert_uint_eq(result.damages, wanted + 2);
+        ck_assert_uint_eq(result.records, MANY);
+        ck_assert_uint_eq(result.values, MANY * FIELDS);
+        order.stop_at = wanted;
+        status = lx_dataset_verify(dataset, expect_order, NULL, &order, &result, NULL);
+        ck_assert_int_eq(status, LX_ERR_CANCELED);
+        ck_assert_uint_eq(order.count, wanted);
+        ck_assert_uint_eq(result.damages, wanted);
+        ck_assert_uint_eq(result.records, MANY);
+        order = (struct order){.thread = pthread_self(), .stop_at = 12};
+        status = lx_dataset_verify(dataset, expect_order, NULL, &order, &result, NULL);
+        ck_assert_int_eq(status, LX_ERR_CANCELED);
+        ck_assert_uint_eq(result.records, 5002);
+        ck_assert_uint_eq(result.values, 5001 * FIELDS + 2);
+        lx_dataset_close(dataset);
+        lx_executor_close(executor);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_executor_that_is_closed_meanwhile_is_done_without)
+{
+    char *scratch = scratch_make();
+    make_many();
+    for (int before = 0; before < 2; before++) {
+        lx_executor *executor = open_readers(2);
+        lx_dataset *dataset = open_on("d", executor);
+        struct order order = {.thread = pthread_self(), .stop_at = MANY - 5000 + 10};
+        lx_verification result;
+        if (before)
+            lx_executor_close(executor);
+        else
+            order.closing = executor;
+        ck_assert_int_eq(lx_dataset_verify(dataset, expect_order, NULL, &order, &result, NULL),
+                         LX_ERR_CANCELED);
+        ck_assert_uint_eq(result.records, MANY);
+        lx_dataset_close(dataset);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_child_verifies_on_threads_of_its_own)
+{
+    char *scratch = scratch_make();
+    records_make("d", 300, 10);
+    lx_executor *executor = open_readers(2);
+    lx_dataset *dataset = open_on("d", executor);
+    if (unit_in_child()) {
+        lx_verification result;
+        _exit(lx_dataset_verify(dataset, NULL, NULL, NULL, &result, NULL) != LX_OK ||
+              result.records != 310);
+    }
+    lx_dataset_close(dataset);
+    lx_executor_close(executor);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_lack_of_memory_is_no_damage)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_verification result;
+    records_make("d", 20, 0);
+    unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
+    lx_status status = LX_ERR_NOMEM;
+    for (int memory = 0; status != LX_OK; memory++) {
+        ck_assert_int_lt(memory, 300);
+        scarce_begin(memory);
+        lx_error_clear(&error);
+        status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error);
+        ck_assert_msg(status == LX_OK || status == LX_ERR_NOMEM, "%s", error.message);
+        ck_assert_int_eq(error.status, status);
+        ck_assert_uint_eq(result.damages, 0);
+    }
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, nobody_needs_to_be_told,
+          every_wrong_number_of_an_entry_is_told, one_damage_does_not_hide_another,
+          a_stream_must_give_its_value_also_where_the_checksum_is_right,
+          a_chunk_that_is_gone_is_told_of_each_value,
+          the_files_of_a_sealed_dataset_are_held_against_meta_json,
+          each_table_of_a_sealed_dataset_is_told, dictionaries_are_held_against_meta_json,
+          who_is_told_may_end_it, progress_is_told_now_and_then,
+          any_number_of_threads_tells_the_same_in_order,
+          an_executor_that_is_closed_meanwhile_is_done_without,
+          a_child_verifies_on_threads_of_its_own, a_lack_of_memory_is_no_damage)
