@@ -296,6 +296,15 @@ lx_status lx__file_rename(const lx__file *directory, const char *from, const cha
     return renameat(fd, from, fd, to) == 0 ? LX_OK : fail_name(error, directory, from, "rename");
 }
 
+lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,
+                              lx_error *error)
+{
+    struct stat about = {0};
+    int result = fstatat(directory_fd(directory), name, &about, AT_SYMLINK_NOFOLLOW);
+    *regular = result == 0 && S_ISREG(about.st_mode);
+    return result == 0 || errno == ENOENT ? LX_OK : fail_name(error, directory, name, "look at");
+}
+
 lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error)
 {
     if (unlinkat(directory_fd(directory), name, 0) == 0 || errno == ENOENT)

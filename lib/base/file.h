@@ -112,6 +112,10 @@ LX_API lx_status lx__file_sync(const lx__file *file, lx_error *error);
 LX_API lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
                                  lx_error *error);
 
+/** Whether a name is that of a regular file, not of a link to one; nothing is there: it is not. */
+LX_API lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,
+                                     lx_error *error);
+
 /** Removes a file; one that is not there is fine. */
 LX_API lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error);
 

@@ -125,6 +125,21 @@ static bool has_ending(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
+/** Whether a file begins so, as far as it goes; a byte that did not reach the disk is zero. */
+static bool begins_with(const lx__file *directory, const char *name, const char *beginning)
+{
+    char bytes[4];
+    lx__file file;
+    size_t got = 0, size = strlen(beginning);
+    if (lx__file_open(&file, directory, name, O_RDONLY | O_NOFOLLOW, NULL) != LX_OK)
+        return false;
+    bool right = lx__file_read_once(&file, bytes, size, 0, &got, NULL) == LX_OK;
+    for (size_t i = 0; right && i < got; i++)
+        right = bytes[i] == beginning[i] || bytes[i] == '\0';
+    lx__file_close(&file);
+    return right;
+}
+
 /** Whether it is a file that lx__create_files() makes, and has no more in it than that: records may
  * be in what remains of a dataset without its meta.json. */
 static bool is_ours(const lx__file *directory, const char *name)
@@ -133,10 +148,11 @@ static bool is_ours(const lx__file *directory, const char *name)
     if (fstatat(directory->fd, name, &about, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISREG(about.st_mode))
         return false;
     if (strcmp(name, LX__LOG_NAME) == 0)
-        return about.st_size <= LX__FRAME_HEADER + LX__FRAME_TRAILER;
+        return about.st_size <= LX__FRAME_HEADER + LX__FRAME_TRAILER &&
+               begins_with(directory, name, "LXLF");
     if (has_ending(name, "." LX__OFFSET_KIND) || has_ending(name, "." LX__CHECK_KIND))
         return about.st_size == 0;
-    return strcmp(name, LX__META_NEW_NAME) == 0;
+    return strcmp(name, LX__META_NEW_NAME) == 0 && begins_with(directory, name, "{");
 }
 
 static lx_status fail_exists(const char *path, lx_error *error, const char *what)

@@ -38,16 +38,6 @@ static lx_status lock_all(removal *self, lx_error *error)
     return status;
 }
 
-/** Names of files that go before meta.json, also those of fields that are no more; those of tables
- * and dictionaries tell their stem. */
-static bool is_named_so(const char *name, char stem[LX__NAME_SIZE], uint64_t *number)
-{
-    stem[0] = '\0';
-    *number = 0;
-    return strcmp(name, LX__META_NEW_NAME) == 0 || lx__name_split_table(name, stem, number) ||
-           lx__name_split_dict(name, stem) || lx__name_is_log(name, number);
-}
-
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_EXISTS,
@@ -62,23 +52,21 @@ static lx_status check_chunk(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
     uint64_t id;
-    return lx__name_is_chunk(name, &id) ? LX_OK : fail_foreign(&self->chunks, name, error);
+    bool regular;
+    lx_status status = lx__file_is_regular(&self->chunks, name, &regular, error);
+    if (status != LX_OK || (regular && lx__name_is_chunk(name, &id)))
+        return status;
+    return fail_foreign(&self->chunks, name, error);
 }
 
 static lx_status check_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
-    uint64_t number;
-    char stem[LX__NAME_SIZE];
-    bool ours = strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
-                (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1);
-    lx_status status = LX_OK;
-    if (!ours && is_named_so(name, stem, &number)) {
-        ours = stem[0] == '\0';
-        if (!ours)
-            status =
-                lx__file_is_ours(&self->directory, &self->meta, name, stem, &ours, error);
-    }
+    bool ours;
+    if (strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
+        (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1))
+        return LX_OK;
+    lx_status status = lx__file_is_ours(&self->directory, &self->meta, name, &ours, error);
     return status == LX_OK && !ours ? fail_foreign(&self->directory, name, error) : status;
 }
 
@@ -88,14 +76,13 @@ static lx_status remove_chunk(void *user, const char *name, lx_error *error)
     return lx__file_remove(&self->chunks, name, error);
 }
 
-/** All names have been looked at before. */
+/** What goes before meta.json. */
 static lx_status remove_file(void *user, const char *name, lx_error *error)
 {
     const removal *self = user;
-    uint64_t number;
-    char stem[LX__NAME_SIZE];
-    return is_named_so(name, stem, &number) ? lx__file_remove(&self->directory, name, error)
-                                            : LX_OK;
+    bool ours;
+    lx_status status = lx__file_is_ours(&self->directory, &self->meta, name, &ours, error);
+    return status == LX_OK && ours ? lx__file_remove(&self->directory, name, error) : status;
 }
 
 /** Refuses a directory with anything else in it. */
@@ -140,7 +127,7 @@ static lx_status remove_all(removal *self, const char *path, lx_error *error)
 lx_status lx_dataset_remove(const char *path, lx_error *error)
 {
     if (path == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "path is NULL");
+        return lx__fail_null(error, "path");
     removal self = {LX__FILE_CLOSED, LX__FILE_CLOSED, LX__FILE_CLOSED, {0}};
     lx_status status = lx__directory_open(&self.directory, LX__HERE, path, error);
     if (status == LX_OK)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Other fields than before. See doc/zrecord-format.md, 11.5 and 4.8. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -114,37 +112,41 @@ static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed
 
 /* ---- adding */
 
-static lx_status remove_own(const lx_writer *writer, const char *stem, const char *name,
-                            lx_error *error)
+/** Tables and dictionaries of one stem. */
+typedef struct stem_files {
+    const lx_writer *writer;
+    const char *stem;
+} stem_files;
+
+static lx_status clear_name(void *user, const char *name, lx_error *error)
 {
-    if (faccessat(writer->directory.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == -1 && errno == ENOENT)
-        return LX_OK;
+    const stem_files *self = user;
+    const lx__file *directory = &self->writer->directory;
+    uint64_t number;
+    char stem[LX__NAME_SIZE];
     bool ours;
-    lx_status status =
-        lx__file_is_ours(&writer->directory, &writer->meta, name, stem, &ours, error);
-    if (status == LX_OK && ours)
-        return lx__file_remove(&writer->directory, name, error);
+    if ((!lx__name_split_table(name, stem, &number) && !lx__name_split_dict(name, stem)) ||
+        strcmp(stem, self->stem) != 0)
+        return LX_OK;
+    lx_status status = lx__file_is_ours(directory, &self->writer->meta, name, &ours, error);
     if (status != LX_OK)
         return status;
+    if (ours)
+        return lx__file_remove(directory, name, error);
     status = lx__fail(error, LX_ERR_EXISTS,
-                      "the field's table would be there, and '%.100s' is no part of the dataset: "
+                      "'%.100s' is no part of the dataset, but would be a file of the new field: "
                       "put it elsewhere, or choose another name",
                       name);
-    lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
-/** Removes the tables of a field that is to be, or was to be; no dictionary may be beside them. */
-static lx_status remove_tables(const lx_writer *writer, const char *stem, lx_error *error)
+/** Removes the files of a field that is to be, or was to be, of all generations: when it is there,
+ * they would be old ones. */
+static lx_status clear_stem(const lx_writer *writer, const char *stem, lx_error *error)
 {
-    char name[LX__NAME_SIZE];
-    lx__table_name(stem, LX__OFFSET_KIND, writer->state.table_generation, name);
-    lx_status status = remove_own(writer, stem, name, error);
-    lx__table_name(stem, LX__CHECK_KIND, writer->state.table_generation, name);
-    if (status == LX_OK)
-        status = remove_own(writer, stem, name, error);
-    lx__dict_name(stem, name);
-    return status == LX_OK ? remove_own(writer, stem, name, error) : status;
+    stem_files self = {writer, stem};
+    return lx__directory_each(&writer->directory, clear_name, &self, error);
 }
 
 /** A table of zeros: every value is missing. */
@@ -186,7 +188,7 @@ static lx_status make_field(change *self, const char *stem, lx_error *error)
     const lx_writer *writer = self->next.writer;
     const lx__field *field = lx__schema_field(self->schema, self->schema->count - 1);
     uint64_t rows = writer->state.rows;
-    lx_status status = remove_tables(writer, stem, error); /* of an interrupted attempt */
+    lx_status status = clear_stem(writer, stem, error); /* of an interrupted attempt */
     if (status != LX_OK)
         return status;
     status = make_table(writer, stem, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
@@ -197,7 +199,7 @@ static lx_status make_field(change *self, const char *stem, lx_error *error)
     if (status == LX_OK)
         status = finish(self, error);
     if (!self->next.named)
-        (void)remove_tables(writer, stem, NULL);
+        (void)clear_stem(writer, stem, NULL);
     return status;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -40,13 +39,6 @@ static bool find_stem(const lx_schema *schema, const char *stem, size_t *positio
     return false;
 }
 
-static bool is_file(const lx__file *directory, const char *name)
-{
-    struct stat about;
-    return fstatat(directory->fd, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(about.st_mode);
-}
-
 /** Whether a file has no other bytes than zeros, or none. */
 static lx_status look_for_zeros(const lx__file *directory, const char *name, bool *zeros,
                                 lx_error *error)
@@ -71,14 +63,31 @@ static lx_status look_for_zeros(const lx__file *directory, const char *name, boo
     return status;
 }
 
-lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
-                           const char *stem, bool *ours, lx_error *error)
+/** Splits the name of a table or dictionary; @p number is 0 for a dictionary. */
+static bool split(const char *name, char stem[LX__NAME_SIZE], uint64_t *number, bool *table)
 {
+    *table = lx__name_split_table(name, stem, number);
+    if (!*table)
+        *number = 0;
+    return *table || lx__name_split_dict(name, stem);
+}
+
+lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
+                           bool *ours, lx_error *error)
+{
+    uint64_t number;
     size_t position;
-    *ours = find_stem(meta->schema, stem, &position) ||
-            lx__meta_get_next_field(meta) > meta->schema->count;
-    return *ours || !is_file(directory, name) ? LX_OK
-                                              : look_for_zeros(directory, name, ours, error);
+    char stem[LX__NAME_SIZE];
+    bool table, of_field = split(name, stem, &number, &table);
+    *ours = false;
+    if (!of_field && strcmp(name, LX__META_NEW_NAME) != 0 && !lx__name_is_log(name, &number))
+        return LX_OK;
+    lx_status status = lx__file_is_regular(directory, name, ours, error);
+    if (status != LX_OK || !*ours || !of_field || find_stem(meta->schema, stem, &position) ||
+        lx__meta_get_next_field(meta) > meta->schema->count)
+        return status;
+    *ours = false;
+    return table ? look_for_zeros(directory, name, ours, error) : LX_OK;
 }
 
 static lx__place place_of(const lx_writer *writer, const char *name)
@@ -86,17 +95,16 @@ static lx__place place_of(const lx_writer *writer, const char *name)
     uint64_t number;
     size_t position;
     char stem[LX__NAME_SIZE];
+    bool ours, table;
     const lx__meta *meta = &writer->meta;
+    if (lx__file_is_ours(&writer->directory, meta, name, &ours, NULL) != LX_OK || !ours)
+        return FOREIGN;
     if (strcmp(name, LX__META_NEW_NAME) == 0)
         return LEFTOVER;
-    if (lx__name_is_log(name, &number))
+    if (!split(name, stem, &number, &table)) {
+        (void)lx__name_is_log(name, &number);
         return compare(number, meta->generation);
-    bool table = lx__name_split_table(name, stem, &number);
-    if (!table && !lx__name_split_dict(name, stem))
-        return FOREIGN;
-    bool ours;
-    if (lx__file_is_ours(&writer->directory, meta, name, stem, &ours, NULL) != LX_OK || !ours)
-        return FOREIGN;
+    }
     if (!find_stem(meta->schema, stem, &position))
         return GONE;
     if (table)
@@ -107,7 +115,11 @@ static lx__place place_of(const lx_writer *writer, const char *name)
 static lx__place place_of_chunk(lx_writer *writer, const char *name)
 {
     uint64_t id;
-    if (!lx__name_is_chunk(name, &id) || lx__state_find_chunk(&writer->state, (uint32_t)id) != NULL)
+    bool regular;
+    if (!lx__name_is_chunk(name, &id) ||
+        lx__file_is_regular(&writer->chunk_directory, name, &regular, NULL) != LX_OK || !regular)
+        return FOREIGN;
+    if (lx__state_find_chunk(&writer->state, (uint32_t)id) != NULL)
         return CURRENT;
     if (id < writer->state.next_chunk)
         return OLD;
@@ -223,12 +235,15 @@ static bool may_go(const lx_writer *writer, const lx__old_file *file)
             !present);
 }
 
-/** Tables that an interrupted addition of a field left wait by a name that the field may get when
- * it is added after all. */
-static bool is_in_use(lx_writer *writer, const lx__old_file *file)
+/**
+ * Whether the dataset has such a file after all, or somebody else: tables of an interrupted addition
+ * wait by a name that a field may get later, or that somebody may write to.
+ */
+static bool has_to_stay(lx_writer *writer, const lx__old_file *file)
 {
-    return (file->is_chunk ? place_of_chunk(writer, file->name) : place_of(writer, file->name)) ==
-           CURRENT;
+    lx__place place =
+        file->is_chunk ? place_of_chunk(writer, file->name) : place_of(writer, file->name);
+    return place == CURRENT || place == FOREIGN;
 }
 
 void lx__old_files_remove(lx_writer *writer)
@@ -243,7 +258,7 @@ void lx__old_files_remove(lx_writer *writer)
             goes = may_go(writer, file);
         const lx__file *directory =
             file->is_chunk ? &writer->chunk_directory : &writer->directory;
-        if (goes && ((is_in_use(writer, file) && !LX__FAULT(OLD_EARLY)) ||
+        if (goes && ((has_to_stay(writer, file) && !LX__FAULT(OLD_EARLY)) ||
                      lx__file_remove(directory, file->name, NULL) == LX_OK)) {
             lx__free(file->name);
             file->name = NULL;

@@ -36,13 +36,14 @@ lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end
                               lx_error *error);
 
 /**
- * Whether a file with the name of a table or dictionary of @p stem can be the dataset's: a field
- * has that stem, or has had it. Which stems dropped fields had is written down nowhere; so where
- * none was dropped, and no field has the stem, only a file of zeros is taken for ours: that is all
- * an interrupted addition leaves, and nobody misses it.
+ * Whether a file is one of the dataset's, present, old or left over, of those that are not there for
+ * good (meta.json, LOCK, chunk). It is regular, and has a name of the format. Which stems dropped
+ * fields had is written down nowhere; so where none was dropped, and no field has the stem, only a
+ * table of zeros is taken for ours: that is all an interrupted addition leaves, and nobody misses
+ * it.
  */
 lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
-                           const char *stem, bool *ours, lx_error *error);
+                           bool *ours, lx_error *error);
 
 /** Removes what was never a part of the dataset @p writer; nothing may be under way. */
 lx_status lx__leftovers_remove(lx_writer *writer, lx_error *error);

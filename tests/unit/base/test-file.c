@@ -219,7 +219,30 @@ START_TEST(a_walk_that_is_cut_short_is_no_end)
 }
 END_TEST
 
+START_TEST(only_a_regular_file_is_one)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    bool regular;
+    lx__file here;
+    unit_ok(lx__directory_open(&here, LX__HERE, ".", &error));
+    ck_assert_int_eq(close(open("file", O_WRONLY | O_CREAT, 0666)), 0);
+    ck_assert_int_eq(mkdir("folder", 0777), 0);
+    ck_assert_int_eq(mkfifo("pipe", 0666), 0);
+    ck_assert_int_eq(symlink("file", "link"), 0);
+    static const char *const names[] = {"file", "folder", "pipe", "link", "nothing"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        unit_ok(lx__file_is_regular(&here, names[i], &regular, &error));
+        ck_assert(regular == (i == 0));
+    }
+    unit_fails(lx__file_is_regular(&here, "file/below", &regular, &error), LX_ERR_IO);
+    ck_assert(!regular);
+    lx__file_close(&here);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("base/file", bytes_come_back_as_written, what_is_not_a_regular_file_is_refused,
           a_file_over_the_limit_is_not_read, a_refused_write_names_file_offset_and_errno,
           locks_exclude_other_handles, directories_are_walked_and_removed,
-          a_walk_that_is_cut_short_is_no_end)
+          a_walk_that_is_cut_short_is_no_end, only_a_regular_file_is_one)

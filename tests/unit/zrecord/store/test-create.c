@@ -149,7 +149,8 @@ START_TEST(what_is_somebody_elses_is_not_touched)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     static const char *const names[] = {"notes.txt", "meta.json", "a.offset", "a.check", ".hidden",
-                                        "LOG.1", "chunk/photo.jpg", "chunk/0.zr"};
+                                        "LOG.1", "chunk/photo.jpg", "chunk/0.zr", "LOG",
+                                        "meta.json.new"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         ck_assert_int_eq(mkdir("d", 0777), 0);
         ck_assert_int_eq(mkdir("d/chunk", 0777), 0);

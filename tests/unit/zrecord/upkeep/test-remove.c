@@ -86,6 +86,17 @@ START_TEST(a_directory_with_files_of_others_stays)
         expect_error(status, LX_ERR_EXISTS, strrchr(names[i], '/') + 1, "d");
         expect_dataset("d", 302);
         unlink(names[i]);
+        lx_error_clear(&error);
+    }
+    static const char *const folders[] = {"d/LOG.77", "d/image.offset.5", "d/chunk/7.zr",
+                                          "d/notes.check"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        ck_assert_int_eq(mkdir(folders[i], 0777), 0);
+        lx_status status = lx_dataset_remove("d", &error);
+        expect_error(status, LX_ERR_EXISTS, strrchr(folders[i], '/') + 1, "d");
+        expect_dataset("d", 302);
+        rmdir(folders[i]);
+        lx_error_clear(&error);
     }
     unit_ok(lx_dataset_remove("d", &error));
     scratch_remove(scratch);

@@ -402,7 +402,10 @@ START_TEST(what_an_interrupted_addition_left_is_in_nobodys_way)
     records_make("d", 7, 0);
     lx_writer *writer = records_reopen("d", NULL);
     file_put("d/score.offset", zeros, sizeof zeros);
+    file_put("d/score.check.7", "", 0);
     add(writer, "score", LX_UINT64);
+    ck_assert_uint_eq(file_size("d/score.offset"), 7 * 16); /* it was not written over */
+    ck_assert(!file_exists("d/score.check.7"));
     close_writer(writer);
     for (uint64_t i = 0; i < 7; i++)
         ck_assert_uint_eq(number_at("d", "score", i), LX_NONE);
@@ -412,7 +415,8 @@ END_TEST
 
 START_TEST(a_file_of_somebody_else_is_not_overwritten)
 {
-    static const char *const names[] = {"d/score.offset", "d/score.check", "d/score.dict"};
+    static const char *const names[] = {"d/score.offset", "d/score.check", "d/score.dict",
+                                        "d/score.offset.4", "d/score.check.4294967295"};
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make("d", 7, 0);

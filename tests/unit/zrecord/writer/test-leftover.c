@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that a dataset has no more, and when they go: doc/zrecord-format.md, 11.8. */
+#include <errno.h>
+#include <sys/syscall.h>
+
 #include "../change.h"
 #include "zrecord/writer/switch.h"
 
@@ -152,6 +155,9 @@ START_TEST(files_of_others_are_left_alone)
     file_put("d/both.offset", "mine", 4);
     file_put("d/both.check", "mine", 4);
     ck_assert_int_eq(symlink("meta.json", "d/link.check"), 0);
+    ck_assert_int_eq(mkdir("d/LOG.77", 0777), 0);
+    ck_assert_int_eq(mkdir("d/chunk/9.zr", 0777), 0);
+    file_put("d/empty.dict", "", 0);
     /* What an interrupted addition leaves, even if but one of them reached the disk. */
     static const uint8_t zeros[5000];
     file_put("d/half.offset", "", 0);
@@ -163,12 +169,29 @@ START_TEST(files_of_others_are_left_alone)
     file_patch("d/late.offset", 4999, "x", 1);
     close_writer(records_reopen("d", NULL));
     static const char *const theirs[] = {"notes.check", "words.dict", "both.offset", "both.check",
-                                         "link.check",  "late.offset"};
+                                         "link.check",  "late.offset", "LOG.77",
+                                         "chunk/9.zr",  "empty.dict"};
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
         ck_assert(file_exists(in("d", theirs[i])));
     static const char *const ours[] = {"half.offset", "half.check", "lone.offset", "hole.check"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         ck_assert(!file_exists(in("d", ours[i])));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_waits_and_is_written_to_by_somebody_stays)
+{
+    char *scratch = scratch_make();
+    records_make("d", 5, 0);
+    file_put("d/train.check", "", 0);
+    lx_dataset *reader = open_dataset("d");
+    lx_writer *writer = records_reopen("d", NULL);
+    ck_assert_uint_eq(writer->old.count, 1); /* it waits for the reader */
+    file_put("d/train.check", "mine", 4);
+    lx_dataset_close(reader);
+    close_writer(writer);
+    ck_assert_uint_eq(file_size("d/train.check"), 4);
     scratch_remove(scratch);
 }
 END_TEST
@@ -215,17 +238,28 @@ START_TEST(a_writer_knows_when_its_own_files_were_in_use)
 }
 END_TEST
 
+static bool nothing_can_be_unlinked;
+
+/** In the place of the system's. */
+int unlinkat(int directory, const char *name, int flags)
+{
+    errno = EACCES;
+    return nothing_can_be_unlinked ? -1 : (int)syscall(SYS_unlinkat, directory, name, flags);
+}
+
 START_TEST(a_file_that_cannot_be_removed_waits)
 {
     char *scratch = scratch_make();
     records_make("d", 10, 0);
     lx_writer *writer = records_reopen("d", NULL);
     lx__old_files_add(&writer->old, false, "image.offset.9", 0, 0);
-    ck_assert_int_eq(mkdir("d/image.offset.9", 0777), 0);
+    file_put("d/image.offset.9", "old", 3);
+    nothing_can_be_unlinked = true;
     lx__old_files_remove(writer);
     ck_assert_uint_eq(writer->old.count, 1);
-    ck_assert_int_eq(rmdir("d/image.offset.9"), 0);
+    nothing_can_be_unlinked = false;
     lx__old_files_remove(writer);
+    ck_assert(!file_exists("d/image.offset.9"));
     ck_assert_uint_eq(writer->old.count, 0);
     close_writer(writer);
     scratch_remove(scratch);
@@ -306,7 +340,8 @@ UNIT_MAIN("zrecord/leftover", what_was_never_a_part_goes_at_once,
           an_opening_removes_old_files_if_there_is_no_reader_of_before,
           a_chunk_of_a_former_generation_waits_as_well,
           files_of_fields_that_are_gone_wait_for_present_readers_too,
-          files_of_others_are_left_alone, a_writer_knows_when_its_own_files_were_in_use,
+          files_of_others_are_left_alone,
+          what_waits_and_is_written_to_by_somebody_stays, a_writer_knows_when_its_own_files_were_in_use,
           a_file_that_cannot_be_removed_waits,
           tables_that_wait_are_spared_if_a_field_gets_their_name,
           tables_that_wait_are_spared_by_the_switch_that_makes_them_anew,
