@@ -168,6 +168,8 @@ static lx_status find_obedient(lx__rescue *rescue, lx__log_reader *log, uint64_t
     uint64_t *ends = NULL;
     size_t count = 0;
     lx_status status = try_to(rescue, log, *end, &rescue->why_cut);
+    if (status != LX_OK && status != LX_ERR_CORRUPT)
+        lx__error_pass(error, &rescue->why_cut);
     if (status != LX_ERR_CORRUPT)
         return status;
     rescue->cut = true;
