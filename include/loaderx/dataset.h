@@ -242,6 +242,7 @@ LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity);
  * @retval LX_ERR_CORRUPT   A record is damaged; the error has field, record, file and offset. The
  *                          dataset stays usable; what is at @p out is not to be used.
  * @retval LX_ERR_ARGUMENT  No such field, a field of bytes, or too small a stride.
+ * @return Else as lx_dataset_refresh() where @p dataset is live.
  */
 LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                    size_t count, void *out, size_t stride, lx_error *error);
@@ -298,6 +299,7 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
  * @retval LX_OK            All were looked at.
  * @retval LX_ERR_RANGE     An index is not below the length; the error has it.
  * @retval LX_ERR_ARGUMENT  No such field.
+ * @return Else as lx_dataset_refresh() where @p dataset is live.
  */
 LX_API lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t field_count,
                                   const uint64_t *indices, size_t count, uint8_t *damaged,

@@ -45,6 +45,7 @@ typedef struct lx_verification {
  * @param[out] error     The first damage, or why it could not go on; may be NULL.
  * @retval LX_OK           Nothing is damaged.
  * @retval LX_ERR_CORRUPT  Something is.
+ * @return Else as lx_dataset_refresh() where @p dataset is live.
  */
 LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
                                    lx_progress_function progress, void *user,
@@ -74,7 +75,8 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  * @retval LX_ERR_CORRUPT  A file is absent or shorter than what is committed of it.
  * @retval LX_ERR_STATE    A loss of cached pages has taken the state that is being read: refresh.
  * @retval LX_ERR_IO       The system refused; errno tells why.
- * @return Else what @p progress returned. After a failure, what was made is removed.
+ * @return Else what @p progress returned, or as lx_dataset_refresh() where @p dataset is live. After
+ *         a failure, what was made is removed.
  */
 LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
                                    lx_progress_function progress, void *user, lx_error *error);
@@ -209,6 +211,7 @@ typedef struct lx_field_statistics {
  * @param[out] fields   One for each field, in the schema's order; may be NULL.
  * @param[out] error    Where a failure is told; may be NULL.
  * @retval LX_ERR_CORRUPT  An entry is damaged.
+ * @return Else as lx_dataset_refresh() where @p dataset is live.
  */
 LX_API lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
                                  lx_field_statistics *fields, lx_error *error);
@@ -223,7 +226,8 @@ typedef struct lx_chunk_info {
 } lx_chunk_info;
 
 /** Chunk number @p position in ascending order of ids, without what is live of it; #LX_END if there
- * are not so many, #LX_ERR_ARGUMENT where a pointer is NULL. */
+ * are not so many, #LX_ERR_ARGUMENT where a pointer is NULL, else as lx_dataset_refresh() where
+ * @p dataset is live. */
 LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_info *info);
 
 /**
@@ -238,6 +242,7 @@ LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_c
  * @retval LX_OK            Done. With a @p capacity of 0 nothing was read.
  * @retval LX_ERR_CORRUPT   An entry is damaged.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @return Else as lx_dataset_refresh() where @p dataset is live.
  */
 LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *infos, size_t capacity,
                                         size_t *count, lx_error *error);

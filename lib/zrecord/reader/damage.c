@@ -68,7 +68,10 @@ lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t fie
         status = lx__dataset_check_field(dataset, fields[i], error);
     if (status != LX_OK)
         return status;
-    lx__checker checker = {.snapshot = lx__dataset_pin(dataset)};
+    lx__checker checker = {0};
+    status = lx__dataset_pin_newest(dataset, &checker.snapshot, error);
+    if (status != LX_OK)
+        return status;
     for (size_t i = 0; status == LX_OK && i < count; i++)
         status = probe_record(&checker, fields, field_count, indices[i], &damaged[i], error);
     lx__checker_end(&checker);

@@ -243,7 +243,10 @@ lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_f
         return lx__fail_null(error, "dataset");
     if (path == NULL)
         return lx__fail_null(error, "path");
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    lx__snapshot *snapshot;
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
     bool made = stat(path, &about) == -1 && errno == ENOENT;
     backup self = {.snapshot = snapshot,
                    .directory = LX__FILE_CLOSED,
@@ -251,7 +254,7 @@ lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_f
                    .lock = LX__FILE_CLOSED,
                    .progress = progress,
                    .user = user};
-    lx_status status = lx__create_directory(path, &self.directory, &self.lock, error);
+    status = lx__create_directory(path, &self.directory, &self.lock, error);
     if (status == LX_OK) {
         status = make_copy(&self, error);
         if (status != LX_OK)

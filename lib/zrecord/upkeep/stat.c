@@ -93,8 +93,10 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
         return lx__fail_null(error, "dataset");
     if (totals == NULL)
         return lx__fail_null(error, "totals");
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    lx_status status = LX_OK;
+    lx__snapshot *snapshot;
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
     count_files(snapshot, totals);
     for (size_t i = 0; status == LX_OK && i < dataset->schema->count; i++) {
         lx_field_statistics sums = {0};
@@ -130,12 +132,14 @@ lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_in
 {
     if (dataset == NULL || info == NULL)
         return LX_ERR_ARGUMENT;
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    lx_status status = LX_END;
-    if (position < snapshot->state.chunk_count) {
+    lx__snapshot *snapshot;
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, NULL);
+    if (status != LX_OK)
+        return status;
+    if (position < snapshot->state.chunk_count)
         *info = chunk_info(&snapshot->state.chunks[position], LX_NONE);
-        status = LX_OK;
-    }
+    else
+        status = LX_END;
     lx__snapshot_unref(snapshot);
     return status;
 }
@@ -167,8 +171,10 @@ lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *infos, size
         return lx__fail_null(error, "infos");
     if (count == NULL)
         return lx__fail_null(error, "count");
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    lx_status status = LX_OK;
+    lx__snapshot *snapshot;
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
     *count = snapshot->state.chunk_count;
     if (capacity != 0)
         status = stat_chunks(snapshot, infos, capacity, error);

@@ -231,14 +231,15 @@ lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
 {
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");
-    verification v = {.snapshot = lx__dataset_pin(dataset),
-                      .damaged = damaged,
-                      .progress = progress,
-                      .user = user,
-                      .error = error};
+    verification v = {.damaged = damaged, .progress = progress, .user = user, .error = error};
+    if (result != NULL)
+        *result = v.result;
+    lx_status status = lx__dataset_pin_newest(dataset, &v.snapshot, error);
+    if (status != LX_OK)
+        return status;
     pthread_mutex_init(&v.mutex, NULL);
     lx__clock_condition(&v.changed);
-    lx_status status = begin(&v, dataset);
+    status = begin(&v, dataset);
     if (status == LX_OK)
         status = check_all(&v);
     if (status == LX_OK && v.result.damages != 0)

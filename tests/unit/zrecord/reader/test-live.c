@@ -277,6 +277,40 @@ START_TEST(live_handles_go_on_over_all_that_a_writer_does)
 }
 END_TEST
 
+START_TEST(a_live_handle_that_cannot_go_on_fails_in_each_call_that_reads)
+{
+    static const uint8_t version[8] = {7};
+    static const uint64_t index = 3;
+    const lx_value value = {version, sizeof version};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint8_t out[8], damaged;
+    lx_statistics totals;
+    lx_verification result;
+    lx_chunk_info info;
+    size_t count;
+    lx_writer *writer = make_plates();
+    commit_plates(writer, 1, PEOPLE);
+    lx_dataset *live = open_live("d");
+    unit_ok(lx_writer_drop_field(writer, "plate", &error));
+    unit_ok(lx_writer_append(writer, &value, NULL, &error));
+    commit(writer);
+    unit_fails(lx_dataset_gather(live, 0, &index, 1, out, 8, &error), LX_ERR_STATE);
+    unit_fails(lx_dataset_probe(live, NULL, 0, &index, 1, &damaged, &error), LX_ERR_STATE);
+    unit_fails(lx_dataset_verify(live, NULL, NULL, NULL, &result, &error), LX_ERR_STATE);
+    ck_assert_uint_eq(result.records, 0);
+    unit_fails(lx_dataset_stat(live, &totals, NULL, &error), LX_ERR_STATE);
+    unit_fails(lx_dataset_stat_chunks(live, &info, 1, &count, &error), LX_ERR_STATE);
+    ck_assert_int_eq(lx_dataset_get_chunk(live, 0, &info), LX_ERR_STATE);
+    unit_fails(lx_dataset_backup(live, "copy", NULL, NULL, &error), LX_ERR_STATE);
+    ck_assert(!file_exists("copy"));
+    ck_assert_uint_eq(lx_dataset_get_length(live), PEOPLE); /* this cannot fail */
+    lx_dataset_close(live);
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* ---- pinned */
 
 START_TEST(a_pinned_handle_stays_where_it_is)
@@ -477,7 +511,8 @@ END_TEST
 
 UNIT_MAIN("zrecord/live", each_call_of_a_live_handle_sees_the_newest_commit,
           threads_read_one_live_handle_while_it_changes,
-          live_handles_go_on_over_all_that_a_writer_does, a_pinned_handle_stays_where_it_is,
+          live_handles_go_on_over_all_that_a_writer_does,
+          a_live_handle_that_cannot_go_on_fails_in_each_call_that_reads, a_pinned_handle_stays_where_it_is,
           nothing_of_a_pin_is_left, what_a_pin_meets_is_counted_by_its_handle,
           pins_and_live_handles_go_on_in_a_child,
           a_wait_ends_when_the_records_are_there, a_wait_gives_up_when_the_time_is_over)
