@@ -235,6 +235,25 @@ static void undo(backup *self, const char *path, bool made)
         (void)lx__directory_remove(LX__HERE, path, NULL);
 }
 
+/** Takes the writer's lock again, where its process could not be written. */
+static bool lock_again(backup *self)
+{
+    return lx__file_open(&self->lock, &self->directory, LX__LOCK_NAME, O_RDWR, NULL) == LX_OK &&
+           lx__file_lock(&self->lock, true, LX__LOCK_WRITER, 1, NULL) == LX_OK;
+}
+
+/** Takes away what was made of a directory that could not be had for the copy, for the reason
+ * @p failed. What another process has put there meanwhile stays. */
+static void undo_directory(backup *self, const char *path, bool made, lx_status failed)
+{
+    if (failed == LX_ERR_EXISTS || failed == LX_ERR_BUSY)
+        return;
+    if (self->lock.fd != -1 || (made && self->directory.fd != -1 && lock_again(self)))
+        (void)lx__file_remove(&self->directory, LX__LOCK_NAME, NULL);
+    if (made)
+        (void)lx__directory_remove(LX__HERE, path, NULL);
+}
+
 lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_function progress,
                             void *user, lx_error *error)
 {
@@ -259,6 +278,8 @@ lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_f
         status = make_copy(&self, error);
         if (status != LX_OK)
             undo(&self, path, made);
+    } else {
+        undo_directory(&self, path, made, status);
     }
     lx__file_close(&self.chunks);
     lx__file_close(&self.directory);

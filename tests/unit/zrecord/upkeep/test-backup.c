@@ -252,6 +252,53 @@ START_TEST(what_cannot_be_copied_is_told_and_leaves_nothing)
 }
 END_TEST
 
+/** What could be made of the directory before it failed must be gone; what was there must not. */
+static void expect_nothing_made(lx_dataset *dataset, const char *path)
+{
+    ck_assert_msg(!file_exists(path), "%s is there", path);
+    ck_assert_uint_eq(directory_count("empty"), 0);
+    expect_records(dataset, 10);
+}
+
+START_TEST(a_directory_that_cannot_be_had_is_not_left)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_status status = LX_ERR_IO;
+    struct rlimit limit;
+    records_make("d", 10, 0);
+    ck_assert_int_eq(mkdir("empty", 0777), 0);
+    lx_dataset *dataset = open_newest("d");
+    expect_records(dataset, 10); /* its files are open now */
+    unsigned there = (unsigned)directory_count("/proc/self/fd") - 1;
+    for (unsigned more = 0; status != LX_OK; more++) {
+        ck_assert_uint_lt(more, 20);
+        limit_descriptors(there + more);
+        lx_error_clear(&error);
+        status = lx_dataset_backup(dataset, "copy", NULL, NULL, &error);
+        lx_status again = lx_dataset_backup(dataset, "empty", NULL, NULL, NULL);
+        limit_descriptors(1024);
+        ck_assert_int_eq(again, status);
+        if (status == LX_OK)
+            break;
+        ck_assert_msg(status == LX_ERR_IO, "%s", error.message);
+        expect_nothing_made(dataset, "copy");
+    }
+    expect_durable("copy", 10);
+    expect_durable("empty", 10);
+    /* LOCK can be made, but no process be written into it; nor can an assertion be. */
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, limit.rlim_max});
+    status = lx_dataset_backup(dataset, "other", NULL, NULL, &error);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    ck_assert_int_eq(status, LX_ERR_IO);
+    ck_assert(!file_exists("other"));
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_state_that_is_gone_is_no_backup)
 {
     char *scratch = scratch_make();
@@ -286,5 +333,6 @@ END_TEST
 UNIT_MAIN("zrecord/backup", a_copy_is_the_same_dataset, sealed_stays_sealed,
           commits_that_are_not_synced_count_in_the_copy, a_writer_goes_on_meanwhile,
           progress_is_told_in_bytes_and_can_end_it, nothing_is_overwritten,
-          what_cannot_be_copied_is_told_and_leaves_nothing, a_state_that_is_gone_is_no_backup,
+          what_cannot_be_copied_is_told_and_leaves_nothing,
+          a_directory_that_cannot_be_had_is_not_left, a_state_that_is_gone_is_no_backup,
           a_dictionary_is_copied)
