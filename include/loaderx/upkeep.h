@@ -348,7 +348,7 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
  * @param[out] result    What was done; may be NULL. Written on success only.
  * @param[out] error     Where a failure is told; may be NULL.
  * @retval LX_ERR_EXISTS  A file of that name is there.
- * @return Else as lx_dataset_export_npy(). What was written before a failure stays.
+ * @return Else as lx_dataset_export_npy(). Files that were written before a failure stay.
  */
 LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, uint64_t count, const char *path,

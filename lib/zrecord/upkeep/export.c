@@ -66,10 +66,10 @@ size_t lx_npy_header(const lx_field *field, uint64_t length, char header[LX_NPY_
 /* ---- what both have in common */
 
 /** Memory that grows. */
-typedef struct memory {
+typedef struct buffer {
     uint8_t *data;
-    size_t size;
-} memory;
+    size_t capacity;
+} buffer;
 
 typedef struct exporting {
     lx__snapshot *from;
@@ -223,7 +223,7 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
 /* ---- a file each */
 
 static lx_status write_file(exporting *e, const lx__file *directory, const char *suffix,
-                            uint64_t index, memory *buffer, lx_error *error)
+                            uint64_t index, buffer *value, lx_error *error)
 {
     char name[64 + LX_SUFFIX_MAX];
     uint8_t present;
@@ -235,18 +235,20 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
         note_missing(e, index);
         return advance(e, 1, 0);
     }
-    if (status == LX_OK && !lx__reserve(&buffer->data, &buffer->size, (size_t)offsets[1] + 1))
+    if (status == LX_OK && !lx__reserve(&value->data, &value->capacity, (size_t)offsets[1] + 1))
         return lx__fail_memory(error, "a record");
     if (status == LX_OK)
-        status = lx__gather_bytes(e->from, e->damages, e->field, &index, 1, buffer->data, offsets,
+        status = lx__gather_bytes(e->from, e->damages, e->field, &index, 1, value->data, offsets,
                                   error);
     snprintf(name, sizeof name, "%08" PRIu64 "%s", index, suffix);
     if (status == LX_OK)
         status = lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_EXCL, error);
     if (status != LX_OK)
         return status;
-    status = lx__file_write(&file, buffer->data, (size_t)offsets[1], 0, error);
+    status = lx__file_write(&file, value->data, (size_t)offsets[1], 0, error);
     lx__file_close(&file);
+    if (status != LX_OK) /* it would look whole, and be in the way of another try */
+        (void)lx__file_remove(directory, name, NULL);
     return status == LX_OK ? advance(e, 1, offsets[1]) : status;
 }
 
@@ -291,13 +293,13 @@ lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint6
     if (status == LX_OK)
         status = make_directory(path, &directory, error);
     if (status == LX_OK) {
-        memory buffer = {0};
+        buffer value = {0};
         for (uint64_t done = 0; status == LX_OK && done < e.count; done++) {
             (void)next_block(&e, done);
-            status = write_file(&e, &directory, suffix != NULL ? suffix : "", e.block[0], &buffer,
+            status = write_file(&e, &directory, suffix != NULL ? suffix : "", e.block[0], &value,
                                 error);
         }
-        lx__free(buffer.data);
+        lx__free(value.data);
         lx__file_close(&directory);
     }
     return finish(&e, status, result);

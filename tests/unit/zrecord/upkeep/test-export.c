@@ -105,5 +105,41 @@ START_TEST(what_fails_leaves_no_array)
 }
 END_TEST
 
+START_TEST(a_file_that_cannot_be_written_whole_is_not_left)
+{
+    static uint8_t bytes[100000];
+    static const size_t sizes[] = {10, sizeof bytes, 20};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_export done;
+    const uint64_t last[] = {1, 2};
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    for (size_t i = 0; i < 3; i++) {
+        lx_value value = {bytes, sizes[i]};
+        unit_ok(lx_writer_append(writer, &value, NULL, &error));
+    }
+    close_writer(writer);
+    lx_dataset *dataset = open_dataset("d");
+    limit_files(50000);
+    lx_status status =
+        lx_dataset_export_files(dataset, 0, NULL, 0, "out", ".bin", NULL, NULL, NULL, &error);
+    unlimit_files();
+    ck_assert_int_eq(status, LX_ERR_IO);
+    ck_assert_uint_eq(directory_count("out"), 1); /* the first is whole */
+    ck_assert_uint_eq(file_size("out/00000000.bin"), sizes[0]);
+    lx_error_clear(&error);
+    unit_ok(lx_dataset_export_files(dataset, 0, last, 2, "out", ".bin", NULL, NULL, &done,
+                                    &error));
+    ck_assert_uint_eq(done.records, 2);
+    ck_assert_uint_eq(file_size("out/00000001.bin"), sizes[1]);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/export", an_array_has_a_header_and_all_records, chosen_records_go_to_files,
-          what_fails_leaves_no_array)
+          what_fails_leaves_no_array, a_file_that_cannot_be_written_whole_is_not_left)
