@@ -15,13 +15,6 @@
 lx_status directory_check(const char *path, lx_error *error);
 
 /**
- * Fails where a name in a dataset's directory, or among its chunks, has none of the forms of
- * zrecord(5). What has the name of a table or dictionary, only lx_dataset_remove() can tell.
- * @retval LX_ERR_EXISTS  There is such a name.
- */
-lx_status directory_check_names(const char *path, lx_error *error);
-
-/**
  * Makes the directory of a new dataset, if it is not there.
  *
  * @param[in]  path   Where; the directory above it has to be there.
