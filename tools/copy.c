@@ -131,6 +131,8 @@ static lx_status read_indices(request *r, lx_error *error)
         else
             locate_line(error, r->indices_path, r->index_count + 1);
     }
+    if (status == LX_OK && ferror(from))
+        status = fail_errno(error, errno, r->indices_path, "cannot read");
     free(line);
     if (from != stdin)
         fclose(from);

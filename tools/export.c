@@ -50,6 +50,10 @@ static lx_status take_target(request *r, const command_option *option, char *tex
     if (equals == NULL || equals == text || equals[1] == '\0')
         return fail(error, LX_ERR_ARGUMENT, "--%s '%.64s' is not %s", option->name, text,
                     option->value);
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->targets[i].path, equals + 1) == 0)
+            return fail(error, LX_ERR_ARGUMENT, "--%s '%.200s': two fields cannot go there",
+                        option->name, equals + 1);
     target *more = realloc(r->targets, (r->count + 1) * sizeof *more);
     if (more == NULL)
         return fail_memory(error, "a field");

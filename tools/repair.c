@@ -47,13 +47,13 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
 
 /* ---- findings, printed as they come: there may be more than memory holds */
 
-static const char *word_for(const request *r, const lx_finding *finding)
+static const char *word_for(const lx_finding *finding)
 {
     if (finding->damage.status == LX_ERR_EXISTS)
         return "foreign";
     switch (finding->remedy) {
-    case LX_REMEDY_MISSING: /* what is only told of does not know what was asked for */
-        return r->deletes ? "delete" : "missing";
+    case LX_REMEDY_MISSING:
+        return "missing";
     case LX_REMEDY_DELETE:
         return "delete";
     case LX_REMEDY_FORGET:
@@ -72,7 +72,7 @@ static lx_status print_json(const request *r, const lx_finding *finding)
 {
     const lx_error *damage = &finding->damage;
     json_t *item = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o}", "remedy", word_for(r, finding), "field", damage->field,
+        "{s:s, s:s, s:o, s:o, s:o, s:o}", "remedy", word_for(finding), "field", damage->field,
         "record", number_or_null(damage->record), "path", report_text(damage->path), "offset",
         number_or_null(damage->offset), "message", report_text(damage->message));
     if (item == NULL)
@@ -93,7 +93,7 @@ static lx_status found(const lx_finding *finding, void *user)
         status = print_json(r, finding);
     } else {
         lx_error_describe(&finding->damage, line, sizeof line);
-        printf("%s: %s\n", word_for(r, finding), line);
+        printf("%s: %s\n", word_for(finding), line);
     }
     r->told++;
     if (status == LX_OK && interrupted())
@@ -150,9 +150,9 @@ static void print_summary(const request *r, const lx_repair_result *result)
 
 static lx_status repair(request *r, lx_error *error)
 {
-    lx_repair mode = !r->apply ? LX_REPAIR_REPORT
-                     : r->deletes ? LX_REPAIR_RECORDS
-                                  : LX_REPAIR_VALUES;
+    lx_repair mode = r->apply ? LX_REPAIR_VALUES : LX_REPAIR_REPORT;
+    if (r->deletes)
+        mode = r->apply ? LX_REPAIR_RECORDS : LX_REPAIR_REPORT_RECORDS;
     lx_repair_result result = {0};
     lx_error first = LX_ERROR_INIT;
     lx_status status = r->json ? begin_json(r, error) : LX_OK;

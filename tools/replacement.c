@@ -47,7 +47,7 @@ static lx_status check_made(const replacement *self, lx_error *error)
     return status;
 }
 
-/** Locks what is at the path, if it is a dataset. */
+/** Locks what is at the path, if it is a dataset, and looks whether it can be removed later. */
 static lx_status look(replacement *self, lx_error *error)
 {
     struct stat about;
@@ -57,7 +57,7 @@ static lx_status look(replacement *self, lx_error *error)
     lx_status status = dataset_open_writer(self->path, NULL, &self->lock, &why);
     self->there = status == LX_OK || status == LX_ERR_STATE;
     if (self->there)
-        return LX_OK;
+        return lx_dataset_check_removable(self->path, error);
     if (status != LX_ERR_NOT_FOUND) {
         *error = why;
         return status;
@@ -106,6 +106,7 @@ static lx_status remove_old(const replacement *self, lx_error *error)
 {
     lx_status status = lx_dataset_remove(self->made, error);
     advise(error, LX_ERR_BUSY, "the new dataset is in its place; remove the old one here later");
+    advise(error, LX_ERR_EXISTS, "the new dataset is in its place; then remove the old one here");
     return status;
 }
 

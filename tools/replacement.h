@@ -3,7 +3,8 @@
  * @file
  * @brief A dataset that takes the place of another one, once it is whole.
  *
- * It is made beside the other, as DIR.new. Whatever interrupts that, the other one is as it was.
+ * It is made beside the other, as DIR.new. Whatever interrupts that, the other one is as it was;
+ * but on a file system that cannot exchange two names, the end is a removal and then a rename.
  */
 #ifndef LX_TOOLS_REPLACEMENT_H
 #define LX_TOOLS_REPLACEMENT_H
@@ -19,13 +20,15 @@ typedef struct replacement {
 
 /**
  * @retval LX_ERR_BUSY    The dataset at @p path is being written.
- * @retval LX_ERR_EXISTS  Something else is at @p path, or anything at DIR.new.
+ * @retval LX_ERR_EXISTS  Something else is at @p path or in the dataset there, or anything at
+ *                        DIR.new.
  * @return Else as lx_writer_open().
  */
 lx_status replacement_begin(replacement *self, const char *path, lx_error *error);
 
 /** Puts the new dataset, which is made and closed, in the place of the other, which is removed. Who
- * still reads the other can go on: then it stays as DIR.new, which @p error tells. */
+ * still reads the other can go on: then it stays as DIR.new, which @p error tells; so it does with
+ * a file in it that is not its own and came in meanwhile, or has the name of a table. */
 lx_status replacement_finish(replacement *self, lx_error *error);
 
 /** Ends it, finished or not. */

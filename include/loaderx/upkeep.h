@@ -83,10 +83,11 @@ LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
 
 /** What lx_dataset_repair() may do. */
 typedef enum lx_repair {
-    LX_REPAIR_REPORT = 0, /**< Nothing: it tells what it would do about values. */
-    LX_REPAIR_VALUES = 1, /**< Damaged values become missing ones. */
-    LX_REPAIR_RECORDS = 2 /**< Records with a damaged value are deleted: the last records take
-                               their places, as lx_writer_delete() has it. */
+    LX_REPAIR_REPORT = 0,        /**< Nothing: it tells what #LX_REPAIR_VALUES would do. */
+    LX_REPAIR_VALUES = 1,        /**< Damaged values become missing ones. */
+    LX_REPAIR_RECORDS = 2,       /**< Records with a damaged value are deleted: the last records
+                                      take their places, as lx_writer_delete() has it. */
+    LX_REPAIR_REPORT_RECORDS = 3 /**< Nothing: it tells what #LX_REPAIR_RECORDS would do. */
 } lx_repair;
 
 /** What is done about a damage. */
@@ -115,8 +116,8 @@ typedef struct lx_repair_result {
     uint64_t records;     /**< Records looked at. */
     uint64_t values;      /**< Values looked at. */
     uint64_t damages;     /**< Damages found. */
-    uint64_t missing;     /**< Values that read as missing now, those of lost rows not counted. */
-    uint64_t deleted;     /**< Records that were deleted. */
+    uint64_t missing;     /**< Values that read as missing now, or would, without lost rows. */
+    uint64_t deleted;     /**< Records that were deleted, or would be. */
     uint64_t kept_bytes;  /**< Stored bytes of damaged values that were put aside. */
     uint64_t foreign;     /**< Files that are no part of the dataset. */
     uint32_t changed;     /**< 1 if the dataset was changed. */
@@ -145,11 +146,11 @@ typedef struct lx_repair_result {
  *
  * All changes come into being at once, with a new meta.json. Interrupted before that, in whatever
  * way, the dataset is as it was. Readers that have it open go on with what they had; there must be
- * no writer, except beside #LX_REPAIR_REPORT, which looks at what was committed last. Where nothing
+ * no writer, except beside a report, which looks at what was committed last. Where nothing
  * is damaged nothing is changed.
  *
  * @param[in]  path      The dataset's directory.
- * @param[in]  mode      What may be done; first look at what #LX_REPAIR_REPORT tells.
+ * @param[in]  mode      What may be done; first look at what a report tells.
  * @param[in]  found     Told of each finding; may be NULL.
  * @param[in]  progress  Told how many records were looked at; may be NULL.
  * @param[in]  user      Given to both.
@@ -161,7 +162,7 @@ typedef struct lx_repair_result {
  *                             as nothing can be done. The error tells of the first damage, and of
  *                             what else may be done where it cannot be repaired.
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         It is being written, and @p mode is not #LX_REPAIR_REPORT.
+ * @retval LX_ERR_BUSY         It is being written, and @p mode is not that of a report.
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
  * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
  * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not
@@ -263,6 +264,19 @@ LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *info
  * @retval LX_ERR_IO           The system refused; errno tells why.
  */
 LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
+
+/**
+ * Looks whether lx_dataset_remove() would find anything in a dataset's directory that is no part of
+ * it. Nothing is changed or locked: it may be in use.
+ *
+ * @param[in]  path   The dataset's directory.
+ * @param[out] error  Where a failure is told; may be NULL.
+ *
+ * @retval LX_OK          There is nothing else in it.
+ * @retval LX_ERR_EXISTS  There is; @p error names it.
+ * @return Else as lx_dataset_remove(), but for #LX_ERR_BUSY.
+ */
+LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
 
 /**
  * Takes the seal off a dataset, so that it can be written again. Nothing else changes, and readers

@@ -49,4 +49,6 @@ def test_wrong_calls(loaderx, images):
     assert 'is not F=FILE' in loaderx.fails(2, 'export', 'images', '--npy', 'data')
     assert '--suffix' in loaderx.fails(2, 'export', 'images', '--npy', 'data=x', '--suffix', '.a')
     assert "'nothing'" in loaderx.fails(2, 'export', 'images', '--npy', 'nothing=x')
+    assert 'two fields' in loaderx.fails(2, 'export', 'images', '--npy', 'data=x', '--npy',
+                                         'label=x')
     loaderx.fails(2, 'export', 'images', '--files', 'data=x', '--suffix', '/a')

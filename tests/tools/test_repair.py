@@ -35,6 +35,8 @@ def test_it_looks_first(loaderx, folder, images):
     assert done.stderr.decode() == ('loaderx repair: images: 2 damages were found, and nothing was '
                                     'changed: --apply repairs\n')
     assert loaderx('repair', 'images', '--delete').stdout.startswith(b'delete: ')
+    would = json.loads(loaderx('repair', 'images', '--delete', '--json').stdout)
+    assert (would['missing'], would['deleted'], would['changed']) == (0, 2, False)
     assert contents(folder / 'images') == before
 
 

@@ -80,6 +80,38 @@ def test_what_is_no_dataset_is_not_replaced(loaderx, folder, other):
     assert (folder / 'file').read_text() == 'mine'
 
 
+@pytest.mark.parametrize('name', [
+    'notes.txt', '.hidden', 'LOG.old', 'LOG.0', 'LOG.01', 'data.offset.0', 'data.offset.old',
+    'data.dict.1', '.offset', 'da ta.check', 'data~0.check', 'a' * 65 + '.offset', 'meta.json.bak',
+    'mine.check', 'chunk/notes.txt', 'chunk/01.zr', 'chunk/4294967295.zr', 'chunk/.zr',
+])
+@pytest.mark.parametrize('sealed', [False, True])
+def test_files_of_others_are_found_before_anything_is_made(loaderx, folder, images, other, name,
+                                                           sealed):
+    if sealed:
+        loaderx.text('seal', 'images')
+    before = loaderx.json('stat', 'images')
+    (folder / 'images' / name).write_text('mine')
+    line = loaderx.fails(2, 'import', 'images', '--replace', *other)
+    assert name.rpartition('/')[2] in line and 'elsewhere' in line
+    assert loaderx.json('stat', 'images') == before
+    assert not (folder / 'images.new').exists()
+    (folder / 'images' / name).unlink()
+    loaderx.text('import', 'images', '--replace', *other)
+    assert loaderx.json('stat', 'images')['length'] == 5
+
+
+def test_all_names_of_a_dataset_are_its_own(loaderx, folder, images, other):
+    """Such as an interrupted writer leaves, also one of the tables' longest names."""
+    loaderx.text('seal', 'images')
+    for name in ('meta.json.new', 'LOG.7', 'LOG.4611686018427387904', 'data.offset.4294967295',
+                 'data.check.3', 'data.dict', 'a' * 64 + '~4294967295.offset.1', 'x.y.offset',
+                 'chunk/4294967294.zr'):
+        (folder / 'images' / name).touch()
+    loaderx.text('import', 'images', '--replace', *other)
+    assert [path.name for path in folder.glob('images*')] == ['images']
+
+
 def test_wrong_calls(loaderx, other):
     line = loaderx.fails(2, 'import', 'x', '--replace', '--append', *other)
     assert 'exclude each other' in line

@@ -160,7 +160,7 @@ static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
 PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count)
 {
     static const char *const names[] = {"path", "mode", "found", "progress", NULL};
-    static const char *const modes[] = {"report", "values", "records", NULL};
+    static const char *const modes[] = {"report", "values", "records", "report-records", NULL};
     lxpy_state *state = lxpy_state_find((PyTypeObject *)type);
     lx_error error = LX_ERROR_INIT;
     lx_repair_result r = {0};

@@ -168,7 +168,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False,
         What ``loaderx repair --json`` prints: ``findings``, a dict for each (the first 100,000)
         with field, record, path, offset, message and remedy, which is 'missing', 'delete',
         'forget', 'none' or 'foreign'; how many ``records`` and ``values`` were looked at,
-        ``damages`` were found, values are ``missing`` now, records were ``deleted``; ``aside``,
+        ``damages`` were found, values are ``missing`` now or would be, records were ``deleted`` or
+        would be; ``aside``,
         where things were put; and whether it was ``changed``.
 
     Raises
@@ -192,7 +193,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False,
         if found is not None:
             found(finding)
 
-    mode = 'report' if not apply else 'records' if delete else 'values'
+    mode = ('values' if apply else 'report') if not delete else (
+        'records' if apply else 'report-records')
     with telling(progress, 'repair') as told:
         report, error = _core.Dataset._repair(path, mode, collect, told)
     report['findings'] = findings

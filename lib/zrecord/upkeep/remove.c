@@ -41,8 +41,7 @@ static lx_status lock_all(removal *self, lx_error *error)
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_EXISTS,
-                                "nothing is removed: '%.100s' is no part of the dataset, put it "
-                                "elsewhere first",
+                                "'%.100s' is no part of the dataset: put it elsewhere first",
                                 name);
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
@@ -124,14 +123,37 @@ static lx_status remove_all(removal *self, const char *path, lx_error *error)
     return status == LX_OK ? lx__directory_remove(LX__HERE, path, error) : status;
 }
 
-lx_status lx_dataset_remove(const char *path, lx_error *error)
+static lx_status open_all(removal *self, const char *path, lx_error *error)
 {
+    *self = (removal){LX__FILE_CLOSED, LX__FILE_CLOSED, LX__FILE_CLOSED, {0}};
     if (path == NULL)
         return lx__fail_null(error, "path");
-    removal self = {LX__FILE_CLOSED, LX__FILE_CLOSED, LX__FILE_CLOSED, {0}};
-    lx_status status = lx__directory_open(&self.directory, LX__HERE, path, error);
+    lx_status status = lx__directory_open(&self->directory, LX__HERE, path, error);
+    return status == LX_OK ? lx__meta_load(&self->meta, &self->directory, error) : status;
+}
+
+static void close_all(removal *self)
+{
+    lx__meta_free(&self->meta);
+    lx__file_close(&self->chunks);
+    lx__file_close(&self->directory);
+    lx__file_close(&self->lock);
+}
+
+lx_status lx_dataset_check_removable(const char *path, lx_error *error)
+{
+    removal self;
+    lx_status status = open_all(&self, path, error);
     if (status == LX_OK)
-        status = lx__meta_load(&self.meta, &self.directory, error);
+        status = look_through(&self, error);
+    close_all(&self);
+    return status;
+}
+
+lx_status lx_dataset_remove(const char *path, lx_error *error)
+{
+    removal self;
+    lx_status status = open_all(&self, path, error);
     if (status == LX_OK)
         status = lock_all(&self, error);
     if (status == LX_OK)
@@ -143,9 +165,6 @@ lx_status lx_dataset_remove(const char *path, lx_error *error)
     if (status == LX_OK)
         status = remove_all(&self, real, error);
     free(real);
-    lx__meta_free(&self.meta);
-    lx__file_close(&self.chunks);
-    lx__file_close(&self.directory);
-    lx__file_close(&self.lock);
+    close_all(&self);
     return status;
 }

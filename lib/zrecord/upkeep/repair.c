@@ -24,13 +24,18 @@ typedef struct repair {
     lx_error first; /**< The first damage. */
     bool remedied;  /**< Something can be done about one at least. */
     lx__rescue rescue;
-    lx__rebuild rebuild; /**< Unless @ref mode is REPORT. */
+    lx__rebuild rebuild; /**< Unless it is a report. */
     lx__aside aside;
 } repair;
 
 static bool applies(const repair *self)
 {
-    return self->mode != LX_REPAIR_REPORT;
+    return self->mode == LX_REPAIR_VALUES || self->mode == LX_REPAIR_RECORDS;
+}
+
+static bool deletes(const repair *self)
+{
+    return self->mode == LX_REPAIR_RECORDS || self->mode == LX_REPAIR_REPORT_RECORDS;
 }
 
 /* ---- findings */
@@ -207,8 +212,7 @@ static lx_status look_at_value(repair *self, size_t field, uint64_t index, bool 
                                lx_error *damage, lx_error *error)
 {
     lx__entry entry;
-    lx_remedy remedy =
-        self->mode == LX_REPAIR_RECORDS ? LX_REMEDY_DELETE : LX_REMEDY_MISSING;
+    lx_remedy remedy = deletes(self) ? LX_REMEDY_DELETE : LX_REMEDY_MISSING;
     lx_status status = lx__rescue_check(&self->rescue, field, index, &entry, damage);
     self->result.values++;
     if (status == LX_OK) {
@@ -233,8 +237,9 @@ static lx_status look_at_record(repair *self, uint64_t index, lx_error *damage, 
     for (size_t i = 0; status == LX_OK && i < self->rescue.meta.schema->count; i++)
         status = look_at_value(self, i, index, &damaged, damage, error);
     self->result.records++;
-    if (status == LX_OK && damaged && self->mode == LX_REPAIR_RECORDS) {
-        lx__rebuild_delete(&self->rebuild);
+    if (status == LX_OK && damaged && deletes(self)) {
+        if (applies(self))
+            lx__rebuild_delete(&self->rebuild);
         self->result.deleted++;
     }
     return status;
@@ -352,9 +357,10 @@ lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_functio
 {
     if (path == NULL)
         return lx__fail_null(error, "path");
-    if (mode != LX_REPAIR_REPORT && mode != LX_REPAIR_VALUES && mode != LX_REPAIR_RECORDS)
-        return lx__fail(error, LX_ERR_ARGUMENT, "mode: %d is none of report, values, records",
-                        (int)mode);
+    if (mode != LX_REPAIR_REPORT && mode != LX_REPAIR_VALUES && mode != LX_REPAIR_RECORDS &&
+        mode != LX_REPAIR_REPORT_RECORDS)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "mode: %d is none of report, values, records, report-records", (int)mode);
     repair self = {.path = path,
                    .mode = mode,
                    .found = found,

@@ -548,6 +548,7 @@ static void repair(struct run *run)
 
 static void remove_it(struct run *run)
 {
+    TRY(run, lx_dataset_check_removable(run->path, &run->error));
     if (TRY(run, lx_dataset_remove(run->path, &run->error)))
         run->exists = false;
     run->removing = true;

@@ -66,6 +66,7 @@ START_TEST(a_dataset_in_use_is_not_removed)
     lx_dataset_close(dataset);
     lx_error_clear(&error);
     lx_writer *writer = records_reopen("d", NULL);
+    unit_ok(lx_dataset_check_removable("d", &error)); /* in use or not */
     expect_error(lx_dataset_remove("d", &error), LX_ERR_BUSY, "process", "d/LOCK");
     lx_error_clear(&error);
     unit_ok(lx_writer_close(writer, &error));
@@ -83,6 +84,9 @@ START_TEST(a_directory_with_files_of_others_stays)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         file_put(names[i], "mine", 4);
         lx_status status = lx_dataset_remove("d", &error);
+        expect_error(status, LX_ERR_EXISTS, strrchr(names[i], '/') + 1, "d");
+        lx_error_clear(&error);
+        status = lx_dataset_check_removable("d", &error);
         expect_error(status, LX_ERR_EXISTS, strrchr(names[i], '/') + 1, "d");
         expect_dataset("d", 302);
         unlink(names[i]);

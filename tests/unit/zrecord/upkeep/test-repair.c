@@ -108,14 +108,15 @@ START_TEST(a_whole_dataset_is_left_as_it_is)
     lx_error error = LX_ERROR_INIT;
     struct told told;
     lx_repair_result result;
-    static const lx_repair modes[] = {LX_REPAIR_REPORT, LX_REPAIR_VALUES, LX_REPAIR_RECORDS};
+    static const lx_repair modes[] = {LX_REPAIR_REPORT, LX_REPAIR_VALUES, LX_REPAIR_RECORDS,
+                                      LX_REPAIR_REPORT_RECORDS};
     for (int sealed = 0; sealed < 2; sealed++) {
         if (sealed)
             records_make_sealed("d", 30);
         else
             records_make("d", 20, 10);
         uint64_t before = digest_of("d");
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
             unit_ok(repair(modes[i], &told, &result, &error));
             ck_assert_uint_eq(told.count, 0);
             ck_assert_uint_eq(result.records, 30);
