@@ -32,8 +32,8 @@
 
 /**
  * How often a child that hangs is tried once more. The allocator of the address sanitizer takes no
- * care of fork() before LLVM 17 and GCC 14: a child whose parent had another thread in it waits for
- * that thread's lock for ever.
+ * care of fork() before LLVM 18: a child whose parent had another thread in it waits for that
+ * thread's lock for ever.
  */
 #define SANITIZER_RETRIES (ADDRESS_SANITIZED ? 3 : 0)
 

@@ -41,8 +41,8 @@ static lx_status check_made(const replacement *self, lx_error *error)
     if (lstat(self->made, &about) == -1 || is_empty_directory(self->made))
         return LX_OK;
     lx_status status = fail(error, LX_ERR_EXISTS,
-                            "the new dataset is to be made here, but something is there: remove it, "
-                            "if an earlier --replace has left it");
+                            "the new dataset is to be made here, but something is there: remove "
+                            "it, if an earlier --replace has left it");
     locate(error, self->made, NULL, LX_NONE, LX_NONE);
     return status;
 }

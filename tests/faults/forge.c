@@ -65,8 +65,8 @@ char *forge_meta(size_t count, const char *compress)
     for (size_t i = 0; i < count; i++)
         size += (size_t)snprintf(text + size, room - size,
                                  "%s{\"id\": %zu, \"name\": \"f%zu\", \"stem\": \"f%zu\", "
-                                 "\"dtype\": \"bytes\", \"shape\": [], \"compress\": \"%s\", \"align\": 1, "
-                                 "\"dict\": null}",
+                                 "\"dtype\": \"bytes\", \"shape\": [], \"compress\": \"%s\", "
+                                 "\"align\": 1, \"dict\": null}",
                                  i != 0 ? ",\n  " : "", i, i, i, compress);
     snprintf(text + size, room - size, "]}\n");
     return text;

@@ -9,10 +9,10 @@
 #define LX_TESTS_UNIT_H
 
 #include <check.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

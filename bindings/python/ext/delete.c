@@ -86,8 +86,8 @@ static size_t cut_last(lx_writer *writer, const lxpy_indices *indices, lx_error 
     return last;
 }
 
-/** The same while no other thread is within: what one has appended since the indices were taken must
- * not be cut off, too. */
+/** The same while no other thread is within: what one has appended since the indices were taken
+ * must not be cut off, too. */
 static int cut_last_alone(lxpy_writer *self, const lxpy_indices *indices, size_t *last)
 {
     lx_error error = LX_ERROR_INIT;

@@ -109,8 +109,8 @@ static int find_fields(lxpy_given *g, lxpy_schema *schema, PyObject *named, lxpy
     return which == LXPY_ALL_FIELDS ? find_all(g) : find_some(g);
 }
 
-/** The value that was given for a field, borrowed; NULL with an exception where a key that said it was
- * the field's name no longer does. */
+/** The value that was given for a field, borrowed; NULL with an exception where a key that said it
+ * was the field's name no longer does. */
 static PyObject *value_of(const lxpy_given *g, size_t i)
 {
     PyObject *name = g->schema->fields[g->fields[i]].name;

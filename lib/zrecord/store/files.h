@@ -31,7 +31,7 @@ typedef struct lx__open_file {
     lx__file file;
     lx__part part;
     uint32_t number;
-    size_t users; /**< The rest is under the store's mutex. */
+    size_t users;  /**< The rest is under the store's mutex. */
     uint64_t used; /**< When, as the store counts. */
     struct lx__open_file *next;
 } lx__open_file;

@@ -4,7 +4,6 @@
 #include "zrecord/staging/mover.h"
 #include "zrecord/writer/stripe.h"
 
-
 /* Bytes of payloads between two reports of how far it is. */
 #define REPORT_BYTES ((uint64_t)32 << 20)
 

@@ -3,7 +3,6 @@
  * bounds, fork. */
 #include "loader/pipeline.h"
 
-
 #include "../sampler/orders.h"
 #include "loaders.h"
 
