@@ -86,5 +86,40 @@ START_TEST(an_array_grows_and_keeps_its_content)
 }
 END_TEST
 
+static void *refuse_resize(void *memory, size_t size, void *user)
+{
+    (void)memory, (void)size, (void)user;
+    return NULL;
+}
+
+START_TEST(room_is_made_and_what_is_there_stays)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint8_t *memory = NULL;
+    size_t capacity = 0;
+    ck_assert(lx__reserve(&memory, &capacity, 0));
+    ck_assert(lx__reserve(&memory, &capacity, 5));
+    ck_assert_uint_ge(capacity, 5);
+    memcpy(memory, "bytes", 5);
+    ck_assert(lx__reserve(&memory, &capacity, 100000));
+    ck_assert_uint_ge(capacity, 100000);
+    ck_assert_mem_eq(memory, "bytes", 5);
+    memset(memory, 1, 100000);
+
+    uint8_t *before = memory;
+    size_t room = capacity;
+    lx_allocator refusing = {counted_alloc, refuse_resize, counted_release, &live};
+    unit_ok(lx_set_allocator(&refusing, &error));
+    ck_assert(!lx__reserve(&memory, &capacity, room + 1));
+    ck_assert(lx__reserve(&memory, &capacity, room)); /* nothing is asked for */
+    ck_assert(lx__reserve(&memory, &capacity, 1));
+    unit_ok(lx_set_allocator(NULL, &error));
+    ck_assert_ptr_eq(memory, before);
+    ck_assert_uint_eq(capacity, room);
+    lx__free(memory);
+}
+END_TEST
+
 UNIT_MAIN("base/alloc", a_hooked_allocator_gets_everything, half_an_allocator_is_refused,
-          sizes_that_overflow_give_nothing, an_array_grows_and_keeps_its_content)
+          sizes_that_overflow_give_nothing, an_array_grows_and_keeps_its_content,
+          room_is_made_and_what_is_there_stays)

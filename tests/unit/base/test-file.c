@@ -242,7 +242,52 @@ START_TEST(only_a_regular_file_is_one)
 }
 END_TEST
 
+/* Where what posix_fadvise() was asked for ends. */
+static uint64_t asked_to;
+static bool is_refused;
+
+int posix_fadvise(int fd, off_t offset, off_t size, int advice)
+{
+    (void)fd;
+    ck_assert_int_eq(advice, POSIX_FADV_WILLNEED);
+    ck_assert_int_gt(size, 0); /* 0 would be all up to the end */
+    ck_assert_uint_eq((uint64_t)offset, asked_to);
+    asked_to += (uint64_t)size;
+    return is_refused ? EBADF : 0;
+}
+
+static void ask(const lx__file *file, uint64_t offset, uint64_t size)
+{
+    asked_to = offset;
+    lx__file_will_need(file, offset, size);
+    ck_assert_uint_eq(asked_to, offset + size);
+}
+
+START_TEST(all_that_is_needed_soon_is_asked_for_once)
+{
+    static const uint64_t sizes[] = {0, 1, 4096, 100000, 1 << 20, (3 << 20) + 1};
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx__file file;
+    unit_ok(lx__file_open(&file, LX__HERE, "f", O_RDWR | O_CREAT, &error));
+    unit_ok(lx__file_write(&file, "text", 4, 0, &error));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        ask(&file, 0, sizes[i]); /* the file may end before */
+        ask(&file, 12345, sizes[i]);
+        ask(&file, (uint64_t)1 << 40, sizes[i]);
+    }
+    is_refused = true; /* it is advice, of which the rest is given all the same */
+    ask(&file, 1, 9999999);
+    uint64_t size;
+    unit_ok(lx__file_size(&file, &size, &error));
+    ck_assert_uint_eq(size, 4);
+    lx__file_close(&file);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("base/file", bytes_come_back_as_written, what_is_not_a_regular_file_is_refused,
           a_file_over_the_limit_is_not_read, a_refused_write_names_file_offset_and_errno,
           locks_exclude_other_handles, directories_are_walked_and_removed,
-          a_walk_that_is_cut_short_is_no_end, only_a_regular_file_is_one)
+          a_walk_that_is_cut_short_is_no_end, only_a_regular_file_is_one,
+          all_that_is_needed_soon_is_asked_for_once)
