@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Logs made by hand, byte by byte from doc/zrecord-format.md, right or wrong as a test wants.
+ * @brief Logs made by hand, byte by byte from doc/zrecord-format.md, right or wrong as a test
+ * wants.
  */
 #ifndef LX_TESTS_FRAMES_H
 #define LX_TESTS_FRAMES_H

@@ -364,8 +364,9 @@ START_TEST(more_fields_than_this_library_opens_are_refused)
         at += sprintf(at, "\"next_field\": %u, \"fields\": [", count);
         for (unsigned i = 0; i < count; i++)
             at += sprintf(at,
-                          "%s{\"id\": %u, \"name\": \"f%u\", \"stem\": \"f%u\", \"dtype\": \"int8\","
-                          " \"shape\": [], \"compress\": \"raw\", \"align\": 1, \"dict\": null}",
+                          "%s{\"id\": %u, \"name\": \"f%u\", \"stem\": \"f%u\", "
+                          "\"dtype\": \"int8\", \"shape\": [], \"compress\": \"raw\", "
+                          "\"align\": 1, \"dict\": null}",
                           i != 0 ? "," : "", i, i, i);
         strcpy(at, "]}");
         double start = now();

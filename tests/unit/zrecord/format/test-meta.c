@@ -59,8 +59,10 @@ START_TEST(sealing_notes_lengths_chunks_and_tables)
     lx_error error = LX_ERROR_INIT;
     lx__meta meta = made(), back;
     /* Full by records, full by bytes, and two that are neither. */
-    static const lx__chunk_item chunks[] = {{0, 1000, 5}, {1, 7, 1 << 20}, {2, 999, (1 << 20) - 1}, {9, 1, 1}};
-    static const lx__table_seal tables[] = {{"image.offset", 160, 0xfedcba98}, {"image.check", 80, 7}};
+    static const lx__chunk_item chunks[] = {{0, 1000, 5}, {1, 7, 1 << 20}, {2, 999, (1 << 20) - 1},
+                                            {9, 1, 1}};
+    static const lx__table_seal tables[] = {{"image.offset", 160, 0xfedcba98},
+                                            {"image.check", 80, 7}};
     unit_ok(lx__meta_set_state(&meta, 10, chunks, 4, &error));
     unit_ok(lx__meta_seal(&meta, tables, 2, &error));
     ck_assert(meta.sealed);
@@ -97,7 +99,8 @@ START_TEST(what_is_not_known_is_kept)
     lx_error error = LX_ERROR_INIT;
     static const struct edit extended = {
         "", "[1, 0],\n  \"features\": {\"must\": [], \"may\": []},",
-        "[1, 7],\n  \"features\": {\"must\": [], \"may\": [\"tiles\"]}, \"colour\": {\"red\": 1.5},",
+        "[1, 7],\n  \"features\": {\"must\": [], \"may\": [\"tiles\"]}, "
+        "\"colour\": {\"red\": 1.5},",
         LX_OK, ""};
     char *text = edited(&extended);
     file_put("meta.json", text, strlen(text));
@@ -115,7 +118,8 @@ START_TEST(what_is_not_known_is_kept)
     lx__meta_forget(&next);
     lx__meta_free(&meta);
     unit_ok(read_here(&meta, &error));
-    ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(meta.document, "format"), 1)), 7);
+    ck_assert_int_eq(
+        json_integer_value(json_array_get(json_object_get(meta.document, "format"), 1)), 7);
     const json_t *may = json_object_get(json_object_get(meta.document, "features"), "may");
     ck_assert_str_eq(json_string_value(json_array_get(may, 0)), "tiles");
     const json_t *colour = json_object_get(meta.document, "colour");

@@ -66,7 +66,8 @@ END_TEST
 START_TEST(names_are_checked)
 {
     static const char *const good[] = {"a", "Z", "0", "_", "-", "a.b", "x..", "A-Z_0.9"};
-    static const char *const bad[] = {"", ".", "..", ".a", "a b", "a/b", "a~1", "\xc3\xa4", "a\n", "a:b"};
+    static const char *const bad[] = {"", ".", "..", ".a", "a b", "a/b", "a~1", "\xc3\xa4", "a\n",
+                                      "a:b"};
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
@@ -150,7 +151,8 @@ START_TEST(payloads_are_aligned_to_what_divides_their_size)
         lx_error error = LX_ERROR_INIT;
         lx_schema *schema = lx_schema_new();
         unit_ok(add(schema, "raw", LX_UINT8, 1, &cases[i].size, &error));
-        unit_ok(lx_schema_add_field(schema, "flate", LX_UINT8, &cases[i].size, 1, LX_FLATE, &error));
+        unit_ok(lx_schema_add_field(schema, "flate", LX_UINT8, &cases[i].size, 1, LX_FLATE,
+                                    &error));
         ck_assert_uint_eq(lx_schema_get_field(schema, 0)->align, cases[i].align);
         ck_assert_uint_eq(lx_schema_get_field(schema, 1)->align, 8);
         lx_schema_free(schema);

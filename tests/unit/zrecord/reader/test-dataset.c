@@ -55,7 +55,8 @@ START_TEST(links_and_fifos_in_the_place_of_files_are_refused)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const char *const names[] = {"d/meta.json", "d/LOG", "d/LOCK", "d/chunk", "d/image.offset", "d/blob.check"};
+    static const char *const names[] = {"d/meta.json", "d/LOG", "d/LOCK", "d/chunk",
+                                        "d/image.offset", "d/blob.check"};
     records_make("d", 5, 2);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (enum disguise what = 0; what < DISGUISES; what++) {
@@ -274,7 +275,8 @@ START_TEST(another_dataset_in_its_place_is_told)
     lx_dataset *dataset = open_dataset("d");
     ck_assert_int_eq(rename("d", "moved"), 0);
     ck_assert_int_eq(rename("other", "d"), 0);
-    unit_ok(lx_dataset_refresh(dataset, &changed, &error)); /* its directory is open: it has moved */
+    /* its directory is open: it has moved */
+    unit_ok(lx_dataset_refresh(dataset, &changed, &error));
     ck_assert(!changed);
     size_t size;
     uint8_t *meta = file_bytes("d/meta.json", &size);
@@ -325,7 +327,8 @@ static void add_frame(const struct frame *frame)
     lx_dataset *dataset = open_dataset("d");
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
-    struct log log = {.identity = identity_of(identity.uuid), .epoch = identity.epoch + 1, .crc = identity.crc};
+    struct log log = {.identity = identity_of(identity.uuid), .epoch = identity.epoch + 1,
+                      .crc = identity.crc};
     log.bytes = file_bytes("d/LOG", &size);
     log.size = size;
     log_add(&log, frame);
@@ -362,7 +365,8 @@ START_TEST(changes_and_deletes_of_later_versions_are_read)
         expect_value(dataset, LABEL, 2);
         index = 3;
         if (i == 1)
-            unit_fails(lx_dataset_gather(dataset, IMAGE, &index, 1, image, 12, &error), LX_ERR_RANGE);
+            unit_fails(lx_dataset_gather(dataset, IMAGE, &index, 1, image, 12, &error),
+                       LX_ERR_RANGE);
         else
             unit_ok(lx_dataset_gather(dataset, IMAGE, &index, 1, image, 12, &error));
         if (i == 2)
@@ -381,8 +385,8 @@ START_TEST(sets_of_unknown_fields_are_skipped)
     static const lx__set_item set = {77, 1, {1, 2, 3, 4, 5}};
     records_make("d", 5, 2);
     lx_dataset *dataset = open_dataset("d");
-    add_frame(&(struct frame){.length = 7, .rows = 5, .next_chunk = 1, .flags = SYNCED, .sets = &set,
-                              .set_count = 1});
+    add_frame(&(struct frame){.length = 7, .rows = 5, .next_chunk = 1, .flags = SYNCED,
+                              .sets = &set, .set_count = 1});
     expect_dataset("d", 7);
     lx_error error = LX_ERROR_INIT;
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));
@@ -698,10 +702,10 @@ UNIT_MAIN("zrecord/dataset", what_cannot_be_opened_is_told,
           links_and_fifos_in_the_place_of_files_are_refused, the_path_may_have_links,
           options_are_checked, a_dataset_shows_what_it_is, a_state_stays_until_it_is_refreshed,
           commits_of_another_process_are_seen, durable_sees_what_a_loss_of_power_would_leave,
-          durable_needs_no_sync_where_there_is_none,
-          another_dataset_in_its_place_is_told,
-          a_refresh_that_fails_leaves_the_old_state,
-          changes_and_deletes_of_later_versions_are_read, sets_of_unknown_fields_are_skipped,
-          nothing_is_left_open, a_cleaner_gives_up_what_was_mapped, threads_refresh_and_read_one_handle, a_child_goes_on_reading,
-          the_example_of_the_document_is_read, the_sealed_example_of_the_document_is_read,
-          the_example_of_the_document_is_written_to, null_is_refused_by_its_name)
+          durable_needs_no_sync_where_there_is_none, another_dataset_in_its_place_is_told,
+          a_refresh_that_fails_leaves_the_old_state, changes_and_deletes_of_later_versions_are_read,
+          sets_of_unknown_fields_are_skipped, nothing_is_left_open,
+          a_cleaner_gives_up_what_was_mapped, threads_refresh_and_read_one_handle,
+          a_child_goes_on_reading, the_example_of_the_document_is_read,
+          the_sealed_example_of_the_document_is_read, the_example_of_the_document_is_written_to,
+          null_is_refused_by_its_name)

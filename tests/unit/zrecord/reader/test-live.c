@@ -120,7 +120,8 @@ START_TEST(threads_read_one_live_handle_while_it_changes)
     struct changer changer = changer_new("d", LENGTH);
     struct readers all = {.live = open_live("d")};
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, i < 3 ? read_live : refresh_it, &all), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, i < 3 ? read_live : refresh_it, &all),
+                         0);
     for (double end = now() + 1; now() < end;) {
         changer_commit(&changer, 200 + changer.version % 100);
         atomic_store(&all.committed, changer.version);
@@ -409,7 +410,8 @@ static void *read_in_child(void *user)
     lx_dataset *dataset = user;
     uint64_t index = 5, value;
     for (int i = 0; i < 100; i++)
-        if (lx_dataset_gather(dataset, 0, &index, 1, &value, 8, NULL) != LX_OK || value % CHANGER_STEP != 5)
+        if (lx_dataset_gather(dataset, 0, &index, 1, &value, 8, NULL) != LX_OK ||
+            value % CHANGER_STEP != 5)
             _exit(2);
     return NULL;
 }

@@ -192,7 +192,8 @@ END_TEST
 
 /* ---- another generation */
 
-/** Has the log of @p changer go on in LOG.1 and further, with all that counts in its first frame. */
+/** Has the log of @p changer go on in LOG.1 and further, with all that counts in its first
+ * frame. */
 static void switch_log(struct changer *changer, uint64_t live_sets)
 {
     char name[64], from[64], to[64];
@@ -309,7 +310,8 @@ START_TEST(what_was_mapped_and_verified_stays_so_in_the_next_log)
     file_flip("d/image.check", (4 * 8 + 4) * 8);
     file_flip("d/image.check", (5 * 8 + 4) * 8);
     unit_ok(lx_dataset_gather(dataset, IMAGE, &indices[0], 1, image, 12, &error));
-    unit_fails(lx_dataset_gather(dataset, IMAGE, &indices[1], 1, image, 12, &error), LX_ERR_CORRUPT);
+    unit_fails(lx_dataset_gather(dataset, IMAGE, &indices[1], 1, image, 12, &error),
+               LX_ERR_CORRUPT);
     lx__snapshot_unref(snapshot);
     lx_dataset_close(dataset);
     scratch_remove(scratch);

@@ -50,7 +50,8 @@ static void expect_gaps_of_zeros(const lx__stage *stage)
 START_TEST(values_lie_where_their_entries_say)
 {
     char *scratch = scratch_make();
-    static const uint64_t limits[][2] = {{1u << 20, 1u << 30}, {7, 1u << 30}, {1u << 20, 4096}, {5, 700}};
+    static const uint64_t limits[][2] = {{1u << 20, 1u << 30}, {7, 1u << 30}, {1u << 20, 4096},
+                                         {5, 700}};
     for (size_t i = 0; i < 4; i++) {
         for (int compresses = 0; compresses < 2; compresses++) {
             lx_error error = LX_ERROR_INIT;
@@ -108,7 +109,8 @@ START_TEST(what_does_not_shrink_stays_raw)
         noise[i] = (uint8_t)mix(i);
     set_up(&f, true, 1u << 20, 1u << 30);
     lx__stage *stage = stage_new();
-    stage_append(stage, f.rules, dull, sizeof dull, noise, sizeof noise); /* raw is not compressed */
+    /* raw is not compressed */
+    stage_append(stage, f.rules, dull, sizeof dull, noise, sizeof noise);
     stage_append(stage, f.rules, NULL, LX_NONE, dull, sizeof dull);
     unit_ok(lx__lane_place(&f.lane, stage, &error));
     ck_assert_uint_eq(stage->values[0].entry.physical, 400);
@@ -176,7 +178,8 @@ START_TEST(two_lanes_have_chunks_of_their_own)
     uint32_t last[2] = {UINT32_MAX, UINT32_MAX};
     bool seen[2][100] = {{false}};
     set_up(&f, true, 40, 1u << 20);
-    lx__lane other = {.rules = f.rules, .level = 1, .compresses = true, .chunks = {.pool = &f.pool}};
+    lx__lane other = {.rules = f.rules, .level = 1, .compresses = true,
+                      .chunks = {.pool = &f.pool}};
     for (uint64_t i = 0; i < 20; i++) {
         lx__stage *stage = stage_make(f.rules, i * 30, 30);
         unit_ok(lx__lane_place(i % 2 == 0 ? &f.lane : &other, stage, &error));

@@ -77,7 +77,8 @@ START_TEST(the_first_failure_ends_it_until_it_is_forgotten)
     lx_status submitted = LX_OK;
     set_up(&f, 1, false);
     for (unsigned i = 0; i < 6; i++)
-        stages[i] = stage_make(f.rules, i * 50, 50); /* about 7 KB of payload each, and as much again */
+        /* about 7 KB of payload each, and as much again */
+        stages[i] = stage_make(f.rules, i * 50, 50);
     limit_files(20000);
     for (unsigned i = 0; i < 6 && submitted == LX_OK; i++)
         submitted = lx__placer_submit(&f.placer, stages[i], &error);
@@ -93,7 +94,8 @@ START_TEST(the_first_failure_ends_it_until_it_is_forgotten)
     for (unsigned i = placed; i < 6; i++) {
         lx_status status = lx__placer_wait(&f.placer, stages[i], &error);
         expect_error(status, LX_ERR_IO, "write", "0.zr");
-        ck_assert_int_ne(stages[i]->fate, LX__STAGE_PLACED); /* also those that would have had room */
+        /* also those that would have had room */
+        ck_assert_int_ne(stages[i]->fate, LX__STAGE_PLACED);
     }
     unit_ok(lx__placer_reset(&f.placer, &error));
     ck_assert_uint_eq(directory_count("."), 0);

@@ -54,7 +54,8 @@ static void add(struct fixture *f, uint64_t count)
 /** The files hold the rows of the first @p count records. */
 static void expect_files(uint64_t count)
 {
-    static const char *const offsets[] = {"a.offset", "b.offset"}, *const checks[] = {"a.check", "b.check"};
+    static const char *const offsets[] = {"a.offset", "b.offset"};
+    static const char *const checks[] = {"a.check", "b.check"};
     for (size_t field = 0; field < 2; field++) {
         size_t size, check_size;
         uint8_t *offset_rows = file_bytes(offsets[field], &size);
@@ -247,7 +248,8 @@ START_TEST(a_sync_that_fails_is_told)
         unit_ok(lx__rows_write(&f.rows, &error));
         atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
         unit_fails(sync_rows(&f.rows, &error), LX_ERR_IO);
-        ck_assert_uint_eq(atomic_load(&syncs), atomic_load(&sync_fails_at)); /* none is tried behind it */
+        /* none is tried behind it */
+        ck_assert_uint_eq(atomic_load(&syncs), atomic_load(&sync_fails_at));
         atomic_store(&sync_fails_at, 0);
         tear_down(&f);
     }

@@ -163,7 +163,8 @@ START_TEST(appends_that_follow_each_other_are_one_operation)
         {LX__TRUNCATE, 0, 5, 0}, {LX__APPEND, 2, 5, 0}};
     static const lx__operation kept[] = {
         {LX__APPEND, 2, 7, 2}, {LX__MODIFY, 1, 3, 1}, {LX__MODIFY, 1, 3, 1}, {LX__APPEND, 2, 9, 2},
-        {LX__DELETE, 0, 4, 1}, {LX__DELETE, 0, 4, 1}, {LX__TRUNCATE, 0, 5, 1}, {LX__APPEND, 2, 5, 1}};
+        {LX__DELETE, 0, 4, 1}, {LX__DELETE, 0, 4, 1}, {LX__TRUNCATE, 0, 5, 1},
+        {LX__APPEND, 2, 5, 1}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         unit_ok(lx__stage_reserve(stage, 0, 0, &error));
         lx__stage_operate(stage, &given[i]);

@@ -20,7 +20,8 @@ struct edit {
     const char *said;
 };
 
-/** Each must be refused at opening. The dataset has 10 records, and one chunk, which is not full. */
+/** Each must be refused at opening. The dataset has 10 records, and one chunk, which is not
+ * full. */
 static const struct edit edits[] = {
     {"a length too small", "\"length\": 10", "\"length\": 9", "length"},
     {"a length too large", "\"length\": 10", "\"length\": 11", "length"},
@@ -75,7 +76,8 @@ START_TEST(a_list_of_chunks_that_disagrees_is_refused)
     char *start = strstr(text, "\"unfull\""), *end = strstr(start, "\"next_field\"");
     ck_assert(start != NULL && end != NULL);
     char *rest = strdup(end);
-    static const int64_t changes[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+    static const int64_t changes[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1},
+                                         {0, 0, -1}};
     for (size_t i = 0; i < 8; i++) {
         char lists[128] = "[]";
         if (i < 6)
@@ -86,7 +88,8 @@ START_TEST(a_list_of_chunks_that_disagrees_is_refused)
             snprintf(lists, sizeof lists, "[[0, %lld, %lld], [1, 0, 0]]", (long long)chunk.bytes,
                      (long long)chunk.records);
         char *edited = malloc(size + 256);
-        snprintf(edited, size + 256, "%.*s\"unfull\": %s}, %s", (int)(start - text), text, lists, rest);
+        snprintf(edited, size + 256, "%.*s\"unfull\": %s}, %s", (int)(start - text), text, lists,
+                 rest);
         file_put("d/meta.json", edited, strlen(edited));
         free(edited);
         if (i == 0)
@@ -149,7 +152,8 @@ START_TEST(chunks_of_another_length_are_refused_when_they_are_touched)
         uint8_t image[12], label[8];
         lx_status status = lx_dataset_gather(dataset, IMAGE, &index, 1, image, 12, &error);
         expect_error(status, LX_ERR_CORRUPT, "bytes", "chunk/0.zr");
-        unit_ok(lx_dataset_gather(dataset, LABEL, &index, 1, label, 8, &error)); /* others are read */
+        /* others are read */
+        unit_ok(lx_dataset_gather(dataset, LABEL, &index, 1, label, 8, &error));
         unit_fails(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error), LX_ERR_CORRUPT);
         lx_dataset_close(dataset);
         remove_all("d");
@@ -272,7 +276,8 @@ static void add_frame(const struct frame *frame)
     lx_dataset *dataset = open_dataset("whole");
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
-    struct log log = {.identity = identity_of(identity.uuid), .epoch = identity.epoch + 1, .crc = identity.crc};
+    struct log log = {.identity = identity_of(identity.uuid), .epoch = identity.epoch + 1,
+                      .crc = identity.crc};
     log.bytes = file_bytes("d/LOG", &size);
     log.size = size;
     log_add(&log, frame);

@@ -264,8 +264,9 @@ START_TEST(there_are_never_more_layers_than_can_be)
     lx__sets sets = {0};
     uint64_t number = 0;
     /* Each a fifth of the one before: none is worth merging into the next. */
-    static const uint64_t sizes[] = {250000, 49000, 9700, 1900, 370, 66, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const uint64_t sizes[] = {250000, 49000, 9700, 1900, 370, 66, 3, 1, 1, 1, 1, 1,
+                                     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         lx__layer *layer = new_layer(&sets);
         for (uint64_t k = 0; k < sizes[i]; k++)
@@ -429,11 +430,11 @@ START_TEST(without_memory_they_stay_as_they_were)
 END_TEST
 
 UNIT_MAIN("zrecord/sets", what_was_put_is_found_and_nothing_else,
-          a_later_set_takes_the_place_of_an_earlier_one,
-          sets_put_at_once_are_put_in_their_order, many_are_found_as_one_by_one, a_layer_keeps_what_stays,
+          a_later_set_takes_the_place_of_an_earlier_one, sets_put_at_once_are_put_in_their_order,
+          many_are_found_as_one_by_one, a_layer_keeps_what_stays,
           later_frames_drop_by_their_length_and_their_rows,
-          a_layer_of_which_nothing_is_left_is_let_go_of,
-          layers_stay_few_and_sets_are_seldom_moved, there_are_never_more_layers_than_can_be,
-          a_merge_takes_what_counts, a_copy_shows_what_was_there, each_live_set_is_visited_once,
+          a_layer_of_which_nothing_is_left_is_let_go_of, layers_stay_few_and_sets_are_seldom_moved,
+          there_are_never_more_layers_than_can_be, a_merge_takes_what_counts,
+          a_copy_shows_what_was_there, each_live_set_is_visited_once,
           none_are_found_in_an_empty_one, two_do_not_collide_alike,
           without_memory_they_stay_as_they_were)

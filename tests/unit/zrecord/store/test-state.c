@@ -552,7 +552,8 @@ START_TEST(fields_that_are_not_shown_are_no_surprise_if_they_are_known)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx__set_item known[] = {{0, 0, ENTRY('a')}, {2, 0, ENTRY('c')}, {1, 0, ENTRY('b')}};
+    static const lx__set_item known[] = {{0, 0, ENTRY('a')}, {2, 0, ENTRY('c')},
+                                         {1, 0, ENTRY('b')}};
     static const lx__set_item more = {3, 0, ENTRY('d')};
     lx_schema *all = three_fields(), *shown = lx_schema_new();
     for (size_t i = 0; i < 2; i++) { /* c, a */
@@ -722,7 +723,8 @@ START_TEST(field_ids_need_not_be_positions)
     lx_error error = LX_ERROR_INIT;
     static const lx__set_item sets[] = {{0, 0, ENTRY('x')}, {7, 0, ENTRY('a')}, {5, 0, ENTRY('b')}};
     lx_schema *schema = lx_schema_new();
-    lx_field a = {.name = "a", .dtype = LX_BYTES, .id = 7}, b = {.name = "b", .dtype = LX_BYTES, .id = 5};
+    lx_field a = {.name = "a", .dtype = LX_BYTES, .id = 7};
+    lx_field b = {.name = "b", .dtype = LX_BYTES, .id = 5};
     unit_ok(lx__schema_add(schema, &a, "a", &error));
     unit_ok(lx__schema_add(schema, &b, "b", &error));
     struct log log = log_new(&example_log);

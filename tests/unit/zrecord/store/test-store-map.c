@@ -74,7 +74,8 @@ START_TEST(chunks_that_are_cut_or_absent_are_damage)
         lx_dataset *dataset = open_dataset("d"); /* a chunk is opened when it is touched */
         uint64_t index = 0;
         uint8_t image[12], label[8];
-        ck_assert_int_eq(lx_dataset_gather(dataset, IMAGE, &index, 1, image, 12, &error), LX_ERR_CORRUPT);
+        ck_assert_int_eq(lx_dataset_gather(dataset, IMAGE, &index, 1, image, 12, &error),
+                         LX_ERR_CORRUPT);
         ck_assert_str_eq(error.field, "image");
         ck_assert_uint_eq(error.record, 0);
         ck_assert_ptr_nonnull(strstr(error.path, "d/chunk/0.zr"));
@@ -213,7 +214,8 @@ START_TEST(impossible_numbers_of_rows_are_refused)
                 if (!sparse)
                     ck_assert_int_eq(status, LX_ERR_CORRUPT);
                 else
-                    ck_assert_msg(status == LX_ERR_LIMIT || status == LX_ERR_NOMEM || status == LX_OK,
+                    ck_assert_msg(status == LX_ERR_LIMIT || status == LX_ERR_NOMEM ||
+                                      status == LX_OK,
                                   "%s", lx_status_name(status));
                 if (status != LX_OK)
                     continue;

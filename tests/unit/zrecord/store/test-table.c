@@ -124,7 +124,8 @@ START_TEST(a_sealed_table_has_no_byte_more)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place exact = {&directory, "f", 0, true, false, NULL}, place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place exact = {&directory, "f", 0, true, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false, NULL};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_look(&exact, ROWS, &error));
@@ -142,7 +143,8 @@ START_TEST(a_generation_has_files_of_its_own)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place first = {&directory, "f", 0, false, false, NULL}, third = {&directory, "f", 3, false, false, NULL};
+    lx__table_place first = {&directory, "f", 0, false, false, NULL};
+    lx__table_place third = {&directory, "f", 3, false, false, NULL};
     make(ROWS);
     unit_fails(lx__table_look(&third, ROWS, &error), LX_ERR_CORRUPT);
     ck_assert_int_eq(rename("f.offset", "f.offset.3"), 0);
@@ -217,7 +219,8 @@ START_TEST(a_table_that_is_shared_stays_until_the_last_lets_go)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false, NULL}, other = {&directory, "f", 1, false, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place other = {&directory, "f", 1, false, false, NULL};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 128, true, &error));
@@ -260,5 +263,5 @@ END_TEST
 UNIT_MAIN("zrecord/table", rows_are_where_they_belong, rows_that_are_added_appear_in_the_mapping,
           files_that_are_too_short_are_refused, what_is_no_file_is_refused,
           a_sealed_table_has_no_byte_more, a_generation_has_files_of_its_own,
-          rows_are_noted_as_verified, a_table_that_is_shared_stays_until_the_last_lets_go, threads_note_rows_together,
-          files_of_which_nothing_is_committed_need_not_be_there)
+          rows_are_noted_as_verified, a_table_that_is_shared_stays_until_the_last_lets_go,
+          threads_note_rows_together, files_of_which_nothing_is_committed_need_not_be_there)

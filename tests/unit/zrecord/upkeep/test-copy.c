@@ -177,8 +177,8 @@ static lx_writer *create_texts(const char *path, lx_compression compression)
     return writer;
 }
 
-/* What is stored in 8 bytes or less, and is no value of a table, needs room in a stage all the same:
- * also where the record has no other. */
+/* What is stored in 8 bytes or less, and is no value of a table, needs room in a stage all the
+ * same: also where the record has no other. */
 START_TEST(values_that_compress_to_almost_nothing)
 {
     char *scratch = scratch_make();

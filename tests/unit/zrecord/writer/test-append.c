@@ -207,7 +207,10 @@ START_TEST(arguments_are_checked_for_all_before_any_is_appended)
         lx_status expected = wrong == 2 ? LX_ERR_LIMIT : LX_ERR_ARGUMENT;
         columns_make(0, 3, columns);
         lx_values whole = columns[CAPTION];
-        columns[CAPTION].offsets = wrong == 0 ? NULL : wrong == 1 ? descending : wrong == 2 ? far : some;
+        columns[CAPTION].offsets = wrong == 0   ? NULL
+                                   : wrong == 1 ? descending
+                                   : wrong == 2 ? far
+                                                : some;
         if (wrong == 3)
             columns[CAPTION].data = NULL;
         ck_assert_int_eq(lx_writer_extend(writer, 3, columns, NULL, &error), expected);
@@ -231,7 +234,8 @@ START_TEST(records_larger_than_a_stage)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = one_field("d", LX_BYTES, NULL);
-    size_t sizes[] = {LX__STAGE_BYTES - 1, LX__STAGE_BYTES, LX__STAGE_BYTES + 1, 20, 5 * LX__STAGE_BYTES + 3, 9};
+    size_t sizes[] = {LX__STAGE_BYTES - 1, LX__STAGE_BYTES, LX__STAGE_BYTES + 1, 20,
+                      5 * LX__STAGE_BYTES + 3, 9};
     uint8_t *data = malloc(6 * LX__STAGE_BYTES);
     for (size_t i = 0; i < 6 * LX__STAGE_BYTES; i++)
         data[i] = (uint8_t)mix(i);

@@ -124,7 +124,8 @@ START_TEST(a_commit_of_nothing_writes_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC, LX_DURABILITY_NONE};
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
+                                        LX_DURABILITY_NONE};
     for (size_t i = 0; i < 3; i++) {
         char path[] = {(char)('a' + i), '\0'};
         lx_writer *writer = records_create(path, writer_options(all[i]));
@@ -335,7 +336,9 @@ START_TEST(rows_that_were_written_before_a_rollback_are_written_again)
         ck_assert_uint_eq(length, k < 2 ? 150 + 50 * (uint64_t)k : count + 100);
         for (uint64_t i = 0; i < length; i += 1 + length / 300) {
             uint32_t got, expected = i < 100 ? (uint32_t)i
-                                             : ~(uint32_t)(i < 150 ? i - 100 : i < 200 ? i - 150 : i - 200);
+                                             : ~(uint32_t)(i < 150   ? i - 100
+                                                           : i < 200 ? i - 150
+                                                                     : i - 200);
             unit_ok(lx_dataset_gather(dataset, 0, &i, 1, &got, 4, &error));
             ck_assert_uint_eq(got, expected);
         }

@@ -28,7 +28,8 @@ START_TEST(a_kill_loses_no_commit)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC, LX_DURABILITY_NONE};
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
+                                        LX_DURABILITY_NONE};
     for (size_t i = 0; i < 3; i++) {
         lx_writer_options *options = writer_options(all[i]);
         unit_ok(lx_writer_options_set_chunk(options, 50, 8192, &error));
@@ -251,10 +252,11 @@ START_TEST(leftovers_are_removed_and_nothing_else)
     static const char *const leftovers[] = {"meta.json.new", "LOG.1", "LOG.77", "image.offset.1",
                                             "blob.check.4294967295", "chunk/1.zr", "chunk/77.zr",
                                             "chunk/4294967294.zr"};
-    static const char *const others[] = {"LOG.01",        "LOG.x",       "LOG.",          "LOG.-1",
-                                         "notes.txt",     "x.offset.",   "image.offsets.1", "image.offset.01",
-                                         "chunk/01.zr",   "chunk/x.zr",  "chunk/1.zr.bak", "chunk/4294967295.zr",
-                                         "chunk/99999999999999999999.zr", "meta.json.old", "image.dict.1"};
+    static const char *const others[] = {"LOG.01", "LOG.x", "LOG.", "LOG.-1", "notes.txt",
+                                         "x.offset.", "image.offsets.1", "image.offset.01",
+                                         "chunk/01.zr", "chunk/x.zr", "chunk/1.zr.bak",
+                                         "chunk/4294967295.zr", "chunk/99999999999999999999.zr",
+                                         "meta.json.old", "image.dict.1"};
     records_make("d", 3, 2);
     for (size_t i = 0; i < sizeof leftovers / sizeof *leftovers; i++)
         file_put(in("d", leftovers[i]), "left", 4);
@@ -409,7 +411,8 @@ START_TEST(links_and_fifos_in_the_place_of_files_are_refused)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
-    static const char *const names[] = {"meta.json", "LOG", "image.offset", "blob.check", "chunk/0.zr", "chunk"};
+    static const char *const names[] = {"meta.json", "LOG", "image.offset", "blob.check",
+                                        "chunk/0.zr", "chunk"};
     records_make("d", 5, 2);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (enum disguise what = 0; what < DISGUISES; what++) {
@@ -455,7 +458,8 @@ static void write_for_ever(int out, lx_durability durability)
 START_TEST(a_writer_killed_at_any_time_leaves_what_it_committed)
 {
     char *scratch = scratch_make();
-    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC, LX_DURABILITY_NONE};
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
+                                        LX_DURABILITY_NONE};
     close_writer(records_create("d", NULL));
     for (unsigned round = 0; round < (SANITIZED ? 6 : 15); round++) {
         int ends[2];

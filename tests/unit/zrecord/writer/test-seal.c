@@ -68,7 +68,8 @@ START_TEST(a_sealed_dataset_is_a_plain_directory)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     static const uint64_t lengths[] = {0, 1, 7, 100, 4000};
-    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC, LX_DURABILITY_NONE};
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
+                                        LX_DURABILITY_NONE};
     for (size_t i = 0; i < 15; i++) {
         char path[] = {(char)('a' + i), '\0'};
         lx_writer_options *options = writer_options(all[i % 3]);

@@ -12,8 +12,10 @@ START_TEST(options_are_checked)
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = lx_writer_options_new();
     unit_ok(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error));
-    unit_fails(lx_writer_options_set_durability(options, (lx_durability)3, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_writer_options_set_durability(options, (lx_durability)-1, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_options_set_durability(options, (lx_durability)3, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_options_set_durability(options, (lx_durability)-1, &error),
+               LX_ERR_ARGUMENT);
     unit_ok(lx_writer_options_set_level(options, 1, &error));
     unit_ok(lx_writer_options_set_level(options, 9, &error));
     unit_fails(lx_writer_options_set_level(options, 0, &error), LX_ERR_ARGUMENT);

@@ -71,7 +71,8 @@ END_TEST
 START_TEST(closing_commits)
 {
     char *scratch = scratch_make();
-    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC, LX_DURABILITY_NONE};
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
+                                        LX_DURABILITY_NONE};
     for (size_t i = 0; i < 3; i++) {
         char path[] = {(char)('a' + i), '\0'};
         lx_writer *writer = records_create(path, writer_options(all[i]));
