@@ -119,9 +119,8 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
     if (status == LX_OK)
         status = lx__log_look(&store->log, &now->state.place, &sight, error);
     if (status == LX_OK && sight == LX__LOG_MORE) {
-        status = lx__state_copy(&state, &now->state, error);
-        if (status == LX_OK)
-            status = follow_log(dataset, store, &state, NULL, error);
+        lx__state_copy(&state, &now->state);
+        status = follow_log(dataset, store, &state, NULL, error);
     }
     pthread_mutex_unlock(&store->log_mutex);
     found->gone = sight == LX__LOG_GONE;

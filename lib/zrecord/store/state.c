@@ -403,9 +403,8 @@ static lx_status check_rest(const lx__state *state, lx__log_reader *log, const f
     bool unknown;
     if (state->place.offset == end)
         return LX_OK;
-    lx_status status = lx__state_copy(&rest, state, error);
-    if (status == LX_OK)
-        status = apply_to(&rest, log, of, end, &unknown, error);
+    lx__state_copy(&rest, state);
+    lx_status status = apply_to(&rest, log, of, end, &unknown, error);
     lx__state_free(&rest);
     return status;
 }
@@ -435,9 +434,8 @@ lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schem
     lx_status status = lx__log_scan_from(log, &state->place, log->boot, &found, error);
     if (status != LX_OK)
         return status;
-    status = lx__state_copy(&next, state, error);
-    if (status == LX_OK)
-        status = go_on(&next, log, &of, which, &found, unknown, error);
+    lx__state_copy(&next, state);
+    status = go_on(&next, log, &of, which, &found, unknown, error);
     if (status != LX_OK) {
         lx__state_free(&next);
         return status;
@@ -462,9 +460,8 @@ lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_sc
     const fields of = {schema, schema};
     lx__state next;
     bool unknown;
-    lx_status status = lx__state_copy(&next, state, error);
-    if (status == LX_OK)
-        status = apply_to(&next, log, &of, end, &unknown, error);
+    lx__state_copy(&next, state);
+    lx_status status = apply_to(&next, log, &of, end, &unknown, error);
     if (status != LX_OK) {
         lx__state_free(&next);
         return status;
@@ -474,13 +471,11 @@ lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_sc
     return LX_OK;
 }
 
-lx_status lx__state_copy(lx__state *copy, const lx__state *state, lx_error *error)
+void lx__state_copy(lx__state *copy, const lx__state *state)
 {
-    (void)error;
     *copy = *state;
     (void)lx__shared_ref(copy->chunks);
     lx__sets_copy(&copy->sets, &state->sets);
-    return LX_OK;
 }
 
 void lx__state_free(lx__state *state)

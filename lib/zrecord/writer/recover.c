@@ -94,11 +94,10 @@ static lx_status replay_unsynced(lx_writer *writer, lx__log_reader *log, const l
         lx__log(LX_LOG_WARNING,
                 "%s: what commits from byte %llu of the log on name is lost; they are cut off",
                 writer->directory.path, (unsigned long long)end);
-    if (status == LX_OK)
-        status = lx__state_copy(&writer->state, synced, error);
-    if (status == LX_OK)
-        status = lx__state_replay_to(&writer->state, log, writer->meta.schema, end, error);
-    return status;
+    if (status != LX_OK)
+        return status;
+    lx__state_copy(&writer->state, synced);
+    return lx__state_replay_to(&writer->state, log, writer->meta.schema, end, error);
 }
 
 static lx_status replay_log(lx_writer *writer, lx__state *synced, lx__log_scan *scan,

@@ -21,7 +21,7 @@ lx_status lx__switch_begin(lx__switch *self, lx_writer *writer, lx_error *error)
     *self = (lx__switch){.writer = writer, .log = LX__FILE_CLOSED};
     lx_status status = lx__meta_succeed(&self->meta, &writer->meta, error);
     if (status == LX_OK)
-        status = lx__state_copy(&self->state, &writer->state, error);
+        lx__state_copy(&self->state, &writer->state);
     self->first_chunk = self->state.next_chunk = lx__writer_next_chunk(writer);
     return status == LX_OK ? lx__leftovers_remove(writer, error) : status;
 }
