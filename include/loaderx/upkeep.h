@@ -162,7 +162,8 @@ typedef struct lx_repair_result {
  *                             as nothing can be done. The error tells of the first damage, and of
  *                             what else may be done where it cannot be repaired.
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         It is being written, and @p mode is not that of a report.
+ * @retval LX_ERR_BUSY         It is being written, and @p mode is not that of a report; or a writer
+ *                             replaces its meta.json again and again.
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
  * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
  * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not

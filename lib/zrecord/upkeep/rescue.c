@@ -81,7 +81,12 @@ static lx_status lock_and_load(lx__rescue *rescue, bool writing, lx_error *error
         lock_generation(rescue);
         status = load_meta(rescue, error);
         if (status == LX_OK && rescue->meta.generation == generation)
-            break;
+            return LX_OK;
+    }
+    if (status == LX_OK) { /* without the lock, what a writer removes would be told as damage */
+        status = lx__fail(error, LX_ERR_BUSY,
+                          "meta.json is replaced again and again while it is read");
+        lx__error_locate(error, rescue->directory.path, NULL, LX_NONE, LX_NONE);
     }
     return status;
 }
