@@ -28,8 +28,8 @@ LX_API void *lx__resize_array(void *memory, size_t count, size_t size);
  */
 LX_API void *lx__grow_array(void *memory, size_t used, size_t *capacity, size_t size);
 
-/** Makes room for @p size bytes in memory that has @p capacity; false, with everything as it was:
- * there is none. */
+/** Makes memory that has @p capacity have @p size bytes at least. False when out of memory; nothing
+ * has changed then. */
 LX_API bool lx__reserve(uint8_t **memory, size_t *capacity, size_t size);
 
 /** A copy of @p text, to be released with lx__free(). */

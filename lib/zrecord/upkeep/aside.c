@@ -116,7 +116,7 @@ static lx_status append_item(lx__aside *aside, json_t *item, lx_error *error)
     return status;
 }
 
-/** A path that is not UTF-8 is no text of JSON: then its bytes stand for themselves, one by one. */
+/** A path that is not UTF-8 is no text of JSON: a '?' stands for each byte that is not ASCII. */
 static json_t *text_json(const char *text)
 {
     json_t *string = json_string(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A copy of one state, beside whoever writes on. See doc/zrecord-format.md, 11.9. */
+/* A copy of one state, beside whoever writes on. See doc/zrecord-format.md, 11.10. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

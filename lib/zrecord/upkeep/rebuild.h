@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief The generation that a repair makes: new tables with what was rescued, a new log with
- * nothing but frame 0, and then a meta.json that names both. See doc/zrecord-format.md, 11.8.
+ * nothing but frame 0, and then a meta.json that names both. See doc/zrecord-format.md, 11.9.
  */
 #ifndef LX_ZRECORD_REBUILD_H
 #define LX_ZRECORD_REBUILD_H
