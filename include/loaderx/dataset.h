@@ -238,10 +238,11 @@ LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity);
  * @param[in]  stride   Bytes from one record to the next, at least the field's size.
  * @param[out] error    Where a failure is told; may be NULL.
  *
- * @retval LX_ERR_RANGE     An index is not below the length; the error has it.
- * @retval LX_ERR_CORRUPT   A record is damaged; the error has field, record, file and offset. The
- *                          dataset stays usable; what is at @p out is not to be used.
- * @retval LX_ERR_ARGUMENT  No such field, a field of bytes, or too small a stride.
+ * @retval LX_ERR_RANGE        An index is not below the length; the error has it.
+ * @retval LX_ERR_CORRUPT      A record is damaged; the error has field, record, file and offset.
+ *                             The dataset stays usable; what is at @p out is not to be used.
+ * @retval LX_ERR_UNSUPPORTED  A record is compressed in a way that this library cannot undo.
+ * @retval LX_ERR_ARGUMENT     No such field, a field of bytes, or too small a stride.
  * @return Else as lx_dataset_refresh() where @p dataset is live.
  */
 LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,

@@ -45,7 +45,9 @@ typedef struct lx_verification {
  * @param[out] error     The first damage, or why it could not go on; may be NULL.
  * @retval LX_OK           Nothing is damaged.
  * @retval LX_ERR_CORRUPT  Something is.
- * @return Else as lx_dataset_refresh() where @p dataset is live.
+ * @retval LX_ERR_IO       The system refused; errno tells why. The rest was not looked at.
+ * @return Else what @p damaged or @p progress returned, or as lx_dataset_refresh() where @p dataset
+ *         is live.
  */
 LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
                                    lx_progress_function progress, void *user,
@@ -72,11 +74,12 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  * @param[out] error     Where a failure is told; may be NULL.
  *
  * @retval LX_ERR_EXISTS   Something is in @p path. It is left as it is.
+ * @retval LX_ERR_BUSY     A writer is creating a dataset there.
  * @retval LX_ERR_CORRUPT  A file is absent or shorter than what is committed of it.
  * @retval LX_ERR_STATE    A loss of cached pages has taken the state that is being read: refresh.
  * @retval LX_ERR_IO       The system refused; errno tells why.
- * @return Else what @p progress returned, or as lx_dataset_refresh() where @p dataset is live. After
- *         a failure, what was made is removed.
+ * @return Else what @p progress returned, or as lx_dataset_refresh() where @p dataset is live.
+ *         After a failure, what was made is removed.
  */
 LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
                                    lx_progress_function progress, void *user, lx_error *error);
@@ -162,9 +165,12 @@ typedef struct lx_repair_result {
  *                             as nothing can be done. The error tells of the first damage, and of
  *                             what else may be done where it cannot be repaired.
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         It is being written, and @p mode is not that of a report; or a writer
- *                             replaces its meta.json again and again.
- * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_BUSY         It is being written, and @p mode is not that of a report; or a
+ *                             writer replaces its meta.json again and again.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
+ *                             a network file system, and @p mode is not that of a report.
+ * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or there are no more numbers
+ *                             for generations.
  * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
  * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not
  *                             give back (EIO) is a damage.
@@ -212,7 +218,8 @@ typedef struct lx_field_statistics {
  * @param[out] totals   The dataset's sizes.
  * @param[out] fields   One for each field, in the schema's order; may be NULL.
  * @param[out] error    Where a failure is told; may be NULL.
- * @retval LX_ERR_CORRUPT  An entry is damaged.
+ * @retval LX_ERR_CORRUPT   An entry is damaged.
+ * @retval LX_ERR_ARGUMENT  @p dataset or @p totals is NULL.
  * @return Else as lx_dataset_refresh() where @p dataset is live.
  */
 LX_API lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
@@ -262,6 +269,7 @@ LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *info
  * @retval LX_ERR_EXISTS       Something in it is no part of the dataset. Nothing is removed.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
  * @retval LX_ERR_IO           The system refused; errno tells why.
  */
 LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
@@ -289,7 +297,9 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
  * @retval LX_ERR_BUSY         A writer has it open; the error tells its process.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
- * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
+ *                             a network file system, the error names which.
+ * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
  * @retval LX_ERR_IO           The system refused; errno tells why. Call again to be sure.
  */
 LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);

@@ -89,10 +89,11 @@ typedef struct lx_writer lx_writer;
  * @param[out] writer   To be closed with lx_writer_close().
  * @param[out] error    Where a failure is told; may be NULL.
  *
- * @retval LX_ERR_EXISTS    There is a dataset, or something else, at @p path.
- * @retval LX_ERR_BUSY      Another writer is creating it.
- * @retval LX_ERR_ARGUMENT  The schema has no field.
- * @retval LX_ERR_IO        The system refused; errno tells why.
+ * @retval LX_ERR_EXISTS       There is a dataset, or something else, at @p path.
+ * @retval LX_ERR_BUSY         Another writer is creating it.
+ * @retval LX_ERR_ARGUMENT     The schema has no field.
+ * @retval LX_ERR_UNSUPPORTED  @p path is on a network file system, the error names which.
+ * @retval LX_ERR_IO           The system refused; errno tells why.
  */
 LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
                                   const lx_writer_options *options, lx_writer **writer,
@@ -111,7 +112,8 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
  * @retval LX_ERR_BUSY         Another writer has it open; the error tells its process.
  * @retval LX_ERR_STATE        It is sealed.
  * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged; the error tells where.
- * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
+ *                             a network file system, the error names which.
  * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
  * @retval LX_ERR_IO           The system refused; errno tells why.
  */
@@ -133,7 +135,8 @@ typedef struct lx_value {
  * @param[out] error   Where a failure is told; may be NULL.
  *
  * @retval LX_ERR_ARGUMENT  A value does not have its field's size; nothing was appended.
- * @retval LX_ERR_LIMIT     A value is larger than #LX_RECORD_MAX; nothing was appended.
+ * @retval LX_ERR_LIMIT     A value is larger than #LX_RECORD_MAX; nothing was appended. Or there
+ *                          are no more ids for chunks; as LX_ERR_IO.
  * @retval LX_ERR_IO        This or an earlier append could not be stored (a full disk, say); all
  *                          since the last commit is to be undone by lx_writer_rollback().
  * @retval LX_ERR_STATE     The writer has sealed the dataset.
@@ -264,6 +267,8 @@ LX_API lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error
  *                          committed.
  * @retval LX_ERR_IO        Not committed, for instance for want of room; lx_writer_rollback()
  *                          makes the writer usable again.
+ * @retval LX_ERR_LIMIT     There are more changes than one frame of the log takes, which are 26
+ *                          million, or no more ids for chunks; as LX_ERR_IO.
  * @retval LX_ERR_POISONED  A sync failed: whether this commit survives is not known.
  */
 LX_API lx_status lx_writer_commit(lx_writer *writer, lx_error *error);

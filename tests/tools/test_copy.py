@@ -72,7 +72,7 @@ def test_wrong_calls(loaderx, folder, images):
     assert '--field' in loaderx.fails(2, 'copy', 'images', 'x', '--append', '--field', 'label')
     (folder / 'list').write_text('3\nfour\n')
     assert 'four' in loaderx.fails(2, 'copy', 'images', 'x', '--indices', 'list')
-    assert 'cannot read' in loaderx.fails(1, 'copy', 'images', 'x', '--indices', str(folder))
+    assert 'cannot read' in loaderx.fails(2, 'copy', 'images', 'x', '--indices', str(folder))
     (folder / 'list').write_text('30\n')
     assert '30' in loaderx.fails(2, 'copy', 'images', 'x', '--indices', 'list')
     assert not (folder / 'x').exists()

@@ -512,7 +512,7 @@ START_TEST(what_nothing_can_be_done_about_is_told_with_advice)
     ck_assert(!file_exists("d.damaged-1"));
     unit_refuses_null(lx_dataset_repair(NULL, LX_REPAIR_VALUES, NULL, NULL, NULL, NULL, &error),
                       "path");
-    unit_fails(lx_dataset_repair("d", (lx_repair)3, NULL, NULL, NULL, NULL, &error),
+    unit_fails(lx_dataset_repair("d", (lx_repair)4, NULL, NULL, NULL, NULL, &error),
                LX_ERR_ARGUMENT);
     /* A dictionary cannot be made again. */
     golden_copy("zstd");
