@@ -50,11 +50,11 @@ static bool is_cause(const struct run *run, lx_status status)
            (run->error.errnum == run->fault.errnum || status == LX_ERR_POISONED);
 }
 
-/** What a call may answer after another has failed. */
-static bool is_consequence(const struct run *run, lx_status status)
+/** What a call may answer after another has failed; one without an error tells no more. */
+static bool is_consequence(const struct run *run, lx_status status, bool has_error)
 {
     return is_cause(run, status) || status == LX_ERR_STATE || status == LX_ERR_POISONED ||
-           (status == LX_ERR_IO && run->error.message[0] != '\0');
+           (status == LX_ERR_IO && (!has_error || run->error.message[0] != '\0'));
 }
 
 static bool may_fail(const struct run *run)
@@ -81,7 +81,7 @@ bool run_took(struct run *run, const char *call, lx_status status)
         run_fail(run, "%s answers %s, though nothing that counts has failed: %s", call,
                  lx_status_name(status), told);
     else if (run->failures == 0 ? !is_cause(run, status) && has_error
-                                : !is_consequence(run, status))
+                                : !is_consequence(run, status, has_error))
         run_fail(run, "%s answers %s, which is not what has happened: %s", call,
                  lx_status_name(status), told);
     run->failures++;
