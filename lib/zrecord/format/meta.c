@@ -205,9 +205,10 @@ static lx_status write_new(const char *text, const lx__file *directory, lx_error
         return lx__fail(error, LX_ERR_LIMIT, "%s would have more than %zu bytes", LX__META_NAME,
                         LX__META_LIMIT);
     /* What an interrupted attempt left is not written over. */
-    (void)lx__file_remove(directory, LX__META_NEW_NAME, NULL);
-    lx_status status = lx__file_open(&file, directory, LX__META_NEW_NAME,
-                                     O_WRONLY | O_CREAT | O_TRUNC, error);
+    lx_status status = lx__file_remove(directory, LX__META_NEW_NAME, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_open(&file, directory, LX__META_NEW_NAME, O_WRONLY | O_CREAT | O_EXCL, error);
     if (status != LX_OK)
         return status;
     status = lx__file_write(&file, text, strlen(text), 0, error);
