@@ -11,6 +11,7 @@
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 #include "zrecord/writer/switch.h"
+#include "zrecord/writer/users.h"
 
 /* ---- what a file is */
 
@@ -177,50 +178,55 @@ void lx__old_files_add(lx__old_files *old, bool is_chunk, const char *name, uint
         (lx__old_file){.name = copy, .is_chunk = is_chunk, .first = first, .end = end};
 }
 
+/** A look for old files. */
+typedef struct finding {
+    lx_writer *writer;
+    lx__users users;
+} finding;
+
 static lx_status find_file(void *user, const char *name, lx_error *error)
 {
-    lx_writer *writer = user;
+    finding *self = user;
+    lx_writer *writer = self->writer;
     lx__place place = place_of(writer, name);
-    uint64_t generation = writer->meta.generation, of;
+    uint64_t number, now = writer->meta.generation;
+    lx__generations in = {0, now + 1}; /* a dictionary has no generation of its own */
+    char stem[LX__NAME_SIZE];
     (void)error;
-    if (place == OLD && lx__name_is_log(name, &of))
-        lx__old_files_add(&writer->old, false, name, of, of + 1);
-    else if (place == OLD || place == GONE) /* since when it is there nobody knows any more */
-        lx__old_files_add(&writer->old, false, name, 0, generation + (place == GONE));
+    if (place != OLD && place != GONE)
+        return LX_OK;
+    if (lx__name_is_log(name, &number)) {
+        in = (lx__generations){number, number + 1};
+    } else if (lx__name_split_table(name, stem, &number)) {
+        in = lx__users_of_tables(&self->users, number);
+        if (place == GONE && number == writer->state.table_generation)
+            lx__generations_add(&in, now); /* for readers who still show the field */
+    }
+    lx__old_files_add(&writer->old, false, name, in.first, in.end);
     return LX_OK;
 }
 
 static lx_status find_chunk(void *user, const char *name, lx_error *error)
 {
-    lx_writer *writer = user;
+    finding *self = user;
+    uint64_t id;
     (void)error;
-    if (place_of_chunk(writer, name) == OLD)
-        lx__old_files_add(&writer->old, true, name, 0, writer->meta.generation);
+    if (place_of_chunk(self->writer, name) != OLD || !lx__name_is_chunk(name, &id))
+        return LX_OK;
+    lx__generations in = lx__users_of_chunk(&self->users, id);
+    lx__old_files_add(&self->writer->old, true, name, in.first, in.end);
     return LX_OK;
 }
 
 lx_status lx__old_files_find(lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx__directory_each(&writer->directory, find_file, writer, error);
-    return status == LX_OK
-               ? lx__directory_each(&writer->chunk_directory, find_chunk, writer, error)
-               : status;
-}
-
-lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end, bool *present,
-                              lx_error *error)
-{
-    *present = false;
-    if (first >= end) /* and a length of 0 would be the rest of the file */
-        return LX_OK;
-    struct flock probe = {.l_type = F_WRLCK,
-                          .l_whence = SEEK_SET,
-                          .l_start = (off_t)(LX__LOCK_READERS + first),
-                          .l_len = (off_t)(end - first)};
-    if (fcntl(lock->fd, F_OFD_GETLK, &probe) == -1)
-        return lx__fail_errno(error, errno, lock->path, "cannot look for readers");
-    *present = probe.l_type != F_UNLCK;
-    return LX_OK;
+    finding self = {.writer = writer};
+    lx__users_find(&self.users, &writer->directory, &writer->lock, &writer->meta);
+    lx_status status = lx__directory_each(&writer->directory, find_file, &self, error);
+    if (status == LX_OK)
+        status = lx__directory_each(&writer->chunk_directory, find_chunk, &self, error);
+    lx__users_free(&self.users);
+    return status;
 }
 
 /**

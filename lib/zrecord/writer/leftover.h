@@ -31,10 +31,6 @@ typedef struct lx__old_files {
     size_t capacity;
 } lx__old_files;
 
-/** Whether readers hold the lock of a generation in [@p first, @p end). */
-lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end, bool *present,
-                              lx_error *error);
-
 /**
  * Whether a file is one of the dataset's, present, old or left over, of those that are not there for
  * good (meta.json, LOCK, chunk). It is regular, and has a name of the format. Which stems dropped

@@ -7,6 +7,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/store/intact.h"
 #include "zrecord/store/table.h"
+#include "zrecord/writer/users.h"
 #include "zrecord/writer/writer.h"
 
 /* Bytes that are read and written back at once. */

@@ -5,6 +5,7 @@
 
 #include "../change.h"
 #include "zrecord/writer/switch.h"
+#include "zrecord/writer/users.h"
 
 static void restart(lx_writer *writer)
 {
@@ -122,7 +123,7 @@ END_TEST
 START_TEST(files_of_fields_that_are_gone_wait_for_present_readers_too)
 {
     char *scratch = scratch_make();
-    static const char *const gone[] = {"former.offset", "former.check.4", "former~3.dict",
+    static const char *const gone[] = {"former.offset", "former.check", "former~3.dict",
                                        "caption.dict"};
     lx_error error = LX_ERROR_INIT;
     records_make("d", 5, 0);
@@ -247,6 +248,42 @@ int unlinkat(int directory, const char *name, int flags)
     return nothing_can_be_unlinked ? -1 : (int)syscall(SYS_unlinkat, directory, name, flags);
 }
 
+START_TEST(what_came_and_went_beside_a_reader_does_not_wait)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 10, 3);
+    lx_dataset *first = open_dataset("d"), *second = NULL;
+    for (int i = 0; i < 6; i++) {
+        lx_writer *writer = records_reopen("d", NULL); /* another one each time */
+        records_append(writer, 2);
+        unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
+        close_writer(writer);
+        if (i == 2)
+            second = open_dataset("d");
+    }
+    close_writer(records_reopen("d", NULL));
+    ck_assert_uint_eq(names_with("d", "image.offset"), 3);
+    ck_assert_uint_eq(names_with("d", "LOG"), 3);
+    ck_assert_uint_eq(directory_count("d/chunk"), 3);
+    expect_records(first, 13);
+    expect_records(second, 19);
+    lx_dataset_close(first);
+    close_writer(records_reopen("d", NULL));
+    ck_assert_uint_eq(directory_count("d/chunk"), 2);
+    /* Where the log of a generation cannot be read, everything may be in use. */
+    file_put("d/chunk/1.zr", "old", 3);
+    file_cut("d/LOG.3", 40);
+    close_writer(records_reopen("d", NULL));
+    ck_assert_uint_eq(directory_count("d/chunk"), 3);
+    lx_dataset_close(second);
+    close_writer(records_reopen("d", NULL));
+    ck_assert_uint_eq(directory_count("d/chunk"), 1);
+    expect_dataset("d", 25);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_file_that_cannot_be_removed_waits)
 {
     char *scratch = scratch_make();
@@ -341,7 +378,8 @@ UNIT_MAIN("zrecord/leftover", what_was_never_a_part_goes_at_once,
           a_chunk_of_a_former_generation_waits_as_well,
           files_of_fields_that_are_gone_wait_for_present_readers_too,
           files_of_others_are_left_alone,
-          what_waits_and_is_written_to_by_somebody_stays, a_writer_knows_when_its_own_files_were_in_use,
+          what_waits_and_is_written_to_by_somebody_stays,
+          what_came_and_went_beside_a_reader_does_not_wait, a_writer_knows_when_its_own_files_were_in_use,
           a_file_that_cannot_be_removed_waits,
           tables_that_wait_are_spared_if_a_field_gets_their_name,
           tables_that_wait_are_spared_by_the_switch_that_makes_them_anew,
