@@ -46,11 +46,13 @@ static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
         lx_dataset_measure(self->handle, position, &index, 1, offsets, &present, &error));
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
-    if (present == 0)
-        Py_RETURN_NONE;
-    if (self->schema->fields[position].type == LX_BYTES)
-        return item_bytes(self, position, index, offsets[1]);
-    return item_dense(self, position, index);
+    PyObject *value = self->schema->fields[position].type == LX_BYTES
+                          ? item_bytes(self, position, index, offsets[1])
+                          : item_dense(self, position, index);
+    if (value == NULL || present != 0)
+        return value;
+    Py_DECREF(value); /* read all the same: one that is damaged is counted by that */
+    Py_RETURN_NONE;
 }
 
 static PyObject *record_entered(lxpy_reading *self, PyObject *which)

@@ -105,7 +105,8 @@ class Loader(_core.Loader):
     on_damage : {'raise', 'skip', 'zeros'}
         What is done about a damaged record. 'raise': ``next()`` raises CorruptError in the place of
         its batch, and the next call goes on. 'skip': it is left out, and its batch is shorter.
-        'zeros': what cannot be read of it is zeros. ``stats()['damaged']`` counts them.
+        'zeros': what cannot be read of it is zeros. ``stats()['damaged']`` counts them. A dataset
+        that was itself opened with ``on_damage='zeros'`` has no damage that a loader could see.
     out : {'numpy'}
         What kind of arrays.
 

@@ -77,6 +77,13 @@ def test_a_damage_is_counted_once(path, live):
     assert dataset.damaged == 2
 
 
+def test_a_single_value_is_counted_too(path):
+    with lx.open(path, on_damage='zeros') as dataset:
+        assert dataset['data'][7] is None and dataset.damaged == 1
+        assert dataset[7]['data'] is None and dataset.damaged == 2
+        assert dataset['data'][8] is not None and dataset.damaged == 2
+
+
 def test_probe(path):
     bad = [i in BAD for i in range(N)]
     for options in ({}, {'verify': 'never'}, {'on_damage': 'zeros'}):
