@@ -41,7 +41,8 @@ static lx_status lock_all(removal *self, lx_error *error)
 static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_EXISTS,
-                                "'%.100s' is no part of the dataset: put it elsewhere first",
+                                "nothing is removed: '%.100s' is no part of the dataset, put it "
+                                "elsewhere first",
                                 name);
     lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
     return status;
