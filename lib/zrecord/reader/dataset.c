@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/reader/dataset.h"
 
+#include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -82,6 +84,21 @@ static lx_status make_handle(const char *path, const lx_dataset_options *options
     return made->path != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
 }
 
+/** The working directory may be another one later. */
+static char *make_absolute(const char *path)
+{
+    char here[PATH_MAX];
+    if (path[0] == '/')
+        return lx__strdup(path);
+    if (getcwd(here, sizeof here) == NULL)
+        return NULL;
+    size_t bytes = strlen(here) + strlen(path) + 2;
+    char *made = lx__alloc(bytes);
+    if (made != NULL)
+        snprintf(made, bytes, "%s/%s", here, path);
+    return made;
+}
+
 static lx_status count_damages(lx_dataset *dataset, lx_error *error)
 {
     dataset->damages = lx__shared_new(1, sizeof *dataset->damages);
@@ -100,6 +117,7 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options,
     lx_status status = make_handle(path, options, &opened, error);
     if (status == LX_OK) {
         lx__process_note(&opened->process);
+        opened->where = make_absolute(path);
         status = count_damages(opened, error);
     }
     if (status == LX_OK)
@@ -131,6 +149,7 @@ lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *err
     made->process = (lx__process){NULL, getpid()};
     made->schema = lx__schema_ref(dataset->schema);
     made->damages = lx__shared_ref(dataset->damages);
+    made->where = dataset->where != NULL ? lx__strdup(dataset->where) : NULL;
     made->options.live = false;
     *pinned = made;
     return LX_OK;
@@ -149,6 +168,7 @@ void lx_dataset_close(lx_dataset *dataset)
     if (dataset->options.executor != NULL)
         lx__executor_release(dataset->options.executor);
     lx__free(dataset->path);
+    lx__free(dataset->where);
     lx__free(dataset);
 }
 

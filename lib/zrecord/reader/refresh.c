@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a handle gets to a state: from the start of a log, or on from the state that it has. */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "zrecord/reader/dataset.h"
@@ -131,6 +132,23 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
     return lx__snapshot_next(now, &state, &found->snapshot, error);
 }
 
+/** Whether another directory with a dataset is at the path: this one was moved away, and will have
+ * nothing new. One that is alone goes on, wherever it is. */
+static lx_status check_place(const lx_dataset *dataset, const lx__store *store, lx_error *error)
+{
+    struct stat here, there;
+    lx__file other;
+    if (dataset->where == NULL || stat(dataset->where, &there) == -1 ||
+        fstat(store->directory.fd, &here) == -1 ||
+        (here.st_dev == there.st_dev && here.st_ino == there.st_ino) ||
+        lx__directory_open(&other, LX__HERE, dataset->where, NULL) != LX_OK)
+        return LX_OK;
+    bool is_dataset = false;
+    lx_status status = lx__file_is_regular(&other, LX__META_NAME, &is_dataset, NULL);
+    lx__file_close(&other);
+    return status == LX_OK && is_dataset ? lx__store_fail_other(store, error) : LX_OK;
+}
+
 /**
  * Finds the newest snapshot; @p next is NULL where @p now still is it.
  *
@@ -153,7 +171,8 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
         *next = found.snapshot;
         if (status != LX_OK)
             lx__error_pass(error, &why);
-        return status;
+        return status != LX_OK || *next != NULL ? status
+                                                : check_place(dataset, now->store, error);
     }
     lx__snapshot_unref(found.snapshot);
     if (looked != LX_OK)

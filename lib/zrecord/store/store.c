@@ -126,13 +126,21 @@ static lx_status show_fields(lx__store *store, const lx__store *former, lx_error
     return lx__schema_pick(store->meta.schema, former->schema, &store->schema, error);
 }
 
+lx_status lx__store_fail_other(const lx__store *store, lx_error *error)
+{
+    lx_status status =
+        lx__fail(error, LX_ERR_STATE,
+                 "another dataset is there now: close this handle and open it again");
+    lx__error_locate(error, store->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 static lx_status check_same(const lx__store *store, const lx__store *former, lx_error *error)
 {
     if (former == NULL ||
         memcmp(former->meta.uuid, store->meta.uuid, sizeof store->meta.uuid) == 0)
         return LX_OK;
-    return lx__fail(error, LX_ERR_STATE,
-                    "another dataset is there now: close this handle and open it again");
+    return lx__store_fail_other(store, error);
 }
 
 /** The directory that @p former has open: the path may lead elsewhere by now, since a process may

@@ -119,6 +119,9 @@ void lx__chunk_mapping_unref(lx__chunk_mapping *mapping);
  */
 void lx__store_take_over(lx__store *store);
 
+/** Fails with #LX_ERR_STATE, since another dataset is in the place of this one. */
+lx_status lx__store_fail_other(const lx__store *store, lx_error *error);
+
 /** Whether meta.json at the path is still the one that was read. */
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error);
 

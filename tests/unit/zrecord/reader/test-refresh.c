@@ -166,6 +166,39 @@ START_TEST(a_state_that_the_log_has_lost_is_left)
 }
 END_TEST
 
+START_TEST(another_dataset_in_its_place_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct changer changer = changer_new("d", LENGTH);
+    lx_dataset *live = open_live("d"), *plain = open_first("d"), *pinned;
+    unit_ok(lx_dataset_pin(live, &pinned, &error));
+    ck_assert_int_eq(mkdir("elsewhere", 0777), 0);
+    ck_assert_int_eq(chdir("elsewhere"), 0); /* the paths were relative */
+    ck_assert_int_eq(rename("../d", "../moved"), 0);
+    lx_dataset *all[] = {live, plain, pinned};
+    for (int i = 0; i < 3; i++)
+        unit_ok(lx_dataset_refresh(all[i], NULL, &error)); /* it is alone, wherever it is */
+    ck_assert_int_eq(mkdir("../d", 0777), 0);
+    for (int i = 0; i < 3; i++)
+        unit_ok(lx_dataset_refresh(all[i], NULL, &error)); /* that is no dataset */
+    ck_assert_int_eq(rmdir("../d"), 0);
+    directory_copy("../moved", "../d");
+    for (int i = 0; i < 3; i++) {
+        lx_status status = lx_dataset_refresh(all[i], NULL, &error);
+        expect_error(status, LX_ERR_STATE, "another dataset", "d");
+        lx_error_clear(&error);
+        status = lx_dataset_wait(all[i], LENGTH + 1, UINT64_MAX, &error);
+        expect_error(status, LX_ERR_STATE, "another dataset", "d");
+        lx_error_clear(&error);
+        lx_dataset_close(all[i]);
+    }
+    ck_assert_int_eq(chdir(".."), 0);
+    changer_free(&changer);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(rot_behind_the_state_is_told_each_time)
 {
     char *scratch = scratch_make();
@@ -485,7 +518,8 @@ END_TEST
 UNIT_MAIN("zrecord/refresh", where_nothing_is_new_no_memory_is_needed,
           a_refresh_opens_no_table_that_has_not_grown, what_is_the_same_is_shared,
           appended_records_of_the_log_are_read_and_taken_into_the_tables,
-          a_state_that_the_log_has_lost_is_left, rot_behind_the_state_is_told_each_time,
+          a_state_that_the_log_has_lost_is_left, another_dataset_in_its_place_is_told,
+          rot_behind_the_state_is_told_each_time,
           a_handle_goes_on_in_the_next_log,
           a_handle_goes_on_in_its_directory_wherever_that_is,
           what_was_mapped_and_verified_stays_so_in_the_next_log,
