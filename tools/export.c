@@ -153,7 +153,9 @@ static lx_status export_target(request *r, lx_dataset *dataset, target *to,
         status = lx_dataset_export_npy(dataset, field, indices, count, to->path, advanced, r,
                                        &to->done, error);
     progress_clear(&r->bar);
-    advise(error, LX_ERR_ARGUMENT, "--files writes each of them to a file");
+    if (!to->files &&
+        lx_schema_get_field(lx_dataset_get_schema(dataset), field)->dtype == LX_BYTES)
+        advise(error, LX_ERR_ARGUMENT, "--files writes each of them to a file");
     advise(error, LX_ERR_EXISTS, "export to another folder");
     return status;
 }

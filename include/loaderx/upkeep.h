@@ -73,6 +73,7 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  * @param[in]  user      Given to it.
  * @param[out] error     Where a failure is told; may be NULL.
  *
+ * @retval LX_ERR_ARGUMENT @p path lies among the files of a dataset.
  * @retval LX_ERR_EXISTS   Something is in @p path. It is left as it is.
  * @retval LX_ERR_BUSY     A writer is creating a dataset there.
  * @retval LX_ERR_CORRUPT  A file is absent or shorter than what is committed of it.
@@ -343,7 +344,8 @@ LX_API size_t lx_npy_header(const lx_field *field, uint64_t length,
  * @param[out] result    What was done; may be NULL. Written on success only.
  * @param[out] error     Where a failure is told; may be NULL.
  * @retval LX_ERR_RANGE     There is no such record; nothing was written.
- * @retval LX_ERR_ARGUMENT  There is no such field, or it is one of bytes.
+ * @retval LX_ERR_ARGUMENT  There is no such field, or it is one of bytes; or @p path lies among the
+ *                          files of a dataset.
  * @retval LX_ERR_EXISTS    Something is at @p path that is no regular file.
  * @retval LX_ERR_CORRUPT   A record is damaged; the error tells which.
  * @retval LX_ERR_IO        The system refused; errno tells why.

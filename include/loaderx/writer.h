@@ -91,7 +91,8 @@ typedef struct lx_writer lx_writer;
  *
  * @retval LX_ERR_EXISTS       There is a dataset, or something else, at @p path.
  * @retval LX_ERR_BUSY         Another writer is creating it.
- * @retval LX_ERR_ARGUMENT     The schema has no field.
+ * @retval LX_ERR_ARGUMENT     The schema has no field, or @p path lies among the files of another
+ *                             dataset.
  * @retval LX_ERR_UNSUPPORTED  @p path is on a network file system, the error names which.
  * @retval LX_ERR_IO           The system refused; errno tells why.
  */
@@ -326,6 +327,7 @@ LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
  * lx_dataset_unseal(). It is also the fastest form to open.
  *
  * @retval LX_ERR_STATE     A transaction is open.
+ * @retval LX_ERR_LIMIT     There are no more numbers for generations: copy the dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is not known whether the dataset is sealed.
  * @return Else as lx_writer_commit(). It is not sealed then.
  */
@@ -344,6 +346,7 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  * records. Where there are none, it does nothing.
  *
  * @retval LX_ERR_STATE     A transaction is open.
+ * @retval LX_ERR_LIMIT     There are no more numbers for generations: copy the dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is not known which tables are the dataset's.
  * @return Else as lx_writer_commit().
  */
@@ -379,7 +382,7 @@ typedef struct lx_rebalance {
  * @retval LX_ERR_CORRUPT   A value is damaged, the error tells which; or values lie over one
  *                          another.
  * @retval LX_ERR_STATE     A transaction is open.
- * @retval LX_ERR_LIMIT     There are no more ids for chunks.
+ * @retval LX_ERR_LIMIT     There are no more ids for chunks, or numbers for generations.
  * @retval LX_ERR_IO        The system refused, for want of room for instance.
  * @retval LX_ERR_POISONED  A sync failed, and it is not known which files are the dataset's.
  * @return Else as lx_writer_commit(), or what @p progress returned.

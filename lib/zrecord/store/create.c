@@ -92,27 +92,74 @@ lx_status lx__check_local(const lx__file *directory, lx_error *error)
     return status;
 }
 
+/** Opens the directory in which a path ends. */
+static lx_status open_parent(const char *path, lx__file *directory, lx_error *error)
+{
+    size_t end = strlen(path);
+    while (end != 0 && path[end - 1] == '/')
+        end--;
+    while (end != 0 && path[end - 1] != '/')
+        end--;
+    char *parent = lx__strdup(end != 0 ? path : ".");
+    if (parent == NULL)
+        return lx__fail_memory(error, "a path");
+    if (end != 0)
+        parent[end] = '\0';
+    lx_status status = lx__directory_open(directory, LX__HERE, parent, error);
+    lx__free(parent);
+    return status;
+}
+
 lx_status lx__check_local_path(const char *path, lx_error *error)
 {
     lx__file directory;
     lx_status status = lx__directory_open(&directory, LX__HERE, path, NULL);
-    if (status != LX_OK) {
-        size_t end = strlen(path);
-        while (end != 0 && path[end - 1] == '/')
-            end--;
-        while (end != 0 && path[end - 1] != '/')
-            end--;
-        char *parent = lx__strdup(end != 0 ? path : ".");
-        if (parent == NULL)
-            return lx__fail_memory(error, "a path");
-        if (end != 0)
-            parent[end] = '\0';
-        status = lx__directory_open(&directory, LX__HERE, parent, NULL);
-        lx__free(parent);
-    }
+    if (status != LX_OK)
+        status = open_parent(path, &directory, NULL);
     if (status != LX_OK)
         return LX_OK; /* whoever makes it tells why that cannot be */
     status = lx__check_local(&directory, error);
+    lx__file_close(&directory);
+    return status;
+}
+
+static bool has_meta(const lx__file *directory)
+{
+    bool regular;
+    return lx__file_is_regular(directory, LX__META_NAME, &regular, NULL) == LX_OK && regular;
+}
+
+/** Whether it is the directory of chunks in that of a dataset. */
+static bool has_chunks(const lx__file *directory)
+{
+    struct stat here, there;
+    lx__file above;
+    if (lx__directory_open(&above, directory, "..", NULL) != LX_OK)
+        return false;
+    bool is = has_meta(&above) && fstat(directory->fd, &here) == 0 &&
+              fstatat(above.fd, LX__CHUNK_DIRECTORY, &there, 0) == 0 &&
+              here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+    lx__file_close(&above);
+    return is;
+}
+
+lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error)
+{
+    if (!has_meta(directory) && !has_chunks(directory))
+        return LX_OK;
+    lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
+                                "nothing else is put among the files of a dataset: choose another "
+                                "place");
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__check_outside(const char *path, lx_error *error)
+{
+    lx__file directory;
+    if (open_parent(path, &directory, NULL) != LX_OK)
+        return LX_OK; /* as above */
+    lx_status status = lx__check_no_dataset(&directory, error);
     lx__file_close(&directory);
     return status;
 }
@@ -241,7 +288,9 @@ static lx_status make_or_open(const char *path, lx__file *directory, lx_error *e
 lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
                                lx_error *error)
 {
-    lx_status status = make_or_open(path, directory, error);
+    lx_status status = lx__check_outside(path, error);
+    if (status == LX_OK)
+        status = make_or_open(path, directory, error);
     if (status == LX_OK)
         status = look_through(directory, false, error);
     if (status == LX_OK)

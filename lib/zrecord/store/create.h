@@ -22,6 +22,13 @@ lx_status lx__check_local(const lx__file *directory, lx_error *error);
 /** The same of a path, which need not be there. */
 lx_status lx__check_local_path(const char *path, lx_error *error);
 
+/** Fails in the directory of a dataset, or of its chunks, where nothing else is put.
+ * @retval LX_ERR_ARGUMENT  It is one. */
+lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error);
+
+/** The same of the directory in which @p path would lie. */
+lx_status lx__check_outside(const char *path, lx_error *error);
+
 /**
  * Makes or takes over the directory @p path, which may have nothing in it but what an interrupted
  * creation left, locks it, and clears it.

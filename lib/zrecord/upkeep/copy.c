@@ -62,8 +62,9 @@ static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
     }
     if (status == LX_OK && found == 0)
         status = lx__fail(error, LX_ERR_MISMATCH,
-                          "no field of the dataset that is copied from has a name that this one "
-                          "has");
+                          "no field of %.200s, from which is to be copied, has a name that a field "
+                          "here has: rename one, or add it",
+                          c->from->store->directory.path);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "zrecord/reader/dataset.h"
 #include "zrecord/reader/fetch.h"
 #include "zrecord/reader/gather.h"
+#include "zrecord/store/create.h"
 
 /* Bytes that are gathered and written at once. */
 #define BLOCK ((uint64_t)4 << 20)
@@ -180,7 +181,10 @@ static lx_status write_array(exporting *e, const lx_field *field, const lx__file
 static lx_status open_array(lx__file *file, const char *path, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__file_open(file, LX__HERE, path, O_RDWR | O_CREAT | O_TRUNC, &why);
+    lx_status status = lx__check_outside(path, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_open(file, LX__HERE, path, O_RDWR | O_CREAT | O_TRUNC, &why);
     if (status == LX_ERR_CORRUPT)
         why.status = status = LX_ERR_EXISTS;
     if (status != LX_OK)
@@ -264,10 +268,20 @@ static lx_status check_suffix(const char *suffix, lx_error *error)
 static lx_status make_directory(const char *path, lx__file *directory, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__directory_make(LX__HERE, path, &why);
-    if (status == LX_OK || status == LX_ERR_EXISTS)
-        return lx__directory_open(directory, LX__HERE, path, error);
-    lx__error_pass(error, &why);
+    lx_status status = lx__check_outside(path, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__directory_make(LX__HERE, path, &why);
+    if (status != LX_OK && status != LX_ERR_EXISTS) {
+        lx__error_pass(error, &why);
+        return status;
+    }
+    status = lx__directory_open(directory, LX__HERE, path, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__check_no_dataset(directory, error);
+    if (status != LX_OK)
+        lx__file_close(directory);
     return status;
 }
 

@@ -262,6 +262,11 @@ static lx_status open_log(lx__rescue *rescue, lx_error *error)
     rescue->identity.generation = rescue->meta.generation;
     memcpy(rescue->identity.uuid, rescue->meta.uuid, sizeof rescue->identity.uuid);
     lx_status status = lx__log_open(&log, &rescue->directory, &rescue->identity, error);
+    if (status == LX_ERR_CORRUPT && error != NULL) {
+        size_t used = strlen(error->message);
+        snprintf(error->message + used, sizeof error->message - used,
+                 ": it alone tells what is committed, so only a backup of it helps");
+    }
     if (status != LX_OK)
         return status;
     status = replay(rescue, &log, error);

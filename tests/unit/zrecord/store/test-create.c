@@ -181,6 +181,25 @@ START_TEST(what_is_somebody_elses_is_not_touched)
 }
 END_TEST
 
+START_TEST(none_is_made_among_the_files_of_another)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(create("d", &error));
+    static const char *const names[] = {"d/e", "d/e/", "./d//e", "d/chunk/e", "d/chunk/../e"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        lx_status status = create(names[i], &error);
+        expect_error(status, LX_ERR_ARGUMENT, "among", "d");
+        lx_error_clear(&error);
+    }
+    ck_assert(!file_exists("d/e") && !file_exists("d/chunk/e"));
+    ck_assert_int_eq(mkdir("chunk", 0777), 0); /* that is nobody's */
+    unit_ok(create("chunk/e", &error));
+    expect_dataset("d", 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(what_is_no_directory_is_told)
 {
     char *scratch = scratch_make();
@@ -407,6 +426,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/create", a_new_dataset_has_the_files_of_the_format,
           it_can_be_written_and_read_at_once, an_empty_directory_is_taken,
+          none_is_made_among_the_files_of_another,
           what_an_interrupted_creation_left_is_taken_over, a_dataset_is_not_overwritten,
           a_dataset_that_lost_its_meta_json_is_not_overwritten,
           what_is_somebody_elses_is_not_touched, what_is_no_directory_is_told,

@@ -100,6 +100,18 @@ START_TEST(what_fails_leaves_no_array)
     unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "fifo", NULL, NULL, NULL, &error),
                LX_ERR_EXISTS);
     ck_assert(file_exists("x") && file_exists("fifo"));
+    /* Its own files are not overwritten, nor others put among them. */
+    static const char *const inside[] = {"d/LOG", "d/x.npy", "d/chunk/0.zr"};
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, inside[i], NULL, NULL, NULL,
+                                         &error),
+                   LX_ERR_ARGUMENT);
+    static const char *const folders[] = {"d", "d/x", "d/chunk", "d/chunk/x"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        unit_fails(lx_dataset_export_files(dataset, IMAGE, NULL, 0, folders[i], NULL, NULL, NULL,
+                                           NULL, &error),
+                   LX_ERR_ARGUMENT);
+    expect_dataset("d", 20);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }

@@ -506,7 +506,7 @@ START_TEST(what_nothing_can_be_done_about_is_told_with_advice)
     expect_error(status, LX_ERR_CORRUPT, "backup", "d/LOG");
     ck_assert_int_eq(remove("d/LOG"), 0);
     status = repair(LX_REPAIR_VALUES, &told, &result, &error);
-    expect_error(status, LX_ERR_CORRUPT, "", "d/LOG");
+    expect_error(status, LX_ERR_CORRUPT, "only a backup", "d/LOG");
     ck_assert_int_eq(lx_dataset_repair("none", LX_REPAIR_VALUES, NULL, NULL, NULL, NULL, NULL),
                      LX_ERR_NOT_FOUND);
     ck_assert(!file_exists("d.damaged-1"));
