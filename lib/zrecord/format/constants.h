@@ -36,6 +36,8 @@
 #define LX__LENGTH_MAX ((1ull << 59) - 1)
 #define LX__ALIGN_MAX 4096u
 #define LX__ALIGN_VARYING 8u
+/** Most that a field gets by itself: a line of the cache. */
+#define LX__ALIGN_EQUAL 64u
 #define LX__UUID_BYTES 16
 #define LX__UUID_TEXT 36
 

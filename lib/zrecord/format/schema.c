@@ -67,14 +67,15 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
     return LX_OK;
 }
 
-/** The largest power of two, at most 4096, that divides the size of raw records that do not vary:
- * equal records lie without gaps, and a record of a page is a page. */
+/** The largest power of two, up to a line of the cache, that divides the size of raw records that do
+ * not vary: equal records lie without gaps. Not up to a page: then a caption beside each image of a
+ * page would take a page, too. */
 static uint32_t default_align(uint64_t size, lx_compression compression)
 {
     if (size == LX_NONE || size == 0 || compression != LX_RAW)
         return LX__ALIGN_VARYING;
     uint64_t power = size & -size;
-    return power < LX__ALIGN_MAX ? (uint32_t)power : LX__ALIGN_MAX;
+    return power < LX__ALIGN_EQUAL ? (uint32_t)power : LX__ALIGN_EQUAL;
 }
 
 static lx_status check_new(const lx_schema *schema, const lx_field *field, const char *stem,
