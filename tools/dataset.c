@@ -16,12 +16,20 @@ lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
 
 lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error)
 {
+    return dataset_open_damaged(path, LX_DAMAGE_RAISE, dataset, error);
+}
+
+lx_status dataset_open_damaged(const char *path, lx_damage damage, lx_dataset **dataset,
+                               lx_error *error)
+{
     lx_dataset_options *options = lx_dataset_options_new();
     if (options == NULL)
         return fail_memory(error, "options");
     /* A file that is cut meanwhile, or a disk that fails, is to be an error and not a signal. */
     lx_status status =
         lx_dataset_options_set_placement(options, LX_PLACEMENT_PREAD, error);
+    if (status == LX_OK)
+        status = lx_dataset_options_set_damage(options, damage, error);
     if (status == LX_OK)
         status = dataset_open_with(path, options, dataset, error);
     lx_dataset_options_free(options);

@@ -15,6 +15,10 @@
  */
 lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error);
 
+/** As dataset_open(), for a dataset that may have damaged values. */
+lx_status dataset_open_damaged(const char *path, lx_damage damage, lx_dataset **dataset,
+                               lx_error *error);
+
 /** As dataset_open(), with options; NULL: the defaults. */
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error);

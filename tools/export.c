@@ -12,13 +12,14 @@
 #include "progress.h"
 #include "report.h"
 
-enum { OPTION_NPY = OPTION_OWN, OPTION_FILES, OPTION_SUFFIX, OPTION_RANGE };
+enum { OPTION_NPY = OPTION_OWN, OPTION_FILES, OPTION_SUFFIX, OPTION_RANGE, OPTION_DAMAGE };
 
 static const command_option options[] = {
     {OPTION_NPY, "npy", "F=FILE", "dense field F as one array to an .npy file"},
     {OPTION_FILES, "files", "F=FOLDER", "each record of field F to a file of its own"},
     {OPTION_SUFFIX, "suffix", "TEXT", "behind the number in the names of these files"},
     {OPTION_RANGE, "range", "A:B", "records A to B, without B, as in Python (all)"},
+    {OPTION_DAMAGE, "on-damage", "raise|zeros", "at a damaged value: end, or as if missing (raise)"},
     QUIET_OPTION("no progress bar and no summary"),
     JSON_OPTION("the summary as JSON"),
 };
@@ -36,6 +37,7 @@ typedef struct request {
     target *targets;
     size_t count;
     index_range range;
+    lx_damage damage;
     bool range_given, quiet, json;
     progress bar;
     lx_error *error;
@@ -64,6 +66,14 @@ static lx_status take_target(request *r, const command_option *option, char *tex
     return LX_OK;
 }
 
+static lx_status take_damage(request *r, const char *text, lx_error *error)
+{
+    if (strcmp(text, "raise") != 0 && strcmp(text, "zeros") != 0)
+        return fail(error, LX_ERR_ARGUMENT, "--on-damage '%.64s' is none of raise, zeros", text);
+    r->damage = text[0] == 'z' ? LX_DAMAGE_ZEROS : LX_DAMAGE_RAISE;
+    return LX_OK;
+}
+
 static lx_status take_option(void *user, const command_option *option, char *value,
                              lx_error *error)
 {
@@ -78,6 +88,8 @@ static lx_status take_option(void *user, const command_option *option, char *val
     case OPTION_RANGE:
         r->range_given = true;
         return index_range_parse(value, &r->range, error);
+    case OPTION_DAMAGE:
+        return take_damage(r, value, error);
     default:
         r->quiet = r->quiet || option->id == 'q';
         r->json = r->json || option->id == OPTION_JSON;
@@ -157,14 +169,23 @@ static lx_status export_target(request *r, lx_dataset *dataset, target *to,
         lx_schema_get_field(lx_dataset_get_schema(dataset), field)->dtype == LX_BYTES)
         advise(error, LX_ERR_ARGUMENT, "--files writes each of them to a file");
     advise(error, LX_ERR_EXISTS, "export to another folder");
+    advise(error, LX_ERR_CORRUPT, "--on-damage zeros goes on; 'loaderx repair' makes it whole");
     return status;
 }
 
 static json_t *target_document(const target *to)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "field", to->field, "path",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "field", to->field, "path",
                      report_text(to->path), "records", report_number(to->done.records), "missing",
-                     report_number(to->done.missing), "bytes", report_number(to->done.bytes));
+                     report_number(to->done.missing), "damaged", report_number(to->done.damaged),
+                     "bytes", report_number(to->done.bytes));
+}
+
+/** Says of records without a value what became of them. */
+static void print_absent(const target *to, uint64_t count, const char *what)
+{
+    if (count != 0)
+        printf("; %" PRIu64 " %s %s", count, what, to->files ? "without a file" : "as zeros");
 }
 
 static lx_status print_result(const request *r, lx_error *error)
@@ -175,11 +196,13 @@ static lx_status print_result(const request *r, lx_error *error)
         const target *to = &r->targets[i];
         if (r->json)
             json_array_append_new(list, target_document(to));
-        else if (!r->quiet)
-            printf("%s: %" PRIu64 " records of '%s', %s%s\n", to->path, to->done.records,
-                   to->field, report_size(to->done.bytes, size),
-                   to->done.missing == 0 ? "" : to->files ? "; missing ones have no file"
-                                                          : "; missing ones are zeros");
+        if (r->json || r->quiet)
+            continue;
+        printf("%s: %" PRIu64 " records of '%s', %s", to->path, to->done.records, to->field,
+               report_size(to->done.bytes, size));
+        print_absent(to, to->done.missing, "missing");
+        print_absent(to, to->done.damaged, "damaged");
+        printf("\n");
     }
     if (r->json)
         return report_print(
@@ -193,7 +216,7 @@ static lx_status export_all(request *r, lx_error *error)
     lx_dataset *dataset = NULL;
     uint64_t *indices = NULL, count = 0;
     r->error = error;
-    lx_status status = dataset_open(r->path, &dataset, error);
+    lx_status status = dataset_open_damaged(r->path, r->damage, &dataset, error);
     if (status == LX_OK)
         status = list_records(r, dataset, &indices, &count, error);
     interrupt_catch();
@@ -226,8 +249,8 @@ const command export_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "All of it is of one committed state, whatever a writer does meanwhile. Records\n"
-             "that are missing are zeros in an array, and have no file in a folder. Files are\n"
-             "named by the index of the record.\n",
+             "that are missing are zeros in an array, and have no file in a folder, and so are\n"
+             "damaged ones with --on-damage zeros. Files are named by the index of the record.\n",
     .examples = "  loaderx export fashion --npy data=images.npy --npy label=labels.npy\n"
                 "  loaderx export photos --files image=jpegs --suffix .jpg --range :100\n",
     .run = run};

@@ -314,7 +314,8 @@ typedef struct lx_export {
     uint64_t bytes;         /**< Bytes of values that were written. */
     uint64_t missing;       /**< Records that have no value. */
     uint64_t first_missing; /**< The index of the first of them; #LX_NONE if there is none. */
-    uint64_t reserved[4];   /**< Zero. */
+    uint64_t damaged;       /**< Records with a damaged value, with #LX_DAMAGE_ZEROS. */
+    uint64_t reserved[3];   /**< Zero. */
 } lx_export;
 
 /** Bytes in which each header of lx_npy_header() fits. */
@@ -333,7 +334,8 @@ LX_API size_t lx_npy_header(const lx_field *field, uint64_t length,
 
 /**
  * Writes records of a dense field to an .npy file, as one array of shape (count, *shape). Records
- * that are missing are zeros in it.
+ * that are missing are zeros in it, and so are damaged ones of a dataset that was opened with
+ * #LX_DAMAGE_ZEROS.
  *
  * @param[in]  dataset   A dataset.
  * @param[in]  field     Position of a dense field in the schema.
@@ -362,7 +364,7 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
 
 /**
  * Writes records of any field to a file each, named by the index with eight digits at least.
- * Records that are missing have none.
+ * Records that are missing have none, nor, with #LX_DAMAGE_ZEROS, have damaged ones.
  *
  * @param[in]  dataset   A dataset.
  * @param[in]  field     Position of the field in the schema.

@@ -3,6 +3,8 @@
 
 import numpy as np
 
+from test_verify import flip
+
 
 def test_npy(loaderx, folder, images):
     data, label = images
@@ -37,6 +39,22 @@ def test_missing_records(loaderx, folder, varied):
     assert files['records'] == array['records'] == 4
     assert len(list((folder / 'texts').iterdir())) == 4 - files['missing']
     assert np.load(folder / 'n.npy').shape[0] == 4
+
+
+def test_damaged_records(loaderx, folder, images):
+    data, _ = images
+    flip(folder / 'images' / 'chunk' / '0.zr', 3 * 12 + 1, 17 * 12)
+    call = 'export', 'images', '--npy', 'data=d.npy', '--files', 'data=out'
+    assert '--on-damage zeros' in loaderx.fails(1, *call)
+    assert not (folder / 'd.npy').exists()
+    assert [(one['missing'], one['damaged'], one['bytes'])
+            for one in loaderx.json(*call, '--on-damage', 'zeros')['exports']
+            ] == [(0, 2, 240), (0, 2, 216)]
+    data[[3, 17]] = 0
+    assert np.array_equal(np.load(folder / 'd.npy'), data)
+    assert len(list((folder / 'out').iterdir())) == 18
+    assert '; 2 damaged as zeros\n' in loaderx.text(*call[:4], '--on-damage', 'zeros')
+    assert 'none of raise, zeros' in loaderx.fails(2, *call, '--on-damage', 'skip')
 
 
 def test_what_makes_no_array(loaderx, folder, varied):

@@ -64,8 +64,9 @@ static PyObject *export_records(lxpy_reading *self, const exporting *e)
         return NULL;
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
-    return Py_BuildValue("{s:K, s:K, s:K}", "records", NUMBER(result.records), "missing",
-                         NUMBER(result.missing), "bytes", NUMBER(result.bytes));
+    return Py_BuildValue("{s:K, s:K, s:K, s:K}", "records", NUMBER(result.records), "missing",
+                         NUMBER(result.missing), "damaged", NUMBER(result.damaged), "bytes",
+                         NUMBER(result.bytes));
 }
 
 static PyObject *export_entered(lxpy_reading *self, exporting *e, PyObject *name,

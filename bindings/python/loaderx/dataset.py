@@ -221,7 +221,8 @@ class Dataset(_core.Dataset):
         -------
         dict
             ``records`` that were looked at, ``bytes`` that were written, and records that are
-            ``missing``: zeros in an array, and without a file.
+            ``missing``: zeros in an array, and without a file; so are ``damaged`` ones, where the
+            dataset was opened with ``on_damage='zeros'``.
 
         Raises
         ------

@@ -84,6 +84,15 @@ def test_a_single_value_is_counted_too(path):
         assert dataset['data'][8] is not None and dataset.damaged == 2
 
 
+def test_an_export_counts_them(path, tmp_path):
+    with lx.open(path, on_damage='zeros') as dataset:
+        done = dataset.export('data', tmp_path / 'x.npy')
+        assert (done['missing'], done['damaged'], dataset.damaged) == (0, 2, 2)
+        assert np.array_equal(np.load(tmp_path / 'x.npy'), zeroed())
+        done = dataset.export('text', tmp_path / 'texts', indices=[31, 32])
+        assert (done['damaged'], done['bytes'], dataset.damaged) == (1, len(TEXTS[32]), 3)
+
+
 def test_probe(path):
     bad = [i in BAD for i in range(N)]
     for options in ({}, {'verify': 'never'}, {'on_damage': 'zeros'}):

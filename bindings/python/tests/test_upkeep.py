@@ -178,7 +178,7 @@ def test_backups_that_are_refused(dataset, tmp_path):
 def test_an_npy_file(dataset, tmp_path, field, values):
     target = tmp_path / 'x.npy'
     done = dataset.export(field, target)
-    assert done == {'records': N, 'missing': 0, 'bytes': values.nbytes}
+    assert done == {'records': N, 'missing': 0, 'damaged': 0, 'bytes': values.nbytes}
     array = np.load(target)
     assert array.dtype == values.dtype and np.array_equal(array, values)
     dataset.export(field, str(target), indices=[3, -1, 3])
@@ -208,7 +208,7 @@ def read_files(folder):
 def test_files(dataset, tmp_path):
     done = dataset.export('text', tmp_path / 'texts', suffix='.txt')
     there = [i for i in range(N) if TEXTS[i] is not None]
-    assert done == {'records': N, 'missing': N - len(there),
+    assert done == {'records': N, 'missing': N - len(there), 'damaged': 0,
                     'bytes': sum(len(TEXTS[i]) for i in there)}
     assert read_files(tmp_path / 'texts') == {f'{i:08}.txt': TEXTS[i] for i in there}
     dataset.export('text', tmp_path / 'some', indices=[5, 0, -1])

@@ -74,7 +74,8 @@ typedef struct buffer {
 
 typedef struct exporting {
     lx__snapshot *from;
-    lx__damages *damages;
+    lx__damages damages; /* its own, to count what it meets */
+    lx__damages *all;    /* the dataset's */
     size_t field;
     const uint64_t *indices; /* NULL: all, in order */
     uint64_t count;
@@ -89,10 +90,11 @@ typedef struct exporting {
 /** Pins a state of the dataset, and looks whether it has all records. */
 static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records, lx_error *error)
 {
+    e->all = dataset->damages;
+    e->damages.policy = e->all->policy;
     lx_status status = lx__dataset_pin_newest(dataset, &e->from, error);
     if (status != LX_OK)
         return status;
-    e->damages = dataset->damages;
     e->fetch.snapshot = e->from;
     if (e->indices == NULL)
         e->count = e->from->state.length;
@@ -115,10 +117,16 @@ static size_t next_block(const exporting *e, uint64_t done)
     return count;
 }
 
-static void note_missing(exporting *e, uint64_t index)
+/** Counts a record, if it is missing; one that is damaged is not, although it reads like that. */
+static bool note_missing(exporting *e, uint64_t index)
 {
-    if (e->result.missing++ == 0)
+    lx__entry entry;
+    const lx__set *set;
+    lx_status status = lx__fetch_entry(&e->fetch, e->field, index, &entry, &set, NULL);
+    bool missing = status == LX_OK && lx__entry_is_missing(&entry);
+    if (missing && e->result.missing++ == 0)
         e->result.first_missing = index;
+    return missing;
 }
 
 static lx_status advance(exporting *e, size_t count, uint64_t bytes)
@@ -130,6 +138,8 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes)
 
 static lx_status finish(exporting *e, lx_status status, lx_export *result)
 {
+    e->result.damaged = e->damages.met;
+    atomic_fetch_add_explicit(&e->all->met, e->damages.met, memory_order_relaxed);
     lx__free(e->block);
     lx__fetch_end(&e->fetch);
     lx__snapshot_unref(e->from);
@@ -145,16 +155,9 @@ static lx_status write_block(exporting *e, const lx__file *file, size_t count, u
 {
     uint64_t size = e->from->columns[e->field].rules->size;
     lx_status status =
-        lx__gather_dense(e->from, e->damages, e->field, e->block, count, data, (size_t)size, error);
-    for (size_t i = 0; status == LX_OK && i < count; i++) {
-        lx__entry entry;
-        const lx__set *set;
-        status = lx__fetch_entry(&e->fetch, e->field, e->block[i], &entry, &set, NULL);
-        /* What could not be read was zeros because that was asked for, and is counted as damage. */
-        if (status == LX_OK && lx__entry_is_missing(&entry))
-            note_missing(e, e->block[i]);
-        status = LX_OK;
-    }
+        lx__gather_dense(e->from, &e->damages, e->field, e->block, count, data, (size_t)size, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        (void)note_missing(e, e->block[i]);
     if (status == LX_OK)
         status = lx__file_write(file, data, (size_t)(count * size), at, error);
     return status == LX_OK ? advance(e, count, count * size) : status;
@@ -233,16 +236,17 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
     uint8_t present;
     uint64_t offsets[2];
     lx__file file;
-    lx_status status = lx__measure(e->from, e->damages, e->field, &index, 1, offsets, &present,
+    lx_status status = lx__measure(e->from, &e->damages, e->field, &index, 1, offsets, &present,
                                    error);
     if (status == LX_OK && !present) {
-        note_missing(e, index);
+        if (!note_missing(e, index)) /* only what is gathered was counted */
+            (void)lx__damages_meet(&e->damages, LX_ERR_CORRUPT);
         return advance(e, 1, 0);
     }
     if (status == LX_OK && !lx__reserve(&value->data, &value->capacity, (size_t)offsets[1] + 1))
         return lx__fail_memory(error, "a record");
     if (status == LX_OK)
-        status = lx__gather_bytes(e->from, e->damages, e->field, &index, 1, value->data, offsets,
+        status = lx__gather_bytes(e->from, &e->damages, e->field, &index, 1, value->data, offsets,
                                   error);
     snprintf(name, sizeof name, "%08" PRIu64 "%s", index, suffix);
     if (status == LX_OK)
