@@ -19,7 +19,7 @@ static const command_option options[] = {
     {OPTION_FILES, "files", "F=FOLDER", "each record of field F to a file of its own"},
     {OPTION_SUFFIX, "suffix", "TEXT", "behind the number in the names of these files"},
     {OPTION_RANGE, "range", "A:B", "records A to B, without B, as in Python (all)"},
-    {OPTION_DAMAGE, "on-damage", "raise|zeros", "at a damaged value: end, or as if missing (raise)"},
+    {OPTION_DAMAGE, "on-damage", "raise|zeros", "damaged values: fail, or as if missing (raise)"},
     QUIET_OPTION("no progress bar and no summary"),
     JSON_OPTION("the summary as JSON"),
 };

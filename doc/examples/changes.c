@@ -126,10 +126,10 @@ int main(void)
     lx_writer *writer = NULL;
     lx_dataset *before = NULL, *live = NULL;
     lx_dataset_options *options = lx_dataset_options_new();
-    if (options == NULL || create("points", &writer, &error) != LX_OK ||
+    if (options == NULL || create("changed", &writer, &error) != LX_OK ||
         lx_dataset_options_set_live(options, true, &error) != LX_OK ||
-        lx_dataset_open("points", options, &live, &error) != LX_OK ||
-        lx_dataset_open("points", NULL, &before, &error) != LX_OK)
+        lx_dataset_open("changed", options, &live, &error) != LX_OK ||
+        lx_dataset_open("changed", NULL, &before, &error) != LX_OK)
         return complain(&error);
     lx_dataset_options_free(options);
 

@@ -14,17 +14,17 @@ truth = (points.sum(axis=1) > 0).astype('int64')
 noisy = np.where(draw.random(N) < 0.2, 1 - truth, truth)    # a fifth of the labels is wrong
 
 fields = {'point': lx.Field('float32', (8,)), 'label': lx.Field('int64')}
-with lx.create('points', fields) as writer:
+with lx.create('relabeled', fields) as writer:
     writer.extend(point=points, label=noisy)
 
 # What reads the state of its opening, and what reads each batch in the newest one.
-before = lx.open('points')
-live = lx.open('points', live=True)
+before = lx.open('relabeled')
+live = lx.open('relabeled', live=True)
 
 
 def correct():
     """Somebody looks through the labels, a hundred at a time; each commit is whole."""
-    writer = lx.open('points', mode='r+')
+    writer = lx.open('relabeled', mode='r+')
     for first in range(0, N, 100):
         stretch = slice(first, first + 100)
         writer[stretch] = {'label': truth[stretch]}
@@ -49,12 +49,12 @@ assert np.array_equal(old['label'], noisy)    # whatever was committed meanwhile
 assert before.refresh() and np.array_equal(before['label'][:], truth)
 
 # A new field, missing until it is written; records that are taken out; more of them.
-with lx.open('points', mode='r+') as writer:
+with lx.open('relabeled', mode='r+') as writer:
     writer.add_field('score', lx.Field('float32'))
     writer[:100] = {'score': np.linspace(0, 1, 100, dtype='float32')}
     moved = writer.delete(np.abs(points).max(axis=1) > 3)    # the last ones take their places
     writer.append(point=np.zeros(8, 'float32'), label=0, score=0.5)
-with lx.open('points') as now:
+with lx.open('relabeled') as now:
     print(f'{len(now)} records; {now["score"].present().sum()} have a score')
     assert list(now.fields) == ['point', 'label', 'score']
     kept = now['point'][:-1]
@@ -62,7 +62,7 @@ with lx.open('points') as now:
 print(f'live: {len(live)} records, of {list(live.fields)}')
 
 # What nothing refers to any more is given back.
-with lx.open('points', mode='r+') as writer:
+with lx.open('relabeled', mode='r+') as writer:
     done = writer.rebalance()
 print(f'live bytes: {done["live_ratio_before"]:.0%} of the chunks before, '
       f'{done["live_ratio_after"]:.0%} after')

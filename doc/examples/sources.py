@@ -8,13 +8,13 @@ import loaderx as lx
 images = np.random.default_rng(0).integers(0, 256, (5000, 32, 32), dtype=np.uint8)
 scores = images.mean(axis=(1, 2)).astype('float32')
 
-with lx.create('images', {'image': lx.Field('uint8', (32, 32), compress='flate')}) as writer:
+with lx.create('textures', {'image': lx.Field('uint8', (32, 32), compress='flate')}) as writer:
     writer.extend(image=images)
 np.save('scores.npy', scores)
 index = np.arange(len(images))
 
 # A dict names the columns. The array is read in place, the file is mapped.
-source = {'image': 'images', 'score': 'scores.npy', 'index': index}
+source = {'image': 'textures', 'score': 'scores.npy', 'index': index}
 for batch in lx.Loader(source, batch_size=512, order=lx.Shuffle(seed=1)):
     assert np.array_equal(batch['image'], images[batch['index']])
     assert np.array_equal(batch['score'], scores[batch['index']])

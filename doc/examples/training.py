@@ -11,7 +11,7 @@ labels = draw.integers(0, 2, 20_000)
 points = (draw.normal(size=(20_000, 8)) + labels[:, None] * 1.5).astype('float32')
 
 fields = {'point': lx.Field('float32', (8,)), 'label': lx.Field('int64'), 'note': lx.Field(bytes)}
-with lx.create('points', fields) as writer:  # leaving the block commits
+with lx.create('clouds', fields) as writer:  # leaving the block commits
     writer.extend(point=points, label=labels, note=[b'cloud %d' % label for label in labels])
 
 
@@ -22,7 +22,7 @@ def transform(batch):
 
 weights = np.zeros(8, dtype='float32')
 bias = np.float32(0)
-dataset = lx.open('points')
+dataset = lx.open('clouds')
 loader = lx.Loader(dataset, fields=['point', 'label'], batch_size=256, order=lx.Shuffle(seed=42),
                    transform=transform)
 with loader:

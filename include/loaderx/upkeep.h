@@ -195,9 +195,9 @@ typedef struct lx_statistics {
     double utilisation;      /**< Live payloads / (chunks * chunk_records); 0 without chunks. */
     double live_ratio;       /**< live_bytes / chunk_bytes; 1 without chunks. */
     uint64_t live_payloads;  /**< Payloads that some record refers to. */
-    uint64_t dead_bytes;     /**< chunk_bytes less live_bytes: replaced, deleted or never used, which
-                                  a rebalance would give back; and gaps, which it would not: before
-                                  each value there is room up to its field's alignment. */
+    uint64_t dead_bytes;     /**< chunk_bytes less live_bytes: what was replaced, deleted or never
+                                  used, which a rebalance gives back; and gaps, which it does not:
+                                  before each value there is room up to its field's alignment. */
     uint64_t reserved[6];    /**< Zero. */
 } lx_statistics;
 

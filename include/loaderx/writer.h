@@ -403,8 +403,8 @@ LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function pro
  * @param[out] error        Where a failure is told; may be NULL.
  *
  * @retval LX_ERR_ARGUMENT  As for lx_schema_add_field().
- * @retval LX_ERR_EXISTS    There is a field of that name; or, as long as no field was dropped, a file
- *                          of somebody else by a name that only a file of the field may have.
+ * @retval LX_ERR_EXISTS    There is a field of that name; or, as long as no field was dropped, a
+ *                          file of somebody else by a name that only a file of the field may have.
  * @retval LX_ERR_LIMIT     There are #LX_FIELDS_MAX fields, or no more ids for them.
  * @retval LX_ERR_STATE     A transaction is open.
  * @retval LX_ERR_POISONED  A sync failed, and it is not known whether the field is there.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits and changes of the store, beside bare files, SQLite and LMDB where configure found them. */
+/* Commits and changes of the store, beside bare files, and SQLite and LMDB where configure found
+ * them. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -138,7 +139,8 @@ static void commit_lmdb(void *context)
 static void open_others(struct commits *c)
 {
     for (int i = 0; i < 2; i++) {
-        c->files[i] = open(i == 0 ? "bench-file0" : "bench-file1", O_RDWR | O_CREAT | O_TRUNC, 0600);
+        c->files[i] =
+            open(i == 0 ? "bench-file0" : "bench-file1", O_RDWR | O_CREAT | O_TRUNC, 0600);
         must(c->files[i] != -1, "open");
         c->ends[i] = 0;
     }

@@ -157,7 +157,7 @@ def compare_loaders(report, folder, idx_folder, rounds):
         for _ in range(len(loader)):    # the first epoch verifies
             batch = next(loader)
         assert batch['data'].shape == (BATCH, 28, 28) and len(batch['label']) == BATCH
-        name = 'as many threads as CPUs' if threads is None else f'{threads} thread{"" if threads == 1 else "s"}'
+        name = {None: 'as many threads as CPUs', 1: '1 thread'}.get(threads, f'{threads} threads')
         cases.append(Case(f'lx.Loader, {name}', take_from(loader), BATCH))
         loaders.append(loader)
     compare(report, f'shuffled Fashion-MNIST, {BATCH} a batch', cases, rounds)

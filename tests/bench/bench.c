@@ -26,7 +26,9 @@ static const struct {
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
     {"verify", "verification beside a bare CRC and beside reading (wants 1 GiB, on a disk)",
      bench_verify},
-    {"zrecord", "gather, append and open beside plain memory and files (wants 5 GiB, best in a tmpfs)", bench_zrecord},
+    {"zrecord",
+     "gather, append and open beside plain memory and files (wants 5 GiB, best in a tmpfs)",
+     bench_zrecord},
 };
 #define BENCHES (sizeof benches / sizeof *benches)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* LOG: a byte of options, then its bytes. A reader opens what is there, then a writer does and
- * goes on, then another reader. Since no fuzzer guesses a CRC, the frames are made valid if that is asked
- * for: then it is their rules and their sets that are tried. */
+/* LOG: a byte of options, then its bytes. A reader opens what is there, then a writer does and goes
+ * on, then another reader. Since no fuzzer guesses a CRC, the frames are made valid if that is
+ * asked for: then it is their rules and their sets that are tried. */
 #include "fuzz.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Make the corpus of the fuzzers: small inputs from which an engine starts, and which run as a test.
+"""Make the corpus of the fuzzers: small inputs from which an engine starts, run as a test too.
 
 Beside the inputs made here, a folder of the corpus holds those that have found something, each
 named after what it found.

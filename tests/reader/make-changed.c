@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes datasets that were changed, by the library's writer: records that were modified and deleted,
- * fields that came and went, logs and tables of later generations. What they hold is kept in memory
- * beside it, and written to DIR.txt, in the canonical form of dump.h.
+/* Makes datasets that were changed, by the library's writer: records that were modified and
+ * deleted, fields that came and went, logs and tables of later generations. What they hold is kept
+ * in memory beside it, and written to DIR.txt, in the canonical form of dump.h.
  *
  * Usage: make-changed NAME DIR         one of the goldens of tests/data/zrecord
  *        make-changed random SEED DIR  other changes for each seed
@@ -161,7 +161,8 @@ static void change(struct changed *d, uint64_t count)
 
 /* ---- fields */
 
-static void add_field(struct changed *d, const char *name, lx_dtype dtype, lx_compression compression)
+static void add_field(struct changed *d, const char *name, lx_dtype dtype,
+                      lx_compression compression)
 {
     static const uint64_t shape[] = {3, 4};
     size_t ndim = dtype == LX_UINT8 ? 2 : 0;

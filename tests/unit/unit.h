@@ -74,7 +74,7 @@ static inline bool unit_in_child(void)
     }
 }
 
-/** The call must be LX_OK; otherwise the test fails with the whole error. Uses the local `error`. */
+/** The call must be LX_OK; otherwise the test fails with the whole error, of the local `error`. */
 #define unit_ok(call)                                                                              \
     do {                                                                                           \
         lx_status unit_status = (call);                                                            \

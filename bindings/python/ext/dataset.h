@@ -47,7 +47,7 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset);
 int lxpy_reading_begin(lxpy_reading *reading, PyObject *dataset);
 void lxpy_reading_end(lxpy_reading *reading);
 
-/** Makes something of records and of @p count fields, by their positions; NULL with an exception. */
+/** Makes something of records and of @p count fields, by their positions; NULL: an exception. */
 typedef PyObject *lxpy_select(lxpy_reading *reading, const lxpy_indices *indices,
                               const size_t *positions, size_t count);
 

@@ -53,9 +53,9 @@ class Dataset(_core.Dataset):
     placement : {'auto', 'mapped', 'pread', 'guarded'}, optional
         How files are read. 'mapped' is fastest, but a file that somebody cuts meanwhile, and a disk
         that fails, end the process by SIGBUS. 'pread' raises CorruptError or OSError then, and
-        copies what `views` shows. 'guarded' is mapped, with a handler of SIGBUS that has calls raise
-        as well; arrays of `views` show zeros from there on. 'auto', the default, is 'mapped' on
-        local file systems and 'pread' on network ones, where only sealed datasets can be read.
+        copies what `views` shows. 'guarded' is mapped, with a handler of SIGBUS by which calls
+        raise as well; arrays of `views` show zeros from there on. 'auto', the default, is 'mapped'
+        on local file systems and 'pread' on network ones, where only sealed datasets can be read.
     executor : Executor, optional
         Whose readers work for `verify`, by default one for each CPU. Whose cleaners unmap and close
         the files, once nothing needs them; by default it is done by the thread that lets go of the

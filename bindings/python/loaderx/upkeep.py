@@ -169,8 +169,7 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False,
         with field, record, path, offset, message and remedy, which is 'missing', 'delete',
         'forget', 'none' or 'foreign'; how many ``records`` and ``values`` were looked at,
         ``damages`` were found, values are ``missing`` now or would be, records were ``deleted`` or
-        would be; ``aside``,
-        where things were put; and whether it was ``changed``.
+        would be; ``aside``, where things were put; and whether it was ``changed``.
 
     Raises
     ------

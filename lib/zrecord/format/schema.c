@@ -67,9 +67,9 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
     return LX_OK;
 }
 
-/** The largest power of two, up to a line of the cache, that divides the size of raw records that do
- * not vary: equal records lie without gaps. Not up to a page: then a caption beside each image of a
- * page would take a page, too. */
+/** The largest power of two, up to a line of the cache, that divides the size of raw records that
+ * do not vary: equal records lie without gaps. Not up to a page: then a caption beside each image
+ * of a page would take a page, too. */
 static uint32_t default_align(uint64_t size, lx_compression compression)
 {
     if (size == LX_NONE || size == 0 || compression != LX_RAW)

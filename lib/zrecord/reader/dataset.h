@@ -21,7 +21,7 @@ struct lx_dataset_options {
 
 struct lx_dataset {
     char *path;
-    char *where; /**< It, absolute when the dataset was opened; NULL: nobody knows where that was. */
+    char *where; /**< The same, absolute when that was opened; NULL: nobody knows where that was. */
     lx_dataset_options options;
     lx_schema *schema;          /**< As it was at the opening: what the caller was shown. */
     pthread_mutex_t refreshing; /**< One refresh at a time; taken before @ref mutex. */

@@ -154,8 +154,8 @@ static lx_status write_block(exporting *e, const lx__file *file, size_t count, u
                              uint64_t at, lx_error *error)
 {
     uint64_t size = e->from->columns[e->field].rules->size;
-    lx_status status =
-        lx__gather_dense(e->from, &e->damages, e->field, e->block, count, data, (size_t)size, error);
+    lx_status status = lx__gather_dense(e->from, &e->damages, e->field, e->block, count, data,
+                                        (size_t)size, error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         (void)note_missing(e, e->block[i]);
     if (status == LX_OK)

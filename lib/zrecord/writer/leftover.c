@@ -242,8 +242,8 @@ static bool may_go(const lx_writer *writer, const lx__old_file *file)
 }
 
 /**
- * Whether the dataset has such a file after all, or somebody else: tables of an interrupted addition
- * wait by a name that a field may get later, or that somebody may write to.
+ * Whether the dataset has such a file after all, or somebody else: tables of an interrupted
+ * addition wait by a name that a field may get later, or that somebody may write to.
  */
 static bool has_to_stay(lx_writer *writer, const lx__old_file *file)
 {

@@ -32,11 +32,11 @@ typedef struct lx__old_files {
 } lx__old_files;
 
 /**
- * Whether a file is one of the dataset's, present, old or left over, of those that are not there for
- * good (meta.json, LOCK, chunk). It is regular, and has a name of the format. Which stems dropped
- * fields had is written down nowhere; so where none was dropped, and no field has the stem, only a
- * table of zeros is taken for ours: that is all an interrupted addition leaves, and nobody misses
- * it.
+ * Whether a file is one of the dataset's, present, old or left over, of those that are not there
+ * for good (meta.json, LOCK, chunk). It is regular, and has a name of the format. Which stems
+ * dropped fields had is written down nowhere; so where none was dropped, and no field has the stem,
+ * only a table of zeros is taken for ours: that is all an interrupted addition leaves, and nobody
+ * misses it.
  */
 lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
                            bool *ours, lx_error *error);

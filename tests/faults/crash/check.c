@@ -136,7 +136,8 @@ static lx_status open_writer(struct check *check, lx_writer **writer, lx_error *
     if (status == LX_ERR_NOT_FOUND &&
         (!check->history->created || check->history->removing)) {
         lx_error_clear(error);
-        status = lx_writer_create(check->path, check->history->records->schema, options, writer, error);
+        status = lx_writer_create(check->path, check->history->records->schema, options, writer,
+                                  error);
     }
     lx_writer_options_free(options);
     return status;

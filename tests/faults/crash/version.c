@@ -101,9 +101,9 @@ static void copy(struct version *version, const struct operation *operation,
         version->length++;
         for (size_t field = 0; field < fields; field++) {
             size_t other = find(&from->columns, version->columns.list[field]);
+            const size_t width = from->columns.count;
             *cell(version, version->length - 1, field) =
-                other == from->columns.count ? RECORDS_MISSING
-                                             : from->cells[(size_t)index * from->columns.count + other];
+                other == width ? RECORDS_MISSING : from->cells[(size_t)index * width + other];
         }
     }
 }

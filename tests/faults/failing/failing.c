@@ -104,7 +104,8 @@ static void check_held(struct run *run, const struct inject_held *before)
         run_fail(run, "%d descriptors stay open", (int)(now.descriptors - before->descriptors));
 }
 
-static void run_once(struct course *course, const struct failure *failure, const struct fault *fault)
+static void run_once(struct course *course, const struct failure *failure,
+                     const struct fault *fault)
 {
     struct run run;
     struct inject_held held;
@@ -138,7 +139,8 @@ static void run_once(struct course *course, const struct failure *failure, const
 
 /* ---- all runs of a scenario */
 
-static bool try_place(struct course *course, const struct failure *failure, uint64_t at, bool forever)
+static bool try_place(struct course *course, const struct failure *failure, uint64_t at,
+                      bool forever)
 {
     struct report *report = course->report;
     struct fault fault = {failure->call, failure->errnum, at, forever};

@@ -270,7 +270,8 @@ int main(int count, char **arguments)
     }
     right = right && reopen(&test);
     if (!right)
-        printf("seed %" PRIu64 ", after %" PRIu64 " writers and %" PRIu64 " readers: %s\nkept: %s\n",
+        printf("seed %" PRIu64 ", after %" PRIu64 " writers and %" PRIu64
+               " readers: %s\nkept: %s\n",
                test.seed, test.writers_killed, test.readers_killed, test.why, test.path);
     printf("%" PRIu64 " writers and %" PRIu64 " readers killed in %.1f s, %" PRIu64
            " states found right, opened in %.1f ms at most\n",

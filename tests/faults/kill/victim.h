@@ -23,7 +23,7 @@ typedef void (*victim_hear)(void *user, const struct mark *mark);
 /** Starts @p run in a child. */
 void victim_start(struct victim *victim, void (*run)(const struct load *), const struct load *load);
 
-/** Takes what has come; without anything, waits for it for so long. False at the end of the pipe. */
+/** Takes what has come; without anything, waits for it so long. False at the end of the pipe. */
 bool victim_listen(struct victim *victim, int milliseconds, victim_hear hear, void *user);
 
 /** Kills it, takes what it had sent, and waits for its end. False if it had ended by itself with a

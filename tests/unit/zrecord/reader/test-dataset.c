@@ -351,7 +351,12 @@ START_TEST(changes_and_deletes_of_later_versions_are_read)
     const struct frame frames[] = {
         {.length = 4, .rows = 4, .next_chunk = 1, .flags = SYNCED, .sets = &change, .set_count = 1},
         {.length = 3, .rows = 4, .next_chunk = 1, .flags = SYNCED},
-        {.length = 4, .rows = 4, .next_chunk = 1, .flags = SYNCED, .sets = appended, .set_count = 5},
+        {.length = 4,
+         .rows = 4,
+         .next_chunk = 1,
+         .flags = SYNCED,
+         .sets = appended,
+         .set_count = 5},
     };
     for (size_t i = 0; i < 3; i++) {
         uint64_t index = 1, label = 7;

@@ -514,7 +514,8 @@ END_TEST
 UNIT_MAIN("zrecord/live", each_call_of_a_live_handle_sees_the_newest_commit,
           threads_read_one_live_handle_while_it_changes,
           live_handles_go_on_over_all_that_a_writer_does,
-          a_live_handle_that_cannot_go_on_fails_in_each_call_that_reads, a_pinned_handle_stays_where_it_is,
-          nothing_of_a_pin_is_left, what_a_pin_meets_is_counted_by_its_handle,
+          a_live_handle_that_cannot_go_on_fails_in_each_call_that_reads,
+          a_pinned_handle_stays_where_it_is, nothing_of_a_pin_is_left,
+          what_a_pin_meets_is_counted_by_its_handle,
           pins_and_live_handles_go_on_in_a_child,
           a_wait_ends_when_the_records_are_there, a_wait_gives_up_when_the_time_is_over)

@@ -407,7 +407,8 @@ START_TEST(a_pid_that_is_none_is_not_shown)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory, lock, other;
-    static const char *const texts[] = {"", "\n", "nonsense", "123%s%n", "99999999999999999999999999999"};
+    static const char *const texts[] = {"", "\n", "nonsense", "123%s%n",
+                                        "99999999999999999999999999999"};
     unit_ok(lx__directory_open(&directory, LX__HERE, ".", &error));
     unit_ok(lx__writer_lock(&directory, &lock, &error));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
