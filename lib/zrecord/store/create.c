@@ -166,12 +166,6 @@ lx_status lx__check_outside(const char *path, lx_error *error)
 
 /* ---- the directory */
 
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
 /** Whether a file begins so, as far as it goes; a byte that did not reach the disk is zero. */
 static bool begins_with(const lx__file *directory, const char *name, const char *beginning)
 {
@@ -192,13 +186,15 @@ static bool begins_with(const lx__file *directory, const char *name, const char 
 static bool is_ours(const lx__file *directory, const char *name)
 {
     struct stat about;
+    char stem[LX__NAME_SIZE];
+    uint64_t generation;
     if (fstatat(directory->fd, name, &about, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISREG(about.st_mode))
         return false;
     if (strcmp(name, LX__LOG_NAME) == 0)
         return about.st_size <= LX__FRAME_HEADER + LX__FRAME_TRAILER &&
                begins_with(directory, name, "LXLF");
-    if (has_ending(name, "." LX__OFFSET_KIND) || has_ending(name, "." LX__CHECK_KIND))
-        return about.st_size == 0;
+    if (lx__name_split_table(name, stem, &generation))
+        return generation == 0 && about.st_size == 0;
     return strcmp(name, LX__META_NEW_NAME) == 0 && begins_with(directory, name, "{");
 }
 

@@ -64,12 +64,10 @@ static lx_status look_for_zeros(const lx__file *directory, const char *name, boo
     return status;
 }
 
-/** Splits the name of a table or dictionary; @p number is 0 for a dictionary. */
+/** Splits the name of a table, of which @p number is the generation, or of a dictionary. */
 static bool split(const char *name, char stem[LX__NAME_SIZE], uint64_t *number, bool *table)
 {
     *table = lx__name_split_table(name, stem, number);
-    if (!*table)
-        *number = 0;
     return *table || lx__name_split_dict(name, stem);
 }
 
