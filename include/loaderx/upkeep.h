@@ -341,7 +341,8 @@ LX_API size_t lx_npy_header(const lx_field *field, uint64_t length,
  * @param[in]  field     Position of a dense field in the schema.
  * @param[in]  indices   @p count records, in any order; NULL: all of them.
  * @param[in]  count     How many; of no meaning where @p indices is NULL.
- * @param[in]  path      The file; one that is there is replaced, and removed after a failure.
+ * @param[in]  path      The file; one that is there is replaced when the new one is whole. A link
+ *                       is followed.
  * @param[in]  progress  Told how far it is; may be NULL.
  * @param[in]  user      Given to it.
  * @param[out] result    What was done; may be NULL. Written on success only.

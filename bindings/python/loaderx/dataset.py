@@ -206,7 +206,8 @@ class Dataset(_core.Dataset):
         field : str
             The field.
         path : path-like
-            The .npy file, which replaces one that is there; or the directory, made if need be.
+            The .npy file, which replaces one that is there when it is whole; or the directory, made
+            if need be.
         indices : sequence of int, slice or mask, optional
             Which records; all of them by default.
         files : bool, optional

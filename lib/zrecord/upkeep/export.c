@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes records out of a dataset: an array to an .npy file, bytes to a file each. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -180,18 +184,63 @@ static lx_status write_array(exporting *e, const lx_field *field, const lx__file
     return status;
 }
 
-/** What stands in the place of the file is no damage of the dataset. */
-static lx_status open_array(lx__file *file, const char *path, lx_error *error)
+/** A file on its way: it is made beside its place, so that what is there stays until it is whole. */
+typedef struct array_file {
+    char place[PATH_MAX]; /* no link */
+    char made[PATH_MAX];
+    lx__file file;
+} array_file;
+
+static lx_status fail_place(const char *path, const char *what, lx_error *error)
 {
-    lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__check_outside(path, error);
+    lx_status status = lx__fail(error, LX_ERR_EXISTS, "%s", what);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Finds where a path leads, which must be a regular file or nothing at all. */
+static lx_status find_place(array_file *to, const char *path, lx_error *error)
+{
+    struct stat about;
+    bool there = lstat(path, &about) == 0;
+    size_t length = strlen(path);
+    if (there && S_ISLNK(about.st_mode)) {
+        if (realpath(path, to->place) == NULL)
+            return fail_place(path, "this is a link that leads nowhere", error);
+        there = lstat(to->place, &about) == 0;
+    } else if (length < sizeof to->place) {
+        memcpy(to->place, path, length + 1);
+    } else {
+        return lx__fail(error, LX_ERR_ARGUMENT, "path: it has more than %d bytes", PATH_MAX - 1);
+    }
+    return there && !S_ISREG(about.st_mode)
+               ? fail_place(path, "what is there is no regular file, and stays", error)
+               : LX_OK;
+}
+
+static lx_status open_array(array_file *to, const char *path, lx_error *error)
+{
+    lx_status status = find_place(to, path, error);
+    if (status == LX_OK)
+        status = lx__check_outside(to->place, error);
     if (status != LX_OK)
         return status;
-    status = lx__file_open(file, LX__HERE, path, O_RDWR | O_CREAT | O_TRUNC, &why);
-    if (status == LX_ERR_CORRUPT)
-        why.status = status = LX_ERR_EXISTS;
+    int length = snprintf(to->made, sizeof to->made, "%s.%ld.new", to->place, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof to->made)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path: it is too long for this system");
+    return lx__file_open(&to->file, LX__HERE, to->made, O_RDWR | O_CREAT | O_EXCL, error);
+}
+
+/** Puts the file in its place, or removes it after a failure. */
+static lx_status close_array(array_file *to, lx_status status, lx_error *error)
+{
+    if (status == LX_OK)
+        status = lx__file_sync(&to->file, error);
+    lx__file_close(&to->file);
+    if (status == LX_OK)
+        status = lx__file_rename(LX__HERE, to->made, to->place, error);
     if (status != LX_OK)
-        lx__error_pass(error, &why);
+        (void)lx__file_remove(LX__HERE, to->made, NULL);
     return status;
 }
 
@@ -199,7 +248,6 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
                                 uint64_t count, const char *path, lx_progress_function progress,
                                 void *user, lx_export *result, lx_error *error)
 {
-    lx__file file = LX__FILE_CLOSED;
     lx_status status = lx__dataset_check_field(dataset, field, error);
     if (status == LX_OK && path == NULL)
         status = lx__fail_null(error, "path");
@@ -215,15 +263,15 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
                    .count = count,
                    .progress = progress,
                    .user = user};
+    array_file *to = lx__alloc(sizeof *to);
+    if (to == NULL)
+        return lx__fail_memory(error, "a file");
     status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
     if (status == LX_OK)
-        status = open_array(&file, path, error);
-    if (status == LX_OK) {
-        status = write_array(&e, shown, &file, error);
-        lx__file_close(&file);
-        if (status != LX_OK)
-            (void)lx__file_remove(LX__HERE, path, NULL);
-    }
+        status = open_array(to, path, error);
+    if (status == LX_OK)
+        status = close_array(to, write_array(&e, shown, &to->file, error), error);
+    lx__free(to);
     return finish(&e, status, result);
 }
 

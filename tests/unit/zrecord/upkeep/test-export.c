@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "../records.h"
 
 static lx_status stop(uint64_t done, uint64_t total, void *user)
@@ -117,6 +122,80 @@ START_TEST(what_fails_leaves_no_array)
 }
 END_TEST
 
+/** How many names a directory has. */
+static size_t count_names(const char *path)
+{
+    size_t count = 0;
+    DIR *directory = opendir(path);
+    ck_assert_ptr_nonnull(directory);
+    while (readdir(directory) != NULL)
+        count++;
+    closedir(directory);
+    return count - 2;
+}
+
+START_TEST(what_is_there_stays_until_the_new_one_is_whole)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 20, 0);
+    lx_dataset *dataset = open_dataset("d");
+    size_t names = count_names("."), size;
+    file_put("x", "former", 6);
+    ck_assert_int_eq(
+        lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
+        LX_ERR_CANCELED);
+    uint8_t *bytes = file_bytes("x", &size);
+    ck_assert(size == 6 && memcmp(bytes, "former", 6) == 0);
+    free(bytes);
+    int open_before = open("x", O_RDONLY);
+    ck_assert_int_ne(open_before, -1);
+    unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, NULL, &error));
+    char former[7];
+    ck_assert_int_eq(read(open_before, former, sizeof former), 6); /* maybe somebody has it mapped */
+    close(open_before);
+    free(file_bytes("x", &size));
+    ck_assert_uint_eq(size, 128 + 20 * 12);
+    ck_assert_uint_eq(count_names("."), names + 1);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(links_lead_into_no_dataset)
+{
+    static const char *const inside[] = {"d/LOG", "d/meta.json", "d/chunk/0.zr"};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    size_t size;
+    records_make("d", 20, 0);
+    lx_dataset *dataset = open_dataset("d");
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        ck_assert_int_eq(symlink(inside[i], "link"), 0);
+        unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, NULL, &error),
+                   LX_ERR_ARGUMENT);
+        ck_assert_int_eq(unlink("link"), 0);
+        ck_assert_int_eq(link(inside[i], "hard"), 0);
+        unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "hard", NULL, NULL, NULL, &error));
+        ck_assert_int_eq(unlink("hard"), 0);
+    }
+    expect_dataset("d", 20);
+    ck_assert_int_eq(symlink("d/new", "link"), 0);
+    unit_fails(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, NULL, &error),
+               LX_ERR_EXISTS);
+    ck_assert_int_eq(unlink("link"), 0);
+    /* Else it is followed, and stays a link. */
+    ck_assert_int_eq(mkdir("elsewhere", 0700), 0);
+    file_put("elsewhere/x", "", 0);
+    ck_assert_int_eq(symlink("elsewhere/x", "link"), 0);
+    unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "link", NULL, NULL, NULL, &error));
+    free(file_bytes("elsewhere/x", &size));
+    ck_assert_uint_eq(size, 128 + 20 * 12);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_file_that_cannot_be_written_whole_is_not_left)
 {
     static uint8_t bytes[100000];
@@ -154,4 +233,5 @@ START_TEST(a_file_that_cannot_be_written_whole_is_not_left)
 END_TEST
 
 UNIT_MAIN("zrecord/export", an_array_has_a_header_and_all_records, chosen_records_go_to_files,
-          what_fails_leaves_no_array, a_file_that_cannot_be_written_whole_is_not_left)
+          what_fails_leaves_no_array, what_is_there_stays_until_the_new_one_is_whole,
+          links_lead_into_no_dataset, a_file_that_cannot_be_written_whole_is_not_left)
