@@ -132,8 +132,8 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
     return lx__snapshot_next(now, &state, &found->snapshot, error);
 }
 
-/** Whether another directory with a dataset is at the path: this one was moved away, and will have
- * nothing new. One that is alone goes on, wherever it is. */
+/** Whether another directory with a dataset is at the path: this one was moved away or removed. One
+ * that was moved and is alone goes on, wherever it is. */
 static lx_status check_place(const lx_dataset *dataset, const lx__store *store, lx_error *error)
 {
     struct stat here, there;
@@ -160,23 +160,27 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
 {
     bool current;
     outcome found = {0};
-    lx_error why = LX_ERROR_INIT;
+    lx_error why = LX_ERROR_INIT, unseen = LX_ERROR_INIT;
     *next = NULL;
+    lx_status placed = check_place(dataset, now->store, error);
+    if (placed != LX_OK)
+        return placed;
     lx_status status =
         now->store->meta.sealed ? LX_OK : go_on(dataset, now, &found, &why);
-    lx_status looked = lx__store_is_current(now->store, &current, error);
+    lx_status looked = lx__store_is_current(now->store, &current, &unseen);
     /* Frames that were never synced may be lost and cut, and others be written. What is damage in
      * truth is so from the start on, too. */
     if (looked == LX_OK && current && status != LX_ERR_CORRUPT && !found.gone) {
         *next = found.snapshot;
         if (status != LX_OK)
             lx__error_pass(error, &why);
-        return status != LX_OK || *next != NULL ? status
-                                                : check_place(dataset, now->store, error);
+        return status;
     }
     lx__snapshot_unref(found.snapshot);
-    if (looked != LX_OK)
+    if (looked != LX_OK) {
+        lx__error_pass(error, &unseen);
         return looked;
+    }
     /* Where frames were cut, rows may have been written over that were verified before. */
     bool share = status == LX_OK && !found.gone;
     return open_anew(dataset, now->store, share, next, error);
@@ -186,8 +190,8 @@ static bool is_other_state(const lx__snapshot *a, const lx__snapshot *b)
 {
     const lx__meta *left = &a->store->meta, *right = &b->store->meta;
     return left->generation != right->generation || left->sealed != right->sealed ||
-           a->state.place.offset != b->state.place.offset ||
-           a->state.place.crc != b->state.place.crc;
+           a->state.changed.offset != b->state.changed.offset ||
+           a->state.changed.crc != b->state.changed.crc;
 }
 
 lx_status lx__dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error)

@@ -341,12 +341,16 @@ static lx_status apply_frame(replay *r, lx_error *error)
         return status;
     r->frames++;
 
+    bool changes = offset == 0 || frame.set_count != 0 || frame.chunk_count != 0 ||
+                   frame.length != state->length || frame.rows != state->rows;
     state->length = frame.length;
     state->rows = frame.rows;
     state->table_generation = frame.table_generation;
     state->next_chunk = frame.next_chunk;
     state->items += frame.set_count;
     state->place = (lx__log_place){offset + frame.bytes, frame.epoch + 1, frame.crc};
+    if (changes)
+        state->changed = state->place;
     return LX_OK;
 }
 

@@ -191,6 +191,12 @@ START_TEST(another_dataset_in_its_place_is_told)
         status = lx_dataset_wait(all[i], LENGTH + 1, UINT64_MAX, &error);
         expect_error(status, LX_ERR_STATE, "another dataset", "d");
         lx_error_clear(&error);
+    }
+    nftw("../moved", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    for (int i = 0; i < 3; i++) {
+        lx_status status = lx_dataset_refresh(all[i], NULL, &error);
+        expect_error(status, LX_ERR_STATE, "another dataset", "d"); /* not what is missing */
+        lx_error_clear(&error);
         lx_dataset_close(all[i]);
     }
     ck_assert_int_eq(chdir(".."), 0);
@@ -382,6 +388,29 @@ START_TEST(other_files_by_the_same_names_are_not_taken_for_what_is_mapped)
 }
 END_TEST
 
+START_TEST(frames_that_repeat_the_last_one_change_nothing)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    bool changed;
+    lx_identity before, after;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_FULL));
+    lx_dataset *dataset = open_dataset("d");
+    records_append(writer, 20);
+    commit(writer);
+    unit_ok(lx_dataset_refresh(dataset, &changed, &error));
+    ck_assert(changed);
+    lx_dataset_get_identity(dataset, &before);
+    close_writer(writer);
+    unit_ok(lx_dataset_refresh(dataset, &changed, &error));
+    ck_assert(!changed);
+    lx_dataset_get_identity(dataset, &after); /* there was one, all the same */
+    ck_assert_uint_eq(after.epoch, before.epoch + 1);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_handle_goes_on_over_a_seal_and_its_end)
 {
     char *scratch = scratch_make();
@@ -524,6 +553,7 @@ UNIT_MAIN("zrecord/refresh", where_nothing_is_new_no_memory_is_needed,
           a_handle_goes_on_in_its_directory_wherever_that_is,
           what_was_mapped_and_verified_stays_so_in_the_next_log,
           other_files_by_the_same_names_are_not_taken_for_what_is_mapped,
+          frames_that_repeat_the_last_one_change_nothing,
           a_handle_goes_on_over_a_seal_and_its_end,
           fields_that_are_added_or_renamed_change_nothing_for_a_handle,
           a_field_that_was_dropped_is_told_by_its_name, a_field_of_another_form_is_damage)
