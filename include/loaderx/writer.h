@@ -69,8 +69,9 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options,
  *
  * Only one writer can have a dataset open. What is asked of it becomes visible and durable by
  * commits, each of them whole or not at all, in the order of the calls. After a failed call nothing
- * more is taken until lx_writer_rollback(); after a failed sync the writer is done with
- * (#LX_ERR_POISONED), and what was committed before is found by opening the dataset again.
+ * more is taken until lx_writer_rollback(); after a failed sync, and when LOCK was removed, the
+ * writer is done with (#LX_ERR_POISONED), and what was committed before is found by opening the
+ * dataset again.
  *
  * @par Thread safety
  * Any thread may call; what they ask for forms one sequence, and a rollback undoes that of all.
@@ -270,7 +271,8 @@ LX_API lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error
  *                          makes the writer usable again.
  * @retval LX_ERR_LIMIT     There are more changes than one frame of the log takes, which are 26
  *                          million, or no more ids for chunks; as LX_ERR_IO.
- * @retval LX_ERR_POISONED  A sync failed: whether this commit survives is not known.
+ * @retval LX_ERR_POISONED  A sync failed: whether this commit survives is not known. Or LOCK was
+ *                          removed: the dataset is gone, or another writer may have it.
  */
 LX_API lx_status lx_writer_commit(lx_writer *writer, lx_error *error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The commit: data, barrier, frame. See doc/zrecord-format.md, 10.4. */
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "zrecord/fault.h"
@@ -194,6 +195,7 @@ static void advance(lx_writer *writer, const lx__frame *frame)
     writer->state.place.epoch++;
     writer->state.place.crc = frame->crc;
     writer->unsynced = !(frame->flags & LX__FRAME_SYNCED);
+    writer->changes = false;
 }
 
 /** What was taken back is committed: the changes among it are the log's. There is room for them. */
@@ -218,6 +220,7 @@ static void adopt(lx_writer *writer, const lx__frame *frame)
 {
     lx__state *state = &writer->state;
     advance(writer, frame);
+    writer->changes = true;
     state->length = frame->length;
     state->rows = frame->rows;
     state->next_chunk = frame->next_chunk;
@@ -304,6 +307,19 @@ static lx_status put_nothing(lx_writer *writer, unsigned how, lx_error *error)
     return status;
 }
 
+void lx__writer_put_last(lx_writer *writer)
+{
+    uint64_t end = writer->state.place.offset;
+    if (!writer->changes || writer->unsynced || lx__frame_begin(&writer->frame, 0, 0, NULL) != LX_OK)
+        return;
+    lx__frame frame = next_frame(writer, true);
+    lx__frame_finish(&writer->frame, &frame, &writer->identity);
+    if (lx__file_write(&writer->log, writer->frame.data, frame.bytes, end, NULL) == LX_OK)
+        advance(writer, &frame);
+    else
+        (void)lx__file_truncate(&writer->log, end, NULL);
+}
+
 /** Whether waiting rows are to be moved to the tables by this commit. */
 static bool takes_rows(const lx_writer *writer, unsigned how)
 {
@@ -319,10 +335,27 @@ static bool has_changes(const lx_writer *writer)
            writer->rows.first > writer->state.rows;
 }
 
+/** Whoever removes LOCK lets another writer in, and what both commit is lost. */
+static lx_status check_lock(lx_writer *writer, lx_error *error)
+{
+    struct stat about;
+    lx_error failure = LX_ERROR_INIT;
+    if (!writer->lock_linked || fstat(writer->lock.fd, &about) == -1 || about.st_nlink != 0)
+        return LX_OK;
+    (void)lx__fail(&failure, LX_ERR_POISONED,
+                   "LOCK was removed: the dataset is gone, or another writer may have it by now; "
+                   "nothing more is committed, close this writer and open the dataset again");
+    lx__error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
+    return lx__writer_end(writer, &failure, error);
+}
+
 lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     uint64_t before = writer->pending_bytes;
+    lx_status held = check_lock(writer, error);
+    if (held != LX_OK)
+        return held;
     if (how & LX__COMMIT_REPEAT)
         return put_nothing(writer, how, error);
     if (writer->durability == LX_DURABILITY_FULL || writer->boot == 0)

@@ -94,3 +94,14 @@ lx_status lx__writer_note(lx_writer *writer, uint64_t call, lx_status status,
     lx__error_pass(error, &told);
     return status;
 }
+
+lx_status lx__writer_end(lx_writer *writer, const lx_error *failure, lx_error *error)
+{
+    if (writer->failure.status != LX_ERR_POISONED) {
+        writer->failure = *failure;
+        writer->failure.status = LX_ERR_POISONED;
+        writer->failed_call = 0;
+    }
+    lx__error_pass(error, &writer->failure);
+    return LX_ERR_POISONED;
+}

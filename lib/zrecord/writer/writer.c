@@ -2,6 +2,7 @@
 #include "zrecord/writer/writer.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -112,6 +113,8 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
         status = lx__chunk_directory_open(&writer->chunk_directory, &writer->directory, error);
     if (status != LX_OK)
         return status;
+    struct stat lock;
+    writer->lock_linked = fstat(writer->lock.fd, &lock) == 0 && lock.st_nlink != 0;
     size_t fields = writer->meta.schema->count;
     writer->rules = lx__alloc_array(fields, sizeof *writer->rules);
     if (writer->rules == NULL)
@@ -220,6 +223,8 @@ static lx_status finish(lx_writer *writer, lx_error *error)
     }
     lx_status synced =
         lx__writer_commit(writer, writer->calls, LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
+    if (synced == LX_OK)
+        lx__writer_put_last(writer);
     return status != LX_OK ? status : synced;
 }
 

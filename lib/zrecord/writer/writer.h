@@ -64,6 +64,7 @@ struct lx_writer {
     bool own_executor;
 
     lx__file directory, chunk_directory, lock, log;
+    bool lock_linked; /**< Links of LOCK are counted here, so it can be seen that there is none. */
     lx__meta meta;
     lx__entry_rules *rules; /**< One a field. */
     lx__log_identity identity;
@@ -74,6 +75,7 @@ struct lx_writer {
     lx__changes live; /**< Sets of the log at indices below state.rows. Those at or above the
                            length count no more. */
     bool unsynced;    /**< Frames were written since the last synced one. */
+    bool changes;     /**< So did the last frame that this writer wrote: change something. */
     bool settled;     /**< The first barrier after the opening is done. */
 
     /* What was taken back from the stages, and is not committed. */
@@ -149,6 +151,9 @@ lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error);
 /** Fails if nothing more can be asked for: sealed, poisoned, or waiting for a rollback. */
 lx_status lx__writer_usable(lx_writer *writer, lx_error *error);
 
+/** Ends the writer for good, for this reason, unless it has ended; always LX_ERR_POISONED. */
+lx_status lx__writer_end(lx_writer *writer, const lx_error *failure, lx_error *error);
+
 /** Notes a failure that only a rollback, or a new opening, ends, and that keeps calls from
  * @p call on from being committed. Returns its status. */
 lx_status lx__writer_note(lx_writer *writer, uint64_t call, lx_status status,
@@ -205,6 +210,13 @@ enum {
  * noted. The mutex is given back during syncs, unless alone: writer.committing is the caller's.
  */
 lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error);
+
+/**
+ * Writes a frame that repeats the last one, at the end of a writer that has synced all: if the frame
+ * before it rots, that is told, and not taken for a torn end (8.9). It names nothing that is not
+ * durable, so it is not synced, and one that is lost or cannot be written is no failure.
+ */
+void lx__writer_put_last(lx_writer *writer);
 
 /* ---- group.c */
 

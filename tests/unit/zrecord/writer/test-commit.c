@@ -145,6 +145,7 @@ END_TEST
 START_TEST(full_syncs_each_commit)
 {
     char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_FULL));
     for (int i = 0; i < 3; i++) {
         records_append(writer, 4);
@@ -157,9 +158,61 @@ START_TEST(full_syncs_each_commit)
     ck_assert_uint_eq(chain.count, 4);
     for (size_t i = 0; i < 4; i++)
         ck_assert(is_synced(&chain.frames[i]));
+    unsigned before = atomic_load(&syncs);
     close_writer(writer);
-    ck_assert_uint_eq(read_chain("d").count, 4);
+    /* One more, which repeats the last one, and is not waited for. */
+    chain = read_chain("d");
+    ck_assert_uint_eq(chain.count, 5);
+    ck_assert(is_synced(&chain.frames[4]) && chain.frames[4].set_count == 0);
+    ck_assert_uint_eq(chain.frames[4].length, chain.frames[3].length);
+    ck_assert_uint_eq(atomic_load(&syncs), before);
+    /* So rot of what was committed last is no torn end. */
+    file_flip("d/LOG", 8 * (chain.frames[0].bytes + chain.frames[1].bytes + chain.frames[2].bytes +
+                            LX__FRAME_HEADER));
+    expect_refused("d", LX_ERR_CORRUPT, "frame", "LOG");
     scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_writer_that_changed_nothing_adds_no_frame)
+{
+    char *scratch = scratch_make();
+    close_writer(records_create("d", NULL));
+    ck_assert_uint_eq(read_chain("d").count, 1);
+    close_writer(records_reopen("d", NULL));
+    ck_assert_uint_eq(read_chain("d").count, 1);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_writer_whose_lock_is_gone_commits_no_more)
+{
+    for (int gone = 0; gone < 2; gone++) {
+        char *scratch = scratch_make();
+        lx_error error = LX_ERROR_INIT;
+        lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_FULL)), *other = NULL;
+        records_append(writer, 4);
+        commit(writer);
+        records_append(writer, 4);
+        if (gone) {
+            nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        } else {
+            ck_assert_int_eq(unlink("d/LOCK"), 0);
+            other = records_reopen("d", NULL); /* nothing keeps it out */
+        }
+        for (int i = 0; i < 2; i++) {
+            lx_status status = lx_writer_commit(writer, &error);
+            expect_error(status, LX_ERR_POISONED, "LOCK was removed", "d/LOCK");
+            lx_error_clear(&error);
+        }
+        ck_assert_int_eq(lx_writer_close(writer, &error), LX_ERR_POISONED);
+        if (other != NULL) {
+            records_append(other, 1);
+            close_writer(other);
+            expect_dataset("d", 5);
+        }
+        scratch_remove(scratch);
+    }
 }
 END_TEST
 
@@ -475,7 +528,8 @@ END_TEST
 UNIT_MAIN("zrecord/commit", a_small_commit_is_one_frame_with_sets,
           a_large_commit_takes_its_rows_into_the_tables,
           many_small_commits_go_to_the_tables_at_8_mebibytes, a_commit_of_nothing_writes_nothing,
-          full_syncs_each_commit, none_syncs_when_it_is_told_and_at_close,
+          full_syncs_each_commit, a_writer_that_changed_nothing_adds_no_frame,
+          a_writer_whose_lock_is_gone_commits_no_more, none_syncs_when_it_is_told_and_at_close,
           frames_have_the_chunks_that_grew, a_frame_that_does_not_fit_is_cut_off_again,
           tables_that_do_not_fit_change_nothing,
           rows_that_were_written_before_a_rollback_are_written_again,
