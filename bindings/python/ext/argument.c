@@ -2,6 +2,8 @@
 /* Arguments of Python calls: what is wrong with one is told with its name. */
 #include "lxpy.h"
 
+#include <errno.h>
+
 static Py_ssize_t find_name(const char *const *names, PyObject *name)
 {
     for (Py_ssize_t i = 0; names[i] != NULL; i++)
@@ -138,11 +140,28 @@ int lxpy_choice(PyObject *object, const char *argument, const char *const *choic
     return -1;
 }
 
+/** As the system says it of an empty path, which is no name of a field. */
+static PyObject *fail_empty(const char *argument)
+{
+    PyObject *text = PyUnicode_FromFormat("%s is empty", argument);
+    PyObject *exception =
+        text != NULL ? PyObject_CallFunction(PyExc_OSError, "iOs", ENOENT, text, "") : NULL;
+    if (exception != NULL)
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(text);
+    return NULL;
+}
+
 PyObject *lxpy_path(PyObject *object, const char *argument)
 {
     PyObject *path = NULL;
-    if (PyUnicode_FSConverter(object, &path))
-        return path;
+    if (PyUnicode_FSConverter(object, &path)) {
+        if (PyBytes_GET_SIZE(path) != 0)
+            return path;
+        Py_DECREF(path);
+        return fail_empty(argument);
+    }
     if (PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_Format(PyExc_TypeError, "%s must be a str, bytes or os.PathLike object, not %.100s",
                      argument, Py_TYPE(object)->tp_name);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Room for a path, a field, numbers and a message, each as long as lx_error has it. */
 #define LINE 1536
@@ -82,6 +83,16 @@ static PyObject *os_error_new(int number, const lx_error *error)
     return exception;
 }
 
+/** Why there is nothing at a path, which the library tells in words alone: ENOTDIR where something
+ * else is, or stands in the way. */
+static int why_not_found(const char *path)
+{
+    struct stat about;
+    int result;
+    LXPY_WITHOUT_GIL(result = stat(path, &about) == 0 ? 0 : errno);
+    return result == ENOTDIR || (result == 0 && !S_ISDIR(about.st_mode)) ? ENOTDIR : ENOENT;
+}
+
 PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error)
 {
     switch (error->status) {
@@ -98,7 +109,7 @@ PyObject *lxpy_exception_new(lxpy_state *state, const lx_error *error)
     case LX_ERR_NOT_FOUND: /* a path, or the name of a field */
         if (error->errnum == 0 && (error->path[0] == '\0' || error->field[0] != '\0'))
             return plain_new(PyExc_KeyError, error);
-        return os_error_new(ENOENT, error);
+        return os_error_new(why_not_found(error->path), error);
     case LX_ERR_EXISTS:
         if (error->path[0] == '\0' || error->field[0] != '\0')
             return plain_new(PyExc_ValueError, error);

@@ -136,7 +136,8 @@ int lxpy_bool(PyObject *object, const char *argument, bool *value);
 /** Finds a str among @p choices, ended by NULL. Errors name @p argument and list the choices. */
 int lxpy_choice(PyObject *object, const char *argument, const char *const *choices, int *value);
 
-/** Converts a str, bytes or path object to bytes, a new reference, for PyBytes_AS_STRING(). */
+/** Converts a str, bytes or path object to bytes, a new reference, for PyBytes_AS_STRING(). One
+ * that is empty is a FileNotFoundError. */
 PyObject *lxpy_path(PyObject *object, const char *argument);
 
 /* ------------------------------------------------------------------- memory */

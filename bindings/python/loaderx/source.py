@@ -90,7 +90,7 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
 def _of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
     """A source, and whether it has no name of its own for its column."""
     if isinstance(source, (str, bytes, os.PathLike)):
-        return _core.source_open(os.fsencode(source)), not os.path.isdir(source)
+        return _core.source_open(source), not os.path.isdir(source)
     if isinstance(source, NPDataset):
         source = source.array
     if isinstance(source, np.ndarray):

@@ -46,6 +46,39 @@ def test_a_path_that_is_no_utf8(tmp_path):
         len(dataset)
 
 
+@pytest.mark.parametrize('empty', ['', b''])
+def test_an_empty_path_is_not_found(tmp_path, empty):
+    lx.create(tmp_path / 'd', {'x': lx.Field('u1')}).close()
+    with lx.open(tmp_path / 'd') as dataset:
+        for call in (lx.open, lx.repair, lx.unseal, lx.Loader, lambda path: lx.open(path, 'a'),
+                     lambda path: lx.copy(path, tmp_path / 'x'),
+                     lambda path: lx.copy(dataset, path), lambda path: dataset.export('x', path),
+                     lambda path: lx.create(path, dataset.fields), dataset.backup):
+            with pytest.raises(FileNotFoundError, match='empty') as caught:
+                call(empty)
+            assert caught.value.errno == errno.ENOENT
+        with pytest.raises(KeyError):
+            dataset['']
+    with lx.open(tmp_path / 'd', 'r+') as writer:
+        for name in ('', 'no'):
+            with pytest.raises(KeyError):
+                writer.drop_field(name)
+    assert os.listdir(tmp_path) == ['d']
+
+
+def test_what_is_no_directory(tmp_path):
+    (tmp_path / 'file').write_text('mine')
+    for path in (tmp_path / 'file', tmp_path / 'file' / 'below'):
+        for call in (lx.open, lambda path: lx.open(path, 'a'), lx.repair, lx.unseal,
+                     lambda path: lx.copy(path, tmp_path / 'x')):
+            with pytest.raises(NotADirectoryError) as caught:
+                call(path)
+            assert caught.value.errno == errno.ENOTDIR and 'file' in caught.value.filename
+    with pytest.raises(FileNotFoundError, match='meta.json'):
+        lx.open(tmp_path)
+    assert os.listdir(tmp_path) == ['file']
+
+
 def test_versions():
     assert re.fullmatch(r'\d+\.\d+\.\d+.*', lx.__version__)
     assert re.fullmatch(r'\d+\.\d+\.\d+.*', lx.library_version)
