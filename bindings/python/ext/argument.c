@@ -3,6 +3,7 @@
 #include "lxpy.h"
 
 #include <errno.h>
+#include <string.h>
 
 static Py_ssize_t find_name(const char *const *names, PyObject *name)
 {
@@ -52,12 +53,20 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
     return 0;
 }
 
+bool lxpy_is_bool(PyObject *object)
+{
+    const char *type = Py_TYPE(object)->tp_name; /* the second is what NumPy 2 calls it */
+    return PyBool_Check(object) || strcmp(type, "numpy.bool_") == 0 ||
+           strcmp(type, "numpy.bool") == 0;
+}
+
 int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,
                 uint64_t *value)
 {
-    PyObject *number = PyNumber_Index(object);
+    bool is_bool = lxpy_is_bool(object);
+    PyObject *number = !is_bool ? PyNumber_Index(object) : NULL;
     if (number == NULL) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError))
+        if (is_bool || PyErr_ExceptionMatches(PyExc_TypeError))
             PyErr_Format(PyExc_TypeError, "%s must be an int, not %.100s", argument,
                          Py_TYPE(object)->tp_name);
         return -1;
@@ -84,9 +93,10 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds)
     *nanoseconds = LX_NONE;
     if (object == NULL || object == Py_None)
         return 0;
-    double seconds = PyFloat_AsDouble(object);
-    if (seconds == -1.0 && PyErr_Occurred() != NULL) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError))
+    bool is_bool = lxpy_is_bool(object);
+    double seconds = !is_bool ? PyFloat_AsDouble(object) : -1.0;
+    if (is_bool || (seconds == -1.0 && PyErr_Occurred() != NULL)) {
+        if (is_bool || PyErr_ExceptionMatches(PyExc_TypeError))
             PyErr_Format(PyExc_TypeError, "%s must be a number of seconds or None, not %.100s",
                          argument, Py_TYPE(object)->tp_name);
         return -1;
@@ -109,6 +119,27 @@ int lxpy_bool(PyObject *object, const char *argument, bool *value)
     }
     *value = object == Py_True;
     return 0;
+}
+
+const char *lxpy_text(PyObject *object, const char *argument)
+{
+    Py_ssize_t size;
+    if (!PyUnicode_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a str, not %.100s", argument,
+                     Py_TYPE(object)->tp_name);
+        return NULL;
+    }
+    const char *text = PyUnicode_AsUTF8AndSize(object, &size);
+    if (text == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+            PyErr_Format(PyExc_ValueError, "%s must be without surrogates, not %R", argument,
+                         object);
+        return NULL;
+    }
+    if (strlen(text) == (size_t)size)
+        return text;
+    PyErr_Format(PyExc_ValueError, "%s must be without NUL, not %R", argument, object);
+    return NULL;
 }
 
 /** "'a', 'b' or 'c'", a new reference. */
@@ -165,6 +196,9 @@ PyObject *lxpy_path(PyObject *object, const char *argument)
     if (PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_Format(PyExc_TypeError, "%s must be a str, bytes or os.PathLike object, not %.100s",
                      argument, Py_TYPE(object)->tp_name);
+    else if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+        PyErr_Format(PyExc_ValueError, "%s must be a path that can be encoded, not %R", argument,
+                     object);
     else if (PyErr_ExceptionMatches(PyExc_ValueError))
         PyErr_Format(PyExc_ValueError, "%s must be a path without NUL, not %R", argument, object);
     return NULL;

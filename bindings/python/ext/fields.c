@@ -71,19 +71,9 @@ static lx_status drop_field(lx_writer *writer, void *what, lx_error *error)
     return lx_writer_drop_field(writer, what, error);
 }
 
-/** The name of a field; NULL with an exception. */
-static const char *take_name(PyObject *object, const char *argument)
-{
-    if (PyUnicode_Check(object))
-        return PyUnicode_AsUTF8(object);
-    PyErr_Format(PyExc_TypeError, "%s must be a str, not %.100s", argument,
-                 Py_TYPE(object)->tp_name);
-    return NULL;
-}
-
 PyObject *lxpy_writer_drop_field(PyObject *object, PyObject *name)
 {
-    const char *text = take_name(name, "name");
+    const char *text = lxpy_text(name, "name");
     return text != NULL ? change_fields((lxpy_writer *)object, drop_field, (void *)text) : NULL;
 }
 
@@ -102,7 +92,7 @@ PyObject *lxpy_writer_rename_field(PyObject *object, PyObject *const *args, Py_s
     if (lxpy_arguments("rename_field", names, 2, 2, args, count, kwnames, values) < 0)
         return NULL;
     for (int i = 0; i < 2; i++)
-        if ((texts[i] = take_name(values[i], names[i])) == NULL)
+        if ((texts[i] = lxpy_text(values[i], names[i])) == NULL)
             return NULL;
     return change_fields((lxpy_writer *)object, rename_field, texts);
 }

@@ -49,9 +49,9 @@ static inline bool resolve(long long number, uint64_t length, uint64_t *index)
 
 bool lxpy_is_index(lxpy_state *state, PyObject *object)
 {
-    if (PyLong_Check(object))
-        return !PyBool_Check(object);
-    return PyIndex_Check(object) &&
+    if (PyLong_CheckExact(object))
+        return true;
+    return PyIndex_Check(object) && !lxpy_is_bool(object) &&
            !PyObject_TypeCheck(object, (PyTypeObject *)LXPY(state, NDARRAY));
 }
 
@@ -102,7 +102,7 @@ static int take_bools(lxpy_indices *indices, PyObject *list, uint64_t length, co
 {
     size_t count = (size_t)PySequence_Fast_GET_SIZE(list), used = 0;
     for (size_t i = 0; i < count; i++)
-        if (!PyBool_Check(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i))) {
+        if (!lxpy_is_bool(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i))) {
             PyErr_Format(PyExc_TypeError, "%s must be all bools or all integers", argument);
             return -1;
         }
@@ -111,7 +111,7 @@ static int take_bools(lxpy_indices *indices, PyObject *list, uint64_t length, co
     if (reserve(indices, count) < 0)
         return -1;
     for (size_t i = 0; i < count; i++)
-        if (PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i) == Py_True)
+        if (PyObject_IsTrue(PySequence_Fast_GET_ITEM(list, (Py_ssize_t)i)) == 1)
             indices->numbers[used++] = i;
     indices->count = used;
     return 0;
@@ -119,7 +119,7 @@ static int take_bools(lxpy_indices *indices, PyObject *list, uint64_t length, co
 
 static int take_item(PyObject *item, uint64_t length, const char *argument, uint64_t *index)
 {
-    if (PyBool_Check(item)) {
+    if (lxpy_is_bool(item)) {
         PyErr_Format(PyExc_TypeError, "%s must be all bools or all integers", argument);
         return -1;
     }
@@ -134,7 +134,7 @@ static int take_item(PyObject *item, uint64_t length, const char *argument, uint
 static int take_list(lxpy_indices *indices, PyObject *list, uint64_t length, const char *argument)
 {
     size_t count = (size_t)PySequence_Fast_GET_SIZE(list);
-    if (count != 0 && PyBool_Check(PySequence_Fast_GET_ITEM(list, 0)))
+    if (count != 0 && lxpy_is_bool(PySequence_Fast_GET_ITEM(list, 0)))
         return take_bools(indices, list, length, argument);
     if (reserve(indices, count) < 0)
         return -1;
@@ -321,7 +321,7 @@ int lxpy_indices_take(lxpy_indices *indices, lxpy_state *state, PyObject *object
     if (PySlice_Check(object))
         return take_slice(indices, object, length);
     if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object) &&
-        !PyList_CheckExact(object))
+        !PyList_CheckExact(object) && !lxpy_is_bool(object))
         return take_buffer(indices, state, object, length, argument);
     return take_sequence(indices, object, length, argument);
 }

@@ -33,7 +33,7 @@ static int set_fields(lx_loader_options *options, PyObject *fields, lx_error *er
     if (names == NULL)
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; result == 0 && i < count; i++) {
-        names[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(fields, i));
+        names[i] = lxpy_text(PyTuple_GET_ITEM(fields, i), "fields");
         result = names[i] != NULL ? 0 : -1;
     }
     if (result == 0)
@@ -290,7 +290,7 @@ static PyObject *loader_save(PyObject *object, PyObject *ignored)
 static PyObject *loader_restore(PyObject *object, PyObject *argument)
 {
     lxpy_engine *engine = engine_of(object);
-    const char *text = engine != NULL ? PyUnicode_AsUTF8(argument) : NULL;
+    const char *text = engine != NULL ? lxpy_text(argument, "state") : NULL;
     if (text == NULL || lxpy_engine_seek(engine, 0, text) < 0)
         return NULL;
     Py_RETURN_NONE;

@@ -123,7 +123,10 @@ int lxpy_arguments(const char *function, const char *const *names, Py_ssize_t po
                    Py_ssize_t required, PyObject *const *args, Py_ssize_t count,
                    PyObject *kwnames, PyObject **values);
 
-/** Converts an int of minimum .. maximum. TypeError and ValueError name @p argument. */
+/** Whether it is True or False, of Python or NumPy, which must not pass for a number. */
+bool lxpy_is_bool(PyObject *object);
+
+/** Converts an int of minimum .. maximum, no bool. TypeError and ValueError name @p argument. */
 int lxpy_uint64(PyObject *object, const char *argument, uint64_t minimum, uint64_t maximum,
                 uint64_t *value);
 
@@ -132,6 +135,10 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds);
 
 /** Converts True or False; anything else is a TypeError that names @p argument. */
 int lxpy_bool(PyObject *object, const char *argument, bool *value);
+
+/** The UTF-8 text of a str, as long as that lives. What is no str is a TypeError, NUL and surrogates
+ * are a ValueError; both name @p argument. */
+const char *lxpy_text(PyObject *object, const char *argument);
 
 /** Finds a str among @p choices, ended by NULL. Errors name @p argument and list the choices. */
 int lxpy_choice(PyObject *object, const char *argument, const char *const *choices, int *value);

@@ -169,7 +169,7 @@ static PyObject *order_restore(PyObject *object, PyObject *argument)
 {
     order *self = (order *)object;
     lx_error error = LX_ERROR_INIT;
-    const char *text = PyUnicode_AsUTF8(argument);
+    const char *text = lxpy_text(argument, "state");
     if (text == NULL || lxpy_turn_take(&self->turn) < 0)
         return NULL;
     lx_sampler_restore(self->sampler, text, &error);

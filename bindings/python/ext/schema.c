@@ -108,14 +108,15 @@ PyObject *lxpy_schema_describe(const lxpy_schema *schema)
 int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tuple)
 {
     const char *dtype;
-    PyObject *shape, *compress;
+    PyObject *name, *shape, *compress;
     int compression;
     lx_error error = LX_ERROR_INIT;
     if (!PyTuple_Check(tuple)) {
         PyErr_SetString(PyExc_TypeError, "a field must be a tuple; use loaderx.Field");
         return -1;
     }
-    if (!PyArg_ParseTuple(tuple, "ssO!O", &d->name, &dtype, &PyTuple_Type, &shape, &compress) ||
+    if (!PyArg_ParseTuple(tuple, "OsO!O", &name, &dtype, &PyTuple_Type, &shape, &compress) ||
+        (d->name = lxpy_text(name, "the name of a field")) == NULL ||
         lxpy_choice(compress, "compress", lxpy_compressions, &compression) < 0)
         return -1;
     d->compression = (lx_compression)compression;

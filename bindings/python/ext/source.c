@@ -173,7 +173,7 @@ static int take_parts(lxpy_state *state, PyObject *sources, PyObject *names, lx_
         parts[i] = lxpy_source_get(state, PyTuple_GET_ITEM(sources, i), "source");
         if (parts[i] == NULL)
             return -1;
-        texts[i] = name != Py_None ? PyUnicode_AsUTF8(name) : NULL;
+        texts[i] = name != Py_None ? lxpy_text(name, "the name of a column") : NULL;
         if (texts[i] == NULL && name != Py_None)
             return -1;
     }

@@ -97,7 +97,7 @@ PyObject *lxpy_dataset_export(PyObject *object, PyObject *const *args, Py_ssize_
     if (lxpy_arguments("_export", names, 5, 5, args, count, NULL, values) < 0 ||
         lxpy_teller_init(&teller, ((lxpy_dataset *)object)->state, values[4], Py_None) < 0)
         return NULL;
-    if (values[3] != Py_None && (e.suffix = PyUnicode_AsUTF8(values[3])) == NULL)
+    if (values[3] != Py_None && (e.suffix = lxpy_text(values[3], names[3])) == NULL)
         return NULL;
     e.path = lxpy_path(values[1], names[1]);
     if (e.path != NULL && lxpy_reading_begin(&reading, object) == 0) {

@@ -13,7 +13,7 @@ UINT64_MAX = 2**64 - 1
 
 def natural(name: str, value: Any, least: int = 0, most: int = UINT64_MAX) -> int:
     """`value` as an int, if it is an integer from `least` to `most`."""
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         raise TypeError(f'{name} must be an int, not bool')
     try:
         number = operator.index(value)

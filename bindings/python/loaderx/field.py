@@ -100,9 +100,15 @@ def _take_dtype(dtype: Any) -> Union[np.dtype[Any], type]:
     return stored
 
 
+def _take_extent(extent: Any) -> int:
+    if isinstance(extent, (bool, np.bool_)):
+        raise TypeError
+    return operator.index(extent)
+
+
 def _take_shape(shape: Union[int, Iterable[int]]) -> Tuple[int, ...]:
     try:
-        extents = tuple(map(operator.index, shape if isinstance(shape, Iterable) else (shape,)))
+        extents = tuple(map(_take_extent, shape if isinstance(shape, Iterable) else (shape,)))
     except TypeError:
         raise TypeError(f'shape must be an int or a tuple of ints, not {shape!r}') from None
     if any(extent < 0 for extent in extents):

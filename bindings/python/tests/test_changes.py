@@ -221,7 +221,8 @@ def test_truncate(path):
         writer.truncate(5)
         assert len(writer) == 5
         writer.append(record(50))
-        for wrong, error in [(7, ValueError), (-1, ValueError), ('3', TypeError)]:
+        for wrong, error in [(7, ValueError), (-1, ValueError), ('3', TypeError),
+                             (True, TypeError), (np.bool_(True), TypeError)]:
             with pytest.raises(error, match='length'):
                 writer.truncate(wrong)
         assert len(writer) == 6
@@ -365,6 +366,9 @@ def test_mode_a_changes_nothing(path):
     ([0, N], {'x': 1}, IndexError, str(N)),
     ([0, 1.5], {'x': 1}, TypeError, 'records to change'),
     ([True], {'x': 1}, IndexError, str(N)),
+    (True, {'x': 1}, TypeError, 'records to change'),
+    (np.bool_(True), {'x': 1}, TypeError, 'records to change'),
+    ([0, np.bool_(True)], {'x': 1}, TypeError, 'records to change'),
     ([0, 1], {'x': [1, 2, 3]}, ValueError, '3 records, and 2 indices'),
     ([0, 1], {'x': [1, 2], 'text': [b'a']}, ValueError, 'text'),
     ([0, 1], {'x': 'ab'}, TypeError, 'x'),

@@ -105,7 +105,8 @@ def test_arguments_that_are_wrong(path):
         with pytest.raises(TypeError, match='wait'):
             writer.commit(wait=wrong)
     ticket = writer.commit(wait=False)
-    for wrong, error in [('1', TypeError), (-1, ValueError), (float('nan'), ValueError)]:
+    for wrong, error in [('1', TypeError), (-1, ValueError), (float('nan'), ValueError),
+                         (True, TypeError)]:
         with pytest.raises(error, match='timeout'):
             ticket.wait(wrong)
     ticket.wait(float('inf'))

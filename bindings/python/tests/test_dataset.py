@@ -69,7 +69,7 @@ MASK = LABELS > 0
 
 @pytest.mark.parametrize('key', [
     [3, 1, 2], [-1, 0, -N], (4, 4, 4), [], range(10, 0, -2), slice(10, 20), slice(None, None, -3),
-    slice(400, 10**9), slice(5, 5), np.array([3, 1, 2]), np.array([], np.int64),
+    slice(400, 10**9), slice(5, 5), np.array([3, 1, 2]), np.array([], np.int64), list(MASK),
     np.array([-1, 2], np.int8), np.array([1, 2], np.uint64), np.array([5, 499], '>i4'),
     np.array([5, 499], '>u2'), np.arange(N)[::-7], MASK, MASK.tolist(), np.repeat(MASK, 2)[::2],
     np.zeros(N, bool), memoryview(np.array([1, 2])), [np.int64(3), np.uint8(4)],
@@ -93,6 +93,7 @@ def test_keys_of_a_column_are_those_of_an_array(dataset, key):
     (np.array([0, -N - 1]), IndexError), (np.array([2 ** 63], np.uint64), IndexError),
     (np.array([2 ** 64 - 1], np.uint64), IndexError), ([-2 ** 63 - 1], IndexError),
     (np.array([True]), IndexError), ([True, False], IndexError), (True, TypeError),
+    (np.bool_(True), TypeError), ([1, np.bool_(True)], TypeError), ([np.bool_(True)], IndexError),
     ([True, 1], TypeError), ([1, True], TypeError), (1.0, TypeError), ([1.0], TypeError),
     (np.array([1.0]), TypeError), ('1', TypeError), (b'1', TypeError), (None, TypeError),
     (np.array([[1]]), ValueError), (np.array(1), ValueError), ([[1]], TypeError),

@@ -66,6 +66,15 @@ def test_an_empty_path_is_not_found(tmp_path, empty):
     assert os.listdir(tmp_path) == ['d']
 
 
+@pytest.mark.parametrize('wrong, what', [('n\0', 'without NUL'), (b'n\0', 'without NUL'),
+                                         ('n\ud800', 'encoded')])
+def test_a_path_that_no_file_can_have(wrong, what):
+    for call, name in ((lx.open, 'path'), (lx.repair, 'path'), (lx.Loader, 'source')):
+        with pytest.raises(ValueError, match=f'{name} must be a path .*{what}') as caught:
+            call(wrong)
+        assert type(caught.value) is ValueError
+
+
 def test_what_is_no_directory(tmp_path):
     (tmp_path / 'file').write_text('mine')
     for path in (tmp_path / 'file', tmp_path / 'file' / 'below'):

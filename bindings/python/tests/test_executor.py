@@ -29,7 +29,8 @@ def test_no_thread_before_there_is_work():
 
 @pytest.mark.parametrize('options, error', [
     ({'readers': 65}, ValueError), ({'readers': -1}, ValueError), ({'readers': 2.0}, TypeError),
-    ({'readers': '2'}, TypeError), ({'readers': 2 ** 80}, ValueError), ({'writers': 0}, ValueError),
+    ({'readers': '2'}, TypeError), ({'readers': True}, TypeError), ({'writers': True}, TypeError),
+    ({'readers': 2 ** 80}, ValueError), ({'writers': 0}, ValueError),
     ({'writers': 5}, ValueError), ({'cleaners': 0}, ValueError), ({'cleaners': 5}, ValueError),
     ({'threads': 3}, TypeError),
 ])

@@ -50,6 +50,8 @@ def test_equal_fields_have_equal_hashes():
     ((None,), TypeError, 'dtype'),
     (('f4', 'ab'), TypeError, 'shape'),
     (('f4', 2.5), TypeError, 'shape'),
+    (('f4', True), TypeError, 'shape'),
+    (('f4', (2, np.bool_(True))), TypeError, 'shape'),
     (('f4', (2, -1)), ValueError, 'shape'),
     ((bytes, 3), ValueError, 'shape'),
     (('f4', (), 'zip'), ValueError, 'compress'),

@@ -114,6 +114,8 @@ def test_arguments(path):
     with lx.open(path) as dataset:
         for arguments, error, named in [((), TypeError, 'length'), ((-1,), ValueError, 'length'),
                                         (('1',), TypeError, 'length'),
+                                        ((True,), TypeError, 'length'),
+                                        ((1, True), TypeError, 'timeout'),
                                         ((1, 'x'), TypeError, 'timeout'),
                                         ((1, -0.1), ValueError, 'timeout')]:
             with pytest.raises(error, match=named):

@@ -201,6 +201,8 @@ def test_datasets_keep_their_names(tmp_path):
     ({}, ValueError, 'source'),
     ({1: np.zeros(3)}, TypeError, 'names'),
     ({'': np.zeros(3)}, ValueError, 'name'),
+    ({'a\0': np.zeros(3)}, ValueError, 'name'),
+    ({'a\udc80': np.zeros(3)}, ValueError, 'name'),
     ({'a' * 65: np.zeros(3)}, ValueError, 'name'),
     ((np.zeros(3), 5), TypeError, r'source\[1\]'),
     ({'a': None}, TypeError, r"source\['a'\]"),

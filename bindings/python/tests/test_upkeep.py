@@ -232,6 +232,8 @@ def test_exports_that_are_refused(dataset, tmp_path):
             (('text', target), {}, ValueError), (('text', target), {'files': False}, ValueError),
             (('text', tmp_path / 'new'), {'suffix': '/../x'}, ValueError),
             (('text', tmp_path / 'new'), {'suffix': 3}, TypeError),
+            (('text', tmp_path / 'new'), {'suffix': 'a\0b'}, ValueError),
+            (('text', tmp_path / 'new'), {'suffix': 'a\ud800'}, ValueError),
             (('x', target), {'progress': 'no'}, TypeError)]:
         with pytest.raises(error):
             dataset.export(*arguments, **options)

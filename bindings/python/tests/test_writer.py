@@ -253,6 +253,7 @@ def test_columns_of_different_lengths(path):
     ({'durability': 3}, TypeError, 'durability'),
     ({'level': 0}, ValueError, 'level'),
     ({'level': 'x'}, TypeError, 'level'),
+    ({'level': True}, TypeError, 'level'),
     ({'chunk_records': 0}, ValueError, 'chunk_records'),
     ({'chunk_bytes': 100}, ValueError, 'chunk_bytes'),
     ({'chunk_bytes': 2.5}, TypeError, 'chunk_bytes'),
@@ -272,6 +273,8 @@ def test_options_that_are_wrong_are_named(path, options, error, named):
     ({'': lx.Field('u1')}, ValueError, 'name'),
     ({'.hidden': lx.Field('u1')}, ValueError, 'hidden'),
     ({'a/b': lx.Field('u1')}, ValueError, 'a/b'),
+    ({'a\0': lx.Field('u1')}, ValueError, 'name of a field .* NUL'),
+    ({'a\udc80': lx.Field('u1')}, ValueError, 'name of a field .* surrogates'),
     ({'n' * 65: lx.Field('u1')}, ValueError, 'name'),
     ({'big': lx.Field('u1', (2 ** 20, 2 ** 20))}, ValueError, 'big'),
 ])
