@@ -136,8 +136,8 @@ int lxpy_timeout(PyObject *object, const char *argument, uint64_t *nanoseconds);
 /** Converts True or False; anything else is a TypeError that names @p argument. */
 int lxpy_bool(PyObject *object, const char *argument, bool *value);
 
-/** The UTF-8 text of a str, as long as that lives. What is no str is a TypeError, NUL and surrogates
- * are a ValueError; both name @p argument. */
+/** The UTF-8 text of a str, as long as that lives. What is no str is a TypeError, one with NUL or
+ * surrogates a ValueError; both name @p argument. */
 const char *lxpy_text(PyObject *object, const char *argument);
 
 /** Finds a str among @p choices, ended by NULL. Errors name @p argument and list the choices. */

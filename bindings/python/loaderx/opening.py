@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Literal, Mapping, Optional, Union, overload
+from functools import partial
+from typing import Any, Callable, Dict, Literal, Mapping, Optional, Union, overload
 
 from .dataset import Dataset, OnDamage, Path, Placement, Verify
 from .executor import Executor
@@ -45,6 +46,15 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Durability = 
     FileExistsError
         There is a dataset, or something else, at `path`.
     """
+    return creation(fields, durability=durability, level=level, chunk_records=chunk_records,
+                    chunk_bytes=chunk_bytes, executor=executor)(path)
+
+
+def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Writer]:
+    """Look at what `create` is given, and make of it a function that takes the path.
+
+    That runs nothing of Python: no signal comes between the dataset and the Writer.
+    """
     if not isinstance(fields, Mapping):
         raise TypeError(f'fields must be a dict of loaderx.Field, not {type(fields).__name__}')
     for name, field in fields.items():
@@ -54,9 +64,8 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Durability = 
             raise TypeError(f'fields[{name!r}] must be a loaderx.Field, not {field!r}')
     if not fields:
         raise ValueError('fields must have at least one field')
-    return Writer(path, [field._describe(name) for name, field in fields.items()],
-                  durability=durability, level=level, chunk_records=chunk_records,
-                  chunk_bytes=chunk_bytes, executor=executor)
+    described = [field._describe(name) for name, field in fields.items()]
+    return partial(Writer, fields=described, **options)
 
 
 @overload

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+import contextlib
+import os
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
 
 from . import _core
 from ._check import boolean
@@ -13,7 +15,8 @@ from .dataset import Dataset, Path
 from .errors import CorruptError
 from .executor import Executor
 from .field import Field
-from .opening import Durability, create
+from .opening import Durability, creation
+from .writer import Writer
 
 # Records that are copied between two reports of progress.
 _STRETCH = 4096
@@ -35,7 +38,7 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
     """Make a dataset of records of others: a copy, a subset, or several behind one another.
 
     What is stored compressed is copied as it is. Each value is verified before. The new dataset is
-    whole when this returns; if it fails, there is none.
+    whole when this returns; if it fails, there is none, unless somebody has opened it meanwhile.
 
     Parameters
     ----------
@@ -62,27 +65,52 @@ def copy(source: Union[Source, Sequence[Source]], destination: Path, *, indices:
     CorruptError
         A record is damaged; `repair` its dataset before, or leave it out.
     """
-    given: List[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+    several = isinstance(source, (list, tuple))
+    given: List[Any] = list(source) if several else [source]    # type: ignore[arg-type]
     if not given:
         raise ValueError('source is empty: there is nothing to copy')
     if indices is not None and len(given) != 1:
         raise ValueError('indices are for one source, not for several')
+    for place, one in enumerate(given):
+        if not isinstance(one, Dataset):
+            _check_path(f'source[{place}]' if several else 'source', one, 'a Dataset, ')
+    _check_path('destination', destination)
     opened: List[Dataset] = []
     try:
         for one in given:
             opened.append(one.pin() if isinstance(one, Dataset) else Dataset(one))
-        writer = create(destination, _choose_fields(opened, fields), durability=durability,
-                        level=level, chunk_records=chunk_records, chunk_bytes=chunk_bytes,
-                        executor=executor)
-        try:
-            with writer, telling(progress, 'copy') as told:
-                _copy_all(writer, opened, indices, told)
-        except BaseException:
-            _core.Dataset._remove(destination)
-            raise
+        create = creation(_choose_fields(opened, fields), durability=durability, level=level,
+                          chunk_records=chunk_records, chunk_bytes=chunk_bytes, executor=executor)
+        with telling(progress, 'copy') as told:
+            _make(create, destination, lambda writer: _copy_all(writer, opened, indices, told))
     finally:
         for dataset in opened:
             dataset.close()
+
+
+def _check_path(name: str, value: Any, others: str = '') -> None:
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f'{name} must be {others}a str, bytes or os.PathLike object, not '
+                        f'{type(value).__name__}')
+
+
+def _make(create: Callable[[Path], Writer], path: Path, fill: Callable[[Writer], None]) -> None:
+    """Create a dataset and fill it. If that fails, what was created is removed."""
+    made: List[Writer] = []
+    try:
+        # Not an assignment: a signal that arrives meanwhile is raised before that. What is in the
+        # list was made here, and only that may be removed.
+        made.extend(map(create, [path]))
+        with made[0]:
+            fill(made[0])
+    except BaseException:
+        for writer in made:
+            with contextlib.suppress(Exception):    # the cause is what is to be seen
+                if not writer.closed:
+                    writer._finish(False)
+            with contextlib.suppress(Exception):
+                _core.Dataset._remove(path)
+        raise
 
 
 def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Dict[str, Field]:
@@ -98,10 +126,18 @@ def _choose_fields(sources: List[Dataset], names: Optional[Sequence[str]]) -> Di
         return found
     if isinstance(names, (str, bytes)):
         raise TypeError(f'fields must be a list of names, not the one {names!r}')
+    if not isinstance(names, Iterable):
+        raise TypeError(f'fields must be a list of names, not {type(names).__name__}')
+    chosen: Dict[str, Field] = {}
     for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f'fields must be names, which are str, not {type(name).__name__}')
         if name not in found:
             raise ValueError(f'fields: there are {list(found)}, but no {name!r}')
-    return {name: found[name] for name in names}
+        if name in chosen:
+            raise ValueError(f'fields: {name!r} is asked for twice')
+        chosen[name] = found[name]
+    return chosen
 
 
 def _copy_all(writer: Any, sources: List[Dataset], indices: Any,

@@ -11,6 +11,7 @@ import pytest
 
 import loaderx as lx
 from damage import corrupt
+from processes import run_script
 
 N = 300
 FIELDS = {'x': lx.Field('int64'), 'v': lx.Field('float32', (2, 3), compress='flate'),
@@ -90,16 +91,20 @@ def test_several_behind_one_another(path, dataset, tmp_path):
 
 @pytest.mark.parametrize('options, error, named', [
     ({'source': []}, ValueError, 'source'),
-    ({'source': 3}, TypeError, 'path'),
+    ({'source': 3}, TypeError, 'source must'),
+    ({'source': [5]}, TypeError, r'source\[0\] must'),
     ({'source': '/nowhere/at/all'}, FileNotFoundError, 'nowhere'),
     ({'fields': ['no']}, ValueError, 'no'),
     ({'fields': 'x'}, TypeError, 'fields'),
     ({'fields': []}, ValueError, 'field'),
+    ({'fields': 5}, TypeError, 'fields must .* not int'),
+    ({'fields': [5]}, TypeError, 'fields must .* not int'),
+    ({'fields': ['x', 'x']}, ValueError, "fields: 'x' .* twice"),
     ({'indices': [N]}, IndexError, str(N)),
     ({'indices': [0.5]}, TypeError, 'indices'),
     ({'chunk_records': 0}, ValueError, 'chunk_records'),
     ({'progress': 3}, TypeError, 'progress'),
-    ({'destination': 3}, TypeError, 'path'),
+    ({'destination': 3}, TypeError, 'destination'),
 ])
 def test_wrong_arguments_leave_nothing(path, tmp_path, options, error, named):
     arguments = {'source': path, 'destination': tmp_path / 'd', **options}
@@ -132,6 +137,50 @@ def test_a_copy_that_fails_leaves_nothing(path, tmp_path):
     with pytest.raises(ZeroDivisionError, match=str(N)):
         lx.copy(path, tmp_path / 'd', progress=stop)
     assert os.listdir(tmp_path) == ['bad']
+
+
+def test_a_signal_while_the_copy_is_created_leaves_nothing(path, tmp_path):
+    run_script(f"""
+        import _thread, functools
+
+        def make_level():
+            # It is 5, and a signal arrives, without a step of Python in which that is raised.
+            index = functools.partial(sum, iter(_thread.interrupt_main, None), 5)
+            return type('Level', (), {{'__index__': staticmethod(index)}})()
+
+        def copy(destination):
+            try:
+                try:
+                    lx.copy({str(path)!r}, destination, level=make_level())
+                finally:
+                    time.sleep(0)    # if it is not raised yet, it is here
+            except (KeyboardInterrupt, FileExistsError):
+                return
+            raise AssertionError
+
+        os.chdir({str(tmp_path)!r})
+        copy('d')
+        assert os.listdir() == []
+        lx.create('d', {{'x': lx.Field('u1')}}).close()
+        copy('d')
+        assert os.listdir() == ['d'] and len(lx.open('d')) == 0
+    """)
+
+
+@pytest.mark.parametrize('keep', [lx.open, lambda path: open(path / 'mine', 'w')])
+def test_what_made_a_copy_fail_is_raised_whatever_can_be_removed(path, tmp_path, keep):
+    kept = []
+
+    def stop(done, total):
+        kept.append(keep(tmp_path / 'd'))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        lx.copy(path, tmp_path / 'd', progress=stop)
+    for one in kept:
+        one.close()
+    with lx.open(tmp_path / 'd') as left:
+        assert len(left) == 0
 
 
 # ---- backups
