@@ -182,7 +182,7 @@ PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t 
     Py_DECREF(path);
     if (teller.raised)
         return NULL;
-    if (error.status != LX_OK && (error.status != LX_ERR_CORRUPT || r.damages == 0))
+    if (error.status != LX_OK && error.status != LX_ERR_CORRUPT)
         return lxpy_raise(state, &error);
     PyObject *exception =
         error.status != LX_OK ? lxpy_exception_new(state, &error) : Py_NewRef(Py_None);

@@ -218,6 +218,9 @@ static PyMethodDef writer_methods[] = {
      "dataset : Dataset\n    Where they are read, in the state that it shows.\n"
      "indices : sequence of int, slice or mask, optional\n    Which; all of them by default.\n\n"
      "Returns\n-------\nint\n    The index of the first copy.\n\n"
+     "Raises\n------\nCorruptError\n"
+     "    A record of `dataset` is damaged. Every call raises this then, until `rollback` undoes\n"
+     "    all since the last commit; so does leaving a with-block, which undoes all of it.\n\n"
      "Notes\n-----\n"
      "Fields belong together by their names. One that `dataset` does not have is missing in the\n"
      "copies; one that this dataset does not have is left out."},

@@ -181,7 +181,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False,
     What verifies is kept. A value that does not becomes missing. Where the log is damaged, the
     dataset is as it was after the last commit before that. What is taken out is put aside, into a
     new directory beside the dataset, and the change is made at once: interrupted in any way, the
-    dataset is as it was. Readers go on with what they have; there must be no writer.
+    dataset is as it was. Readers go on with what they have; there must be no writer. If anything is
+    changed, a sealed dataset is sealed no more.
 
     Parameters
     ----------
@@ -201,17 +202,19 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False,
     Returns
     -------
     dict
-        What ``loaderx repair --json`` prints: ``findings``, a dict for each (the first 100,000)
-        with field, record, path, offset, message and remedy, which is 'missing', 'delete',
-        'forget', 'none' or 'foreign'; how many ``records`` and ``values`` were looked at,
-        ``damages`` were found, values are ``missing`` now or would be, records were ``deleted`` or
-        would be; ``aside``, where things were put; and whether it was ``changed``.
+        Much of what ``loaderx repair --json`` prints: ``findings``, a dict for each (the first
+        100,000) with field, record, path, offset and message, None where one is not known, and
+        remedy, which is 'missing', 'delete', 'forget', 'none' or 'foreign'; how many ``records``
+        and ``values`` were looked at, ``damages`` and ``foreign`` files were found, values are
+        ``missing`` now or would be, records were ``deleted`` or would be; ``aside``, where things
+        were put, or None; ``kept_bytes``, the stored bytes of damaged values there; and whether it
+        was ``changed``. The command has ``path`` in place of ``kept_bytes``, and all findings.
 
     Raises
     ------
     CorruptError
         It cannot be repaired, and nothing was changed. Its attribute ``report`` is what would have
-        been returned.
+        been returned, with zeros where nothing could be looked at.
     BlockingIOError
         A writer has it open.
     """
@@ -233,7 +236,7 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False,
     with telling(progress, 'repair') as told:
         report, error = _core.Dataset._repair(path, mode, collect, told)
     report['findings'] = findings
-    if error is not None and apply:
+    if error is not None and (apply or report['damages'] == 0):
         assert isinstance(error, CorruptError)
         error.report = report
         raise error

@@ -209,6 +209,30 @@ def test_a_loader_of_damaged_fields_alone_skips_by_field(path):
         assert [len(batch['label']) for batch in loader] == [N]
 
 
+# ---- copies
+
+
+def test_a_copy_of_a_damaged_record_ends_the_transaction(path, tmp_path):
+    with lx.open(path) as dataset:
+        writer = lx.create(tmp_path / 'd', FIELDS)
+        writer.copy(dataset, [0])
+        writer.commit()
+        writer.copy(dataset, [1])
+        for call in (lambda: writer.copy(dataset, BAD),
+                     lambda: writer.append(data=DATA[0], text=b'', label=1), writer.commit):
+            with pytest.raises(lx.CorruptError, match='record 7'):
+                call()
+        writer.rollback()
+        writer.copy(dataset, [2])
+        writer.close()
+        with pytest.raises(lx.CorruptError, match='record 7'):
+            with lx.open(tmp_path / 'd', 'a') as writer:
+                writer.copy(dataset, [3])
+                with pytest.raises(lx.CorruptError):
+                    writer.copy(dataset, BAD)
+    assert read(tmp_path / 'd')['label'].tolist() == [0, 2]
+
+
 # ---- repair
 
 
@@ -282,6 +306,28 @@ def test_a_repair_is_refused_or_stopped(path):
 
 def test_what_cannot_be_repaired_says_so(path):
     (path / 'meta.json').write_text('{')
+    check_beyond_repair(path, 'meta.json')
+
+
+def test_without_its_log_it_cannot_be_repaired(path):
+    (path / 'LOG').unlink()
+    check_beyond_repair(path, 'LOG')
+
+
+def check_beyond_repair(path, named):
     for apply in (False, True):
-        with pytest.raises(lx.CorruptError, match='meta.json'):
+        with pytest.raises(lx.CorruptError, match=named) as caught:
             lx.repair(path, apply)
+        report = caught.value.report
+        assert report['findings'] == [] and report['aside'] is None and not report['changed']
+        assert report['records'] == report['damages'] == report['kept_bytes'] == 0
+
+
+def test_a_repair_takes_the_seal_off(path, tmp_path):
+    with lx.open(path, 'a') as writer:
+        writer.seal()
+    lx.repair(path)
+    assert lx.open(path).identity['sealed']
+    report = lx.repair(path, apply=True)
+    assert report['changed'] and report['kept_bytes'] == 2 * 40 + len(TEXTS[31])
+    assert not lx.open(path).identity['sealed']
