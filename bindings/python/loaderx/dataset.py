@@ -54,7 +54,8 @@ class Dataset(_core.Dataset):
         How files are read. 'mapped' is fastest, but a file that somebody cuts meanwhile, and a disk
         that fails, end the process by SIGBUS. 'pread' raises CorruptError or OSError then, and
         copies what `views` shows. 'guarded' is mapped, with a handler of SIGBUS by which calls
-        raise as well; arrays of `views` show zeros from there on. 'auto', the default, is 'mapped'
+        raise as well, unless ``faulthandler.enable()`` afterwards takes that signal away; arrays of
+        `views` show zeros from there on. 'auto', the default, is 'mapped'
         on local file systems and 'pread' on network ones, where only sealed datasets can be read.
     executor : Executor, optional
         Whose readers work for `verify`, by default one for each CPU. Whose cleaners unmap and close

@@ -39,7 +39,8 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Durability = 
     Returns
     -------
     Writer
-        Close it, or use it in a with-block, which is one transaction.
+        Close it, or use it in a with-block, which is one transaction. An exception undoes that,
+        and no more: the dataset stays, without records, and is there for the next `create`.
 
     Raises
     ------

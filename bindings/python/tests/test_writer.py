@@ -129,6 +129,29 @@ def test_a_block_is_one_transaction(path):
     assert reader.refresh() is True and len(reader) == 100
 
 
+def test_sync_alone_makes_a_new_state(path):
+    with lx.create(path, FIELDS, durability='none'):
+        pass
+    writer, reader = lx.open(path, 'a', durability='none'), lx.open(path)
+    writer.append(x=1, text=b'')
+    writer.commit()
+    assert reader.refresh() is True and len(reader) == 1
+    writer.sync()
+    assert reader.refresh() is True and len(reader) == 1
+    writer.close()
+
+
+def test_an_exception_leaves_a_new_dataset_empty(path):
+    with pytest.raises(ZeroDivisionError):
+        with lx.create(path, FIELDS) as writer:
+            writer.append(x=1, text=b'')
+            raise ZeroDivisionError
+    with lx.open(path) as dataset:
+        assert len(dataset) == 0
+    with pytest.raises(FileExistsError):
+        lx.create(path, FIELDS)
+
+
 @pytest.mark.parametrize('error', [ZeroDivisionError, KeyboardInterrupt])
 def test_an_exception_undoes_the_block(path, error):
     with lx.create(path, FIELDS) as writer:
