@@ -250,8 +250,8 @@ static PyMethodDef dataset_methods[] = {
     {"refresh", lxpy_dataset_refresh, METH_NOARGS,
      "refresh($self)\n--\n\n"
      "Go on to what was committed last. Calls that run, and loaders, keep the state they have.\n\n"
-     "Returns\n-------\nbool\n    Whether that is another state than the one read until now. Its\n"
-     "    data may be the same: `Writer.sync` alone makes a new state, too.\n\n"
+     "Returns\n-------\nbool\n    Whether that is another state than the one read until now: a\n"
+     "    commit that changed something came, or files of the dataset were made anew.\n\n"
      "Raises\n------\nLoaderxError\n"
      "    A field that is shown was dropped, or another dataset is at the path: open it again."},
     {"wait", FAST lxpy_dataset_wait, METH_FASTCALL | METH_KEYWORDS,

@@ -129,7 +129,7 @@ def test_a_block_is_one_transaction(path):
     assert reader.refresh() is True and len(reader) == 100
 
 
-def test_sync_alone_makes_a_new_state(path):
+def test_what_changes_nothing_is_no_other_state(path):
     with lx.create(path, FIELDS, durability='none'):
         pass
     writer, reader = lx.open(path, 'a', durability='none'), lx.open(path)
@@ -137,8 +137,9 @@ def test_sync_alone_makes_a_new_state(path):
     writer.commit()
     assert reader.refresh() is True and len(reader) == 1
     writer.sync()
-    assert reader.refresh() is True and len(reader) == 1
+    assert reader.refresh() is False and len(reader) == 1
     writer.close()
+    assert reader.refresh() is False
 
 
 def test_an_exception_leaves_a_new_dataset_empty(path):
