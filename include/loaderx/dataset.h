@@ -96,7 +96,7 @@ LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, boo
 /**
  * With true, each call that reads (lx_dataset_gather(), lx_dataset_measure(), lx_dataset_view() and
  * the others, lx_dataset_get_length() too) goes on to the newest commit first, as
- * lx_dataset_refresh() does, and fails as that can. Where nothing is new that is two system calls.
+ * lx_dataset_refresh() does, and fails as that can. Where nothing is new that is four system calls.
  * Calls that follow each other may see different states: see lx_dataset_pin().
  */
 LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool live,
@@ -158,7 +158,7 @@ LX_API void lx_dataset_close(lx_dataset *dataset);
  * then the newest commit may be an older one.
  *
  * @param[in]  dataset  A dataset.
- * @param[out] changed  Whether there was a newer one; may be NULL.
+ * @param[out] changed  Whether there was a newer one that changed something; may be NULL.
  * @param[out] error    Where a failure is told; may be NULL.
  * @retval LX_ERR_STATE  A field that the handle shows was dropped (the error names it), or another
  *                       dataset is in its place: close the handle, and open it again.
