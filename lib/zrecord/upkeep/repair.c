@@ -106,10 +106,29 @@ static lx_status look_at_chunks(repair *self, lx_error *error)
     return status;
 }
 
+/** Where the state is the seal's, tables are held against it here, since nobody can open it. */
+static lx_status look_at_sealed_tables(repair *self, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < 2 * self->rescue.meta.schema->count; i++) {
+        lx_error damage = LX_ERROR_INIT, why = LX_ERROR_INIT;
+        status = lx__rescue_check_table(&self->rescue, i, &damage, &why);
+        if (status == LX_ERR_IO) /* what cannot be read of it is told value by value */
+            status = LX_OK;
+        else if (status != LX_OK)
+            lx__error_pass(error, &why);
+        if (status == LX_OK && damage.status != LX_OK)
+            status = take(self, &damage, LX_REMEDY_FORGET, NULL, error);
+    }
+    return status;
+}
+
 /** Dictionaries, of which no more is known than that they are wrong; and of a sealed dataset all
  * that a seal says. Only of one that can be opened. */
 static lx_status look_at_seal(repair *self, lx_error *error)
 {
+    if (self->rescue.by_seal)
+        return look_at_sealed_tables(self, error);
     lx_dataset *dataset;
     lx_error damage = LX_ERROR_INIT;
     lx_status status = lx_dataset_open(self->path, NULL, &dataset, &damage);
@@ -218,6 +237,8 @@ static lx_status look_at_value(repair *self, size_t field, uint64_t index, bool 
     if (status == LX_OK) {
         if (applies(self))
             lx__rebuild_put(&self->rebuild, field, &entry);
+        self->result.missing +=
+            lx__entry_is_missing(&entry) && lx__rescue_is_lost(&self->rescue, field, index);
         return LX_OK;
     }
     if (status != LX_ERR_CORRUPT) {
@@ -321,7 +342,7 @@ static lx_status apply(repair *self, lx_error *error)
 static lx_status look_at_all(repair *self, lx_error *error)
 {
     lx_status status = LX_OK;
-    if (self->rescue.cut)
+    if (self->rescue.cut || self->rescue.by_seal)
         status = take(self, &self->rescue.why_cut, LX_REMEDY_FORGET, NULL, error);
     if (status == LX_OK)
         status = look_at_tables(self, error);

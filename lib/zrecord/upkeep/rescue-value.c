@@ -191,6 +191,12 @@ lx_status lx__rescue_check(lx__rescue *rescue, size_t field, uint64_t index, lx_
     return status;
 }
 
+bool lx__rescue_is_lost(const lx__rescue *rescue, size_t field, uint64_t index)
+{
+    return index >= rescue->columns[field].rows && index < rescue->state.rows &&
+           lx__sets_find(&rescue->state.sets, (uint32_t)field, index) == NULL;
+}
+
 lx_status lx__rescue_chunk_bytes(const lx__rescue *rescue, const lx__chunk_item *chunk,
                                  uint64_t *bytes, lx_error *damage, lx_error *error)
 {

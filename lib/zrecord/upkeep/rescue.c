@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "zrecord/format/names.h"
 #include "zrecord/store/create.h"
-#include "zrecord/store/intact.h"
 #include "zrecord/store/table.h"
 
 /* How often meta.json may be replaced while its generation is being locked. */
@@ -131,149 +130,6 @@ static lx_status refuse_links(const lx__rescue *rescue, lx_error *error)
     return status;
 }
 
-/* ---- the log */
-
-/** Whether the frames up to @p end keep the rules. */
-static lx_status try_to(const lx__rescue *rescue, lx__log_reader *log, uint64_t end,
-                        lx_error *error)
-{
-    lx__state state = {0};
-    lx_status status = lx__state_replay_to(&state, log, rescue->meta.schema, end, error);
-    lx__state_free(&state);
-    return status;
-}
-
-/** The ends of the valid frames up to @p until. */
-static lx_status find_ends(lx__log_reader *log, uint64_t until, uint64_t **ends, size_t *count,
-                           lx_error *error)
-{
-    size_t capacity = 0;
-    lx_status status = LX_OK;
-    for (uint64_t at = 0; status == LX_OK && at < until;) {
-        lx__frame frame;
-        status = lx__log_frame(log, at, &frame, error);
-        uint64_t *list = lx__grow_array(*ends, *count, &capacity, sizeof *list);
-        if (status == LX_OK && list == NULL)
-            status = lx__fail_memory(error, "a log");
-        if (list != NULL)
-            *ends = list;
-        if (status != LX_OK)
-            break;
-        at += frame.bytes;
-        list[(*count)++] = at;
-    }
-    return status;
-}
-
-/** Where the last frame ends, at most at @p end, up to which all keep the rules; those behind the
- * first one that does not cannot be replayed either. 0: there is none. */
-static lx_status find_obedient(lx__rescue *rescue, lx__log_reader *log, uint64_t *end,
-                               lx_error *error)
-{
-    uint64_t *ends = NULL;
-    size_t count = 0;
-    lx_status status = try_to(rescue, log, *end, &rescue->why_cut);
-    if (status != LX_OK && status != LX_ERR_CORRUPT)
-        lx__error_pass(error, &rescue->why_cut);
-    if (status != LX_ERR_CORRUPT)
-        return status;
-    rescue->cut = true;
-    status = find_ends(log, *end, &ends, &count, error);
-    size_t low = 0, high = count; /* frames [0, low) are good, the frame before high is not */
-    while (status == LX_OK && low + 1 < high) {
-        size_t middle = low + (high - low) / 2;
-        lx_status tried = try_to(rescue, log, ends[middle - 1], NULL);
-        if (tried == LX_OK)
-            low = middle;
-        else if (tried == LX_ERR_CORRUPT)
-            high = middle;
-        else
-            status = lx__fail(error, tried, "the log cannot be replayed");
-    }
-    *end = low != 0 ? ends[low - 1] : 0;
-    lx__free(ends);
-    return status;
-}
-
-/** Frames that were never synced count as far as what they name is there, as for a writer. */
-static lx_status find_intact(lx__rescue *rescue, lx__log_reader *log, uint64_t *end,
-                             lx_error *error)
-{
-    size_t count = rescue->meta.schema->count;
-    uint64_t until = *end;
-    if (rescue->synced.place.offset >= *end)
-        return LX_OK;
-    lx__entry_rules *rules = lx__alloc_array(count, sizeof *rules);
-    if (rules == NULL)
-        return lx__fail_memory(error, "a repair");
-    for (size_t i = 0; i < count; i++)
-        rules[i] = rescue->columns[i].rules;
-    const lx__intact_place place = {.directory = &rescue->directory,
-                                    .chunk_directory = &rescue->chunk_directory,
-                                    .schema = rescue->meta.schema,
-                                    .rules = rules};
-    *end = rescue->synced.place.offset;
-    lx_status status = LX_OK;
-    if (rescue->chunk_directory.fd != -1)
-        status = lx__intact_end(&place, log, &rescue->synced, until, end, error);
-    lx__free(rules);
-    if (status == LX_OK && *end < until && !rescue->cut) {
-        rescue->cut = true;
-        (void)lx__fail(&rescue->why_cut, LX_ERR_CORRUPT,
-                       "what the last commits name was lost before it was synced");
-        lx__error_locate(&rescue->why_cut, log->file.path, NULL, LX_NONE, *end);
-    }
-    return status;
-}
-
-static lx_status replay(lx__rescue *rescue, lx__log_reader *log, lx_error *error)
-{
-    const lx__log_place start = {0};
-    lx__log_scan scan;
-    lx_status status = lx__log_scan_from(log, &start, lx__boot_id(), &scan, &rescue->why_cut);
-    rescue->cut = status == LX_ERR_CORRUPT;
-    if (status != LX_OK && !rescue->cut) {
-        lx__error_pass(error, &rescue->why_cut);
-        return status;
-    }
-    /* Before a synced frame everything was synced, also where the frames between are rotten. */
-    uint64_t end = rescue->cut ? scan.valid.offset : scan.trusted.offset;
-    uint64_t synced = rescue->cut ? scan.valid.offset : scan.synced.offset;
-    status = find_obedient(rescue, log, &end, error);
-    if (status == LX_OK && end == 0) {
-        status = lx__fail(error, LX_ERR_CORRUPT,
-                          "the first frame of the log is damaged, and nothing else tells which "
-                          "records there are: put a backup in the place of the dataset");
-        lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
-    }
-    if (status == LX_OK)
-        status = lx__state_replay_to(&rescue->synced, log, rescue->meta.schema,
-                                     synced < end ? synced : end, error);
-    if (status == LX_OK)
-        status = find_intact(rescue, log, &end, error);
-    if (status == LX_OK)
-        status = lx__state_replay_to(&rescue->state, log, rescue->meta.schema, end, error);
-    return status;
-}
-
-static lx_status open_log(lx__rescue *rescue, lx_error *error)
-{
-    lx__log_reader log;
-    rescue->identity.generation = rescue->meta.generation;
-    memcpy(rescue->identity.uuid, rescue->meta.uuid, sizeof rescue->identity.uuid);
-    lx_status status = lx__log_open(&log, &rescue->directory, &rescue->identity, error);
-    if (status == LX_ERR_CORRUPT && error != NULL) {
-        size_t used = strlen(error->message);
-        snprintf(error->message + used, sizeof error->message - used,
-                 ": it alone tells what is committed, so only a backup of it helps");
-    }
-    if (status != LX_OK)
-        return status;
-    status = replay(rescue, &log, error);
-    lx__log_close(&log);
-    return status;
-}
-
 /* ---- tables and chunks */
 
 static lx_status prepare_columns(lx__rescue *rescue, lx_error *error)
@@ -363,7 +219,7 @@ lx_status lx__rescue_open(lx__rescue *rescue, const char *path, bool writing, lx
     }
     status = prepare_columns(rescue, error);
     if (status == LX_OK)
-        status = open_log(rescue, error);
+        status = lx__rescue_follow(rescue, error);
     if (status == LX_OK)
         status = refuse_links(rescue, error);
     if (status == LX_OK)

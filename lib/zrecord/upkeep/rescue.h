@@ -2,7 +2,8 @@
 /**
  * @file
  * @brief What can still be read of a dataset, whatever is damaged: a log as far as it can be
- * followed, tables as far as they reach, chunks that are there. Files are read and never mapped.
+ * followed, or what was sealed, tables as far as they reach, chunks that are there. Files are read
+ * and never mapped.
  */
 #ifndef LX_ZRECORD_RESCUE_H
 #define LX_ZRECORD_RESCUE_H
@@ -35,7 +36,8 @@ typedef struct lx__rescue {
     lx__state state;  /**< As far as the log can be followed, and what it names is there. */
     lx__state synced; /**< At its last synced frame. */
     bool cut;         /**< What comes behind in the log is lost. */
-    lx_error why_cut;
+    bool by_seal;     /**< The log is damaged, and the state is the one that was sealed. */
+    lx_error why_cut; /**< How the log is damaged, in either case. */
     lx__rescue_column *columns; /**< One a field. */
     uint8_t *payload;           /**< Stored bytes of the last value. */
     size_t capacity;
@@ -50,14 +52,34 @@ typedef struct lx__rescue {
  * End it in any case.
  *
  * @retval LX_ERR_NOT_FOUND    There is no dataset.
- * @retval LX_ERR_CORRUPT      meta.json, or the first frame of the log, is damaged, or a file is a
- *                             link: nothing can be done. The error says what else might.
+ * @retval LX_ERR_CORRUPT      meta.json is damaged, or the first frame of the log and no seal tells
+ *                             what was in it, or a file is a link: nothing can be done. The error
+ *                             says what else might.
  * @retval LX_ERR_UNSUPPORTED  It is newer than this library.
  * @retval LX_ERR_BUSY         Somebody writes.
  */
 lx_status lx__rescue_open(lx__rescue *rescue, const char *path, bool writing, lx_error *error);
 
 void lx__rescue_close(lx__rescue *rescue);
+
+/** @name Its parts. */
+/** @{ */
+
+/** Finds the state, by the log or by the seal. */
+lx_status lx__rescue_follow(lx__rescue *rescue, lx_error *error);
+
+/**
+ * Of a sealed dataset: takes the state from meta.json, if that is whole, and the log does not reach
+ * it. @p why: why the log gives no state at all; NULL: it gave the one that is there.
+ */
+lx_status lx__rescue_take_seal(lx__rescue *rescue, const lx_error *why, lx_error *error);
+
+/** @} */
+
+/** Holds table number @p table, two a field, against its checksum in meta.json, where the state is
+ * the seal's. @p damage tells of a difference; one that is short was told of before. */
+lx_status lx__rescue_check_table(const lx__rescue *rescue, size_t table, lx_error *damage,
+                                 lx_error *error);
 
 /**
  * Reads and checks the value of a record below the length; @p entry is stored also if it is
@@ -66,6 +88,9 @@ void lx__rescue_close(lx__rescue *rescue);
  */
 lx_status lx__rescue_check(lx__rescue *rescue, size_t field, uint64_t index, lx__entry *entry,
                            lx_error *error);
+
+/** Whether the entry of a record below the length, in a row, was lost with the end of a table. */
+bool lx__rescue_is_lost(const lx__rescue *rescue, size_t field, uint64_t index);
 
 /** Tells how many bytes of a chunk are committed and there. Where they are fewer than committed,
  * @p damage tells why; it may be NULL. */
