@@ -23,6 +23,8 @@ static const command_option options[] = {
 typedef struct request {
     const char *path;
     bool apply, deletes, quiet, json;
+    bool begun;    /**< The JSON document. */
+    bool remedied; /**< Something can be done about one damage at least. */
     uint64_t told; /**< Findings printed. */
     progress bar;
 } request;
@@ -49,8 +51,6 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
 
 static const char *word_for(const lx_finding *finding)
 {
-    if (finding->damage.status == LX_ERR_EXISTS)
-        return "foreign";
     switch (finding->remedy) {
     case LX_REMEDY_MISSING:
         return "missing";
@@ -58,8 +58,10 @@ static const char *word_for(const lx_finding *finding)
         return "delete";
     case LX_REMEDY_FORGET:
         return "forget";
+    case LX_REMEDY_LEFTOVER:
+        return "leftover";
     default:
-        return "none";
+        return finding->damage.status == LX_ERR_EXISTS ? "foreign" : "none";
     }
 }
 
@@ -68,15 +70,33 @@ static json_t *number_or_null(uint64_t number)
     return number != LX_NONE ? report_number(number) : json_null();
 }
 
-static lx_status print_json(const request *r, const lx_finding *finding)
+/** Begins the document, unless that was done. */
+static lx_status begin_json(request *r)
+{
+    json_t *path = !r->begun ? report_text(r->path) : NULL;
+    char *text = path != NULL ? json_dumps(path, JSON_ENCODE_ANY) : NULL;
+    json_decref(path);
+    if (r->begun)
+        return LX_OK;
+    if (text == NULL)
+        return LX_ERR_NOMEM;
+    printf("{\n  \"path\": %s,\n  \"findings\": [", text);
+    free(text);
+    r->begun = true;
+    return LX_OK;
+}
+
+static lx_status print_json(request *r, const lx_finding *finding)
 {
     const lx_error *damage = &finding->damage;
     json_t *item = json_pack(
         "{s:s, s:s, s:o, s:o, s:o, s:o}", "remedy", word_for(finding), "field", damage->field,
         "record", number_or_null(damage->record), "path", report_text(damage->path), "offset",
         number_or_null(damage->offset), "message", report_text(damage->message));
-    if (item == NULL)
+    if (item == NULL || begin_json(r) != LX_OK) {
+        json_decref(item);
         return LX_ERR_NOMEM;
+    }
     fputs(r->told != 0 ? ",\n    " : "\n    ", stdout);
     json_dumpf(item, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(item);
@@ -96,6 +116,8 @@ static lx_status found(const lx_finding *finding, void *user)
         printf("%s: %s\n", word_for(finding), line);
     }
     r->told++;
+    r->remedied = r->remedied || finding->remedy == LX_REMEDY_MISSING ||
+                  finding->remedy == LX_REMEDY_DELETE || finding->remedy == LX_REMEDY_FORGET;
     if (status == LX_OK && interrupted())
         status = LX_ERR_CANCELED;
     return status;
@@ -109,18 +131,6 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user)
 }
 
 /* ---- the summary */
-
-static lx_status begin_json(const request *r, lx_error *error)
-{
-    json_t *path = report_text(r->path);
-    char *text = path != NULL ? json_dumps(path, JSON_ENCODE_ANY) : NULL;
-    json_decref(path);
-    if (text == NULL)
-        return fail_memory(error, "the report");
-    printf("{\n  \"path\": %s,\n  \"findings\": [", text);
-    free(text);
-    return LX_OK;
-}
 
 /** Ends the document that begin_json() began, whose last key is an open array. */
 static void end_json(const request *r, const lx_repair_result *result)
@@ -139,13 +149,24 @@ static void end_json(const request *r, const lx_repair_result *result)
 
 static void print_summary(const request *r, const lx_repair_result *result)
 {
+    uint64_t left = result->records - result->deleted;
     if (result->changed)
         printf("%s: repaired: %" PRIu64 " damages, %" PRIu64 " values are missing now, %" PRIu64
-               " records were deleted; what was taken out is in %s\n",
-               r->path, result->damages, result->missing, result->deleted, result->aside);
+               " records were deleted, %" PRIu64 " are left; what was taken out is in %s\n",
+               r->path, result->damages, result->missing, result->deleted, left, result->aside);
+    else if (result->damages != 0)
+        printf("%s: a repair would leave %" PRIu64 " records, after %" PRIu64
+               " were deleted, and %" PRIu64 " values would become missing\n",
+               r->path, left, result->deleted, result->missing);
     else
         printf("%s: %" PRIu64 " records, %" PRIu64 " values: nothing is damaged\n", r->path,
                result->records, result->values);
+}
+
+/** Whether it was looked at: what is not there, or newer, has no report. */
+static bool is_told(const request *r, lx_status status)
+{
+    return r->begun || status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_CANCELED;
 }
 
 static lx_status repair(request *r, lx_error *error)
@@ -155,20 +176,19 @@ static lx_status repair(request *r, lx_error *error)
         mode = r->apply ? LX_REPAIR_RECORDS : LX_REPAIR_REPORT_RECORDS;
     lx_repair_result result = {0};
     lx_error first = LX_ERROR_INIT;
-    lx_status status = r->json ? begin_json(r, error) : LX_OK;
-    if (status != LX_OK)
-        return status;
     interrupt_catch();
     progress_begin(&r->bar, "repair", r->quiet);
-    status = lx_dataset_repair(r->path, mode, found, advanced, r, &result, &first);
+    lx_status status = lx_dataset_repair(r->path, mode, found, advanced, r, &result, &first);
+    bool would = status == LX_ERR_CORRUPT && !r->apply && result.damages != 0;
     progress_clear(&r->bar);
-    if (r->json)
+    if (r->json && is_told(r, status) && begin_json(r) == LX_OK)
         end_json(r, &result);
-    else if (status == LX_OK && !r->quiet)
+    else if (!r->json && !r->quiet && (status == LX_OK || (would && r->remedied)))
         print_summary(r, &result);
-    if (status == LX_ERR_CORRUPT && !r->apply && result.damages != 0)
-        fail(error, status, "%" PRIu64 " damage%s found, and nothing was changed: --apply repairs",
-             result.damages, result.damages == 1 ? " was" : "s were");
+    if (would)
+        fail(error, status, "%" PRIu64 " damage%s found, and nothing was changed%s",
+             result.damages, result.damages == 1 ? " was" : "s were",
+             r->remedied ? ": --apply repairs" : ", as nothing can be done");
     else if (status == LX_ERR_CANCELED)
         interrupt_check(error);
     else if (status != LX_OK)
@@ -196,7 +216,8 @@ const command repair_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "Without --apply nothing is changed. Each finding is a line, which begins with what\n"
-             "is done about it: missing, delete, forget, or none; foreign files stay as they are.\n"
+             "is done about it: missing, delete, forget, or none; foreign files stay as they are,\n"
+             "leftover ones are removed by the next writer. The last line sums up.\n"
              "What is taken out goes to DIR.damaged-1, or the next number. Exits 1 if anything is\n"
              "damaged and was not repaired.\n",
     .examples = "  loaderx repair fashion\n"

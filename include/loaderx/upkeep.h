@@ -99,8 +99,10 @@ typedef enum lx_remedy {
     LX_REMEDY_NONE = 0,    /**< Nothing can be done, or nothing need be: it is told only. */
     LX_REMEDY_MISSING = 1, /**< The value reads as missing. */
     LX_REMEDY_DELETE = 2,  /**< Its record is deleted. */
-    LX_REMEDY_FORGET = 3   /**< What is not there is not said to be there any more: later commits,
-                                rows of a table, bytes of a chunk, a seal. */
+    LX_REMEDY_FORGET = 3,  /**< What is not there is not said to be there any more: later commits,
+                                and chunks of theirs, rows of a table, bytes of a chunk, a seal. */
+    LX_REMEDY_LEFTOVER = 4 /**< Nothing now: the next writer removes the file, which an earlier one
+                                left, when no reader needs it. */
 } lx_remedy;
 
 /** Something that lx_dataset_repair() has found. */
@@ -120,10 +122,11 @@ typedef struct lx_repair_result {
     uint64_t records;     /**< Records looked at. */
     uint64_t values;      /**< Values looked at. */
     uint64_t damages;     /**< Damages found. */
-    uint64_t missing;     /**< Values that read as missing now, or would, without lost rows. */
+    uint64_t missing;     /**< Values that read as missing now, or would. Those of lost rows count
+                               all: which of them were missing before is not known. */
     uint64_t deleted;     /**< Records that were deleted, or would be. */
     uint64_t kept_bytes;  /**< Stored bytes of damaged values that were put aside. */
-    uint64_t foreign;     /**< Files that are no part of the dataset. */
+    uint64_t foreign;     /**< Files that are no part of the dataset, and leftovers. */
     uint32_t changed;     /**< 1 if the dataset was changed. */
     uint32_t unused;      /**< Zero. */
     char aside[512];      /**< Where things were put aside (its end, if it is longer), or "". */
@@ -132,16 +135,20 @@ typedef struct lx_repair_result {
 
 /**
  * Makes of a damaged dataset one that is whole: keeps what verifies, and puts the rest aside. Also
- * of one that cannot be opened, unless its meta.json or the first frame of its log is damaged, or a
- * file of it is a symbolic link: what that points to is to be put in its place.
+ * of one that cannot be opened, unless its meta.json is damaged, or the first frame of its log
+ * without a seal that tells what there is, or a file of it is a symbolic link: what that points to
+ * is to be put in its place.
  *
  * - A value that does not verify becomes missing, or its record is deleted, as @p mode says.
  * - Where the log is damaged, the dataset is as it was after the last commit before that; those
- *   behind are lost.
+ *   behind are lost, and the message tells what is known of them. Where the dataset is sealed, and
+ *   the log does not reach what was sealed, meta.json and the tables tell what is in it, and nothing
+ *   is lost.
  * - Rows behind the end of a table that is too short read as missing, of all their values.
  * - A chunk that is absent or too short ends where it ends; values that lay behind are damaged.
  * - A seal is taken off, if anything is changed.
- * - Files that are no part of the dataset are told of and left as they are.
+ * - Files that are no part of the dataset are told of and left as they are; those that an earlier
+ *   writer left, and the next one removes, as such.
  *
  * What is taken out goes to a new directory beside the dataset, DIR.damaged-N: a list
  * (damaged.json) of the damages with all that their entries say, the stored bytes that could be

@@ -31,7 +31,10 @@ def test_it_looks_first(loaderx, folder, images):
     assert done.returncode == 1
     assert [line.split(': ')[:2] for line in done.stdout.decode().splitlines()] == [
         ['missing', "images/chunk/0.zr, field 'data', record 3, offset 36"],
-        ['missing', "images/chunk/0.zr, field 'data', record 17, offset 204"]]
+        ['missing', "images/chunk/0.zr, field 'data', record 17, offset 204"],
+        ['images', 'a repair would leave 20 records, after 0 were deleted, and 2 values would '
+                   'become missing']]
+    assert loaderx('repair', 'images', '--quiet').stdout.count(b'\n') == 2
     assert done.stderr.decode() == ('loaderx repair: images: 2 damages were found, and nothing was '
                                     'changed: --apply repairs\n')
     assert loaderx('repair', 'images', '--delete').stdout.startswith(b'delete: ')
@@ -96,6 +99,47 @@ def test_a_dataset_that_does_not_open(loaderx, folder, images):
     assert loaderx.json('verify', 'images')['intact'] is True
 
 
+def test_a_sealed_dataset_outlives_its_log(loaderx, folder, images):
+    data, label = images
+    loaderx.text('seal', 'images')
+    flip(folder / 'images' / 'LOG', 20)
+    done = loaderx('repair', 'images')
+    assert done.returncode == 1
+    first, last = done.stdout.decode().splitlines()
+    assert first.startswith('forget: images/LOG, offset 0: ') and '20 records, which' in first
+    assert last.startswith('images: a repair would leave 20 records')
+    assert loaderx.text('repair', 'images', '--apply').splitlines()[-1].startswith(
+        'images: repaired: 1 damages, 0 values are missing now, 0 records were deleted, 20 are left')
+    assert loaderx.json('verify', 'images')['records'] == 20
+    assert loaderx('get', 'images', '19', '--field', 'data', '--raw').stdout == data[19].tobytes()
+
+
+def test_what_a_damaged_log_takes_is_told(loaderx, folder, images):
+    loaderx.text('import', 'images', '--append', '--idx', f'data={folder / "data"}',
+                 '--idx', f'label={folder / "label"}')
+    size = (folder / 'images' / 'LOG').stat().st_size
+    flip(folder / 'images' / 'LOG', 80)
+    got = json.loads(loaderx('repair', 'images', '--json').stdout)
+    assert (got['records'], got['foreign'], got['changed']) == (0, 0, False)
+    log, chunk = got['findings']
+    assert f'0 records, is kept; what was committed behind, {size - 72} bytes' in log['message']
+    assert log['message'].endswith('there were 40 records')
+    assert (chunk['path'], chunk['remedy']) == ('images/chunk/0.zr', 'forget')
+    loaderx.text('repair', 'images', '--apply')
+    assert (folder / 'images.damaged-1' / '0.zr').exists()
+
+
+def test_what_the_next_writer_removes_is_told(loaderx, folder, images):
+    (folder / 'images' / 'x.offset').write_bytes(b'')
+    (folder / 'images' / 'notes.offset').write_bytes(b'mine')
+    lines = loaderx.text('repair', 'images').splitlines()
+    assert sorted(line.split(': ')[:2] for line in lines[:-1]) == [
+        ['foreign', 'images/notes.offset'], ['leftover', 'images/x.offset']]
+    loaderx.text('rebalance', 'images')
+    assert not (folder / 'images' / 'x.offset').exists()
+    assert (folder / 'images' / 'notes.offset').read_bytes() == b'mine'
+
+
 def test_what_cannot_be_repaired(loaderx, folder, images):
     (folder / 'images' / 'meta.json').write_text('{')
     for options in [], ['--apply']:
@@ -103,4 +147,5 @@ def test_what_cannot_be_repaired(loaderx, folder, images):
     done = loaderx('repair', 'images', '--json')
     assert done.returncode == 1 and json.loads(done.stdout)['changed'] is False
     loaderx.fails(2, 'repair', 'nowhere')
+    assert loaderx('repair', 'nowhere', '--json').stdout == b''
     loaderx.fails(2, 'repair')

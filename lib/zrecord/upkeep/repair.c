@@ -10,6 +10,7 @@
 #include "zrecord/reader/dataset.h"
 #include "zrecord/upkeep/rebuild.h"
 #include "zrecord/upkeep/verify-job.h"
+#include "zrecord/writer/leftover.h"
 
 /* Records between two calls of the progress function. */
 #define STEP 4096
@@ -43,7 +44,7 @@ static bool deletes(const repair *self)
 static lx_status put_aside(repair *self, const lx_error *damage, lx_remedy remedy,
                            const lx__entry *entry, lx_error *error)
 {
-    static const char *const words[] = {"none", "missing", "delete", "forget"};
+    static const char *const words[] = {"none", "missing", "delete", "forget", "leftover"};
     const lx__rescue *rescue = &self->rescue;
     size_t stored = entry != NULL ? rescue->stored : 0;
     lx_status status =
@@ -159,61 +160,89 @@ static lx_status look_at_seal(repair *self, lx_error *error)
 
 /* ---- files that are no part of it */
 
+/** Tells of a file that is no part of what is left. */
 static lx_status take_file(repair *self, const lx__file *directory, const char *name,
-                           const char *what, lx_error *error)
+                           lx_remedy remedy, const char *what, lx_error *error)
 {
     lx_error about = LX_ERROR_INIT;
     char path[sizeof about.path];
     snprintf(path, sizeof path, "%.300s/%.160s", directory->path, name);
-    lx__fail(&about, LX_ERR_EXISTS, "%s", what);
+    lx__fail(&about, remedy == LX_REMEDY_FORGET ? LX_ERR_CORRUPT : LX_ERR_EXISTS, "%s", what);
     lx__error_locate(&about, path, NULL, LX_NONE, LX_NONE);
-    return take(self, &about, LX_REMEDY_NONE, NULL, error);
+    return take(self, &about, remedy, NULL, error);
 }
 
 static const char leftover[] = "the dataset does not have it any more, or never had it: the next "
                                "writer removes it when no reader needs it";
-static const char foreign[] = "it is no part of the dataset, or of a field that was dropped";
+static const char dropped[] = "by its name it may be of a field that was dropped: the next writer "
+                              "removes it when no reader needs it";
+static const char lost[] = "no commit that is left has it: a repair puts it aside";
+static const char foreign[] = "it is no part of the dataset";
 
-/** What is to be said of a file; NULL: it is a part of the dataset. */
+static bool find_stem(const lx_schema *schema, const char *stem, size_t *position)
+{
+    for (*position = 0; *position < schema->count; ++*position)
+        if (strcmp(lx__schema_field(schema, *position)->stem, stem) == 0)
+            return true;
+    return false;
+}
+
+/** What is to be said of a file, as the next writer will see it (format, 11.8); NULL: it is a part
+ * of the dataset. */
 static const char *judge(const repair *self, const char *name)
 {
     const lx__rescue *rescue = &self->rescue;
-    char dict[LX__NAME_SIZE], of[LX__NAME_SIZE];
+    const lx__meta *meta = &rescue->meta;
+    char stem[LX__NAME_SIZE];
     uint64_t number;
+    size_t position;
+    bool ours;
     if (strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
         strcmp(name, LX__CHUNK_DIRECTORY) == 0)
         return NULL;
-    if (strcmp(name, LX__META_NEW_NAME) == 0)
-        return leftover;
-    if (lx__name_is_log(name, &number))
-        return number == rescue->identity.generation ? NULL : leftover;
-    for (size_t i = 0; i < rescue->meta.schema->count; i++) {
-        const char *stem = lx__schema_field(rescue->meta.schema, i)->stem;
-        if (lx__name_split_table(name, of, &number) && strcmp(of, stem) == 0)
-            return number == rescue->state.table_generation ? NULL : leftover;
-        lx__dict_name(stem, dict);
-        if (strcmp(name, dict) == 0)
-            return NULL;
-    }
-    return foreign;
+    bool is_log = lx__name_is_log(name, &number);
+    bool is_table = lx__name_split_table(name, stem, &number);
+    bool is_field = is_table || lx__name_split_dict(name, stem);
+    bool is_known = is_field && find_stem(meta->schema, stem, &position);
+    if ((is_log && number == meta->generation) ||
+        (is_known && (is_table ? number == rescue->state.table_generation
+                               : lx__meta_find_dict(meta, position, NULL))))
+        return NULL;
+    if (lx__file_is_ours(&rescue->directory, meta, name, &ours, NULL) != LX_OK || !ours)
+        return foreign;
+    return is_field && !is_known && lx__meta_get_next_field(meta) > meta->schema->count ? dropped
+                                                                                        : leftover;
 }
 
 static lx_status see_file(void *user, const char *name, lx_error *error)
 {
     repair *self = user;
     const char *what = judge(self, name);
-    return what != NULL ? take_file(self, &self->rescue.directory, name, what, error) : LX_OK;
+    lx_remedy remedy = what == foreign ? LX_REMEDY_NONE : LX_REMEDY_LEFTOVER;
+    return what != NULL
+               ? take_file(self, &self->rescue.directory, name, remedy, what, error)
+               : LX_OK;
+}
+
+/** Whether commits that are lost may have had a chunk: no commit that is left could. */
+static bool may_be_lost(const lx__rescue *rescue, uint64_t id)
+{
+    return rescue->cut && id >= rescue->state.next_chunk;
 }
 
 static lx_status see_chunk(void *user, const char *name, lx_error *error)
 {
     repair *self = user;
+    const lx__file *directory = &self->rescue.chunk_directory;
     uint64_t id;
-    bool is_chunk = lx__name_is_chunk(name, &id);
+    bool regular, is_chunk = lx__name_is_chunk(name, &id);
     if (is_chunk && lx__state_find_chunk(&self->rescue.state, (uint32_t)id) != NULL)
         return LX_OK;
-    return take_file(self, &self->rescue.chunk_directory, name, is_chunk ? leftover : foreign,
-                     error);
+    if (!is_chunk || lx__file_is_regular(directory, name, &regular, NULL) != LX_OK || !regular)
+        return take_file(self, directory, name, LX_REMEDY_NONE, foreign, error);
+    if (may_be_lost(&self->rescue, id))
+        return take_file(self, directory, name, LX_REMEDY_FORGET, lost, error);
+    return take_file(self, directory, name, LX_REMEDY_LEFTOVER, leftover, error);
 }
 
 static lx_status look_around(repair *self, lx_error *error)
@@ -295,11 +324,13 @@ static lx_status keep_file(repair *self, const lx__file *directory, const char *
 static lx_status keep_chunk(void *user, const char *name, lx_error *error)
 {
     repair *self = user;
+    const lx__file *directory = &self->rescue.chunk_directory;
     uint64_t id;
-    if (!lx__name_is_chunk(name, &id) ||
-        lx__state_find_chunk(&self->rescue.state, (uint32_t)id) != NULL)
+    bool regular;
+    if (!lx__name_is_chunk(name, &id) || !may_be_lost(&self->rescue, id) ||
+        lx__file_is_regular(directory, name, &regular, NULL) != LX_OK || !regular)
         return LX_OK;
-    return keep_file(self, &self->rescue.chunk_directory, name, error);
+    return keep_file(self, directory, name, error);
 }
 
 /** Puts aside what the next writer would remove. meta.json and the log are copied: until the switch

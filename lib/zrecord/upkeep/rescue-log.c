@@ -168,7 +168,8 @@ static bool is_whole(lx__log_reader *log, uint64_t offset, const lx__frame *fram
 
 /** Looks for whole frames behind the state: for the report alone, so what cannot be read ends it.
  * Where a whole one breaks the rules, none is believed. */
-static void find_lost(const lx__rescue *rescue, lx__log_reader *log, bool obedient, lost_commits *lost)
+static void find_lost(const lx__rescue *rescue, lx__log_reader *log, bool obedient,
+                      lost_commits *lost)
 {
     const lx__log_place *from = &rescue->state.place;
     uint64_t at = from->offset, tried = 0;

@@ -63,7 +63,8 @@ static bool is_whole(const lx__rescue *rescue, bool has_log, uint32_t *generatio
         char name[LX__NAME_SIZE];
         lx__table_seal seal;
         size_t row = name_table(meta->schema, i, *generation, name);
-        if (lx__meta_get_table(meta, name, &seal, NULL) != LX_OK || seal.bytes != meta->length * row)
+        if (lx__meta_get_table(meta, name, &seal, NULL) != LX_OK ||
+            seal.bytes != meta->length * row)
             return false;
         witness = witness || has_size(rescue, name, seal.bytes, has_log);
     }

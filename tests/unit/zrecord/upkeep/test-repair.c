@@ -387,7 +387,9 @@ START_TEST(rows_behind_the_end_of_a_table_read_as_missing)
         ck_assert_uint_eq(error.record, 12);
         ck_assert_str_eq(error.field, "image");
         expect_error(status, LX_ERR_CORRUPT, "committed", cuts[i][0]);
+        ck_assert_uint_eq(result.missing, 8); /* also those that were missing before */
         unit_ok(repair(LX_REPAIR_VALUES, &told, &result, &error));
+        ck_assert_uint_eq(result.missing, 8);
         expect_whole(25, is_image_behind_12);
         unit_ok(lx_dataset_remove("d", &error));
     }
@@ -555,28 +557,6 @@ START_TEST(what_a_link_points_to_is_not_given_up)
 }
 END_TEST
 
-START_TEST(foreign_files_and_leftovers_are_told_and_stay)
-{
-    char *scratch = scratch_make();
-    lx_error error = LX_ERROR_INIT;
-    struct told told;
-    lx_repair_result result;
-    records_make("d", 10, 5);
-    static const char *const files[] = {"d/notes.txt", "d/LOG.7", "d/image.offset.3",
-                                        "d/chunk/99.zr", "d/chunk/x"};
-    for (size_t i = 0; i < 5; i++)
-        file_put(files[i], "x", 1);
-    unit_ok(repair(LX_REPAIR_VALUES, &told, &result, &error));
-    ck_assert_uint_eq(result.foreign, 5);
-    ck_assert_uint_eq(result.damages, 0);
-    for (size_t i = 0; i < 5; i++) {
-        ck_assert_int_eq(told.findings[i].damage.status, LX_ERR_EXISTS);
-        ck_assert(file_exists(files[i]));
-    }
-    scratch_remove(scratch);
-}
-END_TEST
-
 START_TEST(who_is_told_may_end_it_and_nothing_was_changed)
 {
     char *scratch = scratch_make();
@@ -684,6 +664,5 @@ UNIT_MAIN("zrecord/repair", a_whole_dataset_is_left_as_it_is, damaged_values_bec
           rows_behind_the_end_of_a_table_read_as_missing, tables_and_chunks_that_are_gone,
           a_chunk_that_is_short_loses_what_lay_behind, a_seal_that_is_wrong_is_taken_off,
           what_nothing_can_be_done_about_is_told_with_advice, what_a_link_points_to_is_not_given_up,
-          foreign_files_and_leftovers_are_told_and_stay,
           who_is_told_may_end_it_and_nothing_was_changed, a_writer_keeps_it_out_and_readers_go_on,
           interrupted_anywhere_it_is_as_before_or_repaired)
