@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,24 @@ lx_status directory_check(const char *path, lx_error *error)
     lx_status status =
         fail(error, LX_ERR_ARGUMENT, "this is no dataset: a dataset is a directory");
     locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status directory_check_parent(const char *path, lx_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat about;
+    if (slash == NULL || slash == path)
+        return LX_OK;
+    char *parent = strndup(path, (size_t)(slash - path));
+    if (parent == NULL)
+        return fail_memory(error, "a name");
+    lx_status status = LX_OK;
+    if (stat(parent, &about) == -1 && errno == ENOENT)
+        status = fail(error, LX_ERR_NOT_FOUND,
+                      "cannot open for writing: there is no folder '%.200s'", parent);
+    locate(error, path, NULL, LX_NONE, LX_NONE);
+    free(parent);
     return status;
 }
 

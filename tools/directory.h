@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief The directory of a dataset: looked at before it is opened, made for a new one, and taken
- * away again if that fails.
+ * away again if that fails; and the one that a file is to be made in.
  */
 #ifndef LX_TOOLS_DIRECTORY_H
 #define LX_TOOLS_DIRECTORY_H
@@ -13,6 +13,9 @@
 
 /** Fails where @p path is there and no directory, which then is no dataset. */
 lx_status directory_check(const char *path, lx_error *error);
+
+/** Fails where the folder is not there in which a file @p path is to be made. */
+lx_status directory_check_parent(const char *path, lx_error *error);
 
 /**
  * Makes the directory of a new dataset, if it is not there.

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "dataset.h"
+#include "directory.h"
 #include "failure.h"
+#include "interrupt.h"
 #include "number.h"
 #include "value.h"
 
@@ -178,7 +179,7 @@ static lx_status get_all(getting *g, lx_error *error)
     return status;
 }
 
-/** Resolves all indices before anything is written: the header tells how many there are. */
+/** Resolves all indices before anything is written: how many records they name. */
 static lx_status count_records(const getting *g, uint64_t *count, lx_error *error)
 {
     uint64_t length = lx_dataset_get_length(g->dataset), first, end;
@@ -192,44 +193,102 @@ static lx_status count_records(const getting *g, uint64_t *count, lx_error *erro
     return status;
 }
 
-static lx_status write_npy(getting *g, uint64_t count, lx_error *error)
+/** The records of the indices, one after another. */
+static lx_status list_records(const getting *g, uint64_t count, uint64_t **indices,
+                              lx_error *error)
+{
+    uint64_t length = lx_dataset_get_length(g->dataset), first, end, used = 0;
+    *indices = count < SIZE_MAX / sizeof **indices
+                   ? malloc((size_t)(count + 1) * sizeof **indices)
+                   : NULL;
+    if (*indices == NULL)
+        return fail_memory(error, "the indices");
+    for (size_t i = 0; i < g->request->count; i++) {
+        (void)index_range_resolve(&g->request->ranges[i], length, &first, &end, error);
+        while (first < end)
+            (*indices)[used++] = first++;
+    }
+    return LX_OK;
+}
+
+/** Looks that all records have a value: in an array of the library's they would be zeros. */
+static lx_status check_present(const getting *g, const uint64_t *indices, uint64_t count,
+                               lx_error *error)
+{
+    enum { MOST = 1024 };
+    uint64_t offsets[MOST + 1];
+    uint8_t present[MOST];
+    lx_status status = LX_OK;
+    for (uint64_t at = 0; status == LX_OK && at < count; at += MOST) {
+        size_t some = count - at < MOST ? (size_t)(count - at) : MOST;
+        status = lx_dataset_measure(g->dataset, g->position, indices + at, some, offsets, present,
+                                    error);
+        for (size_t i = 0; status == LX_OK && i < some; i++)
+            if (!present[i])
+                status = fail_missing(g, indices[at + i], error);
+    }
+    return status;
+}
+
+static lx_status advanced(uint64_t done, uint64_t total, void *user)
+{
+    (void)done, (void)total;
+    return interrupt_check(user);
+}
+
+/** To a file: the library replaces one at once, and none of a dataset's own. */
+static lx_status write_file(const getting *g, const char *path, uint64_t count, lx_error *error)
+{
+    uint64_t *indices;
+    lx_status status = list_records(g, count, &indices, error);
+    if (status != LX_OK)
+        return status;
+    interrupt_catch();
+    status = check_present(g, indices, count, error);
+    if (status == LX_OK)
+        status = lx_dataset_export_npy(g->dataset, g->position, indices, count, path, advanced,
+                                       error, NULL, error);
+    free(indices);
+    return status;
+}
+
+/** To a pipe or a device, which takes bytes as they come. */
+static lx_status write_stream(getting *g, const char *path, uint64_t count, lx_error *error)
 {
     char header[LX_NPY_HEADER_MAX];
     size_t size = lx_npy_header(g->field, count, header);
-    if (fwrite(header, 1, size, g->to) != size)
-        return fail_errno(error, errno, g->request->npy_path, "cannot write");
-    return get_all(g, error);
-}
-
-/** A file that is not whole is removed; a pipe or device is not. */
-static void remove_file(const char *path)
-{
-    struct stat about;
-    if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
-        unlink(path);
+    g->to = fopen(path, "wb");
+    if (g->to == NULL)
+        return fail_errno(error, errno, path, "cannot open for writing");
+    lx_status status = fwrite(header, 1, size, g->to) == size
+                           ? get_all(g, error)
+                           : fail_errno(error, errno, path, "cannot write");
+    errno = 0;
+    if (fclose(g->to) != 0 && status == LX_OK)
+        status = fail_errno(error, errno, path, "cannot write");
+    return status;
 }
 
 static lx_status get_npy(getting *g, lx_error *error)
 {
     const char *path = g->request->npy_path;
+    struct stat about;
     uint64_t count;
     if (g->field->dtype == LX_BYTES)
         return fail(error, LX_ERR_ARGUMENT,
                     "field '%s' has records of varying length, which make no array: use --raw",
                     g->field->name);
     lx_status status = count_records(g, &count, error);
+    if (status == LX_OK)
+        status = directory_check_parent(path, error);
     if (status != LX_OK)
         return status;
-    g->to = fopen(path, "wb");
-    if (g->to == NULL)
-        return fail_errno(error, errno, path, "cannot open for writing");
-    status = write_npy(g, count, error);
-    errno = 0;
-    int closed = fclose(g->to);
-    if (status == LX_OK && closed != 0)
-        status = fail_errno(error, errno, path, "cannot write");
-    if (status != LX_OK)
-        remove_file(path);
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return write_stream(g, path, count, error);
+    /* What a link points to is replaced, and the link stays. */
+    char *target = lstat(path, &about) == 0 && S_ISLNK(about.st_mode) ? realpath(path, NULL) : NULL;
+    status = write_file(g, target != NULL ? target : path, count, error);
+    free(target);
     return status;
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """loaderx get: records as text, as bytes and as arrays."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -143,6 +145,41 @@ def test_an_array_that_is_not_whole_is_removed(loaderx, folder, images):
     assert "images/chunk/0.zr, field 'data', record 5, offset 60: " in line
     assert not (folder / 'out.npy').exists()
     assert loaderx('get', 'images', 4, '--field', 'data').returncode == 0
+
+
+@pytest.mark.parametrize('name', ['LOG', 'meta.json', 'data.offset', 'chunk/0.zr', 'new'])
+def test_no_file_of_a_dataset_is_written(loaderx, folder, images, name):
+    """Also not by a link to it."""
+    def files():
+        paths = (folder / 'images').rglob('*')
+        return {path: path.read_bytes() for path in paths if path.is_file()}
+    before = files()
+    (folder / 'link').symlink_to(folder / 'images' / name)
+    for path in f'images/{name}', 'link':
+        if path != 'link' or name != 'new':
+            loaderx.fails(2, 'get', 'images', '0:3', '--field', 'label', '--npy', path)
+    assert files() == before
+    assert loaderx.text('get', 'images', 7, '--field', 'label') == '7\n'
+
+
+def test_npy_replaces_a_file_that_is_whole(loaderx, folder, images):
+    """Through a link, too; what fails leaves what was there or nothing."""
+    (folder / 'out.npy').write_bytes(b'before')
+    (folder / 'link').symlink_to('out.npy')
+    loaderx.fails(2, 'get', 'images', 20, '--field', 'label', '--npy', 'link')
+    assert (folder / 'out.npy').read_bytes() == b'before'
+    loaderx.text('get', 'images', '3:5', '--field', 'label', '--npy', 'link')
+    assert (folder / 'link').is_symlink() and np.load(folder / 'out.npy').tolist() == [3, 4]
+    assert sorted(path.name for path in folder.iterdir()) == ['data', 'images', 'label', 'link',
+                                                              'out.npy']
+
+
+def test_npy_to_what_is_no_file(loaderx, folder, images, varied):
+    done = loaderx('get', 'images', '3:5', '--field', 'label', '--npy', '/dev/stdout')
+    assert done.returncode == 0 and np.load(io.BytesIO(done.stdout)).tolist() == [3, 4]
+    done = loaderx('get', 'varied', ':', '--field', 'number', '--npy', '/dev/stdout')
+    assert done.returncode == 1 and b'no value' in done.stderr
+    loaderx.fails(2, 'get', 'images', 3, '--field', 'label', '--npy', 'images')
 
 
 def test_values_that_vary_are_empty_or_missing(loaderx, varied):
