@@ -16,7 +16,8 @@ LX_BEGIN_DECLS
 
 /** Told of each damage that lx_dataset_verify() finds, on the thread that called it, in ascending
  * order of records, and of fields within a record; those of files follow. @p damage is valid during
- * the call. A return of other than #LX_OK ends the verification with that status. */
+ * the call. A return of other than #LX_OK ends the verification with that status; its lx_error
+ * tells of the first damage all the same. */
 typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user);
 
 /** What lx_dataset_verify() did. */
@@ -42,7 +43,7 @@ typedef struct lx_verification {
  * @param[in]  progress  Told how far it is; may be NULL.
  * @param[in]  user      Given to both.
  * @param[out] result    What was done; may be NULL.
- * @param[out] error     The first damage, or why it could not go on; may be NULL.
+ * @param[out] error     The first damage, else why it could not go on; may be NULL.
  * @retval LX_OK           Nothing is damaged.
  * @retval LX_ERR_CORRUPT  Something is.
  * @retval LX_ERR_IO       The system refused; errno tells why. The rest was not looked at.
@@ -114,7 +115,8 @@ typedef struct lx_finding {
 } lx_finding;
 
 /** Told of each finding, on the thread that repairs; @p finding is valid during the call. A return
- * of other than #LX_OK ends the repair with that status, and with nothing changed. */
+ * of other than #LX_OK ends the repair with that status, and with nothing changed; its lx_error
+ * tells the status, as with #lx_progress_function. */
 typedef lx_status (*lx_finding_function)(const lx_finding *finding, void *user);
 
 /** What lx_dataset_repair() did, or would do. */

@@ -92,6 +92,11 @@ void lx__error_pass(lx_error *error, const lx_error *failure)
         *error = *failure;
 }
 
+lx_status lx__error_answer(lx_error *error, lx_status answer)
+{
+    return answer == LX_OK ? LX_OK : lx__fail(error, answer, "the caller's function ended it");
+}
+
 void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
                       uint64_t offset)
 {

@@ -39,6 +39,10 @@ LX_API void lx__error_locate(lx_error *error, const char *path, const char *fiel
 /** Passes on a failure that was kept apart, unless @p error is NULL or tells of one already. */
 LX_API void lx__error_pass(lx_error *error, const lx_error *failure);
 
+/** Passes on the answer of a function of the caller's that was told of something. One other than
+ * LX_OK, which ends the job, is told, unless the function has filled in @p error itself. */
+LX_API lx_status lx__error_answer(lx_error *error, lx_status answer);
+
 /** Copies @p text to the array @p to; of a text that is too long the end is kept, after "...". */
 LX_API void lx__copy_tail(char *to, size_t size, const char *text);
 

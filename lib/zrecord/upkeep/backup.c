@@ -84,7 +84,8 @@ static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *
         status = lx__file_copy(from, to, at, step, error);
         self->done += step;
         if (status == LX_OK && self->progress != NULL)
-            status = self->progress(self->done, self->total, self->user);
+            status = lx__error_answer(error,
+                                      self->progress(self->done, self->total, self->user));
     }
     return status;
 }

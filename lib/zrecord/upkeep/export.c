@@ -133,11 +133,13 @@ static bool note_missing(exporting *e, uint64_t index)
     return missing;
 }
 
-static lx_status advance(exporting *e, size_t count, uint64_t bytes)
+static lx_status advance(exporting *e, size_t count, uint64_t bytes, lx_error *error)
 {
     e->result.records += count;
     e->result.bytes += bytes;
-    return e->progress != NULL ? e->progress(e->result.records, e->count, e->user) : LX_OK;
+    if (e->progress == NULL)
+        return LX_OK;
+    return lx__error_answer(error, e->progress(e->result.records, e->count, e->user));
 }
 
 static lx_status finish(exporting *e, lx_status status, lx_export *result)
@@ -164,7 +166,7 @@ static lx_status write_block(exporting *e, const lx__file *file, size_t count, u
         (void)note_missing(e, e->block[i]);
     if (status == LX_OK)
         status = lx__file_write(file, data, (size_t)(count * size), at, error);
-    return status == LX_OK ? advance(e, count, count * size) : status;
+    return status == LX_OK ? advance(e, count, count * size, error) : status;
 }
 
 static lx_status write_array(exporting *e, const lx_field *field, const lx__file *file,
@@ -289,7 +291,7 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
     if (status == LX_OK && !present) {
         if (!note_missing(e, index)) /* only what is gathered was counted */
             (void)lx__damages_meet(&e->damages, LX_ERR_CORRUPT);
-        return advance(e, 1, 0);
+        return advance(e, 1, 0, error);
     }
     if (status == LX_OK && !lx__reserve(&value->data, &value->capacity, (size_t)offsets[1] + 1))
         return lx__fail_memory(error, "a record");
@@ -305,7 +307,7 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
     lx__file_close(&file);
     if (status != LX_OK) /* it would look whole, and be in the way of another try */
         (void)lx__file_remove(directory, name, NULL);
-    return status == LX_OK ? advance(e, 1, offsets[1]) : status;
+    return status == LX_OK ? advance(e, 1, offsets[1], error) : status;
 }
 
 static lx_status check_suffix(const char *suffix, lx_error *error)

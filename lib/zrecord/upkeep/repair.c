@@ -74,7 +74,7 @@ static lx_status take(repair *self, const lx_error *damage, lx_remedy remedy,
         self->result.foreign++;
     }
     if (status == LX_OK && self->found != NULL)
-        status = self->found(&finding, self->user);
+        status = lx__error_answer(error, self->found(&finding, self->user));
     return status;
 }
 
@@ -303,10 +303,10 @@ static lx_status look_at_records(repair *self, lx_error *error)
     for (uint64_t index = 0; status == LX_OK && index < length; index++) {
         status = look_at_record(self, index, &damage, error);
         if (status == LX_OK && self->progress != NULL && (index + 1) % STEP == 0)
-            status = self->progress(index + 1, length, self->user);
+            status = lx__error_answer(error, self->progress(index + 1, length, self->user));
     }
     if (status == LX_OK && self->progress != NULL)
-        status = self->progress(length, length, self->user);
+        status = lx__error_answer(error, self->progress(length, length, self->user));
     return status;
 }
 

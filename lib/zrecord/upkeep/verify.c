@@ -122,7 +122,7 @@ static lx_status tell(verification *v, part *p)
         lx_status status = v->damaged != NULL ? v->damaged(&one->error, v->user) : LX_OK;
         if (status != LX_OK) {
             add(&v->result, &one->sums);
-            return status;
+            return lx__error_answer(v->error, status);
         }
     }
     if (p->status != LX_OK) {
@@ -136,7 +136,9 @@ static lx_status tell(verification *v, part *p)
 static lx_status tell_progress(verification *v)
 {
     uint64_t length = v->snapshot->state.length;
-    return v->progress != NULL ? v->progress(v->result.records, length, v->user) : LX_OK;
+    return v->progress != NULL ? lx__error_answer(v->error, v->progress(v->result.records, length,
+                                                                        v->user))
+                               : LX_OK;
 }
 
 /** Waits for the oldest job and takes what it found. It stays where it has more to do. */

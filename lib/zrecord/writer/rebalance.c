@@ -14,6 +14,7 @@ typedef struct rebalance {
     uint64_t reported; /**< Bytes that had been moved at the last report. */
     lx_progress_function progress;
     void *user;
+    lx_status answer; /**< The last of progress. */
     lx_rebalance *result;
 } rebalance;
 
@@ -92,12 +93,14 @@ static lx_status count(rebalance *self, lx_error *error)
 
 /* ---- moving */
 
-static lx_status report(rebalance *self, uint64_t done)
+static lx_status report(rebalance *self, uint64_t done, lx_error *error)
 {
     self->reported = self->mover.bytes;
-    return self->progress != NULL
-               ? self->progress(done, self->next.writer->state.length, self->user)
-               : LX_OK;
+    if (self->progress == NULL)
+        return LX_OK;
+    self->answer = self->progress(done, self->next.writer->state.length, self->user);
+    /* Whatever it says, the writer is not poisoned by that. */
+    return lx__error_answer(error, self->answer) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
 }
 
 static lx_status move_stripe(rebalance *self, lx_error *error)
@@ -107,13 +110,13 @@ static lx_status move_stripe(rebalance *self, lx_error *error)
         lx__move value = value_at(&self->stripe, i);
         status = lx__mover_move(&self->mover, &value, error);
         if (status == LX_OK && self->mover.bytes - self->reported >= REPORT_BYTES)
-            status = report(self, value.index);
+            status = report(self, value.index, error);
     }
     if (status == LX_OK)
         status = lx__mover_flush(&self->mover, error);
     if (status == LX_OK)
         status = lx__stripe_write(&self->stripe, &self->next.rows, error);
-    return status == LX_OK ? report(self, self->stripe.first + self->stripe.count) : status;
+    return status == LX_OK ? report(self, self->stripe.first + self->stripe.count, error) : status;
 }
 
 static lx_status move_all(rebalance *self, lx_error *error)
@@ -184,6 +187,8 @@ lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, 
     lx_rebalance figures = {0};
     rebalance self = {.progress = progress, .user = user, .result = &figures};
     lx_status status = lx__switch_call(writer, run, &self, error);
+    if (self.answer != LX_OK)
+        status = self.answer;
     if (status == LX_OK && result != NULL)
         *result = figures;
     return status;

@@ -305,8 +305,7 @@ lx_status lx__switch_call(lx_writer *writer, lx__switch_job *job, void *user, lx
     if (status == LX_OK) {
         lx_error failure = LX_ERROR_INIT;
         status = job(writer, user, &failure);
-        /* Not if it is only what a callback says. */
-        if (status == LX_ERR_POISONED && failure.status != LX_OK)
+        if (status == LX_ERR_POISONED)
             (void)lx__writer_note(writer, 0, status, &failure, error);
         else if (status != LX_OK)
             lx__error_pass(error, &failure);

@@ -110,8 +110,26 @@ START_TEST(a_files_words_give_a_terminal_no_orders)
 }
 END_TEST
 
+START_TEST(an_answer_of_the_caller_is_told_unless_he_did)
+{
+    lx_error error = LX_ERROR_INIT;
+    ck_assert_int_eq(lx__error_answer(&error, LX_OK), LX_OK);
+    ck_assert_int_eq(error.status, LX_OK);
+    ck_assert_int_eq(lx__error_answer(&error, LX_ERR_CANCELED), LX_ERR_CANCELED);
+    ck_assert_int_eq(error.status, LX_ERR_CANCELED);
+    ck_assert_str_eq(error.message, "the caller's function ended it");
+
+    lx_error_clear(&error);
+    lx__fail(&error, LX_ERR_RANGE, "his own words");
+    ck_assert_int_eq(lx__error_answer(&error, LX_ERR_CANCELED), LX_ERR_CANCELED);
+    ck_assert_int_eq(error.status, LX_ERR_RANGE);
+    ck_assert_str_eq(error.message, "his own words");
+}
+END_TEST
+
 START_TEST(no_error_object_is_fine)
 {
+    ck_assert_int_eq(lx__error_answer(NULL, LX_ERR_CANCELED), LX_ERR_CANCELED);
     ck_assert_int_eq(lx__fail(NULL, LX_ERR_RANGE, "x"), LX_ERR_RANGE);
     ck_assert_int_eq(lx__fail_errno(NULL, EIO, "p", "x"), LX_ERR_IO);
     lx__error_locate(NULL, "p", "f", 0, 0);
@@ -122,4 +140,5 @@ END_TEST
 UNIT_MAIN("base/error", the_first_failure_is_kept, the_innermost_place_is_kept,
           system_errors_have_errno_and_path, describe_names_everything_known,
           a_status_without_message_describes_itself, long_paths_keep_their_end,
-          a_files_words_give_a_terminal_no_orders, no_error_object_is_fine)
+          a_files_words_give_a_terminal_no_orders, an_answer_of_the_caller_is_told_unless_he_did,
+          no_error_object_is_fine)

@@ -179,6 +179,8 @@ START_TEST(progress_is_told_in_bytes_and_can_end_it)
         told = (struct told){.stop_at = stop};
         ck_assert_int_eq(lx_dataset_backup(dataset, "other", note, &told, &error),
                          LX_ERR_CANCELED);
+        ck_assert_int_eq(error.status, LX_ERR_CANCELED);
+        lx_error_clear(&error);
         ck_assert(!file_exists("other"));
     }
     /* A directory that was there stays. */

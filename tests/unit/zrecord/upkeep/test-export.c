@@ -96,7 +96,14 @@ START_TEST(what_fails_leaves_no_array)
     ck_assert_int_eq(
         lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", stop, NULL, NULL, &error),
         LX_ERR_CANCELED);
+    ck_assert_int_eq(error.status, LX_ERR_CANCELED);
+    lx_error_clear(&error);
     ck_assert(!file_exists("x"));
+    ck_assert_int_eq(lx_dataset_export_files(dataset, IMAGE, NULL, 0, "each", NULL, stop, NULL,
+                                             NULL, &error),
+                     LX_ERR_CANCELED);
+    ck_assert_int_eq(error.status, LX_ERR_CANCELED);
+    lx_error_clear(&error);
     /* What stands in the way is no damage of the dataset, and stays. */
     ck_assert_int_eq(mkdir("x", 0700), 0);
     ck_assert_int_eq(mkfifo("fifo", 0600), 0);

@@ -22,6 +22,12 @@ static lx_status note(const lx_finding *finding, void *user)
     return ++told->count == told->stop_at ? LX_ERR_CANCELED : LX_OK;
 }
 
+static lx_status stop(uint64_t done, uint64_t total, void *user)
+{
+    (void)done, (void)total, (void)user;
+    return LX_ERR_CANCELED;
+}
+
 static lx_status repair(lx_repair mode, struct told *told, lx_repair_result *result,
                         lx_error *error)
 {
@@ -570,9 +576,16 @@ START_TEST(who_is_told_may_end_it_and_nothing_was_changed)
         ck_assert_int_eq(
             lx_dataset_repair("d", LX_REPAIR_VALUES, note, NULL, &told, &result, &error),
             LX_ERR_CANCELED);
+        ck_assert_int_eq(error.status, LX_ERR_CANCELED);
+        lx_error_clear(&error);
         ck_assert_uint_eq(digest_of("d"), before);
         ck_assert(!file_exists("d.damaged-1"));
     }
+    ck_assert_int_eq(
+        lx_dataset_repair("d", LX_REPAIR_VALUES, NULL, stop, NULL, &result, &error),
+        LX_ERR_CANCELED);
+    ck_assert_int_eq(error.status, LX_ERR_CANCELED);
+    ck_assert_uint_eq(digest_of("d"), before);
     scratch_remove(scratch);
 }
 END_TEST

@@ -277,6 +277,8 @@ START_TEST(who_is_told_may_end_it)
                      LX_ERR_CANCELED);
     ck_assert_uint_eq(told.calls, 1);
     ck_assert_uint_eq(result.damages, 0);
+    ck_assert_int_eq(error.status, LX_ERR_CANCELED);
+    lx_error_clear(&error);
     lx_dataset_close(dataset);
     file_flip("d/label.check", 8 * 4);
     file_flip("d/label.check", 8 * (8 * 5 + 4));
