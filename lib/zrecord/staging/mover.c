@@ -43,21 +43,24 @@ void lx__mover_close(lx__mover *mover)
     lx__free(mover->output);
 }
 
-/** Says of damage which value it is about, and where that lies. */
+/** Says of damage which value it is about, and where that lies, as lx__snapshot_blame() does. */
 static void blame(const lx__mover *mover, const lx__move *move, const lx__entry *entry,
                   lx_error *error)
 {
-    char path[512] = "", name[LX__NAME_SIZE];
-    bool stored = !lx__entry_is_inline(entry);
+    char path[512], name[LX__NAME_SIZE];
     if (error == NULL || error->status != LX_ERR_CORRUPT)
         return;
-    if (stored) {
+    const lx__field *field = lx__schema_field(mover->schema, move->field);
+    bool in_chunk = !lx__entry_is_inline(entry) &&
+                    lx__state_find_chunk(mover->from, entry->chunk) != NULL;
+    if (in_chunk)
         lx__chunk_name(entry->chunk, name);
-        snprintf(path, sizeof path, "%.300s/%s", mover->directory->path, name);
-    }
-    lx__error_locate(error, stored ? path : NULL,
-                     lx__schema_field(mover->schema, move->field)->name, move->index,
-                     stored ? entry->offset : LX_NONE);
+    else
+        lx__table_name(field->stem, LX__OFFSET_KIND, mover->from->table_generation, name);
+    snprintf(path, sizeof path, "%.300s/%s",
+             in_chunk ? mover->directory->path : mover->tables->path, name);
+    lx__error_locate(error, path, field->name, move->index,
+                     in_chunk ? entry->offset : move->index * LX__OFFSET_ROW);
 }
 
 static lx__entry load(const lx__move *move)

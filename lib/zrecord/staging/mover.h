@@ -21,6 +21,7 @@
 typedef struct lx__mover {
     /* Set by the caller; all but to stays as it is. */
     const lx__file *directory; /**< Of the chunks. */
+    const lx__file *tables;    /**< Of the tables, to tell of damage. */
     const lx_schema *schema;
     const lx__entry_rules *rules;
     const lx__state *from;

@@ -158,6 +158,7 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
     lx_rebalance *result = self->result;
     lx_status status = lx__switch_begin(&self->next, writer, error);
     self->mover = (lx__mover){.directory = &writer->chunk_directory,
+                              .tables = &writer->directory,
                               .schema = writer->meta.schema,
                               .rules = writer->rules,
                               .from = &writer->state,

@@ -233,6 +233,8 @@ START_TEST(a_damaged_value_ends_it_and_is_named)
         ck_assert_msg(status == LX_ERR_CORRUPT, "%s", harms[i].name);
         ck_assert_str_eq(error.field, "image");
         ck_assert_uint_eq(error.record, 11);
+        ck_assert_msg(strstr(error.path, harms[i].where) != NULL, "%s", error.path);
+        ck_assert_uint_ne(error.offset, LX_NONE);
         ck_assert_uint_eq(names_with("d", ".1"), 0);
         ck_assert_uint_eq(directory_count("d/chunk"), 1);
         ck_assert_uint_eq(generation_of("d"), 0);
@@ -244,7 +246,8 @@ START_TEST(a_damaged_value_ends_it_and_is_named)
     lx_status status = rebalance("d", NULL, &error);
     ck_assert_uint_eq(error.record, 7);
     ck_assert_str_eq(error.field, "label");
-    expect_error(status, LX_ERR_CORRUPT, "checksum", "");
+    ck_assert_uint_eq(error.offset, 7 * 16);
+    expect_error(status, LX_ERR_CORRUPT, "checksum", "d/label.offset");
     lx_writer *writer = records_reopen("d", NULL);
     unit_fails(lx_writer_rebalance(writer, NULL, NULL, NULL, &error), LX_ERR_CORRUPT);
     ck_assert_int_eq(record_append(writer, 30, &error), LX_OK); /* the writer can be used */
