@@ -50,6 +50,7 @@ typedef struct request {
     size_t compress_count;
     bool append, replace, seal, quiet, json;
     bool level_given, chunk_given;
+    char *former; /**< Where the dataset is that was replaced, if it could not be removed. */
     threads threads;
     uint64_t level, chunk_records, chunk_bytes;
 } request;
@@ -217,10 +218,11 @@ static lx_status print_json(const request *r, const importer *job, double second
     for (size_t i = 0; i < job->count; i++)
         json_array_append_new(fields, json_string(job->columns[i].field));
     return report_print(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:b}", "path", report_text(job->path),
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:b, s:o}", "path", report_text(job->path),
                   "records", report_number(job->length - job->first), "length",
                   report_number(job->length), "fields", fields, "bytes",
-                  report_number(job->bytes), "seconds", seconds, "sealed", r->seal),
+                  report_number(job->bytes), "seconds", seconds, "sealed", r->seal,
+                  "former", r->former != NULL ? report_text(r->former) : json_null()),
         error);
 }
 
@@ -240,8 +242,21 @@ static lx_status print_summary(const request *r, const importer *job, lx_error *
     return LX_OK;
 }
 
+/** The import is done, and not to be repeated: what is left is told beside that. */
+static lx_status warn(request *r, const replacement *other, lx_error *error)
+{
+    bool read = other->why.status == LX_ERR_BUSY;
+    fprintf(stderr,
+            "loaderx import: warning: %s: the dataset that was replaced is here now, %s%s\n",
+            other->former, read ? "as it is being read" : "as it could not be removed: ",
+            read ? "; when it is not, 'rm -r' removes it, or the next --replace"
+                 : other->why.message);
+    r->former = strdup(other->former);
+    return r->former != NULL ? LX_OK : fail_memory(error, "a name");
+}
+
 /** Imports to a directory beside the dataset, and puts that in its place. */
-static lx_status replace(importer *job, lx_error *error)
+static lx_status replace(request *r, importer *job, lx_error *error)
 {
     replacement other;
     const char *path = job->path;
@@ -253,6 +268,9 @@ static lx_status replace(importer *job, lx_error *error)
     }
     if (status == LX_OK)
         status = replacement_finish(&other, error);
+    progress_clear(job->bar);
+    if (status == LX_OK && other.kept)
+        status = warn(r, &other, error);
     replacement_end(&other);
     return status;
 }
@@ -278,7 +296,7 @@ static lx_status do_request(request *r, lx_error *error)
     if (status == LX_OK)
         status = fill_writer_options(r, &job, error);
     if (status == LX_OK)
-        status = r->replace ? replace(&job, error) : importer_run(&job, error);
+        status = r->replace ? replace(r, &job, error) : importer_run(&job, error);
     progress_clear(&bar);
     advise(error, LX_ERR_CANCELED, "nothing was imported");
     if (status == LX_OK)
@@ -301,6 +319,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
         column_close(&r.columns[i]);
     free(r.columns);
     free(r.compress);
+    free(r.former);
     return status;
 }
 

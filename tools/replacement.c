@@ -13,6 +13,9 @@
 #include "failure.h"
 
 #define ENDING ".new"
+/* Of old datasets that could not be removed, and how many there can be. */
+#define FORMER_ENDING ".former-%d"
+#define FORMER_MAX 99
 
 static bool is_empty_directory(const char *path)
 {
@@ -69,13 +72,15 @@ static lx_status look(replacement *self, lx_error *error)
 
 lx_status replacement_begin(replacement *self, const char *path, lx_error *error)
 {
-    *self = (replacement){0};
+    *self = (replacement){.why = LX_ERROR_INIT};
     lx_status status = resolve(self, path, error);
     if (status != LX_OK)
         return status;
     size_t length = strlen(self->path);
     self->made = malloc(length + sizeof ENDING);
-    if (self->made == NULL)
+    self->former_size = length + sizeof FORMER_ENDING;
+    self->former = malloc(self->former_size);
+    if (self->made == NULL || self->former == NULL)
         return fail_memory(error, "a name");
     memcpy(self->made, self->path, length);
     memcpy(self->made + length, ENDING, sizeof ENDING);
@@ -101,13 +106,27 @@ static lx_status sync_parent(const char *path, lx_error *error)
     return done == 0 ? LX_OK : fail_errno(error, errnum, path, "cannot sync what holds it");
 }
 
-/** The old dataset is at the new one's name now. */
-static lx_status remove_old(const replacement *self, lx_error *error)
+/** Removes what earlier calls had to leave, and nobody reads any more. */
+static void remove_former(replacement *self)
 {
-    lx_status status = lx_dataset_remove(self->made, error);
-    advise(error, LX_ERR_BUSY, "the new dataset is in its place; remove the old one here later");
-    advise(error, LX_ERR_EXISTS, "the new dataset is in its place; then remove the old one here");
-    return status;
+    struct stat about;
+    for (int i = 1; i <= FORMER_MAX; i++) {
+        snprintf(self->former, self->former_size, "%s" FORMER_ENDING, self->path, i);
+        if (lstat(self->former, &about) == 0 && S_ISDIR(about.st_mode))
+            (void)lx_dataset_remove(self->former, NULL); /* who reads it goes on */
+    }
+}
+
+/** The old dataset is at the new one's name now. One that cannot be removed makes room there. */
+static void remove_old(replacement *self)
+{
+    self->kept = lx_dataset_remove(self->made, &self->why) != LX_OK;
+    for (int i = 1; self->kept && i <= FORMER_MAX; i++) {
+        snprintf(self->former, self->former_size, "%s" FORMER_ENDING, self->path, i);
+        if (renameat2(AT_FDCWD, self->made, AT_FDCWD, self->former, RENAME_NOREPLACE) == 0)
+            return;
+    }
+    snprintf(self->former, self->former_size, "%s", self->made);
 }
 
 lx_status replacement_finish(replacement *self, lx_error *error)
@@ -129,12 +148,17 @@ lx_status replacement_finish(replacement *self, lx_error *error)
     lx_writer_close(self->lock, NULL);
     self->lock = NULL;
     lx_status status = sync_parent(self->path, error);
-    return status == LX_OK && self->there ? remove_old(self, error) : status;
+    if (status == LX_OK)
+        remove_former(self);
+    if (status == LX_OK && self->there)
+        remove_old(self);
+    return status;
 }
 
 void replacement_end(replacement *self)
 {
     lx_writer_close(self->lock, NULL);
+    free(self->former);
     free(self->made);
     free(self->path);
     *self = (replacement){0};

@@ -16,6 +16,10 @@ typedef struct replacement {
     char *made;       /**< Where the new one is to be made. */
     bool there;       /**< There is a dataset at @ref path. */
     lx_writer *lock;  /**< Keeps writers away from it; NULL where it is sealed. */
+    bool kept;        /**< After replacement_finish(): the old one could not be removed. */
+    char *former;     /**< Then where it is now. */
+    lx_error why;     /**< Then why. */
+    size_t former_size;
 } replacement;
 
 /**
@@ -27,8 +31,9 @@ typedef struct replacement {
 lx_status replacement_begin(replacement *self, const char *path, lx_error *error);
 
 /** Puts the new dataset, which is made and closed, in the place of the other, which is removed. Who
- * still reads the other can go on: then it stays as DIR.new, which @p error tells; so it does with
- * a file in it that is not its own and came in meanwhile, or has the name of a table. */
+ * still reads the other can go on: then it is kept as DIR.former-N, until a later call removes it;
+ * so it is with a file in it that is not its own and came in meanwhile, or has the name of a
+ * table. That is no failure. */
 lx_status replacement_finish(replacement *self, lx_error *error);
 
 /** Ends it, finished or not. */

@@ -122,7 +122,7 @@ def test_append(loaderx, folder, images):
                        '--idx', 'data=' + write_idx(folder / 'd', data))
     assert got.pop('seconds') > 0
     assert got == {'path': 'images', 'records': 5, 'length': 25, 'fields': ['data', 'label'],
-                   'bytes': 65, 'sealed': False}
+                   'bytes': 65, 'sealed': False, 'former': None}
     assert np.array_equal(read_back(loaderx, folder, 'images', 'data'),
                           np.concatenate([images[0], data]))
     assert np.array_equal(read_back(loaderx, folder, 'images', 'label'),

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """loaderx import --replace: the new dataset in the place of the old one, or the old one."""
 
+import json
+import os
+
 import pytest
 
 from arrays import values, write_idx
@@ -110,6 +113,65 @@ def test_all_names_of_a_dataset_are_its_own(loaderx, folder, images, other):
         (folder / 'images' / name).touch()
     loaderx.text('import', 'images', '--replace', *other)
     assert [path.name for path in folder.glob('images*')] == ['images']
+
+
+@pytest.fixture
+def read_on(loaderx, folder):
+    """Gives what reads a dataset of 20000 records, `big`, until it is asked for the rest."""
+    started = []
+
+    def start():
+        reader = loaderx.start('get', 'big', ':', '--raw')
+        os.read(reader.stdout.fileno(), 1)  # it is open; and a pipe does not take all of it
+        started.append(reader)
+        return reader
+    data = write_idx(folder / 'data', values('uint8', (20000, 4, 3)))
+    loaderx.text('import', 'big', '--idx', 'data=' + data)
+    yield start
+    for reader in started:
+        reader.communicate()
+
+
+def test_one_that_is_read_is_replaced(loaderx, folder, other, read_on):
+    """The readers go on; what they read is told, and removed by a later call."""
+    reader = read_on()
+    done = loaderx('import', 'big', '--replace', '--json', *other)
+    warning = done.stderr.decode()
+    assert done.returncode == 0 and len(warning.splitlines()) == 1
+    assert 'warning: ' in warning and '/big.former-1: ' in warning
+    assert 'being read' in warning and 'rm -r' in warning
+    former = json.loads(done.stdout)['former']
+    assert former.endswith('/big.former-1') and (folder / 'big.former-1').is_dir()
+    assert loaderx.json('stat', 'big')['length'] == 5
+    assert loaderx.json('stat', 'big.former-1')['length'] == 20000
+    # Another, while the first is read: that one stays, and this one goes.
+    assert loaderx.json('import', 'big', '--replace', *other)['former'] is None
+    assert (folder / 'big.former-1').is_dir()
+    rest, _ = reader.communicate()
+    assert reader.returncode == 0 and len(rest) == 20000 * 12 - 1
+    loaderx.text('import', 'big', '--replace', *other)
+    assert sorted(path.name for path in folder.glob('big*')) == ['big']
+
+
+def test_two_that_are_read(loaderx, folder, read_on):
+    again = '--idx', f'data={folder / "data"}'
+    for number in 1, 2:
+        read_on()
+        done = loaderx('import', 'big', '--replace', *again)
+        assert done.returncode == 0 and f'big.former-{number}: '.encode() in done.stderr
+    assert sorted(path.name for path in folder.glob('big*')) == ['big', 'big.former-1',
+                                                                 'big.former-2']
+
+
+def test_a_former_one_that_is_none(loaderx, folder, images, other):
+    """A link, and what is no dataset, stay as they are."""
+    loaderx.text('copy', 'images', 'mine')
+    (folder / 'images.former-1').symlink_to('mine')
+    (folder / 'images.former-2').mkdir()
+    (folder / 'images.former-2' / 'notes').write_text('mine')
+    loaderx.text('import', 'images', '--replace', *other)
+    assert loaderx.json('stat', 'mine')['length'] == 20
+    assert (folder / 'images.former-2' / 'notes').exists()
 
 
 def test_wrong_calls(loaderx, other):
