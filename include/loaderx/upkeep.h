@@ -144,8 +144,8 @@ typedef struct lx_repair_result {
  * - A value that does not verify becomes missing, or its record is deleted, as @p mode says.
  * - Where the log is damaged, the dataset is as it was after the last commit before that; those
  *   behind are lost, and the message tells what is known of them. Where the dataset is sealed, and
- *   the log does not reach what was sealed, meta.json and the tables tell what is in it, and nothing
- *   is lost.
+ *   the log does not reach what was sealed, meta.json and the tables tell what is in it, and
+ *   nothing is lost.
  * - Rows behind the end of a table that is too short read as missing, of all their values.
  * - A chunk that is absent or too short ends where it ends; values that lay behind are damaged.
  * - A seal is taken off, if anything is changed.
