@@ -119,6 +119,8 @@ static const char *remedy_word(const lx_finding *finding)
         return "delete";
     case LX_REMEDY_FORGET:
         return "forget";
+    case LX_REMEDY_LEFTOVER:
+        return "leftover";
     default:
         return finding->damage.status == LX_ERR_EXISTS ? "foreign" : "none";
     }
