@@ -225,7 +225,41 @@ lx_status lx__rescue_take_seal(lx__rescue *rescue, const lx_error *why, lx_error
     lx__state_copy(&rescue->synced, &state); /* all that is sealed was synced */
     rescue->cut = false;
     rescue->by_seal = true;
+    rescue->alone = why != NULL;
     return LX_OK;
+}
+
+/** With a wrong uuid the log is as none, and every value is damaged: they are not to be given up for
+ * one letter of meta.json. */
+lx_status lx__rescue_prove_seal(lx__rescue *rescue, lx_error *error)
+{
+    lx_error damage = LX_ERROR_INIT;
+    bool any = false;
+    for (uint64_t index = 0; index < rescue->state.length; index++) {
+        for (size_t i = 0; i < rescue->meta.schema->count; i++) {
+            lx__entry entry;
+            lx_status status = lx__rescue_check(rescue, i, index, &entry, &damage);
+            if (status == LX_OK && !lx__entry_is_missing(&entry))
+                return LX_OK;
+            if (status != LX_OK && status != LX_ERR_CORRUPT) {
+                lx__error_pass(error, &damage);
+                return status;
+            }
+            any = any || status == LX_ERR_CORRUPT;
+            if (status == LX_ERR_CORRUPT)
+                lx_error_clear(&damage);
+        }
+    }
+    if (!any)
+        return LX_OK;
+    lx_status status =
+        lx__fail(error, LX_ERR_CORRUPT,
+                 "neither the log nor any value agrees with it: put the meta.json of a backup of "
+                 "this dataset in its place, or the backup in the place of all");
+    char path[sizeof damage.path];
+    snprintf(path, sizeof path, "%.300s/" LX__META_NAME, rescue->directory.path);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
 }
 
 /* ---- tables */

@@ -224,7 +224,7 @@ lx_status lx__rescue_open(lx__rescue *rescue, const char *path, bool writing, lx
         status = refuse_links(rescue, error);
     if (status == LX_OK)
         status = open_tables(rescue, error);
-    return status;
+    return status == LX_OK && rescue->alone ? lx__rescue_prove_seal(rescue, error) : status;
 }
 
 void lx__rescue_close(lx__rescue *rescue)

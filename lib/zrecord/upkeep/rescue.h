@@ -37,6 +37,7 @@ typedef struct lx__rescue {
     lx__state synced; /**< At its last synced frame. */
     bool cut;         /**< What comes behind in the log is lost. */
     bool by_seal;     /**< The log is damaged, and the state is the one that was sealed. */
+    bool alone;       /**< No frame of the log agrees with what meta.json says. */
     lx_error why_cut; /**< How the log is damaged, in either case. */
     lx__rescue_column *columns; /**< One a field. */
     uint8_t *payload;           /**< Stored bytes of the last value. */
@@ -73,6 +74,10 @@ lx_status lx__rescue_follow(lx__rescue *rescue, lx_error *error);
  * it. @p why: why the log gives no state at all; NULL: it gave the one that is there.
  */
 lx_status lx__rescue_take_seal(lx__rescue *rescue, const lx_error *why, lx_error *error);
+
+/** Where meta.json is alone, looks for a value that agrees with it, once tables are open.
+ * @retval LX_ERR_CORRUPT  There are values, and none does. */
+lx_status lx__rescue_prove_seal(lx__rescue *rescue, lx_error *error);
 
 /** @} */
 

@@ -265,7 +265,31 @@ START_TEST(a_seal_that_contradicts_itself_is_not_believed)
 }
 END_TEST
 
+START_TEST(a_wrong_uuid_costs_no_value)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_repair_result result;
+    size_t size;
+    make(false);
+    renew();
+    uint8_t *meta = file_bytes("d/meta.json", &size);
+    meta = realloc(meta, size + 1);
+    ck_assert_ptr_nonnull(meta);
+    meta[size] = '\0';
+    char *uuid = strstr((char *)meta, "\"uuid\": \"") + 9;
+    *uuid = *uuid == '0' ? '1' : '0';
+    file_put("d/meta.json", meta, size);
+    free(meta);
+    lx_status status = repair(LX_REPAIR_VALUES, &told, &result, &error);
+    expect_error(status, LX_ERR_CORRUPT, "agrees with it", "d/meta.json");
+    ck_assert(!file_exists("d.damaged-1"));
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("zrecord/rescue-seal", a_log_that_is_damaged_anywhere_takes_no_record,
           nor_where_sealing_has_folded, tables_are_used_as_far_as_they_verify,
           a_chunk_that_is_gone_leaves_its_number, a_log_that_reaches_further_has_the_last_word,
-          a_seal_that_contradicts_itself_is_not_believed)
+          a_seal_that_contradicts_itself_is_not_believed, a_wrong_uuid_costs_no_value)
