@@ -300,13 +300,14 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
 
 /**
  * Takes the seal off a dataset, so that it can be written again. Nothing else changes, and readers
- * of the sealed dataset go on. One that is not sealed stays as it is, which is no failure.
+ * of the sealed dataset go on. One that is not sealed stays as it is, which is no failure, unless a
+ * writer has it open.
  *
  * @param[in]  path   The dataset's directory.
  * @param[out] error  Where a failure is told; may be NULL.
  *
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         A writer has it open; the error tells its process.
+ * @retval LX_ERR_BUSY         A writer has it open, sealed or not; the error tells its process.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
  *                             a network file system, the error names which.

@@ -266,7 +266,7 @@ LX_API lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error
  * the next commit: together they wait for two of them at most.
  *
  * @retval LX_ERR_STATE     A transaction is open, or another thread rolled back before this was
- *                          committed.
+ *                          committed; or the writer has sealed the dataset.
  * @retval LX_ERR_IO        Not committed, for instance for want of room; lx_writer_rollback()
  *                          makes the writer usable again.
  * @retval LX_ERR_LIMIT     There are more changes than one frame of the log takes, which are 26
@@ -328,7 +328,10 @@ LX_API lx_status lx_writer_rollback(lx_writer *writer, lx_error *error);
  * and meta.json has their lengths and CRCs. Nothing can be changed after that, until
  * lx_dataset_unseal(). It is also the fastest form to open.
  *
- * @retval LX_ERR_STATE     A transaction is open.
+ * Then the writer is to be closed: all that would change or commit anything, also lx_writer_sync()
+ * and to seal once more, is #LX_ERR_STATE.
+ *
+ * @retval LX_ERR_STATE     A transaction is open, or the writer has sealed the dataset already.
  * @retval LX_ERR_LIMIT     There are no more numbers for generations: copy the dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is not known whether the dataset is sealed.
  * @return Else as lx_writer_commit(). It is not sealed then.

@@ -93,7 +93,7 @@ static lx_status check_new(const lx_schema *schema, const lx_field *field, const
         const lx__field *other = schema->fields[i];
         if (strcmp(other->name, field->name) == 0 || strcmp(other->stem, stem) == 0 ||
             other->shown.id == field->id)
-            return lx__fail(error, LX_ERR_EXISTS, "there are two fields '%s'", field->name);
+            return lx__fail(error, LX_ERR_EXISTS, "there is a field '%s' already", field->name);
     }
     return LX_OK;
 }

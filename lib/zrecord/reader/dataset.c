@@ -247,6 +247,9 @@ lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field, lx_er
         return lx__fail_null(error, "dataset");
     if (field < dataset->schema->count)
         return LX_OK;
-    return lx__fail(error, LX_ERR_ARGUMENT, "there are %zu fields, number %zu is none of them",
-                    dataset->schema->count, field);
+    lx_status status =
+        lx__fail(error, LX_ERR_ARGUMENT, "there are %zu fields, number %zu is none of them",
+                 dataset->schema->count, field);
+    lx__error_locate(error, lx_dataset_get_path(dataset), NULL, LX_NONE, LX_NONE);
+    return status;
 }

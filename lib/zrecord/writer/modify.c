@@ -20,10 +20,13 @@ static lx_status check_fields(const lx_writer *writer, const size_t *fields, siz
                               lx_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        if (fields[i] >= writer->rows.field_count)
-            return lx__fail(error, LX_ERR_ARGUMENT,
-                            "there are %zu fields, number %zu is none of them",
-                            writer->rows.field_count, fields[i]);
+        if (fields[i] < writer->rows.field_count)
+            continue;
+        lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
+                                    "there are %zu fields, number %zu is none of them",
+                                    writer->rows.field_count, fields[i]);
+        lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+        return status;
     }
     return LX_OK;
 }
@@ -163,9 +166,11 @@ lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error *error
     if (status != LX_OK)
         return status;
     status = lx__writer_usable(writer, error);
-    if (status == LX_OK && length > writer->length)
+    if (status == LX_OK && length > writer->length) {
         status = lx__fail(error, LX_ERR_RANGE, "the length %llu is above the present one, %llu",
                           (unsigned long long)length, (unsigned long long)writer->length);
+        lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    }
     if (status == LX_OK && length < writer->length)
         status = shorten(writer, LX__TRUNCATE, length, length, error);
     lx__writer_leave(writer);

@@ -51,7 +51,7 @@ START_TEST(an_index_must_be_below_the_length)
         if (wrong[i] == 5)
             ck_assert_int_eq(status, LX_OK); /* which changes nothing */
         else
-            expect_error(status, LX_ERR_RANGE, "above", "");
+            expect_error(status, LX_ERR_RANGE, "above", "d");
     }
     commit(f.writer);
     ck_assert_uint_eq(frames_of("d"), 2); /* nothing was done */
@@ -81,9 +81,9 @@ START_TEST(a_field_must_be_there)
         const lx_value values[] = {eight, eight};
         const lx_values columns[] = {{some, NULL, NULL}, {some, NULL, NULL}};
         lx_status status = lx_writer_modify(f.writer, 1, fields, values, 2, &error);
-        expect_error(status, LX_ERR_ARGUMENT, "5 fields", "");
+        expect_error(status, LX_ERR_ARGUMENT, "5 fields", "d");
         status = lx_writer_modify_many(f.writer, &index, 1, fields, columns, 2, &error);
-        expect_error(status, LX_ERR_ARGUMENT, "5 fields", "");
+        expect_error(status, LX_ERR_ARGUMENT, "5 fields", "d");
     }
     tear_down(&f, 5);
 }

@@ -126,6 +126,7 @@ START_TEST(nothing_is_appended_after_it)
     lx_status status = record_append(writer, 5, &error);
     expect_error(status, LX_ERR_STATE, "sealed", "d");
     unit_fails(lx_writer_commit(writer, &error), LX_ERR_STATE);
+    unit_fails(lx_writer_sync(writer, &error), LX_ERR_STATE);
     unit_fails(lx_writer_seal(writer, &error), LX_ERR_STATE);
     unit_fails(lx_writer_begin(writer, &error), LX_ERR_STATE);
     ck_assert_uint_eq(lx_writer_get_length(writer), 5);
