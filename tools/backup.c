@@ -58,6 +58,7 @@ static lx_status copy(request *r, lx_dataset *dataset, lx_error *error)
     progress_clear(&r->bar);
     if (status == LX_ERR_CANCELED)
         return interrupt_check(error);
+    dataset_advise_repair(error);
     advise(error, LX_ERR_EXISTS, "name a directory that is not there yet");
     locate(error, r->copy, NULL, LX_NONE, LX_NONE);
     return status;

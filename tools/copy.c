@@ -65,7 +65,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
         return add_text(&r->fields, &r->field_count, value, error);
     case OPTION_RANGE:
         r->range_given = true;
-        return index_range_parse(value, &r->range, error);
+        return index_range_parse_option("--range", value, &r->range, error);
     case OPTION_INDICES:
         r->indices_path = value;
         return LX_OK;
@@ -194,6 +194,7 @@ static lx_status copy_all(request *r, lx_dataset **sources, lx_writer *writer, l
         progress_begin(&r->bar, "copy", r->quiet);
         status = copy_source(r, sources[i], writer, error);
         progress_clear(&r->bar);
+        dataset_advise_repair(error);
     }
     if (status == LX_OK)
         status = lx_writer_end(writer, error);

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "dataset.h"
 
+#include <string.h>
+
 #include "directory.h"
 #include "failure.h"
+
+void dataset_advise_repair(lx_error *error)
+{
+    static const char advice[] = "'loaderx repair' tells what can be done";
+    if (strstr(error->message, advice) == NULL)
+        advise(error, LX_ERR_CORRUPT, advice);
+}
 
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error)
@@ -11,6 +20,7 @@ lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
     if (status == LX_OK)
         status = lx_dataset_open(path, options, dataset, error);
     advise(error, LX_ERR_NOT_FOUND, "'loaderx import' makes datasets");
+    dataset_advise_repair(error);
     return status;
 }
 
@@ -58,5 +68,6 @@ lx_status dataset_open_writer(const char *path, const lx_writer_options *options
         status = lx_writer_open(path, options, writer, error);
     advise(error, LX_ERR_BUSY, "there is one writer at a time: try again when that one has ended");
     advise(error, LX_ERR_STATE, "'loaderx unseal' opens it to changes");
+    dataset_advise_repair(error);
     return status;
 }

@@ -23,6 +23,9 @@ lx_status dataset_open_damaged(const char *path, lx_damage damage, lx_dataset **
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error);
 
+/** Advises what to do about damage, once. */
+void dataset_advise_repair(lx_error *error);
+
 /** What a dataset is now, and how many records it has (NULL: that is not asked for). */
 lx_status dataset_identify(const char *path, lx_identity *identity, uint64_t *length,
                            lx_error *error);

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "dataset.h"
+#include "directory.h"
 #include "failure.h"
 #include "interrupt.h"
 #include "number.h"
@@ -87,7 +88,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
         return LX_OK;
     case OPTION_RANGE:
         r->range_given = true;
-        return index_range_parse(value, &r->range, error);
+        return index_range_parse_option("--range", value, &r->range, error);
     case OPTION_DAMAGE:
         return take_damage(r, value, error);
     default:
@@ -156,6 +157,8 @@ static lx_status export_target(request *r, lx_dataset *dataset, target *to,
         lx_schema_find_field(lx_dataset_get_schema(dataset), to->field, &field, error);
     locate(error, r->path, NULL, LX_NONE, LX_NONE);
     if (status != LX_OK)
+        return status;
+    if (!to->files && (status = directory_check_parent(to->path, error)) != LX_OK)
         return status;
     progress_begin(&r->bar, to->field, r->quiet);
     if (to->files)

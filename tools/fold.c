@@ -22,6 +22,7 @@ static lx_status fold(const char *path, bool *changed, lx_identity *now, uint64_
         status = dataset_identify(path, &before, NULL, error);
     if (status == LX_OK)
         status = lx_writer_fold(writer, error);
+    dataset_advise_repair(error);
     if (status == LX_OK)
         status = dataset_identify(path, now, length, error);
     *changed = status == LX_OK && now->generation != before.generation;

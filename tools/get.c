@@ -314,6 +314,7 @@ static lx_status get(const request *r, lx_error *error)
         status = find_field(&g, error);
     if (status == LX_OK)
         status = r->npy_path != NULL ? get_npy(&g, error) : get_all(&g, error);
+    dataset_advise_repair(error);
     lx_dataset_close(g.dataset);
     free(g.buffer);
     return status;

@@ -2,6 +2,7 @@
 #include "number.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "failure.h"
@@ -90,6 +91,22 @@ lx_status index_range_parse(const char *text, index_range *range, lx_error *erro
     return fail(error, LX_ERR_ARGUMENT,
                 "'%.64s' is no index: give one as 5, or -1 for the last, or several as 10:20",
                 text);
+}
+
+lx_status index_range_parse_option(const char *option, const char *text, index_range *range,
+                                   lx_error *error)
+{
+    lx_status status = index_range_parse(text, range, error);
+    if (status != LX_OK || !range->single)
+        return status;
+    char end[24] = ""; /* of the last record it is left out */
+    if (!range->start_from_end)
+        snprintf(end, sizeof end, "%" PRIu64, range->start + 1);
+    else if (range->start > 1)
+        snprintf(end, sizeof end, "-%" PRIu64, range->start - 1);
+    return fail(error, LX_ERR_ARGUMENT,
+                "%s %.64s is an index and no range A:B; %.64s:%s is that record", option, text,
+                text, end);
 }
 
 /** Where an end of a range lies, cut to 0 .. length. */

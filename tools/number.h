@@ -33,6 +33,10 @@ typedef struct index_range {
 /** Reads N, -N, A:B, A:, :B or : alone. */
 lx_status index_range_parse(const char *text, index_range *range, lx_error *error);
 
+/** As index_range_parse(), for an option that takes no single index. */
+lx_status index_range_parse_option(const char *option, const char *text, index_range *range,
+                                   lx_error *error);
+
 /**
  * Puts a range into a dataset of @p length records: [@p first, @p end). A single index that is not
  * there is #LX_ERR_RANGE; ranges are cut at both ends, as in Python.

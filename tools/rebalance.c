@@ -65,7 +65,8 @@ static lx_status rebalance(const upkeep *r, lx_error *error)
     status = lx_writer_rebalance(writer, advanced, &self, &done, error);
     progress_clear(&self.bar);
     advise(error, LX_ERR_CANCELED, "nothing was changed");
-    advise(error, LX_ERR_CORRUPT, "nothing was changed; 'loaderx repair' tells what can be done");
+    advise(error, LX_ERR_CORRUPT, "nothing was changed");
+    dataset_advise_repair(error);
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     if (status == LX_OK)
         status = closed;

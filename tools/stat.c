@@ -264,6 +264,7 @@ static lx_status collect(statement *s, lx_error *error)
     status = lx_dataset_stat(s->dataset, &s->totals, s->fields, error);
     if (status == LX_OK && (s->json || s->show_chunks))
         status = collect_chunks(s, error);
+    dataset_advise_repair(error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         s->bytes += s->fields[i].logical_bytes;
     return status;

@@ -145,6 +145,7 @@ static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
              result.damages, result.damages == 1 ? " was" : "s were");
     else if (status != LX_OK)
         *error = first;
+    dataset_advise_repair(error);
     locate(error, v->path, NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -47,7 +47,8 @@ def test_wrong_calls(loaderx, folder, images):
 
 def test_damaged_dataset(loaderx, folder, images):
     (folder / 'images' / 'chunk' / '0.zr').write_bytes(b'short')
-    assert '0.zr' in loaderx.fails(1, 'backup', 'images', 'copy')
+    line = loaderx.fails(1, 'backup', 'images', 'copy')
+    assert '0.zr' in line and line.count("'loaderx repair'") == 1
     assert not (folder / 'copy').exists()
 
 

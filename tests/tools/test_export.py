@@ -2,6 +2,7 @@
 """loaderx export: arrays and files, and what cannot be one."""
 
 import numpy as np
+import pytest
 
 from test_verify import flip
 
@@ -70,3 +71,15 @@ def test_wrong_calls(loaderx, images):
     assert 'two fields' in loaderx.fails(2, 'export', 'images', '--npy', 'data=x', '--npy',
                                          'label=x')
     loaderx.fails(2, 'export', 'images', '--files', 'data=x', '--suffix', '/a')
+    line = loaderx.fails(2, 'export', 'images', '--npy', 'data=no/x')
+    assert "no/x: cannot open for writing: there is no folder 'no'" in line
+
+
+@pytest.mark.parametrize('index, one', [('5', '5:6'), ('-1', '-1:'), ('-3', '-3:-2'), ('0', '0:1')])
+def test_an_index_is_no_range(loaderx, folder, images, index, one):
+    line = loaderx.fails(2, 'export', 'images', '--npy', 'label=x', '--range', index)
+    assert f'--range {index} is an index and no range A:B; {one} is that record' in line
+    assert 'A:B' in loaderx.fails(2, 'copy', 'images', 'twin', '--range', index)
+    assert not (folder / 'twin').exists()
+    loaderx.text('export', 'images', '--npy', 'label=x', '--range', one)
+    assert np.load(folder / 'x').tolist() == [int(index) % 20]

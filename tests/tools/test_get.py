@@ -130,7 +130,8 @@ def test_what_is_no_index(loaderx, images, index):
     ([], 'INDEX is missing'),
     ([0, '--field', 'x'], "images, field 'x': there is no such field; there are: data label"),
     ([0, '--field', 'data', '--hex', '--raw'], '--hex, --raw and --npy exclude each other'),
-    ([0, '--field', 'data', '--npy', 'nowhere/x.npy'], 'nowhere/x.npy: cannot open for writing'),
+    ([0, '--field', 'data', '--npy', 'nowhere/x.npy'], 'nowhere/x.npy: cannot open for writing: '
+                                                  "there is no folder 'nowhere'"),
 ])
 def test_wrong_call(loaderx, images, arguments, message):
     assert message in loaderx.fails(2, 'get', 'images', *arguments)
@@ -143,6 +144,9 @@ def test_an_array_that_is_not_whole_is_removed(loaderx, folder, images):
     chunk.write_bytes(damaged)
     line = loaderx.fails(1, 'get', 'images', ':', '--field', 'data', '--npy', 'out.npy')
     assert "images/chunk/0.zr, field 'data', record 5, offset 60: " in line
+    for command in ('get', 'images', ':', '--field', 'data', '--raw'), ('copy', 'images', 'twin'):
+        assert loaderx.fails(1, *command).count("'loaderx repair'") == 1
+    assert line.count("'loaderx repair'") == 1
     assert not (folder / 'out.npy').exists()
     assert loaderx('get', 'images', 4, '--field', 'data').returncode == 0
 

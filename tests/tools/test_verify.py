@@ -29,7 +29,8 @@ def test_each_damage_is_told(loaderx, folder, images):
         "images/chunk/0.zr, field 'data', record 3, offset 36",
         "images/chunk/0.zr, field 'data', record 17, offset 204"]
     assert done.stderr.decode() == ('loaderx verify: images: 2 damages were found; what is not '
-                                    'listed can be read\n')
+                                    "listed can be read; 'loaderx repair' tells what can be "
+                                    'done\n')
 
 
 def test_json(loaderx, folder, images):
@@ -71,7 +72,8 @@ def test_truncated_chunk(loaderx, folder, images):
 
 def test_damaged_beyond_opening(loaderx, folder, images):
     (folder / 'images' / 'meta.json').write_text('{"format": ')
-    assert 'images/meta.json' in loaderx.fails(1, 'verify', 'images')
+    line = loaderx.fails(1, 'verify', 'images')
+    assert 'images/meta.json' in line and line.count("'loaderx repair'") == 1
     done = loaderx('verify', 'images', '--json')
     got = json.loads(done.stdout)
     assert done.returncode == 1 and got['complete'] is False and got['intact'] is False
