@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is said of a log that is damaged, and of what it takes with it. */
+#include <unistd.h>
+
 #include "../harm.h"
 #include "zrecord/upkeep/rescue.h"
 
@@ -16,6 +18,7 @@ static void make(uint64_t ends[COMMITS + 1])
         ends[i] = file_size("d/LOG");
     }
     close_writer(writer);
+    ck_assert_int_eq(truncate("d/LOG", (off_t)ends[COMMITS]), 0); /* without the last frame */
 }
 
 static void expect_told(const char *said)
