@@ -230,7 +230,10 @@ static lx_status open_array(array_file *to, const char *path, lx_error *error)
     int length = snprintf(to->made, sizeof to->made, "%s.%ld.new", to->place, (long)getpid());
     if (length < 0 || (size_t)length >= sizeof to->made)
         return lx__fail(error, LX_ERR_ARGUMENT, "path: it is too long for this system");
-    return lx__file_open(&to->file, LX__HERE, to->made, O_RDWR | O_CREAT | O_EXCL, error);
+    status = lx__file_open(&to->file, LX__HERE, to->made, O_RDWR | O_CREAT | O_EXCL, error);
+    if (status != LX_OK && status != LX_ERR_EXISTS)
+        (void)lx__file_remove(LX__HERE, to->made, NULL); /* it may be there, but not be opened */
+    return status;
 }
 
 /** Puts the file in its place, or removes it after a failure. */
