@@ -11,8 +11,8 @@
 #include "loader/options.h"
 #include "loader/pipeline.h"
 #include "loader/turn.h"
-#include "sampler/order.h"
-#include "sampler/shard.h"
+#include "sampler/order/order.h"
+#include "sampler/walk/shard.h"
 
 struct lx_loader {
     lx__turn turn;     /**< For scheduling and handing out; held while next waits. */

@@ -8,7 +8,7 @@
 
 #include <loaderx/sampler.h>
 
-#include "sampler/feistel.h"
+#include "sampler/numbers/feistel.h"
 
 #define BATCHES 64 /* a run takes */
 #define LONGEST_BATCH 4096

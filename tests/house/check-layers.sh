@@ -26,15 +26,19 @@ points_up sampler "executor|$zrecord|loader"
 points_up executor "sampler|$zrecord|loader"
 points_up zrecord 'sampler|loader'
 
-# The rooms of zrecord are layers, too.
+# The rooms of zrecord and of sampler are layers, too.
 rooms_above() {
-    points_up "zrecord/$1" "zrecord/($2)"
+    points_up "$1/$2" "$1/($3)"
 }
-rooms_above format 'store|reader|staging|writer|upkeep'
-rooms_above store 'reader|staging|writer|upkeep'
-rooms_above reader 'staging|writer|upkeep'
-rooms_above staging 'reader|writer|upkeep'
-rooms_above writer upkeep
+rooms_above zrecord format 'store|reader|staging|writer|upkeep'
+rooms_above zrecord store 'reader|staging|writer|upkeep'
+rooms_above zrecord reader 'staging|writer|upkeep'
+rooms_above zrecord staging 'reader|writer|upkeep'
+rooms_above zrecord writer upkeep
+rooms_above sampler numbers 'order|kinds|walk'
+rooms_above sampler order 'kinds|walk'
+rooms_above sampler kinds walk
+rooms_above sampler walk kinds
 
 # The command and the bindings are clients: public headers alone.
 for folder in tools bindings doc/examples; do

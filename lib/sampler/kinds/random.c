@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/numbers/key.h"
+#include "sampler/order/order.h"
+#include "sampler/numbers/philox.h"
+#include "sampler/order/state.h"
+
+/* Draws made at a time, which are still in the first-level cache when they become indices. */
+#define CHUNK 1024
+
+struct random_order {
+    lx_order order;
+    uint64_t seed, key;
+};
+
+static lx_status random_read(const lx_order *order, void *scratch, uint64_t first, uint64_t step,
+                             uint64_t count, uint64_t *indices, lx_error *error)
+{
+    (void)scratch, (void)error;
+    const uint64_t key = ((const struct random_order *)order)->key, length = order->length;
+    while (count != 0) {
+        size_t chunk = count < CHUNK ? (size_t)count : CHUNK;
+        lx__philox_draws(key, first, step, chunk, indices);
+        for (size_t i = 0; i < chunk; i++)
+            indices[i] = lx__draw_below(indices[i], length);
+        first += chunk * step; /* may wrap behind the last chunk */
+        indices += chunk;
+        count -= chunk;
+    }
+    return LX_OK;
+}
+
+static int random_describe(const lx_order *order, json_t *object)
+{
+    const struct random_order *self = (const struct random_order *)order;
+    return json_object_set_new(object, "seed", lx__state_number(self->seed));
+}
+
+static const lx__order_class random_class = {
+    .kind = "random", .formula = 1, .read = random_read, .describe = random_describe};
+
+lx_status lx_order_new_random(uint64_t length, uint64_t seed, lx_order **order, lx_error *error)
+{
+    lx_status status = lx__order_new(&random_class, sizeof(struct random_order), length, length,
+                                     order, error);
+    if (status != LX_OK)
+        return status;
+    struct random_order *self = (struct random_order *)*order;
+    self->seed = seed;
+    lx__key(seed, 0, LX__STREAM_RANDOM, 1, &self->key);
+    return LX_OK;
+}
