@@ -4,28 +4,22 @@
 #include "sampler/numbers/philox.h"
 #include "sampler/order/state.h"
 
-/* Draws made at a time, which are still in the first-level cache when they become indices. */
-#define CHUNK 1024
-
 struct random_order {
     lx_order order;
     uint64_t seed, key;
 };
 
-static lx_status random_read(const lx_order *order, void *scratch, uint64_t first, uint64_t step,
-                             uint64_t count, uint64_t *indices, lx_error *error)
+static lx_status random_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                             lx_error *error)
 {
     (void)scratch, (void)error;
     const uint64_t key = ((const struct random_order *)order)->key, length = order->length;
-    while (count != 0) {
-        size_t chunk = count < CHUNK ? (size_t)count : CHUNK;
-        lx__philox_draws(key, first, step, chunk, indices);
-        for (size_t i = 0; i < chunk; i++)
-            indices[i] = lx__draw_below(indices[i], length);
-        first += chunk * step; /* may wrap behind the last chunk */
-        indices += chunk;
-        count -= chunk;
-    }
+    if (places[count - 1] - places[0] == count - 1)
+        lx__philox_draws(key, places[0], count, places);
+    else
+        lx__philox_draws_at(key, places, count);
+    for (size_t i = 0; i < count; i++)
+        places[i] = lx__draw_below(places[i], length);
     return LX_OK;
 }
 

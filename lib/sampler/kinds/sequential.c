@@ -10,85 +10,59 @@ struct sequential {
     uint64_t window, stride;
 };
 
-/** A place in the order, and what a step of some positions adds to it: no division on the way. */
+/** The window of a position, and the last jump from one window to another: no division as long as
+ * positions follow in even steps. */
 struct walk {
-    uint64_t length, window;
-    uint64_t index;  /* at this position */
-    uint64_t within; /* the position mod window */
-    uint64_t ahead;  /* what the step adds to the index, mod length */
-    uint64_t inner;  /* what the step adds to within, below window */
-    uint64_t slide;  /* what a window passed adds to the index, mod length */
+    uint64_t length, window, slide; /* the slide is below length */
+    uint64_t start;                 /* position at which the window begins */
+    uint64_t base;                  /* index there */
+    uint64_t jump, jump_index;      /* positions of so many windows, and what they add to the index */
 };
 
-/** The index at @p position, the window being @p window. */
-static uint64_t index_at(const struct sequential *self, uint64_t window, uint64_t position)
+static void jump(struct walk *walk, uint64_t by, uint64_t index)
 {
-    uint64_t length = self->order.length;
-    uint64_t base = lx__multiply_mod(position / window % length, self->stride % length, length);
-    return lx__add_mod(base, position % window % length, length);
+    walk->start += by;
+    walk->base = lx__add_mod(walk->base, index, walk->length);
 }
 
-static struct walk begin(const struct sequential *self, uint64_t first, uint64_t step)
+/** Moves on to the window that has @p position, which is behind this one. */
+static void move_on(struct walk *walk, uint64_t position)
 {
-    uint64_t length = self->order.length;
-    /* A plain order is one window, of which no position reaches the end. */
-    uint64_t window = self->window == self->stride ? LX__POSITION_END : self->window;
-    return (struct walk){
-        .length = length,
-        .window = window,
-        .index = index_at(self, window, first),
-        .within = first % window,
-        .ahead = index_at(self, window, step),
-        .inner = step % window,
-        .slide = lx__add_mod(self->stride % length, (length - window % length) % length, length)};
+    if (walk->jump != 0 && position - walk->start >= walk->jump)
+        jump(walk, walk->jump, walk->jump_index);
+    if (position - walk->start >= walk->window)
+        jump(walk, walk->window, walk->slide);
+    if (position - walk->start < walk->window)
+        return;
+    uint64_t windows = (position - walk->start) / walk->window;
+    walk->jump = windows * walk->window;
+    walk->jump_index = lx__multiply_mod(windows % walk->length, walk->slide, walk->length);
+    jump(walk, walk->jump, walk->jump_index);
 }
 
-static void read_strided(struct walk walk, uint64_t count, uint64_t *restrict indices)
+static void read_windows(const struct sequential *self, uint64_t *places, size_t count)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        indices[i] = walk.index;
-        walk.index = lx__add_mod(walk.index, walk.ahead, walk.length);
-        if (walk.within >= walk.window - walk.inner) {
-            walk.within -= walk.window - walk.inner;
-            walk.index = lx__add_mod(walk.index, walk.slide, walk.length);
-        } else {
-            walk.within += walk.inner;
-        }
+    const uint64_t length = self->order.length;
+    struct walk walk = {.length = length, .window = self->window, .slide = self->stride % length};
+    for (size_t i = 0; i < count; i++) {
+        if (places[i] - walk.start >= walk.window)
+            move_on(&walk, places[i]);
+        uint64_t within = places[i] - walk.start;
+        places[i] = lx__add_mod(walk.base, within < length ? within : within % length, length);
     }
 }
 
-/** Positions one after the other: runs of indices up to the end of the window or of the circle. */
-static void read_runs(struct walk walk, uint64_t count, uint64_t *restrict indices)
-{
-    while (count != 0) {
-        uint64_t run = walk.length - walk.index;
-        if (run > walk.window - walk.within)
-            run = walk.window - walk.within;
-        if (run > count)
-            run = count;
-        for (uint64_t i = 0; i < run; i++)
-            indices[i] = walk.index + i;
-        indices += run;
-        count -= run;
-
-        walk.index = walk.index + run < walk.length ? walk.index + run : 0;
-        walk.within += run;
-        if (walk.within == walk.window) {
-            walk.within = 0;
-            walk.index = lx__add_mod(walk.index, walk.slide, walk.length);
-        }
-    }
-}
-
-static lx_status sequential_read(const lx_order *order, void *scratch, uint64_t first,
-                                 uint64_t step, uint64_t count, uint64_t *indices, lx_error *error)
+static lx_status sequential_read(const lx_order *order, void *scratch, uint64_t *places,
+                                 size_t count, lx_error *error)
 {
     (void)scratch, (void)error;
-    struct walk walk = begin((const struct sequential *)order, first, step);
-    if (step == 1)
-        read_runs(walk, count, indices);
-    else
-        read_strided(walk, count, indices);
+    const struct sequential *self = (const struct sequential *)order;
+    if (self->window != self->stride) {
+        read_windows(self, places, count);
+        return LX_OK;
+    }
+    for (size_t here; count != 0; places += here, count -= here)
+        (void)lx__order_split_epoch(order, places, count, &here);
     return LX_OK;
 }
 

@@ -95,17 +95,14 @@ static void walk(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_
     }
 }
 
-void lx__feistel_read_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_t first,
-                         uint64_t step, uint64_t count, uint64_t *images)
+void lx__feistel_map_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_t *values,
+                        size_t count)
 {
     while (count != 0) {
-        size_t batch = count < BATCH ? (size_t)count : BATCH;
-        for (size_t i = 0; i < batch; i++)
-            images[i] = first + i * step;
-        kernel(feistel, images, batch);
-        walk(kernel, feistel, images, batch);
-        first += batch * step; /* may wrap behind the last batch */
-        images += batch;
+        size_t batch = count < BATCH ? count : BATCH;
+        kernel(feistel, values, batch);
+        walk(kernel, feistel, values, batch);
+        values += batch;
         count -= batch;
     }
 }
@@ -121,8 +118,7 @@ static lx__feistel_kernel *best(void)
 #endif
 }
 
-void lx__feistel_read(const lx__feistel *feistel, uint64_t first, uint64_t step, uint64_t count,
-                      uint64_t *images)
+void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count)
 {
     /* Threads that race here find the same kernel: any of their stores will do. */
     static _Atomic(lx__feistel_kernel *) chosen;
@@ -131,5 +127,5 @@ void lx__feistel_read(const lx__feistel *feistel, uint64_t first, uint64_t step,
         kernel = best();
         atomic_store_explicit(&chosen, kernel, memory_order_relaxed);
     }
-    lx__feistel_read_by(kernel, feistel, first, step, count, images);
+    lx__feistel_map_by(kernel, feistel, values, count);
 }

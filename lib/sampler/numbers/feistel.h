@@ -35,9 +35,9 @@ typedef struct lx__feistel {
 /** The permutation of 0..length-1, length 1 or more, of a seed's epoch. */
 void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint64_t epoch);
 
-/** Images of first, first + step, ..., @p count numbers below the length, by the fastest kernel. */
-void lx__feistel_read(const lx__feistel *feistel, uint64_t first, uint64_t step, uint64_t count,
-                      uint64_t *images);
+/** Puts in the place of each of @p count numbers below the length its image, by the fastest
+ * kernel. */
+void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count);
 
 /** The number whose image is @p image, below the length. */
 uint64_t lx__feistel_invert(const lx__feistel *feistel, uint64_t image);
@@ -56,9 +56,9 @@ lx__feistel_kernel lx__feistel_pass_avx2;
 lx__feistel_kernel lx__feistel_pass_neon;
 #endif
 
-/** As lx__feistel_read() by a given kernel. */
-void lx__feistel_read_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_t first,
-                         uint64_t step, uint64_t count, uint64_t *images);
+/** As lx__feistel_map() by a given kernel. */
+void lx__feistel_map_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_t *values,
+                        size_t count);
 
 /* What the kernels share: the numbers of the round function. */
 #define LX__FEISTEL_SHIFT_1 16

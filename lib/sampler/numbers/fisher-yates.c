@@ -14,7 +14,7 @@ void lx__fisher_yates(uint16_t *table, uint32_t length, uint64_t key)
     uint64_t draws[CHUNK];
     for (uint32_t first = 0; first + 1 < length; first += CHUNK) {
         uint32_t count = length - 1 - first < CHUNK ? length - 1 - first : CHUNK;
-        lx__philox_draws(key, first, 1, count, draws);
+        lx__philox_draws(key, first, count, draws);
         for (uint32_t i = first; i < first + count; i++) {
             uint32_t chosen = i + (uint32_t)lx__draw_below(draws[i - first], length - i);
             uint16_t number = table[chosen];
@@ -24,15 +24,8 @@ void lx__fisher_yates(uint16_t *table, uint32_t length, uint64_t key)
     }
 }
 
-void lx__fisher_yates_read(const uint16_t *table, uint64_t offset, uint64_t step, uint64_t count,
-                           uint64_t *restrict indices)
+void lx__fisher_yates_map(const uint16_t *table, uint64_t *values, size_t count)
 {
-    table += offset;
-    if (step == 1) {
-        for (uint64_t i = 0; i < count; i++)
-            indices[i] = table[i];
-        return;
-    }
-    for (uint64_t i = 0; i < count; i++)
-        indices[i] = table[i * step];
+    for (size_t i = 0; i < count; i++)
+        values[i] = table[values[i]];
 }

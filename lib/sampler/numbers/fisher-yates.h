@@ -9,6 +9,7 @@
 #ifndef LX_SAMPLER_FISHER_YATES_H
 #define LX_SAMPLER_FISHER_YATES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /** Longest order that is shuffled so: its numbers fit in 16 bits, and its table in 128 KiB. */
@@ -24,8 +25,8 @@
  */
 void lx__fisher_yates(uint16_t *table, uint32_t length, uint64_t key);
 
-/** Copies @p count numbers of @p table, from @p offset on, each @p step after the one before. */
-void lx__fisher_yates_read(const uint16_t *table, uint64_t offset, uint64_t step, uint64_t count,
-                           uint64_t *indices);
+/** Puts in the place of each of @p count numbers, below the length, the one that is there in
+ * @p table. */
+void lx__fisher_yates_map(const uint16_t *table, uint64_t *values, size_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/numbers/philox.h"
 
-/** Both words of each block: half the work where the draws follow one another. */
-static void draw_run(uint64_t key, uint64_t first, size_t count, uint64_t *restrict draws)
+/* Both words of each block: half the work where the draws follow one another. */
+void lx__philox_draws(uint64_t key, uint64_t first, size_t count, uint64_t *restrict draws)
 {
     size_t done = 0;
     if ((first & 1) != 0 && count != 0)
@@ -17,20 +17,11 @@ static void draw_run(uint64_t key, uint64_t first, size_t count, uint64_t *restr
         draws[done] = lx__philox(counter, 0, key).word[0];
 }
 
-static void draw_strided(uint64_t key, uint64_t first, uint64_t step, size_t count,
-                         uint64_t *restrict draws)
+void lx__philox_draws_at(uint64_t key, uint64_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t number = first + i * step;
+        uint64_t number = numbers[i];
         lx__philox_block block = lx__philox(number >> 1, 0, key);
-        draws[i] = (number & 1) != 0 ? block.word[1] : block.word[0];
+        numbers[i] = (number & 1) != 0 ? block.word[1] : block.word[0];
     }
-}
-
-void lx__philox_draws(uint64_t key, uint64_t first, uint64_t step, size_t count, uint64_t *draws)
-{
-    if (step == 1)
-        draw_run(key, first, count, draws);
-    else
-        draw_strided(key, first, step, count, draws);
 }

@@ -43,10 +43,11 @@ static inline lx__philox_block lx__philox(uint64_t low, uint64_t high, uint64_t 
     return lx__philox_round(block, key + weyl);
 }
 
-/**
- * Draws number first, first + step, ... of the stream under @p key: draw d is word d mod 2 of the
- * block of counter d div 2. The last one's number must fit in 64 bits.
- */
-void lx__philox_draws(uint64_t key, uint64_t first, uint64_t step, size_t count, uint64_t *draws);
+/** Draws number first, first + 1, ... of the stream under @p key: draw d is word d mod 2 of the
+ * block of counter d div 2. The last one's number must fit in 64 bits. */
+void lx__philox_draws(uint64_t key, uint64_t first, size_t count, uint64_t *draws);
+
+/** Puts in the place of each number the draw of that number. */
+void lx__philox_draws_at(uint64_t key, uint64_t *numbers, size_t count);
 
 #endif

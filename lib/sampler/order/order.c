@@ -74,12 +74,33 @@ void lx__scratch_free(lx__scratch *scratch)
     lx_order_unref(order);
 }
 
+lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places,
+                        size_t count, lx_error *error)
+{
+    lx_status status = LX_OK;
+    assert(count == 0 || (order->length != 0 && scratch->order == order));
+    for (size_t done = 0, block; status == LX_OK && done < count; done += block) {
+        block = count - done < LX__ORDER_BLOCK ? count - done : LX__ORDER_BLOCK;
+        status = order->class->read(order, scratch->memory, places + done, block, error);
+    }
+    return status;
+}
+
 lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,
                          uint64_t step, uint64_t count, uint64_t *indices, lx_error *error)
 {
-    if (count == 0)
-        return LX_OK;
-    assert(order->length != 0 && step != 0 && scratch->order == order);
-    assert(first < LX__POSITION_END && (count - 1) <= (LX__POSITION_END - 1 - first) / step);
-    return order->class->read(order, scratch->memory, first, step, count, indices, error);
+    lx_status status = LX_OK;
+    assert(count == 0 || (step != 0 && first < LX__POSITION_END &&
+                          count - 1 <= (LX__POSITION_END - 1 - first) / step));
+    while (status == LX_OK && count != 0) {
+        /* A block is still in the first-level cache when it is read. */
+        size_t block = count < LX__ORDER_BLOCK ? (size_t)count : LX__ORDER_BLOCK;
+        for (size_t i = 0; i < block; i++)
+            indices[i] = first + i * step;
+        status = lx__order_map(order, scratch, indices, block, error);
+        first += block * step; /* may wrap behind the last block */
+        indices += block;
+        count -= block;
+    }
+    return status;
 }

@@ -21,6 +21,9 @@
 /** The end of the positions: none is this or above. */
 #define LX__POSITION_END UINT64_MAX
 
+/** So many positions are read at a time: what an order made of others keeps goes by it. */
+#define LX__ORDER_BLOCK 1024
+
 /** One kind of order. */
 typedef struct lx__order_class {
     const char *kind; /**< Its name in states. */
@@ -31,9 +34,10 @@ typedef struct lx__order_class {
     /** Releases what the scratch came to own; NULL where it owns nothing. */
     void (*clear_scratch)(void *scratch);
 
-    /** See lx__order_read(). Called with at least one position, in an order of at least one. */
-    lx_status (*read)(const lx_order *order, void *scratch, uint64_t first, uint64_t step,
-                      uint64_t count, uint64_t *indices, lx_error *error);
+    /** Puts in the place of each of 1 to #LX__ORDER_BLOCK positions, which ascend, the index that
+     * stands there. The order has a length of 1 or more. */
+    lx_status (*read)(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                      lx_error *error);
 
     /** Adds to @p object what else sets this order apart from others of its kind and length.
      * Returns 0, or -1 without memory. */
@@ -49,6 +53,21 @@ struct lx_order {
     uint64_t bound;  /**< Every index is below this: what a source must have at least. */
     atomic_size_t references;
 };
+
+/** The epoch of the first of @p count positions, which ascend; all that are of the same one become
+ * offsets, and @p here tells how many. */
+static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *places, size_t count,
+                                             size_t *here)
+{
+    uint64_t epoch = places[0] / order->length, start = epoch * order->length;
+    if (places[count - 1] - start >= order->length)
+        for (count = 1; places[count] - start < order->length;)
+            count++;
+    for (size_t i = 0; i < count; i++)
+        places[i] -= start;
+    *here = count;
+    return epoch;
+}
 
 /** Memory of @p size bytes for an order of @p class, begun with these and one reference. */
 lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length, uint64_t bound,
@@ -76,6 +95,15 @@ LX_API void lx__scratch_free(lx__scratch *scratch);
  */
 LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,
                                 uint64_t step, uint64_t count, uint64_t *indices, lx_error *error);
+
+/**
+ * Puts in the place of each of @p count positions, which ascend, the index that stands there; for
+ * an order that is made of this one.
+ *
+ * @return As lx__order_read().
+ */
+lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places,
+                        size_t count, lx_error *error);
 
 /** Every index of the order is below this. */
 LX_API uint64_t lx__order_get_bound(const lx_order *order);
