@@ -75,6 +75,33 @@ static lx_order *shuffled(uint64_t length)
     return order;
 }
 
+static lx_order *blocks(uint64_t length, uint64_t block)
+{
+    lx_order *order = NULL;
+    lx_order_new_blocks(length, block, 42, &order, NULL);
+    return order;
+}
+
+/** The later half of an order, which it takes over. */
+static lx_order *half(lx_order *part)
+{
+    lx_order *order = NULL;
+    uint64_t length = lx_order_get_length(part);
+    lx_order_new_slice(part, length / 2, length / 2, &order, NULL);
+    lx_order_unref(part);
+    return order;
+}
+
+/** Twice an order, which it takes over, and once more. */
+static lx_order *thrice(lx_order *part)
+{
+    lx_order *const parts[] = {part, part, part};
+    lx_order *order = NULL;
+    lx_order_new_concat(parts, NULL, 3, &order, NULL);
+    lx_order_unref(part);
+    return order;
+}
+
 static void bench_orders(bench_run *bench, uint64_t length, uint64_t batch)
 {
     struct walk walks[] = {{NULL, batch},
@@ -84,7 +111,12 @@ static void bench_orders(bench_run *bench, uint64_t length, uint64_t batch)
                            {begin(draws(length), 0, 1), batch},
                            {begin(draws(length), 3, 8), batch},
                            {begin(shuffled(length), 0, 1), batch},
-                           {begin(shuffled(length), 3, 8), batch}};
+                           {begin(shuffled(length), 3, 8), batch},
+                           {begin(blocks(length, 1024), 0, 1), batch},
+                           {begin(blocks(length, 1024), 3, 8), batch},
+                           {begin(blocks(length, 64), 0, 1), batch},
+                           {begin(half(shuffled(length)), 3, 8), batch},
+                           {begin(thrice(shuffled(length)), 3, 8), batch}};
     static const char *const names[] = {"plain loop",
                                         "sequential",
                                         "sequential, windows",
@@ -92,7 +124,12 @@ static void bench_orders(bench_run *bench, uint64_t length, uint64_t batch)
                                         "random",
                                         "random, rank 3 of 8",
                                         "shuffle",
-                                        "shuffle, rank 3 of 8"};
+                                        "shuffle, rank 3 of 8",
+                                        "blocks of 1024",
+                                        "blocks of 1024, rank 3 of 8",
+                                        "blocks of 64",
+                                        "half of a shuffle, rank 3 of 8",
+                                        "three shuffles, rank 3 of 8"};
     enum { CASES = sizeof walks / sizeof *walks };
     bench_case cases[CASES];
     for (int i = 0; i < CASES; i++)

@@ -21,10 +21,11 @@ points_up() {
     fi
 }
 zrecord='zrecord|schema|writer|dataset|upkeep' # its public headers are several
-points_up base "sampler|executor|$zrecord|loader"
+sampler='sampler|order'
+points_up base "$sampler|executor|$zrecord|loader"
 points_up sampler "executor|$zrecord|loader"
-points_up executor "sampler|$zrecord|loader"
-points_up zrecord 'sampler|loader'
+points_up executor "$sampler|$zrecord|loader"
+points_up zrecord "$sampler|loader"
 
 # The rooms of zrecord and of sampler are layers, too.
 rooms_above() {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+
 #include "sampler/numbers/key.h"
 #include "sampler/order/order.h"
 #include "sampler/numbers/philox.h"
@@ -9,12 +11,20 @@ struct random_order {
     uint64_t seed, key;
 };
 
+static bool follow_each_other(const uint64_t *places, size_t count)
+{
+    uint64_t off = 0;
+    for (size_t i = 0; i < count; i++)
+        off |= places[i] - places[0] - i;
+    return off == 0;
+}
+
 static lx_status random_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                              lx_error *error)
 {
     (void)scratch, (void)error;
     const uint64_t key = ((const struct random_order *)order)->key, length = order->length;
-    if (places[count - 1] - places[0] == count - 1)
+    if (follow_each_other(places, count))
         lx__philox_draws(key, places[0], count, places);
     else
         lx__philox_draws_at(key, places, count);

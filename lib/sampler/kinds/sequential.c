@@ -25,9 +25,11 @@ static void jump(struct walk *walk, uint64_t by, uint64_t index)
     walk->base = lx__add_mod(walk->base, index, walk->length);
 }
 
-/** Moves on to the window that has @p position, which is behind this one. */
+/** Moves to the window that has @p position, which this one has not. */
 static void move_on(struct walk *walk, uint64_t position)
 {
+    if (position < walk->start)
+        walk->start = walk->base = 0;
     if (walk->jump != 0 && position - walk->start >= walk->jump)
         jump(walk, walk->jump, walk->jump_index);
     if (position - walk->start >= walk->window)

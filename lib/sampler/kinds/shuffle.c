@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "sampler/numbers/fisher-yates.h"
 #include "sampler/numbers/permutation.h"
 #include "sampler/order/order.h"
 #include "sampler/order/state.h"
@@ -17,7 +18,8 @@ static lx_status shuffle_read(const lx_order *order, void *scratch, uint64_t *pl
     while (status == LX_OK && count != 0) {
         size_t here;
         uint64_t epoch = lx__order_split_epoch(order, places, count, &here);
-        status = lx__permutation_enter(permutation, order->length, self->seed, epoch, error);
+        status = lx__permutation_enter(permutation, order->length, self->seed, epoch,
+                                        LX__FISHER_YATES_LENGTH, error);
         if (status == LX_OK)
             lx__permutation_map(permutation, places, here);
         places += here;

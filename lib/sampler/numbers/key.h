@@ -17,7 +17,9 @@
 typedef enum lx__stream {
     LX__STREAM_RANDOM = 1,       /**< Draws with replacement. */
     LX__STREAM_FISHER_YATES = 2, /**< The exact permutation of a short order. */
-    LX__STREAM_FEISTEL = 3       /**< The round keys of a long one. */
+    LX__STREAM_FEISTEL = 3,      /**< The round keys of a long one. */
+    LX__STREAM_BLOCKS = 4,       /**< The seed by which blocks are shuffled. */
+    LX__STREAM_BLOCK = 5         /**< The seed by which a block is, its number as epoch. */
 } lx__stream;
 
 /**

@@ -8,7 +8,7 @@
 
 static bool has_table(const lx__permutation *permutation)
 {
-    return permutation->length <= LX__FISHER_YATES_LENGTH;
+    return permutation->length <= permutation->table_length;
 }
 
 static lx_status make_table(lx__permutation *permutation, lx_error *error)
@@ -27,7 +27,7 @@ static lx_status make_table(lx__permutation *permutation, lx_error *error)
 }
 
 lx_status lx__permutation_enter(lx__permutation *permutation, uint64_t length, uint64_t seed,
-                                uint64_t epoch, lx_error *error)
+                                uint64_t epoch, uint64_t table_length, lx_error *error)
 {
     if (permutation->ready && permutation->length == length && permutation->seed == seed &&
         permutation->epoch == epoch)
@@ -35,6 +35,7 @@ lx_status lx__permutation_enter(lx__permutation *permutation, uint64_t length, u
     permutation->length = length;
     permutation->seed = seed;
     permutation->epoch = epoch;
+    permutation->table_length = table_length;
     lx_status status = LX_OK;
     if (has_table(permutation))
         status = make_table(permutation, error);

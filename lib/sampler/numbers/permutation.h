@@ -24,6 +24,7 @@
 typedef struct lx__permutation {
     bool ready;
     uint64_t length, seed, epoch;
+    uint64_t table_length; /**< Longer ones have no table. */
     uint16_t *table; /**< Room for @ref room numbers; NULL: none was needed yet. */
     uint64_t room;
     lx__feistel feistel;
@@ -32,10 +33,12 @@ typedef struct lx__permutation {
 /**
  * Makes it the permutation of 0..length-1, length 1 or more, unless it is already.
  *
+ * @param table_length  Longest that has a table, at most #LX__FISHER_YATES_LENGTH: part of what
+ *                      permutation it is, and the same at each call.
  * @retval LX_ERR_NOMEM  There is no memory for the table. It holds none then.
  */
 lx_status lx__permutation_enter(lx__permutation *permutation, uint64_t length, uint64_t seed,
-                                uint64_t epoch, lx_error *error);
+                                uint64_t epoch, uint64_t table_length, lx_error *error);
 
 /** Puts in the place of each of @p count numbers below the length its image. */
 void lx__permutation_map(const lx__permutation *permutation, uint64_t *values, size_t count);

@@ -34,8 +34,8 @@ typedef struct lx__order_class {
     /** Releases what the scratch came to own; NULL where it owns nothing. */
     void (*clear_scratch)(void *scratch);
 
-    /** Puts in the place of each of 1 to #LX__ORDER_BLOCK positions, which ascend, the index that
-     * stands there. The order has a length of 1 or more. */
+    /** Puts in the place of each of 1 to #LX__ORDER_BLOCK positions, in any order, the index that
+     * stands there; those that ascend are meant to be fast. The length is 1 or more. */
     lx_status (*read)(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                       lx_error *error);
 
@@ -54,18 +54,16 @@ struct lx_order {
     atomic_size_t references;
 };
 
-/** The epoch of the first of @p count positions, which ascend; all that are of the same one become
+/** The epoch of the first of @p count positions; it and those that follow in the same one become
  * offsets, and @p here tells how many. */
 static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *places, size_t count,
                                              size_t *here)
 {
     uint64_t epoch = places[0] / order->length, start = epoch * order->length;
-    if (places[count - 1] - start >= order->length)
-        for (count = 1; places[count] - start < order->length;)
-            count++;
-    for (size_t i = 0; i < count; i++)
+    size_t i = 0;
+    for (; i < count && places[i] - start < order->length; i++)
         places[i] -= start;
-    *here = count;
+    *here = i;
     return epoch;
 }
 
@@ -97,8 +95,7 @@ LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uin
                                 uint64_t step, uint64_t count, uint64_t *indices, lx_error *error);
 
 /**
- * Puts in the place of each of @p count positions, which ascend, the index that stands there; for
- * an order that is made of this one.
+ * Puts in the place of each of @p count positions the index that stands there.
  *
  * @return As lx__order_read().
  */

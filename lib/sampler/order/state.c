@@ -10,6 +10,8 @@
 #include "base/error.h"
 
 #define CHECKSUM "crc32c"
+/* Bytes of a value that stands whole in a state, if it need not. */
+#define SHORT_BYTES 512
 
 json_t *lx__state_number(uint64_t value)
 {
@@ -47,6 +49,30 @@ lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *
                     "\"%s\" is a text that is no number from 2^63 to 2^64 - 1", key);
 }
 
+json_t *lx__state_digest(const json_t *value, size_t *bytes)
+{
+    char digits[9];
+    char *text = value != NULL ? lx__json_text(value, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (text == NULL)
+        return NULL;
+    *bytes = strlen(text);
+    snprintf(digits, sizeof digits, "%08" PRIx32, lx__crc32c(0, text, *bytes));
+    lx__free(text);
+    return json_string(digits);
+}
+
+json_t *lx__state_shorten(json_t *value)
+{
+    size_t bytes = 0;
+    json_t *digest = lx__state_digest(value, &bytes);
+    if (digest != NULL && bytes <= SHORT_BYTES) {
+        json_decref(digest);
+        return value;
+    }
+    json_decref(value);
+    return digest;
+}
+
 json_t *lx__state_new(const char *what, int version)
 {
     json_t *state = json_object();
@@ -63,18 +89,18 @@ json_t *lx__state_new(const char *what, int version)
  */
 static lx_status checksum(const json_t *state, char digits[9], lx_error *error)
 {
-    json_t *bare = json_copy((json_t *)state);
-    char *text = NULL;
+    size_t bytes;
+    json_t *bare = json_copy((json_t *)state), *digest = NULL;
     /* A copy for which there is no memory may lack members, without a word. */
     if (bare != NULL && json_object_size(bare) == json_object_size(state)) {
         (void)json_object_del(bare, CHECKSUM); /* fails where there is none, which is as well */
-        text = lx__json_text(bare, JSON_COMPACT | JSON_SORT_KEYS);
+        digest = lx__state_digest(bare, &bytes);
     }
     json_decref(bare);
-    if (text == NULL)
+    if (digest == NULL)
         return lx__fail_memory(error, "a state");
-    snprintf(digits, 9, "%08" PRIx32, lx__crc32c(0, text, strlen(text)));
-    lx__free(text);
+    snprintf(digits, 9, "%s", json_string_value(digest));
+    json_decref(digest);
     return LX_OK;
 }
 

@@ -23,6 +23,14 @@ LX_API json_t *lx__state_number(uint64_t value);
 LX_API lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *value,
                                       lx_error *error);
 
+/** The CRC-32C of @p value as text, keys sorted and without spaces, in eight hexadecimal digits; to
+ * @p bytes goes the length of that text. NULL without memory, or without a value. */
+json_t *lx__state_digest(const json_t *value, size_t *bytes);
+
+/** @p value again, if it takes few bytes, else its digest, so that states stay short. Takes the
+ * reference. */
+json_t *lx__state_shorten(json_t *value);
+
 /** Begins the state of a @p what ("sampler"), in @p version. NULL without memory. */
 LX_API json_t *lx__state_new(const char *what, int version);
 

@@ -28,6 +28,30 @@ static void walk(struct run *run, lx_order *order)
     lx_sampler_free(sampler);
 }
 
+/** Orders that are made of one, which is given up. */
+static void compose(struct run *run, lx_order *part)
+{
+    static const uint64_t indices[LENGTH];
+    lx_order *order, *const parts[] = {part, part};
+    if (TRY(run, lx_order_new_slice(part, 10, LENGTH - 10, &order, &run->error))) {
+        walk(run, order);
+        lx_order_unref(order);
+    }
+    if (TRY(run, lx_order_new_repeat(part, 3, &order, &run->error))) {
+        walk(run, order);
+        lx_order_unref(order);
+    }
+    if (TRY(run, lx_order_new_concat(parts, NULL, 2, &order, &run->error))) {
+        walk(run, order);
+        lx_order_unref(order);
+    }
+    if (TRY(run, lx_order_new_subset(part, indices, LENGTH, &order, &run->error))) {
+        walk(run, order);
+        lx_order_unref(order);
+    }
+    lx_order_unref(part);
+}
+
 static void sample(struct run *run)
 {
     lx_order *order;
@@ -35,6 +59,8 @@ static void sample(struct run *run)
         walk(run, order);
         lx_order_unref(order);
     }
+    if (TRY(run, lx_order_new_blocks(LENGTH, 30, 5, &order, &run->error)))
+        compose(run, order);
     if (TRY(run, lx_order_new_random(LENGTH, 5, &order, &run->error))) {
         walk(run, order);
         lx_order_unref(order);

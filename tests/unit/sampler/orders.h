@@ -44,4 +44,36 @@ static inline uint64_t index_at(lx_order *order, uint64_t position)
     return index;
 }
 
+/**
+ * What every order must keep: it gives the same at a position from anywhere, in any steps, in any
+ * order of positions, with a scratch that was elsewhere before; and is what it says of itself.
+ */
+static inline void expect_order(lx_order *order, uint64_t state)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__scratch *scratch;
+    uint64_t length = lx_order_get_length(order), places[40], right[40];
+    unit_ok(lx__scratch_new(order, &scratch, &error));
+    for (int round = 0; round < 30; round++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        uint64_t reach = length < UINT64_MAX / 8 ? 4 * length : UINT64_MAX - 4000;
+        uint64_t first = (state >> 8) % reach, step = round % 3 == 0 ? 1 : (state >> 40) % 97 + 1;
+        for (uint64_t i = 0; i < 40; i++) {
+            right[i] = index_at(order, first + i * step);
+            ck_assert_uint_lt(right[i], lx__order_get_bound(order));
+        }
+        unit_ok(lx__order_read(order, scratch, first, step, 40, places, &error));
+        ck_assert_mem_eq(places, right, sizeof right);
+        for (uint64_t i = 0; i < 40; i++) /* there and back */
+            places[i] = first + (i * 7 + 3) % 40 * step;
+        unit_ok(lx__order_map(order, scratch, places, 40, &error));
+        for (uint64_t i = 0; i < 40; i++)
+            ck_assert_uint_eq(places[i], right[(i * 7 + 3) % 40]);
+    }
+    lx__scratch_free(scratch);
+    json_t *json = lx__order_to_json(order);
+    unit_ok(lx__order_match_json(order, json, &error));
+    json_decref(json);
+}
+
 #endif

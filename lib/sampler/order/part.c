@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/order/part.h"
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "sampler/order/state.h"
+
+/* Bytes of JSON that stand whole in a state; checksums that stand one by one. With one inside the
+ * other a state stays below LX_SAMPLER_STATE_SIZE. */
+#define WHOLE_BYTES 1024
+#define CHECKSUMS_MAX 64
+/* Objects and arrays within each other, that stand whole: readers have a limit. */
+#define WHOLE_DEPTH 8
+
+void lx__part_init(lx__part *part, lx_order *order)
+{
+    part->order = lx_order_ref(order);
+    part->epochs = order->length != 0 ? LX__POSITION_END / order->length : 0;
+}
+
+void lx__part_clear(lx__part *part)
+{
+    lx_order_unref(part->order);
+    *part = (lx__part){0};
+}
+
+lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places,
+                       size_t count, lx_error *error)
+{
+    lx_status status =
+        *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
+    return status == LX_OK ? lx__order_map(part->order, *scratch, places, count, error) : status;
+}
+
+void lx__part_clear_scratch(void *scratch)
+{
+    lx__scratch_free(*(lx__scratch **)scratch);
+}
+
+lx_status lx__part_check(const lx_order *part, lx_order *const *made, lx_error *error)
+{
+    if (made == NULL)
+        return lx__fail_null(error, "order");
+    return part != NULL ? LX_OK : lx__fail_null(error, "part");
+}
+
+/* ---- in states */
+
+static int depth_of(const json_t *value)
+{
+    int deepest = 0, depth;
+    const char *key;
+    json_t *inner;
+    size_t i;
+    json_object_foreach((json_t *)value, key, inner)
+        deepest = (depth = depth_of(inner)) > deepest ? depth : deepest;
+    json_array_foreach(value, i, inner)
+        deepest = (depth = depth_of(inner)) > deepest ? depth : deepest;
+    return json_is_object(value) || json_is_array(value) ? deepest + 1 : 0;
+}
+
+static bool stands_whole(const json_t *value, size_t bytes)
+{
+    return bytes <= WHOLE_BYTES && depth_of(value) <= WHOLE_DEPTH;
+}
+
+/** What is left of the JSON of an order that is long. */
+static json_t *shorten(const json_t *whole, json_t *sum)
+{
+    json_t *object = json_object();
+    int failed = json_object_set(object, "kind", json_object_get(whole, "kind"));
+    failed |= json_object_set(object, "length", json_object_get(whole, "length"));
+    failed |= json_object_set(object, "crc32c", sum);
+    if (failed == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *lx__part_to_json(const lx__part *part)
+{
+    size_t bytes = 0;
+    json_t *whole = lx__order_to_json(part->order), *made = NULL;
+    json_t *sum = lx__state_digest(whole, &bytes);
+    if (sum != NULL)
+        made = stands_whole(whole, bytes) ? json_incref(whole) : shorten(whole, sum);
+    json_decref(sum);
+    json_decref(whole);
+    return made;
+}
+
+static json_t *whole_list(const lx__part *parts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (json_array_append_new(list, lx__order_to_json(parts[i].order)) == -1) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *checksum_list(const json_t *whole)
+{
+    size_t bytes, i;
+    json_t *value, *list = json_array();
+    json_array_foreach(whole, i, value)
+        if (json_array_append_new(list, lx__state_digest(value, &bytes)) == -1) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+json_t *lx__parts_to_json(const lx__part *parts, size_t count)
+{
+    size_t bytes = 0;
+    json_t *whole = whole_list(parts, count), *made = NULL;
+    json_t *sum = lx__state_digest(whole, &bytes);
+    if (sum != NULL && stands_whole(whole, bytes))
+        made = json_incref(whole);
+    else if (sum != NULL && count <= CHECKSUMS_MAX)
+        made = checksum_list(whole);
+    else if (sum != NULL)
+        made = json_incref(sum);
+    json_decref(sum);
+    json_decref(whole);
+    return made;
+}
