@@ -47,7 +47,8 @@ static void read_windows(const struct sequential *self, uint64_t *places, size_t
     const uint64_t length = self->order.length;
     struct walk walk = {.length = length, .window = self->window, .slide = self->stride % length};
     for (size_t i = 0; i < count; i++) {
-        if (places[i] - walk.start >= walk.window)
+        /* A window may end behind the positions, so the difference alone does not tell. */
+        if (places[i] < walk.start || places[i] - walk.start >= walk.window)
             move_on(&walk, places[i]);
         uint64_t within = places[i] - walk.start;
         places[i] = lx__add_mod(walk.base, within < length ? within : within % length, length);
