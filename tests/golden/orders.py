@@ -4,12 +4,17 @@
 
 ``orders.py FILE`` holds a file of goldens against it and exits 1 if one differs;
 ``orders.py --write FILE`` makes the file. The C tests hold the library against the same file.
+
+The ``order`` of a golden is as states have it, but whole at any length, and each subset has its
+``table`` where a state has a checksum; where a state differs, that is ``state``. What stands at ``first``, ``first + step``
+and so on are the ``indices``.
 """
 import json
 import sys
 
+from order_cases import COUNT, cases
+
 WORD = 1 << 64
-COUNT = 24  # indices of a golden
 
 
 def philox(c0, c1, key):
@@ -63,75 +68,208 @@ def mix(x):
     return (x ^ x >> 15) * 0xD35A2D97 & 0xFFFFFFFF
 
 
-def feistel(n, seed, epoch, offset):
-    """The image of an offset, by the network."""
+def one_pass(left, right, v, w, keys):
+    """A number through the network, in halves of v and w bits."""
+    for r in range(0, 8, 2):
+        left ^= mix(right ^ keys[r]) >> 32 - v
+        right ^= mix(left ^ keys[r + 1]) >> 32 - w
+    return left, right
+
+
+def one_pass_back(left, right, v, w, keys):
+    """The same backwards."""
+    for r in range(6, -1, -2):
+        right ^= mix(left ^ keys[r + 1]) >> 32 - w
+        left ^= mix(right ^ keys[r]) >> 32 - v
+    return left, right
+
+
+def feistel(n, seed, epoch, x, walk=one_pass):
+    """The image of an offset, by the network; or, if the walk is backwards, whose image it is."""
     bits = max(2, (n - 1).bit_length())  # least with 2^bits >= n
-    a, b = bits // 2, bits - bits // 2
+    v, w = bits // 2, bits - bits // 2
     words = [key_word(seed, epoch, 3, i) for i in range(4)]
     keys = [words[r // 2] >> 32 * (r % 2) & 0xFFFFFFFF for r in range(8)]
-    x = offset
     while True:
-        left, right = x >> b, x & (1 << b) - 1
-        for r in range(0, 8, 2):
-            left ^= mix(right ^ keys[r]) >> 32 - a
-            right ^= mix(left ^ keys[r + 1]) >> 32 - b
-        x = left << b | right
+        left, right = walk(x >> w, x & (1 << w) - 1, v, w, keys)
+        x = left << w | right
         if x < n:
             return x
 
 
-def shuffle(order, k):
-    """Index at position k of a shuffled order."""
-    n, seed = order['length'], order['seed']
-    epoch, offset = divmod(k, n)
-    if n <= 65536:
+def permute(n, seed, epoch, offset, longest_table=65536):
+    """The image of an offset, by a table up to a length and by the network above."""
+    if n <= longest_table:
         return fisher_yates(n, seed, epoch)[offset]
     return feistel(n, seed, epoch, offset)
 
 
+def permute_back(n, seed, epoch, image):
+    """Whose image it is."""
+    if n <= 65536:
+        return fisher_yates(n, seed, epoch).index(image)
+    return feistel(n, seed, epoch, image, one_pass_back)
+
+
+def shuffle(order, k):
+    """Index at position k of a shuffled order."""
+    n = order['length']
+    return permute(n, order['seed'], k // n, k % n)
+
+
+def last_block(order, epoch):
+    """The offset where the last block, which may be short, begins in an epoch, and its length."""
+    n, length = order['length'], order['block']
+    count = -(-n // length)
+    seed = key_word(order['seed'], 0, 4, 0)
+    place = permute_back(count, seed, epoch, count - 1)
+    return place * length, n - (count - 1) * length
+
+
+def blocks(order, k):
+    """Index at position k of blocks that are shuffled, and shuffled within."""
+    n, length, seed = order['length'], order['block'], order['seed']
+    epoch, offset = divmod(k, n)
+    start, short = last_block(order, epoch)
+    if offset >= start + short:
+        offset += length - short  # as if the last block were as long as the others
+    count = -(-n // length)
+    block = permute(count, key_word(seed, 0, 4, 0), epoch, offset // length)
+    here = short if block == count - 1 else length
+    within = permute(here, key_word(seed, block, 5, 0), epoch, offset % length, 256)
+    return block * length + within
+
+
+def part_at(part, epoch, offset):
+    """Index of a part at an offset of an epoch, of which it has so many and then the first."""
+    length = part['length']
+    return at(part, epoch % ((WORD - 1) // length) * length + offset)
+
+
+def slice_(order, k):
+    """Index at position k of a slice."""
+    epoch, offset = divmod(k, order['length'])
+    return part_at(order['part'], epoch, order['first'] + offset)
+
+
+def repeat(order, k):
+    """Index at position k of a part with longer epochs."""
+    return at(order['part'], k)
+
+
+def concat(order, k):
+    """Index at position k of parts one after the other."""
+    epoch, offset = divmod(k, order['length'])
+    for part, number in zip(order['parts'], order['offsets']):
+        if offset < part['length']:
+            return part_at(part, epoch, offset) + number
+        offset -= part['length']
+    raise ValueError('parts are shorter than their order')
+
+
+def subset(order, k):
+    """Index at position k of a table of indices, by a part."""
+    return order['table'][at(order['part'], k)]
+
+
+KINDS = {'sequential': sequential, 'random': random, 'shuffle': shuffle, 'blocks': blocks,
+         'slice': slice_, 'repeat': repeat, 'concat': concat, 'subset': subset}
+
+
+def at(order, k):
+    """Index at position k of any order."""
+    return KINDS[order['kind']](order, k)
+
+
+def crc32c_table():
+    """The remainders of all bytes."""
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+CRC32C_TABLE = crc32c_table()
+
+
+def crc32c(data):
+    """CRC-32C of bytes, as eight hexadecimal digits."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ CRC32C_TABLE[(crc ^ byte) & 0xFF]
+    return '%08x' % (crc ^ 0xFFFFFFFF)
+
+
 def to_json(value):
-    """A number as states have it: from 2^63 on a text."""
-    return str(value) if value >= 2**63 else value
+    """Numbers as states have them, at any depth: from 2^63 on texts."""
+    if isinstance(value, dict):
+        return {key: to_json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [to_json(inner) for inner in value]
+    return str(value) if isinstance(value, int) and value >= 2**63 else value
+
+
+def from_json(value):
+    """The numbers again."""
+    if isinstance(value, dict):
+        return {key: inner if key == 'kind' else from_json(inner)
+                for key, inner in value.items()}
+    if isinstance(value, list):
+        return [from_json(inner) for inner in value]
+    return int(value)
+
+
+def text(value):
+    """The bytes that checksums are taken of."""
+    return json.dumps(to_json(value), sort_keys=True, separators=(',', ':')).encode()
+
+
+def in_state(order):
+    """What a state has of an order: no tables, and short."""
+    state = dict(order)
+    if 'table' in order:
+        table = state.pop('table')
+        state['indices'] = crc32c(b''.join(index.to_bytes(8, 'little') for index in table))
+    if 'part' in order:
+        part = in_state(order['part'])
+        if len(text(part)) > 1024:
+            part = {'kind': part['kind'], 'length': part['length'], 'crc32c': crc32c(text(part))}
+        state['part'] = part
+    if 'parts' in order:
+        parts = [in_state(part) for part in order['parts']]
+        if len(text(parts)) > 1024:
+            many = len(parts) > 64
+            parts = crc32c(text(parts)) if many else [crc32c(text(part)) for part in parts]
+        state['parts'] = parts
+        if len(text(order['offsets'])) > 512:
+            state['offsets'] = crc32c(text(order['offsets']))
+    return state
 
 
 def indices(golden):
     """What stands at the positions of a golden, each a step behind the one before."""
-    order = {key: value if key == 'kind' else int(value)
-             for key, value in golden['order'].items()}
-    at = {'sequential': sequential, 'random': random, 'shuffle': shuffle}[order['kind']]
-    first, step = int(golden['first']), int(golden['step'])
+    order, first, step = (from_json(golden[key]) for key in ('order', 'first', 'step'))
     return [to_json(at(order, first + i * step)) for i in range(COUNT)]
-
-
-def cases():
-    """Orders, and from where how far they are kept."""
-    top = WORD - 1
-    for n, window, stride in [(1, 1, 1), (10, 1, 1), (10, 4, 2), (7, 3, 5), (10, 1, 3),
-                              (1000, 1, top), (top, top, top - 1), (top, 1, top - 1),
-                              (top - 1, 5, top), (2**63 + 1, 3, 2**63), (10**12, 256, 64)]:
-        for first, step in [(0, 1), (3, 2), (top - COUNT, 1), (2**40 + 17, 1000003)]:
-            yield 'sequential', {'length': n, 'window': window, 'stride': stride}, first, step
-    for n, seed in [(1, 0), (2, 1), (10, 42), (60000, 42), (10**12, 43), (top, top)]:
-        for first, step in [(0, 1), (5, 2), (7, 3), (top - COUNT, 1), (2**40 + 17, 1000003)]:
-            yield 'random', {'length': n, 'seed': seed}, first, step
-    for n, seed in [(1, 0), (2, 1), (10, 42), (10, 43), (257, 42), (60000, 42), (65536, top),
-                    (65537, 42), (2**17 + 1, 42), (2**18, 42), (2**18 + 1, 42),
-                    (10**6, 42), (10**6, 43), (10**8, 7), (10**12, 42),
-                    (2**40, 2**40), (2**62 + 1, 1), (2**63, 2), (top, top)]:
-        # Around the end of an epoch, too, where there is a second one.
-        for first, step in [(0, 1), (min(n - n // 2, 2**63), 3),
-                            (max(0, min(n - 9, top - COUNT)), 1), (top - COUNT, 1)]:
-            yield 'shuffle', {'length': n, 'seed': seed}, first, step
 
 
 def make():
     """All goldens, as the file has them."""
-    for kind, parameters, first, step in cases():
-        order = {'kind': kind, 'formula': 1}
-        order.update({key: to_json(value) for key, value in parameters.items()})
-        golden = {'order': order, 'first': to_json(first), 'step': step}
+    for order, first, step in cases(last_block):
+        golden = {'order': to_json(order)}
+        if in_state(order) != order:
+            golden['state'] = to_json(in_state(order))
+        golden.update({'first': to_json(first), 'step': to_json(step)})
         golden['indices'] = indices(golden)
         yield golden
+
+
+def is_right(golden):
+    """Whether its indices and its state are what they should be."""
+    order = from_json(golden['order'])
+    state = to_json(in_state(order))
+    return indices(golden) == golden['indices'] and state == golden.get('state', golden['order'])
 
 
 def main(arguments):
@@ -144,7 +282,7 @@ def main(arguments):
         return 0
     with open(arguments[0]) as file:
         goldens = json.load(file)['goldens']
-    wrong = [golden for golden in goldens if indices(golden) != golden['indices']]
+    wrong = [golden for golden in goldens if not is_right(golden)]
     for golden in wrong:
         print('differs:', json.dumps(golden))
     print(len(goldens), 'goldens,', len(wrong), 'differ')

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""The orders that orders.py keeps goldens of."""
+COUNT = 24  # indices of a golden
+TOP = 2**64 - 1
+
+
+def of_kind(kind, length, **parameters):
+    """An order, as states have it."""
+    return {'kind': kind, 'formula': 1, 'length': length, **parameters}
+
+
+def shuffle_of(length, seed):
+    """A shuffle."""
+    return of_kind('shuffle', length, seed=seed)
+
+
+def blocks_of(length, block, seed):
+    """Blocks."""
+    return of_kind('blocks', length, block=block, seed=seed)
+
+
+def plain(length):
+    """0, 1, 2 ..."""
+    return of_kind('sequential', length, window=1, stride=1)
+
+
+def slice_of(part, first, length):
+    """A slice."""
+    return of_kind('slice', length, first=first, part=part)
+
+
+def repeat_of(part, times):
+    """A repeat."""
+    return of_kind('repeat', part['length'] * times, times=times, part=part)
+
+
+def concat_of(parts, offsets=None):
+    """A concat."""
+    return of_kind('concat', sum(part['length'] for part in parts), parts=parts,
+                   offsets=offsets or [0] * len(parts))
+
+
+def subset_of(part, table):
+    """A subset."""
+    return of_kind('subset', part['length'], count=len(table), part=part, table=table)
+
+
+def simple_cases():
+    """Orders of the first kinds, and from where how far they are kept."""
+    for n, window, stride in [(1, 1, 1), (10, 1, 1), (10, 4, 2), (7, 3, 5), (10, 1, 3),
+                              (1000, 1, TOP), (TOP, TOP, TOP - 1), (TOP, 1, TOP - 1),
+                              (TOP - 1, 5, TOP), (2**63 + 1, 3, 2**63), (10**12, 256, 64)]:
+        for first, step in [(0, 1), (3, 2), (TOP - COUNT, 1), (2**40 + 17, 1000003)]:
+            yield of_kind('sequential', n, window=window, stride=stride), first, step
+    for n, seed in [(1, 0), (2, 1), (10, 42), (60000, 42), (10**12, 43), (TOP, TOP)]:
+        for first, step in [(0, 1), (5, 2), (7, 3), (TOP - COUNT, 1), (2**40 + 17, 1000003)]:
+            yield of_kind('random', n, seed=seed), first, step
+    for n, seed in [(1, 0), (2, 1), (10, 42), (10, 43), (257, 42), (60000, 42), (65536, TOP),
+                    (65537, 42), (2**17 + 1, 42), (2**18, 42), (2**18 + 1, 42),
+                    (10**6, 42), (10**6, 43), (10**8, 7), (10**12, 42),
+                    (2**40, 2**40), (2**62 + 1, 1), (2**63, 2), (TOP, TOP)]:
+        # Around the end of an epoch, too, where there is a second one.
+        for first, step in [(0, 1), (min(n - n // 2, 2**63), 3),
+                            (max(0, min(n - 9, TOP - COUNT)), 1), (TOP - COUNT, 1)]:
+            yield shuffle_of(n, seed), first, step
+
+
+def limit(first, step=1):
+    """The first position, moved so that all of a golden's are positions."""
+    return max(0, min(first, TOP - 1 - (COUNT - 1) * step)), step
+
+
+def block_cases(last_block):
+    """Blocks, above all around the short one and the ends of epochs."""
+    for n, block, seed in [(1, 1, 0), (2, 1, 1), (10, 1, 42), (10, 3, 42), (10, 3, 43),
+                           (11, 3, 42), (12, 3, 42), (12, 4, 7), (13, 4, 7), (10, 9, 42),
+                           (10, 10, 42), (10, 11, 42), (10, TOP, 42), (60000, 60000, 1),
+                           (256, 256, 42), (257, 257, 42), (257, 256, 42), (258, 257, 42),
+                           (1023, 256, 42), (1024, 256, 42), (1025, 256, 42), (1027, 257, 42),
+                           (1028, 257, 42), (1029, 257, 42), (60000, 100, TOP),
+                           (65536, 1, 42), (65537, 1, 42), (2 * 65537 - 1, 2, 42),
+                           (2 * 65537, 2, 42), (10**6, 300, 42), (10**6 - 1, 8, 42),
+                           (10**12, 4096, 42), (10**12 - 1, 4096, 42), (10**12 + 1, 4096, 42),
+                           (10**12, 10**6, 42), (10**12 - 1, 10**6, 43),
+                           (10**12 + 1000, 10**6, 43), (10**12, 10**12 // 2 + 1, 42),
+                           (2**63 + 1, 2**62, 3), (2**63, 2**62, 3), (TOP, 257, 4),
+                           (TOP, 65537, 4), (TOP, TOP, TOP), (TOP - 1, TOP, 5)]:
+        order = blocks_of(n, block, seed)
+        spots = [(0, 1), limit(n // 2, 3), limit(n - 9), limit(TOP)]
+        if n <= 2000 and block > 1:
+            spots += [(2**40 + 17, 1000003)]
+        if n > COUNT:
+            for epoch in (0, 1, 10**6):
+                start, length = last_block(order, epoch)
+                if length < block and (epoch + 1) * n < TOP:
+                    spots += [limit(epoch * n + max(0, start - 5)),
+                              limit(epoch * n + start + length - 12)]
+        for first, step in dict.fromkeys(spots):
+            yield order, first, step
+
+
+def parts_of_five():
+    """Of all kinds, with empty ones in between."""
+    table = [2**40 + 3 * i for i in range(30)]
+    return [plain(0), blocks_of(25, 4, 42), shuffle_of(0, 7), of_kind('random', 9, seed=5),
+            subset_of(shuffle_of(30, 3), table)]
+
+
+def huge_parts():
+    """Orders of parts with few epochs: behind the last one the first follows."""
+    yield slice_of(shuffle_of(2**63 + 1, 1), 2**63 - 9, 10)
+    yield slice_of(shuffle_of(2**63 - 1, 1), 2**62, 10)  # two epochs
+    yield slice_of(shuffle_of(TOP // 3, 1), 5, 10)
+    yield slice_of(shuffle_of(TOP // 3 + 1, 1), 5, 10)
+    yield slice_of(shuffle_of(2**63 + 1, 1), 0, 2**63 + 1)  # the end is epoch 1, and cut
+    yield slice_of(blocks_of(2**63 + 1, 2**62, 3), 2**63 - 20, 21)
+    yield slice_of(of_kind('random', 2**63, seed=8), 3, 20)
+    yield slice_of(of_kind('sequential', TOP, window=1, stride=3), TOP - 10, 10)
+    for length, window in [(7, 359), (5 * 10**17, 2**63 + 1)]:  # windows that end behind the last
+        yield slice_of(of_kind('sequential', length, window=window, stride=360), 6, 1)
+    yield slice_of(repeat_of(shuffle_of(10**12, 42), 10**7), 10**12 - 5, 10)
+    yield repeat_of(slice_of(shuffle_of(2**63 - 1, 1), 0, 10), 3)
+    yield concat_of([shuffle_of(2**63, 1)])
+    yield concat_of([shuffle_of(2**63, 1), shuffle_of(10, 42)], [0, 2**63])
+    yield concat_of([shuffle_of(10, 42), shuffle_of(2**63, 1)], [2**63, 0])
+    yield slice_of(concat_of([shuffle_of(5, 42), shuffle_of(2**63, 1)]), 0, 10)
+    yield subset_of(slice_of(repeat_of(shuffle_of(5, 1), 2**61), 5 * 2**61 - 8, 8),
+                    [9, 8, 7, 6, 5])
+
+
+def slices():
+    """Slices, and slices of slices."""
+    for part in (shuffle_of(10, 42), blocks_of(10, 3, 42), of_kind('random', 10, seed=42)):
+        for first, length in [(0, 10), (0, 3), (7, 3), (9, 1), (0, 1), (2, 5)]:
+            yield slice_of(part, first, length)
+    for first, length in [(0, 10**6), (10**12 - 7, 7), (123456789012, 1), (5 * 10**11, 20),
+                          (10**12 - 1, 1), (1, 10**12 - 1)]:
+        yield slice_of(shuffle_of(10**12, 42), first, length)
+    yield slice_of(blocks_of(10**12 - 1, 4096, 42), 3 * 4096 - 8, 16)
+    yield slice_of(slice_of(shuffle_of(1000, 1), 100, 800), 700, 100)
+    yield slice_of(of_kind('sequential', 10, window=4, stride=2), 3, 6)
+    yield slice_of(plain(TOP), 2**63, 2**63 - 1)
+
+
+def repeats():
+    """Repeats, and orders whose epochs they make longer."""
+    for part, times in [(shuffle_of(10, 42), 1), (shuffle_of(10, 42), 3), (plain(7), 2),
+                        (blocks_of(10, 3, 42), 4), (shuffle_of(1, 1), TOP),
+                        (shuffle_of(10**12, 42), 18446744), (shuffle_of(2**62, 3), 3),
+                        (of_kind('random', 10, seed=42), 2)]:
+        yield repeat_of(part, times)
+    yield slice_of(repeat_of(shuffle_of(10, 42), 3), 5, 20)
+    yield slice_of(repeat_of(shuffle_of(10, 42), 3), 20, 10)
+    yield repeat_of(repeat_of(shuffle_of(5, 42), 2), 2)
+    yield concat_of([repeat_of(shuffle_of(4, 42), 2), repeat_of(plain(3), 3)], [0, 100])
+
+
+def concats():
+    """Of one part, of many, of others, and with states that have to be short."""
+    yield concat_of([shuffle_of(10, 42)])
+    yield concat_of([shuffle_of(10, 42)], [90])
+    yield concat_of([shuffle_of(10, 42), shuffle_of(10, 42)], [0, 10])
+    yield concat_of([shuffle_of(300, 42), blocks_of(7, 2, 43)], [2**32, 0])
+    yield concat_of([shuffle_of(10**12, 42), shuffle_of(5, 7)], [0, TOP - 5])
+    yield concat_of([shuffle_of(0, 1), plain(1), shuffle_of(0, 1)], [5, 6, 7])
+    yield concat_of(parts_of_five())
+    yield concat_of(parts_of_five(), [0, 2**33, 17, 2**63 + 1, 10])
+    yield concat_of([concat_of([shuffle_of(4, 1), plain(3)], [0, 4]),
+                     concat_of([blocks_of(5, 2, 3)])], [100, 200])
+    yield slice_of(concat_of([shuffle_of(20, 1), shuffle_of(30, 2)], [0, 20]), 15, 12)
+    yield slice_of(concat_of([shuffle_of(10**12, 1), shuffle_of(10**11, 2)], [0, 10**12]),
+                   10**12 - 6, 12)
+    yield repeat_of(concat_of([shuffle_of(3, 1), shuffle_of(0, 2), shuffle_of(4, 2)]), 3)
+
+
+def short_states():
+    """Orders of which a state does not have everything."""
+    def many(count):
+        return [shuffle_of(i % 3, i) for i in range(count)]
+    yield concat_of(many(20))
+    yield concat_of(many(64), [2**63 + i for i in range(64)])
+    yield concat_of(many(65), [3 * i for i in range(65)])
+    # Above 1024 bytes while the parts together have fewer.
+    yield slice_of(concat_of(many(14), [2**63 + i for i in range(14)]), 1, 9)
+    inner = concat_of([slice_of(concat_of(many(5)), 0, 4)] * 2, [10**17, 2 * 10**17])
+    yield repeat_of(inner, 2)
+    yield concat_of([inner, shuffle_of(3, 1)], [1, 2])
+    deep = shuffle_of(2**62, 2**62)
+    for i in range(12):  # so deep as a file may be
+        deep = slice_of(deep, 10**17 + i, deep['length'] - 2 * 10**17)
+    yield deep
+
+
+def subsets():
+    """Tables, with indices that come again, and large ones."""
+    yield subset_of(shuffle_of(5, 42), [7, 7, 0, 3, 7])
+    yield subset_of(plain(3), [2, 1, 0, 9])  # longer than it need be
+    yield subset_of(shuffle_of(40, 1), [(i * i) % 17 for i in range(40)])
+    yield subset_of(shuffle_of(6, 42), [2**32 - 1, 2**32, 2**32 + 1, 2**63, TOP - 1, 0])
+    yield subset_of(shuffle_of(2, 42), [2**32 - 1, 2**32 - 2])
+    yield subset_of(blocks_of(30, 7, 42), [2**40 * (i % 7) + i for i in range(30)])
+    yield subset_of(of_kind('random', 12, seed=1), list(range(12, 0, -1)))
+    yield subset_of(slice_of(shuffle_of(300, 4), 250, 50), [1000 - i for i in range(300)])
+    yield subset_of(subset_of(shuffle_of(4, 2), [3, 3, 1, 0]), [10, 20, 30, 2**35])
+    yield slice_of(subset_of(shuffle_of(8, 2), [5, 4, 3, 2, 1, 0, 9, 9]), 3, 4)
+    yield subset_of(concat_of([shuffle_of(3, 1), shuffle_of(4, 1)], [0, 3]),
+                    [6, 5, 4, 3, 2, 1, 2**34])
+    yield subset_of(repeat_of(shuffle_of(3, 1), 3), [4, 5, 6])
+
+
+def made_cases():
+    """Orders that are made of others."""
+    for kind in (huge_parts, slices, repeats, concats, short_states, subsets):
+        for order in kind():
+            n = order['length']
+            spots = [(0, 1), limit(TOP)]
+            if kind != short_states:
+                spots += [limit(n - 9), limit(2**40 + 17, 1000003)]
+            if kind == huge_parts:
+                spots += [limit(2**62 - 3, 2**57 + 1), limit(TOP // n * n - 11)]
+            if kind == huge_parts and 'part' in order:
+                spots += [limit(TOP // order['part']['length'] * n - 11)]
+            for first, step in dict.fromkeys(spots):
+                yield order, first, step
+
+
+def cases(last_block):
+    """Orders, and from where how far they are kept; where short blocks are is to be told."""
+    yield from simple_cases()
+    yield from block_cases(last_block)
+    yield from made_cases()
