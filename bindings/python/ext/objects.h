@@ -6,8 +6,12 @@
 #include "lxpy.h"
 
 int lxpy_add_order(PyObject *module);
+int lxpy_add_order_makers(PyObject *module);
 int lxpy_add_source(PyObject *module);
 int lxpy_add_loader(PyObject *module);
+
+/** An Order, at position 0, of a rank's share of @p handle, of which it takes a reference. */
+PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world);
 
 /** The library's order of an Order, borrowed; NULL with TypeError raised, which names @p argument,
  * where it is none. */

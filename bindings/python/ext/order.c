@@ -17,7 +17,7 @@ typedef struct order {
     uint64_t rank, world;
 } order;
 
-static PyObject *make(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world)
+PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world)
 {
     PyTypeObject *type = (PyTypeObject *)LXPY(state, ORDER_TYPE);
     order *self = (order *)type->tp_alloc(type, 0);
@@ -142,7 +142,7 @@ static PyObject *order_shard(PyObject *object, PyObject *const *args, Py_ssize_t
         return NULL;
     uint64_t position = lx_sampler_tell(self->sampler);
     lxpy_turn_give(&self->turn);
-    PyObject *shard = make(self->state, self->handle, rank, world);
+    PyObject *shard = lxpy_order_new(self->state, self->handle, rank, world);
     if (shard != NULL)
         lx_sampler_seek(((order *)shard)->sampler, position, NULL);
     return shard;
@@ -229,78 +229,9 @@ static PyType_Spec order_spec = {
     .slots = order_slots,
 };
 
-/* ---- making them */
-
-/** Gives the new order to an object, or raises why there is none. */
-static PyObject *wrap(PyObject *module, lx_order *handle, const lx_error *error)
-{
-    lxpy_state *state = lxpy_state_get(module);
-    if (handle == NULL)
-        return lxpy_raise(state, error);
-    PyObject *self = make(state, handle, 0, 1);
-    lx_order_unref(handle);
-    return self;
-}
-
-/** The numbers of a call, which typed Python has checked. */
-static int numbers(PyObject *const *args, Py_ssize_t count, uint64_t *values, Py_ssize_t wanted)
-{
-    static const char *const names[] = {"n", "seed, or window", "stride"};
-    if (count != wanted) {
-        PyErr_Format(PyExc_TypeError, "%zd arguments are needed, not %zd", wanted, count);
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < wanted; i++)
-        if (lxpy_uint64(args[i], names[i], 0, UINT64_MAX, &values[i]) < 0)
-            return -1;
-    return 0;
-}
-
-static PyObject *sequential(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    uint64_t values[3];
-    lx_order *handle = NULL;
-    lx_error error = LX_ERROR_INIT;
-    if (numbers(args, count, values, 3) < 0)
-        return NULL;
-    lx_order_new_sequential(values[0], values[1], values[2], &handle, &error);
-    return wrap(module, handle, &error);
-}
-
-static PyObject *draw(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    uint64_t values[2];
-    lx_order *handle = NULL;
-    lx_error error = LX_ERROR_INIT;
-    if (numbers(args, count, values, 2) < 0)
-        return NULL;
-    lx_order_new_random(values[0], values[1], &handle, &error);
-    return wrap(module, handle, &error);
-}
-
-static PyObject *shuffle(PyObject *module, PyObject *const *args, Py_ssize_t count)
-{
-    uint64_t values[2];
-    lx_order *handle = NULL;
-    lx_error error = LX_ERROR_INIT;
-    if (numbers(args, count, values, 2) < 0)
-        return NULL;
-    lx_order_new_shuffle(values[0], values[1], &handle, &error);
-    return wrap(module, handle, &error);
-}
-
-static PyMethodDef functions[] = {
-    {"sequential", (PyCFunction)sequential, METH_FASTCALL, "sequential(n, window, stride)"},
-    {"random", (PyCFunction)draw, METH_FASTCALL, "random(n, seed)"},
-    {"shuffle", (PyCFunction)shuffle, METH_FASTCALL, "shuffle(n, seed)"},
-    {NULL},
-};
-
 int lxpy_add_order(PyObject *module)
 {
-    if (lxpy_add_type(module, &order_spec, LXPY_ORDER_TYPE) < 0)
-        return -1;
-    return PyModule_AddFunctions(module, functions);
+    return lxpy_add_type(module, &order_spec, LXPY_ORDER_TYPE);
 }
 
 lx_order *lxpy_order_get(lxpy_state *state, PyObject *object, const char *argument)

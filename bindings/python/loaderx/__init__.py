@@ -13,20 +13,23 @@ except ImportError as error:
                       f'ldconfig, or put the folder of the library into LD_LIBRARY_PATH.') from None
 
 from .column import Column, Views
+from .combined import Concat, Repeat, Slice, Subset
 from .compat import ARDataset, DataLoader, converter
 from .dataset import Dataset
 from .executor import Executor
 from .field import Field
 from .loader import Loader
 from .opening import create, open
-from .orders import Order, Random, Sequential, Shuffle
+from .orders import Blocks, Order, Random, Sequential, Shuffle
 from .source import NPDataset
 from .upkeep import copy, repair, unseal
 from .writer import Ticket, Writer
 
 __all__ = [
     'ARDataset',
+    'Blocks',
     'Column',
+    'Concat',
     'CorruptError',
     'DataLoader',
     'Dataset',
@@ -37,8 +40,11 @@ __all__ = [
     'NPDataset',
     'Order',
     'Random',
+    'Repeat',
     'Sequential',
     'Shuffle',
+    'Slice',
+    'Subset',
     'Ticket',
     'Views',
     'Writer',

@@ -80,8 +80,8 @@ class Loader(_core.Loader):
     batch_size : int
         Records of a batch of this rank.
     order : Order, optional
-        Its length is an epoch; None: `Sequential`. Its position does not count: a loader begins at
-        position 0.
+        Its length is an epoch, which may be more or less than the source has records; None:
+        `Sequential`. Its position does not count: a loader begins at position 0.
     epochs : int, optional
         How many of them a ``for`` goes through; None: without end.
     rank, world : int
@@ -156,7 +156,7 @@ class Loader(_core.Loader):
         return super().__new__(
             cls,
             core,
-            _bound_order(order, core.length),
+            (Sequential() if order is None else order)._for_length(core.length),
             choose_fields(core, fields),
             batch_size,
             0 if epochs is None else natural('epochs', epochs, least=1),
@@ -208,11 +208,3 @@ class Loader(_core.Loader):
 
     def __reduce__(self) -> Any:
         raise TypeError('a Loader cannot be pickled; save its state_dict() and make it anew')
-
-
-def _bound_order(order: Optional[Order], length: int) -> _core.Order:
-    """What a loader over so many records uses."""
-    bound = (Sequential() if order is None else order)._for_length(length)
-    if bound.length > length:
-        raise ValueError(f'order is of {bound.length} records, the source has {length}')
-    return bound

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
 
 from . import _core
 from ._check import natural
 
-__all__ = ['Order', 'Random', 'Sequential', 'Shuffle']
+__all__ = ['Blocks', 'Order', 'Random', 'Sequential', 'Shuffle']
 
 
 class Order:
@@ -22,7 +22,7 @@ class Order:
     position alone, so that `seek` costs the same everywhere. doc/orders.md has the formulas.
 
     An order without a length takes the length of the source of each loader it is given to; until
-    then it has no indices to take.
+    then it has no indices to take. One that is made of such orders waits with them.
 
     A `Loader` uses the order's arguments and stands at a position of its own.
     """
@@ -30,14 +30,18 @@ class Order:
     _order: Optional[_core.Order] = None
 
     def __init__(self) -> None:
-        raise TypeError('Order is a base class: use Sequential, Random or Shuffle')
+        raise TypeError('Order is a base class: use Sequential, Shuffle or another')
 
     def _make(self, n: int) -> _core.Order:
         """The order, of n indices."""
         raise NotImplementedError
 
+    def _first_arguments(self) -> Tuple[Any, ...]:
+        """What the user gave by position: the length, where there is one."""
+        return () if self._order is None else (self._order.length,)
+
     def _arguments(self) -> Dict[str, Any]:
-        """What the user gave, beside the length."""
+        """What the user gave by name."""
         raise NotImplementedError
 
     def _set_length(self, n: Optional[int]) -> None:
@@ -129,19 +133,25 @@ class Order:
         return self._order.world if self._order is not None else 1
 
     def __repr__(self) -> str:
-        arguments = [] if self._order is None else [str(self._order.length)]
-        arguments += [f'{name}={value}' for name, value in self._arguments().items()]
+        arguments = [_show(value) for value in self._first_arguments()]
+        arguments += [f'{name}={value!r}' for name, value in self._arguments().items()]
         text = f"{type(self).__name__}({', '.join(arguments)})"
         return text if self.world == 1 else f'{text}.shard({self.rank}, {self.world})'
 
     def __reduce__(self) -> Any:
         state = None if self._order is None else (self._order.save(), self.rank, self.world)
-        n = None if self._order is None else self._order.length
-        return _rebuild, (type(self), n, self._arguments(), state)
+        return _rebuild, (type(self), self._first_arguments(), self._arguments(), state)
 
 
-def _rebuild(kind: Any, n: Optional[int], arguments: Dict[str, Any], state: Any) -> Order:
-    order: Order = kind(n, **arguments)
+def _show(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, separator=', ', threshold=16, max_line_width=1000,
+                               formatter={'int_kind': str})
+    return repr(value)
+
+
+def _rebuild(kind: Any, first: Tuple[Any, ...], arguments: Dict[str, Any], state: Any) -> Order:
+    order: Order = kind(*first, **arguments)
     if state is not None:
         text, rank, world = state
         core = order._walk()
@@ -203,6 +213,33 @@ class _Seeded(Order):
 
     def _arguments(self) -> Dict[str, Any]:
         return {'seed': self._seed}
+
+
+class Blocks(_Seeded):
+    """Blocks of neighbours in a shuffled order, each shuffled within: for disks that are slow.
+
+    Each epoch is another permutation of all indices, in which those of a block, ``[b * block,
+    (b + 1) * block)``, follow one another. The last block may be shorter, and stands anywhere, too.
+
+    Parameters
+    ----------
+    n : int, optional
+        Number of indices, any; None: the length of the source it is given to.
+    block : int
+        Indices of a block.
+    seed : int
+        0 to 2**64 - 1.
+    """
+
+    def __init__(self, n: Optional[int] = None, *, block: int, seed: int = 0) -> None:
+        self._block = natural('block', block, least=1)
+        super().__init__(n, seed=seed)
+
+    def _make(self, n: int) -> _core.Order:
+        return _core.blocks(n, self._block, self._seed)
+
+    def _arguments(self) -> Dict[str, Any]:
+        return {'block': self._block, 'seed': self._seed}
 
 
 class Random(_Seeded):

@@ -16,6 +16,12 @@ ORDERS = {
     'window': lambda n: lx.Sequential(n, window=4, stride=3),
     'random': lambda n: lx.Random(n, seed=7),
     'shuffle': lambda n: lx.Shuffle(n, seed=7),
+    'blocks': lambda n: lx.Blocks(n, block=8, seed=7),
+    'slice': lambda n: lx.Slice(lx.Shuffle(n + 5, seed=7), 2, n + 2),
+    'repeat': lambda n: lx.Repeat(lx.Shuffle(n, seed=7), 1),
+    'concat': lambda n: lx.Concat([lx.Shuffle(n // 3, seed=7), lx.Sequential(n - n // 3)],
+                                  offsets=[0, n // 3]),
+    'subset': lambda n: lx.Subset(range(n)[::-1], seed=7),
 }
 
 
@@ -52,6 +58,18 @@ def test_shuffle_gives_each_index_once_an_epoch(n):
     assert np.array_equal(np.sort(second), np.arange(n))
     if n > 2:
         assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize('n, block', [(1, 1), (100, 7), (100, 1), (100, 2**64 - 1), (5000, 300)])
+def test_blocks_are_shuffled_and_shuffled_within(n, block):
+    order = lx.Blocks(n, block=block, seed=1)
+    first, second = order.take(n), order.take(n)
+    assert np.array_equal(np.sort(first), np.arange(n))
+    assert np.array_equal(np.sort(second), np.arange(n))
+    if n > 2:
+        assert not np.array_equal(first, second)
+    blocks = first // np.uint64(block)
+    assert np.count_nonzero(np.diff(blocks.astype(np.int64))) == -(-n // block) - 1
 
 
 def test_random_draws_with_replacement():
@@ -184,6 +202,7 @@ def test_repr_tells_how_to_make_it():
     assert repr(lx.Sequential(9, window=4, stride=2)) == 'Sequential(9, window=4, stride=2)'
     assert repr(lx.Random(5, seed=3)) == 'Random(5, seed=3)'
     assert repr(lx.Shuffle(5).shard(1, 2)) == 'Shuffle(5, seed=0).shard(1, 2)'
+    assert repr(lx.Blocks(block=4)) == 'Blocks(block=4, seed=0)'
 
 
 def test_it_can_be_pickled(make):
@@ -208,6 +227,10 @@ def test_it_can_be_pickled(make):
         (lambda: lx.Random(10, seed=None), TypeError, 'seed'),
         (lambda: lx.Sequential(10, window=0), ValueError, 'window'),
         (lambda: lx.Sequential(10, stride=-2), ValueError, 'stride'),
+        (lambda: lx.Blocks(10), TypeError, 'block'),
+        (lambda: lx.Blocks(10, block=0), ValueError, 'block'),
+        (lambda: lx.Blocks(10, block=None), TypeError, 'block'),
+        (lambda: lx.Blocks(10, block=1, seed=2**64), ValueError, 'seed'),
         (lambda: lx.Sequential(10).take(-1), ValueError, 'k'),
         (lambda: lx.Sequential(10).take('a'), TypeError, 'k'),
         (lambda: lx.Sequential(10).take(2**62), MemoryError, 'k'),

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that make an Order: one for each kind. Typed Python has checked what it gives. */
+#include "objects.h"
+
+#include <stdlib.h>
+
+/** Gives the new order to an object, or raises why there is none. */
+static PyObject *wrap(PyObject *module, lx_order *handle, const lx_error *error)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    if (handle == NULL)
+        return lxpy_raise(state, error);
+    PyObject *self = lxpy_order_new(state, handle, 0, 1);
+    lx_order_unref(handle);
+    return self;
+}
+
+/** Whether so many arguments were given as are needed; else raises. */
+static bool are(Py_ssize_t count, Py_ssize_t wanted)
+{
+    if (count != wanted)
+        PyErr_Format(PyExc_TypeError, "%zd arguments are needed, not %zd", wanted, count);
+    return count == wanted;
+}
+
+/** The numbers of a call, by their names, which NULL ends. */
+static int numbers(PyObject *const *args, Py_ssize_t count, const char *const *names,
+                   uint64_t *values)
+{
+    Py_ssize_t wanted = 0;
+    while (names[wanted] != NULL)
+        wanted++;
+    if (!are(count, wanted))
+        return -1;
+    for (Py_ssize_t i = 0; i < wanted; i++)
+        if (lxpy_uint64(args[i], names[i], 0, UINT64_MAX, &values[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static PyObject *sequential(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"n", "window", "stride", NULL};
+    uint64_t values[3];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (numbers(args, count, names, values) < 0)
+        return NULL;
+    lx_order_new_sequential(values[0], values[1], values[2], &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+static const char *const seeded[] = {"n", "seed", NULL};
+
+static PyObject *draw(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    uint64_t values[2];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (numbers(args, count, seeded, values) < 0)
+        return NULL;
+    lx_order_new_random(values[0], values[1], &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+static PyObject *shuffle(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    uint64_t values[2];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (numbers(args, count, seeded, values) < 0)
+        return NULL;
+    lx_order_new_shuffle(values[0], values[1], &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+static PyObject *blocks(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"n", "block", "seed", NULL};
+    uint64_t values[3];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (numbers(args, count, names, values) < 0)
+        return NULL;
+    lx_order_new_blocks(values[0], values[1], values[2], &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+/* ---- of other orders, which the new one refers to by itself */
+
+static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"first", "length", NULL};
+    uint64_t values[2];
+    lx_order *part, *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!are(count, 3) ||
+        (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
+        numbers(args + 1, 2, names, values) < 0)
+        return NULL;
+    lx_order_new_slice(part, values[0], values[1], &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+static PyObject *repeat(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"times", NULL};
+    uint64_t times;
+    lx_order *part, *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!are(count, 2) ||
+        (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
+        numbers(args + 1, 1, names, &times) < 0)
+        return NULL;
+    lx_order_new_repeat(part, times, &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+/** Fills the lists of lx_order_new_concat(); the orders are borrowed from the tuple. */
+static int take_parts(lxpy_state *state, PyObject *orders, PyObject *offsets, lx_order **parts,
+                      uint64_t *added)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(orders); i++) {
+        parts[i] = lxpy_order_get(state, PyTuple_GET_ITEM(orders, i), "orders");
+        if (parts[i] == NULL)
+            return -1;
+        if (offsets != Py_None &&
+            lxpy_uint64(PyTuple_GET_ITEM(offsets, i), "offsets", 0, UINT64_MAX, &added[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *concat(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!are(count, 2))
+        return NULL;
+    PyObject *orders = args[0], *offsets = args[1];
+    if (!PyTuple_Check(orders) || (offsets != Py_None && !PyTuple_Check(offsets)) ||
+        (offsets != Py_None && PyTuple_GET_SIZE(offsets) != PyTuple_GET_SIZE(orders))) {
+        PyErr_SetString(PyExc_TypeError, "orders and offsets must be tuples of one length");
+        return NULL;
+    }
+    size_t many = (size_t)PyTuple_GET_SIZE(orders);
+    lx_order **parts = calloc(many + 1, sizeof *parts);
+    uint64_t *added = calloc(many + 1, sizeof *added);
+    int taken = -1;
+    if (parts == NULL || added == NULL)
+        PyErr_NoMemory();
+    else
+        taken = take_parts(lxpy_state_get(module), orders, offsets, parts, added);
+    if (taken == 0)
+        lx_order_new_concat(parts, offsets != Py_None ? added : NULL, many, &handle, &error);
+    free(parts);
+    free(added);
+    return taken == 0 ? wrap(module, handle, &error) : NULL;
+}
+
+static PyObject *subset(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    lx_order *part, *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    Py_buffer view;
+    if (!are(count, 2) ||
+        (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
+        PyObject_GetBuffer(args[1], &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
+        return NULL;
+    if (view.itemsize != sizeof(uint64_t) || (*view.format != 'L' && *view.format != 'Q')) {
+        PyBuffer_Release(&view);
+        PyErr_SetString(PyExc_TypeError, "indices must be an array of uint64");
+        return NULL;
+    }
+    LXPY_WITHOUT_GIL(lx_order_new_subset(part, view.buf,
+                                         (uint64_t)view.len / sizeof(uint64_t), &handle, &error));
+    PyBuffer_Release(&view);
+    return wrap(module, handle, &error);
+}
+
+static PyMethodDef functions[] = {
+    {"sequential", (PyCFunction)sequential, METH_FASTCALL, "sequential(n, window, stride)"},
+    {"random", (PyCFunction)draw, METH_FASTCALL, "random(n, seed)"},
+    {"shuffle", (PyCFunction)shuffle, METH_FASTCALL, "shuffle(n, seed)"},
+    {"blocks", (PyCFunction)blocks, METH_FASTCALL, "blocks(n, block, seed)"},
+    {"slice", (PyCFunction)slice, METH_FASTCALL, "slice(order, first, length)"},
+    {"repeat", (PyCFunction)repeat, METH_FASTCALL, "repeat(order, times)"},
+    {"concat", (PyCFunction)concat, METH_FASTCALL, "concat(orders, offsets)"},
+    {"subset", (PyCFunction)subset, METH_FASTCALL, "subset(order, indices)"},
+    {NULL},
+};
+
+int lxpy_add_order_makers(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

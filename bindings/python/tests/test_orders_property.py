@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Orders of any kinds within each other against a model that goes by single positions.
+
+``LOADERX_PROPERTY_EXAMPLES=5000`` makes the tests long.
+"""
+
+import os
+import pickle
+import tempfile
+
+# Nothing is kept between runs: the tests may lie where nothing can be written.
+os.environ.setdefault('HYPOTHESIS_STORAGE_DIRECTORY',
+                      os.path.join(tempfile.gettempdir(), f'hypothesis-{os.getuid()}'))
+
+import numpy as np
+import pytest
+
+pytest.importorskip('hypothesis')
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import loaderx as lx
+
+EXAMPLES = int(os.environ.get('LOADERX_PROPERTY_EXAMPLES', '25'))
+POSITIONS = 2**64 - 1
+
+
+class Leaf:
+    """An order that is read by itself."""
+
+    def __init__(self, order):
+        self.order, self.length = order, len(order)
+        self.bound = self.length
+        self.known, self.walk = {}, order.shard(0, 1)
+
+    def at(self, k):
+        if k not in self.known:
+            self.walk.seek(k)
+            self.known[k] = int(self.walk.take(1)[0])
+        return self.known[k]
+
+
+class Made:
+    """An order of others: `at` is by epoch and offset."""
+
+    def __init__(self, order, length, bound, at):
+        self.order, self.length, self.bound = order, length, bound
+        self.by_offset = at
+
+    def at(self, k):
+        return self.by_offset(*divmod(k, self.length))
+
+
+def place(part, epoch, offset):
+    """What stands in an epoch of a part, which begin anew behind the last whole one."""
+    return part.at(epoch % (POSITIONS // part.length) * part.length + offset)
+
+
+@st.composite
+def leaves(draw):
+    n, seed = draw(st.integers(0, 40)), draw(st.integers(0, 2**64 - 1))
+    return Leaf(draw(st.sampled_from([
+        lx.Sequential(n), lx.Sequential(n, window=3, stride=2), lx.Random(n, seed=seed),
+        lx.Shuffle(n, seed=seed), lx.Blocks(n, block=draw(st.integers(1, 50)), seed=seed)])))
+
+
+@st.composite
+def slices(draw, parts):
+    part = draw(parts)
+    ends = st.integers(-50, 50)
+    start, stop = draw(ends), draw(st.none() | ends)
+    offsets = range(part.length)[start:stop]
+    return Made(lx.Slice(part.order, start, stop), len(offsets), part.bound,
+                lambda epoch, offset: place(part, epoch, offsets[offset]))
+
+
+@st.composite
+def repeats(draw, parts):
+    part, times = draw(parts), draw(st.integers(1, 4))
+    return Made(lx.Repeat(part.order, times), part.length * times, part.bound,
+                lambda epoch, offset: place(part, *divmod(epoch * part.length * times + offset,
+                                                          part.length)))
+
+
+@st.composite
+def concats(draw, parts):
+    chosen = draw(st.lists(parts, min_size=1, max_size=4))
+    offsets = draw(st.lists(st.integers(0, 100), min_size=len(chosen), max_size=len(chosen)))
+    where = [(i, o) for i, part in enumerate(chosen) for o in range(part.length)]
+
+    def at(epoch, offset):
+        i, o = where[offset]
+        return place(chosen[i], epoch, o) + offsets[i]
+
+    return Made(lx.Concat([part.order for part in chosen], offsets), len(where),
+                max(part.bound + offset for part, offset in zip(chosen, offsets)), at)
+
+
+@st.composite
+def subsets(draw, parts):
+    part = draw(parts)
+    count = part.bound + draw(st.integers(0, 3))
+    table = draw(st.lists(st.integers(0, 300), min_size=count, max_size=count))
+    return Made(lx.Subset(table, part.order), part.length, max(table, default=-1) + 1,
+                lambda epoch, offset: table[place(part, epoch, offset)])
+
+
+ORDERS = st.recursive(
+    leaves(), lambda parts: slices(parts) | repeats(parts) | concats(parts) | subsets(parts),
+    max_leaves=5)
+SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 25)
+
+
+def expected(model, first, count):
+    return [model.at(k) for k in range(first, first + count)] if model.length else []
+
+
+@SETTINGS
+@given(ORDERS, st.integers(0, 2**64 - 200), st.integers(0, 150), st.lists(st.integers(0, 60)))
+def test_indices_are_those_of_the_model(model, far, k, pieces):
+    order = model.order
+    assert len(order) == model.length
+    order.seek(0)
+    whole = order.take(150).tolist()
+    assert whole == expected(model, 0, 150)
+    order.seek(k)    # seek then take is take then drop, also in pieces
+    got = np.concatenate([order.take(piece) for piece in [*pieces, 0]])
+    assert got.tolist() == expected(model, k, sum(pieces))
+    order.seek(far)
+    assert order.take(50).tolist() == expected(model, far, 50)
+    other = pickle.loads(pickle.dumps(order))
+    assert repr(other) == repr(order) and other.tell() == order.tell()
+    other.seek(0)
+    assert other.take(150).tolist() == whole
+
+
+@SETTINGS
+@given(ORDERS, st.integers(1, 7))
+def test_the_ranks_together_are_the_order(model, world):
+    model.order.seek(0)
+    n = model.length
+    for rank in range(world):
+        offsets = [epoch * n + o for epoch in range(2) for o in range(rank, n, world)]
+        share = model.order.shard(rank, world).take(len(offsets))
+        assert share.tolist() == [model.at(k) for k in offsets]
+
+
+@SETTINGS
+@given(ORDERS, st.integers(1, 9), st.integers(1, 3), st.integers(0, 200))
+def test_a_loader_reads_in_that_order(model, size, world, start):
+    n = model.length
+    data = np.arange(model.bound)
+    ranks = [lx.Loader(data, order=model.order, batch_size=size, rank=rank, world=world,
+                       epochs=3, threads=0) for rank in range(world)]
+    first = min(start, 2 * n)
+    seen = []
+    for loader in ranks:
+        loader.seek(first)
+        seen += [int(i) for batch in loader for i in batch['data']]
+        loader.close()
+    assert sorted(seen) == sorted(expected(model, first, 3 * n - first))
