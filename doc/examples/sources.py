@@ -35,6 +35,11 @@ order = lx.Shuffle(len(images), seed=1)
 order.seek(10**8 * len(images))
 assert sorted(order.take(len(images))) == index.tolist()
 
+# Orders are made of others: every epoch another thousand of the bright images.
+bright = lx.Subset(np.flatnonzero(scores >= np.median(scores)), seed=1)
+for batch in lx.Loader(source, batch_size=250, order=lx.Slice(bright, 0, 1000), epochs=2):
+    assert batch['score'].min() >= np.median(scores)
+
 # Several ranks share an order; every index is one's.
 shares = [lx.Shuffle(len(images), seed=1).shard(rank, 4).take(1250) for rank in range(4)]
 assert sorted(np.concatenate(shares)) == index.tolist()

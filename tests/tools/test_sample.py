@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """loaderx sample: the sampler's orders, reached from the command line."""
 
+import gzip
 import json
 
+import numpy as np
 import pytest
+
+from arrays import npy_bytes
 
 
 def indices(loaderx, *arguments):
@@ -36,9 +40,21 @@ def test_random_stays_in_range_and_depends_on_the_seed(loaderx):
     assert set(one) == set(other) == set(range(10)) and one != other
 
 
-@pytest.mark.parametrize('order', ['random', 'shuffle'])
-def test_any_place_is_the_same_as_the_way_there(loaderx, order):
-    common = ['--length', 500, '--order', order, '--seed', 7]
+@pytest.mark.parametrize('length, block', [(100, 7), (100, 1000), (70000, 300)])
+def test_blocks_are_permutations_in_which_neighbours_stay_together(loaderx, length, block):
+    got = indices(loaderx, '--length', length, '--order', 'blocks', '--block', block, '--seed', 42,
+                  '--count', 2 * length)
+    for epoch in got[:length], got[length:]:
+        assert sorted(epoch) == list(range(length))
+        changes = sum(a // block != b // block for a, b in zip(epoch, epoch[1:]))
+        assert changes == -(-length // block) - 1
+    assert got[:length] != got[length:]
+
+
+@pytest.mark.parametrize('order', [['random'], ['shuffle'], ['blocks', '--block', 8]])
+@pytest.mark.parametrize('made', [[], ['--skip', 100, '--take', 300, '--repeat', 2]])
+def test_any_place_is_the_same_as_the_way_there(loaderx, order, made):
+    common = ['--length', 500, '--seed', 7, *made, '--order', *order]
     way = indices(loaderx, *common, '--count', 1200)
     assert indices(loaderx, *common, '--position', 700, '--count', 500) == way[700:]
 
@@ -59,6 +75,107 @@ def test_json(loaderx):
                     '--world', 2, '--position', 20, '--count', 3)
     assert got == {'order': 'shuffle', 'length': 50, 'seed': 9, 'rank': 1, 'world': 2,
                    'position': 20, 'indices': plain, 'next': 26}
+
+
+SHUFFLED = ['--order', 'shuffle', '--seed', 9]
+
+
+@pytest.mark.parametrize('skip, take', [(10, 20), (0, 5), (45, 20), (None, 7), (49, None), (50, 1),
+                                        (3, 0), (10**19, 10**19)])
+def test_skip_and_take_cut_each_epoch(loaderx, skip, take):
+    common = ['--length', 50, *SHUFFLED]
+    plain = indices(loaderx, *common, '--count', 150)
+    first = skip or 0
+    expected = sum((plain[at:at + 50][first:][:take] for at in (0, 50, 100)), [])
+    cut = [*(['--skip', skip] if skip is not None else []),
+           *(['--take', take] if take is not None else [])]
+    assert indices(loaderx, *common, *cut, '--count', len(expected) or 9) == expected
+
+
+def test_repeat_makes_longer_epochs(loaderx):
+    common = ['--length', 50, *SHUFFLED, '--count', 7]
+    # What ranks have shows it: epochs of 100 have 25 positions of each of 4, those of 50 have not.
+    plain = indices(loaderx, '--length', 50, *SHUFFLED, '--count', 100)
+    got = indices(loaderx, *common, '--repeat', 2, '--rank', 3, '--world', 4, '--position', 75)
+    assert got[:7] == plain[75:100][0::4]
+    cut = indices(loaderx, '--length', 50, *SHUFFLED, '--take', 10, '--repeat', 3, '--count', 30)
+    assert cut == plain[:10] + plain[50:60] + indices(
+        loaderx, '--length', 50, *SHUFFLED, '--position', 100, '--count', 10)
+
+
+# ---- subsets
+
+
+TABLE = [7, 3, 3, 99, 0, 2**31 - 1]
+
+
+@pytest.mark.parametrize('dtype', ['<i4', '>i4', '<i8', '>u4', '<u8'])
+@pytest.mark.parametrize('pack', [bytes, gzip.compress])
+def test_a_subset_has_the_indices_of_a_file(loaderx, folder, dtype, pack):
+    (folder / 's').write_bytes(pack(npy_bytes(np.array(TABLE, dtype))))
+    assert indices(loaderx, '--subset', 's', '--count', 8) == TABLE + TABLE[:2]
+    order = indices(loaderx, '--length', 6, *SHUFFLED, '--count', 12)
+    assert indices(loaderx, '--subset', 's', *SHUFFLED, '--length', 6, '--count', 12) \
+        == [TABLE[i] for i in order]
+
+
+def test_a_subset_of_one_byte_each_and_the_largest_index(loaderx, folder):
+    np.save(folder / 's.npy', np.array([0, 255], 'uint8'))
+    assert indices(loaderx, '--subset', 's.npy', '--count', 3) == [0, 255, 0]
+    np.save(folder / 's.npy', np.array([2**64 - 2], 'uint64'))
+    assert indices(loaderx, '--subset', 's.npy', '--count', 1) == [2**64 - 2]
+
+
+def test_a_long_subset(loaderx, folder):
+    table = np.random.default_rng(1).permutation(300_000)
+    np.save(folder / 's.npy', table)
+    got = indices(loaderx, '--subset', 's.npy', '--count', 300_000)
+    assert got == table.tolist()
+    assert loaderx.text('sample', '--subset', 's.npy', '--skip', 299_999) \
+        == f'{table[-1]}\n' * 10
+
+
+def test_an_empty_subset(loaderx, folder):
+    np.save(folder / 's.npy', np.array([], 'int64'))
+    assert loaderx.text('sample', '--subset', 's.npy') == ''
+
+
+def test_json_has_what_was_given(loaderx, folder):
+    (folder / 'a "b".npy').write_bytes(npy_bytes(np.array(TABLE)))
+    got = loaderx.json('sample', '--subset', 'a "b".npy', '--order', 'blocks', '--block', 2,
+                       '--seed', 1, '--skip', 1, '--take', 4, '--repeat', 2, '--count', 0)
+    assert got == {'order': 'blocks', 'subset': 'a "b".npy', 'length': 6, 'seed': 1, 'block': 2,
+                   'skip': 1, 'take': 4, 'repeat': 2, 'rank': 0, 'world': 1, 'position': 0,
+                   'indices': [], 'next': 0}
+
+
+@pytest.mark.parametrize('content, message', [
+    (npy_bytes(np.array([1, -5])), 'it is negative, and no index'),
+    (npy_bytes(np.array([-1], 'int8')), 'it is negative, and no index'),
+    (npy_bytes(np.array([0, 2**64 - 1], 'uint64')), 'it is 2^64 - 1, and no index'),
+    (npy_bytes(np.zeros(3)), 'it holds float64: indices are integers'),
+    (npy_bytes(np.zeros(3, bool)), 'it holds bool: indices are integers'),
+    (npy_bytes(np.zeros((3, 2), int)), 'it has 2 axes: indices have one'),
+    (npy_bytes(np.arange(9))[:-1], 'truncated or damaged'),
+    (npy_bytes(np.arange(9)) + b'x', 'follow the 9 records'),
+    (gzip.compress(npy_bytes(np.array([1]), header="{'descr': '<i8', 'fortran_order': False, "
+                             "'shape': (1000000000000000,)}")), 'more than the file can hold'),
+    (b'1\n2\n3\n4\n', 'no .npy file'),
+    (b'', 'truncated'),
+])
+def test_a_file_that_has_no_indices(loaderx, folder, content, message):
+    (folder / 's').write_bytes(content)
+    line = loaderx.fails(1, 'sample', '--subset', 's')
+    assert line.startswith('loaderx sample: s') and message in line
+
+
+def test_wrong_subsets(loaderx, folder):
+    np.save(folder / 's.npy', np.arange(5))
+    assert 'no.npy' in loaderx.fails(2, 'sample', '--subset', 'no.npy')
+    assert '--length 4 is not the number of indices in s.npy, which is 5' in loaderx.fails(
+        2, 'sample', '--subset', 's.npy', '--length', 4)
+    np.save(folder / 'n.npy', np.array([0, -1]))
+    assert 'n.npy, record 1: ' in loaderx.fails(1, 'sample', '--subset', 'n.npy')
 
 
 def test_large_numbers(loaderx):
@@ -82,11 +199,19 @@ def test_nothing_is_no_failure(loaderx, arguments):
     (['--length', '2x'], "--length: '2x' is not a number"),
     (['--length', ''], "--length: '' is not a number"),
     (['--length', str(2**64)], f"--length: '{2**64}' is not a number from 0 to {2**64 - 1}"),
-    (['--length', '5', '--order', 'blocks'], "--order: 'blocks' is none of"),
+    (['--length', '5', '--order', 'block'], "--order: 'block' is none of"),
+    (['--length', '5', '--order', 'blocks', '--block', '5'], '--order blocks needs a --seed'),
+    (['--length', '5', '--order', 'blocks', '--seed', '5'], '--order blocks needs a --block'),
+    (['--length', '5', '--order', 'blocks', '--seed', '5', '--block', '0'],
+     '--block is at least 1'),
+    (['--length', '5', '--block', '5'], '--block goes with --order blocks'),
+    (['--length', '5', '--repeat', '0'], '--repeat is at least 1'),
+    (['--length', '5', '--take', '3', '--repeat', str(2**63)], 'beyond 2^64 - 1'),
+    (['--length', '5', '--skip', '-1'], "--skip: '-1' is not a number"),
     (['--length', '5', '--order', 'shuffle'], '--order shuffle needs a --seed'),
     (['--length', '5', '--seed', '1'], '--seed is of no use'),
     (['--length', '5', '--order', 'random', '--seed', '1', '--stride', '2'], '--window and'),
-    (['--length', '5', '--window', '0'], '--window and --stride are at least 1'),
+    (['--length', '5', '--window', '0'], '--window is at least 1'),
     (['--length', '5', '--rank', '1'], '--rank 1 is not below --world 1'),
     (['--length', '5', '--world', '0'], '--rank 0 is not below --world 0'),
 ])

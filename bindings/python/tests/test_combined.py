@@ -124,7 +124,8 @@ WAITING = {
     'concat': (lx.Concat([lx.Shuffle(seed=1), lx.Sequential(3)], offsets=[0, 2]),
                'Concat([Shuffle(seed=1), Sequential(3)], offsets=[0, 2])'),
     'deep': (lx.Slice(lx.Concat([lx.Repeat(lx.Slice(lx.Shuffle(seed=1), 5), 2)]), 3, 300),
-             'Slice(Concat([Repeat(Slice(Shuffle(seed=1), start=5), times=2)]), start=3, stop=300)'),
+             'Slice(Concat([Repeat(Slice(Shuffle(seed=1), start=5), times=2)]), '
+             'start=3, stop=300)'),
 }
 KNOWN = {
     'slice': lambda n: lx.Slice(lx.Shuffle(n, seed=1), 10, -10),
