@@ -185,10 +185,16 @@ def short_states():
     inner = concat_of([slice_of(concat_of(many(5)), 0, 4)] * 2, [10**17, 2 * 10**17])
     yield repeat_of(inner, 2)
     yield concat_of([inner, shuffle_of(3, 1)], [1, 2])
-    deep = shuffle_of(2**62, 2**62)
-    for i in range(12):  # so deep as a file may be
-        deep = slice_of(deep, 10**17 + i, deep['length'] - 2 * 10**17)
-    yield deep
+    deep = shuffle_of(100, 42)
+    for i in range(12):  # a file may not be deeper
+        deep = slice_of(deep, 1, 98 - 2 * i)
+        if i >= 6:
+            yield deep
+    nested = shuffle_of(9, 42)
+    for i in range(6):
+        nested = concat_of([nested], [i])
+        if i >= 2:
+            yield nested
 
 
 def subsets():

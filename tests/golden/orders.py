@@ -226,6 +226,17 @@ def text(value):
     return json.dumps(to_json(value), sort_keys=True, separators=(',', ':')).encode()
 
 
+def depth(value):
+    """How many objects and arrays are within each other."""
+    inner = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(depth, inner), default=0) if isinstance(value, (dict, list)) else 0
+
+
+def is_long(value):
+    """Whether a state has its checksum."""
+    return len(text(value)) > 1024 or depth(value) > 8
+
+
 def in_state(order):
     """What a state has of an order: no tables, and short."""
     state = dict(order)
@@ -234,12 +245,12 @@ def in_state(order):
         state['indices'] = crc32c(b''.join(index.to_bytes(8, 'little') for index in table))
     if 'part' in order:
         part = in_state(order['part'])
-        if len(text(part)) > 1024:
+        if is_long(part):
             part = {'kind': part['kind'], 'length': part['length'], 'crc32c': crc32c(text(part))}
         state['part'] = part
     if 'parts' in order:
         parts = [in_state(part) for part in order['parts']]
-        if len(text(parts)) > 1024:
+        if is_long(parts):
             many = len(parts) > 64
             parts = crc32c(text(parts)) if many else [crc32c(text(part)) for part in parts]
         state['parts'] = parts
