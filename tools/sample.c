@@ -327,5 +327,5 @@ const command sample_command = {
     .examples = "  loaderx sample --length 60000 --order shuffle --seed 42\n"
                 "  loaderx sample --length 60000 --order shuffle --seed 42 --rank 1 --world 8 \\\n"
                 "      --position 1048576 --count 256\n"
-                "  loaderx sample --subset train.npy --order blocks --block 100 --seed 42 --take 5000\n",
+                "  loaderx sample --subset train.npy --order blocks --block 100 --seed 42\n",
     .run = run};

@@ -6,8 +6,8 @@
 ``orders.py --write FILE`` makes the file. The C tests hold the library against the same file.
 
 The ``order`` of a golden is as states have it, but whole at any length, and each subset has its
-``table`` where a state has a checksum; where a state differs, that is ``state``. What stands at ``first``, ``first + step``
-and so on are the ``indices``.
+``table`` where a state has a checksum; where a state differs, that is ``state``. What stands at
+``first``, ``first + step`` and so on are the ``indices``.
 """
 import json
 import sys

@@ -109,7 +109,8 @@ def test_a_sealed_dataset_outlives_its_log(loaderx, folder, images):
     assert first.startswith('forget: images/LOG, offset 0: ') and '20 records, which' in first
     assert last.startswith('images: a repair would leave 20 records')
     assert loaderx.text('repair', 'images', '--apply').splitlines()[-1].startswith(
-        'images: repaired: 1 damages, 0 values are missing now, 0 records were deleted, 20 are left')
+        'images: repaired: 1 damages, 0 values are missing now, 0 records were deleted, 20 are '
+        'left')
     assert loaderx.json('verify', 'images')['records'] == 20
     assert loaderx('get', 'images', '19', '--field', 'data', '--raw').stdout == data[19].tobytes()
 

@@ -208,7 +208,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False,
         ``records`` and ``values`` were looked at, ``damages`` and ``foreign`` files were found,
         values are ``missing`` now or would be, records were ``deleted`` or would be; ``aside``,
         where things were put, or None; ``kept_bytes``, the stored bytes of damaged values there;
-        and whether it was ``changed``. The command has ``path`` in place of ``kept_bytes``, and all findings.
+        and whether it was ``changed``. The command has ``path`` in place of ``kept_bytes``, and all
+        findings.
 
     Raises
     ------

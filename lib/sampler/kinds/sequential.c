@@ -14,9 +14,9 @@ struct sequential {
  * positions follow in even steps. */
 struct walk {
     uint64_t length, window, slide; /* the slide is below length */
-    uint64_t start;                 /* position at which the window begins */
-    uint64_t base;                  /* index there */
-    uint64_t jump, jump_index;      /* positions of so many windows, and what they add to the index */
+    uint64_t start;            /* position at which the window begins */
+    uint64_t base;             /* index there */
+    uint64_t jump, jump_index; /* positions of so many windows, and what they add to the index */
 };
 
 static void jump(struct walk *walk, uint64_t by, uint64_t index)

@@ -186,7 +186,7 @@ static lx_status write_array(exporting *e, const lx_field *field, const lx__file
     return status;
 }
 
-/** A file on its way: it is made beside its place, so that what is there stays until it is whole. */
+/** A file on its way: made beside its place, so that what is there stays until it is whole. */
 typedef struct array_file {
     char place[PATH_MAX]; /* no link */
     char made[PATH_MAX];

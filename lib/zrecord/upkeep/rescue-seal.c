@@ -229,8 +229,8 @@ lx_status lx__rescue_take_seal(lx__rescue *rescue, const lx_error *why, lx_error
     return LX_OK;
 }
 
-/** With a wrong uuid the log is as none, and every value is damaged: they are not to be given up for
- * one letter of meta.json. */
+/** With a wrong uuid the log is as none, and every value is damaged: they are not to be given up
+ * for one letter of meta.json. */
 lx_status lx__rescue_prove_seal(lx__rescue *rescue, lx_error *error)
 {
     lx_error damage = LX_ERROR_INIT;

@@ -212,9 +212,9 @@ enum {
 lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error);
 
 /**
- * Writes a frame that repeats the last one, at the end of a writer that has synced all: if the frame
- * before it rots, that is told, and not taken for a torn end (8.9). It names nothing that is not
- * durable, so it is not synced, and one that is lost or cannot be written is no failure.
+ * Writes a frame that repeats the last one, at the end of a writer that has synced all: if the
+ * frame before it rots, that is told, and not taken for a torn end (8.9). It names nothing that is
+ * not durable, so it is not synced, and one that is lost or cannot be written is no failure.
  */
 void lx__writer_put_last(lx_writer *writer);
 

@@ -159,7 +159,7 @@ START_TEST(what_is_there_stays_until_the_new_one_is_whole)
     ck_assert_int_ne(open_before, -1);
     unit_ok(lx_dataset_export_npy(dataset, IMAGE, NULL, 0, "x", NULL, NULL, NULL, &error));
     char former[7];
-    ck_assert_int_eq(read(open_before, former, sizeof former), 6); /* maybe somebody has it mapped */
+    ck_assert_int_eq(read(open_before, former, sizeof former), 6); /* it may be mapped, too */
     close(open_before);
     free(file_bytes("x", &size));
     ck_assert_uint_eq(size, 128 + 20 * 12);
