@@ -122,13 +122,16 @@ static const lx__order_class concat_class = {.kind = "concat",
 
 /** Sums up lengths, and finds the highest bound. */
 static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t count,
-                         uint64_t *length, uint64_t *bound, lx_error *error)
+                         lx_order **order, uint64_t *length, uint64_t *bound, lx_error *error)
 {
     *length = *bound = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t highest;
         if (parts[i] == NULL)
             return lx__fail(error, LX_ERR_ARGUMENT, "part %zu is NULL", i);
+        lx_status status = lx__part_check(parts[i], order, error);
+        if (status != LX_OK)
+            return status;
         if (!lx__add_fits(*length, parts[i]->length, length))
             return lx__fail(error, LX_ERR_ARGUMENT,
                             "the parts together have more than 2^64 - 1 positions");
@@ -146,11 +149,14 @@ lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, s
                               lx_order **order, lx_error *error)
 {
     uint64_t length, bound, end = 0;
-    if (order == NULL || parts == NULL)
-        return lx__fail_null(error, order == NULL ? "order" : "parts");
+    if (order == NULL)
+        return lx__fail_null(error, "order");
+    *order = NULL;
+    if (parts == NULL)
+        return lx__fail_null(error, "parts");
     if (count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "count is 0: an order is made of one part or more");
-    lx_status status = measure(parts, offsets, count, &length, &bound, error);
+    lx_status status = measure(parts, offsets, count, order, &length, &bound, error);
     if (status != LX_OK)
         return status;
     struct piece *pieces = lx__alloc_array(count, sizeof *pieces);
@@ -162,7 +168,7 @@ lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, s
         return status;
     }
     for (size_t i = 0; i < count; i++) {
-        lx__part_init(&pieces[i].part, parts[i]);
+        lx__part_init(&pieces[i].part, parts[i], *order);
         pieces[i].begin = end;
         pieces[i].end = end += parts[i]->length;
         pieces[i].add = offsets != NULL ? offsets[i] : 0;

@@ -58,6 +58,6 @@ lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, 
         return status;
     struct repeat *self = (struct repeat *)*order;
     self->times = times;
-    lx__part_init(&self->part, part);
+    lx__part_init(&self->part, part, *order);
     return LX_OK;
 }

@@ -62,6 +62,6 @@ lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t length, lx
         return status;
     struct slice *self = (struct slice *)*order;
     self->first = first;
-    lx__part_init(&self->part, part);
+    lx__part_init(&self->part, part, *order);
     return LX_OK;
 }

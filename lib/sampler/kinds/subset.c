@@ -71,6 +71,6 @@ lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t 
     }
     struct subset *self = (struct subset *)*order;
     self->table = table;
-    lx__part_init(&self->part, part);
+    lx__part_init(&self->part, part, *order);
     return LX_OK;
 }

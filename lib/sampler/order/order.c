@@ -22,6 +22,7 @@ lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t leng
     (*order)->class = class;
     (*order)->length = length;
     (*order)->bound = bound;
+    (*order)->depth = 1;
     atomic_init(&(*order)->references, 1);
     return LX_OK;
 }

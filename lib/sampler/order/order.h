@@ -21,6 +21,9 @@
 /** The end of the positions: none is this or above. */
 #define LX__POSITION_END UINT64_MAX
 
+/** Orders within each other: reading them takes as much stack. */
+#define LX__ORDER_DEPTH_MAX 64
+
 /** So many positions are read at a time: what an order made of others keeps goes by it. */
 #define LX__ORDER_BLOCK 1024
 
@@ -51,6 +54,7 @@ struct lx_order {
     const lx__order_class *class;
     uint64_t length; /**< Positions in an epoch. */
     uint64_t bound;  /**< Every index is below this: what a source must have at least. */
+    unsigned depth;  /**< Orders within it, one in the other, and itself. */
     atomic_size_t references;
 };
 

@@ -13,8 +13,10 @@
 /* Objects and arrays within each other, that stand whole: readers have a limit. */
 #define WHOLE_DEPTH 8
 
-void lx__part_init(lx__part *part, lx_order *order)
+void lx__part_init(lx__part *part, lx_order *order, lx_order *in)
 {
+    if (in->depth <= order->depth)
+        in->depth = order->depth + 1;
     part->order = lx_order_ref(order);
     part->epochs = order->length != 0 ? LX__POSITION_END / order->length : 0;
 }
@@ -38,11 +40,17 @@ void lx__part_clear_scratch(void *scratch)
     lx__scratch_free(*(lx__scratch **)scratch);
 }
 
-lx_status lx__part_check(const lx_order *part, lx_order *const *made, lx_error *error)
+lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error)
 {
     if (made == NULL)
         return lx__fail_null(error, "order");
-    return part != NULL ? LX_OK : lx__fail_null(error, "part");
+    *made = NULL;
+    if (part == NULL)
+        return lx__fail_null(error, "part");
+    return part->depth < LX__ORDER_DEPTH_MAX
+               ? LX_OK
+               : lx__fail(error, LX_ERR_LIMIT, "orders can be made of each other %d deep",
+                          LX__ORDER_DEPTH_MAX);
 }
 
 /* ---- in states */

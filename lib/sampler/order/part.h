@@ -14,8 +14,8 @@ typedef struct lx__part {
     uint64_t epochs; /**< Whole ones that there are positions for; 0 where the length is. */
 } lx__part;
 
-/** Takes a reference of @p order, which is not NULL. */
-void lx__part_init(lx__part *part, lx_order *order);
+/** Takes a reference of @p order, which lx__part_check() has seen, as a part of the new order @p in. */
+void lx__part_init(lx__part *part, lx_order *order, lx_order *in);
 
 /** Gives it back; also of one that is zero. */
 void lx__part_clear(lx__part *part);
@@ -46,7 +46,12 @@ json_t *lx__part_to_json(const lx__part *part);
 /** Several of them. Many become their checksums alone, very many one checksum. */
 json_t *lx__parts_to_json(const lx__part *parts, size_t count);
 
-/** LX_ERR_ARGUMENT unless both are given. */
-lx_status lx__part_check(const lx_order *part, lx_order *const *made, lx_error *error);
+/**
+ * Begins to make an order of @p part, which is NULL until then.
+ *
+ * @retval LX_ERR_ARGUMENT  One of both is not given.
+ * @retval LX_ERR_LIMIT     There are #LX__ORDER_DEPTH_MAX orders within each other already.
+ */
+lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error);
 
 #endif

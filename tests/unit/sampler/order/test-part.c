@@ -18,10 +18,11 @@ START_TEST(epochs_begin_anew_behind_the_last)
     static const struct {
         uint64_t length, epochs;
     } cases[] = {{1, UINT64_MAX}, {10, UINT64_MAX / 10}, {1ull << 63, 1}, {UINT64_MAX, 1}};
+    lx_order *in = make_order("sequential", 1, 0, 0);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         lx__part part;
         lx_order *order = make_order("sequential", cases[c].length, 0, 0);
-        lx__part_init(&part, order);
+        lx__part_init(&part, order, in);
         ck_assert_uint_eq(part.epochs, cases[c].epochs);
         uint64_t last = part.epochs - 1;
         ck_assert_uint_eq(lx__part_place(&part, last, 0), last * cases[c].length);
@@ -32,6 +33,7 @@ START_TEST(epochs_begin_anew_behind_the_last)
         lx__part_clear(&part);
         lx_order_unref(order);
     }
+    lx_order_unref(in);
 }
 END_TEST
 
@@ -78,17 +80,37 @@ START_TEST(states_stay_short_however_deep_orders_are)
 }
 END_TEST
 
+START_TEST(orders_within_each_other_have_a_limit)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order = make_order("shuffle", 100000, 42, 0), *more;
+    for (uint64_t i = 1; i < LX__ORDER_DEPTH_MAX; i++)
+        order = slice(order, 0, 100000 - i);
+    lx_order *const parts[] = {order};
+    static const uint64_t indices[100000];
+    unit_fails(lx_order_new_slice(order, 0, 1, &more, &error), LX_ERR_LIMIT);
+    ck_assert_ptr_null(more);
+    unit_fails(lx_order_new_repeat(order, 2, &more, &error), LX_ERR_LIMIT);
+    unit_fails(lx_order_new_concat(parts, NULL, 1, &more, &error), LX_ERR_LIMIT);
+    unit_fails(lx_order_new_subset(order, indices, 100000, &more, &error), LX_ERR_LIMIT);
+    ck_assert_ptr_null(more);
+    lx_order_unref(order);
+}
+END_TEST
+
 /** How the JSON of so many equal parts is shortened. */
 static json_t *many(size_t count)
 {
     lx__part parts[100] = {0};
+    lx_order *in = make_order("sequential", 1, 0, 0);
     lx_order *order = make_order("shuffle", 1000, 42, 0);
     for (size_t i = 0; i < count; i++)
-        lx__part_init(&parts[i], order);
+        lx__part_init(&parts[i], order, in);
     json_t *json = lx__parts_to_json(parts, count);
     for (size_t i = 0; i < count; i++)
         lx__part_clear(&parts[i]);
     lx_order_unref(order);
+    lx_order_unref(in);
     ck_assert_ptr_nonnull(json);
     return json;
 }
@@ -110,4 +132,5 @@ START_TEST(many_parts_become_checksums)
 END_TEST
 
 UNIT_MAIN("sampler/part", epochs_begin_anew_behind_the_last, a_short_part_stands_whole_in_states,
-          states_stay_short_however_deep_orders_are, many_parts_become_checksums)
+          states_stay_short_however_deep_orders_are, many_parts_become_checksums,
+          orders_within_each_other_have_a_limit)
