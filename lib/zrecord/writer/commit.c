@@ -310,7 +310,8 @@ static lx_status put_nothing(lx_writer *writer, unsigned how, lx_error *error)
 void lx__writer_put_last(lx_writer *writer)
 {
     uint64_t end = writer->state.place.offset;
-    if (!writer->changes || writer->unsynced ||
+    if (!writer->changes || writer->unsynced || !writer->settled || writer->meta.sealed ||
+        writer->failure.status != LX_OK ||
         lx__frame_begin(&writer->frame, 0, 0, NULL) != LX_OK)
         return;
     lx__frame frame = next_frame(writer, true);

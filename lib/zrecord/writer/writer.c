@@ -223,8 +223,6 @@ static lx_status finish(lx_writer *writer, lx_error *error)
     }
     lx_status synced =
         lx__writer_commit(writer, writer->calls, LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
-    if (synced == LX_OK)
-        lx__writer_put_last(writer);
     return status != LX_OK ? status : synced;
 }
 
@@ -265,6 +263,9 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     lx__writer_leave(writer);
     lx__writer_end_requests(writer);
     lx__clock_stop(writer);
+    /* Only now: a request that was still on its way may have committed, or folded. */
+    if (status == LX_OK)
+        lx__writer_put_last(writer);
     /* A child of fork() may have the descriptor, too, and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);

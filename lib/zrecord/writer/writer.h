@@ -214,7 +214,8 @@ lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how,
 /**
  * Writes a frame that repeats the last one, at the end of a writer that has synced all: if the
  * frame before it rots, that is told, and not taken for a torn end (8.9). It names nothing that is
- * not durable, so it is not synced, and one that is lost or cannot be written is no failure.
+ * not durable, so it is not synced, and one that is lost or cannot be written is no failure. But
+ * nothing may follow it by this writer: it would not be synced before that.
  */
 void lx__writer_put_last(lx_writer *writer);
 
