@@ -249,8 +249,7 @@ static lx_status warn(request *r, const replacement *other, lx_error *error)
     fprintf(stderr,
             "loaderx import: warning: %s: the dataset that was replaced is here now, %s%s\n",
             other->former, read ? "as it is being read" : "as it could not be removed: ",
-            read ? "; when it is not, 'rm -r' removes it, or the next --replace"
-                 : other->why.message);
+            read ? "; when it is not, 'rm -r' removes it" : other->why.message);
     r->former = strdup(other->former);
     return r->former != NULL ? LX_OK : fail_memory(error, "a name");
 }

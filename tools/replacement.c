@@ -106,17 +106,6 @@ static lx_status sync_parent(const char *path, lx_error *error)
     return done == 0 ? LX_OK : fail_errno(error, errnum, path, "cannot sync what holds it");
 }
 
-/** Removes what earlier calls had to leave, and nobody reads any more. */
-static void remove_former(replacement *self)
-{
-    struct stat about;
-    for (int i = 1; i <= FORMER_MAX; i++) {
-        snprintf(self->former, self->former_size, "%s" FORMER_ENDING, self->path, i);
-        if (lstat(self->former, &about) == 0 && S_ISDIR(about.st_mode))
-            (void)lx_dataset_remove(self->former, NULL); /* who reads it goes on */
-    }
-}
-
 /** The old dataset is at the new one's name now. One that cannot be removed makes room there. */
 static void remove_old(replacement *self)
 {
@@ -148,8 +137,6 @@ lx_status replacement_finish(replacement *self, lx_error *error)
     lx_writer_close(self->lock, NULL);
     self->lock = NULL;
     lx_status status = sync_parent(self->path, error);
-    if (status == LX_OK)
-        remove_former(self);
     if (status == LX_OK && self->there)
         remove_old(self);
     return status;

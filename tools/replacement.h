@@ -31,9 +31,9 @@ typedef struct replacement {
 lx_status replacement_begin(replacement *self, const char *path, lx_error *error);
 
 /** Puts the new dataset, which is made and closed, in the place of the other, which is removed. Who
- * still reads the other can go on: then it is kept as DIR.former-N, until a later call removes it;
- * so it is with a file in it that is not its own and came in meanwhile, or has the name of a
- * table. That is no failure. */
+ * still reads the other can go on: then it is kept as DIR.former-N, the first that is free; so
+ * it is with a file in it that is not its own and came in meanwhile, or has the name of a table.
+ * That is no failure. Nothing by such a name is ever removed here: it may be somebody's own. */
 lx_status replacement_finish(replacement *self, lx_error *error);
 
 /** Ends it, finished or not. */

@@ -133,7 +133,7 @@ def read_on(loaderx, folder):
 
 
 def test_one_that_is_read_is_replaced(loaderx, folder, other, read_on):
-    """The readers go on; what they read is told, and removed by a later call."""
+    """The readers go on; what they read is told, and stays."""
     reader = read_on()
     done = loaderx('import', 'big', '--replace', '--json', *other)
     warning = done.stderr.decode()
@@ -150,7 +150,7 @@ def test_one_that_is_read_is_replaced(loaderx, folder, other, read_on):
     rest, _ = reader.communicate()
     assert reader.returncode == 0 and len(rest) == 20000 * 12 - 1
     loaderx.text('import', 'big', '--replace', *other)
-    assert sorted(path.name for path in folder.glob('big*')) == ['big']
+    assert sorted(path.name for path in folder.glob('big*')) == ['big', 'big.former-1']
 
 
 def test_two_that_are_read(loaderx, folder, read_on):
@@ -163,14 +163,16 @@ def test_two_that_are_read(loaderx, folder, read_on):
                                                                  'big.former-2']
 
 
-def test_a_former_one_that_is_none(loaderx, folder, images, other):
-    """A link, and what is no dataset, stay as they are."""
+def test_nothing_is_removed_by_its_name(loaderx, folder, images, other):
+    """Whatever it is that somebody has called so stays."""
     loaderx.text('copy', 'images', 'mine')
+    loaderx.text('copy', 'images', 'images.former-3')
     (folder / 'images.former-1').symlink_to('mine')
     (folder / 'images.former-2').mkdir()
     (folder / 'images.former-2' / 'notes').write_text('mine')
     loaderx.text('import', 'images', '--replace', *other)
     assert loaderx.json('stat', 'mine')['length'] == 20
+    assert loaderx.json('stat', 'images.former-3')['length'] == 20
     assert (folder / 'images.former-2' / 'notes').exists()
 
 
