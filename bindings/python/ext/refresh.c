@@ -8,16 +8,24 @@
 /* Another thread has put another handle in the place of the one that was shown. */
 #define OVERTAKEN 2
 
-/** Takes a handle to newer commits, without the GIL. #LX_ERR_TIMEOUT is only in the status. */
+/** Takes a handle to newer commits, without the GIL, and may tell whether they changed something.
+ * #LX_ERR_TIMEOUT is only in the status. */
 typedef lx_status (*advance_function)(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
-                                      lx_error *error);
+                                      bool *changed, lx_error *error);
 
-static lx_status advance(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
+static lx_status advance(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds, bool *changed,
                          lx_error *error)
 {
     (void)length;
     (void)nanoseconds;
-    return lx_dataset_refresh(dataset, NULL, error);
+    return lx_dataset_refresh(dataset, changed, error);
+}
+
+static lx_status await(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds, bool *changed,
+                       lx_error *error)
+{
+    (void)changed;
+    return lx_dataset_wait(dataset, length, nanoseconds, error);
 }
 
 static bool same_state(lx_dataset *one, lx_dataset *other)
@@ -29,29 +37,30 @@ static bool same_state(lx_dataset *one, lx_dataset *other)
            a.sealed == b.sealed;
 }
 
-/** Shows @p newer, if it is of another state. Whether it is, or -1 with an exception. */
+/** Shows @p newer, if it is of another state; -1 with an exception. */
 static int show_newer(lxpy_dataset *self, const lxpy_handle *shown, lx_dataset *newer)
 {
     if (!same_state(shown->dataset, newer))
-        return lxpy_dataset_show(self, newer) < 0 ? -1 : 1;
+        return lxpy_dataset_show(self, newer);
     LXPY_WITHOUT_GIL(lx_dataset_close(newer));
     return 0;
 }
 
 /** Goes on from @p shown, as @p how does, unless another thread has done so meanwhile: then what
- * that found may be older than this call. Whether there was a newer state, or -1. */
+ * that found may be older than this call. Whether something had changed, or -1. */
 static int go_on_from(lxpy_dataset *self, const lxpy_handle *shown, advance_function how,
                       uint64_t length, uint64_t nanoseconds, lx_status *status)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *newer = NULL;
+    bool changed = false;
     Py_BEGIN_ALLOW_THREADS
     *status = lx_dataset_pin(shown->dataset, &newer, &error);
     if (*status == LX_OK)
-        *status = how(newer, length, nanoseconds, &error);
+        *status = how(newer, length, nanoseconds, &changed, &error);
     Py_END_ALLOW_THREADS
     if (error.status == LX_OK && self->shown == shown)
-        return show_newer(self, shown, newer);
+        return show_newer(self, shown, newer) < 0 ? -1 : changed;
     LXPY_WITHOUT_GIL(lx_dataset_close(newer));
     if (error.status == LX_OK)
         return OVERTAKEN;
@@ -84,10 +93,7 @@ static int go_on_live(lxpy_dataset *self, advance_function how, uint64_t length,
     lxpy_handle *shown = lxpy_dataset_enter(self);
     if (shown == NULL)
         return -1;
-    if (how == advance)
-        LXPY_WITHOUT_GIL(*status = lx_dataset_refresh(shown->dataset, &changed, &error));
-    else
-        LXPY_WITHOUT_GIL(*status = how(shown->dataset, length, nanoseconds, &error));
+    LXPY_WITHOUT_GIL(*status = how(shown->dataset, length, nanoseconds, &changed, &error));
     lxpy_dataset_leave(self, shown);
     if (error.status == LX_OK)
         return changed;
@@ -124,7 +130,7 @@ PyObject *lxpy_dataset_wait(PyObject *object, PyObject *const *args, Py_ssize_t 
         return NULL;
     for (;;) {
         uint64_t now = nanoseconds < SLICE_NS ? nanoseconds : SLICE_NS;
-        if (go_on_by(self, lx_dataset_wait, length, now, &status) < 0)
+        if (go_on_by(self, await, length, now, &status) < 0)
             return NULL;
         if (status == LX_OK) {
             Py_ssize_t there = PyObject_Length(object);
