@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The commit: data, barrier, frame. See doc/zrecord-format.md, 10.4. */
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "zrecord/fault.h"
@@ -337,25 +336,11 @@ static bool has_changes(const lx_writer *writer)
            writer->rows.first > writer->state.rows;
 }
 
-/** Whoever removes LOCK lets another writer in, and what both commit is lost. */
-static lx_status check_lock(lx_writer *writer, lx_error *error)
-{
-    struct stat about;
-    lx_error failure = LX_ERROR_INIT;
-    if (!writer->lock_linked || fstat(writer->lock.fd, &about) == -1 || about.st_nlink != 0)
-        return LX_OK;
-    (void)lx__fail(&failure, LX_ERR_POISONED,
-                   "LOCK was removed: the dataset is gone, or another writer may have it by now; "
-                   "nothing more is committed, close this writer and open the dataset again");
-    lx__error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
-    return lx__writer_end(writer, &failure, error);
-}
-
 lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     uint64_t before = writer->pending_bytes;
-    lx_status held = check_lock(writer, error);
+    lx_status held = lx__writer_check_lock(writer, error);
     if (held != LX_OK)
         return held;
     if (how & LX__COMMIT_REPEAT)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose turn it is with a writer, and what has failed in it. */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "zrecord/writer/writer.h"
@@ -104,4 +105,17 @@ lx_status lx__writer_end(lx_writer *writer, const lx_error *failure, lx_error *e
     }
     lx__error_pass(error, &writer->failure);
     return LX_ERR_POISONED;
+}
+
+lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
+{
+    struct stat about;
+    lx_error failure = LX_ERROR_INIT;
+    if (!writer->lock_linked || fstat(writer->lock.fd, &about) == -1 || about.st_nlink != 0)
+        return LX_OK;
+    (void)lx__fail(&failure, LX_ERR_POISONED,
+                   "LOCK was removed: the dataset is gone, or another writer may have it by now; "
+                   "nothing more is committed, close this writer and open the dataset again");
+    lx__error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
+    return lx__writer_end(writer, &failure, error);
 }

@@ -35,6 +35,9 @@ lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error)
 {
     if (!writer->filling)
         return LX_OK;
+    lx_status status = lx__writer_check_lock(writer, error);
+    if (status != LX_OK)
+        return status;
     writer->filling = false;
     return lx__placer_submit(&writer->placer, lx__writer_stage(writer, writer->in_use - 1), error);
 }

@@ -151,6 +151,10 @@ lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error);
 /** Fails if nothing more can be asked for: sealed, poisoned, or waiting for a rollback. */
 lx_status lx__writer_usable(lx_writer *writer, lx_error *error);
 
+/** Looks, before anything is written, whether LOCK still has a name: whoever removes it lets another
+ * writer in, and what both write is lost. Where it has none, the writer ends. */
+lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error);
+
 /** Ends the writer for good, for this reason, unless it has ended; always LX_ERR_POISONED. */
 lx_status lx__writer_end(lx_writer *writer, const lx_error *failure, lx_error *error);
 

@@ -216,6 +216,35 @@ START_TEST(a_writer_whose_lock_is_gone_commits_no_more)
 }
 END_TEST
 
+START_TEST(nor_does_it_write_where_another_writer_does)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_FULL));
+    records_append(writer, 4);
+    commit(writer);
+    ck_assert_int_eq(unlink("d/LOCK"), 0);
+    lx_writer *other = records_reopen("d", NULL);
+    records_append(other, 20);
+    commit(other);
+    /* More than a stage takes, so that payloads are placed before any commit. */
+    lx_status status = LX_OK;
+    uint8_t *large = calloc(1, 3u << 20);
+    const lx_value values[FIELDS] = {[IMAGE] = {NULL, LX_NONE}, [LABEL] = {NULL, LX_NONE},
+                                     [WAVE] = {NULL, LX_NONE}, [CAPTION] = {NULL, LX_NONE},
+                                     [BLOB] = {large, 3u << 20}};
+    for (int i = 0; i < 20 && status == LX_OK; i++)
+        status = lx_writer_append(writer, values, NULL, &error);
+    expect_error(status, LX_ERR_POISONED, "LOCK was removed", "d/LOCK");
+    lx_error_clear(&error);
+    ck_assert_int_eq(lx_writer_close(writer, &error), LX_ERR_POISONED);
+    close_writer(other);
+    expect_dataset("d", 24);
+    free(large);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(none_syncs_when_it_is_told_and_at_close)
 {
     char *scratch = scratch_make();
@@ -529,7 +558,8 @@ UNIT_MAIN("zrecord/commit", a_small_commit_is_one_frame_with_sets,
           a_large_commit_takes_its_rows_into_the_tables,
           many_small_commits_go_to_the_tables_at_8_mebibytes, a_commit_of_nothing_writes_nothing,
           full_syncs_each_commit, a_writer_that_changed_nothing_adds_no_frame,
-          a_writer_whose_lock_is_gone_commits_no_more, none_syncs_when_it_is_told_and_at_close,
+          a_writer_whose_lock_is_gone_commits_no_more,
+          nor_does_it_write_where_another_writer_does, none_syncs_when_it_is_told_and_at_close,
           frames_have_the_chunks_that_grew, a_frame_that_does_not_fit_is_cut_off_again,
           tables_that_do_not_fit_change_nothing,
           rows_that_were_written_before_a_rollback_are_written_again,
