@@ -96,7 +96,7 @@ LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, boo
 /**
  * With true, each call that reads (lx_dataset_gather(), lx_dataset_measure(), lx_dataset_view() and
  * the others, lx_dataset_get_length() too) goes on to the newest commit first, as
- * lx_dataset_refresh() does, and fails as that can. Where nothing is new that is four system calls.
+ * lx_dataset_refresh() does, and fails as that can. Where nothing is new that is three system calls.
  * Calls that follow each other may see different states: see lx_dataset_pin().
  */
 LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool live,

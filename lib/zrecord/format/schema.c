@@ -195,6 +195,14 @@ static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *
     return status;
 }
 
+bool lx__schema_find_stem(const lx_schema *schema, const char *stem, size_t *position)
+{
+    for (*position = 0; *position < schema->count; ++*position)
+        if (strcmp(lx__schema_field(schema, *position)->stem, stem) == 0)
+            return true;
+    return false;
+}
+
 lx_status lx__schema_pick(const lx_schema *now, const lx_schema *shown, lx_schema **schema,
                           lx_error *error)
 {

@@ -40,6 +40,9 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *field, const char *s
 /** Another reference to a schema that does not change any more. */
 lx_schema *lx__schema_ref(lx_schema *schema);
 
+/** Whether a field has this stem, and which one. */
+bool lx__schema_find_stem(const lx_schema *schema, const char *stem, size_t *position);
+
 /**
  * The fields of @p shown, by their names there, as @p now has them, where a field is known by its
  * id: what a handle shows of a dataset whose fields were added to, dropped or renamed.

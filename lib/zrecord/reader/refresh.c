@@ -136,11 +136,12 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
  * that was moved and is alone goes on, wherever it is. */
 static lx_status check_place(const lx_dataset *dataset, const lx__store *store, lx_error *error)
 {
-    struct stat here, there;
+    static const lx__file_mark unknown;
+    struct stat there;
     lx__file other;
-    if (dataset->where == NULL || stat(dataset->where, &there) == -1 ||
-        fstat(store->directory.fd, &here) == -1 ||
-        (here.st_dev == there.st_dev && here.st_ino == there.st_ino) ||
+    if (dataset->where == NULL || lx__file_mark_equal(store->directory_mark, unknown) ||
+        stat(dataset->where, &there) == -1 ||
+        lx__file_mark_equal(store->directory_mark, (lx__file_mark){there.st_dev, there.st_ino}) ||
         lx__directory_open(&other, LX__HERE, dataset->where, NULL) != LX_OK)
         return LX_OK;
     bool is_dataset = false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/staging/mover.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -43,24 +42,13 @@ void lx__mover_close(lx__mover *mover)
     lx__free(mover->output);
 }
 
-/** Says of damage which value it is about, and where that lies, as lx__snapshot_blame() does. */
+/** Says of damage which value it is about, and where that lies. */
 static void blame(const lx__mover *mover, const lx__move *move, const lx__entry *entry,
                   lx_error *error)
 {
-    char path[512], name[LX__NAME_SIZE];
-    if (error == NULL || error->status != LX_ERR_CORRUPT)
-        return;
-    const lx__field *field = lx__schema_field(mover->schema, move->field);
-    bool in_chunk = !lx__entry_is_inline(entry) &&
-                    lx__state_find_chunk(mover->from, entry->chunk) != NULL;
-    if (in_chunk)
-        lx__chunk_name(entry->chunk, name);
-    else
-        lx__table_name(field->stem, LX__OFFSET_KIND, mover->from->table_generation, name);
-    snprintf(path, sizeof path, "%.300s/%s",
-             in_chunk ? mover->directory->path : mover->tables->path, name);
-    lx__error_locate(error, path, field->name, move->index,
-                     in_chunk ? entry->offset : move->index * LX__OFFSET_ROW);
+    if (error != NULL && error->status == LX_ERR_CORRUPT)
+        lx__state_blame(mover->from, mover->tables, mover->directory,
+                        lx__schema_field(mover->schema, move->field), move->index, entry, error);
 }
 
 static lx__entry load(const lx__move *move)

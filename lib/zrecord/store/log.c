@@ -142,9 +142,8 @@ static lx_status check_crc(lx__log_reader *log, uint64_t offset, lx__frame *fram
     return status;
 }
 
-/** Looks whether a whole frame with the right CRC lies at @p offset. */
-static lx_status look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
-                         lx_error *error)
+lx_status lx__log_look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                          lx_error *error)
 {
     const uint8_t *bytes;
     *whole = false;
@@ -161,7 +160,7 @@ static lx_status look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame,
 static lx_status look_next(lx__log_reader *log, const lx__log_place *at, lx__frame *frame,
                            bool *valid, lx_error *error)
 {
-    lx_status status = look_at(log, at->offset, frame, valid, error);
+    lx_status status = lx__log_look_at(log, at->offset, frame, valid, error);
     *valid = *valid && frame->epoch == at->epoch && frame->previous_crc == at->crc;
     return status;
 }
@@ -176,9 +175,7 @@ static uint64_t skip_hole(const lx__log_reader *log, uint64_t offset)
     return start > offset ? start : offset;
 }
 
-/** The next place from @p offset on where a frame may begin, by its magic; the end of the file if
- * there is none. */
-static lx_status find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error)
+lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error)
 {
     uint64_t at = *offset;
     while (lx__range_fits(at, LX__FRAME_HEADER, log->size)) {
@@ -209,7 +206,7 @@ static lx_status synced_behind(lx__log_reader *log, const lx__log_place *at, boo
                                lx_error *error)
 {
     uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
-    lx_status status = find_magic(log, &offset, error);
+    lx_status status = lx__log_find_magic(log, &offset, error);
     *found = false;
     while (status == LX_OK && !*found && offset < log->size) {
         const uint8_t *bytes;
@@ -224,11 +221,11 @@ static lx_status synced_behind(lx__log_reader *log, const lx__log_place *at, boo
             if (tried > limit)
                 *found = true;
             else
-                status = look_at(log, offset, &frame, found, error);
+                status = lx__log_look_at(log, offset, &frame, found, error);
         }
         offset += LX__FRAME_ALIGN;
         if (status == LX_OK && !*found)
-            status = find_magic(log, &offset, error);
+            status = lx__log_find_magic(log, &offset, error);
     }
     return status;
 }

@@ -73,6 +73,14 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error);
 
+/** The next place from @p offset on where a frame may begin, by its magic; the end of the file if
+ * there is none. */
+lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error);
+
+/** Looks whether a whole frame with the right CRC lies at @p offset. */
+lx_status lx__log_look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                          lx_error *error);
+
 /** Notes that after a scan nothing counts from @p offset on, for lx__log_look(). */
 void lx__log_note_end(lx__log_reader *log, uint64_t offset);
 

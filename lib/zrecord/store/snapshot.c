@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/store/snapshot.h"
 
-#include <stdio.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/format/names.h"
 #include "zrecord/store/shared.h"
 
 /* Chunk ids are looked up in a table while it has at most this many places a chunk. */
@@ -209,18 +206,8 @@ void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t ind
     if (error == NULL || error->status >= 0)
         return;
     const lx__store *store = snapshot->store;
-    const lx__field *shown = lx__schema_field(store->schema, field);
-    char name[LX__NAME_SIZE], path[sizeof error->path];
-    bool in_chunk = !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry) &&
-                    lx__snapshot_find_chunk(snapshot, entry->chunk) != LX__NO_CHUNK;
-    if (in_chunk)
-        lx__chunk_name(entry->chunk, name);
-    else
-        lx__table_name(shown->stem, LX__OFFSET_KIND, snapshot->state.table_generation, name);
-    const char *directory = in_chunk ? store->chunk_directory.path : store->directory.path;
-    snprintf(path, sizeof path, "%.300s/%s", directory, name);
-    lx__error_locate(error, path, shown->name, index,
-                     in_chunk ? entry->offset : index * LX__OFFSET_ROW);
+    lx__state_blame(&snapshot->state, &store->directory, &store->chunk_directory,
+                    lx__schema_field(store->schema, field), index, entry, error);
 }
 
 lx_status lx__snapshot_chunk(lx__snapshot *snapshot, size_t position, const uint8_t **data,

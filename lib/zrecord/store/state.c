@@ -2,6 +2,7 @@
 #include "zrecord/store/state.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
+#include "zrecord/format/names.h"
 #include "zrecord/store/shared.h"
 
 /* Frames drop sets in two ways: by taking their rows into the tables, and by a length below them.
@@ -507,6 +509,22 @@ const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id)
 {
     size_t at = chunk_place(state, id);
     return at < state->chunk_count && state->chunks[at].id == id ? &state->chunks[at] : NULL;
+}
+
+void lx__state_blame(const lx__state *state, const lx__file *tables, const lx__file *chunks,
+                     const lx__field *field, uint64_t index, const lx__entry *entry,
+                     lx_error *error)
+{
+    char name[LX__NAME_SIZE], path[sizeof error->path];
+    bool in_chunk = !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry) &&
+                    lx__state_find_chunk(state, entry->chunk) != NULL;
+    if (in_chunk)
+        lx__chunk_name(entry->chunk, name);
+    else
+        lx__table_name(field->stem, LX__OFFSET_KIND, state->table_generation, name);
+    snprintf(path, sizeof path, "%.300s/%s", in_chunk ? chunks->path : tables->path, name);
+    lx__error_locate(error, path, field->name, index,
+                     in_chunk ? entry->offset : index * LX__OFFSET_ROW);
 }
 
 lx_status lx__state_reserve_chunks(lx__state *state, size_t count, lx_error *error)

@@ -67,6 +67,12 @@ void lx__state_free(lx__state *state);
 /** The item of chunk @p id, or NULL. */
 const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id);
 
+/** Notes in @p error where a damaged value lies: in its chunk, or, if it is in none that there is, in
+ * the row of its table. @p tables and @p chunks are the directories of these. */
+void lx__state_blame(const lx__state *state, const lx__file *tables, const lx__file *chunks,
+                     const lx__field *field, uint64_t index, const lx__entry *entry,
+                     lx_error *error);
+
 /** Makes room for @p count more chunks, so that noting them cannot fail as long as the state is not
  * copied. */
 lx_status lx__state_reserve_chunks(lx__state *state, size_t count, lx_error *error);

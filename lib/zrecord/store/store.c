@@ -78,6 +78,7 @@ static lx_status read_meta(lx__store *store, lx_error *error)
     if (status != LX_OK)
         return status;
     store->meta_mark = lx__file_mark_of(&store->meta_file);
+    store->directory_mark = lx__file_mark_of(&store->directory);
     return lx__meta_read(&store->meta, &store->meta_file, error);
 }
 

@@ -44,6 +44,7 @@ typedef struct lx__store {
     lx__file lock;       /**< Holds the reader's lock; closed if the dataset has no LOCK. */
     lx__file meta_file;  /**< Held open so that its inode is not used again: see the format, 9.2. */
     lx__file_mark meta_mark;
+    lx__file_mark directory_mark;
     lx__meta meta;
     /** The fields that are shown, by the names and in the order in which the handle was opened;
      * meta's own has those that there are now. */

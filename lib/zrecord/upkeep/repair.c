@@ -179,14 +179,6 @@ static const char dropped[] = "by its name it may be of a field that was dropped
 static const char lost[] = "no commit that is left has it: a repair puts it aside";
 static const char foreign[] = "it is no part of the dataset";
 
-static bool find_stem(const lx_schema *schema, const char *stem, size_t *position)
-{
-    for (*position = 0; *position < schema->count; ++*position)
-        if (strcmp(lx__schema_field(schema, *position)->stem, stem) == 0)
-            return true;
-    return false;
-}
-
 /** What is to be said of a file, as the next writer will see it (format, 11.8); NULL: it is a part
  * of the dataset. */
 static const char *judge(const repair *self, const char *name)
@@ -203,7 +195,7 @@ static const char *judge(const repair *self, const char *name)
     bool is_log = lx__name_is_log(name, &number);
     bool is_table = lx__name_split_table(name, stem, &number);
     bool is_field = is_table || lx__name_split_dict(name, stem);
-    bool is_known = is_field && find_stem(meta->schema, stem, &position);
+    bool is_known = is_field && lx__schema_find_stem(meta->schema, stem, &position);
     if ((is_log && number == meta->generation) ||
         (is_known && (is_table ? number == rescue->state.table_generation
                                : lx__meta_find_dict(meta, position, NULL))))

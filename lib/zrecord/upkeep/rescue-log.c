@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "zrecord/format/names.h"
 #include "zrecord/store/intact.h"
@@ -149,23 +148,6 @@ typedef struct lost_commits {
     uint64_t records; /**< That there were after it. */
 } lost_commits;
 
-/** Whether the frame at @p offset, whose header was read, has the CRC that it should have. */
-static bool is_whole(lx__log_reader *log, uint64_t offset, const lx__frame *frame)
-{
-    uint32_t crc = lx__frame_crc_start(&log->identity);
-    uint64_t left = frame->bytes - 4;
-    const uint8_t *bytes;
-    while (left != 0) {
-        size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
-        if (lx__log_bytes(log, offset, step, &bytes, NULL) != LX_OK)
-            return false;
-        crc = lx__crc32c(crc, bytes, step);
-        offset += step;
-        left -= step;
-    }
-    return lx__log_bytes(log, offset, 4, &bytes, NULL) == LX_OK && lx__load_le32(bytes) == crc;
-}
-
 /** Looks for whole frames behind the state: for the report alone, so what cannot be read ends it.
  * Where a whole one breaks the rules, none is believed. */
 static void find_lost(const lx__rescue *rescue, lx__log_reader *log, bool obedient,
@@ -175,24 +157,26 @@ static void find_lost(const lx__rescue *rescue, lx__log_reader *log, bool obedie
     uint64_t at = from->offset, tried = 0;
     lost->bytes = log->size > at ? log->size - at : 0;
     uint64_t end = lost->bytes < SEARCH_BYTES ? log->size : at + SEARCH_BYTES;
-    while (obedient && lx__range_fits(at, LX__FRAME_HEADER, end)) {
+    lx_status status = lx__log_find_magic(log, &at, NULL);
+    while (obedient && status == LX_OK && lx__range_fits(at, LX__FRAME_HEADER, end)) {
         const uint8_t *bytes;
         lx__frame frame;
+        bool whole = false;
         if (lx__log_bytes(log, at, LX__FRAME_HEADER, &bytes, NULL) != LX_OK)
             break;
-        if (lx__load_le32(bytes) == LX__FRAME_MAGIC && lx__frame_load(&frame, bytes) &&
-            frame.epoch >= from->epoch && lx__range_fits(at, frame.bytes, log->size)) {
+        if (lx__frame_load(&frame, bytes) && frame.epoch >= from->epoch &&
+            lx__range_fits(at, frame.bytes, log->size)) {
             tried += frame.bytes;
-            if (tried > lost->bytes * SEARCH_EFFORT)
+            if (tried > lost->bytes * SEARCH_EFFORT ||
+                lx__log_look_at(log, at, &frame, &whole, NULL) != LX_OK)
                 break;
-            if (is_whole(log, at, &frame)) {
-                lost->commits = frame.epoch - from->epoch + 1;
-                lost->records = frame.length;
-                at += frame.bytes;
-                continue;
-            }
         }
-        at += LX__FRAME_ALIGN;
+        if (whole) {
+            lost->commits = frame.epoch - from->epoch + 1;
+            lost->records = frame.length;
+        }
+        at += whole ? frame.bytes : LX__FRAME_ALIGN;
+        status = lx__log_find_magic(log, &at, NULL);
     }
 }
 

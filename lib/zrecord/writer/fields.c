@@ -174,10 +174,8 @@ static lx_status make_table(const lx_writer *writer, const char *stem, const cha
 static void choose_stem(const lx_writer *writer, const char *name, uint64_t id, char *stem)
 {
     const lx_schema *schema = writer->meta.schema;
-    bool fresh = schema->count == id;
-    for (size_t i = 0; fresh && i < schema->count; i++)
-        fresh = strcmp(lx__schema_field(schema, i)->stem, name) != 0;
-    if (fresh)
+    size_t position;
+    if (schema->count == id && !lx__schema_find_stem(schema, name, &position))
         snprintf(stem, LX__NAME_SIZE, "%s", name);
     else
         snprintf(stem, LX__NAME_SIZE, "%s~%llu", name, (unsigned long long)id);

@@ -29,17 +29,6 @@ static lx__place compare(uint64_t number, uint64_t now)
     return number > now ? LEFTOVER : number < now ? OLD : CURRENT;
 }
 
-static bool find_stem(const lx_schema *schema, const char *stem, size_t *position)
-{
-    for (size_t i = 0; i < schema->count; i++) {
-        if (strcmp(lx__schema_field(schema, i)->stem, stem) == 0) {
-            *position = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /** Whether a file has no other bytes than zeros, or none. */
 static lx_status look_for_zeros(const lx__file *directory, const char *name, bool *zeros,
                                 lx_error *error)
@@ -82,7 +71,7 @@ lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, cons
     if (!of_field && strcmp(name, LX__META_NEW_NAME) != 0 && !lx__name_is_log(name, &number))
         return LX_OK;
     lx_status status = lx__file_is_regular(directory, name, ours, error);
-    if (status != LX_OK || !*ours || !of_field || find_stem(meta->schema, stem, &position) ||
+    if (status != LX_OK || !*ours || !of_field || lx__schema_find_stem(meta->schema, stem, &position) ||
         lx__meta_get_next_field(meta) > meta->schema->count)
         return status;
     *ours = false;
@@ -104,7 +93,7 @@ static lx__place place_of(const lx_writer *writer, const char *name)
         (void)lx__name_is_log(name, &number);
         return compare(number, meta->generation);
     }
-    if (!find_stem(meta->schema, stem, &position))
+    if (!lx__schema_find_stem(meta->schema, stem, &position))
         return GONE;
     if (table)
         return compare(number, writer->state.table_generation);
