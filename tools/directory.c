@@ -25,17 +25,20 @@ lx_status directory_check(const char *path, lx_error *error)
 
 lx_status directory_check_parent(const char *path, lx_error *error)
 {
-    const char *slash = strrchr(path, '/');
     struct stat about;
-    if (slash == NULL || slash == path)
-        return LX_OK;
-    char *parent = strndup(path, (size_t)(slash - path));
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        --length;
+    while (length > 0 && path[length - 1] != '/')
+        --length;
+    char *parent = strndup(path, length > 1 ? length - 1 : length);
     if (parent == NULL)
         return fail_memory(error, "a name");
     lx_status status = LX_OK;
-    if (stat(parent, &about) == -1 && errno == ENOENT)
-        status = fail(error, LX_ERR_NOT_FOUND,
-                      "cannot open for writing: there is no folder '%.200s'", parent);
+    if (path[0] == '\0')
+        status = fail(error, LX_ERR_ARGUMENT, "a path is empty");
+    else if (parent[0] != '\0' && stat(parent, &about) == -1 && errno == ENOENT)
+        status = fail(error, LX_ERR_NOT_FOUND, "there is no folder '%.200s' to put it in", parent);
     locate(error, path, NULL, LX_NONE, LX_NONE);
     free(parent);
     return status;
@@ -46,7 +49,9 @@ lx_status directory_make(const char *path, bool *made, lx_error *error)
     *made = mkdir(path, 0777) == 0;
     if (*made || errno == EEXIST)
         return directory_check(path, error);
-    return fail_errno(error, errno, path, "cannot make the directory");
+    int errnum = errno;
+    lx_status status = directory_check_parent(path, error);
+    return status != LX_OK ? status : fail_errno(error, errnum, path, "cannot make the directory");
 }
 
 static bool has_ending(const char *name, const char *ending)

@@ -14,7 +14,7 @@
 /** Fails where @p path is there and no directory, which then is no dataset. */
 lx_status directory_check(const char *path, lx_error *error);
 
-/** Fails where the folder is not there in which a file @p path is to be made. */
+/** Fails where the folder is not there in which @p path is to be made, and where that is empty. */
 lx_status directory_check_parent(const char *path, lx_error *error);
 
 /**

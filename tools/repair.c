@@ -151,8 +151,8 @@ static void print_summary(const request *r, const lx_repair_result *result)
 {
     uint64_t left = result->records - result->deleted;
     if (result->changed)
-        printf("%s: repaired: %" PRIu64 " damages, %" PRIu64 " values are missing now, %" PRIu64
-               " records were deleted, %" PRIu64 " are left; what was taken out is in %s\n",
+        printf("%s: repaired; damages: %" PRIu64 ", values made missing: %" PRIu64
+               ", records deleted: %" PRIu64 ", left: %" PRIu64 "; what was taken out is in %s\n",
                r->path, result->damages, result->missing, result->deleted, left, result->aside);
     else if (result->damages != 0)
         printf("%s: a repair would leave %" PRIu64 " records, after %" PRIu64

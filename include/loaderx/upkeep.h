@@ -74,7 +74,8 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  * @param[in]  user      Given to it.
  * @param[out] error     Where a failure is told; may be NULL.
  *
- * @retval LX_ERR_ARGUMENT @p path lies among the files of a dataset.
+ * @retval LX_ERR_ARGUMENT @p path lies among the files of a dataset, or is empty.
+ * @retval LX_ERR_NOT_FOUND The folder is not there in which it is to be made.
  * @retval LX_ERR_EXISTS   Something is in @p path. It is left as it is.
  * @retval LX_ERR_BUSY     A writer is creating a dataset there.
  * @retval LX_ERR_CORRUPT  A file is absent or shorter than what is committed of it.
@@ -389,6 +390,7 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
  * @param[out] result    What was done; may be NULL. Written on success only.
  * @param[out] error     Where a failure is told; may be NULL.
  * @retval LX_ERR_EXISTS  A file of that name is there.
+ * @retval LX_ERR_NOT_FOUND  The folder is not there in which @p path is to be made.
  * @return Else as lx_dataset_export_npy(). Files that were written before a failure stay.
  */
 LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field,

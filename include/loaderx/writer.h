@@ -91,6 +91,7 @@ typedef struct lx_writer lx_writer;
  * @param[out] error    Where a failure is told; may be NULL.
  *
  * @retval LX_ERR_EXISTS       There is a dataset, or something else, at @p path.
+ * @retval LX_ERR_NOT_FOUND    The folder is not there in which it is to be made.
  * @retval LX_ERR_BUSY         Another writer is creating it.
  * @retval LX_ERR_ARGUMENT     The schema has no field, or @p path lies among the files of another
  *                             dataset.

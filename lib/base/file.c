@@ -149,9 +149,14 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
 {
     if (mkdirat(directory_fd(directory), name, 0777) == 0)
         return LX_OK;
-    if (errno != EEXIST)
+    if (name[0] == '\0')
+        return lx__fail(error, LX_ERR_ARGUMENT, "path: it is empty");
+    if (errno != EEXIST && (errno != ENOENT || directory != LX__HERE))
         return fail_name(error, directory, name, "make the directory");
-    lx_status status = lx__fail(error, LX_ERR_EXISTS, "there is something of that name already");
+    lx_status status =
+        errno == EEXIST
+            ? lx__fail(error, LX_ERR_EXISTS, "there is something of that name already")
+            : lx__fail(error, LX_ERR_NOT_FOUND, "there is no folder to put it in: make that first");
     char *path = join(directory, name);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__free(path);

@@ -4,6 +4,8 @@
 import signal
 import time
 
+import pytest
+
 
 def test_copy(loaderx, folder, images):
     text = loaderx.text('backup', 'images', 'copy')
@@ -65,3 +67,8 @@ def test_stopped(loaderx, folder, images):
             assert job.returncode == 128 + signal.SIGTERM
         if job.returncode != 0:
             assert not (folder / f'copy-{delay}').exists()
+
+
+@pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'there is no folder')])
+def test_no_place(loaderx, images, path, message):
+    assert message in loaderx.fails(2, 'backup', 'images', path)

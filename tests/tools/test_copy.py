@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """loaderx copy: subsets, splits, merges, and what does not fit together."""
 
+import pytest
 from arrays import values, write_idx
 
 
@@ -76,3 +77,8 @@ def test_wrong_calls(loaderx, folder, images):
     (folder / 'list').write_text('30\n')
     assert '30' in loaderx.fails(2, 'copy', 'images', 'x', '--indices', 'list')
     assert not (folder / 'x').exists()
+
+
+@pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'there is no folder')])
+def test_no_place(loaderx, images, path, message):
+    assert message in loaderx.fails(2, 'copy', 'images', path)

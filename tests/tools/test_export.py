@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """loaderx export: arrays and files, and what cannot be one."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -63,7 +65,7 @@ def test_what_makes_no_array(loaderx, folder, varied):
     assert not (folder / 't.npy').exists()
 
 
-def test_wrong_calls(loaderx, images):
+def test_wrong_calls(loaderx, folder, images):
     assert '--npy F=FILE' in loaderx.fails(2, 'export', 'images')
     assert 'is not F=FILE' in loaderx.fails(2, 'export', 'images', '--npy', 'data')
     assert '--suffix' in loaderx.fails(2, 'export', 'images', '--npy', 'data=x', '--suffix', '.a')
@@ -72,7 +74,13 @@ def test_wrong_calls(loaderx, images):
                                          'label=x')
     loaderx.fails(2, 'export', 'images', '--files', 'data=x', '--suffix', '/a')
     line = loaderx.fails(2, 'export', 'images', '--npy', 'data=no/x')
-    assert "no/x: cannot open for writing: there is no folder 'no'" in line
+    assert "no/x: there is no folder 'no' to put it in" in line
+    os.mkfifo(folder / 'pipe')
+    os.symlink('pipe', folder / 'to-pipe')
+    os.symlink('nothing', folder / 'to-nothing')
+    for name, why in ('pipe', 'no regular file'), ('to-pipe', 'no regular file'), \
+            ('to-nothing', 'leads nowhere'):
+        assert why in loaderx.fails(2, 'export', 'images', '--npy', f'data={name}')
 
 
 @pytest.mark.parametrize('index, one', [('5', '5:6'), ('-1', '-1:'), ('-3', '-3:-2'), ('0', '0:1')])

@@ -130,8 +130,9 @@ def test_what_is_no_index(loaderx, images, index):
     ([], 'INDEX is missing'),
     ([0, '--field', 'x'], "images, field 'x': there is no such field; there are: data label"),
     ([0, '--field', 'data', '--hex', '--raw'], '--hex, --raw and --npy exclude each other'),
-    ([0, '--field', 'data', '--npy', 'nowhere/x.npy'], 'nowhere/x.npy: cannot open for writing: '
-                                                  "there is no folder 'nowhere'"),
+    ([0, '--field', 'data', '--npy', 'nowhere/x.npy'],
+     "nowhere/x.npy: there is no folder 'nowhere' to put it in"),
+    ([0, '--field', 'data', '--npy', ''], 'a path is empty'),
 ])
 def test_wrong_call(loaderx, images, arguments, message):
     assert message in loaderx.fails(2, 'get', 'images', *arguments)

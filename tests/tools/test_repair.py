@@ -47,7 +47,7 @@ def test_apply(loaderx, folder, images):
     data, label = images
     harm(folder)
     text = loaderx.text('repair', 'images', '--apply')
-    assert text.splitlines()[-1].startswith('images: repaired: 2 damages, 2 values are missing now')
+    assert text.splitlines()[-1].startswith('images: repaired; damages: 2, values made missing: 2, ')
     assert loaderx.json('verify', 'images')['intact'] is True
     assert loaderx.json('stat', 'images')['fields'][0]['missing'] == 2
     assert loaderx('get', 'images', '4', '--field', 'data', '--raw').stdout == data[4].tobytes()
@@ -109,8 +109,7 @@ def test_a_sealed_dataset_outlives_its_log(loaderx, folder, images):
     assert first.startswith('forget: images/LOG, offset 0: ') and '20 records, which' in first
     assert last.startswith('images: a repair would leave 20 records')
     assert loaderx.text('repair', 'images', '--apply').splitlines()[-1].startswith(
-        'images: repaired: 1 damages, 0 values are missing now, 0 records were deleted, 20 are '
-        'left')
+        'images: repaired; damages: 1, values made missing: 0, records deleted: 0, left: 20; ')
     assert loaderx.json('verify', 'images')['records'] == 20
     assert loaderx('get', 'images', '19', '--field', 'data', '--raw').stdout == data[19].tobytes()
 

@@ -200,6 +200,8 @@ static lx_status fail_place(const char *path, const char *what, lx_error *error)
     return status;
 }
 
+static const char no_file[] = "what is there is no regular file, and stays";
+
 /** Finds where a path leads, which must be a regular file or nothing at all. */
 static lx_status find_place(array_file *to, const char *path, lx_error *error)
 {
@@ -207,17 +209,17 @@ static lx_status find_place(array_file *to, const char *path, lx_error *error)
     bool there = lstat(path, &about) == 0;
     size_t length = strlen(path);
     if (there && S_ISLNK(about.st_mode)) {
-        if (realpath(path, to->place) == NULL)
+        bool leads = stat(path, &about) == 0;
+        if (leads && !S_ISREG(about.st_mode))
+            return fail_place(path, no_file, error);
+        if (!leads || realpath(path, to->place) == NULL)
             return fail_place(path, "this is a link that leads nowhere", error);
-        there = lstat(to->place, &about) == 0;
     } else if (length < sizeof to->place) {
         memcpy(to->place, path, length + 1);
     } else {
         return lx__fail(error, LX_ERR_ARGUMENT, "path: it has more than %d bytes", PATH_MAX - 1);
     }
-    return there && !S_ISREG(about.st_mode)
-               ? fail_place(path, "what is there is no regular file, and stays", error)
-               : LX_OK;
+    return there && !S_ISREG(about.st_mode) ? fail_place(path, no_file, error) : LX_OK;
 }
 
 static lx_status open_array(array_file *to, const char *path, lx_error *error)

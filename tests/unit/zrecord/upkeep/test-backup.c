@@ -208,7 +208,7 @@ START_TEST(nothing_is_overwritten)
     static const char *const taken[] = {"d", "e", "full", "file"};
     for (size_t i = 0; i < 4; i++)
         unit_fails(lx_dataset_backup(dataset, taken[i], NULL, NULL, &error), LX_ERR_EXISTS);
-    unit_fails(lx_dataset_backup(dataset, "no/where", NULL, NULL, &error), LX_ERR_IO);
+    unit_fails(lx_dataset_backup(dataset, "no/where", NULL, NULL, &error), LX_ERR_NOT_FOUND);
     ck_assert_uint_eq(file_size("full/chunk"), 1);
     unit_refuses_null(lx_dataset_backup(NULL, "x", NULL, NULL, &error), "dataset");
     unit_refuses_null(lx_dataset_backup(dataset, NULL, NULL, NULL, &error), "path");
