@@ -10,6 +10,7 @@
 #include <loaderx/executor.h>
 #include <loaderx/hooks.h>
 #include <loaderx/loader.h>
+#include <loaderx/mixture.h>
 #include <loaderx/sampler.h>
 #include <loaderx/status.h>
 #include <loaderx/version.h>

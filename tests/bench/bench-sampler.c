@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Orders at three lengths beside a plain loop that fills in numbers; seeks; epochs of short
- * orders beside a plain shuffle of so many. */
+ * orders beside a plain shuffle of so many; mixtures beside one shuffle. */
 #include "bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <loaderx/mixture.h>
 #include <loaderx/sampler.h>
 
 #include "sampler/numbers/feistel.h"
@@ -142,6 +143,64 @@ static void bench_orders(bench_run *bench, uint64_t length, uint64_t batch)
         lx_sampler_free(walks[i].sampler);
 }
 
+/** A mixture of shuffles which together have a length, the i-th of which weighs 1 + i % 10. */
+static lx_mixture *mixed(uint64_t length, size_t sets)
+{
+    lx_mixture *mixture = lx_mixture_new();
+    for (size_t i = 0; i < sets; i++) {
+        lx_order *part = NULL;
+        lx_order_new_shuffle(length / sets, i, &part, NULL);
+        if (lx_mixture_add(mixture, part, i * (length / sets), (double)(1 + i % 10), NULL) != LX_OK)
+            abort();
+        lx_order_unref(part);
+    }
+    return mixture;
+}
+
+/** The order of a mixture, which it takes over. */
+static lx_order *blended(lx_mixture *mixture)
+{
+    lx_order *order = NULL;
+    lx_order_new_blend(mixture, &order, NULL);
+    lx_mixture_free(mixture);
+    return order;
+}
+
+static void make_blend(void *context)
+{
+    lx_order *order = NULL;
+    lx_order_new_blend(context, &order, NULL);
+    lx_order_unref(order);
+}
+
+/** Mixtures of few and of many sets beside one shuffle, and how long it takes to make them. */
+static void bench_blends(bench_run *bench, uint64_t length)
+{
+    static const size_t sets[] = {2, 8, 64, 1000};
+    static const char *const names[] = {"2 sets", "8 sets", "64 sets", "1000 sets"};
+    struct walk walks[5] = {{begin(shuffled(length), 0, 1), 256}};
+    bench_case cases[5] = {{"shuffle", take_batches, &walks[0], BATCHES * 256}}, makes[5];
+    lx_mixture *mixtures[5];
+    char title[100];
+    for (int i = 0; i < 4; i++) {
+        mixtures[i] = mixed(length, sets[i]);
+        makes[i] = (bench_case){names[i], make_blend, mixtures[i], 1};
+        walks[i + 1] = (struct walk){begin(blended(mixed(length, sets[i])), 0, 1), 256};
+        cases[i + 1] = (bench_case){names[i], take_batches, &walks[i + 1], BATCHES * 256};
+    }
+    mixtures[4] = mixed(length, 1000);
+    lx_mixture_set_exhausted(mixtures[4], LX_EXHAUSTED_REDISTRIBUTE, NULL);
+    makes[4] = (bench_case){"1000 sets, redistributed", make_blend, mixtures[4], 1};
+    snprintf(title, sizeof title, "mixtures of %.0e, batches of 256", (double)length);
+    bench_compare(bench, title, "index", cases, 5);
+    snprintf(title, sizeof title, "making mixtures of %.0e", (double)length);
+    bench_compare(bench, title, "order", makes, 5);
+    for (int i = 0; i < 5; i++) {
+        lx_sampler_free(walks[i].sampler);
+        lx_mixture_free(mixtures[i]);
+    }
+}
+
 struct jump {
     lx_sampler *sampler;
     uint64_t position, by; /* a distance that leads through all of the order */
@@ -256,6 +315,8 @@ void bench_sampler(bench_run *bench)
         bench_orders(bench, lengths[i], 256);
     for (int i = 0; i < 3; i++)
         bench_orders(bench, lengths[i], LONGEST_BATCH);
+    for (int i = 0; i < 3; i++)
+        bench_blends(bench, lengths[i]);
     bench_seeks(bench);
     bench_epoch(bench, 65536);
     bench_epoch(bench, 1000000);

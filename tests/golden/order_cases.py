@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The orders that orders.py keeps goldens of."""
+from blends import plan
+
 COUNT = 24  # indices of a golden
 TOP = 2**64 - 1
 
@@ -43,6 +45,15 @@ def concat_of(parts, offsets=None):
 def subset_of(part, table):
     """A subset."""
     return of_kind('subset', part['length'], count=len(table), part=part, table=table)
+
+
+def blend_of(parts, weights, exhausted='repeat', length=None, offsets=None, later=None):
+    """A mixture; later are weights by the offset where they begin."""
+    weightings = [{'begin': begin, 'weights': ['%.17g' % weight for weight in some]}
+                  for begin, some in {0: weights, **(later or {})}.items()]
+    length = plan([part['length'] for part in parts], weightings, exhausted, length)[1]
+    return of_kind('blend', length, exhausted=exhausted, weightings=weightings, parts=parts,
+                   offsets=offsets or [0] * len(parts))
 
 
 def simple_cases():
@@ -230,8 +241,88 @@ def made_cases():
                 yield order, first, step
 
 
+WAYS = ('repeat', 'stop', 'redistribute')
+
+
+def curricula():
+    """Mixtures whose weights change, and where those begin."""
+    three = [shuffle_of(40, 1), plain(30), blocks_of(50, 7, 2)]
+    apart = [0, 100, 200]
+    for way in WAYS:
+        later = {20: [0, 1, 1], 61: [5, 0, 0.25]}
+        yield blend_of(three, [1, 0, 0], way, None, apart, later), [10, 52, 75]
+    yield blend_of(three, [1, 1, 1], 'repeat', 200, apart, {1: [3, 2, 1], 199: [0, 0, 1]}), [185]
+    half = [plain(10**12), shuffle_of(10**11, 3)]
+    later = {10**9: [1, 1], 10**11: [1, 0]}
+    yield blend_of(half, [9, 1], 'stop', None, [0, 10**12], later), [10**9 - 9, 10**11 - 12]
+
+
+def mixtures():
+    """Mixtures of any kinds of sets, of weights that are far from each other, and long ones."""
+    two, apart = [shuffle_of(10, 42), plain(7)], [0, 100]
+    for way in WAYS:
+        yield blend_of(two, [0.7, 0.3], way, None, apart)
+    yield blend_of(two, [0.1, 0.3], 'repeat', 9, apart)
+    yield blend_of(two, [1, 1], 'redistribute', 9, apart)
+    yield blend_of([shuffle_of(10, 42)], [3], 'stop')
+    yield blend_of([shuffle_of(5, 42)] * 3, [1, 0, 2], 'repeat', 8, [0, 5, 10])
+    for weights in ([1e300, 1e-300, 1e299], [5e-324, 1e-323, 5e-324]):
+        yield blend_of([plain(50), shuffle_of(60, 1), plain(70)], weights, 'redistribute', None,
+                       [0, 50, 110])
+    seven = [shuffle_of(n, n) for n in (3, 50, 20, 7, 1, 30, 12)]
+    for way in WAYS[1:]:
+        yield blend_of(seven, [0.05, 0.5, 0.2, 0.1, 0.01, 0, 0.14], way, None,
+                       [1000 * i for i in range(7)])
+    yield blend_of([blocks_of(25, 4, 42), of_kind('random', 9, seed=5)], [2, 3], 'redistribute',
+                   None, [2**63, 5])
+
+
+def long_mixtures():
+    """Those whose numbers have 64 bits."""
+    huge = [shuffle_of(10**12, 42), shuffle_of(2**62, 43), plain(7)]
+    for way in WAYS:
+        yield blend_of(huge, [0.7, 0.2999, 0.0001], way)
+    yield blend_of(huge, [1, 2, 3], 'repeat', TOP, [0, 10**12, TOP - 7])
+    yield blend_of([plain(TOP - 5), plain(5)], [1, 1e-9], 'redistribute')
+    yield blend_of([plain(2**63), shuffle_of(2**63 - 1, 5)], [1, 1.5], 'stop')
+
+
+def mixtures_within():
+    """Mixtures as parts, and of mixtures."""
+    two = blend_of([shuffle_of(6, 42), plain(4)], [0.5, 0.25], 'repeat', None, [0, 6])
+    yield slice_of(two, 3, 5)
+    yield repeat_of(two, 3)
+    yield concat_of([two, plain(3)], [0, 10])
+    yield blend_of([two, two, shuffle_of(9, 1)], [2, 1, 1], 'stop', None, [0, 10, 20])
+    # With states that have to be short: of weights, parts and offsets, then of all weights.
+    many = [1 + i / 10 for i in range(26)]
+    offsets = [10**18 + i for i in range(26)]
+    parts = [plain(1 + i % 4) for i in range(26)]
+    yield slice_of(blend_of(parts, many, 'repeat', 30, offsets), 2, 20)
+    yield blend_of([plain(2)] * 2, [0.1, 0.7], 'repeat', 40, None,
+                   {i: [0.3, i] for i in range(1, 12)})
+
+
+def blend_cases():
+    """Mixtures, where phases begin and epochs end."""
+    for order, begins in curricula():
+        for first, step in dict.fromkeys([(0, 3)] + [limit(begin) for begin in begins]):
+            yield order, first, step
+    for i, order in enumerate(mixtures()):
+        yield order, 0, 1
+        if i % 3 == 0:
+            yield order, 2**40 + 17, 1000003
+    for order in long_mixtures():
+        n = order['length']
+        for first, step in dict.fromkeys([limit(n - 12), limit(n // 3, n // 37)]):
+            yield order, first, step
+    for order in mixtures_within():
+        yield order, 0, 1
+
+
 def cases(last_block):
     """Orders, and from where how far they are kept; where short blocks are is to be told."""
     yield from simple_cases()
     yield from block_cases(last_block)
     yield from made_cases()
+    yield from blend_cases()

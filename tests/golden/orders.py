@@ -12,6 +12,7 @@ The ``order`` of a golden is as states have it, but whole at any length, and eac
 import json
 import sys
 
+from blends import lead, plan
 from order_cases import COUNT, cases
 
 WORD = 1 << 64
@@ -172,8 +173,34 @@ def subset(order, k):
     return order['table'][at(order['part'], k)]
 
 
+plans = {}
+
+
+def plan_of(order):
+    """The plan of a mixture's epochs."""
+    key = text(order)
+    if key not in plans:
+        lengths = [part['length'] for part in order['parts']]
+        plans[key] = plan(lengths, order['weightings'], order['exhausted'], order['length'])
+    return plans[key]
+
+
+def blend(order, k):
+    """Index at position k of a mixture."""
+    phases, length, totals = plan_of(order)
+    epoch, offset = divmod(k, length)
+    begin, tree, before = [phase for phase in phases if phase[0] <= offset][-1]
+    which, place = lead(tree, offset - begin)
+    part, place = order['parts'][which], before[which] + place
+    if order['exhausted'] == 'repeat':
+        index = at(part, epoch * totals[which] + place)
+    else:
+        index = part_at(part, epoch, place)
+    return index + order['offsets'][which]
+
+
 KINDS = {'sequential': sequential, 'random': random, 'shuffle': shuffle, 'blocks': blocks,
-         'slice': slice_, 'repeat': repeat, 'concat': concat, 'subset': subset}
+         'slice': slice_, 'repeat': repeat, 'concat': concat, 'subset': subset, 'blend': blend}
 
 
 def at(order, k):
@@ -214,7 +241,7 @@ def to_json(value):
 def from_json(value):
     """The numbers again."""
     if isinstance(value, dict):
-        return {key: inner if key == 'kind' else from_json(inner)
+        return {key: inner if key in ('kind', 'exhausted', 'weights') else from_json(inner)
                 for key, inner in value.items()}
     if isinstance(value, list):
         return [from_json(inner) for inner in value]
@@ -237,6 +264,11 @@ def is_long(value):
     return len(text(value)) > 1024 or depth(value) > 8
 
 
+def shorten(value):
+    """A value that stands whole if it is short, else its checksum."""
+    return value if len(text(value)) <= 512 else crc32c(text(value))
+
+
 def in_state(order):
     """What a state has of an order: no tables, and short."""
     state = dict(order)
@@ -254,8 +286,11 @@ def in_state(order):
             many = len(parts) > 64
             parts = crc32c(text(parts)) if many else [crc32c(text(part)) for part in parts]
         state['parts'] = parts
-        if len(text(order['offsets'])) > 512:
-            state['offsets'] = crc32c(text(order['offsets']))
+        state['offsets'] = shorten(order['offsets'])
+    if 'weightings' in order:
+        state['weightings'] = shorten([{'begin': weighting['begin'],
+                                        'weights': shorten(weighting['weights'])}
+                                       for weighting in order['weightings']])
     return state
 
 

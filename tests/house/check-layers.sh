@@ -21,7 +21,7 @@ points_up() {
     fi
 }
 zrecord='zrecord|schema|writer|dataset|upkeep' # its public headers are several
-sampler='sampler|order'
+sampler='sampler|order|mixture'
 points_up base "$sampler|executor|$zrecord|loader"
 points_up sampler "executor|$zrecord|loader"
 points_up executor "$sampler|$zrecord|loader"
@@ -36,10 +36,11 @@ rooms_above zrecord store 'reader|staging|writer|upkeep'
 rooms_above zrecord reader 'staging|writer|upkeep'
 rooms_above zrecord staging 'reader|writer|upkeep'
 rooms_above zrecord writer upkeep
-rooms_above sampler numbers 'order|kinds|walk'
-rooms_above sampler order 'kinds|walk'
-rooms_above sampler kinds walk
-rooms_above sampler walk kinds
+rooms_above sampler numbers 'order|kinds|mixtures|walk'
+rooms_above sampler order 'kinds|mixtures|walk'
+rooms_above sampler kinds 'mixtures|walk'
+rooms_above sampler mixtures 'kinds|walk'
+rooms_above sampler walk 'kinds|mixtures'
 
 # The command and the bindings are clients: public headers alone.
 for folder in tools bindings doc/examples; do

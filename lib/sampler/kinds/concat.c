@@ -122,14 +122,16 @@ static const lx__order_class concat_class = {.kind = "concat",
 
 /** Sums up lengths, and finds the highest bound. */
 static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t count,
-                         lx_order **order, uint64_t *length, uint64_t *bound, lx_error *error)
+                         uint64_t *length, uint64_t *bound, lx_error *error)
 {
+    size_t size = 0;
     *length = *bound = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t highest;
         if (parts[i] == NULL)
             return lx__fail(error, LX_ERR_ARGUMENT, "part %zu is NULL", i);
-        lx_status status = lx__part_check(parts[i], order, error);
+        size += parts[i]->size;
+        lx_status status = lx__part_check_size(parts[i], size, error);
         if (status != LX_OK)
             return status;
         if (!lx__add_fits(*length, parts[i]->length, length))
@@ -156,7 +158,7 @@ lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, s
         return lx__fail_null(error, "parts");
     if (count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "count is 0: an order is made of one part or more");
-    lx_status status = measure(parts, offsets, count, order, &length, &bound, error);
+    lx_status status = measure(parts, offsets, count, &length, &bound, error);
     if (status != LX_OK)
         return status;
     struct piece *pieces = lx__alloc_array(count, sizeof *pieces);

@@ -34,6 +34,22 @@ static inline uint64_t lx__multiply_mod_bits(uint64_t a, uint64_t b, uint64_t n)
     return product;
 }
 
+/** floor((high * 2^64 + low) / divisor), for high below the divisor: long division, bit by bit. */
+static inline uint64_t lx__divide_wide_bits(uint64_t high, uint64_t low, uint64_t divisor)
+{
+    uint64_t quotient = 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        uint64_t carry = high >> 63;
+        high = high << 1 | (low >> bit & 1);
+        quotient <<= 1;
+        if (carry != 0 || high >= divisor) {
+            high -= divisor;
+            quotient |= 1;
+        }
+    }
+    return quotient;
+}
+
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 lx__uint128;
 
@@ -48,7 +64,13 @@ static inline uint64_t lx__multiply_mod(uint64_t a, uint64_t b, uint64_t n)
 {
     return (uint64_t)((lx__uint128)a * b % n);
 }
+
+static inline uint64_t lx__divide_wide(uint64_t high, uint64_t low, uint64_t divisor)
+{
+    return (uint64_t)(((lx__uint128)high << 64 | low) / divisor);
+}
 #else
+#define lx__divide_wide lx__divide_wide_bits
 #define lx__multiply_wide lx__multiply_wide_parts
 #define lx__multiply_mod lx__multiply_mod_bits
 #endif

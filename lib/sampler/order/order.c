@@ -23,6 +23,7 @@ lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t leng
     (*order)->length = length;
     (*order)->bound = bound;
     (*order)->depth = 1;
+    (*order)->size = 1;
     atomic_init(&(*order)->references, 1);
     return LX_OK;
 }

@@ -23,6 +23,8 @@
 
 /** Orders within each other: reading them takes as much stack. */
 #define LX__ORDER_DEPTH_MAX 64
+/** Orders within one in all, each as often as it is there: a state tells of every one. */
+#define LX__ORDER_SIZE_MAX 65536
 
 /** So many positions are read at a time: what an order made of others keeps goes by it. */
 #define LX__ORDER_BLOCK 1024
@@ -46,6 +48,9 @@ typedef struct lx__order_class {
      * Returns 0, or -1 without memory. */
     int (*describe)(const lx_order *order, json_t *object);
 
+    /** Counts how many of the positions below @p end each set has; NULL where it is no mixture. */
+    void (*count)(const lx_order *order, uint64_t end, uint64_t *counts);
+
     /** Releases what the order owns beside its own memory; NULL where it owns nothing. */
     void (*dispose)(lx_order *order);
 } lx__order_class;
@@ -55,6 +60,8 @@ struct lx_order {
     uint64_t length; /**< Positions in an epoch. */
     uint64_t bound;  /**< Every index is below this: what a source must have at least. */
     unsigned depth;  /**< Orders within it, one in the other, and itself. */
+    size_t size;     /**< Orders within it, all of them, and itself. */
+    size_t sets;     /**< Of a mixture; 0: it is none. */
     atomic_size_t references;
 };
 

@@ -17,6 +17,7 @@ void lx__part_init(lx__part *part, lx_order *order, lx_order *in)
 {
     if (in->depth <= order->depth)
         in->depth = order->depth + 1;
+    in->size += order->size;
     part->order = lx_order_ref(order);
     part->epochs = order->length != 0 ? LX__POSITION_END / order->length : 0;
 }
@@ -45,12 +46,20 @@ lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error)
     if (made == NULL)
         return lx__fail_null(error, "order");
     *made = NULL;
-    if (part == NULL)
-        return lx__fail_null(error, "part");
-    return part->depth < LX__ORDER_DEPTH_MAX
-               ? LX_OK
-               : lx__fail(error, LX_ERR_LIMIT, "orders can be made of each other %d deep",
-                          LX__ORDER_DEPTH_MAX);
+    return part != NULL ? lx__part_check_size(part, part->size, error)
+                        : lx__fail_null(error, "part");
+}
+
+lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error)
+{
+    if (part->depth >= LX__ORDER_DEPTH_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "orders can be made of each other %d deep",
+                        LX__ORDER_DEPTH_MAX);
+    if (size >= LX__ORDER_SIZE_MAX)
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "an order can be made of %d orders, those within its parts among them",
+                        LX__ORDER_SIZE_MAX);
+    return LX_OK;
 }
 
 /* ---- in states */

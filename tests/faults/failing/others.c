@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include <loaderx/executor.h>
+#include <loaderx/mixture.h>
 #include <loaderx/sampler.h>
 
 #define LENGTH 1000
@@ -26,6 +27,38 @@ static void walk(struct run *run, lx_order *order)
     if (lx_sampler_tell(sampler) != 2 * LENGTH)
         run_fail(run, "a sampler stands elsewhere");
     lx_sampler_free(sampler);
+}
+
+static void blend(struct run *run, const lx_mixture *mixture)
+{
+    lx_order *order;
+    uint64_t counts[2];
+    if (!TRY(run, lx_order_new_blend(mixture, &order, &run->error)))
+        return;
+    if (TRY(run, lx_order_count_sets(order, 0, 100, counts, &run->error)) &&
+        (counts[0] != 10 + 30 || counts[1] != 60))
+        run_fail(run, "a mixture has other shares");
+    walk(run, order);
+    lx_order_unref(order);
+}
+
+/** Mixtures of two sets with weights that change, of each kind. */
+static void mix(struct run *run, lx_order *part)
+{
+    static const double later[] = {1, 2};
+    static const lx_exhausted kinds[] = {LX_EXHAUSTED_REPEAT, LX_EXHAUSTED_STOP,
+                                         LX_EXHAUSTED_REDISTRIBUTE};
+    lx_mixture *mixture;
+    if (!TRY_NEW(run, mixture, lx_mixture_new()))
+        return;
+    if (TRY(run, lx_mixture_add(mixture, part, 0, 1, &run->error)) &&
+        TRY(run, lx_mixture_add(mixture, part, LENGTH, 0, &run->error)) &&
+        TRY(run, lx_mixture_set_weights(mixture, 10, later, 2, &run->error)) &&
+        TRY(run, lx_mixture_set_length(mixture, 2 * LENGTH, &run->error)))
+        for (int i = 0; i < 3; i++)
+            if (TRY(run, lx_mixture_set_exhausted(mixture, kinds[i], &run->error)))
+                blend(run, mixture);
+    lx_mixture_free(mixture);
 }
 
 /** Orders that are made of one, which is given up. */
@@ -59,8 +92,10 @@ static void sample(struct run *run)
         walk(run, order);
         lx_order_unref(order);
     }
-    if (TRY(run, lx_order_new_blocks(LENGTH, 30, 5, &order, &run->error)))
+    if (TRY(run, lx_order_new_blocks(LENGTH, 30, 5, &order, &run->error))) {
+        mix(run, order);
         compose(run, order);
+    }
     if (TRY(run, lx_order_new_random(LENGTH, 5, &order, &run->error))) {
         walk(run, order);
         lx_order_unref(order);

@@ -40,6 +40,24 @@ START_TEST(remainders_do_not_overflow)
 }
 END_TEST
 
+START_TEST(quotients_are_whole)
+{
+    uint64_t state = 2;
+    ck_assert_uint_eq(lx__divide_wide(0, 7, 2), 3);
+    ck_assert_uint_eq(lx__divide_wide(1, 0, 2), 1ull << 63);
+    ck_assert_uint_eq(lx__divide_wide(UINT64_MAX - 1, UINT64_MAX, UINT64_MAX), UINT64_MAX);
+    for (int i = 0; i < 10000; i++) {
+        uint64_t divisor = next_choice(&state) >> i % 64, quotient = next_choice(&state);
+        divisor = divisor != 0 ? divisor : 1;
+        uint64_t high, low = lx__multiply_wide(divisor, quotient, &high), rest = low % divisor;
+        high += low + rest < low; /* some more than the product */
+        low += rest;
+        ck_assert_uint_eq(lx__divide_wide(high, low, divisor), quotient);
+        ck_assert_uint_eq(lx__divide_wide_bits(high, low, divisor), quotient);
+    }
+}
+END_TEST
+
 START_TEST(random_products_agree)
 {
     uint64_t state = 1;
@@ -64,5 +82,5 @@ START_TEST(choices_fill_their_range)
 }
 END_TEST
 
-UNIT_MAIN("sampler/wide", products_are_whole, remainders_do_not_overflow, random_products_agree,
-          choices_fill_their_range)
+UNIT_MAIN("sampler/wide", products_are_whole, remainders_do_not_overflow, quotients_are_whole,
+          random_products_agree, choices_fill_their_range)

@@ -3,11 +3,15 @@
 
 #include <pthread.h>
 
+#include <loaderx/mixture.h>
+
 #include "../../data.h"
 #include "../../scarce.h"
 #include "base/alloc.h"
 #include "../orders.h"
 #include "sampler/order/state.h"
+
+#define PARTS_MAX 128
 
 /** A number of the goldens, wherever it stands. */
 static uint64_t number(const json_t *object, const char *key)
@@ -33,18 +37,73 @@ static uint64_t *numbers(const json_t *array, size_t *count)
 
 static lx_order *golden_order(const json_t *description);
 
-static lx_order *golden_concat(const json_t *description)
+/** The parts, as many as there are offsets. */
+static size_t golden_parts(const json_t *description, lx_order **parts, uint64_t **offsets)
 {
-    lx_error error = LX_ERROR_INIT;
-    lx_order *parts[128], *order;
     size_t count;
-    uint64_t *offsets = numbers(json_object_get(description, "offsets"), &count);
     const json_t *array = json_object_get(description, "parts");
+    *offsets = numbers(json_object_get(description, "offsets"), &count);
     ck_assert_uint_eq(json_array_size(array), count);
-    ck_assert_uint_le(count, sizeof parts / sizeof *parts);
+    ck_assert_uint_le(count, PARTS_MAX);
     for (size_t i = 0; i < count; i++)
         parts[i] = golden_order(json_array_get(array, i));
-    unit_ok(lx_order_new_concat(parts, offsets, count, &order, &error));
+    return count;
+}
+
+/** The weights that hold from an offset on, for free(). */
+static double *golden_weights(const json_t *weightings, size_t which, size_t count)
+{
+    double *weights = calloc(count, sizeof *weights);
+    const json_t *array = json_object_get(json_array_get(weightings, which), "weights");
+    ck_assert_uint_eq(json_array_size(array), count);
+    for (size_t i = 0; i < count; i++)
+        weights[i] = strtod(json_string_value(json_array_get(array, i)), NULL);
+    return weights;
+}
+
+static lx_exhausted exhausted_of(const json_t *description)
+{
+    const char *word = json_string_value(json_object_get(description, "exhausted"));
+    return strcmp(word, "repeat") == 0 ? LX_EXHAUSTED_REPEAT
+           : strcmp(word, "stop") == 0 ? LX_EXHAUSTED_STOP
+                                       : LX_EXHAUSTED_REDISTRIBUTE;
+}
+
+static lx_order *golden_blend(const json_t *description, lx_order *const *parts,
+                              const uint64_t *offsets, size_t count)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order;
+    lx_mixture *mixture = lx_mixture_new();
+    json_t *weightings = json_object_get(description, "weightings");
+    double *weights = golden_weights(weightings, 0, count);
+    for (size_t i = 0; i < count; i++)
+        unit_ok(lx_mixture_add(mixture, parts[i], offsets[i], weights[i], &error));
+    free(weights);
+    for (size_t i = 1; i < json_array_size(weightings); i++) {
+        weights = golden_weights(weightings, i, count);
+        unit_ok(lx_mixture_set_weights(mixture, number(json_array_get(weightings, i), "begin"),
+                                       weights, count, &error));
+        free(weights);
+    }
+    unit_ok(lx_mixture_set_exhausted(mixture, exhausted_of(description), &error));
+    unit_ok(lx_mixture_set_length(mixture, number(description, "length"), &error));
+    unit_ok(lx_order_new_blend(mixture, &order, &error));
+    lx_mixture_free(mixture);
+    return order;
+}
+
+/** Of the kinds that have several parts. */
+static lx_order *golden_of_parts(const char *kind, const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *parts[PARTS_MAX], *order;
+    uint64_t *offsets;
+    size_t count = golden_parts(description, parts, &offsets);
+    if (strcmp(kind, "blend") == 0)
+        order = golden_blend(description, parts, offsets, count);
+    else
+        unit_ok(lx_order_new_concat(parts, offsets, count, &order, &error));
     for (size_t i = 0; i < count; i++)
         lx_order_unref(parts[i]);
     free(offsets);
@@ -80,8 +139,8 @@ static lx_order *golden_order(const json_t *description)
     lx_order *order;
     if (json_object_get(description, "part") != NULL)
         return golden_of_part(kind, description);
-    if (strcmp(kind, "concat") == 0)
-        return golden_concat(description);
+    if (json_object_get(description, "parts") != NULL)
+        return golden_of_parts(kind, description);
     uint64_t length = number(description, "length");
     if (strcmp(kind, "sequential") == 0)
         return make_order(kind, length, number(description, "window"),

@@ -98,6 +98,25 @@ START_TEST(orders_within_each_other_have_a_limit)
 }
 END_TEST
 
+START_TEST(orders_of_many_orders_have_a_limit)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order = make_order("sequential", 3, 0, 0), *more;
+    for (int i = 0; i < 15; i++) { /* each of the one before, twice */
+        lx_order *const parts[] = {order, order};
+        unit_ok(lx_order_new_concat(parts, NULL, 2, &more, &error));
+        lx_order_unref(order);
+        order = more;
+    }
+    json_t *json = lx__order_to_json(order);
+    ck_assert_ptr_nonnull(json);
+    json_decref(json);
+    lx_order *const parts[] = {order, order};
+    unit_fails(lx_order_new_concat(parts, NULL, 2, &more, &error), LX_ERR_LIMIT);
+    lx_order_unref(order);
+}
+END_TEST
+
 /** How the JSON of so many equal parts is shortened. */
 static json_t *many(size_t count)
 {
@@ -133,4 +152,5 @@ END_TEST
 
 UNIT_MAIN("sampler/part", epochs_begin_anew_behind_the_last, a_short_part_stands_whole_in_states,
           states_stay_short_however_deep_orders_are, many_parts_become_checksums,
-          orders_within_each_other_have_a_limit)
+          orders_within_each_other_have_a_limit,
+          orders_of_many_orders_have_a_limit)

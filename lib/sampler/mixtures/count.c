@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* How much each set of a mixture gives. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/mixtures/mixture.h"
+#include "sampler/order/order.h"
+
+size_t lx_order_get_sets(const lx_order *order)
+{
+    return order->sets;
+}
+
+lx_status lx_order_count_sets(const lx_order *order, uint64_t first, uint64_t end,
+                              uint64_t *counts, lx_error *error)
+{
+    if (order == NULL || counts == NULL)
+        return lx__fail_null(error, order == NULL ? "order" : "counts");
+    if (order->sets == 0)
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is no mixture: it has no sets");
+    if (end < first)
+        return lx__fail(error, LX_ERR_ARGUMENT, "end is %" PRIu64 ", below first, %" PRIu64, end,
+                        first);
+    uint64_t *before = lx__alloc_array(order->sets, sizeof *before);
+    if (before == NULL)
+        return lx__fail_memory(error, "counting");
+    order->class->count(order, first, before);
+    order->class->count(order, end, counts);
+    for (size_t i = 0; i < order->sets; i++)
+        counts[i] -= before[i];
+    lx__free(before);
+    return LX_OK;
+}
