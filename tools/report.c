@@ -64,6 +64,18 @@ json_t *report_text(const char *text)
     return made;
 }
 
+lx_status report_print_text(const char *text, lx_error *error)
+{
+    json_t *value = report_text(text);
+    char *quoted = value != NULL ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    lx_status status = quoted != NULL ? LX_OK : fail_memory(error, "a text");
+    if (quoted != NULL)
+        printf("%s", quoted);
+    json_decref(value);
+    free(quoted);
+    return status;
+}
+
 lx_status report_print(json_t *document, lx_error *error)
 {
     if (document == NULL)

@@ -34,6 +34,9 @@ json_t *report_number(uint64_t number);
  * ASCII becomes a question mark. */
 json_t *report_text(const char *text);
 
+/** Prints a text as JSON has it, in its quotes. */
+lx_status report_print_text(const char *text, lx_error *error);
+
 /** Prints @p document, indented and with a newline, and gives its reference up; NULL, which is what
  * building it gives when there is no memory, is #LX_ERR_NOMEM. */
 lx_status report_print(json_t *document, lx_error *error);
