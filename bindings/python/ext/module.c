@@ -10,6 +10,7 @@ static int add_all(PyObject *module)
         lxpy_add_memory,
         lxpy_add_order,
         lxpy_add_order_makers,
+        lxpy_add_blend,
         lxpy_add_source,
         lxpy_add_loader,
         lxpy_add_executor,

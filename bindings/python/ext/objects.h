@@ -7,11 +7,15 @@
 
 int lxpy_add_order(PyObject *module);
 int lxpy_add_order_makers(PyObject *module);
+int lxpy_add_blend(PyObject *module);
 int lxpy_add_source(PyObject *module);
 int lxpy_add_loader(PyObject *module);
 
 /** An Order, at position 0, of a rank's share of @p handle, of which it takes a reference. */
 PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world);
+
+/** The same of all of @p handle, whose reference it takes; or raises why there is none. */
+PyObject *lxpy_order_wrap(lxpy_state *state, lx_order *handle, const lx_error *error);
 
 /** The library's order of an Order, borrowed; NULL with TypeError raised, which names @p argument,
  * where it is none. */

@@ -4,15 +4,9 @@
 
 #include <stdlib.h>
 
-/** Gives the new order to an object, or raises why there is none. */
 static PyObject *wrap(PyObject *module, lx_order *handle, const lx_error *error)
 {
-    lxpy_state *state = lxpy_state_get(module);
-    if (handle == NULL)
-        return lxpy_raise(state, error);
-    PyObject *self = lxpy_order_new(state, handle, 0, 1);
-    lx_order_unref(handle);
-    return self;
+    return lxpy_order_wrap(lxpy_state_get(module), handle, error);
 }
 
 /** Whether so many arguments were given as are needed; else raises. */

@@ -39,6 +39,15 @@ PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uin
     return (PyObject *)self;
 }
 
+PyObject *lxpy_order_wrap(lxpy_state *state, lx_order *handle, const lx_error *error)
+{
+    if (handle == NULL)
+        return lxpy_raise(state, error);
+    PyObject *self = lxpy_order_new(state, handle, 0, 1);
+    lx_order_unref(handle);
+    return self;
+}
+
 static void order_dealloc(PyObject *object)
 {
     order *self = (order *)object;

@@ -12,6 +12,7 @@ except ImportError as error:
     raise ImportError(f'{error}. libloaderx is installed where the linker does not look: run '
                       f'ldconfig, or put the folder of the library into LD_LIBRARY_PATH.') from None
 
+from .blend import Blend
 from .column import Column, Views
 from .combined import Concat, Repeat, Slice, Subset
 from .compat import ARDataset, DataLoader, converter
@@ -27,6 +28,7 @@ from .writer import Ticket, Writer
 
 __all__ = [
     'ARDataset',
+    'Blend',
     'Blocks',
     'Column',
     'Concat',

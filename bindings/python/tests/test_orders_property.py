@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import loaderx as lx
+from mixture import plan
 
 EXAMPLES = int(os.environ.get('LOADERX_PROPERTY_EXAMPLES', '25'))
 POSITIONS = 2**64 - 1
@@ -106,9 +107,44 @@ def subsets(draw, parts):
                 lambda epoch, offset: table[place(part, epoch, offset)])
 
 
+def weights_of(count):
+    """Weights of `count` parts, not all 0."""
+    weight = st.just(0) | st.floats(1e-9, 1e9) | st.integers(1, 5)
+    return st.lists(weight, min_size=count, max_size=count).filter(any)
+
+
+@st.composite
+def blends(draw, parts):
+    chosen = draw(st.lists(parts.filter(lambda part: part.length), min_size=1, max_size=4))
+    count = len(chosen)
+    lengths = [part.length for part in chosen]
+    offsets = draw(st.lists(st.integers(0, 100), min_size=count, max_size=count))
+    n = draw(st.none() | st.integers(1, 200))
+    exhausted = draw(st.sampled_from(['repeat', 'stop', 'redistribute']))
+    begins = sorted(draw(st.sets(st.integers(1, n or sum(lengths)), max_size=3)))
+    weights = draw(st.none() | weights_of(count))
+    schedule = [(begin, draw(st.none() | weights_of(count))) for begin in begins
+                if begin < (n or sum(lengths))]
+    epoch = plan(lengths, [(begin, given or lengths) for begin, given in [(0, weights), *schedule]],
+                 n, exhausted)
+    totals = [sum(i == j for j, _ in epoch) for i in range(count)]
+
+    def at(number, offset):
+        i, p = epoch[offset]
+        if exhausted == 'repeat':
+            return chosen[i].at(number * totals[i] + p) + offsets[i]
+        return place(chosen[i], number, p) + offsets[i]
+
+    order = lx.Blend([part.order for part in chosen], weights, n=n, offsets=offsets,
+                     exhausted=exhausted, schedule=schedule)
+    made = Made(order, len(epoch), max(part.bound + o for part, o in zip(chosen, offsets)), at)
+    made.sets = [i for i, _ in epoch]
+    return made
+
+
 ORDERS = st.recursive(
-    leaves(), lambda parts: slices(parts) | repeats(parts) | concats(parts) | subsets(parts),
-    max_leaves=5)
+    leaves(), lambda parts: slices(parts) | repeats(parts) | concats(parts) | subsets(parts)
+    | blends(parts), max_leaves=5)
 SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 25)
 
 
@@ -160,3 +196,52 @@ def test_a_loader_reads_in_that_order(model, size, world, start):
         seen += [int(i) for batch in loader for i in batch['data']]
         loader.close()
     assert sorted(seen) == sorted(expected(model, first, 3 * n - first))
+
+
+@SETTINGS
+@given(blends(leaves()), st.integers(0, 500), st.integers(0, 500), st.integers(0, 2**62))
+def test_counts_are_those_of_the_model(model, first, many, far):
+    def counted(end):
+        epochs, rest = divmod(end, model.length)
+        return [epochs * model.sets.count(i) + model.sets[:rest].count(i)
+                for i in range(len(model.order._parts))]
+
+    for start in first, far:
+        expect = [b - a for a, b in zip(counted(start), counted(start + many))]
+        assert model.order.counts(start, start + many).tolist() == expect
+
+
+@SETTINGS
+@given(blends(leaves()), st.integers(1, 5),
+       st.lists(st.tuples(st.integers(1, 4), st.integers(1, 8)), min_size=2, max_size=5))
+def test_a_mixture_goes_on_with_other_ranks(model, size, legs):
+    data = np.arange(model.bound)
+    state, position = None, 0
+    for world, steps in legs:
+        if size * world > model.length:
+            size = world = 1
+        end = leg_end(position, model.length, size * world, steps)
+        seen = []
+        for rank in range(world):
+            loader = lx.Loader(data, order=model.order, batch_size=size, rank=rank, world=world,
+                               epochs=None, threads=0)
+            if state is not None:
+                loader.load_state_dict(state)
+            while loader.tell() < end:
+                seen += next(loader)['data'].tolist()
+            assert loader.tell() == end
+            last = loader.state_dict()
+            loader.close()
+        state = last
+        assert sorted(seen) == sorted(expected(model, position, end - position))
+        position = end
+
+
+def leg_end(position, length, size, steps):
+    """Where so many global batches end, or more: behind a full one, of which each rank has some."""
+    full = False
+    while steps > 0 or not full:
+        end = min(position + size, position - position % length + length)
+        full = end - position == size
+        position, steps = end, steps - 1
+    return position

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Orders of mixtures: how they are made, and how much each of their sets gives. */
+#include "objects.h"
+
+#include <stdlib.h>
+
+#include <loaderx/mixture.h>
+
+/** Reads the numbers of a tuple of floats; -1 with an exception raised. */
+static int take_weights(PyObject *tuple, Py_ssize_t count, double *weights)
+{
+    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != count) {
+        PyErr_SetString(PyExc_TypeError, "weights must be a tuple of a float for each order");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        weights[i] = PyFloat_AsDouble(PyTuple_GET_ITEM(tuple, i));
+        if (weights[i] == -1.0 && PyErr_Occurred() != NULL)
+            return -1;
+    }
+    return 0;
+}
+
+/** Raises what the library refused. */
+static int check(lxpy_state *state, lx_status status, const lx_error *error)
+{
+    if (status == LX_OK)
+        return 0;
+    lxpy_raise(state, error);
+    return -1;
+}
+
+/** Adds the sets, with the weights of the first weighting. */
+static int add_sets(lxpy_state *state, lx_mixture *mixture, PyObject *orders, PyObject *offsets,
+                    const double *weights)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(orders); i++) {
+        lx_error error = LX_ERROR_INIT;
+        uint64_t offset = 0;
+        lx_order *order = lxpy_order_get(state, PyTuple_GET_ITEM(orders, i), "parts");
+        if (order == NULL ||
+            (offsets != Py_None &&
+             lxpy_uint64(PyTuple_GET_ITEM(offsets, i), "offsets", 0, UINT64_MAX, &offset) < 0) ||
+            check(state, lx_mixture_add(mixture, order, offset, weights[i], &error), &error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/** One weighting, (offset, weights), behind those before it. */
+static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weighting,
+                         double *weights, Py_ssize_t count)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t begin;
+    if (!PyTuple_Check(weighting) || PyTuple_GET_SIZE(weighting) != 2) {
+        PyErr_SetString(PyExc_TypeError, "schedule must have tuples of two");
+        return -1;
+    }
+    if (lxpy_uint64(PyTuple_GET_ITEM(weighting, 0), "schedule", 1, UINT64_MAX, &begin) < 0 ||
+        take_weights(PyTuple_GET_ITEM(weighting, 1), count, weights) < 0)
+        return -1;
+    return check(state,
+                 lx_mixture_set_weights(mixture, begin, weights, (size_t)count, &error), &error);
+}
+
+/** What blend() was given, in its order. */
+enum { ORDERS, OFFSETS, WEIGHTS, SCHEDULE, LENGTH, EXHAUSTED, ARGUMENTS };
+
+static int fill(lxpy_state *state, lx_mixture *mixture, PyObject *const *args, double *weights)
+{
+    static const char *const words[] = {"repeat", "stop", "redistribute", NULL};
+    PyObject *orders = args[ORDERS], *schedule = args[SCHEDULE];
+    Py_ssize_t count = PyTuple_GET_SIZE(orders);
+    lx_error error = LX_ERROR_INIT;
+    uint64_t length;
+    int exhausted;
+    if (take_weights(args[WEIGHTS], count, weights) < 0 ||
+        add_sets(state, mixture, orders, args[OFFSETS], weights) < 0)
+        return -1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(schedule); i++)
+        if (add_weighting(state, mixture, PyTuple_GET_ITEM(schedule, i), weights, count) < 0)
+            return -1;
+    if (lxpy_uint64(args[LENGTH], "n", 0, UINT64_MAX, &length) < 0 ||
+        lxpy_choice(args[EXHAUSTED], "exhausted", words, &exhausted) < 0 ||
+        check(state, lx_mixture_set_length(mixture, length, &error), &error) < 0)
+        return -1;
+    return check(state, lx_mixture_set_exhausted(mixture, (lx_exhausted)exhausted, &error),
+                 &error);
+}
+
+static PyObject *blend(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (count != ARGUMENTS || !PyTuple_Check(args[ORDERS]) || !PyTuple_Check(args[SCHEDULE]) ||
+        (args[OFFSETS] != Py_None &&
+         (!PyTuple_Check(args[OFFSETS]) ||
+          PyTuple_GET_SIZE(args[OFFSETS]) != PyTuple_GET_SIZE(args[ORDERS])))) {
+        PyErr_SetString(PyExc_TypeError, "orders and offsets must be tuples of one length");
+        return NULL;
+    }
+    lx_mixture *mixture = lx_mixture_new();
+    double *weights = calloc((size_t)PyTuple_GET_SIZE(args[ORDERS]) + 1, sizeof *weights);
+    int filled = -1;
+    if (mixture == NULL || weights == NULL)
+        PyErr_NoMemory();
+    else
+        filled = fill(state, mixture, args, weights);
+    free(weights);
+    if (filled == 0)
+        LXPY_WITHOUT_GIL(lx_order_new_blend(mixture, &handle, &error));
+    lx_mixture_free(mixture);
+    return filled == 0 ? lxpy_order_wrap(state, handle, &error) : NULL;
+}
+
+/** An array of the counts, whose memory it takes; NULL with an exception raised. */
+static PyObject *wrap_counts(lxpy_state *state, uint64_t *counts, size_t sets)
+{
+    PyObject *memory =
+        lxpy_memory_new(state, counts, sets * sizeof *counts, true, counts, free);
+    if (memory == NULL) {
+        free(counts);
+        return NULL;
+    }
+    PyObject *shape = lxpy_shape_new(sets, NULL, 0);
+    PyObject *array =
+        shape != NULL ? lxpy_array_new(state, memory, 0, state->dtypes[LX_UINT64], shape) : NULL;
+    Py_XDECREF(shape);
+    Py_DECREF(memory);
+    return array;
+}
+
+static PyObject *count_sets(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order;
+    uint64_t first, end;
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "count_sets() takes order, first and end");
+        return NULL;
+    }
+    if ((order = lxpy_order_get(state, args[0], "order")) == NULL ||
+        lxpy_uint64(args[1], "first", 0, UINT64_MAX, &first) < 0 ||
+        lxpy_uint64(args[2], "end", 0, UINT64_MAX, &end) < 0)
+        return NULL;
+    size_t sets = lx_order_get_sets(order);
+    uint64_t *counts = calloc(sets + 1, sizeof *counts);
+    if (counts == NULL)
+        return PyErr_NoMemory();
+    if (lx_order_count_sets(order, first, end, counts, &error) != LX_OK) {
+        free(counts);
+        return lxpy_raise(state, &error);
+    }
+    return wrap_counts(state, counts, sets);
+}
+
+static PyMethodDef functions[] = {
+    {"blend", (PyCFunction)blend, METH_FASTCALL,
+     "blend(orders, offsets, weights, schedule, n, exhausted)"},
+    {"count_sets", (PyCFunction)count_sets, METH_FASTCALL, "count_sets(order, first, end)"},
+    {NULL},
+};
+
+int lxpy_add_blend(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

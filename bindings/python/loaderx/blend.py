@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Mixtures: several orders in one, each with its share of the positions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._check import UINT64_MAX, natural
+from .combined import _Combined, _listed, _part
+from .orders import Order
+
+__all__ = ['Blend']
+
+_Weights = Optional[Tuple[float, ...]]    # None: by the lengths
+_GivenWeights = Optional[Sequence[float]]
+
+_EXHAUSTED = ('repeat', 'stop', 'redistribute')
+
+
+class Blend(_Combined):
+    """A mixture of orders: at each position one of them goes on, each as often as its weight says.
+
+    Any stretch of positions from where weights begin has of each part its share, to within half
+    of log2 of the number of parts, rounded up: half a sample for two. Nothing is drawn at random.
+    Within a part, its own order goes on from one of its positions to the next. A position is found
+    at once, without a table (doc/orders.md, section 8).
+
+    Parameters
+    ----------
+    parts : sequence of Order
+        One or more, none of them empty. Their own positions do not count.
+    weights : sequence of float, optional
+        One for each part, 0 or more; a part has its weight over the sum of all as its share.
+        None: in proportion to the parts' lengths.
+    n : int, optional
+        Positions in an epoch; None: as many as the parts have together.
+    offsets : sequence of int, optional
+        What is added to the indices of each part; None: nothing, as of `Concat`. Where each has a
+        source of its own, and the loader reads these one behind the other: where each begins.
+    exhausted : {'repeat', 'stop', 'redistribute'}
+        What is done when a part has given all of one of its epochs. 'repeat': it goes on with its
+        next one, also in the next epoch of the mixture. 'stop': the epoch of the mixture ends
+        before the first position that this part would be given. 'redistribute': the others take
+        its share, by their weights, until none is left. With these two an epoch may be shorter
+        than `n`, and begins each part's epoch anew.
+    schedule : mapping or sequence of pairs, optional
+        Other weights from later offsets of an epoch on, a curriculum: ``{offset: weights}``, or
+        pairs ``(offset, weights)`` with offsets that ascend. An offset of 0 is in place of
+        `weights`; None for weights is in proportion to the lengths.
+
+    Examples
+    --------
+    Two sources, whose records are read as one of 1500, the second one as often as the first; and
+    more often from position 10,000 on:
+
+    >>> mixed = Blend([Shuffle(1000, seed=1), Shuffle(500, seed=2)], [0.5, 0.5],
+    ...               offsets=[0, 1000], n=20_000, schedule={10_000: [0.2, 0.8]})
+    >>> mixed.counts(0, 20_000)
+    array([7000, 13000], dtype=uint64)
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Order],
+        weights: _GivenWeights = None,
+        *,
+        n: Optional[int] = None,
+        offsets: Optional[Sequence[int]] = None,
+        exhausted: str = 'repeat',
+        schedule: Union[Mapping[int, _GivenWeights], Sequence[Tuple[int, _GivenWeights]],
+                        None] = None,
+    ) -> None:
+        given = _listed('parts', parts)
+        if not given:
+            raise ValueError('parts must have at least one order')
+        self._weights = _take_weights('weights', weights, len(given))
+        self._schedule = _take_schedule(schedule, len(given))
+        if self._schedule and self._schedule[0][0] == 0 and weights is not None:
+            raise ValueError('schedule has weights from 0 on, and so has weights: give one of them')
+        self._n = None if n is None else natural('n', n, least=1)
+        self._offsets = None if offsets is None else _take_offsets(offsets, len(given))
+        if not isinstance(exhausted, str):
+            raise TypeError(f'exhausted must be a str, not {type(exhausted).__name__}')
+        if exhausted not in _EXHAUSTED:
+            raise ValueError(f'exhausted must be one of {", ".join(map(repr, _EXHAUSTED))}, '
+                             f'not {exhausted!r}')
+        self._exhausted = exhausted
+        self._set_parts(*(_part(f'parts[{i}]', part) for i, part in enumerate(given)))
+
+    def counts(self, first: int, end: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+        """Count how many of the positions from `first` up to, and without, `end` each part has.
+
+        Positions are those of all ranks together; it takes no longer for many of them.
+
+        Parameters
+        ----------
+        first, end : int
+            Positions of the global order, ``first <= end``.
+
+        Returns
+        -------
+        numpy.ndarray
+            uint64, one for each part; their sum is ``end - first``.
+        """
+        first, end = natural('first', first), natural('end', end)
+        if end < first:
+            raise ValueError(f'end must not be below first, {first}, but is {end}')
+        return _core.count_sets(self._walk(), first, end)
+
+    def _combine(self, parts: List[_core.Order]) -> _core.Order:
+        lengths = [part.length for part in parts]
+        if 0 in lengths:
+            raise ValueError(f'parts[{lengths.index(0)}] is empty: leave it out')
+        together = sum(lengths)
+        if self._n is None and together > UINT64_MAX:
+            raise ValueError('n is needed: parts together have more than 2**64 - 1 positions')
+        by_length = tuple(map(float, lengths))
+        weightings = list(self._schedule)
+        if not weightings or weightings[0][0] != 0:
+            weightings.insert(0, (0, self._weights))
+        length = together if self._n is None else self._n
+        if weightings[-1][0] >= length:
+            raise ValueError(f'schedule has weights from {weightings[-1][0]} on, behind an epoch '
+                             f'of {length} positions')
+        (_, first), *others = [(begin, by_length if weights is None else weights)
+                               for begin, weights in weightings]
+        return _core.blend(tuple(parts), self._offsets, first, tuple(others), self._n or 0,
+                           self._exhausted)
+
+    def _first_arguments(self) -> Tuple[Any, ...]:
+        parts = list(self._parts)
+        return (parts,) if self._weights is None else (parts, list(self._weights))
+
+    def _arguments(self) -> Dict[str, Any]:
+        schedule = {begin: None if weights is None else list(weights)
+                    for begin, weights in self._schedule}
+        given = {
+            'n': self._n,
+            'offsets': None if self._offsets is None else list(self._offsets),
+            'exhausted': None if self._exhausted == 'repeat' else self._exhausted,
+            'schedule': schedule or None,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def _take_weight(name: str, value: Any) -> float:
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise TypeError(f'{name} must be a number, not {type(value).__name__}')
+    try:
+        number = float(value)
+    except TypeError:
+        raise TypeError(f'{name} must be a number, not {type(value).__name__}') from None
+    except OverflowError:
+        number = math.inf
+    if not 0 <= number < math.inf:
+        raise ValueError(f'{name} must be 0 or more, and finite, not {value}')
+    return number
+
+
+def _take_weights(name: str, values: Any, count: int) -> _Weights:
+    """The weights of `count` parts; None, which stands for their lengths, stays None."""
+    if values is None:
+        return None
+    if isinstance(values, (Mapping, str, bytes)):
+        raise TypeError(f'{name} must be a sequence of numbers, not {type(values).__name__}')
+    given = _listed(name, values)
+    if len(given) != count:
+        raise ValueError(f'{name}: {len(given)} are given, for {count} parts')
+    weights = tuple(_take_weight(f'{name}[{i}]', value) for i, value in enumerate(given))
+    if not any(weights):
+        raise ValueError(f'{name}: one of them at least must be above 0')
+    return weights
+
+
+def _take_schedule(schedule: Any, count: int) -> Tuple[Tuple[int, _Weights], ...]:
+    """Pairs of an offset and the weights from there on, ascending."""
+    if schedule is None:
+        return ()
+    taken = []
+    if isinstance(schedule, Mapping):
+        for key, weights in schedule.items():
+            begin = natural('schedule: an offset', key)
+            taken.append((begin, _take_weights(f'schedule[{begin}]', weights, count)))
+        return tuple(sorted(taken, key=lambda pair: pair[0]))
+    for i, pair in enumerate(_listed('schedule', schedule)):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f'schedule[{i}] must be a pair of an offset and weights')
+        begin = natural(f'schedule[{i}][0]', pair[0])
+        if taken and begin <= taken[-1][0]:
+            raise ValueError(f'schedule[{i}][0] must be above {taken[-1][0]}, the offset before '
+                             f'it, not {begin}')
+        taken.append((begin, _take_weights(f'schedule[{i}][1]', pair[1], count)))
+    return tuple(taken)
+
+
+def _take_offsets(offsets: Any, count: int) -> Tuple[int, ...]:
+    given = _listed('offsets', offsets)
+    if len(given) != count:
+        raise ValueError(f'offsets: {len(given)} are given, for {count} parts')
+    return tuple(natural(f'offsets[{i}]', offset) for i, offset in enumerate(given))

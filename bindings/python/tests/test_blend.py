@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: MIT
+"""Mixtures of orders. What holds for orders of all kinds is in test_orders.py."""
+
+import copy
+import gc
+import json
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from mixture import plan
+
+N = 100
+PARTS = [lx.Shuffle(N, seed=1), lx.Sequential(50), lx.Random(30, seed=2)]
+OFFSETS = [0, 100, 150]
+
+
+def labels(loader):
+    return [int(i) for batch in loader for i in batch['data']]
+
+
+def sets_of(indices):
+    return np.searchsorted(OFFSETS, indices.astype(np.int64), 'right') - 1
+
+
+def test_each_part_has_its_share_at_any_time():
+    order = lx.Blend(PARTS, [0.7, 0.2, 0.1], offsets=OFFSETS)
+    assert len(order) == 180
+    sets = sets_of(order.take(180))
+    for end in range(181):
+        counts = np.bincount(sets[:end], minlength=3)
+        assert np.all(abs(counts - end * np.array([0.7, 0.2, 0.1])) <= 1)
+        assert order.counts(0, end).tolist() == counts.tolist()
+
+
+def test_a_part_goes_on_in_its_own_order():
+    order = lx.Blend(PARTS, [0.7, 0.2, 0.1], offsets=OFFSETS)
+    indices = order.take(5 * 180)
+    sets = sets_of(indices)
+    for i, part in enumerate(PARTS):
+        mine = indices[sets == i] - np.uint64(OFFSETS[i])
+        assert np.array_equal(mine, part.shard(0, 1).take(len(mine)))
+
+
+def test_weights_are_the_lengths_by_default():
+    order = lx.Blend(PARTS)
+    assert order.counts(0, 180).tolist() == [100, 50, 30]
+    by_hand = lx.Blend(PARTS, (100, 50, np.float32(30)))
+    assert np.array_equal(order.take(360), by_hand.take(360))
+    assert by_hand.state_dict()['order'] == order.state_dict()['order']
+
+
+def test_indices_are_as_they_are_without_offsets():
+    order = lx.Blend([lx.Sequential(3), lx.Sequential(3)], [1, 1])
+    assert order.take(6).tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_stop_and_redistribute():
+    parts = [lx.Shuffle(10, seed=1), lx.Shuffle(1000, seed=2)]
+    stop = lx.Blend(parts, [0.5, 0.5], offsets=[0, 10], exhausted='stop')
+    assert 19 <= len(stop) <= 21 and stop.counts(0, len(stop))[0] == 10
+    every = lx.Blend(parts, [0.5, 0.5], offsets=[0, 10], exhausted='redistribute')
+    for epoch in range(2):
+        assert sorted(every.take(1010).tolist()) == list(range(1010))
+    assert len(lx.Blend(parts, [1, 0], exhausted='redistribute')) == 10
+    assert len(lx.Blend(parts, n=7, exhausted='stop')) == 7
+
+
+SCHEDULE = {0: [1, 0, 0], 30: [0, 1, 1], 90: None}
+
+
+@pytest.mark.parametrize('schedule, weights', [
+    (SCHEDULE, None),
+    (dict(reversed(SCHEDULE.items())), None),
+    (list(SCHEDULE.items()), None),
+    ([[30, (0, 1, 1)], [90, None]], [1, 0, 0]),
+])
+def test_a_schedule(schedule, weights):
+    order = lx.Blend(PARTS, weights, offsets=OFFSETS, n=1000, schedule=schedule)
+    weightings = [(0, [1, 0, 0]), (30, [0, 1, 1]), (90, [100, 50, 30])]
+    sets = sets_of(order.take(1000))
+    assert sets.tolist() == [i for i, _ in plan([100, 50, 30], weightings, 1000)]
+    assert order.counts(0, 30).tolist() == [30, 0, 0]
+    assert order.counts(30, 90).tolist() == [0, 30, 30]
+    assert order.counts(1020, 1040).tolist() == [10, 5, 5]
+
+
+def test_counts_of_far_positions():
+    order = lx.Blend(PARTS, [0.5, 0.25, 0.25])
+    counts = order.counts(0, 2**64 - 1)
+    assert counts.dtype == np.uint64 and sum(counts.tolist()) == 2**64 - 1
+    assert abs(int(counts[0]) - 2**63) <= 2**64 // 180
+    assert order.counts(2**63, 2**63).tolist() == [0, 0, 0]
+    assert order.shard(1, 2).counts(0, 180).tolist() == order.counts(0, 180).tolist()
+    counts[0] = 0    # an array of the caller's own
+    far = 2**64 - 200
+    order = lx.Blend(PARTS, [0.5, 0.25, 0.25], offsets=OFFSETS)
+    order.seek(far)
+    sets = sets_of(order.take(150))
+    assert order.counts(far, far + 150).tolist() == np.bincount(sets, minlength=3).tolist()
+
+
+def test_many_parts():
+    parts = [lx.Shuffle(1 + i, seed=i) for i in range(2000)]
+    order = lx.Blend(parts, offsets=np.cumsum([0, *map(len, parts[:-1])]))
+    assert len(order) == 2000 * 2001 // 2
+    expected = np.arange(1, 2001)
+    assert np.all(abs(order.counts(0, len(order)).astype(int) - expected) <= 6)
+    order.seek(1_000_000)
+    assert order.take(10_000).max() < len(order)
+
+
+REPRS = [
+    (lx.Blend(PARTS[:2]), 'Blend([Shuffle(100, seed=1), Sequential(50)])'),
+    (lx.Blend(PARTS[:2], [1, 0.5], exhausted='stop'),
+     "Blend([Shuffle(100, seed=1), Sequential(50)], [1.0, 0.5], exhausted='stop')"),
+    (lx.Blend(PARTS[:2], n=9, offsets=[0, 100], schedule=[(5, [1, 2]), (7, None)]),
+     'Blend([Shuffle(100, seed=1), Sequential(50)], n=9, offsets=[0, 100], '
+     'schedule={5: [1.0, 2.0], 7: None})'),
+    (lx.Blend([lx.Shuffle(seed=1), lx.Sequential(50)]),
+     'Blend([Shuffle(seed=1), Sequential(50)])'),
+]
+
+
+@pytest.mark.parametrize('order, text', REPRS)
+def test_repr_and_pickle(order, text):
+    assert repr(order) == text
+    copied = eval(text, vars(lx))
+    for other in copied, pickle.loads(pickle.dumps(order)), copy.deepcopy(order):
+        assert repr(other) == text
+        if order._order is not None:
+            assert other.shard(0, 1).take(50).tolist() == order.shard(0, 1).take(50).tolist()
+
+
+def test_pickle_keeps_place_and_rank():
+    order = lx.Blend(PARTS, [1, 2, 3], n=50, schedule={20: [3, 2, 1]}).shard(1, 3)
+    order.take(11)
+    other = pickle.loads(pickle.dumps(order))
+    assert (other.rank, other.world, other.tell()) == (1, 3, order.tell())
+    assert other.take(100).tolist() == order.take(100).tolist()
+
+
+def test_states_tell_mixtures_apart():
+    order = lx.Blend(PARTS, [1, 2, 3], n=50, schedule={20: [3, 2, 1]})
+    order.take(33)
+    state = json.loads(json.dumps(order.state_dict()))
+    other = lx.Blend(PARTS, [1, 2, 3], n=50, schedule={20: [3, 2, 1]})
+    other.load_state_dict(state)
+    assert other.tell() == 33 and other.take(9).tolist() == order.take(9).tolist()
+    for different in [
+        lx.Blend(PARTS, [1, 2, 3.5], n=50, schedule={20: [3, 2, 1]}),
+        lx.Blend(PARTS, [1, 2, 3], n=50, schedule={21: [3, 2, 1]}),
+        lx.Blend(PARTS, [1, 2, 3], n=51, schedule={20: [3, 2, 1]}),
+        lx.Blend(PARTS, [1, 2, 3], n=50, schedule={20: [3, 2, 1]}, offsets=[0, 0, 1]),
+        lx.Blend(PARTS, [1, 2, 3], n=50, schedule={20: [3, 2, 1]}, exhausted='stop'),
+        lx.Blend(PARTS[::-1], [1, 2, 3], n=50, schedule={20: [3, 2, 1]}),
+    ]:
+        with pytest.raises(ValueError, match='order'):
+            different.load_state_dict(state)
+
+
+# ---- loaders
+
+
+def test_a_loader_over_sources_behind_each_other():
+    data = np.arange(180)
+    order = lx.Blend(PARTS, [0.7, 0.2, 0.1], offsets=OFFSETS)
+    with lx.Loader(data, order=order, batch_size=16, epochs=3) as loader:
+        assert labels(loader) == order.take(540).tolist()
+    with pytest.raises(ValueError, match='order has indices up to 180, the source has 179'):
+        lx.Loader(data[:-1], order=lx.Blend(PARTS, offsets=OFFSETS))
+
+
+def test_parts_wait_for_the_source():
+    order = lx.Blend([lx.Shuffle(seed=1), lx.Shuffle(10, seed=2)])
+    with pytest.raises(ValueError, match='n was not given'):
+        order.counts(0, 1)
+    with pytest.raises(ValueError, match='n was not given'):
+        len(order)
+    for n in 20, 40:
+        known = lx.Blend([lx.Shuffle(n, seed=1), lx.Shuffle(10, seed=2)])
+        with lx.Loader(np.arange(n), order=order, batch_size=16, epochs=2) as loader:
+            assert labels(loader) == known.take(2 * (n + 10)).tolist()
+    with pytest.raises(ValueError, match=r'parts\[0\] is empty'):
+        lx.Loader(np.arange(0), order=lx.Blend([lx.Shuffle(seed=1)]))
+
+
+def test_resume_on_other_ranks_in_the_middle_of_a_curriculum():
+    data = np.arange(180)
+    order = lx.Blend(PARTS, [1, 0, 0], offsets=OFFSETS, n=1000,
+                     schedule={300: [0.5, 0.5, 0], 600: [0, 0.5, 0.5]})
+    whole = order.take(3000).tolist()
+    options = dict(order=order, batch_size=8, epochs=3)
+    state, seen = None, []
+    for world, steps in [(2, 15), (5, 3), (3, 11), (1, 20), (4, 7)]:
+        ranks = [lx.Loader(data, rank=rank, world=world, **options) for rank in range(world)]
+        start = 0
+        if state is not None:
+            start = state['position']
+            for loader in ranks:
+                loader.load_state_dict(state)
+        some = sum((labels([next(loader) for _ in range(steps)]) for loader in ranks), [])
+        states = [loader.state_dict() for loader in ranks]
+        state = states[0]
+        assert all(other['position'] == state['position'] for other in states)
+        assert sorted(some) == sorted(whole[start:state['position']])
+        seen += some
+        for loader in ranks:
+            loader.close()
+    assert 600 < state['position'] < 3000
+    assert sorted(seen) == sorted(whole[:state['position']])
+
+
+def test_nothing_is_kept_of_mixtures_that_are_gone():
+    part = lx.Shuffle(10, seed=1)
+    count = sys.getrefcount(part._order)
+    for _ in range(300):
+        lx.Blend([part, part], [1, 2], schedule={5: [2, 1]}).counts(0, 20)
+        with pytest.raises(ValueError):
+            lx.Blend([part, part], offsets=[0, 2**64 - 2])
+    gc.collect()
+    after = sys.getrefcount(part._order)
+    assert after == count
+
+
+def test_the_extension_takes_no_other_arguments():
+    """What stands above it checks first; it stays safe without."""
+    core, part = lx.blend._core, lx.Shuffle(10, seed=1)._order
+    for arguments in [
+        (), ((part,), None, (1.0,), (), 0), ([part], None, (1.0,), (), 0, 'stop'),
+        ((part,), None, (), (), 0, 'stop'), ((part,), None, ('1',), (), 0, 'stop'),
+        ((part,), (), (1.0,), (), 0, 'stop'), ((part,), None, (1.0,), (5,), 0, 'stop'),
+        ((part,), None, (1.0,), ((5, (1.0, 2.0)),), 0, 'stop'), ((5,), None, (1.0,), (), 0, 'stop'),
+    ]:
+        with pytest.raises(TypeError):
+            core.blend(*arguments)
+    for arguments in [
+        ((part,), None, (-1.0,), (), 0, 'stop'), ((part,), None, (1.0,), (), 0, 'end'),
+        ((), None, (), (), 0, 'stop'), ((part,), None, (1.0,), ((5, (0.0,)),), 0, 'stop'),
+    ]:
+        with pytest.raises(ValueError):
+            core.blend(*arguments)
+    with pytest.raises(lx.LoaderxError, match='no mixture'):
+        core.count_sets(part, 0, 5)
+
+
+# ---- wrong arguments
+
+BIG = lx.Sequential(2**63)
+
+
+@pytest.mark.parametrize('call, error, word', [
+    (lambda: lx.Blend([]), ValueError, 'parts must have'),
+    (lambda: lx.Blend(5), TypeError, 'parts'),
+    (lambda: lx.Blend([PARTS[0], 5]), TypeError, r'parts\[1\]'),
+    (lambda: lx.Blend([PARTS[0].shard(0, 2)]), ValueError, r'parts\[0\]'),
+    (lambda: lx.Blend([PARTS[0], lx.Shuffle(0)]), ValueError, r'parts\[1\] is empty'),
+    (lambda: lx.Blend([BIG, BIG]), ValueError, 'n is needed'),
+    (lambda: lx.Blend(PARTS, 5), TypeError, 'weights'),
+    (lambda: lx.Blend(PARTS, '123'), TypeError, 'weights'),
+    (lambda: lx.Blend(PARTS, {0: 1}), TypeError, 'weights'),
+    (lambda: lx.Blend(PARTS, [1, 2]), ValueError, 'weights: 2 are given, for 3 parts'),
+    (lambda: lx.Blend(PARTS, [1, -2, 3]), ValueError, r'weights\[1\] .*-2'),
+    (lambda: lx.Blend(PARTS, [1, 2, float('nan')]), ValueError, r'weights\[2\] .*nan'),
+    (lambda: lx.Blend(PARTS, [float('inf'), 2, 3]), ValueError, r'weights\[0\] .*inf'),
+    (lambda: lx.Blend(PARTS, [10**400, 2, 3]), ValueError, r'weights\[0\]'),
+    (lambda: lx.Blend(PARTS, [0, 0, 0.0]), ValueError, 'weights: one of them'),
+    (lambda: lx.Blend(PARTS, [1, True, 3]), TypeError, r'weights\[1\]'),
+    (lambda: lx.Blend(PARTS, [1, '2', 3]), TypeError, r'weights\[1\]'),
+    (lambda: lx.Blend(PARTS, [1, None, 3]), TypeError, r'weights\[1\]'),
+    (lambda: lx.Blend(PARTS, n=0), ValueError, 'n must be'),
+    (lambda: lx.Blend(PARTS, n=2**64), ValueError, 'n must be'),
+    (lambda: lx.Blend(PARTS, n=1.5), TypeError, 'n must be'),
+    (lambda: lx.Blend(PARTS, None, 5), TypeError, 'argument'),
+    (lambda: lx.Blend(PARTS, offsets=3), TypeError, 'offsets'),
+    (lambda: lx.Blend(PARTS, offsets=[1, 2]), ValueError, 'offsets: 2 are given'),
+    (lambda: lx.Blend(PARTS, offsets=[0, -1, 0]), ValueError, r'offsets\[1\]'),
+    (lambda: lx.Blend(PARTS, offsets=[0, 0, 2**64 - 5]), ValueError, 'offset'),
+    (lambda: lx.Blend(PARTS, exhausted='end'), ValueError, "exhausted .*'stop'"),
+    (lambda: lx.Blend(PARTS, exhausted=None), TypeError, 'exhausted'),
+    (lambda: lx.Blend(PARTS, schedule=5), TypeError, 'schedule'),
+    (lambda: lx.Blend(PARTS, schedule=[5]), TypeError, r'schedule\[0\]'),
+    (lambda: lx.Blend(PARTS, schedule=[(5, [1, 2])]), ValueError, r'schedule\[0\]\[1\]: 2 are'),
+    (lambda: lx.Blend(PARTS, schedule={5: [0, 0, 0]}), ValueError, r'schedule\[5\]'),
+    (lambda: lx.Blend(PARTS, schedule={5: [0, -1, 0]}), ValueError, r'schedule\[5\]\[1\]'),
+    (lambda: lx.Blend(PARTS, schedule={-5: [1, 1, 0]}), ValueError, 'schedule'),
+    (lambda: lx.Blend(PARTS, schedule={'5': [1, 1, 0]}), TypeError, 'schedule'),
+    (lambda: lx.Blend(PARTS, schedule=[(5, [1, 1, 1]), (5, [1, 1, 1])]), ValueError,
+     r'schedule\[1\]\[0\] must be above 5'),
+    (lambda: lx.Blend(PARTS, [1, 1, 1], schedule={0: [1, 1, 0]}), ValueError, 'schedule'),
+    (lambda: lx.Blend(PARTS, schedule={180: [1, 1, 0]}), ValueError,
+     'schedule has weights from 180 on, behind an epoch of 180'),
+    (lambda: lx.Blend(PARTS).counts(5, 4), ValueError, 'end must not be below first'),
+    (lambda: lx.Blend(PARTS).counts(-1, 4), ValueError, 'first'),
+    (lambda: lx.Blend(PARTS).counts(0, 2**64), ValueError, 'end'),
+    (lambda: lx.Blend(PARTS).counts(0, 1.0), TypeError, 'end'),
+])
+def test_wrong_arguments_are_named(call, error, word):
+    with pytest.raises(error, match=word):
+        call()
+
+
+def test_what_never_begins_is_no_fault_where_epochs_end_earlier():
+    stop = lx.Blend(PARTS, [1, 0, 0], exhausted='stop', schedule={150: [1, 1, 1]})
+    assert len(stop) == 100
+    with pytest.raises(ValueError, match='schedule'):
+        lx.Blend(PARTS, [1, 0, 0], exhausted='stop', schedule={180: [1, 1, 1]})
+    assert lx.Blend([BIG, BIG], n=10).counts(0, 10).tolist() == [5, 5]
