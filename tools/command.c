@@ -118,6 +118,13 @@ lx_status command_take_directory(const char **directory, const char *text, lx_er
     return LX_OK;
 }
 
+lx_status command_take_nothing(void *user, const char *text, lx_error *error)
+{
+    (void)user;
+    return fail(error, LX_ERR_ARGUMENT, "'%.200s' is one argument too many: all go by options",
+                text);
+}
+
 lx_status command_need_directory(const char *directory, lx_error *error)
 {
     if (directory != NULL)

@@ -72,14 +72,17 @@ lx_status command_parse(const command *self, int argc, char **argv, const comman
 /** For take_argument of subcommands whose only argument is DIR. */
 lx_status command_take_directory(const char **directory, const char *text, lx_error *error);
 
+/** The take_argument of subcommands that have options alone. */
+lx_status command_take_nothing(void *user, const char *text, lx_error *error);
+
 /** Fails if DIR was not given. */
 lx_status command_need_directory(const char *directory, lx_error *error);
 
 /** Prints the help of a subcommand on standard output. */
 void command_print_help(const command *self);
 
-extern const command backup_command, copy_command, export_command, fold_command, get_command,
-    import_command, rebalance_command, repair_command, sample_command, seal_command, stat_command,
-    unseal_command, verify_command;
+extern const command backup_command, blend_command, copy_command, export_command, fold_command,
+    get_command, import_command, rebalance_command, repair_command, sample_command, seal_command,
+    stat_command, unseal_command, verify_command;
 
 #endif

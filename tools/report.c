@@ -64,6 +64,16 @@ json_t *report_text(const char *text)
     return made;
 }
 
+char *report_real(double number, char *text)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, REPORT_REAL_TEXT, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    return text;
+}
+
 lx_status report_print_text(const char *text, lx_error *error)
 {
     json_t *value = report_text(text);

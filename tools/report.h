@@ -34,6 +34,12 @@ json_t *report_number(uint64_t number);
  * ASCII becomes a question mark. */
 json_t *report_text(const char *text);
 
+/** Bytes that hold any text of report_real(). */
+#define REPORT_REAL_TEXT 32
+
+/** A finite number for JSON: the shortest text that reads as the same number. Returns @p text. */
+char *report_real(double number, char *text);
+
 /** Prints a text as JSON has it, in its quotes. */
 lx_status report_print_text(const char *text, lx_error *error);
 

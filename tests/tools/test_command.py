@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'fold',
-            'rebalance', 'seal', 'unseal', 'sample']
+            'rebalance', 'seal', 'unseal', 'sample', 'blend']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 
@@ -86,6 +86,7 @@ def test_manual_page_has_the_commands(loaderx):
     (['sample', '--s', '1'], '--s may mean --'),
     (['stat'], 'DIR is missing'),
     (['stat', 'a', 'b'], "'b' is one argument too many"),
+    (['blend', 'x', '--set', 'a=5'], "'x' is one argument too many"),
     (['sample', 'x', '--length', '5'], "'x' is one argument too many"),
 ])
 def test_wrong_words(loaderx, arguments, message):
@@ -166,3 +167,5 @@ def test_completion(loaderx, folder):
     assert complete(loaderx, 'import', 'd', '--idx', 'x', '=', 'f', '--compress', '') == ['x=']
     assert complete(loaderx, 'import', 'd', '--compress', 'x', '=', 'f') == ['flate']
     assert complete(loaderx, 'sample', '--seed', '') == []
+    assert complete(loaderx, 'blend', '') == complete(loaderx, 'blend', '--set', 'x', '=') == []
+    assert complete(loaderx, 'blend', '--plot', 'images.') == ['images.gz']

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Sets of records, as options of the command line say how they are mixed.
+ */
+#ifndef LX_TOOLS_MIXING_H
+#define LX_TOOLS_MIXING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/mixture.h>
+
+#include "command.h"
+
+/** Its options, behind all that a subcommand has of its own. */
+enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED };
+
+/** The rows of a subcommand's table for them; @p prefix says when they are of use. */
+#define MIXING_OPTIONS(prefix)                                                                     \
+    {OPTION_SET, "set", "NAME=LENGTH", prefix "a set of LENGTH records; one --set for each"},      \
+        {OPTION_WEIGHTS, "weights", "W,W,...",                                                     \
+         prefix "one a set (their lengths); OFFSET:W,W,... from there on"},                        \
+        {OPTION_EXHAUSTED, "exhausted", "repeat|stop|redistribute",                                \
+         prefix "when a set has given all (repeat)"}
+
+/** One set. */
+typedef struct mixing_set {
+    const char *name;
+    uint64_t records;
+    uint64_t begin; /**< Where it begins in the concatenation of all. */
+} mixing_set;
+
+/** Weights, and from which offset of an epoch on. */
+typedef struct mixing_weighting {
+    uint64_t begin;
+    double *weights; /**< One for each set, once that is checked. */
+    size_t count;
+} mixing_weighting;
+
+/** What the options say. */
+typedef struct mixing {
+    mixing_set *sets; /**< In the order of the options. */
+    size_t count;
+    mixing_weighting *weightings; /**< Once they are checked, the first begins at 0. */
+    size_t weighting_count;
+    lx_exhausted exhausted;
+    bool given;        /**< One of the options was. */
+    uint64_t together; /**< Records of all sets, once they are checked. */
+} mixing;
+
+/** Takes one of the options. Texts stay the caller's. */
+lx_status mixing_take(mixing *self, const command_option *option, char *value, lx_error *error);
+
+/** Looks whether they go together, and fills in the weights that are left out: the lengths.
+ * @p length is that of an epoch; 0: as many positions as there are records. */
+lx_status mixing_check(mixing *self, uint64_t length, lx_error *error);
+
+/** Makes the order of the mixture. Each set is sequential; or with @p seed, which may be NULL, set i
+ * is shuffled by the seed *seed + i, modulo 2^64. */
+lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed, lx_order **order,
+                      lx_error *error);
+
+/** The set of an index of the concatenation. */
+const mixing_set *mixing_find(const mixing *self, uint64_t index);
+
+/** The word of --exhausted. */
+const char *mixing_exhausted(const mixing *self);
+
+/** Prints all that was said, as lines of a JSON object. */
+lx_status mixing_print_json(const mixing *self, lx_error *error);
+
+void mixing_end(mixing *self);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "picture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "failure.h"
+#include "gnuplot.h"
+#include "interrupt.h"
+#include "report.h"
+
+/** What gnuplot is told for an ending. Names of sets are theirs: nothing in them is markup. */
+static const struct {
+    const char *ending;
+    const char *terminal;
+} kinds[] = {{".svg", "svg size 960,540 background rgb 'white' noenhanced"},
+             {".png", "pngcairo size 1280,720 noenhanced"},
+             {".pdf", "pdfcairo size 8in,4.5in noenhanced"}};
+
+#define TEXT_TERMINAL "dumb nofeed size 79,24 noenhanced"
+/* mkstemp() replaces the X. */
+#define BESIDE ".XXXXXX"
+
+static const char *find_terminal(const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t ending = strlen(kinds[i].ending);
+        if (length > ending && strcmp(path + length - ending, kinds[i].ending) == 0)
+            return kinds[i].terminal;
+    }
+    return NULL;
+}
+
+lx_status picture_begin(picture *self, const char *path, lx_error *error)
+{
+    bool is_text = strcmp(path, "-") == 0;
+    *self = (picture){.path = is_text ? NULL : path,
+                      .terminal = is_text ? TEXT_TERMINAL : find_terminal(path)};
+    if (self->terminal == NULL)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--plot: '%.200s' ends in none of .svg, .png, .pdf; - is the terminal", path);
+    self->script = open_memstream(&self->text, &self->size);
+    if (self->script == NULL)
+        return fail_memory(error, "a picture");
+    fprintf(self->script, "set terminal %s\nset encoding utf8\n", self->terminal);
+    return LX_OK;
+}
+
+bool picture_is_text(const picture *self)
+{
+    return self->path == NULL;
+}
+
+lx_status picture_quote(picture *self, const char *text, lx_error *error)
+{
+    json_t *clean = report_text(text);
+    if (clean == NULL)
+        return fail_memory(error, "a text");
+    fputc('\'', self->script);
+    for (const char *at = json_string_value(clean); *at != '\0'; at++) {
+        if (*at == '\'')
+            fputc('\'', self->script);
+        fputc(*at, self->script);
+    }
+    fputc('\'', self->script);
+    json_decref(clean);
+    return LX_OK;
+}
+
+static lx_status close_script(picture *self, lx_error *error)
+{
+    bool failed = ferror(self->script) != 0;
+    failed = fclose(self->script) != 0 || failed;
+    self->script = NULL;
+    return failed ? fail_memory(error, "a picture") : LX_OK;
+}
+
+/** Gives the file what a new one has: mkstemp() leaves it to its owner alone. */
+static int give_rights(int file)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return fchmod(file, 0666 & ~mask);
+}
+
+static lx_status draw_file(picture *self, const char *beside, int file, lx_error *error)
+{
+    lx_status status = gnuplot_run(self->text, self->size, file, error);
+    if (status == LX_OK && (give_rights(file) == -1 || fsync(file) == -1))
+        status = fail_errno(error, errno, self->path, "cannot write the picture");
+    if (status == LX_OK && rename(beside, self->path) == -1)
+        status = fail_errno(error, errno, self->path, "cannot put the picture there");
+    return status;
+}
+
+lx_status picture_draw(picture *self, lx_error *error)
+{
+    lx_status status = close_script(self, error);
+    if (status == LX_OK && self->path == NULL) {
+        fflush(stdout); /* gnuplot writes behind what is printed, and ends without a newline */
+        status = gnuplot_run(self->text, self->size, STDOUT_FILENO, error);
+        putchar('\n');
+        return status;
+    }
+    char *beside = status == LX_OK ? malloc(strlen(self->path) + sizeof BESIDE) : NULL;
+    if (beside == NULL)
+        return fail_memory(error, "a name");
+    strcpy(beside, self->path);
+    strcat(beside, BESIDE);
+    interrupt_catch();
+    int file = mkstemp(beside);
+    if (file == -1) {
+        status = fail_errno(error, errno, self->path, "cannot make a file beside it");
+    } else {
+        status = draw_file(self, beside, file, error);
+        close(file);
+        if (status != LX_OK)
+            unlink(beside);
+    }
+    free(beside);
+    return status;
+}
+
+void picture_end(picture *self)
+{
+    if (self->script != NULL)
+        fclose(self->script);
+    free(self->text);
+    *self = (picture){0};
+}

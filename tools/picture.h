@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief A picture that gnuplot draws, of a script, into a file or as text into a terminal.
+ */
+#ifndef LX_TOOLS_PICTURE_H
+#define LX_TOOLS_PICTURE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <loaderx/status.h>
+
+/** One being made. */
+typedef struct picture {
+    FILE *script;     /**< Where the script is to be written; the rest is its own. */
+    const char *path; /**< NULL: standard output. */
+    const char *terminal;
+    char *text;
+    size_t size;
+} picture;
+
+/**
+ * Begins one, whose script has set the terminal and names in UTF-8 already. A file ends in .svg,
+ * .png or .pdf; the path "-" is text on standard output. picture_end() is due in any case.
+ *
+ * @retval LX_ERR_ARGUMENT  It ends in something else.
+ */
+lx_status picture_begin(picture *self, const char *path, lx_error *error);
+
+/** Whether it is text. */
+bool picture_is_text(const picture *self);
+
+/** Writes a text of one line into the script, in quotes, in which nothing has a meaning. */
+lx_status picture_quote(picture *self, const char *text, lx_error *error);
+
+/**
+ * Has gnuplot draw it: into a file beside its place, which gets its name once it is whole.
+ *
+ * @retval LX_ERR_NOT_FOUND    There is no gnuplot.
+ * @retval LX_ERR_UNSUPPORTED  It failed; the error has its own words.
+ * @retval LX_ERR_CANCELED     A signal came.
+ */
+lx_status picture_draw(picture *self, lx_error *error);
+
+void picture_end(picture *self);
+
+#endif

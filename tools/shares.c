@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "shares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "failure.h"
+
+/** Positions below @p end whose offset is one of a phase. */
+static uint64_t covered(const shares *self, const shares_phase *phase, uint64_t end)
+{
+    uint64_t rest = end % self->length, whole = end / self->length * (phase->end - phase->begin);
+    if (rest <= phase->begin)
+        return whole;
+    return whole + (rest < phase->end ? rest : phase->end) - phase->begin;
+}
+
+/** Adds to @p samples, times @p sign, what sets have of the positions below @p end whose offset is
+ * one of a phase: of whole epochs, and of one that is cut. */
+static lx_status add_below(const shares *self, const shares_phase *phase, uint64_t end,
+                           uint64_t sign, uint64_t *samples, lx_error *error)
+{
+    uint64_t rest = end % self->length, epochs = end / self->length;
+    size_t count = self->mixed->count;
+    uint64_t *counts = calloc(count, sizeof *counts);
+    lx_status status = counts != NULL ? LX_OK : fail_memory(error, "counting");
+    if (status == LX_OK)
+        status = lx_order_count_sets(self->order, phase->begin, phase->end, counts, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        samples[i] += sign * epochs * counts[i];
+    if (status == LX_OK && rest > phase->begin) {
+        status = lx_order_count_sets(self->order, phase->begin,
+                                     rest < phase->end ? rest : phase->end, counts, error);
+        for (size_t i = 0; status == LX_OK && i < count; i++)
+            samples[i] += sign * counts[i];
+    }
+    free(counts);
+    return status;
+}
+
+static lx_status count_phase(shares *self, size_t number, lx_error *error)
+{
+    const mixing_weighting *weighting = &self->mixed->weightings[number];
+    bool is_last = number + 1 == self->mixed->weighting_count;
+    uint64_t begin = weighting->begin, end = is_last ? self->length : weighting[1].begin;
+    shares_phase *phase = &self->phases[number];
+    phase->begin = begin < self->length ? begin : self->length;
+    phase->end = end < self->length ? end : self->length;
+    phase->positions = covered(self, phase, self->end) - covered(self, phase, self->first);
+    phase->samples = calloc(self->mixed->count, sizeof *phase->samples);
+    if (phase->samples == NULL)
+        return fail_memory(error, "counting");
+    lx_status status = add_below(self, phase, self->end, 1, phase->samples, error);
+    if (status == LX_OK)
+        status = add_below(self, phase, self->first, UINT64_MAX, phase->samples, error);
+    return status;
+}
+
+/** Adds what the weights of a phase want of the range. */
+static void want(shares *self, size_t number)
+{
+    const double *weights = self->mixed->weightings[number].weights;
+    double largest = 0, sum = 0, part;
+    for (size_t i = 0; i < self->mixed->count; i++)
+        largest = weights[i] > largest ? weights[i] : largest;
+    for (size_t i = 0; i < self->mixed->count; i++)
+        sum += weights[i] / largest; /* the sum of weights themselves may be infinite */
+    part = (double)self->phases[number].positions / (double)(self->end - self->first);
+    for (size_t i = 0; i < self->mixed->count; i++)
+        self->wanted[i] += weights[i] / largest / sum * part;
+}
+
+lx_status shares_new(shares *self, const mixing *mixed, lx_order *order, uint64_t first,
+                     uint64_t end, lx_error *error)
+{
+    *self = (shares){.mixed = mixed,
+                     .order = order,
+                     .length = lx_order_get_length(order),
+                     .first = first,
+                     .end = end,
+                     .samples = calloc(mixed->count, sizeof *self->samples),
+                     .wanted = calloc(mixed->count, sizeof *self->wanted),
+                     .phases = calloc(mixed->weighting_count, sizeof *self->phases)};
+    lx_status status = self->samples != NULL && self->wanted != NULL && self->phases != NULL
+                           ? LX_OK
+                           : fail_memory(error, "counting");
+    if (status == LX_OK)
+        status = lx_order_count_sets(order, first, end, self->samples, error);
+    for (size_t i = 0; status == LX_OK && i < mixed->weighting_count; i++) {
+        status = count_phase(self, i, error);
+        if (status == LX_OK && first < end)
+            want(self, i);
+    }
+    return status;
+}
+
+void shares_free(shares *self)
+{
+    for (size_t i = 0; self->phases != NULL && i < self->mixed->weighting_count; i++)
+        free(self->phases[i].samples);
+    free(self->phases);
+    free(self->wanted);
+    free(self->samples);
+    *self = (shares){0};
+}
