@@ -40,13 +40,14 @@ void ordering_begin(ordering *self)
 
 static lx_status take_kind(ordering *self, const char *value, lx_error *error)
 {
-    static const char *const names[] = {"sequential", "random", "shuffle", "blocks"};
+    static const char *const names[] = {"sequential", "random", "shuffle", "blocks", "blend"};
     size_t i = 0;
     while (i < sizeof names / sizeof *names && strcmp(value, names[i]) != 0)
         i++;
     if (i == sizeof names / sizeof *names)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--order: '%.64s' is none of sequential, random, shuffle, blocks", value);
+                    "--order: '%.64s' is none of sequential, random, shuffle, blocks, blend",
+                    value);
     self->kind = value;
     return LX_OK;
 }
@@ -61,6 +62,8 @@ lx_status ordering_take(ordering *self, const command_option *option, char *valu
         self->subset = value;
         return LX_OK;
     }
+    if (option->id >= OPTION_SET)
+        return mixing_take(&self->mixed, option, value, error);
     size_t at = (size_t)(option->id - OPTION_LENGTH);
     snprintf(what, sizeof what, "--%s", option->name);
     self->given[at] = true;
@@ -86,15 +89,38 @@ static lx_status check_kind(const ordering *self, lx_error *error)
     return LX_OK;
 }
 
-lx_status ordering_check(const ordering *self, lx_error *error)
+bool ordering_is_blend(const ordering *self)
 {
-    if (!is_given(self, OPTION_LENGTH) && self->subset == NULL)
+    return strcmp(self->kind, "blend") == 0;
+}
+
+/** Options of a mixture, and those that one has no use for. */
+static lx_status check_blend(ordering *self, lx_error *error)
+{
+    static const int others[] = {OPTION_BLOCK, OPTION_WINDOW, OPTION_STRIDE};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_given(self, others[i]))
+            return fail(error, LX_ERR_ARGUMENT,
+                        "--block, --window and --stride are of no use with --order blend");
+    if (self->subset != NULL)
+        return fail(error, LX_ERR_ARGUMENT, "--subset is of no use with --order blend");
+    if (is_given(self, OPTION_LENGTH) && number_of(self, OPTION_LENGTH) == 0)
+        return fail(error, LX_ERR_ARGUMENT, "--length of a blend is at least 1");
+    return mixing_check(&self->mixed, number_of(self, OPTION_LENGTH), error);
+}
+
+lx_status ordering_check(ordering *self, lx_error *error)
+{
+    if (self->mixed.given && !ordering_is_blend(self))
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--set, --weights and --exhausted go with --order blend");
+    if (!is_given(self, OPTION_LENGTH) && self->subset == NULL && !ordering_is_blend(self))
         return fail(error, LX_ERR_ARGUMENT, "--length is missing");
     for (size_t i = 0; i < COUNTED; i++)
         if (is_given(self, counted[i].id) && number_of(self, counted[i].id) < counted[i].least)
             return fail(error, LX_ERR_ARGUMENT, "--%s is at least %" PRIu64, counted[i].name,
                         counted[i].least);
-    return check_kind(self, error);
+    return ordering_is_blend(self) ? check_blend(self, error) : check_kind(self, error);
 }
 
 /* ---- the order */
@@ -121,6 +147,9 @@ static lx_status read_subset(ordering *self, lx_error *error)
 static lx_status make_plain(const ordering *self, lx_order **order, lx_error *error)
 {
     uint64_t length = number_of(self, OPTION_LENGTH), seed = number_of(self, OPTION_SEED);
+    if (ordering_is_blend(self))
+        return mixing_make(&self->mixed, length, is_given(self, OPTION_SEED) ? &seed : NULL, order,
+                           error);
     if (strcmp(self->kind, "random") == 0)
         return lx_order_new_random(length, seed, order, error);
     if (strcmp(self->kind, "shuffle") == 0)
@@ -189,11 +218,13 @@ lx_status ordering_print_json(const ordering *self, lx_error *error)
     for (size_t i = 0; i < COUNTED; i++)
         if (is_given(self, counted[i].id))
             printf("  \"%s\": %" PRIu64 ",\n", counted[i].name, number_of(self, counted[i].id));
-    return status;
+    return status == LX_OK && ordering_is_blend(self) ? mixing_print_json(&self->mixed, error)
+                                                      : status;
 }
 
 void ordering_end(ordering *self)
 {
     free(self->indices);
+    mixing_end(&self->mixed);
     *self = (ordering){0};
 }

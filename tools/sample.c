@@ -14,7 +14,8 @@ enum {
     OPTION_RANK = OPTION_ORDERING_END,
     OPTION_WORLD,
     OPTION_POSITION,
-    OPTION_COUNT
+    OPTION_COUNT,
+    OPTION_SETS
 };
 
 static const command_option options[] = {
@@ -23,6 +24,7 @@ static const command_option options[] = {
     {OPTION_WORLD, "world", "W", "how many ranks share the order (1)"},
     {OPTION_POSITION, "position", "P", "where to begin, in samples of all ranks (0)"},
     {OPTION_COUNT, "count", "K", "how many indices to print (10)"},
+    {OPTION_SETS, "sets", NULL, "blend: print the name of its set behind each index"},
     JSON_OPTION("indices, and where they end, as JSON"),
 };
 
@@ -30,7 +32,7 @@ static const command_option options[] = {
 typedef struct request {
     ordering ordering;
     uint64_t rank, world, position, count;
-    bool json;
+    bool sets, json;
 } request;
 
 /* ---- the command line */
@@ -48,6 +50,9 @@ static lx_status take_option(void *user, const command_option *option, char *val
         return number_parse("--position", value, &r->position, error);
     case OPTION_COUNT:
         return number_parse("--count", value, &r->count, error);
+    case OPTION_SETS:
+        r->sets = true;
+        return LX_OK;
     case OPTION_JSON:
         r->json = true;
         return LX_OK;
@@ -56,16 +61,11 @@ static lx_status take_option(void *user, const command_option *option, char *val
     }
 }
 
-static lx_status take_argument(void *user, const char *text, lx_error *error)
-{
-    (void)user;
-    return fail(error, LX_ERR_ARGUMENT, "'%.200s' is one argument too many: all go by options",
-                text);
-}
-
-static lx_status check_request(const request *r, lx_error *error)
+static lx_status check_request(request *r, lx_error *error)
 {
     lx_status status = ordering_check(&r->ordering, error);
+    if (status == LX_OK && r->sets && !ordering_is_blend(&r->ordering))
+        status = fail(error, LX_ERR_ARGUMENT, "--sets goes with --order blend");
     if (status == LX_OK && r->rank >= r->world)
         status = fail(error, LX_ERR_ARGUMENT,
                       "--rank %" PRIu64 " is not below --world %" PRIu64, r->rank, r->world);
@@ -73,6 +73,16 @@ static lx_status check_request(const request *r, lx_error *error)
 }
 
 /* ---- the indices */
+
+/** The names of the sets, beside the indices: in a list of their own, as long. */
+static lx_status print_sets(const request *r, lx_sampler *sampler, lx_error *error)
+{
+    lx_status status = lx_sampler_seek(sampler, r->position, error);
+    printf("],\n  \"sets\": [");
+    if (status == LX_OK)
+        status = listing_print(sampler, r->count, LISTING_LIST_SETS, &r->ordering.mixed, error);
+    return status;
+}
 
 static lx_status print_json(const request *r, lx_sampler *sampler, lx_error *error)
 {
@@ -82,10 +92,18 @@ static lx_status print_json(const request *r, lx_sampler *sampler, lx_error *err
            ",\n  \"indices\": [",
            r->rank, r->world, r->position);
     if (status == LX_OK)
-        status = listing_print(sampler, r->count, true, error);
+        status = listing_print(sampler, r->count, LISTING_LIST, NULL, error);
+    if (status == LX_OK && r->sets)
+        status = print_sets(r, sampler, error);
     if (status == LX_OK)
         printf("],\n  \"next\": %" PRIu64 "\n}\n", lx_sampler_tell(sampler));
     return status;
+}
+
+static lx_status print_lines(const request *r, lx_sampler *sampler, lx_error *error)
+{
+    listing_form form = r->sets ? LISTING_LINES_SETS : LISTING_LINES;
+    return listing_print(sampler, r->count, form, &r->ordering.mixed, error);
 }
 
 static lx_status sample(request *r, lx_error *error)
@@ -98,8 +116,7 @@ static lx_status sample(request *r, lx_error *error)
     if (status == LX_OK)
         status = lx_sampler_seek(sampler, r->position, error);
     if (status == LX_OK)
-        status = r->json ? print_json(r, sampler, error)
-                         : listing_print(sampler, r->count, false, error);
+        status = r->json ? print_json(r, sampler, error) : print_lines(r, sampler, error);
     lx_sampler_free(sampler);
     lx_order_unref(order);
     return status;
@@ -108,7 +125,7 @@ static lx_status sample(request *r, lx_error *error)
 static lx_status run(int argc, char **argv, lx_error *error)
 {
     request r = {.world = 1, .count = 10};
-    const command_line line = {take_option, take_argument, &r};
+    const command_line line = {take_option, command_take_nothing, &r};
     ordering_begin(&r.ordering);
     lx_status status = command_parse(&sample_command, argc, argv, &line, error);
     if (status == LX_OK)
@@ -121,7 +138,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
 
 const command sample_command = {
     .name = "sample",
-    .arguments = "--length N|--subset FILE [OPTION...]",
+    .arguments = "--length N|--subset FILE|--set NAME=LENGTH... [OPTION...]",
     .summary = "print the indices that stand at any place of any order",
     .options = options,
     .option_count = sizeof options / sizeof *options,
@@ -129,9 +146,15 @@ const command sample_command = {
              "what is given here: each rank of a training sees just these indices.\n"
              "With --subset it goes over the places in FILE, so that N is their number, and what\n"
              "stands there is printed. Then --skip and --take cut each epoch, and --repeat makes\n"
-             "one of several; ranks and positions are those of what comes out.\n",
+             "one of several; ranks and positions are those of what comes out.\n"
+             "Blend mixes sets by weights (loaderx blend tells how much each gives): the indices\n"
+             "are those of the sets one behind the other, as the --set stand. Each set goes in\n"
+             "sequence, or with --seed is shuffled: the first by S, the next by S + 1, and so on.\n"
+             "An epoch has as many positions as the sets have records; --length makes it N.\n",
     .examples = "  loaderx sample --length 60000 --order shuffle --seed 42\n"
                 "  loaderx sample --length 60000 --order shuffle --seed 42 --rank 1 --world 8 \\\n"
                 "      --position 1048576 --count 256\n"
-                "  loaderx sample --subset train.npy --order blocks --block 100 --seed 42\n",
+                "  loaderx sample --subset train.npy --order blocks --block 100 --seed 42\n"
+                "  loaderx sample --order blend --set code=5000 --set text=20000 --weights 1,1 \\\n"
+                "      --seed 42 --sets\n",
     .run = run};

@@ -13,6 +13,11 @@ import pytest
 TWO = ['--set', 'code=50', '--set', 'text=150']
 
 
+def indices(loaderx, *arguments):
+    return [int(line) for line in
+            loaderx.text('sample', '--order', 'blend', *arguments).split()]
+
+
 def test_the_table(loaderx):
     assert loaderx.text('blend', *TWO, '--weights', '1,1').splitlines() == [
         'positions 0 to 200; an epoch has 200',
@@ -51,6 +56,20 @@ def test_phases(loaderx):
     assert [phase['weights'] for phase in got['phases']] == [[1, 0], [0.1, 0.3], [0, 5]]
     assert [phase['samples'] for phase in got['phases']] == [[20, 0], [10, 30], [0, 40]]
     assert [one['weight'] for one in got['sets']] == pytest.approx([0.3, 0.7])
+
+
+@pytest.mark.parametrize('first, end', [(0, 100), (10, 70), (15, 415), (95, 1003), (30, 30)])
+def test_ranges_count_what_is_there(loaderx, first, end):
+    got = loaderx.json('blend', *TWO, *CURRICULUM, '--from', first, '--until', end)
+    there = indices(loaderx, *TWO, *CURRICULUM, '--position', first, '--count', end - first)
+    code = [index < 50 for index in there]
+    assert [one['samples'] for one in got['sets']] == [sum(code), len(code) - sum(code)]
+    offsets = [position % 100 for position in range(first, end)]
+    for phase in got['phases']:
+        within = [is_code for offset, is_code in zip(offsets, code)
+                  if phase['offset'] <= offset < phase['until']]
+        assert phase['positions'] == len(within)
+        assert phase['samples'] == [sum(within), len(within) - sum(within)]
 
 
 def test_nothing_of_nothing(loaderx):

@@ -178,6 +178,105 @@ def test_wrong_subsets(loaderx, folder):
     assert 'n.npy, record 1: ' in loaderx.fails(1, 'sample', '--subset', 'n.npy')
 
 
+# ---- mixtures
+
+
+def blend(loaderx, *arguments):
+    return indices(loaderx, '--order', 'blend', *arguments)
+
+
+TWO = ['--set', 'code=20', '--set', 'text=60']
+
+
+def test_a_blend_is_of_the_sets_behind_each_other(loaderx):
+    got = blend(loaderx, *TWO, '--weights', '1,1', '--count', 400)
+    for k in range(1, 400):
+        assert abs(sum(index < 20 for index in got[:k]) - k / 2) <= 1
+    assert [index for index in got if index < 20] == 10 * list(range(20))
+    assert [index - 20 for index in got if index >= 20] == (4 * list(range(60)))[:200]
+
+
+def test_weights_of_a_blend_are_the_lengths(loaderx):
+    got = blend(loaderx, *TWO, '--count', 80)
+    assert sorted(got) == list(range(80))
+    assert got == blend(loaderx, *TWO, '--weights', '1,3', '--count', 80)
+
+
+def test_each_set_of_a_blend_has_a_seed_of_its_own(loaderx):
+    got = blend(loaderx, *TWO, '--weights', '1,1', '--seed', 2**64 - 1, '--count', 200)
+    code, text = ([index for index in got if (index < 20) is is_code] for is_code in (True, False))
+    assert code == indices(loaderx, '--length', 20, '--order', 'shuffle', '--seed', 2**64 - 1,
+                           '--count', len(code))
+    assert [i - 20 for i in text] == indices(loaderx, '--length', 60, '--order', 'shuffle',
+                                             '--seed', 0, '--count', len(text))
+
+
+def test_a_blend_is_cut_and_shared_like_any_order(loaderx):
+    common = [*TWO, '--weights', '3,1', '--weights', '15:1,3', '--seed', 5]
+    plain = blend(loaderx, *common, '--count', 240)
+    assert blend(loaderx, *common, '--position', 70, '--count', 100) == plain[70:170]
+    assert blend(loaderx, *common, '--skip', 10, '--take', 20, '--count', 40) \
+        == plain[10:30] + plain[90:110]
+    for rank in range(3):
+        share = plain[rank:80:3]
+        assert blend(loaderx, *common, '--rank', rank, '--world', 3, '--count', len(share)) == share
+
+
+def test_exhausted_sets_of_a_blend(loaderx):
+    got = blend(loaderx, *TWO, '--weights', '1,1', '--exhausted', 'redistribute', '--count', 160)
+    assert sorted(got[:80]) == sorted(got[80:]) == list(range(80))
+    assert blend(loaderx, *TWO, '--weights', '1,1', '--exhausted', 'stop', '--count', 40) \
+        == got[:40]
+    assert blend(loaderx, *TWO, '--length', 7, '--exhausted', 'stop', '--count', 14) \
+        == 2 * blend(loaderx, *TWO, '--count', 7)
+
+
+def test_the_names_of_the_sets(loaderx):
+    common = ['--order', 'blend', *TWO, '--weights', '1,2', '--seed', 3, '--count', 100,
+              '--position', 30]
+    plain = indices(loaderx, *common)
+    names = ['code' if index < 20 else 'text' for index in plain]
+    lines = loaderx.text('sample', *common, '--sets').splitlines()
+    assert lines == [f'{index}\t{name}' for index, name in zip(plain, names)]
+    got = loaderx.json('sample', *common, '--sets')
+    assert (got['indices'], got['sets'], got['next']) == (plain, names, 130)
+    assert 'sets' not in loaderx.json('sample', *common)
+    many = sum((['--set', f'{i}={i + 1}'] for i in range(300)), [])
+    for line in loaderx.text('sample', '--order', 'blend', *many, '--sets', '--count',
+                             1000).splitlines():
+        index, name = map(int, line.split('\t'))
+        assert name * (name + 1) // 2 <= index < (name + 1) * (name + 2) // 2
+
+
+def test_json_of_a_blend(loaderx):
+    got = loaderx.json('sample', '--order', 'blend', '--set', 'a "b"=3', '--set', f'c={2**63}',
+                       '--weights', '4:0.1,1', '--length', 9, '--exhausted', 'stop', '--seed', 2,
+                       '--count', 0)
+    assert got == {
+        'order': 'blend', 'length': 9, 'seed': 2,
+        'set': [{'name': 'a "b"', 'records': 3}, {'name': 'c', 'records': 2**63}],
+        'weights': [{'offset': 0, 'weights': [3, 2**63]}, {'offset': 4, 'weights': [0.1, 1]}],
+        'exhausted': 'stop', 'rank': 0, 'world': 1, 'position': 0, 'indices': [], 'next': 0}
+
+
+@pytest.mark.parametrize('arguments, message', [
+    (['--order', 'blend'], '--set is missing'),
+    (['--order', 'blend', '--length', '5'], '--set is missing'),
+    (['--order', 'blend', *TWO, '--length', '0'], '--length of a blend is at least 1'),
+    (['--order', 'blend', *TWO, '--block', '5'], '--block, --window and --stride are of no use'),
+    (['--order', 'blend', *TWO, '--stride', '5'], '--block, --window and --stride are of no use'),
+    (['--order', 'blend', *TWO, '--subset', 'x.npy'], '--subset is of no use'),
+    (['--order', 'blend', *TWO, '--weights', '1,2,3'], '--weights: there are 3 weights for 2'),
+    (['--order', 'blend', *TWO, '--weights', '80:1,2'], 'behind an epoch, which has 80 positions'),
+    (['--length', '5', *TWO], '--set, --weights and --exhausted go with --order blend'),
+    (['--length', '5', '--weights', '1'], '--set, --weights and --exhausted go with'),
+    (['--length', '5', '--exhausted', 'repeat'], '--set, --weights and --exhausted go with'),
+    (['--length', '5', '--sets'], '--sets goes with --order blend'),
+])
+def test_wrong_blends(loaderx, arguments, message):
+    assert message in loaderx.fails(2, 'sample', *arguments)
+
+
 def test_large_numbers(loaderx):
     last = 2**64 - 2
     got = loaderx.json('sample', '--length', 2**64 - 1, '--position', last)
