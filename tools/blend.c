@@ -122,11 +122,11 @@ const command blend_command = {
     .option_count = sizeof options / sizeof *options,
     .notes = "A mixture gives of each set its share, which is its weight over the sum of all. The\n"
              "weights of OFFSET:W,W,... hold from that position of an epoch on.\n"
-             "When a set has given all its records, repeat begins it again, stop ends the epoch of\n"
-             "the mixture, and redistribute gives its share to the others until all have ended.\n"
-             "loaderx sample --order blend prints the indices themselves. Gnuplot draws: in Debian\n"
-             "it is in gnuplot-nox.\n",
+             "When a set has given all its records, repeat begins it again, stop ends the epoch\n"
+             "of the mixture, redistribute gives its share to the others until all have ended.\n"
+             "loaderx sample --order blend prints the indices themselves. Gnuplot draws: Debian\n"
+             "has it in gnuplot-nox.\n",
     .examples = "  loaderx blend --set code=5000000 --set text=20000000 --weights 1,1\n"
-                "  loaderx blend --set easy=1000 --set hard=4000 --weights 3,1 --weights 5000:1,3 \\\n"
-                "      --length 10000 --plot shares.svg\n",
+                "  loaderx blend --set easy=1000 --set hard=4000 --weights 3,1 \\\n"
+                "      --weights 5000:1,3 --length 10000 --plot shares.svg\n",
     .run = run};

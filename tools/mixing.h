@@ -57,8 +57,8 @@ lx_status mixing_take(mixing *self, const command_option *option, char *value, l
  * @p length is that of an epoch; 0: as many positions as there are records. */
 lx_status mixing_check(mixing *self, uint64_t length, lx_error *error);
 
-/** Makes the order of the mixture. Each set is sequential; or with @p seed, which may be NULL, set i
- * is shuffled by the seed *seed + i, modulo 2^64. */
+/** Makes the order of the mixture. Each set is sequential; or with @p seed, which may be NULL, set
+ * number i is shuffled by the seed *seed + i, modulo 2^64. */
 lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed, lx_order **order,
                       lx_error *error);
 

@@ -166,8 +166,8 @@ def test_a_picture_has_the_names_as_they_are(loaderx, folder):
     loaderx.json('blend', *sets, '--set', b'\xff\xfe=5'.decode(errors='surrogateescape'),
                  '--plot', 'y.svg')
     for name in 'x.svg', 'y.svg':
-        words = [''.join(text.itertext()).strip() for text in
-                 xml.etree.ElementTree.parse(folder / name).iter('{http://www.w3.org/2000/svg}text')]
+        texts = xml.etree.ElementTree.parse(folder / name).iter('{http://www.w3.org/2000/svg}text')
+        words = [''.join(text.itertext()).strip() for text in texts]
         assert set(names) <= set(words)
     assert not (folder / 'here').exists()
 
