@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A client of the installed sampler, in what is both C11 and C++17: one epoch of a shuffle is each
- * index once, from wherever it is entered.
+ * index once, from wherever it is entered; a mixture has as much of each of its sets as it should.
  */
+#include <loaderx/mixture.h>
 #include <loaderx/sampler.h>
 
 #include <stdio.h>
 #include <string.h>
+
+static int mix(lx_order *order, lx_error *error)
+{
+    lx_order *mixed = NULL;
+    lx_mixture *mixture = lx_mixture_new();
+    uint64_t counts[2];
+    if (mixture == NULL || lx_mixture_add(mixture, order, 0, 3, error) != LX_OK ||
+        lx_mixture_add(mixture, order, 100, 1, error) != LX_OK ||
+        lx_order_new_blend(mixture, &mixed, error) != LX_OK ||
+        lx_order_count_sets(mixed, 20, 60, counts, error) != LX_OK)
+        return 4;
+    lx_mixture_free(mixture);
+    lx_order_unref(mixed);
+    return counts[0] == 30 && counts[1] == 10 ? 0 : 5;
+}
 
 int main(void)
 {
@@ -29,6 +45,7 @@ int main(void)
         return 3;
     printf("position %llu\n", (unsigned long long)lx_sampler_tell(sampler));
     lx_sampler_free(sampler);
+    int failed = mix(order, &error);
     lx_order_unref(order);
-    return 0;
+    return failed;
 }
