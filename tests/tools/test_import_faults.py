@@ -225,8 +225,8 @@ def test_directory_that_is_there(loaderx, folder, images):
     assert os.listdir(folder / 'full') == ['mine']
     (folder / 'file').write_text('x')
     assert 'file: this is no dataset' in loaderx.fails(2, 'import', 'file', '--idx', good)
-    assert 'no/where: cannot make the directory' in loaderx.fails(2, 'import', 'no/where', '--idx',
-                                                                  good)
+    assert "no/where: there is no folder 'no'" in loaderx.fails(2, 'import', 'no/where', '--idx',
+                                                                good)
 
 
 def test_an_empty_directory_stays(loaderx, folder):
