@@ -70,6 +70,22 @@ LX_API lx_status lx_source_open(const char *path, const lx_dataset_options *opti
 LX_API lx_status lx_source_open_npy(const char *path, lx_source **source, lx_error *error);
 
 /**
+ * Opens a file of bare records by mapping it: one after the other, little-endian, nothing between
+ * them.
+ *
+ * @param[in]  path    A regular file.
+ * @param[in]  column  Its one column: name, dtype and shape of a record, which has a byte or more.
+ * @param[in]  offset  Where the first record begins: bytes of a header.
+ * @param[out] source  To be given up with lx_source_unref().
+ * @param[out] error   Where a failure is told; may be NULL.
+ * @retval LX_ERR_ARGUMENT  @p column is none, or a pointer is NULL.
+ * @retval LX_ERR_CORRUPT   The file ends within a record, or before @p offset.
+ * @return Else as lx_source_open().
+ */
+LX_API lx_status lx_source_open_flat(const char *path, const lx_column_info *column,
+                                     uint64_t offset, lx_source **source, lx_error *error);
+
+/**
  * A source over an open dataset, in the state that it reads now. The dataset stays the caller's,
  * and must outlive the source. Refreshing it under a source is not allowed, unless it is live.
  *
@@ -134,6 +150,40 @@ LX_API lx_status lx_source_new(const lx_source_functions *functions, void *user,
  */
 LX_API lx_status lx_source_zip(lx_source *const *sources, const char *const *names, size_t count,
                                lx_source **source, lx_error *error);
+
+/**
+ * Puts sources of the same columns one behind the other, as one range of indices: those of source i
+ * come behind all of the sources before it.
+ *
+ * Each part that is live stays so: a batch has one committed state of each. Where a record is
+ * damaged, the error names its place in the part.
+ *
+ * @param[in]  sources  At least one, referenced; columns of the same names, dtypes and shapes in the
+ *                      same order.
+ * @param[in]  count    Number of sources, at most 2^32 - 1.
+ * @param[out] source   To be given up with lx_source_unref().
+ * @param[out] error    Where a failure is told; may be NULL.
+ * @retval LX_ERR_MISMATCH  The columns of one differ from those of the first: the error tells which.
+ * @retval LX_ERR_ARGUMENT  There is none, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     There are more than 2^64 - 1 records.
+ */
+LX_API lx_status lx_source_concat(lx_source *const *sources, size_t count, lx_source **source,
+                                  lx_error *error);
+
+/**
+ * Some records of a source, in any order, and as often as they are named: record i of it is record
+ * @p indices[i] of @p part. The table of them, of 4 or 8 bytes each, is held in memory.
+ *
+ * @param[in]  part     A source, referenced.
+ * @param[in]  indices  Copied.
+ * @param[in]  count    How many, the length of the source.
+ * @param[out] source   To be given up with lx_source_unref().
+ * @param[out] error    Where a failure is told; may be NULL.
+ * @retval LX_ERR_RANGE     An index is not below the length of @p part.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ */
+LX_API lx_status lx_source_subset(lx_source *part, const uint64_t *indices, uint64_t count,
+                                  lx_source **source, lx_error *error);
 
 /** One more reference; returns @p source. */
 LX_API lx_source *lx_source_ref(lx_source *source);

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Several sources of one length, side by side. */
-#include <string.h>
-
-#include "base/alloc.h"
 #include "base/error.h"
-#include "loader/source.h"
-
-typedef struct zip_source {
-    lx_source source;
-    lx_source **parts;
-    size_t part_count;
-} zip_source;
+#include "loader/source-parts.h"
 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error)
 {
-    zip_source *self = (zip_source *)source;
+    lx__parts_source *self = (lx__parts_source *)source;
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < self->part_count; i++) {
         lx_source *part = self->parts[i];
@@ -29,67 +20,18 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return status;
 }
 
-static int describe(const lx_source *source, json_t *object)
-{
-    const zip_source *self = (const zip_source *)source;
-    json_t *parts = json_array();
-    int failed = 0;
-    for (size_t i = 0; i < self->part_count; i++)
-        failed |= json_array_append_new(parts, lx__source_to_json(self->parts[i]));
-    failed |= json_object_set_new(object, "sources", parts);
-    return failed != 0 ? -1 : 0;
-}
-
-static json_t *frame(const lx_source *source)
-{
-    const zip_source *self = (const zip_source *)source;
-    json_t *frames = json_array();
-    for (size_t i = 0; frames != NULL && i < self->part_count; i++)
-        if (json_array_append_new(frames, lx__source_frame(self->parts[i])) != 0) {
-            json_decref(frames);
-            return NULL;
-        }
-    return frames;
-}
-
-/** Each part that is live is held, one after another: of several datasets there is no one state. */
 static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
 {
-    zip_source *self = (zip_source *)source, *zip;
-    lx_source *made;
-    lx_status status = lx__source_new_held(source, sizeof(zip_source), &made, error);
-    if (status != LX_OK)
-        return status;
-    zip = (zip_source *)made;
-    zip->parts = lx__alloc_array(self->part_count, sizeof(lx_source *));
-    if (zip->parts == NULL)
-        status = lx__fail_memory(error, "a zip of sources");
-    for (size_t i = 0; status == LX_OK && i < self->part_count; i++) {
-        status = lx__source_hold(self->parts[i], &zip->parts[i], error);
-        zip->part_count += status == LX_OK;
-    }
-    if (status == LX_OK)
-        *held = made;
-    else
-        lx_source_unref(made);
-    return status;
-}
-
-static void dispose(lx_source *source)
-{
-    zip_source *self = (zip_source *)source;
-    for (size_t i = 0; i < self->part_count; i++)
-        lx_source_unref(self->parts[i]);
-    lx__free(self->parts);
+    return lx__source_parts_hold(source, sizeof(lx__parts_source), held, error);
 }
 
 static const lx__source_class class = {
     .kind = "zip",
     .fill = fill,
-    .describe = describe,
-    .frame = frame,
+    .describe = lx__source_parts_describe,
+    .frame = lx__source_parts_frame,
     .hold = hold,
-    .dispose = dispose};
+    .dispose = lx__source_parts_dispose};
 
 /** Counts the columns, and looks that the lengths are one. */
 static lx_status count_columns(lx_source *const *sources, const char *const *names, size_t count,
@@ -118,16 +60,8 @@ static lx_status count_columns(lx_source *const *sources, const char *const *nam
 static lx_status add_parts(lx_source *made, lx_source *const *sources, const char *const *names,
                            size_t count, lx_error *error)
 {
-    zip_source *self = (zip_source *)made;
     size_t position = 0;
-    lx_status status = LX_OK;
-    self->parts = lx__alloc_array(count, sizeof(lx_source *));
-    if (self->parts == NULL)
-        return lx__fail_memory(error, "a zip of sources");
-    for (size_t i = 0; i < count; i++) {
-        self->parts[self->part_count++] = lx_source_ref(sources[i]);
-        made->live = made->live || sources[i]->live;
-    }
+    lx_status status = lx__source_add_parts(made, sources, count, error);
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         const char *name = names != NULL ? names[i] : NULL;
         for (size_t k = 0; status == LX_OK && k < sources[i]->column_count; k++) {
@@ -148,7 +82,7 @@ lx_status lx_source_zip(lx_source *const *sources, const char *const *names, siz
     lx_source *made;
     lx_status status = count_columns(sources, names, count, &columns, error);
     if (status == LX_OK)
-        status = lx__source_new(&class, sizeof(zip_source), sources[0]->length, columns, &made,
+        status = lx__source_new(&class, sizeof(lx__parts_source), sources[0]->length, columns, &made,
                                 error);
     if (status != LX_OK)
         return status;

@@ -85,6 +85,19 @@ static lx_source *open_zip(struct run *run)
     return source;
 }
 
+/** Numbers, and the last three of them behind. */
+static lx_source *open_concat(struct run *run)
+{
+    static const uint64_t last[] = {LENGTH - 3, LENGTH - 2, LENGTH - 1};
+    lx_source *parts[] = {open_own(run), NULL}, *source = NULL;
+    if (parts[0] == NULL || !TRY(run, lx_source_subset(parts[0], last, 3, &parts[1], &run->error)) ||
+        !TRY(run, lx_source_concat(parts, 2, &source, &run->error)))
+        source = NULL;
+    lx_source_unref(parts[0]);
+    lx_source_unref(parts[1]);
+    return source;
+}
+
 /* ---- batches */
 
 static void check_numbers(struct run *run, const lx_batch *batch, const char *name)
@@ -252,11 +265,30 @@ static void fill(struct run *run)
     lx_dataset_close(dataset);
 }
 
+static void fill_concat(struct run *run)
+{
+    static const lx_column_info column = {.name = "byte", .dtype = LX_UINT8};
+    const uint64_t indices[] = {LENGTH + 2, 0, LENGTH, 3};
+    uint64_t numbers[4];
+    char name[4300];
+    lx_source *source = open_concat(run);
+    if (source != NULL &&
+        TRY(run, lx_source_fill(source, indices, 4, &(lx_target){numbers, 8}, &run->error)) &&
+        (numbers[0] != LENGTH - 1 || numbers[1] != 0 || numbers[2] != LENGTH - 3 ||
+         numbers[3] != 3))
+        run_fail(run, "numbers of two sources are wrong");
+    lx_source_unref(source);
+    snprintf(name, sizeof name, "%s.npy", run->path);
+    if (TRY(run, lx_source_open_flat(name, &column, 0, &source, &run->error)))
+        lx_source_unref(source);
+}
+
 const struct scenario loader_scenarios[] = {
     {"load", prepare_sources, false, load_dataset},
     {"load-threads", prepare_sources, false, load_dataset_by_threads},
     {"load-columns", prepare_sources, false, load_columns},
     {"load-columns-threads", prepare_sources, false, load_columns_by_threads},
     {"fill", prepare_sources, false, fill},
+    {"fill-concat", prepare_sources, false, fill_concat},
     {NULL, NULL, false, NULL},
 };

@@ -234,16 +234,21 @@ START_TEST(each_batch_over_a_live_dataset_is_of_one_state)
     pthread_t thread;
     struct changer changer = changer_new("d", WIDE);
     struct changing changing = {.changer = &changer};
-    lx_source *live = open_live_source(), *zip;
+    static uint64_t indices[WIDE];
+    lx_source *live = open_live_source(), *sources[4] = {live};
     static const char *const names[] = {"a", "b"};
-    unit_ok(lx_source_zip(&live, NULL, 1, &zip, &error));
+    for (uint64_t i = 0; i < WIDE; i++)
+        indices[i] = i;
+    unit_ok(lx_source_zip(&live, NULL, 1, &sources[1], &error));
+    unit_ok(lx_source_concat(&live, 1, &sources[2], &error));
+    unit_ok(lx_source_subset(live, indices, WIDE, &sources[3], &error));
     changer_commit(&changer, WIDE);
     ck_assert_int_eq(pthread_create(&thread, NULL, change, &changing), 0);
     for (uint32_t threads = 0; threads <= 2; threads += 2) {
-        for (int zipped = 0; zipped < 2; zipped++) {
+        for (int made_of = 0; made_of < 4; made_of++) {
             /* Small batches by the caller, and large ones by threads, in parts. */
             lx_loader *loader = open_loader(
-                zipped ? zip : live,
+                sources[made_of],
                 (struct setup){.batch_size = threads == 0 ? 100 : 20000, .threads = threads,
                                .endless = true, .fields = names, .field_count = 2});
             uint64_t last = 0;
@@ -260,8 +265,8 @@ START_TEST(each_batch_over_a_live_dataset_is_of_one_state)
     }
     atomic_store(&changing.stop, true);
     pthread_join(thread, NULL);
-    lx_source_unref(zip);
-    lx_source_unref(live);
+    for (int i = 0; i < 4; i++)
+        lx_source_unref(sources[i]);
     changer_free(&changer);
     scratch_remove(scratch);
 }
