@@ -3,7 +3,9 @@
 #include "array.h"
 #include "dataset.h"
 #include "endless.h"
+#include "indices.h"
 #include "objects.h"
+#include "schema.h"
 
 #include <stdlib.h>
 
@@ -210,6 +212,80 @@ static PyObject *source_zip(PyObject *module, PyObject *args)
     return result;
 }
 
+static PyObject *source_concat(PyObject *module, PyObject *sources)
+{
+    PyObject *result = NULL;
+    lx_error error = LX_ERROR_INIT;
+    lxpy_state *state = lxpy_state_get(module);
+    if (!PyTuple_Check(sources)) {
+        PyErr_SetString(PyExc_TypeError, "sources must be a tuple");
+        return NULL;
+    }
+    size_t count = (size_t)PyTuple_GET_SIZE(sources), taken = 0;
+    lx_source **parts = calloc(count + 1, sizeof *parts);
+    if (parts == NULL)
+        return PyErr_NoMemory();
+    while (taken < count && (parts[taken] = lxpy_source_get(
+                                 state, PyTuple_GET_ITEM(sources, taken), "source")) != NULL)
+        taken++;
+    source *self = taken == count ? source_alloc(module) : NULL;
+    if (self != NULL) {
+        self->reads = Py_NewRef(sources);
+        lx_status status = lx_source_concat(parts, count, &self->handle, &error);
+        result = finish(self, status, &error);
+    }
+    free(parts);
+    return result;
+}
+
+static PyObject *source_subset(PyObject *module, PyObject *args)
+{
+    PyObject *part, *numbers, *result = NULL;
+    lxpy_indices indices;
+    lx_error error = LX_ERROR_INIT;
+    lxpy_state *state = lxpy_state_get(module);
+    if (!PyArg_ParseTuple(args, "OO", &part, &numbers))
+        return NULL;
+    lx_source *handle = lxpy_source_get(state, part, "source");
+    if (handle == NULL || lxpy_indices_take(&indices, state, numbers,
+                                            lx_source_get_length(handle), "indices") < 0)
+        return NULL;
+    source *self = source_alloc(module);
+    if (self != NULL) {
+        self->reads = Py_NewRef(part);
+        lx_status status =
+            lx_source_subset(handle, indices.numbers, indices.count, &self->handle, &error);
+        result = finish(self, status, &error);
+    }
+    lxpy_indices_clear(&indices);
+    return result;
+}
+
+static PyObject *source_flat(PyObject *module, PyObject *args)
+{
+    PyObject *given, *description, *number, *result = NULL;
+    lxpy_description column;
+    uint64_t offset;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO!O", &given, &PyTuple_Type, &description, &number) ||
+        lxpy_uint64(number, "offset", 0, UINT64_MAX, &offset) < 0 ||
+        lxpy_description_take(&column, lxpy_state_get(module), description) < 0)
+        return NULL;
+    const lx_column_info info = {
+        .name = column.name, .dtype = column.type, .ndim = column.ndim, .shape = column.shape};
+    PyObject *path = lxpy_path(given, "path");
+    source *self = path != NULL ? source_alloc(module) : NULL;
+    if (self != NULL) {
+        lx_status status;
+        const char *name = PyBytes_AS_STRING(path);
+        LXPY_WITHOUT_GIL(status =
+                             lx_source_open_flat(name, &info, offset, &self->handle, &error));
+        result = finish(self, status, &error);
+    }
+    Py_XDECREF(path);
+    return result;
+}
+
 static PyObject *source_endless(PyObject *module, PyObject *args)
 {
     lxpy_state *state = lxpy_state_get(module);
@@ -232,6 +308,10 @@ static PyMethodDef functions[] = {
     {"source_dataset", source_dataset, METH_O, "source_dataset(dataset)"},
     {"source_array", source_array, METH_VARARGS, "source_array(array, dtype)"},
     {"source_zip", source_zip, METH_VARARGS, "source_zip(sources, names)"},
+    {"source_concat", source_concat, METH_O, "source_concat(sources)"},
+    {"source_subset", source_subset, METH_VARARGS, "source_subset(source, indices)"},
+    {"source_flat", source_flat, METH_VARARGS,
+     "source_flat(path, (name, dtype, shape, compress), offset)"},
     {"source_endless", source_endless, METH_VARARGS, "source_endless(source, order)"},
     {NULL},
 };

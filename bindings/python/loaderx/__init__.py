@@ -22,7 +22,7 @@ from .field import Field
 from .loader import Loader
 from .opening import create, open
 from .orders import Blocks, Order, Random, Sequential, Shuffle
-from .source import NPDataset
+from .source import ConcatDataset, FlatDataset, NPDataset, SubsetDataset
 from .upkeep import copy, repair, unseal
 from .writer import Ticket, Writer
 
@@ -32,11 +32,13 @@ __all__ = [
     'Blocks',
     'Column',
     'Concat',
+    'ConcatDataset',
     'CorruptError',
     'DataLoader',
     'Dataset',
     'Executor',
     'Field',
+    'FlatDataset',
     'Loader',
     'LoaderxError',
     'NPDataset',
@@ -47,6 +49,7 @@ __all__ = [
     'Shuffle',
     'Slice',
     'Subset',
+    'SubsetDataset',
     'Ticket',
     'Views',
     'Writer',

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from . import _core
 from .dataset import Dataset
 
-__all__ = ['NPDataset']
+__all__ = ['ConcatDataset', 'FlatDataset', 'NPDataset', 'SubsetDataset']
 
 # What the arrays of a pair are called, as in DataLoader.
 PLACES = ('data', 'label')
@@ -69,6 +70,132 @@ class NPDataset:
         return f'NPDataset({len(self)} x {self.dtype}{list(self.shape[1:])})'
 
 
+class ConcatDataset:
+    """Datasets one behind the other: the indices of each come behind all of those before it.
+
+    Parameters
+    ----------
+    datasets : sequence
+        Each a `Dataset`, `NPDataset`, array, path, or another of these; all with columns of the
+        same names, dtypes and shapes.
+
+    Examples
+    --------
+    >>> both = ConcatDataset([lx.open('2023'), lx.open('2024')])
+    >>> loader = lx.Loader(both, batch_size=256, order=lx.Shuffle(seed=42))
+    """
+
+    datasets: Tuple[Any, ...]
+
+    def __init__(self, datasets: Sequence[Any]) -> None:
+        if isinstance(datasets, (str, bytes, os.PathLike, np.ndarray, Mapping)):
+            raise TypeError(
+                f'datasets must be a list or a tuple of datasets, not {type(datasets).__name__}'
+            )
+        self.datasets = tuple(datasets)
+        if not self.datasets:
+            raise ValueError('datasets is empty: there is nothing to read')
+        made = [_of_one(one, f'datasets[{place}]') for place, one in enumerate(self.datasets)]
+        self._source = _core.source_concat(tuple(core for core, _ in made))
+        self._nameless = all(nameless for _, nameless in made)
+
+    def __len__(self) -> int:
+        return self._source.length
+
+    def __reduce__(self) -> Any:
+        return ConcatDataset, (self.datasets,)
+
+    def __repr__(self) -> str:
+        return f'ConcatDataset({list(self.datasets)!r})'
+
+
+class SubsetDataset:
+    """Some records of a dataset, in any order, and as often as they are named.
+
+    Parameters
+    ----------
+    dataset : Dataset, NPDataset, array, path or another of these
+        What they are of.
+    indices : slice, mask, sequence or array of int
+        Which, as in ``dataset['field'][indices]``; they take 4 or 8 bytes each. In an order of
+        its own: `lx.Subset` leaves the dataset as it is and says what is read of it.
+
+    Examples
+    --------
+    >>> training = SubsetDataset(images, labels != 7)
+    """
+
+    dataset: Any
+
+    def __init__(self, dataset: Any, indices: Any) -> None:
+        core, self._nameless = _of_one(dataset, 'dataset')
+        self.dataset = dataset
+        self._source = _core.source_subset(core, indices)
+        self._indices = indices
+
+    def __len__(self) -> int:
+        return self._source.length
+
+    def __reduce__(self) -> Any:
+        return SubsetDataset, (self.dataset, self._indices)
+
+    def __repr__(self) -> str:
+        return f'SubsetDataset({self.dataset!r}, {len(self)} indices)'
+
+
+class FlatDataset:
+    """A file of bare records, one after the other, which is mapped.
+
+    Parameters
+    ----------
+    path : str, bytes or path-like
+        A regular file, little-endian.
+    dtype : dtype or str
+        Of an element.
+    shape : tuple of int, optional
+        Of a record; a scalar by default.
+    offset : int, optional
+        Bytes of a header, before the first record.
+    name : str, optional
+        Of its one column.
+
+    Raises
+    ------
+    CorruptError
+        The file ends within a record.
+
+    Examples
+    --------
+    >>> tokens = FlatDataset('train.bin', np.uint16, (2048,))
+    """
+
+    path: str
+
+    def __init__(
+        self, path: Any, dtype: Any, shape: Any = (), *, offset: int = 0, name: str = 'data'
+    ) -> None:
+        # The path, the numbers and the name are checked where the file is opened.
+        given = np.dtype(dtype)
+        if given.newbyteorder('<') != given:
+            raise ValueError(f'dtype is {dtype!r}, and records of flat files are little-endian')
+        extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        self._source = _core.source_flat(path, (name, given.name, extents, 'raw'), offset)
+        self._nameless = name == 'data'
+        self._arguments = (path, given, extents)
+        self._more = {'offset': offset, 'name': name}
+        self.path = os.fsdecode(path)
+
+    def __reduce__(self) -> Any:
+        return functools.partial(FlatDataset, **self._more), self._arguments
+
+    def __len__(self) -> int:
+        return self._source.length
+
+    def __repr__(self) -> str:
+        name, dtype, shape = self._source.columns[0]
+        return f'FlatDataset({self.path!r}, {dtype!r}, {shape!r})'
+
+
 def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
     """A source over the array's own memory."""
     if array.ndim == 0:
@@ -91,6 +218,8 @@ def _of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
     """A source, and whether it has no name of its own for its column."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return _core.source_open(source), not os.path.isdir(source)
+    if isinstance(source, (ConcatDataset, SubsetDataset, FlatDataset)):
+        return source._source, source._nameless
     if isinstance(source, NPDataset):
         source = source.array
     if isinstance(source, np.ndarray):
@@ -99,8 +228,8 @@ def _of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
     if isinstance(dataset, Dataset):
         return _core.source_dataset(dataset), False
     raise TypeError(
-        f'{name} must be a Dataset, an NPDataset, an array, a path, or several of these in a '
-        f'tuple or a dict, not {type(source).__name__}'
+        f'{name} must be a Dataset, an NPDataset or another of these, an array, a path, or '
+        f'several of them in a tuple or a dict, not {type(source).__name__}'
     )
 
 

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -242,3 +243,105 @@ def test_a_path_may_be_a_pathlib_path_of_any_bytes(tmp_path):
     with open(path, 'wb') as file:
         np.save(file, np.arange(4))
     assert read(path)['data'].tolist() == [0, 1, 2, 3]
+
+
+# ---- datasets that are made of others
+
+
+def test_one_behind_the_other(tmp_path):
+    a, b, c = sample('uint16', (20, 3)), sample('uint16', (1, 3)), sample('uint16', (33, 3))
+    np.save(tmp_path / 'c.npy', c)
+    both = lx.ConcatDataset([a, lx.NPDataset(b), tmp_path / 'c.npy'])
+    assert len(both) == 54
+    assert np.array_equal(read(both)['data'], np.concatenate([a, b, c]))
+    more = lx.ConcatDataset((both, a))
+    order = lx.Shuffle(seed=3)
+    got = np.concatenate([batch['data'] for batch in lx.Loader(more, batch_size=8, order=order)])
+    right = np.concatenate([a, b, c, a])[lx.Shuffle(74, seed=3).take(74)]
+    assert np.array_equal(got, right)
+
+
+def test_datasets_one_behind_the_other(tmp_path):
+    fields = {'image': sample('uint8', (9, 4)), 'label': np.arange(9)}
+    for name in 'ab':
+        with lx.create(
+            tmp_path / name, {'image': lx.Field('uint8', (4,)), 'label': lx.Field('int64')}
+        ) as writer:
+            writer.extend(fields)
+    one, other = lx.open(tmp_path / 'a'), lx.open(tmp_path / 'b')
+    both = lx.ConcatDataset([one, other])
+    got = read(both)
+    for name, values in fields.items():
+        assert np.array_equal(got[name], np.concatenate([values, values]))
+    assert read(both, fields=['label']).keys() == {'label'}
+
+
+def test_a_mixture_of_datasets():
+    a, b = np.arange(100), np.arange(1000, 1050)
+    parts = [lx.Shuffle(100, seed=1), lx.Shuffle(50, seed=2)]
+    order = lx.Blend(parts, weights=[.5, .5], offsets=[0, 100], n=60)
+    got = read(lx.ConcatDataset([a, b]), order=order)['data']
+    assert np.sum(got >= 1000) == 30 and len(np.unique(got)) == 60
+
+
+def test_a_state_is_of_its_datasets():
+    a, b = sample('int32'), sample('int32', (5, 3))
+    loader = lx.Loader(lx.ConcatDataset([a, b]), batch_size=4)
+    next(loader)
+    state = loader.state_dict()
+    lx.Loader(lx.ConcatDataset([a, b]), batch_size=4).load_state_dict(state)
+    with pytest.raises(ValueError, match='length'):
+        lx.Loader(lx.ConcatDataset([b, a]), batch_size=4).load_state_dict(state)
+
+
+def test_what_is_not_alike():
+    with pytest.raises(ValueError, match='column 0 of source 1'):
+        lx.ConcatDataset([sample('int32'), sample('int16')])
+    with pytest.raises(ValueError, match='datasets is empty'):
+        lx.ConcatDataset([])
+    with pytest.raises(TypeError, match=r'datasets\[1\] must be a Dataset'):
+        lx.ConcatDataset([sample('int32'), 5])
+    for wrong in 'path', sample('int32'), {'a': sample('int32')}:
+        with pytest.raises(TypeError, match='datasets must be a list'):
+            lx.ConcatDataset(wrong)
+
+
+@pytest.mark.parametrize('indices', [[3, 1, 1, -1], slice(None, None, -2), np.arange(20) % 3 == 0,
+                                     np.array([], dtype=int)])
+def test_some_records(indices):
+    array = sample('float32')
+    subset = lx.SubsetDataset(array, indices)
+    assert len(subset) == len(array[indices])
+    if len(subset):
+        assert np.array_equal(read(subset)['data'], array[indices])
+    assert len(pickle.loads(pickle.dumps(subset))) == len(subset)
+
+
+def test_some_records_that_are_not_there():
+    with pytest.raises(IndexError, match='index 20 is out of range'):
+        lx.SubsetDataset(sample('int8'), [20])
+
+
+@pytest.mark.parametrize('offset', [0, 6, 48])
+def test_a_file_of_bare_records(tmp_path, offset):
+    values = np.arange(24, dtype='<u2')
+    values.tofile(tmp_path / 'flat')
+    flat = lx.FlatDataset(tmp_path / 'flat', 'uint16', 3, offset=offset, name='tokens')
+    right = values[offset // 2:].reshape(-1, 3)
+    assert len(flat) == len(right)
+    if len(flat):
+        assert np.array_equal(read(flat)['tokens'], right)
+    assert len(pickle.loads(pickle.dumps(flat))) == len(flat)
+    assert len(lx.FlatDataset(tmp_path / 'flat', np.uint16)) == 24
+
+
+def test_a_file_that_does_not_fit(tmp_path):
+    (tmp_path / 'flat').write_bytes(bytes(47))
+    with pytest.raises(lx.CorruptError, match='5 bytes behind the last whole record of 6'):
+        lx.FlatDataset(tmp_path / 'flat', 'uint16', (3,))
+    with pytest.raises(FileNotFoundError):
+        lx.FlatDataset(tmp_path / 'none', 'uint16')
+    with pytest.raises(ValueError, match='little-endian'):
+        lx.FlatDataset(tmp_path / 'flat', '>u2')
+    with pytest.raises(ValueError, match='offset'):
+        lx.FlatDataset(tmp_path / 'flat', 'uint8', offset=-1)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <loaderx/export.h>
 #include <loaderx/status.h>
 
 #include "base/json.h"
@@ -27,16 +28,16 @@ typedef struct lx__table {
  *
  * @retval LX_ERR_ARGUMENT  One is 2^64 - 1.
  */
-lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table,
+LX_API lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table,
                         lx_error *error);
 
-void lx__table_free(lx__table *table);
+LX_API void lx__table_free(lx__table *table);
 
 /** Puts in the place of each of @p count numbers, below the table's count, the index that is there
  * in the table. */
-void lx__table_map(const lx__table *table, uint64_t *places, size_t count);
+LX_API void lx__table_map(const lx__table *table, uint64_t *places, size_t count);
 
 /** Its checksum, which stands for it in states. NULL without memory. */
-json_t *lx__table_to_json(const lx__table *table);
+LX_API json_t *lx__table_to_json(const lx__table *table);
 
 #endif
