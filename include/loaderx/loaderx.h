@@ -8,12 +8,16 @@
 
 #include <loaderx/dtype.h>
 #include <loaderx/executor.h>
+#include <loaderx/grouped.h>
 #include <loaderx/hooks.h>
 #include <loaderx/loader.h>
 #include <loaderx/mixture.h>
+#include <loaderx/nanoset.h>
 #include <loaderx/sampler.h>
 #include <loaderx/status.h>
+#include <loaderx/torch.h>
 #include <loaderx/version.h>
+#include <loaderx/weighted.h>
 #include <loaderx/zrecord.h>
 
 #endif

@@ -4,8 +4,8 @@
  * @brief Mixtures: several sets of records in one order, each with its share.
  *
  * A ::lx_mixture is what is to be mixed: an order for each set, its weight, and what is done when a
- * set has given all of an epoch. lx_order_new_blend() makes an order of it, which no table is needed
- * for, and any position of which is found at once.
+ * set has given all of an epoch. lx_order_new_blend() makes an order of it, which no table is
+ * needed for, and any position of which is found at once.
  *
  * @code
  * lx_mixture *mixture = lx_mixture_new();
@@ -63,8 +63,8 @@ LX_API void lx_mixture_free(lx_mixture *mixture);
  *                      nothing before other weights are set.
  * @param[out] error    Where a failure is told; may be NULL.
  *
- * @retval LX_ERR_ARGUMENT  @p weight is negative, infinite or no number; the order's length is 0; an
- *                          index would be beyond 2^64 - 1; or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  @p weight is negative, infinite or no number; the order's length is 0;
+ *                          an index would be beyond 2^64 - 1; or a pointer is NULL.
  * @retval LX_ERR_LIMIT     There are 65,535 sets already, or the order is made of others 64 deep.
  * @retval LX_ERR_STATE     Weights were set for a later offset already.
  * @retval LX_ERR_NOMEM     There is no memory for it.
@@ -117,14 +117,36 @@ LX_API lx_status lx_mixture_set_exhausted(lx_mixture *mixture, lx_exhausted exha
  * @param[out] error    Where a failure is told; may be NULL.
  *
  * @retval LX_ERR_ARGUMENT  There is no set, none has a weight at first, or a pointer is NULL;
- *                          weights begin behind the end of the epoch; or the sets together have more than
- *                          2^64 - 1 positions and no length is set.
+ *                          weights begin behind the end of the epoch; or the sets together have
+ *                          more than 2^64 - 1 positions and no length is set.
  * @retval LX_ERR_LIMIT     Weights would change too often: more than 2^24 times over the number of
  *                          sets, which 4096 sets with #LX_EXHAUSTED_REDISTRIBUTE do not reach.
  * @retval LX_ERR_NOMEM     There is no memory for it.
  */
 LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
                                     lx_error *error);
+
+/**
+ * Makes the order of a mixture as Megatron does, number for number: each position goes to the set
+ * that lags furthest behind its weight. Weights are used as they are: Megatron divides them by
+ * their sum, as NumPy adds it, and so does its caller. With #LX_EXHAUSTED_REDISTRIBUTE it is what
+ * Megatron's exhaustive form gives, for weights that are the sets' lengths over their sum. A set of
+ * weight 0 is given a position, too, where no other one lags: leave it out.
+ *
+ * It has to go through all positions when it is made, 20 to 30 ns each for 8 sets, and notes every
+ * 16,384 of them how far the sets are: 8 bytes a set each time. lx_order_new_blend() does without.
+ *
+ * @param[in]  mixture  At least one set of a weight, and weights that do not change.
+ * @param[out] order    The order, for lx_order_unref(); NULL on failure.
+ * @param[out] error    Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT     There is no set, none has a weight, or a pointer is NULL.
+ * @retval LX_ERR_UNSUPPORTED  Other weights were set for a later offset.
+ * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
+ * @retval LX_ERR_NOMEM        There is no memory for it.
+ */
+LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, lx_order **order,
+                                     lx_error *error);
 
 /** The sets of a mixture's order; 0: it is the order of none. */
 LX_API size_t lx_order_get_sets(const lx_order *order);

@@ -145,6 +145,26 @@ LX_API lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t len
                                     lx_order **order, lx_error *error);
 
 /**
+ * Epochs of @p part, made longer: behind their end their first offsets come again, until there is
+ * a multiple of so many. With the samples of a batch of all ranks, each rank has as many batches as
+ * every other one, all of them whole.
+ *
+ * @param[in]  part      An order.
+ * @param[in]  multiple  Of which the new length is the least multiple that holds the old one; 1 or
+ *                       more.
+ * @param[out] order     The order, for lx_order_unref(); NULL on failure.
+ * @param[out] error     What failed; may be NULL.
+ *
+ * @retval LX_OK            Made.
+ * @retval LX_ERR_ARGUMENT  @p multiple is 0, the length would be beyond 2^64 - 1, or a pointer is
+ *                          NULL.
+ * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
+ * @retval LX_ERR_NOMEM     There is no memory for it.
+ */
+LX_API lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **order,
+                                     lx_error *error);
+
+/**
  * So many epochs of @p part make one: the same index at each position, but longer epochs.
  *
  * @param[in]  part   An order.

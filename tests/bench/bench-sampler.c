@@ -103,7 +103,7 @@ static lx_order *thrice(lx_order *part)
     return order;
 }
 
-static void bench_orders(bench_run *bench, uint64_t length, uint64_t batch)
+static void bench_length(bench_run *bench, uint64_t length, uint64_t batch)
 {
     struct walk walks[] = {{NULL, batch},
                            {begin(sequential(length, 0, 0), 0, 1), batch},
@@ -312,9 +312,9 @@ void bench_sampler(bench_run *bench)
 {
     static const uint64_t lengths[] = {1000000, 100000000, 1000000000000};
     for (int i = 0; i < 3; i++)
-        bench_orders(bench, lengths[i], 256);
+        bench_length(bench, lengths[i], 256);
     for (int i = 0; i < 3; i++)
-        bench_orders(bench, lengths[i], LONGEST_BATCH);
+        bench_length(bench, lengths[i], LONGEST_BATCH);
     for (int i = 0; i < 3; i++)
         bench_blends(bench, lengths[i]);
     bench_seeks(bench);

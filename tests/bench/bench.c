@@ -21,6 +21,7 @@ static const struct {
     {"loader", "prefetched batches beside plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},
     {"open", "opening after a crash beside reading the log", bench_open},
+    {"orders", "orders with tables, and making them, beside a shuffle", bench_orders},
     {"placement", "gather under each placement (wants 300 MiB)", bench_placement},
     {"rebalance", "a rebalance beside cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},

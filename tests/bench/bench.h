@@ -58,6 +58,7 @@ void bench_commit(bench_run *bench);
 void bench_executor(bench_run *bench);
 void bench_loader(bench_run *bench);
 void bench_open(bench_run *bench);
+void bench_orders(bench_run *bench);
 void bench_placement(bench_run *bench);
 void bench_rebalance(bench_run *bench);
 void bench_sampler(bench_run *bench);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The orders that orders.py keeps goldens of."""
 from blends import plan
+from new_cases import new_cases
 
 COUNT = 24  # indices of a golden
 TOP = 2**64 - 1
@@ -326,3 +327,4 @@ def cases(last_block):
     yield from block_cases(last_block)
     yield from made_cases()
     yield from blend_cases()
+    yield from new_cases()

@@ -6,35 +6,24 @@
 ``orders.py --write FILE`` makes the file. The C tests hold the library against the same file.
 
 The ``order`` of a golden is as states have it, but whole at any length, and each subset has its
-``table`` where a state has a checksum; where a state differs, that is ``state``. What stands at
-``first``, ``first + step`` and so on are the ``indices``.
+``table``, or the weights that were ``given``, where a state has a checksum; where a state differs,
+that is ``state``. What stands at ``first``, ``first + step`` and so on are the ``indices``. A
+golden without an ``order`` is of that of the one before. Beside the goldens are ``splits``, with
+the ``indices`` of each part.
 """
 import json
 import sys
+from itertools import zip_longest
+from struct import pack
 
 from blends import lead, plan
+from chance import WORD, choice, key_word, permute, permute_back
+from groups import balanced, bucketed, split
+from new_cases import split_cases
 from order_cases import COUNT, cases
-
-WORD = 1 << 64
-
-
-def philox(c0, c1, key):
-    """One block of Philox2x64-10."""
-    for _ in range(10):
-        product = c0 * 0xD2B74407B1CE6E93
-        c0, c1 = product // WORD ^ key ^ c1, product % WORD
-        key = (key + 0x9E3779B97F4A7C15) % WORD
-    return c0, c1
-
-
-def key_word(seed, epoch, stream, i):
-    """Word i of the key of (seed, epoch, stream)."""
-    return philox(epoch, stream * 2**32 + i // 2, seed)[i % 2]
-
-
-def choice(key, d, m):
-    """What draw d under a key chooses among m."""
-    return philox(d // 2, 0, key)[d % 2] * m // WORD
+from peers import nanoset, plan_of as greedy_plan_of, torch, used_weights
+from tables import doubles, entries
+from weights import weighted, weighted_shuffle
 
 
 def sequential(order, k):
@@ -46,70 +35,6 @@ def sequential(order, k):
 def random(order, k):
     """Index at position k of draws with replacement."""
     return choice(key_word(order['seed'], 0, 1, 0), k, order['length'])
-
-
-tables = {}
-
-
-def fisher_yates(n, seed, epoch):
-    """The permutation of an epoch, as a list."""
-    if (n, seed, epoch) not in tables:
-        key = key_word(seed, epoch, 2, 0)
-        t = list(range(n))
-        for i in range(n - 1):
-            j = i + choice(key, i, n - i)
-            t[i], t[j] = t[j], t[i]
-        tables[n, seed, epoch] = t
-    return tables[n, seed, epoch]
-
-
-def mix(x):
-    """The round function, before its upper bits are taken."""
-    x = (x ^ x >> 16) * 0x21F0AAAD & 0xFFFFFFFF
-    return (x ^ x >> 15) * 0xD35A2D97 & 0xFFFFFFFF
-
-
-def one_pass(left, right, v, w, keys):
-    """A number through the network, in halves of v and w bits."""
-    for r in range(0, 8, 2):
-        left ^= mix(right ^ keys[r]) >> 32 - v
-        right ^= mix(left ^ keys[r + 1]) >> 32 - w
-    return left, right
-
-
-def one_pass_back(left, right, v, w, keys):
-    """The same backwards."""
-    for r in range(6, -1, -2):
-        right ^= mix(left ^ keys[r + 1]) >> 32 - w
-        left ^= mix(right ^ keys[r]) >> 32 - v
-    return left, right
-
-
-def feistel(n, seed, epoch, x, walk=one_pass):
-    """The image of an offset, by the network; or, if the walk is backwards, whose image it is."""
-    bits = max(2, (n - 1).bit_length())  # least with 2^bits >= n
-    v, w = bits // 2, bits - bits // 2
-    words = [key_word(seed, epoch, 3, i) for i in range(4)]
-    keys = [words[r // 2] >> 32 * (r % 2) & 0xFFFFFFFF for r in range(8)]
-    while True:
-        left, right = walk(x >> w, x & (1 << w) - 1, v, w, keys)
-        x = left << w | right
-        if x < n:
-            return x
-
-
-def permute(n, seed, epoch, offset, longest_table=65536):
-    """The image of an offset, by a table up to a length and by the network above."""
-    if n <= longest_table:
-        return fisher_yates(n, seed, epoch)[offset]
-    return feistel(n, seed, epoch, offset)
-
-
-def permute_back(n, seed, epoch, image):
-    """Whose image it is."""
-    if n <= 65536:
-        return fisher_yates(n, seed, epoch).index(image)
-    return feistel(n, seed, epoch, image, one_pass_back)
 
 
 def shuffle(order, k):
@@ -170,7 +95,7 @@ def concat(order, k):
 
 def subset(order, k):
     """Index at position k of a table of indices, by a part."""
-    return order['table'][at(order['part'], k)]
+    return entries(order, 'table')[at(order['part'], k)]
 
 
 plans = {}
@@ -183,6 +108,12 @@ def plan_of(order):
         lengths = [part['length'] for part in order['parts']]
         plans[key] = plan(lengths, order['weightings'], order['exhausted'], order['length'])
     return plans[key]
+
+
+def padded(order, k):
+    """Index at position k of a part whose first offsets come again."""
+    epoch, offset = divmod(k, order['length'])
+    return part_at(order['part'], epoch, offset % order['part']['length'])
 
 
 def blend(order, k):
@@ -199,8 +130,24 @@ def blend(order, k):
     return index + order['offsets'][which]
 
 
+def greedy(order, k):
+    """Index at position k of a greedy mixture."""
+    places, totals = greedy_plan_of(order)
+    epoch, offset = divmod(k, order['length'])
+    which, place = places[offset]
+    part = order['parts'][which]
+    if order['exhausted'] == 'repeat':
+        index = at(part, epoch * totals[which] + place)
+    else:
+        index = part_at(part, epoch, place)
+    return index + order['offsets'][which]
+
+
 KINDS = {'sequential': sequential, 'random': random, 'shuffle': shuffle, 'blocks': blocks,
-         'slice': slice_, 'repeat': repeat, 'concat': concat, 'subset': subset, 'blend': blend}
+         'slice': slice_, 'repeat': repeat, 'padded': padded, 'concat': concat, 'subset': subset,
+         'blend': blend, 'greedy': greedy, 'weighted': weighted,
+         'weighted shuffle': weighted_shuffle, 'balanced': balanced, 'bucketed': bucketed,
+         'torch': torch, 'nanoset': nanoset}
 
 
 def at(order, k):
@@ -238,11 +185,14 @@ def to_json(value):
     return str(value) if isinstance(value, int) and value >= 2**63 else value
 
 
+# What is no number.
+TEXTS = ('kind', 'exhausted', 'weights', 'given', 'seeded', 'replacement', 'divide')
+
+
 def from_json(value):
     """The numbers again."""
     if isinstance(value, dict):
-        return {key: inner if key in ('kind', 'exhausted', 'weights') else from_json(inner)
-                for key, inner in value.items()}
+        return {key: inner if key in TEXTS else from_json(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [from_json(inner) for inner in value]
     return int(value)
@@ -269,12 +219,26 @@ def shorten(value):
     return value if len(text(value)) <= 512 else crc32c(text(value))
 
 
+# What states call the checksum of a table.
+TABLES = {'subset': 'indices', 'weighted': 'weights', 'weighted shuffle': 'weights',
+          'balanced': 'classes', 'bucketed': 'lengths', 'nanoset': 'weights'}
+NOT_IN_STATES = ('table', 'given', 'divide', 'world')
+
+
+def words(order):
+    """The bytes of a table, of 8 each."""
+    weights = used_weights(order) if order['kind'] == 'nanoset' else doubles(order)
+    return (b''.join(entry.to_bytes(8, 'little') for entry in entries(order, 'table')) +
+            b''.join(pack('<d', weight) for weight in weights))
+
+
 def in_state(order):
     """What a state has of an order: no tables, and short."""
     state = dict(order)
-    if 'table' in order:
-        table = state.pop('table')
-        state['indices'] = crc32c(b''.join(index.to_bytes(8, 'little') for index in table))
+    for key in NOT_IN_STATES:
+        state.pop(key, None)
+    if order['kind'] in TABLES:
+        state[TABLES[order['kind']]] = crc32c(words(order))
     if 'part' in order:
         part = in_state(order['part'])
         if is_long(part):
@@ -294,28 +258,50 @@ def in_state(order):
     return state
 
 
-def indices(golden):
-    """What stands at the positions of a golden, each a step behind the one before."""
-    order, first, step = (from_json(golden[key]) for key in ('order', 'first', 'step'))
-    return [to_json(at(order, first + i * step)) for i in range(COUNT)]
+def indices(order, first, step, count=COUNT):
+    """What stands at some positions of an order, each a step behind the one before."""
+    return [to_json(at(order, first + i * step)) for i in range(count)]
+
+
+def found(count, keys, seed, begin, end):
+    """A split; keys None are the indices."""
+    here = split(range(count) if keys is None else keys, seed, float(begin), float(end))
+    return to_json({'count': count, **({} if keys is None else {'keys': keys}), 'seed': seed,
+                    'from': begin, 'until': end, 'indices': here})
 
 
 def make():
     """All goldens, as the file has them."""
-    for order, first, step in cases(last_block):
-        golden = {'order': to_json(order)}
-        if in_state(order) != order:
-            golden['state'] = to_json(in_state(order))
+    before = None
+    for order, first, step, *count in cases(last_block):
+        golden = {}
+        if order != before or not count:
+            golden['order'] = to_json(order)
+            if in_state(order) != order:
+                golden['state'] = to_json(in_state(order))
+        before = order
         golden.update({'first': to_json(first), 'step': to_json(step)})
-        golden['indices'] = indices(golden)
+        golden['indices'] = indices(order, first, step, *count)
         yield golden
 
 
-def is_right(golden):
-    """Whether its indices and its state are what they should be."""
-    order = from_json(golden['order'])
-    state = to_json(in_state(order))
-    return indices(golden) == golden['indices'] and state == golden.get('state', golden['order'])
+def wrong(goldens):
+    """Those of which the indices or the state are not what they should be."""
+    for golden in goldens:
+        if 'order' in golden:
+            order = from_json(golden['order'])
+            state = to_json(in_state(order))
+        first, step = (from_json(golden[key]) for key in ('first', 'step'))
+        if (indices(order, first, step, len(golden['indices'])) != golden['indices'] or
+                state != golden.get('state', golden.get('order', state))):
+            yield golden
+
+
+def wrong_splits(splits):
+    """The splits that are not what they should be."""
+    for split_, case in zip_longest(splits, split_cases()):
+        if case is None or split_ != found(*case):
+            yield split_
 
 
 def main(arguments):
@@ -324,15 +310,18 @@ def main(arguments):
         with open(arguments[1], 'w') as file:
             file.write('{"goldens": [\n')
             file.write(',\n'.join(json.dumps(golden) for golden in make()))
+            file.write('\n], "splits": [\n')
+            file.write(',\n'.join(json.dumps(found(*case)) for case in split_cases()))
             file.write('\n]}\n')
         return 0
     with open(arguments[0]) as file:
-        goldens = json.load(file)['goldens']
-    wrong = [golden for golden in goldens if not is_right(golden)]
-    for golden in wrong:
+        kept = json.load(file)
+    goldens, splits = kept['goldens'], kept['splits']
+    differing = [*wrong(goldens), *wrong_splits(splits)]
+    for golden in differing:
         print('differs:', json.dumps(golden))
-    print(len(goldens), 'goldens,', len(wrong), 'differ')
-    return 1 if wrong or not goldens else 0
+    print(len(goldens), 'goldens,', len(splits), 'splits,', len(differing), 'differ')
+    return 1 if differing or not goldens or not splits else 0
 
 
 if __name__ == '__main__':

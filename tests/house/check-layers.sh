@@ -21,7 +21,7 @@ points_up() {
     fi
 }
 zrecord='zrecord|schema|writer|dataset|upkeep' # its public headers are several
-sampler='sampler|order|mixture'
+sampler='sampler|order|mixture|nanoset|weighted|grouped|torch'
 points_up base "$sampler|executor|$zrecord|loader"
 points_up sampler "executor|$zrecord|loader"
 points_up executor "$sampler|$zrecord|loader"
@@ -36,11 +36,12 @@ rooms_above zrecord store 'reader|staging|writer|upkeep'
 rooms_above zrecord reader 'staging|writer|upkeep'
 rooms_above zrecord staging 'reader|writer|upkeep'
 rooms_above zrecord writer upkeep
-rooms_above sampler numbers 'order|kinds|mixtures|walk'
-rooms_above sampler order 'kinds|mixtures|walk'
-rooms_above sampler kinds 'mixtures|walk'
-rooms_above sampler mixtures 'kinds|walk'
-rooms_above sampler walk 'kinds|mixtures'
+rooms_above sampler numbers 'order|kinds|groups|mixtures|peers|weights|walk'
+rooms_above sampler order 'kinds|groups|mixtures|peers|weights|walk'
+for room in kinds groups mixtures peers weights walk; do
+    others=$(printf '%s\n' kinds groups mixtures peers weights walk | grep -vx $room | paste -sd '|')
+    rooms_above sampler $room "$others"
+done
 
 # The command and the bindings are clients: public headers alone.
 for folder in tools bindings doc/examples; do

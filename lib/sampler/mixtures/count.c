@@ -25,10 +25,11 @@ lx_status lx_order_count_sets(const lx_order *order, uint64_t first, uint64_t en
     uint64_t *before = lx__alloc_array(order->sets, sizeof *before);
     if (before == NULL)
         return lx__fail_memory(error, "counting");
-    order->class->count(order, first, before);
-    order->class->count(order, end, counts);
-    for (size_t i = 0; i < order->sets; i++)
+    lx_status status = order->class->count(order, first, before, error);
+    if (status == LX_OK)
+        status = order->class->count(order, end, counts, error);
+    for (size_t i = 0; status == LX_OK && i < order->sets; i++)
         counts[i] -= before[i];
     lx__free(before);
-    return LX_OK;
+    return status;
 }

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "sampler/mixtures/split.h"
+#include "sampler/numbers/weights.h"
 #include "sampler/order/part.h"
 
 lx_mixture *lx_mixture_new(void)
@@ -156,4 +157,10 @@ lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error)
     if (mixture->count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "the mixture has no set: add one or more");
     return lx__weights_check(mixture->weightings[0].weights, mixture->count, &largest, error);
+}
+
+int lx__exhausted_describe(lx_exhausted exhausted, json_t *object)
+{
+    static const char *const words[] = {"repeat", "stop", "redistribute"};
+    return json_object_set_new(object, "exhausted", json_string(words[exhausted]));
 }

@@ -1,57 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/mixtures/split.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sampler/numbers/weights.h"
 #include "sampler/numbers/wide.h"
-
-/* ---- weights */
-
-lx_status lx__weight_check(size_t number, double weight, lx_error *error)
-{
-    if (weight >= 0 && !isinf(weight))
-        return LX_OK;
-    return lx__fail(error, LX_ERR_ARGUMENT, "weight %zu is %g: weights are 0 or more, and finite",
-                    number, weight);
-}
-
-lx_status lx__weights_check(const double *weights, size_t count, double *largest,
-                            lx_error *error)
-{
-    lx_status status = LX_OK;
-    *largest = 0;
-    for (size_t i = 0; status == LX_OK && i < count; i++) {
-        status = lx__weight_check(i, weights[i], error);
-        *largest = weights[i] > *largest ? weights[i] : *largest;
-    }
-    if (status == LX_OK && *largest == 0)
-        status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "no weight is above 0: one set at least has to give something");
-    return status;
-}
-
-/**
- * The power of two by which weights become whole numbers that stand to each other as they do: the
- * same everywhere, however doubles are added there. Their sum is below 2^62; of two sets, weights
- * down to a 256th of the largest lose nothing.
- */
-static int find_scale(double largest, size_t count)
-{
-    int exponent, bits = 62;
-    (void)frexp(largest, &exponent); /* largest < 2^exponent */
-    for (size_t sets = 1; sets < count; sets *= 2)
-        bits--;
-    return bits - exponent;
-}
-
-static uint64_t make_whole(double weight, int scale)
-{
-    uint64_t whole = (uint64_t)ldexp(weight, scale);
-    return whole != 0 ? whole : 1; /* it has some share */
-}
 
 /* ---- the tree */
 
@@ -114,11 +69,11 @@ lx_status lx__split_new(const double *weights, size_t count, lx__split *split, l
         lx__split_free(split);
         return lx__fail_memory(error, "a mixture");
     }
-    int scale = find_scale(largest, count);
+    int scale = lx__weights_scale(largest, count);
     used = 0;
     for (size_t i = 0; i < count; i++)
         if (weights[i] > 0)
-            leaves[used++] = (leaf){(uint32_t)i, make_whole(weights[i], scale)};
+            leaves[used++] = (leaf){(uint32_t)i, lx__weight_whole(weights[i], scale)};
     build(split, 0, 0, leaves, used);
     lx__free(leaves);
     return LX_OK;

@@ -7,10 +7,10 @@
  * A tree halves the sets, the left half of them against the right, until one is left. Where a node
  * is given j positions, its left side has round(j * r) of them, r being the weight of the left side
  * over that of both; so position j goes left where round((j + 1) * r) is more than that, and is the
- * round(j * r)-th of the left side, or the (j - round(j * r))-th of the right one. Each level is off
- * its share by a half at most, and hands down a part of what it was off: so a set among m has what
- * its weight says to within half of the levels, which are log2(m), rounded up (doc/orders.md proves
- * it).
+ * round(j * r)-th of the left side, or the (j - round(j * r))-th of the right one. Each level is
+ * off its share by a half at most, and hands down a part of what it was off: so a set among m has
+ * what its weight says to within half of the levels, which are log2(m), rounded up (doc/orders.md
+ * proves it).
  */
 #ifndef LX_SAMPLER_SPLIT_H
 #define LX_SAMPLER_SPLIT_H
@@ -22,13 +22,6 @@
 
 /** Most sets of one. */
 #define LX__SPLIT_SETS_MAX 65535u
-
-/** LX_ERR_ARGUMENT, naming the weight by its number, if it is negative, infinite or no number. */
-lx_status lx__weight_check(size_t number, double weight, lx_error *error);
-
-/** The same of @p count of them, one of which at least is above 0. */
-lx_status lx__weights_check(const double *weights, size_t count, double *largest,
-                            lx_error *error);
 
 /**
  * A split. It never changes.

@@ -19,7 +19,14 @@ typedef enum lx__stream {
     LX__STREAM_FISHER_YATES = 2, /**< The exact permutation of a short order. */
     LX__STREAM_FEISTEL = 3,      /**< The round keys of a long one. */
     LX__STREAM_BLOCKS = 4,       /**< The seed by which blocks are shuffled. */
-    LX__STREAM_BLOCK = 5         /**< The seed by which a block is, its number as epoch. */
+    LX__STREAM_BLOCK = 5,        /**< The seed by which a block is, its number as epoch. */
+    LX__STREAM_WEIGHTED = 6,     /**< Draws by weights, with replacement. */
+    LX__STREAM_LIFETIMES = 7,    /**< How long indices last, by weights, without. */
+    LX__STREAM_ROUNDS = 8,       /**< The seed by which a round of classes is shuffled. */
+    LX__STREAM_CLASS = 9,        /**< The seed by which a class is, its number as epoch. */
+    LX__STREAM_BATCHES = 10,     /**< The seed by which batches of like lengths are shuffled. */
+    LX__STREAM_BUCKET = 11,      /**< The seed by which a bucket is, its number as epoch. */
+    LX__STREAM_SPLIT = 12        /**< Which side of a split an index falls on. */
 } lx__stream;
 
 /**

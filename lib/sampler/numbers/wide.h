@@ -75,6 +75,13 @@ static inline uint64_t lx__divide_wide(uint64_t high, uint64_t low, uint64_t div
 #define lx__multiply_mod lx__multiply_mod_bits
 #endif
 
+/** a * b / 2^shift, rounded down, for a shift of 1 to 127 that leaves no more than 64 bits. */
+static inline uint64_t lx__multiply_shift(uint64_t a, uint64_t b, int shift)
+{
+    uint64_t high, low = lx__multiply_wide(a, b, &high);
+    return shift >= 64 ? high >> (shift - 64) : high << (64 - shift) | low >> shift;
+}
+
 /**
  * Where a 64-bit @p draw falls among @p n equal parts of its range: the high half of draw * n, in
  * 0..n-1. Each value comes from floor or ceil of 2^64/n draws, so its probability is off 1/n by

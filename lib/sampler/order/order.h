@@ -49,7 +49,7 @@ typedef struct lx__order_class {
     int (*describe)(const lx_order *order, json_t *object);
 
     /** Counts how many of the positions below @p end each set has; NULL where it is no mixture. */
-    void (*count)(const lx_order *order, uint64_t end, uint64_t *counts);
+    lx_status (*count)(const lx_order *order, uint64_t end, uint64_t *counts, lx_error *error);
 
     /** Releases what the order owns beside its own memory; NULL where it owns nothing. */
     void (*dispose)(lx_order *order);

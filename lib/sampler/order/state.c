@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
 
@@ -49,16 +50,29 @@ lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *
                     "\"%s\" is a text that is no number from 2^63 to 2^64 - 1", key);
 }
 
-json_t *lx__state_digest(const json_t *value, size_t *bytes)
+uint32_t lx__state_add(uint32_t crc, uint64_t word)
+{
+    uint8_t bytes[8];
+    lx__store_le64(bytes, word);
+    return lx__crc32c(crc, bytes, sizeof bytes);
+}
+
+json_t *lx__state_crc(uint32_t crc)
 {
     char digits[9];
+    snprintf(digits, sizeof digits, "%08" PRIx32, crc);
+    return json_string(digits);
+}
+
+json_t *lx__state_digest(const json_t *value, size_t *bytes)
+{
     char *text = value != NULL ? lx__json_text(value, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     if (text == NULL)
         return NULL;
     *bytes = strlen(text);
-    snprintf(digits, sizeof digits, "%08" PRIx32, lx__crc32c(0, text, *bytes));
+    uint32_t crc = lx__crc32c(0, text, *bytes);
     lx__free(text);
-    return json_string(digits);
+    return lx__state_crc(crc);
 }
 
 json_t *lx__state_shorten(json_t *value)

@@ -2,25 +2,21 @@
 #include "sampler/order/table.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/error.h"
+#include "sampler/order/state.h"
 
 static lx_status find_bound(const uint64_t *indices, uint64_t count, lx__table *table,
                             lx_error *error)
 {
-    uint8_t word[8];
     for (uint64_t i = 0; i < count; i++) {
         if (indices[i] == UINT64_MAX)
             return lx__fail(error, LX_ERR_ARGUMENT,
                             "index %" PRIu64 " is 2^64 - 1, beyond the indices of any order", i);
         if (indices[i] >= table->bound)
             table->bound = indices[i] + 1;
-        lx__store_le64(word, indices[i]);
-        table->crc = lx__crc32c(table->crc, word, sizeof word);
+        table->crc = lx__state_add(table->crc, indices[i]);
     }
     return LX_OK;
 }
@@ -69,7 +65,5 @@ void lx__table_map(const lx__table *table, uint64_t *places, size_t count)
 
 json_t *lx__table_to_json(const lx__table *table)
 {
-    char digits[9];
-    snprintf(digits, sizeof digits, "%08" PRIx32, table->crc);
-    return json_string(digits);
+    return lx__state_crc(table->crc);
 }

@@ -230,7 +230,8 @@ static _Noreturn void usage(void)
 int main(int count, char **arguments)
 {
     static const struct scenario *const lists[] = {writer_scenarios, reader_scenarios,
-                                                   loader_scenarios, other_scenarios};
+                                                   loader_scenarios, order_scenarios,
+                                                   executor_scenarios};
     struct course course = {.each = FAILING_EACH};
     static char *root; /* also of children, for whom it is no leak then */
     int passed = 0, failed = 0;

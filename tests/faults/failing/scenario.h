@@ -23,7 +23,8 @@ struct scenario {
 extern const struct scenario writer_scenarios[];
 extern const struct scenario reader_scenarios[];
 extern const struct scenario loader_scenarios[];
-extern const struct scenario other_scenarios[];
+extern const struct scenario order_scenarios[];
+extern const struct scenario executor_scenarios[];
 
 /* ---- for preparations: what fails here ends the test */
 

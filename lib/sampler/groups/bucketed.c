@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include <loaderx/grouped.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/groups/members.h"
+#include "sampler/numbers/fisher-yates.h"
+#include "sampler/numbers/key.h"
+#include "sampler/order/order.h"
+#include "sampler/order/state.h"
+
+struct bucketed {
+    lx_order order;
+    uint64_t seed, batches_seed;
+    uint64_t batch, bucket;
+    uint32_t crc;      /* of the lengths */
+    uint32_t *members; /* the shortest first */
+};
+
+struct bucketed_scratch {
+    lx__permutation batches, within;
+};
+
+/** Reads the first of the offsets of an epoch, and those behind it that are in the same batch; how
+ * many that are. */
+static lx_status read_batch(const struct bucketed *self, struct bucketed_scratch *scratch,
+                            uint64_t epoch, uint64_t *places, size_t count, size_t *here,
+                            lx_error *error)
+{
+    uint64_t length = self->order.length, whole = length / self->batch;
+    uint64_t number = places[0] / self->batch, begin = number * self->batch, seed;
+    uint64_t room = number < whole ? self->batch : length - begin; /* the last one stays last */
+    lx_status status = LX_OK;
+    size_t n = 0;
+    for (; n < count && places[n] >= begin && places[n] - begin < room; n++)
+        continue;
+    *here = n;
+    if (number < whole) {
+        status = lx__permutation_enter(&scratch->batches, whole, self->batches_seed, epoch,
+                                       LX__FISHER_YATES_LENGTH, error);
+        if (status == LX_OK)
+            lx__permutation_map(&scratch->batches, &number, 1);
+    }
+    uint64_t bucket = number * self->batch / self->bucket, first = bucket * self->bucket;
+    uint64_t members = length - first < self->bucket ? length - first : self->bucket;
+    lx__key(self->seed, bucket, LX__STREAM_BUCKET, 1, &seed);
+    if (status == LX_OK)
+        status = lx__permutation_enter(&scratch->within, members, seed, epoch, LX__GROUP_TABLE,
+                                       error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < n; i++)
+        places[i] = number * self->batch - first + (places[i] - begin);
+    lx__permutation_map(&scratch->within, places, n);
+    for (size_t i = 0; i < n; i++)
+        places[i] = self->members[first + places[i]];
+    return LX_OK;
+}
+
+static lx_status bucketed_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+                               lx_error *error)
+{
+    const struct bucketed *self = (const struct bucketed *)order;
+    lx_status status = LX_OK;
+    while (status == LX_OK && count != 0) {
+        size_t of_epoch, here;
+        uint64_t epoch = lx__order_split_epoch(order, places, count, &of_epoch);
+        for (size_t at = 0; status == LX_OK && at < of_epoch; at += here)
+            status = read_batch(self, memory, epoch, places + at, of_epoch - at, &here, error);
+        places += of_epoch;
+        count -= of_epoch;
+    }
+    return status;
+}
+
+static void bucketed_clear(void *memory)
+{
+    struct bucketed_scratch *scratch = memory;
+    lx__permutation_clear(&scratch->batches);
+    lx__permutation_clear(&scratch->within);
+}
+
+static int bucketed_describe(const lx_order *order, json_t *object)
+{
+    const struct bucketed *self = (const struct bucketed *)order;
+    int failed = json_object_set_new(object, "lengths", lx__state_crc(self->crc));
+    failed |= json_object_set_new(object, "batch", lx__state_number(self->batch));
+    failed |= json_object_set_new(object, "bucket", lx__state_number(self->bucket));
+    failed |= json_object_set_new(object, "seed", lx__state_number(self->seed));
+    return failed;
+}
+
+static void bucketed_dispose(lx_order *order)
+{
+    lx__free(((struct bucketed *)order)->members);
+}
+
+static const lx__order_class bucketed_class = {.kind = "bucketed",
+                                               .formula = 1,
+                                               .scratch_size = sizeof(struct bucketed_scratch),
+                                               .clear_scratch = bucketed_clear,
+                                               .read = bucketed_read,
+                                               .describe = bucketed_describe,
+                                               .dispose = bucketed_dispose};
+
+static lx_status sort(struct bucketed *self, const uint64_t *lengths, lx_error *error)
+{
+    size_t count = (size_t)self->order.length;
+    lx__keyed *items = lx__alloc_array(count, sizeof *items);
+    if (items == NULL)
+        return lx__fail_memory(error, "a table of lengths");
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (lx__keyed){lengths[i], i};
+        self->crc = lx__state_add(self->crc, lengths[i]);
+    }
+    lx_status status = lx__members_sort(items, count, &self->members, error);
+    lx__free(items);
+    return status;
+}
+
+static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
+{
+    if (batch == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "batch is 0: a batch has one index or more");
+    if (bucket == 0 || bucket % batch != 0)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "bucket %" PRIu64 " is no multiple of the batch, %" PRIu64
+                        ": a bucket has whole batches, one or more",
+                        bucket, batch);
+    return LX_OK;
+}
+
+lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch,
+                                uint64_t bucket, uint64_t seed, lx_order **order, lx_error *error)
+{
+    lx_status status = lx__members_check("lengths", lengths, count, order, error);
+    if (status == LX_OK)
+        status = check_sizes(batch, bucket, error);
+    if (status == LX_OK)
+        status =
+            lx__order_new(&bucketed_class, sizeof(struct bucketed), count, count, order, error);
+    if (status != LX_OK)
+        return status;
+    struct bucketed *self = (struct bucketed *)*order;
+    self->seed = seed;
+    self->batch = batch;
+    self->bucket = bucket;
+    lx__key(seed, 0, LX__STREAM_BATCHES, 1, &self->batches_seed);
+    status = sort(self, lengths, error);
+    if (status != LX_OK) {
+        lx_order_unref(*order);
+        *order = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include <loaderx/nanoset.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/mixtures/greedy.h"
+#include "sampler/numbers/mt19937.h"
+#include "sampler/numbers/sum.h"
+#include "sampler/numbers/weights.h"
+#include "sampler/order/order.h"
+#include "sampler/order/state.h"
+#include "sampler/order/table.h"
+
+/* Positions that are given away at a time. */
+#define STEP 4096
+/* Exchanges of the shuffle that are under way together. */
+#define AHEAD 32
+
+struct nanoset {
+    lx_order order;
+    uint64_t seed;
+    uint64_t sets;
+    uint32_t crc; /* of the lengths, and of the weights as they are used */
+    lx__table table;
+};
+
+/** What the order is made from, and what is made on the way. */
+typedef struct making {
+    const uint64_t *lengths;
+    size_t count;
+    uint64_t total;   /* of the lengths */
+    double *weights;
+    uint64_t *begins; /* of each set, where they follow each other */
+    uint64_t *next;   /* sample of each set */
+    uint64_t *indices;
+} making;
+
+/* ---- an epoch */
+
+/** Numbers of a set go round where it is too short. */
+static lx_status mix(making *m, lx_error *error)
+{
+    uint16_t sets[STEP];
+    lx__greedy greedy;
+    lx_status status = lx__greedy_new(m->weights, m->count, &greedy, error);
+    if (status != LX_OK)
+        return status;
+    for (uint64_t done = 0; done < m->total;) {
+        size_t step = m->total - done < STEP ? (size_t)(m->total - done) : STEP;
+        lx__greedy_give(&greedy, sets, step);
+        for (size_t i = 0; i < step; i++) {
+            size_t set = sets[i];
+            m->indices[done++] = m->begins[set] + m->next[set];
+            m->next[set] = m->next[set] + 1 < m->lengths[set] ? m->next[set] + 1 : 0;
+        }
+    }
+    lx__greedy_free(&greedy);
+    return LX_OK;
+}
+
+/** A number of 0..most, as RandomState draws it: of the bits that hold it, until it is one. */
+static uint64_t draw(lx__mt19937 *generator, uint64_t most)
+{
+    uint64_t mask = most, number;
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        mask |= mask >> shift;
+    do {
+        number = lx__mt19937_next(generator);
+        if (most > UINT32_MAX)
+            number = number << 32 | lx__mt19937_next(generator);
+        number &= mask;
+    } while (number > most);
+    return number;
+}
+
+/** numpy.random.RandomState(seed).shuffle(), of one index or more. Some are drawn before they are
+ * exchanged, so that memory is asked for all of them at once. */
+static void shuffle(uint64_t *indices, uint64_t count, uint64_t seed)
+{
+    lx__mt19937 generator;
+    lx__mt19937_seed(&generator, (uint32_t)seed);
+    for (uint64_t i = count - 1; i > 0;) {
+        uint64_t others[AHEAD], last = i;
+        size_t n = i < AHEAD ? (size_t)i : AHEAD;
+        for (size_t k = 0; k < n; k++) {
+            others[k] = draw(&generator, last - k);
+            __builtin_prefetch(&indices[others[k]], 1);
+        }
+        for (size_t k = 0; k < n; k++, i--) {
+            uint64_t index = indices[i];
+            indices[i] = indices[others[k]];
+            indices[others[k]] = index;
+        }
+    }
+}
+
+/* ---- weights */
+
+/** They are the user's, or the lengths; and divided by their sum, as NumPy adds them, or as they
+ * are. Lengths are divided always. */
+static lx_status make_weights(making *m, const double *weights, bool divide, lx_error *error)
+{
+    double largest;
+    lx_status status = LX_OK;
+    if (weights != NULL)
+        status = lx__weights_check(weights, m->count, &largest, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < m->count; i++)
+        m->weights[i] = weights != NULL ? weights[i] + 0.0 /* -0 is 0 */ : (double)m->lengths[i];
+    if (weights != NULL && !divide)
+        return LX_OK;
+    double sum = lx__numpy_sum(m->weights, m->count);
+    for (size_t i = 0; i < m->count; i++)
+        m->weights[i] /= sum;
+    return LX_OK;
+}
+
+static uint32_t checksum(const making *m)
+{
+    uint32_t crc = 0;
+    for (size_t i = 0; i < m->count; i++)
+        crc = lx__state_add(crc, m->lengths[i]);
+    for (size_t i = 0; i < m->count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &m->weights[i], sizeof bits);
+        crc = lx__state_add(crc, bits);
+    }
+    return crc;
+}
+
+/* ---- the order */
+
+static lx_status nanoset_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                              lx_error *error)
+{
+    (void)scratch, (void)error;
+    for (size_t i = 0; i < count; i++)
+        places[i] %= order->length; /* all epochs are alike */
+    lx__table_map(&((const struct nanoset *)order)->table, places, count);
+    return LX_OK;
+}
+
+static int nanoset_describe(const lx_order *order, json_t *object)
+{
+    const struct nanoset *self = (const struct nanoset *)order;
+    int failed = json_object_set_new(object, "sets", lx__state_number(self->sets));
+    failed |= json_object_set_new(object, "weights", lx__state_crc(self->crc));
+    failed |= json_object_set_new(object, "seed", lx__state_number(self->seed));
+    return failed;
+}
+
+static void nanoset_dispose(lx_order *order)
+{
+    lx__table_free(&((struct nanoset *)order)->table);
+}
+
+static const lx__order_class nanoset_class = {.kind = "nanoset",
+                                              .formula = 1,
+                                              .read = nanoset_read,
+                                              .describe = nanoset_describe,
+                                              .dispose = nanoset_dispose};
+
+/** Holds the lengths against the limits, and adds them up. */
+static lx_status add_lengths(making *m, lx_error *error)
+{
+    if (m->count == 0 || m->count > LX__GREEDY_SETS_MAX)
+        return lx__fail(error, m->count == 0 ? LX_ERR_ARGUMENT : LX_ERR_LIMIT,
+                        "there are %zu sets: 1 to %u can be mixed", m->count, LX__GREEDY_SETS_MAX);
+    for (size_t i = 0; i < m->count; i++) {
+        if (m->lengths[i] == 0)
+            return lx__fail(error, LX_ERR_ARGUMENT, "set %zu has a length of 0", i);
+        if (m->lengths[i] > LX__GREEDY_POSITIONS_MAX - m->total)
+            return lx__fail(error, LX_ERR_LIMIT, "the sets have more than 2^53 samples");
+        m->total += m->lengths[i];
+    }
+    return LX_OK;
+}
+
+static lx_status make(making *m, const double *weights, bool divide, lx_error *error)
+{
+    m->weights = lx__alloc_array(m->count, sizeof *m->weights);
+    m->begins = lx__alloc_array(m->count, sizeof *m->begins);
+    m->next = lx__alloc_array(m->count, sizeof *m->next);
+    m->indices = m->total <= SIZE_MAX / sizeof *m->indices
+                     ? lx__alloc_array((size_t)m->total, sizeof *m->indices)
+                     : NULL;
+    if (m->weights == NULL || m->begins == NULL || m->next == NULL || m->indices == NULL)
+        return lx__fail_memory(error, "a mixture");
+    for (size_t i = 1; i < m->count; i++)
+        m->begins[i] = m->begins[i - 1] + m->lengths[i - 1];
+    lx_status status = make_weights(m, weights, divide, error);
+    return status == LX_OK ? mix(m, error) : status;
+}
+
+static lx_status finish(const making *m, uint64_t seed, lx_order **order, lx_error *error)
+{
+    lx__table table;
+    shuffle(m->indices, m->total, seed);
+    lx_status status = lx__table_new(m->indices, m->total, &table, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__order_new(&nanoset_class, sizeof(struct nanoset), m->total, m->total, order,
+                           error);
+    if (status != LX_OK) {
+        lx__table_free(&table);
+        return status;
+    }
+    struct nanoset *self = (struct nanoset *)*order;
+    self->table = table;
+    self->seed = seed;
+    self->sets = m->count;
+    self->crc = checksum(m);
+    return LX_OK;
+}
+
+lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
+                               bool divide, uint64_t seed, lx_order **order, lx_error *error)
+{
+    making m = {.lengths = lengths, .count = count};
+    if (order == NULL)
+        return lx__fail_null(error, "order");
+    *order = NULL;
+    if (lengths == NULL)
+        return lx__fail_null(error, "lengths");
+    if (seed > UINT32_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "seed %" PRIu64 " is beyond 2^32 - 1, which RandomState takes", seed);
+    lx_status status = add_lengths(&m, error);
+    if (status == LX_OK)
+        status = make(&m, weights, divide, error);
+    if (status == LX_OK)
+        status = finish(&m, seed, order, error);
+    lx__free(m.weights);
+    lx__free(m.begins);
+    lx__free(m.next);
+    lx__free(m.indices);
+    return status;
+}

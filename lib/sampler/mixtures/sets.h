@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The sets of an order that mixes them, and how what each has of a block of positions is
+ * read at once.
+ */
+#ifndef LX_SAMPLER_SETS_H
+#define LX_SAMPLER_SETS_H
+
+#include "sampler/mixtures/mixture.h"
+#include "sampler/order/part.h"
+
+/** They never change. */
+typedef struct lx__mix_sets {
+    size_t count;
+    lx__part *parts;   /**< One a set. */
+    uint64_t *offsets; /**< Added to the indices of each. */
+} lx__mix_sets;
+
+/** Those of a mixture; @p order, which is new, gets their bound and their number. */
+lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,
+                           lx_error *error);
+
+void lx__mix_sets_free(lx__mix_sets *sets);
+
+/** Adds "parts" and "offsets" to the JSON of an order; as describe of a class. */
+int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object);
+
+/** What a thread keeps to read them. Zeroed memory is one that keeps nothing yet. */
+typedef struct lx__mix_sets_scratch {
+    size_t count; /* of sets */
+    lx__scratch **parts;
+    uint16_t *starts; /* of each set in the sorted ones; 0 between blocks */
+    uint16_t of[LX__ORDER_BLOCK]; /**< The set of each position: for the caller to fill. */
+    uint16_t ranks[LX__ORDER_BLOCK];
+    uint16_t present[LX__ORDER_BLOCK]; /* sets that have some */
+    uint64_t sorted[LX__ORDER_BLOCK];
+} lx__mix_sets_scratch;
+
+/** Has it ready for lx__mix_sets_read(). */
+lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                               lx_error *error);
+
+/** Puts in the place of each of @p count positions, at most a block, of the sets that the scratch
+ * says, the index that stands there. */
+lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                            uint64_t *places, size_t count, lx_error *error);
+
+void lx__mix_sets_clear(lx__mix_sets_scratch *scratch);
+
+#endif

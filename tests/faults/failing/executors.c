@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of executors. */
+#include "scenario.h"
+
+#include <stdatomic.h>
+
+#include <loaderx/executor.h>
+
+static lx_status count_part(void *user, size_t part, lx_error *error)
+{
+    (void)part, (void)error;
+    atomic_fetch_add((atomic_uint *)user, 1);
+    return LX_OK;
+}
+
+static void work(struct run *run, lx_executor *executor, lx_queue queue)
+{
+    atomic_uint count = 0;
+    lx_ticket *ticket;
+    lx_queue_stats stats;
+    if (TRY(run, lx_executor_submit(executor, queue, count_part, &count, 20, &ticket,
+                                    &run->error))) {
+        lx_status status = lx_ticket_wait_timed(ticket, 1, &run->error);
+        if (status == LX_ERR_TIMEOUT)
+            status = lx_ticket_wait(ticket, &run->error);
+        if (run_took(run, "lx_ticket_wait(&error)", status) && count != 20)
+            run_fail(run, "%u parts of 20 ran", count);
+        lx_ticket_unref(ticket);
+    }
+    TRY(run, lx_executor_read_stats(executor, queue, &stats, &run->error));
+}
+
+static void execute(struct run *run)
+{
+    lx_executor *executor;
+    lx_executor_options *options;
+    if (!TRY_NEW(run, options, lx_executor_options_new()))
+        return;
+    if (TRY(run, lx_executor_options_set_readers(options, 3, &run->error)) &&
+        TRY(run, lx_executor_options_set_writers(options, 2, &run->error)) &&
+        TRY(run, lx_executor_options_set_cleaners(options, 2, &run->error)) &&
+        TRY(run, lx_executor_open(options, &executor, &run->error))) {
+        work(run, executor, LX_QUEUE_READ);
+        work(run, executor, LX_QUEUE_WRITE);
+        work(run, executor, LX_QUEUE_GC);
+        lx_executor_close(executor);
+    }
+    lx_executor_options_free(options);
+}
+
+const struct scenario executor_scenarios[] = {
+    {"execute", NULL, false, execute},
+    {NULL, NULL, false, NULL},
+};

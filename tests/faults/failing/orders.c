@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of orders and samplers. */
+#include "scenario.h"
+
+#include <loaderx/grouped.h>
+#include <loaderx/mixture.h>
+#include <loaderx/nanoset.h>
+#include <loaderx/sampler.h>
+#include <loaderx/torch.h>
+#include <loaderx/weighted.h>
+
+#define LENGTH 1000
+
+static void walk(struct run *run, lx_order *order)
+{
+    uint64_t indices[64], again[64], taken = 0;
+    char text[LX_SAMPLER_STATE_SIZE];
+    lx_sampler *sampler;
+    if (!TRY(run, lx_sampler_new(order, 1, 3, &sampler, &run->error)))
+        return;
+    bool saved = TRY(run, lx_sampler_save(sampler, text, sizeof text, NULL, &run->error));
+    bool walked = TRY(run, lx_sampler_take(sampler, 64, indices, &taken, &run->error));
+    if (saved && walked && TRY(run, lx_sampler_restore(sampler, text, &run->error)) &&
+        TRY(run, lx_sampler_take(sampler, 64, again, &taken, &run->error)) &&
+        memcmp(indices, again, sizeof indices) != 0)
+        run_fail(run, "a sampler gives other indices after it was restored");
+    TRY(run, lx_sampler_seek(sampler, 2 * LENGTH, &run->error));
+    if (lx_sampler_tell(sampler) != 2 * LENGTH)
+        run_fail(run, "a sampler stands elsewhere");
+    lx_sampler_free(sampler);
+}
+
+/** Walks along an order, of which nothing is needed then. */
+static void walk_and_unref(struct run *run, lx_order *order)
+{
+    walk(run, order);
+    lx_order_unref(order);
+}
+
+static void blend(struct run *run, const lx_mixture *mixture)
+{
+    lx_order *order;
+    uint64_t counts[2];
+    if (!TRY(run, lx_order_new_blend(mixture, &order, &run->error)))
+        return;
+    if (TRY(run, lx_order_count_sets(order, 0, 100, counts, &run->error)) &&
+        (counts[0] != 10 + 30 || counts[1] != 60))
+        run_fail(run, "a mixture has other shares");
+    walk_and_unref(run, order);
+}
+
+/** A mixture of the same set twice. */
+static void mix_greedily(struct run *run, lx_order *part, lx_exhausted exhausted)
+{
+    lx_order *order;
+    lx_mixture *mixture;
+    uint64_t counts[2];
+    if (!TRY_NEW(run, mixture, lx_mixture_new()))
+        return;
+    if (TRY(run, lx_mixture_add(mixture, part, 0, .25, &run->error)) &&
+        TRY(run, lx_mixture_add(mixture, part, LENGTH, .75, &run->error)) &&
+        TRY(run, lx_mixture_set_exhausted(mixture, exhausted, &run->error)) &&
+        TRY(run, lx_order_new_greedy(mixture, &order, &run->error))) {
+        if (TRY(run, lx_order_count_sets(order, 0, 100, counts, &run->error)) &&
+            (counts[0] != 25 || counts[1] != 75))
+            run_fail(run, "a greedy mixture has other shares");
+        walk_and_unref(run, order);
+    }
+    lx_mixture_free(mixture);
+}
+
+/** Mixtures of two sets with weights that change, of each kind. */
+static void mix(struct run *run, lx_order *part)
+{
+    static const double later[] = {1, 2};
+    static const lx_exhausted kinds[] = {LX_EXHAUSTED_REPEAT, LX_EXHAUSTED_STOP,
+                                         LX_EXHAUSTED_REDISTRIBUTE};
+    lx_mixture *mixture;
+    for (int i = 0; i < 3; i++)
+        mix_greedily(run, part, kinds[i]);
+    if (!TRY_NEW(run, mixture, lx_mixture_new()))
+        return;
+    if (TRY(run, lx_mixture_add(mixture, part, 0, 1, &run->error)) &&
+        TRY(run, lx_mixture_add(mixture, part, LENGTH, 0, &run->error)) &&
+        TRY(run, lx_mixture_set_weights(mixture, 10, later, 2, &run->error)) &&
+        TRY(run, lx_mixture_set_length(mixture, 2 * LENGTH, &run->error)))
+        for (int i = 0; i < 3; i++)
+            if (TRY(run, lx_mixture_set_exhausted(mixture, kinds[i], &run->error)))
+                blend(run, mixture);
+    lx_mixture_free(mixture);
+}
+
+/** Orders that are made of one, which is given up. */
+static void compose(struct run *run, lx_order *part)
+{
+    static const uint64_t indices[LENGTH];
+    lx_order *order, *const parts[] = {part, part};
+    if (TRY(run, lx_order_new_slice(part, 10, LENGTH - 10, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_repeat(part, 3, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_padded(part, 7, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_concat(parts, NULL, 2, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_subset(part, indices, LENGTH, &order, &run->error)))
+        walk_and_unref(run, order);
+    lx_order_unref(part);
+}
+
+static void sample(struct run *run)
+{
+    lx_order *order;
+    if (TRY(run, lx_order_new_sequential(LENGTH, 4, 2, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_blocks(LENGTH, 30, 5, &order, &run->error))) {
+        mix(run, order);
+        compose(run, order);
+    }
+    if (TRY(run, lx_order_new_random(LENGTH, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_shuffle(LENGTH, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_shuffle(LENGTH * LENGTH, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+}
+
+static void weigh(struct run *run)
+{
+    double weights[LENGTH];
+    lx_order *order;
+    for (int i = 0; i < LENGTH; i++)
+        weights[i] = i % 7 + 1;
+    if (TRY(run, lx_order_new_weighted(weights, LENGTH, LENGTH, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_weighted_shuffle(weights, LENGTH, LENGTH, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+}
+
+static void split(struct run *run, const uint64_t *keys)
+{
+    static uint64_t indices[LENGTH];
+    uint64_t found, others;
+    if (TRY(run, lx_split_indices(keys, LENGTH, 5, 0, .25, indices, &found, &run->error)) &&
+        TRY(run, lx_split_indices(keys, LENGTH, 5, .25, 1, NULL, &others, &run->error)) &&
+        found + others != LENGTH)
+        run_fail(run, "a split loses indices");
+}
+
+static void group(struct run *run)
+{
+    uint64_t classes[LENGTH];
+    lx_order *order;
+    for (int i = 0; i < LENGTH; i++)
+        classes[i] = (uint64_t)(i * i) % 11;
+    if (TRY(run, lx_order_new_balanced(classes, LENGTH, LENGTH, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_bucketed(classes, LENGTH, 8, 64, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+    split(run, NULL);
+    split(run, classes);
+}
+
+/** The orders of other libraries. */
+static void follow(struct run *run)
+{
+    static const uint64_t lengths[] = {LENGTH, LENGTH / 2};
+    static const uint64_t indices[LENGTH];
+    static const double weights[] = {1, 3};
+    lx_order *order;
+    for (int i = 0; i < 2; i++)
+        if (TRY(run, lx_order_new_torch_random(LENGTH, 2 * LENGTH + 9, i == 1, 5, &order,
+                                               &run->error)))
+            walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_torch_subset(indices, LENGTH, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+    for (int i = 0; i < 4; i++)
+        if (TRY(run, lx_order_new_torch_distributed(LENGTH, 7, i % 2 == 1, i / 2 == 1, 5, &order,
+                                                    &run->error)))
+            walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_nanoset(lengths, NULL, 2, false, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_nanoset(lengths, weights, 2, true, 5, &order, &run->error)))
+        walk_and_unref(run, order);
+}
+
+const struct scenario order_scenarios[] = {
+    {"sample", NULL, false, sample},
+    {"weigh", NULL, false, weigh},
+    {"group", NULL, false, group},
+    {"follow", NULL, false, follow},
+    {NULL, NULL, false, NULL},
+};

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""The tables of a golden, which stand there whole, or as a rule if they are long."""
+from functools import lru_cache
+
+
+@lru_cache(maxsize=None)
+def squares(count, times, modulo):
+    """Entry i is i * i * times modulo so much."""
+    return tuple(i * i * times % modulo for i in range(count))
+
+
+def entries(order, key):
+    """What a key of an order has."""
+    value = order.get(key, ())
+    return squares(**value) if isinstance(value, dict) else tuple(value)
+
+
+def doubles(order):
+    """The weights that were given, and 0 for -0."""
+    return tuple(float(weight) + 0.0 for weight in entries(order, 'given'))
