@@ -17,7 +17,7 @@ enum {
 };
 
 static const command_option options[] = {
-    MIXING_OPTIONS(""),
+    MIXING_OPTIONS("", ""),
     {OPTION_LENGTH, "length", "N", "positions in an epoch (as many as there are records)"},
     {OPTION_FROM, "from", "P", "the first position that counts (0)"},
     {OPTION_UNTIL, "until", "P", "the first one behind (the end of the epoch)"},

@@ -6,8 +6,8 @@
 
 #include "failure.h"
 
-/* More than any subcommand has, --help and the end of the list with them. */
-#define OPTIONS_MAX 32
+/* --help, and the end of the list, with those of a subcommand. */
+#define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 2)
 /* The column at which the explanations of options begin. */
 #define HELP_COLUMN 30
 

@@ -22,6 +22,9 @@ typedef struct command_option {
     const char *help;
 } command_option;
 
+/** More options than any subcommand has. */
+#define COMMAND_OPTIONS_MAX 62
+
 /** Options of which several subcommands have the same. Those without a letter begin at
  * #OPTION_LONG, those of one subcommand alone at #OPTION_OWN. */
 enum { OPTION_LONG = 256, OPTION_JSON = OPTION_LONG, OPTION_OWN };
@@ -83,6 +86,6 @@ void command_print_help(const command *self);
 
 extern const command backup_command, blend_command, copy_command, export_command, fold_command,
     get_command, import_command, rebalance_command, repair_command, sample_command, seal_command,
-    stat_command, unseal_command, verify_command;
+    split_command, stat_command, unseal_command, verify_command;
 
 #endif

@@ -14,7 +14,8 @@
 static const command *const commands[] = {
     &import_command, &export_command, &copy_command,   &stat_command, &get_command,
     &verify_command, &repair_command, &backup_command, &fold_command, &rebalance_command,
-    &seal_command,   &unseal_command, &sample_command, &blend_command};
+    &seal_command,   &unseal_command, &sample_command, &blend_command,
+    &split_command};
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static void print_usage(FILE *to)

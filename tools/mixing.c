@@ -2,7 +2,6 @@
 #include "mixing.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,8 @@
 #include "number.h"
 #include "report.h"
 
-static const char *const words[] = {"repeat", "stop", "redistribute"};
+static const char *const exhausted_words[] = {"repeat", "stop", "redistribute"};
+static const char *const method_words[] = {"closed", "greedy", "exhaustive"};
 
 /* ---- the command line */
 
@@ -54,19 +54,6 @@ static mixing_weighting *add_weighting(mixing *self, size_t count, lx_error *err
     return more;
 }
 
-/** Reads a weight at @p *text, and moves that behind it; false if there is none. */
-static bool take_weight(char **text, double *weight)
-{
-    size_t length = strspn(*text, "0123456789.eE+-");
-    char *end;
-    if (**text == '-' || **text == '+')
-        return false;
-    *weight = strtod(*text, &end);
-    bool valid = length != 0 && end == *text + length && isfinite(*weight);
-    *text = end;
-    return valid;
-}
-
 static lx_status take_weights(mixing *self, char *value, lx_error *error)
 {
     char *colon = strchr(value, ':'), *at = colon != NULL ? colon + 1 : value;
@@ -78,7 +65,7 @@ static lx_status take_weights(mixing *self, char *value, lx_error *error)
         return LX_ERR_NOMEM;
     for (size_t i = 0; i < count; i++, at++) {
         char *begin = at;
-        if (!take_weight(&at, &weighting->weights[i]) || *at != (i + 1 < count ? ',' : '\0'))
+        if (!number_take_real(&at, &weighting->weights[i]) || *at != (i + 1 < count ? ',' : '\0'))
             return fail(error, LX_ERR_ARGUMENT,
                         "--weights: '%.*s' is no weight: numbers of 0 or more, such as 3 or 0.25, "
                         "with commas between them",
@@ -92,18 +79,21 @@ static lx_status take_weights(mixing *self, char *value, lx_error *error)
 
 lx_status mixing_take(mixing *self, const command_option *option, char *value, lx_error *error)
 {
-    self->given = true;
     if (option->id == OPTION_SET)
         return take_set(self, value, error);
     if (option->id == OPTION_WEIGHTS)
         return take_weights(self, value, error);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    const char *const *words = option->id == OPTION_METHOD ? method_words : exhausted_words;
+    for (int i = 0; i < 3; i++)
         if (strcmp(value, words[i]) == 0) {
-            self->exhausted = (lx_exhausted)i;
+            if (option->id == OPTION_METHOD)
+                self->method = (mixing_way)i;
+            else
+                self->exhausted = (lx_exhausted)i;
             return LX_OK;
         }
-    return fail(error, LX_ERR_ARGUMENT,
-                "--exhausted: '%.64s' is none of repeat, stop, redistribute", value);
+    return fail(error, LX_ERR_ARGUMENT, "--%s: '%.64s' is none of %s, %s, %s", option->name, value,
+                words[0], words[1], words[2]);
 }
 
 /* ---- whether it goes together */
@@ -185,9 +175,39 @@ static lx_status check_weighting(const mixing *self, size_t number, lx_error *er
                       "--weights: all are 0: one of them at least has to be above");
 }
 
+/** What the methods of Megatron have no use for. */
+static lx_status check_method(const mixing *self, uint64_t length, lx_error *error)
+{
+    size_t weightings = self->weighting_count;
+    if (self->method == MIXING_CLOSED)
+        return LX_OK;
+    if ((length != 0 ? length : self->together) > (uint64_t)1 << 53)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--method %s: an epoch would have more than 2^53 positions, which are gone "
+                    "through one by one",
+                    mixing_method(self));
+    if (weightings > 0 && self->weightings[weightings - 1].begin != 0)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--weights: those from a later offset on go with --method closed");
+    if (self->method == MIXING_GREEDY)
+        return LX_OK;
+    if (weightings > 0)
+        return fail(error, LX_ERR_ARGUMENT, "--weights are of no use with --method exhaustive");
+    if (length != 0)
+        return fail(error, LX_ERR_ARGUMENT, "--length is of no use with --method exhaustive");
+    if (self->exhausted == LX_EXHAUSTED_STOP)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--exhausted stop is of no use with --method exhaustive");
+    return LX_OK;
+}
+
 lx_status mixing_check(mixing *self, uint64_t length, lx_error *error)
 {
     lx_status status = check_sets(self, error);
+    if (status == LX_OK)
+        status = check_method(self, length, error);
+    if (status == LX_OK && self->method == MIXING_EXHAUSTIVE)
+        self->exhausted = LX_EXHAUSTED_REDISTRIBUTE;
     if (status == LX_OK && (self->weighting_count == 0 || self->weightings[0].begin != 0))
         status = add_lengths(self, error);
     for (size_t i = 0; status == LX_OK && i < self->weighting_count; i++)
@@ -204,42 +224,7 @@ lx_status mixing_check(mixing *self, uint64_t length, lx_error *error)
     return LX_OK;
 }
 
-/* ---- the order */
-
-static lx_status add_set(const mixing *self, size_t number, const uint64_t *seed,
-                         lx_mixture *mixture, lx_error *error)
-{
-    const mixing_set *set = &self->sets[number];
-    lx_order *order = NULL;
-    lx_status status = seed != NULL
-                           ? lx_order_new_shuffle(set->records, *seed + number, &order, error)
-                           : lx_order_new_sequential(set->records, 1, 1, &order, error);
-    if (status == LX_OK)
-        status = lx_mixture_add(mixture, order, set->begin, self->weightings[0].weights[number],
-                                error);
-    lx_order_unref(order);
-    return status;
-}
-
-lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed, lx_order **order,
-                      lx_error *error)
-{
-    lx_mixture *mixture = lx_mixture_new();
-    lx_status status = mixture != NULL ? LX_OK : fail_memory(error, "a mixture");
-    for (size_t i = 0; status == LX_OK && i < self->count; i++)
-        status = add_set(self, i, seed, mixture, error);
-    for (size_t i = 1; status == LX_OK && i < self->weighting_count; i++)
-        status = lx_mixture_set_weights(mixture, self->weightings[i].begin,
-                                        self->weightings[i].weights, self->count, error);
-    if (status == LX_OK)
-        status = lx_mixture_set_length(mixture, length, error);
-    if (status == LX_OK)
-        status = lx_mixture_set_exhausted(mixture, self->exhausted, error);
-    if (status == LX_OK)
-        status = lx_order_new_blend(mixture, order, error);
-    lx_mixture_free(mixture);
-    return status;
-}
+/* ---- what was said */
 
 const mixing_set *mixing_find(const mixing *self, uint64_t index)
 {
@@ -256,7 +241,12 @@ const mixing_set *mixing_find(const mixing *self, uint64_t index)
 
 const char *mixing_exhausted(const mixing *self)
 {
-    return words[self->exhausted];
+    return exhausted_words[self->exhausted];
+}
+
+const char *mixing_method(const mixing *self)
+{
+    return method_words[self->method];
 }
 
 static lx_status print_set(const mixing_set *set, const char *before, lx_error *error)
@@ -283,7 +273,7 @@ lx_status mixing_print_json(const mixing *self, lx_error *error)
                    report_real(self->weightings[i].weights[set], text));
         printf("]}");
     }
-    printf("],\n  \"exhausted\": \"%s\",\n", mixing_exhausted(self));
+    printf("],\n");
     return status;
 }
 

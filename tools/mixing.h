@@ -15,15 +15,24 @@
 #include "command.h"
 
 /** Its options, behind all that a subcommand has of its own. */
-enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED };
+enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED, OPTION_METHOD };
 
-/** The rows of a subcommand's table for them; @p prefix says when they are of use. */
-#define MIXING_OPTIONS(prefix)                                                                     \
-    {OPTION_SET, "set", "NAME=LENGTH", prefix "a set of LENGTH records; one --set for each"},      \
+/** The rows of a subcommand's table for them; @p sets and @p prefix say when they are of use. */
+#define MIXING_OPTIONS(sets, prefix)                                                               \
+    {OPTION_SET, "set", "NAME=LENGTH", sets "a set of LENGTH records; one --set for each"},      \
         {OPTION_WEIGHTS, "weights", "W,W,...",                                                     \
-         prefix "one a set (their lengths); OFFSET:W,W,... from there on"},                        \
+         sets "one a set (lengths); OFFSET:W,W,... from there on"},                        \
         {OPTION_EXHAUSTED, "exhausted", "repeat|stop|redistribute",                                \
-         prefix "when a set has given all (repeat)"}
+         prefix "when a set has given all (repeat)"},                                              \
+        {OPTION_METHOD, "method", "closed|greedy|exhaustive",                                      \
+         prefix "its own, or one of Megatron-LM's, number for number (closed)"}
+
+/** Which set a position is given to. */
+typedef enum mixing_way {
+    MIXING_CLOSED,    /**< By the closed form. */
+    MIXING_GREEDY,    /**< As Megatron-LM's BlendedDataset does with weights. */
+    MIXING_EXHAUSTIVE /**< As it does without: each set gives all it has once an epoch. */
+} mixing_way;
 
 /** One set. */
 typedef struct mixing_set {
@@ -46,7 +55,7 @@ typedef struct mixing {
     mixing_weighting *weightings; /**< Once they are checked, the first begins at 0. */
     size_t weighting_count;
     lx_exhausted exhausted;
-    bool given;        /**< One of the options was. */
+    mixing_way method;
     uint64_t together; /**< Records of all sets, once they are checked. */
 } mixing;
 
@@ -68,7 +77,10 @@ const mixing_set *mixing_find(const mixing *self, uint64_t index);
 /** The word of --exhausted. */
 const char *mixing_exhausted(const mixing *self);
 
-/** Prints all that was said, as lines of a JSON object. */
+/** The word of --method. */
+const char *mixing_method(const mixing *self);
+
+/** Prints the sets and their weights, as lines of a JSON object. */
 lx_status mixing_print_json(const mixing *self, lx_error *error);
 
 void mixing_end(mixing *self);

@@ -2,7 +2,9 @@
 #include "number.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "failure.h"
@@ -38,6 +40,18 @@ lx_status number_parse_within(const char *what, const char *text, uint64_t least
     return fail(error, LX_ERR_ARGUMENT,
                 "%s: '%.64s' is not a number from %" PRIu64 " to %" PRIu64, what, text, least,
                 most);
+}
+
+bool number_take_real(char **text, double *number)
+{
+    size_t length = strspn(*text, "0123456789.eE+-");
+    char *end;
+    if (**text == '-' || **text == '+')
+        return false;
+    *number = strtod(*text, &end);
+    bool valid = length != 0 && end == *text + length && isfinite(*number);
+    *text = end;
+    return valid;
 }
 
 lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes, lx_error *error)

@@ -18,6 +18,10 @@ lx_status number_parse(const char *what, const char *text, uint64_t *number, lx_
 lx_status number_parse_within(const char *what, const char *text, uint64_t least, uint64_t most,
                               uint64_t *number, lx_error *error);
 
+/** Reads a real number of 0 or more at @p *text, in decimal digits, and moves that behind it; false
+ * if there is none. */
+bool number_take_real(char **text, double *number);
+
 /** A number of bytes, which may end in k, M, G or T: 2^10, 2^20, 2^30 or 2^40 of them. */
 lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes, lx_error *error);
 

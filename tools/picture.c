@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "picture.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "failure.h"
 #include "gnuplot.h"
 #include "interrupt.h"
@@ -21,8 +20,6 @@ static const struct {
              {".pdf", "pdfcairo size 8in,4.5in noenhanced"}};
 
 #define TEXT_TERMINAL "dumb nofeed size 79,24 noenhanced"
-/* mkstemp() replaces the X. */
-#define BESIDE ".XXXXXX"
 
 static const char *find_terminal(const char *path)
 {
@@ -79,24 +76,6 @@ static lx_status close_script(picture *self, lx_error *error)
     return failed ? fail_memory(error, "a picture") : LX_OK;
 }
 
-/** Gives the file what a new one has: mkstemp() leaves it to its owner alone. */
-static int give_rights(int file)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return fchmod(file, 0666 & ~mask);
-}
-
-static lx_status draw_file(picture *self, const char *beside, int file, lx_error *error)
-{
-    lx_status status = gnuplot_run(self->text, self->size, file, error);
-    if (status == LX_OK && (give_rights(file) == -1 || fsync(file) == -1))
-        status = fail_errno(error, errno, self->path, "cannot write the picture");
-    if (status == LX_OK && rename(beside, self->path) == -1)
-        status = fail_errno(error, errno, self->path, "cannot put the picture there");
-    return status;
-}
-
 lx_status picture_draw(picture *self, lx_error *error)
 {
     lx_status status = close_script(self, error);
@@ -106,22 +85,16 @@ lx_status picture_draw(picture *self, lx_error *error)
         putchar('\n');
         return status;
     }
-    char *beside = status == LX_OK ? malloc(strlen(self->path) + sizeof BESIDE) : NULL;
-    if (beside == NULL)
-        return fail_memory(error, "a name");
-    strcpy(beside, self->path);
-    strcat(beside, BESIDE);
+    if (status != LX_OK)
+        return status;
+    beside made;
     interrupt_catch();
-    int file = mkstemp(beside);
-    if (file == -1) {
-        status = fail_errno(error, errno, self->path, "cannot make a file beside it");
-    } else {
-        status = draw_file(self, beside, file, error);
-        close(file);
-        if (status != LX_OK)
-            unlink(beside);
-    }
-    free(beside);
+    status = beside_begin(&made, self->path, error);
+    if (status == LX_OK)
+        status = gnuplot_run(self->text, self->size, made.file, error);
+    if (status == LX_OK)
+        status = beside_finish(&made, error);
+    beside_end(&made);
     return status;
 }
 

@@ -24,9 +24,11 @@ static const command_option options[] = {
     {OPTION_WORLD, "world", "W", "how many ranks share the order (1)"},
     {OPTION_POSITION, "position", "P", "where to begin, in samples of all ranks (0)"},
     {OPTION_COUNT, "count", "K", "how many indices to print (10)"},
-    {OPTION_SETS, "sets", NULL, "blend: print the name of its set behind each index"},
+    {OPTION_SETS, "sets", NULL, "blend, nanoset: print the name of its set behind each index"},
     JSON_OPTION("indices, and where they end, as JSON"),
 };
+
+_Static_assert(sizeof options / sizeof *options <= COMMAND_OPTIONS_MAX, "too many options");
 
 /** What the command line asks for. */
 typedef struct request {
@@ -64,8 +66,8 @@ static lx_status take_option(void *user, const command_option *option, char *val
 static lx_status check_request(request *r, lx_error *error)
 {
     lx_status status = ordering_check(&r->ordering, error);
-    if (status == LX_OK && r->sets && !ordering_is_blend(&r->ordering))
-        status = fail(error, LX_ERR_ARGUMENT, "--sets goes with --order blend");
+    if (status == LX_OK && r->sets && !ordering_has_sets(&r->ordering))
+        status = fail(error, LX_ERR_ARGUMENT, "--sets goes with --order blend and nanoset");
     if (status == LX_OK && r->rank >= r->world)
         status = fail(error, LX_ERR_ARGUMENT,
                       "--rank %" PRIu64 " is not below --world %" PRIu64, r->rank, r->world);
@@ -110,6 +112,7 @@ static lx_status sample(request *r, lx_error *error)
 {
     lx_order *order = NULL;
     lx_sampler *sampler = NULL;
+    r->ordering.world = r->world;
     lx_status status = ordering_make(&r->ordering, &order, error);
     if (status == LX_OK)
         status = lx_sampler_new(order, r->rank, r->world, &sampler, error);
@@ -138,23 +141,27 @@ static lx_status run(int argc, char **argv, lx_error *error)
 
 const command sample_command = {
     .name = "sample",
-    .arguments = "--length N|--subset FILE|--set NAME=LENGTH... [OPTION...]",
+    .arguments = "--length N|--subset FILE|--set NAME=LENGTH... [--order ORDER] [OPTION...]",
     .summary = "print the indices that stand at any place of any order",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "An order goes through epoch after epoch of N positions, and depends on nothing but\n"
+    .notes = ORDERING_NOTES
+             "An order goes through epoch after epoch of N positions, and depends on nothing but\n"
              "what is given here: each rank of a training sees just these indices.\n"
              "With --subset it goes over the places in FILE, so that N is their number, and what\n"
-             "stands there is printed. Then --skip and --take cut each epoch, and --repeat makes\n"
-             "one of several; ranks and positions are those of what comes out.\n"
+             "stands there is printed. Then --skip and --take cut each epoch, --repeat makes one\n"
+             "of several, --padded a longer one; ranks and positions are those of what comes out.\n"
              "Blend mixes sets by weights (loaderx blend tells how much each gives): the indices\n"
              "are those of the sets one behind the other, as the --set stand. Each set goes in\n"
              "sequence, or with --seed is shuffled: the first by S, the next by S + 1, and so on.\n"
-             "An epoch has as many positions as the sets have records; --length makes it N.\n",
+             "An epoch has as many positions as the sets have records; --length makes it N.\n"
+             "Orders of torch and Nanotron are theirs number for number; S seeds their generator,\n"
+             "torch.Generator.manual_seed(S) or numpy.random.RandomState(S).\n",
     .examples = "  loaderx sample --length 60000 --order shuffle --seed 42\n"
                 "  loaderx sample --length 60000 --order shuffle --seed 42 --rank 1 --world 8 \\\n"
                 "      --position 1048576 --count 256\n"
                 "  loaderx sample --subset train.npy --order blocks --block 100 --seed 42\n"
+                "  loaderx sample --order balanced --classes label.npy --seed 42 --count 256\n"
                 "  loaderx sample --order blend --set code=5000 --set text=20000 --weights 1,1 \\\n"
                 "      --seed 42 --sets\n",
     .run = run};

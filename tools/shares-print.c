@@ -145,9 +145,10 @@ static void print_phase(const shares *self, size_t number)
 lx_status shares_print_json(const shares *self, lx_error *error)
 {
     lx_status status = LX_OK;
-    printf("{\n  \"length\": %" PRIu64 ",\n  \"exhausted\": \"%s\",\n  \"from\": %" PRIu64
-           ",\n  \"until\": %" PRIu64 ",\n  \"sets\": [",
-           self->length, mixing_exhausted(self->mixed), self->first, self->end);
+    printf("{\n  \"length\": %" PRIu64 ",\n  \"exhausted\": \"%s\",\n  \"method\": \"%s\",\n",
+           self->length, mixing_exhausted(self->mixed), mixing_method(self->mixed));
+    printf("  \"from\": %" PRIu64 ",\n  \"until\": %" PRIu64 ",\n  \"sets\": [", self->first,
+           self->end);
     for (size_t i = 0; status == LX_OK && i < self->mixed->count; i++)
         status = print_set(self, i, error);
     printf("],\n  \"phases\": [");

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'fold',
-            'rebalance', 'seal', 'unseal', 'sample', 'blend']
+            'rebalance', 'seal', 'unseal', 'sample', 'blend', 'split']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 
 
@@ -87,6 +87,7 @@ def test_manual_page_has_the_commands(loaderx):
     (['stat'], 'DIR is missing'),
     (['stat', 'a', 'b'], "'b' is one argument too many"),
     (['blend', 'x', '--set', 'a=5'], "'x' is one argument too many"),
+    (['split', 'x', '--length', '5'], "'x' is one argument too many"),
     (['sample', 'x', '--length', '5'], "'x' is one argument too many"),
 ])
 def test_wrong_words(loaderx, arguments, message):
@@ -159,6 +160,7 @@ def test_completion(loaderx, folder):
         helped = options_of_help(loaderx.text(command, '--help'))
         assert complete(loaderx, command, '--') == [f'--{name}' for name in helped]
     assert complete(loaderx, 'sample', '--order', 's') == ['sequential', 'shuffle']
+    assert complete(loaderx, 'sample', '--order', 'weighted-') == ['weighted-shuffle']
     assert complete(loaderx, 'stat', 'im') == ['images']
     assert sorted(complete(loaderx, 'import', 'd', '--idx', 'x', '=', 'im')) == ['images',
                                                                                  'images.gz']
@@ -168,4 +170,6 @@ def test_completion(loaderx, folder):
     assert complete(loaderx, 'import', 'd', '--compress', 'x', '=', 'f') == ['flate']
     assert complete(loaderx, 'sample', '--seed', '') == []
     assert complete(loaderx, 'blend', '') == complete(loaderx, 'blend', '--set', 'x', '=') == []
+    assert complete(loaderx, 'split', '') == complete(loaderx, 'split', '--seed', '') == []
+    assert complete(loaderx, 'split', '--out', 'im') == ['images']
     assert complete(loaderx, 'blend', '--plot', 'images.') == ['images.gz']

@@ -8,6 +8,9 @@
 int lxpy_add_order(PyObject *module);
 int lxpy_add_order_makers(PyObject *module);
 int lxpy_add_blend(PyObject *module);
+int lxpy_add_weighted(PyObject *module);
+int lxpy_add_grouped(PyObject *module);
+int lxpy_add_peers(PyObject *module);
 int lxpy_add_source(PyObject *module);
 int lxpy_add_loader(PyObject *module);
 
@@ -16,6 +19,13 @@ PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uin
 
 /** The same of all of @p handle, whose reference it takes; or raises why there is none. */
 PyObject *lxpy_order_wrap(lxpy_state *state, lx_order *handle, const lx_error *error);
+
+/** Tells that a few indices of an Order take less time than to give up the GIL: it has no table of
+ * an epoch to make first. */
+void lxpy_order_set_quick(PyObject *object);
+
+/** An array of uint64 on @p numbers, of malloc(), whose memory it takes, also where it fails. */
+PyObject *lxpy_order_numbers(lxpy_state *state, uint64_t *numbers, uint64_t count);
 
 /** The library's order of an Order, borrowed; NULL with TypeError raised, which names @p argument,
  * where it is none. */

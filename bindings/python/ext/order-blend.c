@@ -65,7 +65,7 @@ static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weigh
 }
 
 /** What blend() was given, in its order. */
-enum { ORDERS, OFFSETS, WEIGHTS, SCHEDULE, LENGTH, EXHAUSTED, ARGUMENTS };
+enum { ORDERS, OFFSETS, WEIGHTS, SCHEDULE, LENGTH, EXHAUSTED, GREEDY, ARGUMENTS };
 
 static int fill(lxpy_state *state, lx_mixture *mixture, PyObject *const *args, double *weights)
 {
@@ -104,32 +104,20 @@ static PyObject *blend(PyObject *module, PyObject *const *args, Py_ssize_t count
     lx_mixture *mixture = lx_mixture_new();
     double *weights = calloc((size_t)PyTuple_GET_SIZE(args[ORDERS]) + 1, sizeof *weights);
     int filled = -1;
+    bool greedy = false;
     if (mixture == NULL || weights == NULL)
         PyErr_NoMemory();
     else
         filled = fill(state, mixture, args, weights);
     free(weights);
     if (filled == 0)
+        filled = lxpy_bool(args[GREEDY], "greedy", &greedy);
+    if (filled == 0 && greedy)
+        LXPY_WITHOUT_GIL(lx_order_new_greedy(mixture, &handle, &error));
+    else if (filled == 0)
         LXPY_WITHOUT_GIL(lx_order_new_blend(mixture, &handle, &error));
     lx_mixture_free(mixture);
     return filled == 0 ? lxpy_order_wrap(state, handle, &error) : NULL;
-}
-
-/** An array of the counts, whose memory it takes; NULL with an exception raised. */
-static PyObject *wrap_counts(lxpy_state *state, uint64_t *counts, size_t sets)
-{
-    PyObject *memory =
-        lxpy_memory_new(state, counts, sets * sizeof *counts, true, counts, free);
-    if (memory == NULL) {
-        free(counts);
-        return NULL;
-    }
-    PyObject *shape = lxpy_shape_new(sets, NULL, 0);
-    PyObject *array =
-        shape != NULL ? lxpy_array_new(state, memory, 0, state->dtypes[LX_UINT64], shape) : NULL;
-    Py_XDECREF(shape);
-    Py_DECREF(memory);
-    return array;
 }
 
 static PyObject *count_sets(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -154,12 +142,12 @@ static PyObject *count_sets(PyObject *module, PyObject *const *args, Py_ssize_t 
         free(counts);
         return lxpy_raise(state, &error);
     }
-    return wrap_counts(state, counts, sets);
+    return lxpy_order_numbers(state, counts, sets);
 }
 
 static PyMethodDef functions[] = {
     {"blend", (PyCFunction)blend, METH_FASTCALL,
-     "blend(orders, offsets, weights, schedule, n, exhausted)"},
+     "blend(orders, offsets, weights, schedule, n, exhausted, greedy)"},
     {"count_sets", (PyCFunction)count_sets, METH_FASTCALL, "count_sets(order, first, end)"},
     {NULL},
 };

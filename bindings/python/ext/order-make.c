@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that make an Order: one for each kind. Typed Python has checked what it gives. */
 #include "objects.h"
+#include "order-arguments.h"
 
 #include <stdlib.h>
 
+/** Gives an order of others to an object. */
 static PyObject *wrap(PyObject *module, lx_order *handle, const lx_error *error)
 {
     return lxpy_order_wrap(lxpy_state_get(module), handle, error);
 }
 
-/** Whether so many arguments were given as are needed; else raises. */
-static bool are(Py_ssize_t count, Py_ssize_t wanted)
+/** The same of one whose indices are found at once, wherever they are. */
+static PyObject *wrap_quick(PyObject *module, lx_order *handle, const lx_error *error)
 {
-    if (count != wanted)
-        PyErr_Format(PyExc_TypeError, "%zd arguments are needed, not %zd", wanted, count);
-    return count == wanted;
-}
-
-/** The numbers of a call, by their names, which NULL ends. */
-static int numbers(PyObject *const *args, Py_ssize_t count, const char *const *names,
-                   uint64_t *values)
-{
-    Py_ssize_t wanted = 0;
-    while (names[wanted] != NULL)
-        wanted++;
-    if (!are(count, wanted))
-        return -1;
-    for (Py_ssize_t i = 0; i < wanted; i++)
-        if (lxpy_uint64(args[i], names[i], 0, UINT64_MAX, &values[i]) < 0)
-            return -1;
-    return 0;
+    PyObject *self = wrap(module, handle, error);
+    if (self != NULL)
+        lxpy_order_set_quick(self);
+    return self;
 }
 
 static PyObject *sequential(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -38,10 +26,10 @@ static PyObject *sequential(PyObject *module, PyObject *const *args, Py_ssize_t 
     uint64_t values[3];
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (numbers(args, count, names, values) < 0)
+    if (lxpy_numbers(args, count, names, values) < 0)
         return NULL;
     lx_order_new_sequential(values[0], values[1], values[2], &handle, &error);
-    return wrap(module, handle, &error);
+    return wrap_quick(module, handle, &error);
 }
 
 static const char *const seeded[] = {"n", "seed", NULL};
@@ -51,10 +39,10 @@ static PyObject *draw(PyObject *module, PyObject *const *args, Py_ssize_t count)
     uint64_t values[2];
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (numbers(args, count, seeded, values) < 0)
+    if (lxpy_numbers(args, count, seeded, values) < 0)
         return NULL;
     lx_order_new_random(values[0], values[1], &handle, &error);
-    return wrap(module, handle, &error);
+    return wrap_quick(module, handle, &error);
 }
 
 static PyObject *shuffle(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -62,10 +50,10 @@ static PyObject *shuffle(PyObject *module, PyObject *const *args, Py_ssize_t cou
     uint64_t values[2];
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (numbers(args, count, seeded, values) < 0)
+    if (lxpy_numbers(args, count, seeded, values) < 0)
         return NULL;
     lx_order_new_shuffle(values[0], values[1], &handle, &error);
-    return wrap(module, handle, &error);
+    return wrap_quick(module, handle, &error);
 }
 
 static PyObject *blocks(PyObject *module, PyObject *const *args, Py_ssize_t count)
@@ -74,10 +62,10 @@ static PyObject *blocks(PyObject *module, PyObject *const *args, Py_ssize_t coun
     uint64_t values[3];
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (numbers(args, count, names, values) < 0)
+    if (lxpy_numbers(args, count, names, values) < 0)
         return NULL;
     lx_order_new_blocks(values[0], values[1], values[2], &handle, &error);
-    return wrap(module, handle, &error);
+    return wrap_quick(module, handle, &error);
 }
 
 /* ---- of other orders, which the new one refers to by itself */
@@ -88,9 +76,9 @@ static PyObject *slice(PyObject *module, PyObject *const *args, Py_ssize_t count
     uint64_t values[2];
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!are(count, 3) ||
+    if (!lxpy_are(count, 3) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
-        numbers(args + 1, 2, names, values) < 0)
+        lxpy_numbers(args + 1, 2, names, values) < 0)
         return NULL;
     lx_order_new_slice(part, values[0], values[1], &handle, &error);
     return wrap(module, handle, &error);
@@ -102,11 +90,25 @@ static PyObject *repeat(PyObject *module, PyObject *const *args, Py_ssize_t coun
     uint64_t times;
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!are(count, 2) ||
+    if (!lxpy_are(count, 2) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
-        numbers(args + 1, 1, names, &times) < 0)
+        lxpy_numbers(args + 1, 1, names, &times) < 0)
         return NULL;
     lx_order_new_repeat(part, times, &handle, &error);
+    return wrap(module, handle, &error);
+}
+
+static PyObject *padded(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"multiple", NULL};
+    uint64_t multiple;
+    lx_order *part, *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 2) ||
+        (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
+        lxpy_numbers(args + 1, 1, names, &multiple) < 0)
+        return NULL;
+    lx_order_new_padded(part, multiple, &handle, &error);
     return wrap(module, handle, &error);
 }
 
@@ -129,7 +131,7 @@ static PyObject *concat(PyObject *module, PyObject *const *args, Py_ssize_t coun
 {
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!are(count, 2))
+    if (!lxpy_are(count, 2))
         return NULL;
     PyObject *orders = args[0], *offsets = args[1];
     if (!PyTuple_Check(orders) || (offsets != Py_None && !PyTuple_Check(offsets)) ||
@@ -156,19 +158,14 @@ static PyObject *subset(PyObject *module, PyObject *const *args, Py_ssize_t coun
 {
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    Py_buffer view;
-    if (!are(count, 2) ||
+    lxpy_words indices;
+    if (!lxpy_are(count, 2) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
-        PyObject_GetBuffer(args[1], &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
+        lxpy_words_take(args[1], "indices", &indices) < 0)
         return NULL;
-    if (view.itemsize != sizeof(uint64_t) || (*view.format != 'L' && *view.format != 'Q')) {
-        PyBuffer_Release(&view);
-        PyErr_SetString(PyExc_TypeError, "indices must be an array of uint64");
-        return NULL;
-    }
-    LXPY_WITHOUT_GIL(lx_order_new_subset(part, view.buf,
-                                         (uint64_t)view.len / sizeof(uint64_t), &handle, &error));
-    PyBuffer_Release(&view);
+    LXPY_WITHOUT_GIL(
+        lx_order_new_subset(part, indices.view.buf, indices.count, &handle, &error));
+    PyBuffer_Release(&indices.view);
     return wrap(module, handle, &error);
 }
 
@@ -179,6 +176,7 @@ static PyMethodDef functions[] = {
     {"blocks", (PyCFunction)blocks, METH_FASTCALL, "blocks(n, block, seed)"},
     {"slice", (PyCFunction)slice, METH_FASTCALL, "slice(order, first, length)"},
     {"repeat", (PyCFunction)repeat, METH_FASTCALL, "repeat(order, times)"},
+    {"padded", (PyCFunction)padded, METH_FASTCALL, "padded(order, multiple)"},
     {"concat", (PyCFunction)concat, METH_FASTCALL, "concat(orders, offsets)"},
     {"subset", (PyCFunction)subset, METH_FASTCALL, "subset(order, indices)"},
     {NULL},

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Indices that are made with the GIL held: they take less time than to give it up. */
+/* Indices that are made with the GIL held, of quick orders. */
 #define SHORT_TAKE 512
 
 typedef struct order {
@@ -15,6 +15,7 @@ typedef struct order {
     lx_sampler *sampler; /**< Of who has the turn. */
     lxpy_turn turn;
     uint64_t rank, world;
+    bool quick; /**< See lxpy_order_set_quick(). */
 } order;
 
 PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uint64_t world)
@@ -48,6 +49,11 @@ PyObject *lxpy_order_wrap(lxpy_state *state, lx_order *handle, const lx_error *e
     return self;
 }
 
+void lxpy_order_set_quick(PyObject *object)
+{
+    ((order *)object)->quick = true;
+}
+
 static void order_dealloc(PyObject *object)
 {
     order *self = (order *)object;
@@ -79,7 +85,7 @@ static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *take
         free(*indices);
         return -1;
     }
-    if (wanted <= SHORT_TAKE)
+    if (self->quick && wanted <= SHORT_TAKE)
         status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error);
     else
         LXPY_WITHOUT_GIL(
@@ -92,6 +98,22 @@ static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *take
     return -1;
 }
 
+PyObject *lxpy_order_numbers(lxpy_state *state, uint64_t *numbers, uint64_t count)
+{
+    PyObject *memory = lxpy_memory_new(state, numbers, (size_t)count * sizeof *numbers, true,
+                                       numbers, free);
+    if (memory == NULL) {
+        free(numbers);
+        return NULL;
+    }
+    PyObject *shape = lxpy_shape_new(count, NULL, 0);
+    PyObject *array =
+        shape != NULL ? lxpy_array_new(state, memory, 0, state->dtypes[LX_UINT64], shape) : NULL;
+    Py_XDECREF(shape);
+    Py_DECREF(memory);
+    return array;
+}
+
 static PyObject *order_take(PyObject *object, PyObject *argument)
 {
     order *self = (order *)object;
@@ -99,20 +121,7 @@ static PyObject *order_take(PyObject *object, PyObject *argument)
     if (lxpy_uint64(argument, "k", 0, UINT64_MAX, &wanted) < 0 ||
         take(self, wanted, &indices, &taken) < 0)
         return NULL;
-    PyObject *memory = lxpy_memory_new(self->state, indices, (size_t)taken * sizeof *indices, true,
-                                       indices, free);
-    if (memory == NULL) {
-        free(indices);
-        return NULL;
-    }
-    PyObject *shape = lxpy_shape_new(taken, NULL, 0);
-    PyObject *array =
-        shape != NULL
-            ? lxpy_array_new(self->state, memory, 0, self->state->dtypes[LX_UINT64], shape)
-            : NULL;
-    Py_XDECREF(shape);
-    Py_DECREF(memory);
-    return array;
+    return lxpy_order_numbers(self->state, indices, taken);
 }
 
 static PyObject *order_seek(PyObject *object, PyObject *argument)
@@ -152,8 +161,10 @@ static PyObject *order_shard(PyObject *object, PyObject *const *args, Py_ssize_t
     uint64_t position = lx_sampler_tell(self->sampler);
     lxpy_turn_give(&self->turn);
     PyObject *shard = lxpy_order_new(self->state, self->handle, rank, world);
-    if (shard != NULL)
-        lx_sampler_seek(((order *)shard)->sampler, position, NULL);
+    if (shard == NULL)
+        return NULL;
+    ((order *)shard)->quick = self->quick;
+    lx_sampler_seek(((order *)shard)->sampler, position, NULL);
     return shard;
 }
 

@@ -14,35 +14,43 @@ except ImportError as error:
 
 from .blend import Blend
 from .column import Column, Views
-from .combined import Concat, Repeat, Slice, Subset
+from .combined import Concat, Padded, Repeat, Slice, Subset
 from .compat import ARDataset, DataLoader, converter
 from .dataset import Dataset
 from .executor import Executor
 from .field import Field
+from .grouped import Balanced, Bucketed, split
 from .loader import Loader
 from .opening import create, open
 from .orders import Blocks, Order, Random, Sequential, Shuffle
+from .peers import Distributed, Nanoset, TorchRandom, TorchSubset
 from .source import ConcatDataset, FlatDataset, NPDataset, SubsetDataset
 from .upkeep import copy, repair, unseal
+from .weighted import Weighted
 from .writer import Ticket, Writer
 
 __all__ = [
     'ARDataset',
+    'Balanced',
     'Blend',
     'Blocks',
+    'Bucketed',
     'Column',
     'Concat',
     'ConcatDataset',
     'CorruptError',
     'DataLoader',
     'Dataset',
+    'Distributed',
     'Executor',
     'Field',
     'FlatDataset',
     'Loader',
     'LoaderxError',
     'NPDataset',
+    'Nanoset',
     'Order',
+    'Padded',
     'Random',
     'Repeat',
     'Sequential',
@@ -51,7 +59,10 @@ __all__ = [
     'Subset',
     'SubsetDataset',
     'Ticket',
+    'TorchRandom',
+    'TorchSubset',
     'Views',
+    'Weighted',
     'Writer',
     '__version__',
     'converter',
@@ -60,5 +71,6 @@ __all__ = [
     'library_version',
     'open',
     'repair',
+    'split',
     'unseal',
 ]

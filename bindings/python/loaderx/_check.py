@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -37,20 +38,76 @@ def boolean(name: str, value: Any) -> bool:
     raise TypeError(f'{name} must be True or False, not {value!r}')
 
 
+def number(name: str, value: Any) -> float:
+    """`value` as a float, if it is a number of 0 or more, and finite."""
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise TypeError(f'{name} must be a number, not {type(value).__name__}')
+    try:
+        given = float(value)
+    except TypeError:
+        raise TypeError(f'{name} must be a number, not {type(value).__name__}') from None
+    except OverflowError:
+        given = math.inf
+    if not 0 <= given < math.inf:
+        raise ValueError(f'{name} must be 0 or more, and finite, not {value}')
+    return given
+
+
+def reals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A new array of the numbers of a sequence or an array, if each is 0 or more, and finite."""
+    if isinstance(value, Sequence) and not set(map(type, _items(name, value))) <= {float}:
+        value = np.array([number(f'{name}[{i}]', item) for i, item in enumerate(value)], float)
+    array = _one_axis(name, value, 'numbers')
+    if array.dtype.kind not in 'iuf':
+        raise TypeError(f'{name} must be numbers, not {array.dtype}')
+    made = np.array(array, np.float64, order='C')
+    for i in np.flatnonzero(~((made >= 0) & np.isfinite(made)))[:1]:
+        number(f'{name}[{i}]', made[i])
+    return made
+
+
+def integers(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """A new array of integers of any sign, which fit 64 bits: those below 0 as 2**64 more."""
+    if isinstance(value, Sequence):
+        items = (integer(f'{name}[{i}]', item) for i, item in enumerate(_items(name, value)))
+        return np.fromiter((_wrap(f'{name}[{i}]', item) for i, item in enumerate(items)), np.uint64)
+    array = _one_axis(name, value, 'ints')
+    if array.dtype.kind not in 'iu':
+        raise TypeError(f'{name} must be ints, not {array.dtype}')
+    return np.array(array, np.uint64, order='C')
+
+
+def _wrap(name: str, value: int) -> int:
+    if not -2**63 <= value <= UINT64_MAX:
+        raise ValueError(f'{name} must be from {-2**63} to {UINT64_MAX}, not {value}')
+    return value % 2**64
+
+
+def _items(name: str, value: Any) -> Any:
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f'{name} must be a sequence, not {type(value).__name__}')
+    return value
+
+
+def _one_axis(name: str, value: Any, what: str) -> np.ndarray[Any, Any]:
+    array = np.asarray(value)
+    if array.ndim == 0:
+        raise TypeError(f'{name} must be a sequence of {what}, not {type(value).__name__}')
+    if array.ndim != 1:
+        raise ValueError(f'{name} must have one axis, not {array.ndim}')
+    return array
+
+
 def naturals(name: str, value: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """A new array of the numbers of a sequence or an array, if each is one of 0 to 2**64 - 2."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f'{name} must be a sequence of ints, not {type(value).__name__}')
     if isinstance(value, Sequence):
         return _of_sequence(name, value)
-    array = np.asarray(value)
-    if array.ndim == 0:
-        raise TypeError(f'{name} must be a sequence of ints, not {type(value).__name__}')
-    if array.ndim != 1:
-        raise ValueError(f'{name} must have one axis, not {array.ndim}')
+    array = _one_axis(name, value, 'ints')
     if array.dtype.kind not in 'iu':
         raise TypeError(f'{name} must be ints, not {array.dtype}')
-    wrong = np.flatnonzero(array < 0) if array.dtype.kind == 'i' else ()
+    wrong: Any = np.flatnonzero(array < 0) if array.dtype.kind == 'i' else ()
     if len(wrong) == 0 and array.dtype.itemsize == 8 and array.dtype.kind == 'u':
         wrong = np.flatnonzero(array == UINT64_MAX)
     if len(wrong) != 0:

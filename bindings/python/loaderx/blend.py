@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._check import UINT64_MAX, natural
+from ._check import UINT64_MAX, natural, number
 from .combined import _Combined, _listed, _part
 from .orders import Order
 
@@ -19,6 +18,8 @@ _Weights = Optional[Tuple[float, ...]]    # None: by the lengths
 _GivenWeights = Optional[Sequence[float]]
 
 _EXHAUSTED = ('repeat', 'stop', 'redistribute')
+_METHODS = ('closed', 'greedy', 'exhaustive')
+_MOST = 2**53    # positions that are gone through one by one
 
 
 class Blend(_Combined):
@@ -51,6 +52,16 @@ class Blend(_Combined):
         Other weights from later offsets of an epoch on, a curriculum: ``{offset: weights}``, or
         pairs ``(offset, weights)`` with offsets that ascend. An offset of 0 is in place of
         `weights`; None for weights is in proportion to the lengths.
+    method : {'closed', 'greedy', 'exhaustive'}
+        Which part a position goes to. 'closed': by the closed form above, which is this library's
+        own. The others are Megatron-LM's, number for number: to go on with a training, or to
+        compare. 'greedy': of its BlendedDataset with weights, which it divides by their sum in
+        float64 as numpy.sum adds it; each position goes to the part that lags furthest behind its
+        weight. `exhausted` and `offsets` are this library's there, too. 'exhaustive': of its
+        BlendedDataset without weights: they are the lengths over their sum, and each part gives
+        all it has once an epoch, as with 'redistribute'; `weights` and `n` are not given. Neither
+        has a `schedule`, and both go through all positions of an epoch when they are made, about
+        20 ns each, of which there are at most 2**53.
 
     Examples
     --------
@@ -73,6 +84,7 @@ class Blend(_Combined):
         exhausted: str = 'repeat',
         schedule: Union[Mapping[int, _GivenWeights], Sequence[Tuple[int, _GivenWeights]],
                         None] = None,
+        method: str = 'closed',
     ) -> None:
         given = _listed('parts', parts)
         if not given:
@@ -83,13 +95,24 @@ class Blend(_Combined):
             raise ValueError('schedule has weights from 0 on, and so has weights: give one of them')
         self._n = None if n is None else natural('n', n, least=1)
         self._offsets = None if offsets is None else _take_offsets(offsets, len(given))
-        if not isinstance(exhausted, str):
-            raise TypeError(f'exhausted must be a str, not {type(exhausted).__name__}')
-        if exhausted not in _EXHAUSTED:
-            raise ValueError(f'exhausted must be one of {", ".join(map(repr, _EXHAUSTED))}, '
-                             f'not {exhausted!r}')
+        _take_word('method', method, _METHODS)
+        _take_word('exhausted', exhausted, _EXHAUSTED)
+        self._method = method
         self._exhausted = exhausted
+        self._check_method()
         self._set_parts(*(_part(f'parts[{i}]', part) for i, part in enumerate(given)))
+
+    def _check_method(self) -> None:
+        """Raise ValueError where something is given that the method has no use for."""
+        if self._method != 'closed' and self._schedule:
+            raise ValueError(f"schedule goes with the method 'closed', not {self._method!r}")
+        if self._method != 'exhaustive':
+            return
+        if self._exhausted == 'stop':
+            raise ValueError("exhausted is 'redistribute' with the method 'exhaustive'")
+        for name, value in ('weights', self._weights), ('n', self._n):
+            if value is not None:
+                raise ValueError(f"{name} must not be given with the method 'exhaustive'")
 
     def counts(self, first: int, end: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """Count how many of the positions from `first` up to, and without, `end` each part has.
@@ -126,10 +149,30 @@ class Blend(_Combined):
         if weightings[-1][0] >= length:
             raise ValueError(f'schedule has weights from {weightings[-1][0]} on, behind an epoch '
                              f'of {length} positions')
-        (_, first), *others = [(begin, by_length if weights is None else weights)
-                               for begin, weights in weightings]
-        return _core.blend(tuple(parts), self._offsets, first, tuple(others), self._n or 0,
-                           self._exhausted)
+        first = weightings[0][1]
+        others = [(begin, by_length if weights is None else weights)
+                  for begin, weights in weightings[1:]]
+        exhausted = self._exhausted
+        if self._method != 'closed':
+            if length > _MOST:
+                raise ValueError(f'n must be at most {_MOST} with the method {self._method!r}, '
+                                 f'not {length}')
+            exhausted = 'redistribute' if self._method == 'exhaustive' else exhausted
+            first = self._divide(lengths if first is None else first)
+        return _core.blend(tuple(parts), self._offsets, by_length if first is None else first,
+                           tuple(others), self._n or 0, exhausted, self._method != 'closed')
+
+    def _divide(self, weights: Sequence[float]) -> Tuple[float, ...]:
+        """The weights as Megatron uses them."""
+        if self._method == 'exhaustive':
+            total = float(sum(weights))
+            return tuple(weight / total for weight in weights)
+        given = np.array(weights, np.float64)
+        with np.errstate(over='ignore'):
+            whole = np.sum(given)
+        if not np.isfinite(whole):
+            raise ValueError('weights: their sum is beyond float64')
+        return tuple((given / whole).tolist())
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         parts = list(self._parts)
@@ -143,22 +186,16 @@ class Blend(_Combined):
             'offsets': None if self._offsets is None else list(self._offsets),
             'exhausted': None if self._exhausted == 'repeat' else self._exhausted,
             'schedule': schedule or None,
+            'method': None if self._method == 'closed' else self._method,
         }
         return {name: value for name, value in given.items() if value is not None}
 
 
-def _take_weight(name: str, value: Any) -> float:
-    if isinstance(value, (bool, np.bool_, str, bytes)):
-        raise TypeError(f'{name} must be a number, not {type(value).__name__}')
-    try:
-        number = float(value)
-    except TypeError:
-        raise TypeError(f'{name} must be a number, not {type(value).__name__}') from None
-    except OverflowError:
-        number = math.inf
-    if not 0 <= number < math.inf:
-        raise ValueError(f'{name} must be 0 or more, and finite, not {value}')
-    return number
+def _take_word(name: str, value: Any, words: Tuple[str, ...]) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f'{name} must be a str, not {type(value).__name__}')
+    if value not in words:
+        raise ValueError(f'{name} must be one of {", ".join(map(repr, words))}, not {value!r}')
 
 
 def _take_weights(name: str, values: Any, count: int) -> _Weights:
@@ -170,7 +207,7 @@ def _take_weights(name: str, values: Any, count: int) -> _Weights:
     given = _listed(name, values)
     if len(given) != count:
         raise ValueError(f'{name}: {len(given)} are given, for {count} parts')
-    weights = tuple(_take_weight(f'{name}[{i}]', value) for i, value in enumerate(given))
+    weights = tuple(number(f'{name}[{i}]', value) for i, value in enumerate(given))
     if not any(weights):
         raise ValueError(f'{name}: one of them at least must be above 0')
     return weights

@@ -11,7 +11,7 @@ from . import _core
 from ._check import UINT64_MAX, integer, natural, naturals
 from .orders import Order, Sequential, Shuffle
 
-__all__ = ['Concat', 'Repeat', 'Slice', 'Subset']
+__all__ = ['Concat', 'Padded', 'Repeat', 'Slice', 'Subset']
 
 
 def _part(name: str, order: Any) -> Order:
@@ -76,6 +76,39 @@ class Slice(_Combined):
     def _arguments(self) -> Dict[str, Any]:
         stop = {} if self._stop is None else {'stop': self._stop}
         return {'start': self._start, **stop}
+
+
+class Padded(_Combined):
+    """Epochs of an order, made longer: behind their end their first positions come again.
+
+    With as many samples as a batch of all ranks has, each rank has as many batches as every other
+    one, all of them whole.
+
+    Parameters
+    ----------
+    order : Order
+        What is padded. Its own position does not count.
+    multiple : int
+        An epoch has the least multiple of it that holds all of the order's; 1 or more.
+    """
+
+    def __init__(self, order: Order, multiple: int) -> None:
+        self._multiple = natural('multiple', multiple, least=1)
+        self._set_parts(_part('order', order))
+
+    def _combine(self, parts: List[_core.Order]) -> _core.Order:
+        if -(-parts[0].length // self._multiple) * self._multiple > UINT64_MAX:
+            raise ValueError(
+                f'multiple is too large: the one of {self._multiple} that holds '
+                f'{parts[0].length} positions is beyond 2**64 - 1'
+            )
+        return _core.padded(parts[0], self._multiple)
+
+    def _first_arguments(self) -> Tuple[Any, ...]:
+        return self._parts
+
+    def _arguments(self) -> Dict[str, Any]:
+        return {'multiple': self._multiple}
 
 
 class Repeat(_Combined):

@@ -146,8 +146,12 @@ class Order:
 def _show(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return np.array2string(value, separator=', ', threshold=16, max_line_width=1000,
-                               formatter={'int_kind': str})
+                               formatter={'int_kind': str, 'float_kind': _show_real})
     return repr(value)
+
+
+def _show_real(value: Any) -> str:
+    return repr(float(value))
 
 
 def _rebuild(kind: Any, first: Tuple[Any, ...], arguments: Dict[str, Any], state: Any) -> Order:

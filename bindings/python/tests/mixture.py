@@ -32,6 +32,22 @@ def find(tree, j):
     return tree, j
 
 
+def greedy_plan(lengths, weights, limit=None, exhausted='repeat'):
+    """The same of 12.2: Megatron's loop."""
+    limit = sum(lengths) if limit is None else limit
+    had, epoch, left = [0] * len(lengths), [], set(range(len(lengths)))
+    while len(epoch) < limit and left:
+        lag = {i: weights[i] * max(len(epoch), 1) - had[i] for i in sorted(left)}
+        i = max(lag, key=lag.get)
+        if exhausted == 'stop' and had[i] == lengths[i]:
+            break
+        epoch.append((i, had[i]))
+        had[i] += 1
+        if exhausted == 'redistribute' and had[i] == lengths[i]:
+            left.remove(i)
+    return epoch
+
+
 def plan(lengths, weightings, limit=None, exhausted='repeat'):
     """The pairs (set, place) of an epoch; weightings are pairs (offset, weights)."""
     limit = sum(lengths) if limit is None else limit

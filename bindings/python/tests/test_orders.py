@@ -23,6 +23,18 @@ ORDERS = {
                                   offsets=[0, n // 3]),
     'blend': lambda n: lx.Blend([lx.Shuffle(n // 3, seed=7), lx.Sequential(n - n // 3)],
                                 offsets=[0, n // 3], exhausted='redistribute'),
+    'padded': lambda n: lx.Padded(lx.Shuffle(n, seed=7), 1),
+    'weighted': lambda n: lx.Weighted(np.arange(1, n + 1), seed=7),
+    'weighted shuffle': lambda n: lx.Weighted(np.arange(1, n + 1), replacement=False, seed=7),
+    'balanced': lambda n: lx.Balanced(np.arange(n) % 7 - 3, seed=7),
+    'bucketed': lambda n: lx.Bucketed(np.arange(n) % 50, 4, 20, seed=7),
+    'torch random': lambda n: lx.TorchRandom(n, seed=7),
+    'torch replacement': lambda n: lx.TorchRandom(n, replacement=True, seed=7),
+    'torch subset': lambda n: lx.TorchSubset(range(n)[::-1], seed=7),
+    'distributed': lambda n: lx.Distributed(n, world=1, seed=7),
+    'nanoset': lambda n: lx.Nanoset([n // 3, n - n // 3], [1, 2]),
+    'greedy': lambda n: lx.Blend([lx.Shuffle(n // 3, seed=7), lx.Sequential(n - n // 3)],
+                                 offsets=[0, n // 3], method='greedy'),
     'subset': lambda n: lx.Subset(range(n)[::-1], seed=7),
 }
 
@@ -116,7 +128,12 @@ def test_the_positions_end():
     assert len(order.take(100)) == 0
 
 
-@pytest.mark.parametrize('kind', sorted(ORDERS.keys() - {'blend'}))    # whose parts have some
+# Those whose parts have something, or that draw from something.
+NEVER_EMPTY = {'blend', 'greedy', 'nanoset', 'torch random', 'torch replacement', 'weighted',
+               'weighted shuffle'}
+
+
+@pytest.mark.parametrize('kind', sorted(ORDERS.keys() - NEVER_EMPTY))
 def test_an_order_of_nothing_gives_nothing(kind):
     make = ORDERS[kind]
     assert make(0).take(10).shape == (0,)

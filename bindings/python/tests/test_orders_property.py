@@ -17,11 +17,11 @@ import pytest
 
 pytest.importorskip('hypothesis')
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import loaderx as lx
-from mixture import plan
+from mixture import greedy_plan, plan
 
 EXAMPLES = int(os.environ.get('LOADERX_PROPERTY_EXAMPLES', '25'))
 POSITIONS = 2**64 - 1
@@ -30,9 +30,9 @@ POSITIONS = 2**64 - 1
 class Leaf:
     """An order that is read by itself."""
 
-    def __init__(self, order):
+    def __init__(self, order, bound=None):
         self.order, self.length = order, len(order)
-        self.bound = self.length
+        self.bound = self.length if bound is None else bound
         self.known, self.walk = {}, order.shard(0, 1)
 
     def at(self, k):
@@ -59,6 +59,27 @@ def place(part, epoch, offset):
 
 
 @st.composite
+def tables(draw):
+    """Orders that hold something of each of their indices, or positions."""
+    n, samples, seed = (draw(st.integers(*ends)) for ends in [(1, 40), (1, 60), (0, 2**64 - 1)])
+    counts = st.lists(st.integers(0, 9), min_size=n, max_size=n)
+    weights = draw(weights_of(n))
+    batch = draw(st.integers(1, 10))
+    world, cut = draw(st.integers(1, 9)), draw(st.booleans())
+    return Leaf(draw(st.sampled_from([
+        lx.Weighted(weights, samples, seed=seed),
+        lx.Weighted(weights, replacement=False, seed=seed),
+        lx.Balanced(draw(counts), samples, seed=seed),
+        lx.Bucketed(draw(counts), batch, batch * draw(st.integers(1, 5)), seed=seed),
+        lx.TorchRandom(n, num_samples=samples, seed=seed),
+        lx.TorchRandom(n, replacement=True, num_samples=samples, seed=seed),
+        lx.TorchSubset(range(n), seed=seed),
+        lx.Distributed(n, world=world, drop_last=cut, seed=seed),
+        lx.Distributed(n, world=world, drop_last=cut, shuffle=False),
+        lx.Nanoset([n, samples], [1, 3], divide=cut, seed=seed % 2**32)])), n + samples)
+
+
+@st.composite
 def leaves(draw):
     n, seed = draw(st.integers(0, 40)), draw(st.integers(0, 2**64 - 1))
     return Leaf(draw(st.sampled_from([
@@ -82,6 +103,14 @@ def repeats(draw, parts):
     return Made(lx.Repeat(part.order, times), part.length * times, part.bound,
                 lambda epoch, offset: place(part, *divmod(epoch * part.length * times + offset,
                                                           part.length)))
+
+
+@st.composite
+def padded(draw, parts):
+    part, multiple = draw(parts), draw(st.integers(1, 60))
+    length = -(-part.length // multiple) * multiple
+    return Made(lx.Padded(part.order, multiple), length, part.bound,
+                lambda epoch, offset: place(part, epoch, offset % part.length))
 
 
 @st.composite
@@ -120,13 +149,18 @@ def blends(draw, parts):
     lengths = [part.length for part in chosen]
     offsets = draw(st.lists(st.integers(0, 100), min_size=count, max_size=count))
     n = draw(st.none() | st.integers(1, 200))
+    greedy = draw(st.booleans())
     exhausted = draw(st.sampled_from(['repeat', 'stop', 'redistribute']))
     begins = sorted(draw(st.sets(st.integers(1, n or sum(lengths)), max_size=3)))
     weights = draw(st.none() | weights_of(count))
     schedule = [(begin, draw(st.none() | weights_of(count))) for begin in begins
-                if begin < (n or sum(lengths))]
-    epoch = plan(lengths, [(begin, given or lengths) for begin, given in [(0, weights), *schedule]],
-                 n, exhausted)
+                if begin < (n or sum(lengths)) and not greedy]
+    if greedy:
+        divided = np.array(weights or lengths, float) / np.sum(weights or lengths)
+        epoch = greedy_plan(lengths, divided.tolist(), n, exhausted)
+    else:
+        weightings = [(begin, given or lengths) for begin, given in [(0, weights), *schedule]]
+        epoch = plan(lengths, weightings, n, exhausted)
     totals = [sum(i == j for j, _ in epoch) for i in range(count)]
 
     def at(number, offset):
@@ -136,15 +170,16 @@ def blends(draw, parts):
         return place(chosen[i], number, p) + offsets[i]
 
     order = lx.Blend([part.order for part in chosen], weights, n=n, offsets=offsets,
-                     exhausted=exhausted, schedule=schedule)
+                     exhausted=exhausted, schedule=schedule,
+                     method='greedy' if greedy else 'closed')
     made = Made(order, len(epoch), max(part.bound + o for part, o in zip(chosen, offsets)), at)
     made.sets = [i for i, _ in epoch]
     return made
 
 
 ORDERS = st.recursive(
-    leaves(), lambda parts: slices(parts) | repeats(parts) | concats(parts) | subsets(parts)
-    | blends(parts), max_leaves=5)
+    leaves() | tables(), lambda parts: slices(parts) | repeats(parts) | concats(parts)
+    | subsets(parts) | blends(parts) | padded(parts), max_leaves=5)
 SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <= 25)
 
 
@@ -212,11 +247,13 @@ def test_counts_are_those_of_the_model(model, first, many, far):
 
 
 @SETTINGS
-@given(blends(leaves()), st.integers(1, 5),
+@given(blends(leaves()) | tables() | padded(leaves().filter(lambda part: part.length)),
+       st.integers(1, 5),
        st.lists(st.tuples(st.integers(1, 4), st.integers(1, 8)), min_size=2, max_size=5))
-def test_a_mixture_goes_on_with_other_ranks(model, size, legs):
+def test_it_goes_on_with_other_ranks(model, size, legs):
     data = np.arange(model.bound)
     state, position = None, 0
+    assume(model.length)
     for world, steps in legs:
         if size * world > model.length:
             size = world = 1

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments of the functions that make orders. */
+#ifndef LXPY_ORDER_ARGUMENTS_H
+#define LXPY_ORDER_ARGUMENTS_H
+
+#include "lxpy.h"
+
+/** Whether so many arguments were given as are wanted; else raises. */
+bool lxpy_are(Py_ssize_t count, Py_ssize_t wanted);
+
+/** The numbers of a call, by their names, which NULL ends; -1 with an exception raised. */
+int lxpy_numbers(PyObject *const *args, Py_ssize_t count, const char *const *names,
+                 uint64_t *values);
+
+/** An array of uint64 or of double, to be given back by PyBuffer_Release(). */
+typedef struct lxpy_words {
+    Py_buffer view;
+    uint64_t count;
+} lxpy_words;
+
+/** Takes an array of uint64; what is none is a TypeError that names @p argument. */
+int lxpy_words_take(PyObject *object, const char *argument, lxpy_words *words);
+
+/** The same of float64. */
+int lxpy_reals_take(PyObject *object, const char *argument, lxpy_words *words);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that make orders by what is known of each index, and that split indices. */
+#include "objects.h"
+#include "order-arguments.h"
+
+#include <stdlib.h>
+
+#include <loaderx/grouped.h>
+
+static PyObject *balanced(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"n", "seed", NULL};
+    lxpy_words classes;
+    uint64_t values[2];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 3) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
+        lxpy_words_take(args[0], "classes", &classes) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(lx_order_new_balanced(classes.view.buf, classes.count, values[0], values[1],
+                                           &handle, &error));
+    PyBuffer_Release(&classes.view);
+    return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
+}
+
+static PyObject *bucketed(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"batch", "bucket", "seed", NULL};
+    lxpy_words lengths;
+    uint64_t values[3];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 4) || lxpy_numbers(args + 1, 3, names, values) < 0 ||
+        lxpy_words_take(args[0], "lengths", &lengths) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(lx_order_new_bucketed(lengths.view.buf, lengths.count, values[0], values[1],
+                                           values[2], &handle, &error));
+    PyBuffer_Release(&lengths.view);
+    return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
+}
+
+/** The indices of one part of all hashes, as an array; @p keys may be NULL. */
+static PyObject *find(lxpy_state *state, const uint64_t *keys, uint64_t count, uint64_t seed,
+                      double from, double until)
+{
+    uint64_t found = 0, *smaller,
+             *indices = count < SIZE_MAX / sizeof *indices
+                            ? malloc(((size_t)count + 1) * sizeof *indices)
+                            : NULL;
+    lx_error error = LX_ERROR_INIT;
+    lx_status status;
+    if (indices == NULL) {
+        PyErr_Format(PyExc_MemoryError, "there is no memory for %llu indices",
+                     (unsigned long long)count);
+        return NULL;
+    }
+    LXPY_WITHOUT_GIL(status = lx_split_indices(keys, count, seed, from, until, indices, &found,
+                                               &error));
+    if (status != LX_OK) {
+        free(indices);
+        return lxpy_raise(state, &error);
+    }
+    smaller = realloc(indices, ((size_t)found + 1) * sizeof *indices);
+    return lxpy_order_numbers(state, smaller != NULL ? smaller : indices, found);
+}
+
+static PyObject *split(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"n", "seed", NULL};
+    lxpy_state *state = lxpy_state_get(module);
+    lxpy_words keys = {.count = 0};
+    uint64_t values[2];
+    if (!lxpy_are(count, 5) || lxpy_numbers(args + 1, 2, names, values) < 0)
+        return NULL;
+    double from = PyFloat_AsDouble(args[3]), until = PyFloat_AsDouble(args[4]);
+    if (PyErr_Occurred() != NULL)
+        return NULL;
+    if (args[0] == Py_None)
+        return find(state, NULL, values[0], values[1], from, until);
+    if (lxpy_words_take(args[0], "keys", &keys) < 0)
+        return NULL;
+    PyObject *found = find(state, keys.view.buf, keys.count, values[1], from, until);
+    PyBuffer_Release(&keys.view);
+    return found;
+}
+
+static PyMethodDef functions[] = {
+    {"balanced", (PyCFunction)balanced, METH_FASTCALL, "balanced(classes, n, seed)"},
+    {"bucketed", (PyCFunction)bucketed, METH_FASTCALL, "bucketed(lengths, batch, bucket, seed)"},
+    {"split", (PyCFunction)split, METH_FASTCALL, "split(keys, n, seed, from, until)"},
+    {NULL},
+};
+
+int lxpy_add_grouped(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that make the orders of other libraries. */
+#include "objects.h"
+#include "order-arguments.h"
+
+#include <loaderx/nanoset.h>
+#include <loaderx/torch.h>
+
+static PyObject *torch_random(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"n", "num_samples", "seed", NULL};
+    uint64_t values[3];
+    bool replacement;
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 4) || lxpy_numbers(args, 3, names, values) < 0 ||
+        lxpy_bool(args[3], "replacement", &replacement) < 0)
+        return NULL;
+    lx_order_new_torch_random(values[0], values[1], replacement, values[2], &handle, &error);
+    return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
+}
+
+static PyObject *torch_subset(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"seed", NULL};
+    lxpy_words indices;
+    uint64_t seed;
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 2) || lxpy_numbers(args + 1, 1, names, &seed) < 0 ||
+        lxpy_words_take(args[0], "indices", &indices) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(
+        lx_order_new_torch_subset(indices.view.buf, indices.count, seed, &handle, &error));
+    PyBuffer_Release(&indices.view);
+    return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
+}
+
+static PyObject *torch_distributed(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"n", "world", "seed", NULL};
+    uint64_t values[3];
+    bool shuffle, drop_last;
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 5) || lxpy_numbers(args, 3, names, values) < 0 ||
+        lxpy_bool(args[3], "shuffle", &shuffle) < 0 ||
+        lxpy_bool(args[4], "drop_last", &drop_last) < 0)
+        return NULL;
+    lx_order_new_torch_distributed(values[0], values[1], shuffle, drop_last, values[2], &handle,
+                                   &error);
+    return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
+}
+
+/** With weights, an array, or None. */
+static int take_weights(PyObject *object, uint64_t sets, lxpy_words *weights)
+{
+    if (object == Py_None)
+        return 0;
+    if (lxpy_reals_take(object, "weights", weights) < 0)
+        return -1;
+    if (weights->count == sets)
+        return 0;
+    PyBuffer_Release(&weights->view);
+    PyErr_SetString(PyExc_ValueError, "weights: there must be as many as lengths");
+    return -1;
+}
+
+static PyObject *nanoset(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"seed", NULL};
+    lxpy_words lengths, weights = {.count = 0};
+    uint64_t seed;
+    bool divide;
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 4) || lxpy_numbers(args + 2, 1, names, &seed) < 0 ||
+        lxpy_bool(args[3], "divide", &divide) < 0 ||
+        lxpy_words_take(args[0], "lengths", &lengths) < 0)
+        return NULL;
+    if (take_weights(args[1], lengths.count, &weights) < 0) {
+        PyBuffer_Release(&lengths.view);
+        return NULL;
+    }
+    LXPY_WITHOUT_GIL(lx_order_new_nanoset(lengths.view.buf, weights.view.buf,
+                                          (size_t)lengths.count, divide, seed, &handle, &error));
+    if (args[1] != Py_None)
+        PyBuffer_Release(&weights.view);
+    PyBuffer_Release(&lengths.view);
+    return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
+}
+
+static PyMethodDef functions[] = {
+    {"torch_random", (PyCFunction)torch_random, METH_FASTCALL,
+     "torch_random(n, num_samples, seed, replacement)"},
+    {"torch_subset", (PyCFunction)torch_subset, METH_FASTCALL, "torch_subset(indices, seed)"},
+    {"torch_distributed", (PyCFunction)torch_distributed, METH_FASTCALL,
+     "torch_distributed(n, world, seed, shuffle, drop_last)"},
+    {"nanoset", (PyCFunction)nanoset, METH_FASTCALL, "nanoset(lengths, weights, seed, divide)"},
+    {NULL},
+};
+
+int lxpy_add_peers(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that make orders by weights. */
+#include "objects.h"
+#include "order-arguments.h"
+
+#include <loaderx/weighted.h>
+
+typedef lx_status (*maker)(const double *weights, uint64_t count, uint64_t length, uint64_t seed,
+                           lx_order **order, lx_error *error);
+
+static PyObject *make(PyObject *module, PyObject *const *args, Py_ssize_t count, maker new_order)
+{
+    static const char *const names[] = {"n", "seed", NULL};
+    lxpy_words weights;
+    uint64_t values[2];
+    lx_order *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 3) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
+        lxpy_reals_take(args[0], "weights", &weights) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(new_order(weights.view.buf, weights.count, values[0], values[1], &handle,
+                               &error));
+    PyBuffer_Release(&weights.view);
+    return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
+}
+
+static PyObject *weighted(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    return make(module, args, count, lx_order_new_weighted);
+}
+
+static PyObject *weighted_shuffle(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    return make(module, args, count, lx_order_new_weighted_shuffle);
+}
+
+static PyMethodDef functions[] = {
+    {"weighted", (PyCFunction)weighted, METH_FASTCALL, "weighted(weights, n, seed)"},
+    {"weighted_shuffle", (PyCFunction)weighted_shuffle, METH_FASTCALL,
+     "weighted_shuffle(weights, n, seed)"},
+    {NULL},
+};
+
+int lxpy_add_weighted(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""loaderx split: records of a set for training, and of another for validation."""
+
+import json
+import os
+import stat
+
+import numpy as np
+import pytest
+
+TWO = ['--fractions', 'train=.9,validation=0.1']
+
+
+def split(loaderx, folder, *arguments):
+    """The indices of each set, by its name."""
+    told = loaderx.json('split', *arguments, '--out', '.')
+    sets = {one['name']: np.load(folder / one['path']) for one in told['sets']}
+    assert [one['records'] for one in told['sets']] == [len(found) for found in sets.values()]
+    return sets
+
+
+def test_each_record_is_in_one_set(loaderx, folder):
+    sets = split(loaderx, folder, '--length', 10_000, '--fractions', 'a=0.8,b=0.15,c=0.05')
+    assert list(sets) == ['a', 'b', 'c']
+    assert sorted(np.concatenate(list(sets.values())).tolist()) == list(range(10_000))
+    for found, share in zip(sets.values(), [0.8, 0.15, 0.05]):
+        assert found.dtype == np.uint64 and np.all(np.diff(found.astype(int)) > 0)
+        assert abs(len(found) - 10_000 * share) < 5 * np.sqrt(10_000 * share)
+
+
+def test_more_records_move_none(loaderx, folder):
+    before = split(loaderx, folder, '--length', 500, *TWO, '--seed', 3)
+    after = split(loaderx, folder, '--length', 2000, *TWO, '--seed', 3)
+    for name, found in before.items():
+        assert after[name][after[name] < 500].tolist() == found.tolist()
+    other = split(loaderx, folder, '--length', 500, *TWO, '--seed', 4)
+    assert other['validation'].tolist() != before['validation'].tolist()
+
+
+def test_equal_keys_are_in_the_same_set(loaderx, folder):
+    keys = np.random.default_rng(1).integers(-50, 50, 5000)
+    np.save(folder / 'k.npy', keys)
+    sets = split(loaderx, folder, '--keys', 'k.npy', '--fractions', 'a=0.5,b=0.5')
+    assert len(sets['a']) and not set(keys[sets['a']]) & set(keys[sets['b']])
+    np.save(folder / 'k.npy', np.arange(300))
+    sets = split(loaderx, folder, '--keys', 'k.npy', '--length', 300, *TWO)
+    plain = split(loaderx, folder, '--length', 300, *TWO)
+    assert {name: found.tolist() for name, found in sets.items()} \
+        == {name: found.tolist() for name, found in plain.items()}
+
+
+@pytest.mark.parametrize('count', [1, 3, 7, 10, 49])
+def test_fractions_of_about_1_leave_nothing_out(loaderx, count):
+    fractions = ','.join(f'{i}={1 / count:.12g}' for i in range(count))
+    told = loaderx.json('split', '--length', 5000, '--fractions', fractions)
+    assert sum(one['records'] for one in told['sets']) == 5000
+
+
+def test_less_than_all(loaderx, folder):
+    sets = split(loaderx, folder, '--length', 1000, '--fractions', 'a=0.25,none=0')
+    assert 100 < len(sets['a']) < 400 and len(sets['none']) == 0
+    assert len(split(loaderx, folder, '--length', 0, '--fractions', 'a=1')['a']) == 0
+
+
+def test_the_table(loaderx):
+    told = loaderx.json('split', '--length', 60000, *TWO, '--seed', 42)
+    train, validation = (one['records'] for one in told['sets'])
+    assert told == {'length': 60000, 'seed': 42, 'sets': [
+        {'name': 'train', 'fraction': 0.9, 'records': train, 'path': None},
+        {'name': 'validation', 'fraction': 0.1, 'records': validation, 'path': None}]}
+    assert loaderx.text('split', '--length', 60000, *TWO, '--seed', 42).split() == [
+        'set', 'fraction', 'records', 'share', 'train', '0.9', str(train),
+        f'{train / 600:.2f}%', 'validation', '0.1', str(validation), f'{validation / 600:.2f}%']
+    assert loaderx.text('split', '--length', 0, '--fractions', 'a=1').split()[4:] \
+        == ['a', '1', '0', '-']
+
+
+def test_the_files_are_those_of_a_subset(loaderx, folder):
+    sets = split(loaderx, folder, '--length', 300, *TWO)
+    got = loaderx.text('sample', '--subset', 'validation.npy', '--count', len(sets['validation']))
+    assert [int(line) for line in got.split()] == sets['validation'].tolist()
+
+
+def test_files_take_their_place_whole(loaderx, folder):
+    (folder / 'sets').mkdir()
+    (folder / 'sets' / 'train.npy').write_text('old')
+    loaderx.text('split', '--length', 300, *TWO, '--out', 'sets')
+    assert sorted(os.listdir(folder / 'sets')) == ['train.npy', 'validation.npy']
+    assert len(np.load(folder / 'sets' / 'train.npy')) > 200
+    mask = os.umask(0)
+    os.umask(mask)
+    for path in (folder / 'sets').iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+    assert 'nowhere/train.npy' in loaderx.fails(2, 'split', '--length', 300, *TWO, '--out',
+                                                'nowhere')
+    (folder / 'sets' / 'train.npy').unlink()
+    (folder / 'sets' / 'train.npy').mkdir()
+    assert 'sets/train.npy' in loaderx.fails(2, 'split', '--length', 300, *TWO, '--out', 'sets')
+    assert sorted(os.listdir(folder / 'sets')) == ['train.npy', 'validation.npy']
+
+
+def test_names_in_json(loaderx):
+    text = loaderx.text('split', '--length', 5, '--fractions', 'a "b"=0.5,ä=c=.5', '--json')
+    assert [one['name'] for one in json.loads(text)['sets']] == ['a "b"', 'ä=c']
+
+
+@pytest.mark.parametrize('arguments, message', [
+    (TWO, '--length is missing, or --keys'),
+    (['--length', '5'], '--fractions is missing'),
+    (['--length', '-5', *TWO], "--length: '-5' is not a number"),
+    (['--length', '5', '--fractions', ''], "'' is not NAME=F"),
+    (['--length', '5', '--fractions', 'a=1,'], "'' is not NAME=F"),
+    (['--length', '5', '--fractions', '0.5'], "'0.5' is not NAME=F"),
+    (['--length', '5', '--fractions', 'a=x'], "'a=x' is not NAME=F"),
+    (['--length', '5', '--fractions', 'a=-0.5'], "'a=-0.5' is not NAME=F"),
+    (['--length', '5', '--fractions', 'a=nan'], "'a=nan' is not NAME=F"),
+    (['--length', '5', '--fractions', 'a=0.5x'], "'a=0.5x' is not NAME=F"),
+    (['--length', '5', '--fractions', 'a=1.5'], "'a=1.5' is not NAME=F with a number from 0 to 1"),
+    (['--length', '5', '--fractions', 'a=.5,b=.6'], '--fractions: they are 1.1 together'),
+    (['--length', '5', '--fractions', 'a=.5,a=.5'], "--fractions: there are two sets 'a'"),
+    (['--length', '5', '--fractions', '=.5'], '--fractions: a set has no name'),
+    (['--length', '5', '--fractions', '../a=.5'], '--fractions: a name has no slash'),
+    (['--length', '5', '--fractions', 'a\n=.5'], 'a name has no slash and no control characters'),
+    (['--length', '5', *TWO, '--out', ''], '--out is empty'),
+    (['--length', '4', '--keys', 'k.npy', *TWO], '--length 4 is not the number of keys in k.npy'),
+    (['--keys', 'no.npy', *TWO], 'no.npy'),
+])
+def test_wrong_options(loaderx, folder, arguments, message):
+    np.save(folder / 'k.npy', np.arange(5))
+    assert message in loaderx.fails(2, 'split', *arguments)
+
+
+def test_keys_that_are_none(loaderx, folder):
+    np.save(folder / 'k.npy', np.zeros(5))
+    assert 'k.npy: it holds float64' in loaderx.fails(1, 'split', '--keys', 'k.npy', *TWO)

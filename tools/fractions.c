@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "fractions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "failure.h"
+#include "number.h"
+
+/* How far the sum may be off 1 and is meant to be 1. */
+#define ROUNDING 1e-9
+
+static lx_status check_name(const fractions *self, const char *name, lx_error *error)
+{
+    if (name[0] == '\0')
+        return fail(error, LX_ERR_ARGUMENT, "--fractions: a set has no name");
+    for (const char *at = name; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7F || *at == '/')
+            return fail(error, LX_ERR_ARGUMENT,
+                        "--fractions: a name has no slash and no control characters");
+    for (size_t i = 0; i < self->count; i++)
+        if (strcmp(self->sets[i].name, name) == 0)
+            return fail(error, LX_ERR_ARGUMENT, "--fractions: there are two sets '%.64s'", name);
+    return LX_OK;
+}
+
+/** Takes NAME=F, which is all of @p text. */
+static lx_status take_set(fractions *self, char *text, lx_error *error)
+{
+    char *sign = strrchr(text, '='), *at = sign != NULL ? sign + 1 : text;
+    fraction set = {.name = text};
+    if (sign == NULL || !number_take_real(&at, &set.part) || *at != '\0' || set.part > 1)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--fractions: '%.64s' is not NAME=F with a number from 0 to 1, such as "
+                    "train=0.9",
+                    text);
+    *sign = '\0';
+    lx_status status = check_name(self, text, error);
+    if (status == LX_OK)
+        self->sets[self->count++] = set;
+    return status;
+}
+
+/** Where the parts end: sums of those before, with the bits that each addition rounds away. */
+static lx_status add_up(fractions *self, lx_error *error)
+{
+    double sum = 0, lost = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        double part = self->sets[i].part, next = sum + part, added = next - sum;
+        lost += (sum - (next - added)) + (part - added);
+        sum = next;
+        self->sets[i].end = sum + lost;
+    }
+    double whole = sum + lost;
+    if (whole > 1 + ROUNDING)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--fractions: they are %.9g together, and not 1 at most", whole);
+    for (size_t i = 0; i < self->count; i++)
+        if (self->sets[i].end > 1 || (whole >= 1 - ROUNDING && self->sets[i].end >= whole))
+            self->sets[i].end = 1;
+    return LX_OK;
+}
+
+lx_status fractions_parse(fractions *self, char *text, lx_error *error)
+{
+    size_t most = 1;
+    lx_status status = LX_OK;
+    for (const char *at = text; (at = strchr(at, ',')) != NULL; at++)
+        most++;
+    fractions_free(self);
+    self->sets = calloc(most, sizeof *self->sets);
+    if (self->sets == NULL)
+        return fail_memory(error, "sets");
+    for (char *next; status == LX_OK && text != NULL; text = next) {
+        next = strchr(text, ',');
+        if (next != NULL)
+            *next++ = '\0';
+        status = take_set(self, text, error);
+    }
+    return status == LX_OK ? add_up(self, error) : status;
+}
+
+void fractions_free(fractions *self)
+{
+    free(self->sets);
+    *self = (fractions){0};
+}

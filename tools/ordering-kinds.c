@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "ordering-kinds.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <loaderx/grouped.h>
+#include <loaderx/nanoset.h>
+#include <loaderx/torch.h>
+#include <loaderx/weighted.h>
+
+#include "failure.h"
+
+#define SEED ordering_number(self, OPTION_SEED)
+#define LENGTH ordering_number(self, OPTION_LENGTH)
+
+/* ---- by a formula */
+
+static lx_status make_sequential(ordering *self, lx_order **order, lx_error *error)
+{
+    return lx_order_new_sequential(LENGTH, ordering_number(self, OPTION_WINDOW),
+                                   ordering_number(self, OPTION_STRIDE), order, error);
+}
+
+static lx_status make_random(ordering *self, lx_order **order, lx_error *error)
+{
+    return lx_order_new_random(LENGTH, SEED, order, error);
+}
+
+static lx_status make_shuffle(ordering *self, lx_order **order, lx_error *error)
+{
+    return lx_order_new_shuffle(LENGTH, SEED, order, error);
+}
+
+static lx_status make_blocks(ordering *self, lx_order **order, lx_error *error)
+{
+    return lx_order_new_blocks(LENGTH, ordering_number(self, OPTION_BLOCK), SEED, order, error);
+}
+
+static lx_status make_blend(ordering *self, lx_order **order, lx_error *error)
+{
+    uint64_t seed = SEED;
+    return mixing_make(&self->mixed, LENGTH, ordering_said(self, OPTION_SEED) ? &seed : NULL,
+                       order, error);
+}
+
+/* ---- by a file, with a number of each record */
+
+static lx_status read_file(ordering *self, int option, vector_kind kind, const char *several,
+                           vector *numbers, lx_error *error)
+{
+    lx_status status = vector_read(numbers, kind, ordering_path(self, option), error);
+    if (status == LX_OK)
+        status = ordering_settle(self, option, numbers->count, several, error);
+    return status;
+}
+
+/** The positions of an epoch, where --samples says none. */
+static uint64_t samples_or(const ordering *self, uint64_t count)
+{
+    return ordering_said(self, OPTION_SAMPLES) ? ordering_number(self, OPTION_SAMPLES) : count;
+}
+
+static lx_status make_weighted(ordering *self, lx_order **order, lx_error *error)
+{
+    vector weights = {.count = 0};
+    lx_status status =
+        read_file(self, OPTION_WEIGHTS_FILE, VECTOR_WEIGHTS, "weights", &weights, error);
+    if (status == LX_OK)
+        status = lx_order_new_weighted(weights.reals, weights.count,
+                                       samples_or(self, weights.count), SEED, order, error);
+    vector_free(&weights);
+    return status;
+}
+
+static lx_status make_weighted_shuffle(ordering *self, lx_order **order, lx_error *error)
+{
+    vector weights = {.count = 0};
+    lx_status status =
+        read_file(self, OPTION_WEIGHTS_FILE, VECTOR_WEIGHTS, "weights", &weights, error);
+    uint64_t some = 0;
+    for (uint64_t i = 0; status == LX_OK && i < weights.count; i++)
+        some += weights.reals[i] > 0;
+    if (status == LX_OK && samples_or(self, 0) > some)
+        status = fail(error, LX_ERR_ARGUMENT,
+                      "--samples is at most %" PRIu64 ", the weights above 0 in %.200s", some,
+                      ordering_path(self, OPTION_WEIGHTS_FILE));
+    if (status == LX_OK)
+        status = lx_order_new_weighted_shuffle(weights.reals, weights.count,
+                                               samples_or(self, some), SEED, order, error);
+    vector_free(&weights);
+    return status;
+}
+
+static lx_status make_balanced(ordering *self, lx_order **order, lx_error *error)
+{
+    vector classes = {.count = 0};
+    lx_status status =
+        read_file(self, OPTION_CLASSES, VECTOR_CLASSES, "classes", &classes, error);
+    if (status == LX_OK)
+        status = lx_order_new_balanced(classes.words, classes.count,
+                                       samples_or(self, classes.count), SEED, order, error);
+    vector_free(&classes);
+    return status;
+}
+
+static lx_status make_bucketed(ordering *self, lx_order **order, lx_error *error)
+{
+    vector lengths = {.count = 0};
+    uint64_t batch = ordering_number(self, OPTION_BATCH);
+    uint64_t bucket = ordering_number(self, OPTION_BUCKET);
+    if (!ordering_said(self, OPTION_BUCKET))
+        bucket = batch <= UINT64_MAX / 100 ? 100 * batch : batch;
+    if (bucket % batch != 0)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--bucket %" PRIu64 " is no multiple of --batch %" PRIu64, bucket, batch);
+    lx_status status =
+        read_file(self, OPTION_LENGTHS, VECTOR_LENGTHS, "lengths", &lengths, error);
+    if (status == LX_OK)
+        status = lx_order_new_bucketed(lengths.words, lengths.count, batch, bucket, SEED, order,
+                                       error);
+    vector_free(&lengths);
+    return status;
+}
+
+/* ---- of other libraries */
+
+/** Whether a number is one that torch's orders can have: below 2 to the power of @p bits. */
+static lx_status check_most(const ordering *self, const char *option, uint64_t number, int bits,
+                            lx_error *error)
+{
+    bool replaced = bits < 32;
+    return number >> bits == 0
+               ? LX_OK
+               : fail(error, LX_ERR_ARGUMENT, "--%s of %s%s is below 2^%d", option,
+                      self->kind->name, replaced ? " with --replacement" : "", bits);
+}
+
+static lx_status make_torch_random(ordering *self, lx_order **order, lx_error *error)
+{
+    if (LENGTH == 0)
+        return fail(error, LX_ERR_ARGUMENT, "--length of torch-random is at least 1");
+    bool replaced = ordering_said(self, OPTION_REPLACEMENT);
+    lx_status status = check_most(self, "length", LENGTH, replaced ? 28 : 32, error);
+    if (status == LX_OK)
+        status = check_most(self, "samples", samples_or(self, LENGTH), 32, error);
+    if (status != LX_OK)
+        return status;
+    return lx_order_new_torch_random(LENGTH, samples_or(self, LENGTH),
+                                     replaced, SEED, order, error);
+}
+
+static lx_status make_torch_subset(ordering *self, lx_order **order, lx_error *error)
+{
+    return lx_order_new_torch_subset(self->subset.words, self->subset.count, SEED, order, error);
+}
+
+static lx_status make_torch_distributed(ordering *self, lx_order **order, lx_error *error)
+{
+    uint64_t replicas = ordering_said(self, OPTION_REPLICAS)
+                            ? ordering_number(self, OPTION_REPLICAS)
+                            : self->world;
+    lx_status status = ordering_said(self, OPTION_SEED)
+                           ? check_most(self, "length", LENGTH, 32, error)
+                           : LX_OK;
+    if (status != LX_OK)
+        return status;
+    return lx_order_new_torch_distributed(LENGTH, replicas, ordering_said(self, OPTION_SEED),
+                                          ordering_said(self, OPTION_DROP_LAST), SEED, order,
+                                          error);
+}
+
+static lx_status make_nanoset(ordering *self, lx_order **order, lx_error *error)
+{
+    const mixing *mixed = &self->mixed;
+    const double *weights =
+        ordering_said(self, OPTION_WEIGHTS) ? mixed->weightings[0].weights : NULL;
+    uint64_t *lengths = calloc(mixed->count, sizeof *lengths);
+    lx_status status = lengths != NULL ? LX_OK : fail_memory(error, "sets");
+    for (size_t i = 0; status == LX_OK && i < mixed->count; i++)
+        lengths[i] = mixed->sets[i].records;
+    if (status == LX_OK)
+        status = lx_order_new_nanoset(lengths, weights, mixed->count,
+                                      !ordering_said(self, OPTION_UNDIVIDED),
+                                      ordering_said(self, OPTION_SEED) ? SEED : 1234, order,
+                                      error);
+    free(lengths);
+    return status;
+}
+
+/* ---- all of them */
+
+#define BIT ORDERING_BIT
+#define SUBSET BIT(OPTION_SUBSET)
+#define SEEDED BIT(OPTION_SEED)
+
+static const ordering_kind kinds[] = {
+    {"sequential", SUBSET | BIT(OPTION_WINDOW) | BIT(OPTION_STRIDE), 0, make_sequential},
+    {"random", SUBSET, SEEDED, make_random},
+    {"shuffle", SUBSET, SEEDED, make_shuffle},
+    {"blocks", SUBSET, SEEDED | BIT(OPTION_BLOCK), make_blocks},
+    {"blend",
+     SEEDED | BIT(OPTION_SET) | BIT(OPTION_WEIGHTS) | BIT(OPTION_EXHAUSTED) | BIT(OPTION_METHOD), 0,
+     make_blend},
+    {"weighted", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_WEIGHTS_FILE), make_weighted},
+    {"weighted-shuffle", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_WEIGHTS_FILE),
+     make_weighted_shuffle},
+    {"balanced", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_CLASSES), make_balanced},
+    {"bucketed", SUBSET | BIT(OPTION_BUCKET),
+     SEEDED | BIT(OPTION_LENGTHS) | BIT(OPTION_BATCH), make_bucketed},
+    {"torch-random", SUBSET | BIT(OPTION_SAMPLES) | BIT(OPTION_REPLACEMENT), SEEDED,
+     make_torch_random},
+    {"torch-subset", 0, SEEDED | SUBSET, make_torch_subset},
+    {"torch-distributed", SUBSET | SEEDED | BIT(OPTION_REPLICAS) | BIT(OPTION_DROP_LAST), 0,
+     make_torch_distributed},
+    {"nanoset", SEEDED | BIT(OPTION_SET) | BIT(OPTION_WEIGHTS) | BIT(OPTION_UNDIVIDED), 0,
+     make_nanoset}};
+
+const ordering_kind *ordering_kind_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The order that options describe. */
+#include <inttypes.h>
+
+#include "failure.h"
+#include "ordering-kinds.h"
+
+lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
+                          lx_error *error)
+{
+    uint64_t length = ordering_number(self, OPTION_LENGTH);
+    const char *path = ordering_path(self, option);
+    if (ordering_said(self, OPTION_LENGTH) && length != count)
+        return option != OPTION_SUBSET && ordering_said(self, OPTION_SUBSET)
+                   ? fail(error, LX_ERR_ARGUMENT,
+                          "there are %" PRIu64 " indices in %.200s, but %" PRIu64
+                          " %s in %.200s: each has one",
+                          length, ordering_path(self, OPTION_SUBSET), count, several, path)
+                   : fail(error, LX_ERR_ARGUMENT,
+                          "--length %" PRIu64 " is not the number of %s in %.200s, which is "
+                          "%" PRIu64 ": leave it out",
+                          length, several, path, count);
+    self->numbers[0] = count;
+    self->said |= ORDERING_BIT(OPTION_LENGTH);
+    return LX_OK;
+}
+
+static lx_status read_subset(ordering *self, lx_error *error)
+{
+    if (!ordering_said(self, OPTION_SUBSET))
+        return LX_OK;
+    lx_status status = vector_read(&self->subset, VECTOR_INDICES,
+                                   ordering_path(self, OPTION_SUBSET), error);
+    if (status == LX_OK)
+        status = ordering_settle(self, OPTION_SUBSET, self->subset.count, "indices", error);
+    return status;
+}
+
+static lx_status slice(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
+{
+    uint64_t length = lx_order_get_length(part), skip = ordering_number(self, OPTION_SKIP);
+    skip = skip < length ? skip : length;
+    length -= skip;
+    if (ordering_said(self, OPTION_TAKE) && ordering_number(self, OPTION_TAKE) < length)
+        length = ordering_number(self, OPTION_TAKE);
+    return lx_order_new_slice(part, skip, length, made, error);
+}
+
+static lx_status subset(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
+{
+    return lx_order_new_subset(part, self->subset.words, self->subset.count, made, error);
+}
+
+static lx_status repeat(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
+{
+    return lx_order_new_repeat(part, ordering_number(self, OPTION_REPEAT), made, error);
+}
+
+static lx_status pad(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
+{
+    return lx_order_new_padded(part, ordering_number(self, OPTION_PADDED), made, error);
+}
+
+/* The order, and then what is made of it. */
+lx_status ordering_make(ordering *self, lx_order **order, lx_error *error)
+{
+    bool is_of_places = (self->kind->takes & ORDERING_BIT(OPTION_SUBSET)) != 0;
+    const struct {
+        bool wanted;
+        lx_status (*make)(const ordering *self, lx_order *part, lx_order **made, lx_error *error);
+    } steps[] = {{ordering_said(self, OPTION_SUBSET) && is_of_places, subset},
+                 {ordering_said(self, OPTION_SKIP) || ordering_said(self, OPTION_TAKE), slice},
+                 {ordering_said(self, OPTION_REPEAT), repeat},
+                 {ordering_said(self, OPTION_PADDED), pad}};
+    lx_status status = read_subset(self, error);
+    if (status == LX_OK)
+        status = self->kind->make(self, order, error);
+    for (size_t i = 0; status == LX_OK && i < sizeof steps / sizeof *steps; i++) {
+        lx_order *made = NULL;
+        if (steps[i].wanted)
+            status = steps[i].make(self, *order, &made, error);
+        if (made != NULL) {
+            lx_order_unref(*order);
+            *order = made;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* loaderx split: which records are in which set, for training and validation. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <loaderx/grouped.h>
+#include <loaderx/zrecord.h>
+
+#include "beside.h"
+#include "command.h"
+#include "failure.h"
+#include "fractions.h"
+#include "interrupt.h"
+#include "number.h"
+#include "report.h"
+#include "table.h"
+#include "vector.h"
+
+enum { OPTION_LENGTH = OPTION_OWN, OPTION_KEYS, OPTION_FRACTIONS, OPTION_SEED, OPTION_OUT };
+
+static const command_option options[] = {
+    {OPTION_LENGTH, "length", "N", "records that there are"},
+    {OPTION_KEYS, "keys", "FILE", "a .npy with an integer of each record, which is hashed"},
+    {OPTION_FRACTIONS, "fractions", "NAME=F,...", "the sets, and the fraction of each"},
+    {OPTION_SEED, "seed", "S", "each gives other sets (0)"},
+    {OPTION_OUT, "out", "FOLDER", "write the indices of each set to FOLDER/NAME.npy"},
+    JSON_OPTION("the same as JSON"),
+};
+
+/** What the command line asks for. */
+typedef struct request {
+    bool length_given;
+    uint64_t length, seed;
+    const char *keys_path, *out;
+    bool json;
+    fractions sets;
+    vector keys;
+    uint64_t *counts; /**< Of each set. */
+} request;
+
+/* ---- the command line */
+
+static lx_status take_option(void *user, const command_option *option, char *value,
+                             lx_error *error)
+{
+    request *r = user;
+    switch (option->id) {
+    case OPTION_LENGTH:
+        r->length_given = true;
+        return number_parse("--length", value, &r->length, error);
+    case OPTION_KEYS:
+        r->keys_path = value;
+        return LX_OK;
+    case OPTION_FRACTIONS:
+        return fractions_parse(&r->sets, value, error);
+    case OPTION_SEED:
+        return number_parse("--seed", value, &r->seed, error);
+    case OPTION_OUT:
+        r->out = value;
+        return LX_OK;
+    default:
+        r->json = true;
+        return LX_OK;
+    }
+}
+
+static lx_status check_request(const request *r, lx_error *error)
+{
+    if (!r->length_given && r->keys_path == NULL)
+        return fail(error, LX_ERR_ARGUMENT, "--length is missing, or --keys");
+    if (r->sets.count == 0)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--fractions is missing: train=0.9,validation=0.1 for instance");
+    if (r->out != NULL && r->out[0] == '\0')
+        return fail(error, LX_ERR_ARGUMENT, "--out is empty: . is this folder");
+    return LX_OK;
+}
+
+static lx_status read_keys(request *r, lx_error *error)
+{
+    if (r->keys_path == NULL)
+        return LX_OK;
+    lx_status status = vector_read(&r->keys, VECTOR_CLASSES, r->keys_path, error);
+    if (status == LX_OK && r->length_given && r->length != r->keys.count)
+        status = fail(error, LX_ERR_ARGUMENT,
+                      "--length %" PRIu64 " is not the number of keys in %.200s, which is %" PRIu64
+                      ": leave it out",
+                      r->length, r->keys_path, r->keys.count);
+    r->length = r->keys.count;
+    return status;
+}
+
+/* ---- the sets */
+
+static lx_status find(const request *r, size_t set, uint64_t *indices, uint64_t *count,
+                      lx_error *error)
+{
+    const fraction *sets = r->sets.sets;
+    return lx_split_indices(r->keys.words, r->length, r->seed, set != 0 ? sets[set - 1].end : 0,
+                            sets[set].end, indices, count, error);
+}
+
+/** FOLDER/NAME.npy, for free(); NULL: no memory. */
+static char *path_of(const request *r, size_t set)
+{
+    const char *name = r->sets.sets[set].name;
+    size_t size = strlen(r->out) + strlen(name) + sizeof "/.npy";
+    char *path = malloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s/%s.npy", r->out, name);
+    return path;
+}
+
+/** Writes an array of indices, which .npy has little-endian. */
+static lx_status write_npy(int file, const char *path, uint64_t *indices, uint64_t count,
+                           lx_error *error)
+{
+    static const lx_field field = {.dtype = LX_UINT64};
+    char header[LX_NPY_HEADER_MAX];
+    size_t size = lx_npy_header(&field, count, header);
+    FILE *to = fdopen(dup(file), "wb");
+    if (to == NULL)
+        return fail_errno(error, errno, path, "cannot write it");
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned char bytes[sizeof *indices];
+        for (size_t byte = 0; byte < sizeof bytes; byte++)
+            bytes[byte] = (unsigned char)(indices[i] >> (8 * byte));
+        memcpy(&indices[i], bytes, sizeof bytes);
+    }
+    bool written = fwrite(header, 1, size, to) == size &&
+                   fwrite(indices, sizeof *indices, (size_t)count, to) == count;
+    int errnum = errno;
+    if (fclose(to) == 0 && written)
+        return LX_OK;
+    return fail_errno(error, written ? errno : errnum, path, "cannot write it");
+}
+
+static lx_status write_set(const request *r, size_t set, uint64_t *indices, lx_error *error)
+{
+    beside made = {.file = -1};
+    char *path = path_of(r, set);
+    lx_status status =
+        path != NULL ? beside_begin(&made, path, error) : fail_memory(error, "a name");
+    if (status == LX_OK)
+        status = write_npy(made.file, path, indices, r->counts[set], error);
+    if (status == LX_OK)
+        status = interrupt_check(error);
+    if (status == LX_OK)
+        status = beside_finish(&made, error);
+    beside_end(&made);
+    free(path);
+    return status;
+}
+
+/** Finds the sets, and writes them where they are asked for. */
+static lx_status split(request *r, lx_error *error)
+{
+    uint64_t *indices = NULL;
+    lx_status status = LX_OK;
+    r->counts = calloc(r->sets.count, sizeof *r->counts);
+    if (r->counts == NULL)
+        return fail_memory(error, "sets");
+    if (r->out != NULL) {
+        indices = r->length < SIZE_MAX / sizeof *indices
+                      ? malloc((size_t)(r->length + 1) * sizeof *indices)
+                      : NULL;
+        if (indices == NULL)
+            return fail_memory(error, "the indices");
+        interrupt_catch();
+    }
+    for (size_t i = 0; status == LX_OK && i < r->sets.count; i++) {
+        status = find(r, i, indices, &r->counts[i], error);
+        if (status == LX_OK && r->out != NULL)
+            status = write_set(r, i, indices, error);
+    }
+    free(indices);
+    return status;
+}
+
+/* ---- what came of it */
+
+static lx_status print_table(const request *r, lx_error *error)
+{
+    static const char *const headings[] = {"set", "fraction", "records", "share"};
+    table sets;
+    lx_status status = table_begin(&sets, headings, 4, 1, error);
+    for (size_t i = 0; status == LX_OK && i < r->sets.count; i++) {
+        char (*row)[TABLE_CELL] = table_add(&sets, error);
+        if (row == NULL) {
+            status = LX_ERR_NOMEM;
+            break;
+        }
+        snprintf(row[0], TABLE_CELL, "%s", r->sets.sets[i].name);
+        snprintf(row[1], TABLE_CELL, "%.6g", r->sets.sets[i].part);
+        snprintf(row[2], TABLE_CELL, "%" PRIu64, r->counts[i]);
+        if (r->length != 0)
+            snprintf(row[3], TABLE_CELL, "%.2f%%", 100 * (double)r->counts[i] / (double)r->length);
+        else
+            snprintf(row[3], TABLE_CELL, "-");
+    }
+    if (status == LX_OK)
+        table_print(&sets);
+    table_free(&sets);
+    return status;
+}
+
+static lx_status print_json(const request *r, lx_error *error)
+{
+    char real[REPORT_REAL_TEXT];
+    lx_status status = LX_OK;
+    printf("{\n  \"length\": %" PRIu64 ",\n  \"seed\": %" PRIu64 ",\n  \"sets\": [", r->length,
+           r->seed);
+    for (size_t i = 0; status == LX_OK && i < r->sets.count; i++) {
+        char *path = r->out != NULL ? path_of(r, i) : NULL;
+        printf("%s\n    {\"name\": ", i != 0 ? "," : "");
+        status = report_print_text(r->sets.sets[i].name, error);
+        printf(", \"fraction\": %s, \"records\": %" PRIu64 ", \"path\": ",
+               report_real(r->sets.sets[i].part, real), r->counts[i]);
+        if (path == NULL)
+            printf("null");
+        else if (status == LX_OK)
+            status = report_print_text(path, error);
+        printf("}");
+        free(path);
+    }
+    printf("]\n}\n");
+    return status;
+}
+
+static lx_status run(int argc, char **argv, lx_error *error)
+{
+    request r = {0};
+    const command_line line = {take_option, command_take_nothing, &r};
+    lx_status status = command_parse(&split_command, argc, argv, &line, error);
+    if (status == LX_OK)
+        status = check_request(&r, error);
+    if (status == LX_OK)
+        status = read_keys(&r, error);
+    if (status == LX_OK)
+        status = split(&r, error);
+    if (status == LX_OK)
+        status = r.json ? print_json(&r, error) : print_table(&r, error);
+    free(r.counts);
+    vector_free(&r.keys);
+    fractions_free(&r.sets);
+    return status;
+}
+
+const command split_command = {
+    .name = "split",
+    .arguments = "--length N|--keys FILE --fractions NAME=F,... [OPTION...]",
+    .summary = "split records into sets, for training and validation",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .notes = "Each record goes into one set, by a hash of its index; or of its key, so that those\n"
+             "with the same key are in the same set. That does not depend on how many others\n"
+             "there are: records that are appended move none from one set to another.\n"
+             "A set has its fraction about, and not to the record; what fractions leave of 1 is\n"
+             "in none. loaderx sample --subset takes the files.\n",
+    .examples = "  loaderx split --length 60000 --fractions train=0.9,validation=0.1 --out .\n"
+                "  loaderx split --keys patient.npy --fractions train=0.8,test=0.2\n",
+    .run = run};
