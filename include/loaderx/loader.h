@@ -17,6 +17,7 @@
 #include <loaderx/dtype.h>
 #include <loaderx/executor.h>
 #include <loaderx/export.h>
+#include <loaderx/random.h>
 #include <loaderx/sampler.h>
 #include <loaderx/status.h>
 #include <loaderx/zrecord.h>
@@ -247,6 +248,19 @@ LX_API const uint64_t *lx_batch_get_indices(const lx_batch *batch);
 
 /** Where in the global order the batch begins; see lx_loader_tell(). */
 LX_API uint64_t lx_batch_get_position(const lx_batch *batch);
+
+/** The epoch of the order that the batch is of. */
+LX_API uint64_t lx_batch_get_epoch(const lx_batch *batch);
+
+/**
+ * The key of each record's own random numbers, as lx_sample_key() makes them of the seed, the epoch
+ * and the index: for a transform, which gets the same whatever the number of threads and ranks.
+ *
+ * @param[in]  batch  A batch.
+ * @param[in]  seed   Any number.
+ * @param[out] keys   Two numbers a record.
+ */
+LX_API void lx_batch_get_keys(const lx_batch *batch, uint64_t seed, uint64_t *keys);
 
 /** Number of columns. */
 LX_API size_t lx_batch_get_column_count(const lx_batch *batch);

@@ -13,6 +13,7 @@
 #include <loaderx/loader.h>
 #include <loaderx/mixture.h>
 #include <loaderx/nanoset.h>
+#include <loaderx/random.h>
 #include <loaderx/sampler.h>
 #include <loaderx/status.h>
 #include <loaderx/torch.h>

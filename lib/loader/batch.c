@@ -224,6 +224,17 @@ uint64_t lx_batch_get_position(const lx_batch *batch)
     return batch->position;
 }
 
+uint64_t lx_batch_get_epoch(const lx_batch *batch)
+{
+    return batch->epoch;
+}
+
+void lx_batch_get_keys(const lx_batch *batch, uint64_t seed, uint64_t *keys)
+{
+    for (uint64_t row = 0; row < batch->rows; row++)
+        lx_sample_key(seed, batch->epoch, batch->indices[row], keys + 2 * row);
+}
+
 size_t lx_batch_get_column_count(const lx_batch *batch)
 {
     return batch->ring->layout.count;

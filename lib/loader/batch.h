@@ -46,6 +46,7 @@ struct lx_batch {
     uint64_t rows;
     uint64_t damaged; /**< Records that were left out, or have zeros for values. */
     uint64_t position;
+    uint64_t epoch; /**< Of the order; the caller of lx__ring_take() sets it. */
     uint64_t *indices;
     lx_column *columns;
     lx_target *targets; /**< One for each column of the source. */

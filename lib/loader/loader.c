@@ -198,6 +198,7 @@ static lx_status schedule(lx_loader *loader, lx_error *error)
         return LX_END;
     lx_status status = lx__ring_take(loader->ring, share.count, start, &batch, error);
     if (status == LX_OK) {
+        batch->epoch = start / lx_order_get_length(loader->order);
         status = lx__order_read(loader->order, loader->scratch, share.first, loader->shard.world,
                                 share.count, batch->indices, error);
         if (status == LX_OK)

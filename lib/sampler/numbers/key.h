@@ -26,7 +26,8 @@ typedef enum lx__stream {
     LX__STREAM_CLASS = 9,        /**< The seed by which a class is, its number as epoch. */
     LX__STREAM_BATCHES = 10,     /**< The seed by which batches of like lengths are shuffled. */
     LX__STREAM_BUCKET = 11,      /**< The seed by which a bucket is, its number as epoch. */
-    LX__STREAM_SPLIT = 12        /**< Which side of a split an index falls on. */
+    LX__STREAM_SPLIT = 12,       /**< Which side of a split an index falls on. */
+    LX__STREAM_SAMPLES = 13      /**< The keys of samples' own numbers. */
 } lx__stream;
 
 /**

@@ -109,6 +109,16 @@ static void check_numbers(struct run *run, const lx_batch *batch, const char *na
             run_fail(run, "row %llu of column %s is wrong", (unsigned long long)i, name);
 }
 
+static void check_keys(struct run *run, const lx_batch *batch)
+{
+    uint64_t keys[BATCH][2], right[2];
+    uint64_t last = lx_batch_get_rows(batch) - 1;
+    lx_batch_get_keys(batch, 42, keys[0]);
+    lx_sample_key(42, lx_batch_get_epoch(batch), lx_batch_get_indices(batch)[last], right);
+    if (memcmp(keys[last], right, sizeof right) != 0)
+        run_fail(run, "the key of row %llu is wrong", (unsigned long long)last);
+}
+
 static void check_field(struct run *run, const lx_batch *batch, enum plain_kind kind)
 {
     uint8_t memory[PLAIN_VALUE];
@@ -135,6 +145,7 @@ static bool next(struct run *run, lx_loader *loader, lx_status *status)
     check_numbers(run, batch, "number");
     check_field(run, batch, PLAIN_IMAGE);
     check_field(run, batch, PLAIN_LABEL);
+    check_keys(run, batch);
     lx_batch_release(batch);
     return true;
 }

@@ -6,6 +6,7 @@
 #include <loaderx/mixture.h>
 #include <loaderx/nanoset.h>
 #include <loaderx/sampler.h>
+#include <loaderx/random.h>
 #include <loaderx/torch.h>
 #include <loaderx/weighted.h>
 
@@ -147,6 +148,17 @@ static void split(struct run *run, const uint64_t *keys)
         run_fail(run, "a split loses indices");
 }
 
+/** What needs no memory and no system. */
+static void draw(struct run *run)
+{
+    uint64_t key[2], one[2], both[2];
+    lx_sample_key(5, 6, 7, key);
+    lx_random_draws(key, 3, 2, both);
+    lx_random_draws(key, 4, 1, one);
+    if (one[0] != both[1])
+        run_fail(run, "a draw is another one from elsewhere");
+}
+
 static void group(struct run *run)
 {
     uint64_t classes[LENGTH];
@@ -159,6 +171,7 @@ static void group(struct run *run)
         walk_and_unref(run, order);
     split(run, NULL);
     split(run, classes);
+    draw(run);
 }
 
 /** The orders of other libraries. */

@@ -180,6 +180,36 @@ START_TEST(ranks_together_have_every_record_of_an_epoch_once)
 }
 END_TEST
 
+/* The same key for a record in an epoch, whoever reads it. */
+START_TEST(each_record_has_random_numbers_of_its_own)
+{
+    enum { LENGTH = 100 };
+    static uint64_t right[3][LENGTH][2];
+    struct numbers numbers = {.length = LENGTH, .width = 2};
+    lx_source *source = numbers_source(&numbers);
+    lx_order *order = make_order("shuffle", LENGTH, 5, 0);
+    for (uint64_t epoch = 0; epoch < 3; epoch++)
+        for (uint64_t i = 0; i < LENGTH; i++)
+            lx_sample_key(42, epoch, i, right[epoch][i]);
+    for (uint64_t world = 1; world <= 3; world++) {
+        struct setup setup = {.batch_size = 7, .world = world, .rank = world - 1, .epochs = 3,
+                              .threads = (uint32_t)world - 1, .order = order};
+        lx_loader *loader = open_loader(source, setup);
+        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
+            uint64_t keys[7][2], epoch = lx_batch_get_epoch(batch);
+            ck_assert_uint_eq(epoch, lx_batch_get_position(batch) / LENGTH);
+            lx_batch_get_keys(batch, 42, keys[0]);
+            for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+                ck_assert_mem_eq(keys[i], right[epoch][lx_batch_get_indices(batch)[i]],
+                                 sizeof keys[i]);
+        }
+        lx_loader_close(loader);
+    }
+    lx_order_unref(order);
+    lx_source_unref(source);
+}
+END_TEST
+
 START_TEST(a_run_goes_on_with_other_ranks_without_loss_or_repeat)
 {
     uint64_t state = 521288629u;
@@ -506,6 +536,7 @@ END_TEST
 UNIT_MAIN("loader/loader", any_configuration_hands_out_what_positions_say,
           ends_come_again_until_the_loader_goes_on, a_seek_after_the_end_is_a_new_start,
           ranks_together_have_every_record_of_an_epoch_once,
+          each_record_has_random_numbers_of_its_own,
           a_run_goes_on_with_other_ranks_without_loss_or_repeat,
           rank_2_of_4_goes_on_at_70_after_17_steps, an_empty_source_is_at_its_end,
           one_record_is_an_epoch, a_rank_that_never_has_a_record_is_at_its_end,
