@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A batch as Python has it: a dict of arrays over one Memory, which owns the batch. */
 #include "batch.h"
+#include "target.h"
 
 void lxpy_columns_clear(lxpy_columns *columns)
 {
@@ -94,6 +95,22 @@ static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject
     return result;
 }
 
+/** The keys of the records' own random numbers, which are no column of the batch. */
+static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_batch *batch)
+{
+    lxpy_target target;
+    PyObject *shape =
+        Py_BuildValue("(KK)", (unsigned long long)lx_batch_get_rows(batch), 2ull);
+    int result = -1;
+    if (lxpy_target_make(&target, state, shape, state->dtypes[LX_UINT64]) == 0) {
+        lx_batch_get_keys(batch, seed, target.view.buf);
+        result = PyDict_SetItemString(dict, "keys", target.object);
+        lxpy_target_drop(&target);
+    }
+    Py_XDECREF(shape);
+    return result;
+}
+
 PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch *batch)
 {
     PyObject *names, *shapes;
@@ -111,6 +128,9 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
                       PyTuple_GET_ITEM(shapes, i)) < 0)
             Py_CLEAR(dict);
     }
+    /* The memory still holds the batch. */
+    if (dict != NULL && columns->keyed && add_keys(state, dict, columns->seed, batch) < 0)
+        Py_CLEAR(dict);
     Py_XDECREF(memory);
     Py_DECREF(names);
     Py_DECREF(shapes);

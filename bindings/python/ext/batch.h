@@ -9,6 +9,8 @@ typedef struct lxpy_columns {
     PyObject *names;  /**< A tuple of str; NULL before the first batch. */
     PyObject *shapes; /**< A tuple of tuples, for batches of */
     uint64_t rows;    /**< so many rows. */
+    bool keyed;       /**< Whether there are "keys", of */
+    uint64_t seed;    /**< this seed. */
 } lxpy_columns;
 
 void lxpy_columns_clear(lxpy_columns *columns);

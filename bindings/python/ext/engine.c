@@ -69,7 +69,7 @@ static void delist(lxpy_engine *self)
 }
 
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform)
+                              PyObject *transform, const uint64_t *seed)
 {
     if (exiting) {
         lxpy_raise_status(state, LX_ERR_STATE, "the interpreter is ending");
@@ -83,6 +83,8 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
     self->forks = lxpy_forks();
     self->source = Py_NewRef(source);
     self->transform = transform != NULL ? Py_NewRef(transform) : NULL;
+    self->columns.keyed = seed != NULL;
+    self->columns.seed = seed != NULL ? *seed : 0;
     if (lxpy_turn_init(&self->turn) < 0 || open_loader(self, options) < 0) {
         clear(self);
         unref(self);

@@ -36,10 +36,11 @@ typedef struct lxpy_engine {
     bool orphan;             /**< To be closed by who comes by. */
 } lxpy_engine;
 
-/** Opens a loader; on failure raises and returns NULL. @p transform may be NULL. The options get
- * the transform, and are otherwise as they are to be. */
+/** Opens a loader; on failure raises and returns NULL. @p transform may be NULL, and so may @p seed,
+ * that of keys in its batches. The options get the transform, and are otherwise as they are to
+ * be. */
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
-                              PyObject *transform);
+                              PyObject *transform, const uint64_t *seed);
 
 /** Ends the loader, waits for what of it runs, and gives a reference up; NULL is nothing. Within a
  * transform it is put off. */

@@ -14,7 +14,7 @@ typedef struct loader {
 /** What Loader() of typed Python gives on, checked: the numbers are in range. */
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
-    PyObject *on_damage;
+    PyObject *on_damage, *keys;
     unsigned long long batch_size, epochs, rank, world;
     int drop_last;
 } arguments;
@@ -101,6 +101,7 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *given
 static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     arguments given;
+    uint64_t seed;
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL)
         return NULL;
@@ -108,16 +109,18 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "arguments are given by position");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKpOOOOO", &given.source, &given.order, &given.fields,
+    if (!PyArg_ParseTuple(args, "OOOKKKKpOOOOOO", &given.source, &given.order, &given.fields,
                           &given.batch_size, &given.epochs, &given.rank, &given.world,
                           &given.drop_last, &given.threads, &given.executor,
-                          &given.prefetch_bytes, &given.transform, &given.on_damage))
+                          &given.prefetch_bytes, &given.transform, &given.on_damage, &given.keys) ||
+        (given.keys != Py_None && lxpy_uint64(given.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;
     lx_loader_options *options = make_options(state, &given);
     loader *self = options != NULL ? (loader *)type->tp_alloc(type, 0) : NULL;
     if (self != NULL) {
         self->engine = lxpy_engine_open(state, given.source, options,
-                                        given.transform != Py_None ? given.transform : NULL);
+                                        given.transform != Py_None ? given.transform : NULL,
+                                        given.keys != Py_None ? &seed : NULL);
         if (self->engine == NULL)
             Py_CLEAR(self);
     }

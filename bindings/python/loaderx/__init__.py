@@ -20,7 +20,7 @@ from .dataset import Dataset
 from .executor import Executor
 from .field import Field
 from .grouped import Balanced, Bucketed, split
-from .loader import Loader
+from .loader import Loader, generator
 from .opening import create, open
 from .orders import Blocks, Order, Random, Sequential, Shuffle
 from .peers import Distributed, Nanoset, TorchRandom, TorchSubset
@@ -68,6 +68,7 @@ __all__ = [
     'converter',
     'copy',
     'create',
+    'generator',
     'library_version',
     'open',
     'repair',

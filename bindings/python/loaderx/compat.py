@@ -287,6 +287,7 @@ class DataLoader(_core.Loader):
             min(ahead, UINT64_MAX),
             None if transform is identity else _on_pairs(transform),
             'raise',
+            None,
         )
 
     def __enter__(self: _Self) -> _Self:

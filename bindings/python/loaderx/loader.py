@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Type, TypeVar
 
+import numpy as np
+
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
 from .orders import Order, Sequential, to_json
 from .source import as_source
 
-__all__ = ['Loader']
+__all__ = ['Loader', 'generator']
 
 _Self = TypeVar('_Self', bound='Loader')
 
@@ -45,6 +47,26 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
                 'choose fields without it'
             )
     return names
+
+
+def generator(key: Any) -> np.random.Generator:
+    """Make a NumPy generator of a record's own random numbers.
+
+    Parameters
+    ----------
+    key : array of two uint64
+        A row of ``batch['keys']``.
+
+    Examples
+    --------
+    >>> def augment(batch):
+    ...     for image, key in zip(batch['image'], batch['keys']):
+    ...         if generator(key).random() < 0.5:
+    ...             image[:] = image[:, ::-1]
+    ...     return batch
+    >>> loader = Loader(ds, batch_size=256, transform=augment, keys=42)
+    """
+    return np.random.Generator(np.random.Philox(key=np.asarray(key, dtype=np.uint64)))
 
 
 class Loader(_core.Loader):
@@ -107,6 +129,11 @@ class Loader(_core.Loader):
         its batch, and the next call goes on. 'skip': it is left out, and its batch is shorter.
         'zeros': what cannot be read of it is zeros. ``stats()['damaged']`` counts them. A dataset
         that was itself opened with ``on_damage='zeros'`` has no damage that a loader could see.
+    keys : int, optional
+        A seed, with which each batch has ``batch['keys']``, uint64 of shape ``(records, 2)``: for
+        each record the key of random numbers of its own, which depend on this seed, the epoch and
+        the record, and not on threads, ranks or what was drawn before. `generator` makes a NumPy
+        generator of one.
     out : {'numpy'}
         What kind of arrays.
 
@@ -133,6 +160,7 @@ class Loader(_core.Loader):
         prefetch_bytes: Optional[int] = None,
         transform: Optional[Callable[[Dict[str, Any]], Any]] = None,
         on_damage: str = 'raise',
+        keys: Optional[int] = None,
         out: str = 'numpy',
     ) -> _Self:
         batch_size = natural('batch_size', batch_size, least=1)
@@ -153,11 +181,18 @@ class Loader(_core.Loader):
         if out != 'numpy':
             raise ValueError(f"out must be 'numpy', not {out!r}")
         core = as_source(source)
+        names = choose_fields(core, fields)
+        if keys is not None:
+            keys = natural('keys', keys)
+            if 'keys' in names:
+                raise ValueError(
+                    "keys: the source has a field 'keys', too: choose fields without it"
+                )
         return super().__new__(
             cls,
             core,
             (Sequential() if order is None else order)._for_length(core.length),
-            choose_fields(core, fields),
+            names,
             batch_size,
             0 if epochs is None else natural('epochs', epochs, least=1),
             rank,
@@ -168,6 +203,7 @@ class Loader(_core.Loader):
             None if prefetch_bytes is None else natural('prefetch_bytes', prefetch_bytes),
             transform,
             on_damage,
+            keys,
         )
 
     def state_dict(self) -> Dict[str, Any]:

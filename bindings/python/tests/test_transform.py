@@ -343,3 +343,52 @@ import numpy as np, loaderx as lx
     assert run_script(f'os.execv(sys.executable, [sys.executable, "-c", {script!r}])') == (
         'LX_ERR_STATE\n'
     )
+
+
+# ---- random numbers of records' own
+
+
+def keyed(order, world, threads, seed=42, **more):
+    """The key of each record by epoch and index, as every rank has them."""
+    keys = {}
+    for rank in range(world):
+        loader = lx.Loader(np.arange(50), batch_size=7, order=order, rank=rank, world=world,
+                           threads=threads, epochs=3, keys=seed, **more)
+        seen = 0
+        for batch in loader:
+            assert batch['keys'].dtype == np.uint64 and batch['keys'].shape == (
+                len(batch['data']), 2)
+            for index, key in zip(batch['data'], batch['keys']):
+                keys.setdefault(int(index), []).append(tuple(int(k) for k in key))
+            seen += len(batch['data'])
+    return keys
+
+
+def test_keys_depend_on_nothing_else():
+    right = keyed(lx.Sequential(), 1, 0)
+    assert len({key for keys in right.values() for key in keys}) == 150
+    assert keyed(lx.Sequential(), 1, 3) == right
+    for order in lx.Shuffle(seed=1), lx.Blocks(block=5, seed=2):
+        for world in 1, 3:
+            assert {index: sorted(keys) for index, keys in keyed(order, world, 2).items()} == {
+                index: sorted(keys) for index, keys in right.items()}
+    assert keyed(lx.Sequential(), 1, 0, seed=43) != right
+
+
+def test_a_transform_gets_them():
+    def augment(batch):
+        return [lx.generator(key).random() for key in batch['keys']]
+
+    draws = [list(lx.Loader(np.arange(20), batch_size=3, transform=augment, keys=2**64 - 1,
+                            threads=threads)) for threads in (0, 2)]
+    assert draws[0] == draws[1]
+    assert len({draw for batch in draws[0] for draw in batch}) == 20
+
+
+def test_wrong_keys():
+    for wrong, kind in (-1, ValueError), (2**64, ValueError), ('x', TypeError):
+        with pytest.raises(kind, match='keys'):
+            lx.Loader(np.arange(3), keys=wrong)
+    with pytest.raises(ValueError, match="a field 'keys'"):
+        lx.Loader({'keys': np.arange(3)}, keys=1)
+    assert 'keys' not in next(lx.Loader(np.arange(3)))
