@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "sampler/numbers/sample-key.h"
 
 /* Columns begin at multiples of this: a cache line, and what vector code and devices like. */
 #define COLUMN_ALIGN 64
@@ -231,8 +232,7 @@ uint64_t lx_batch_get_epoch(const lx_batch *batch)
 
 void lx_batch_get_keys(const lx_batch *batch, uint64_t seed, uint64_t *keys)
 {
-    for (uint64_t row = 0; row < batch->rows; row++)
-        lx_sample_key(seed, batch->epoch, batch->indices[row], keys + 2 * row);
+    lx__sample_keys(seed, batch->epoch, batch->indices, batch->rows, keys);
 }
 
 size_t lx_batch_get_column_count(const lx_batch *batch)

@@ -8,12 +8,10 @@
 #include "loader/source-parts.h"
 
 /* Records that are sorted by their parts at a time. */
-#define BLOCK 256
+#define BLOCK LX__SOURCE_BLOCK
 /* Bytes of records of one part that are read together, to be handed out to their places: in the
  * first-level cache they wait for that. A longer record is put to its place at once. */
 #define TOGETHER 16384
-/* Columns whose targets need no memory. */
-#define FEW_COLUMNS 16
 
 typedef struct concat_source {
     lx__parts_source parts;
@@ -168,30 +166,19 @@ static lx_status read_block(const concat_source *self, const block *b, const lx_
     return status;
 }
 
+static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
+                            const lx_target *targets, lx_target *spare, lx_error *error)
+{
+    const concat_source *self = (const concat_source *)source;
+    block b;
+    make_block(self, indices, count, &b);
+    return read_block(self, &b, targets, spare, error);
+}
+
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error)
 {
-    concat_source *self = (concat_source *)source;
-    size_t columns = source->column_count;
-    lx_target few[2 * FEW_COLUMNS], *aimed = few;
-    if (columns > FEW_COLUMNS)
-        aimed = lx__alloc_array(columns, 2 * sizeof *aimed);
-    if (aimed == NULL)
-        return lx__fail_memory(error, "a batch");
-    lx_target *moved = aimed + columns;
-    lx_status status = LX_OK;
-    memcpy(moved, targets, columns * sizeof *targets);
-    for (size_t done = 0; status == LX_OK && done < count; done += BLOCK) {
-        block b;
-        make_block(self, indices + done, count - done < BLOCK ? count - done : BLOCK, &b);
-        status = read_block(self, &b, moved, aimed, error);
-        for (size_t i = 0; i < columns; i++)
-            if (moved[i].data != NULL)
-                moved[i].data = (uint8_t *)moved[i].data + BLOCK * moved[i].stride;
-    }
-    if (aimed != few)
-        lx__free(aimed);
-    return status;
+    return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
 }
 
 /* ---- what it is */
@@ -268,9 +255,8 @@ static lx_status add_parts(lx_source *made, lx_source *const *sources, size_t co
 {
     concat_source *self = (concat_source *)made;
     lx_status status = lx__source_add_parts(made, sources, count, error);
-    for (size_t i = 0; status == LX_OK && i < made->column_count; i++)
-        status = lx__source_set_column(made, i, sources[0]->columns[i].name,
-                                       &sources[0]->columns[i], error);
+    if (status == LX_OK)
+        status = lx__source_copy_columns(made, sources[0], error);
     if (status != LX_OK)
         return status;
     self->begins = lx__alloc_array(count + 1, sizeof *self->begins);

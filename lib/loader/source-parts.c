@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/source-parts.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
+
+/* Columns whose targets need no memory. */
+#define FEW_COLUMNS 16
 
 lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t count,
                                lx_error *error)
@@ -16,6 +21,39 @@ lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t 
         made->live = made->live || parts[i]->live;
     }
     return LX_OK;
+}
+
+lx_status lx__source_copy_columns(lx_source *made, const lx_source *from, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < made->column_count; i++)
+        status =
+            lx__source_set_column(made, i, from->columns[i].name, &from->columns[i], error);
+    return status;
+}
+
+lx_status lx__source_fill_blocks(lx_source *source, const uint64_t *indices, size_t count,
+                                 const lx_target *targets, lx__source_fill_block *fill,
+                                 lx_error *error)
+{
+    size_t columns = source->column_count;
+    lx_target few[2 * FEW_COLUMNS], *moved = few;
+    if (columns > FEW_COLUMNS)
+        moved = lx__alloc_array(columns, 2 * sizeof *moved);
+    if (moved == NULL)
+        return lx__fail_memory(error, "a batch");
+    lx_status status = LX_OK;
+    memcpy(moved, targets, columns * sizeof *targets);
+    for (size_t done = 0, here; status == LX_OK && done < count; done += here) {
+        here = count - done < LX__SOURCE_BLOCK ? count - done : LX__SOURCE_BLOCK;
+        status = fill(source, indices + done, here, moved, moved + columns, error);
+        for (size_t i = 0; i < columns; i++)
+            if (moved[i].data != NULL)
+                moved[i].data = (uint8_t *)moved[i].data + here * moved[i].stride;
+    }
+    if (moved != few)
+        lx__free(moved);
+    return status;
 }
 
 int lx__source_parts_describe(const lx_source *source, json_t *object)

@@ -15,9 +15,26 @@ typedef struct lx__parts_source {
     size_t part_count;
 } lx__parts_source;
 
-/** Takes references of the sources as the parts of a new one, which is live where one of them is. */
+/** Takes references of the sources as the parts of a new one, which is live where one of them
+ * is. */
 lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t count,
                                lx_error *error);
+
+/** Gives a new source the columns of another one. */
+lx_status lx__source_copy_columns(lx_source *made, const lx_source *from, lx_error *error);
+
+/** Most records that lx__source_fill_blocks() has filled at a time. */
+#define LX__SOURCE_BLOCK 256
+
+/** Fills a block of records, as fill of a class; @p spare has room for one target a column. */
+typedef lx_status lx__source_fill_block(lx_source *source, const uint64_t *indices, size_t count,
+                                        const lx_target *targets, lx_target *spare,
+                                        lx_error *error);
+
+/** Fills records a block at a time. */
+lx_status lx__source_fill_blocks(lx_source *source, const uint64_t *indices, size_t count,
+                                 const lx_target *targets, lx__source_fill_block *fill,
+                                 lx_error *error);
 
 /** @name For a class */
 /** @{ */

@@ -8,21 +8,18 @@
 #include "loader/source-parts.h"
 #include "sampler/order/table.h"
 
-/* Records that are looked up at a time. */
-#define BLOCK 512
-/* Columns whose targets need no memory. */
-#define FEW_COLUMNS 32
-
 typedef struct subset_source {
     lx__parts_source parts; /* one */
     lx__table *table;       /* that of the live one, in a held one */
 } subset_source;
 
-static lx_status fill_block(const subset_source *self, const uint64_t *indices, size_t count,
-                            const lx_target *targets, lx_error *error)
+static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
+                            const lx_target *targets, lx_target *spare, lx_error *error)
 {
-    uint64_t places[BLOCK];
+    const subset_source *self = (const subset_source *)source;
+    uint64_t places[LX__SOURCE_BLOCK];
     lx_source *part = self->parts.parts[0];
+    (void)spare;
     memcpy(places, indices, count * sizeof *places);
     lx__table_map(self->table, places, count);
     return part->class->fill(part, places, count, targets, error);
@@ -31,25 +28,7 @@ static lx_status fill_block(const subset_source *self, const uint64_t *indices, 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error)
 {
-    const subset_source *self = (const subset_source *)source;
-    size_t columns = source->column_count;
-    lx_target few[FEW_COLUMNS], *moved = few;
-    if (columns > FEW_COLUMNS)
-        moved = lx__alloc_array(columns, sizeof *moved);
-    if (moved == NULL)
-        return lx__fail_memory(error, "a batch");
-    lx_status status = LX_OK;
-    memcpy(moved, targets, columns * sizeof *targets);
-    for (size_t done = 0; status == LX_OK && done < count; done += BLOCK) {
-        status = fill_block(self, indices + done, count - done < BLOCK ? count - done : BLOCK,
-                            moved, error);
-        for (size_t i = 0; i < columns; i++)
-            if (moved[i].data != NULL)
-                moved[i].data = (uint8_t *)moved[i].data + BLOCK * moved[i].stride;
-    }
-    if (moved != few)
-        lx__free(moved);
-    return status;
+    return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
 }
 
 static int describe(const lx_source *source, json_t *object)
@@ -107,8 +86,8 @@ static lx_status make(lx_source *made, lx_source *part, const uint64_t *indices,
 {
     subset_source *self = (subset_source *)made;
     lx_status status = lx__source_add_parts(made, &part, 1, error);
-    for (size_t i = 0; status == LX_OK && i < made->column_count; i++)
-        status = lx__source_set_column(made, i, part->columns[i].name, &part->columns[i], error);
+    if (status == LX_OK)
+        status = lx__source_copy_columns(made, part, error);
     if (status != LX_OK)
         return status;
     self->table = lx__alloc_array(1, sizeof *self->table);

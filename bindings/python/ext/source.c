@@ -167,14 +167,20 @@ static PyObject *source_array(PyObject *module, PyObject *args)
     return finish(self, status, &error);
 }
 
-static int take_parts(lxpy_state *state, PyObject *sources, PyObject *names, lx_source **parts,
-                      const char **texts)
+static int take_parts(lxpy_state *state, PyObject *sources, lx_source **parts)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sources); i++) {
-        PyObject *name = PyTuple_GET_ITEM(names, i);
         parts[i] = lxpy_source_get(state, PyTuple_GET_ITEM(sources, i), "source");
         if (parts[i] == NULL)
             return -1;
+    }
+    return 0;
+}
+
+static int take_names(PyObject *names, const char **texts)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
         texts[i] = name != Py_None ? lxpy_text(name, "the name of a column") : NULL;
         if (texts[i] == NULL && name != Py_None)
             return -1;
@@ -199,7 +205,8 @@ static PyObject *source_zip(PyObject *module, PyObject *args)
     if (parts == NULL || texts == NULL) {
         PyErr_NoMemory();
         Py_CLEAR(self);
-    } else if (self != NULL && take_parts(self->state, sources, names, parts, texts) < 0) {
+    } else if (self != NULL && (take_parts(self->state, sources, parts) < 0 ||
+                                take_names(names, texts) < 0)) {
         Py_CLEAR(self);
     }
     if (self != NULL) {
@@ -216,19 +223,16 @@ static PyObject *source_concat(PyObject *module, PyObject *sources)
 {
     PyObject *result = NULL;
     lx_error error = LX_ERROR_INIT;
-    lxpy_state *state = lxpy_state_get(module);
     if (!PyTuple_Check(sources)) {
         PyErr_SetString(PyExc_TypeError, "sources must be a tuple");
         return NULL;
     }
-    size_t count = (size_t)PyTuple_GET_SIZE(sources), taken = 0;
+    size_t count = (size_t)PyTuple_GET_SIZE(sources);
     lx_source **parts = calloc(count + 1, sizeof *parts);
     if (parts == NULL)
         return PyErr_NoMemory();
-    while (taken < count && (parts[taken] = lxpy_source_get(
-                                 state, PyTuple_GET_ITEM(sources, taken), "source")) != NULL)
-        taken++;
-    source *self = taken == count ? source_alloc(module) : NULL;
+    source *self = take_parts(lxpy_state_get(module), sources, parts) == 0 ? source_alloc(module)
+                                                                           : NULL;
     if (self != NULL) {
         self->reads = Py_NewRef(sources);
         lx_status status = lx_source_concat(parts, count, &self->handle, &error);

@@ -201,9 +201,5 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_
     self->count = count;
     lx__key(seed, 0, LX__STREAM_ROUNDS, 1, &self->rounds_seed);
     status = group(self, classes, error);
-    if (status != LX_OK) {
-        lx_order_unref(*order);
-        *order = NULL;
-    }
-    return status;
+    return lx__order_finish(order, status);
 }

@@ -149,9 +149,5 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
     self->bucket = bucket;
     lx__key(seed, 0, LX__STREAM_BATCHES, 1, &self->batches_seed);
     status = sort(self, lengths, error);
-    if (status != LX_OK) {
-        lx_order_unref(*order);
-        *order = NULL;
-    }
-    return status;
+    return lx__order_finish(order, status);
 }

@@ -123,9 +123,5 @@ lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order, lx_err
     if (status != LX_OK)
         return status;
     status = fill((struct blend *)*order, mixture, error);
-    if (status != LX_OK) {
-        lx_order_unref(*order);
-        *order = NULL;
-    }
-    return status;
+    return lx__order_finish(order, status);
 }

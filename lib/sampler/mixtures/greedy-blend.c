@@ -301,9 +301,5 @@ lx_status lx_order_new_greedy(const lx_mixture *mixture, lx_order **order, lx_er
     if (status != LX_OK)
         return status;
     status = fill((struct greedy_blend *)*order, mixture, error);
-    if (status != LX_OK) {
-        lx_order_unref(*order);
-        *order = NULL;
-    }
-    return status;
+    return lx__order_finish(order, status);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <loaderx/random.h>
+#include "sampler/numbers/sample-key.h"
 
 #include "sampler/numbers/key.h"
 #include "sampler/numbers/philox.h"
@@ -24,13 +24,21 @@ static void make_block(const uint64_t key[2], uint64_t counter, uint64_t block[4
     block[3] = c3;
 }
 
+void lx__sample_keys(uint64_t seed, uint64_t epoch, const uint64_t *samples, uint64_t count,
+                     uint64_t *keys)
+{
+    uint64_t key;
+    lx__key(seed, 0, LX__STREAM_SAMPLES, 1, &key);
+    for (uint64_t i = 0; i < count; i++) {
+        lx__philox_block block = lx__philox(samples[i], epoch, key);
+        keys[2 * i] = block.word[0];
+        keys[2 * i + 1] = block.word[1];
+    }
+}
+
 void lx_sample_key(uint64_t seed, uint64_t epoch, uint64_t sample, uint64_t key[2])
 {
-    uint64_t samples;
-    lx__key(seed, 0, LX__STREAM_SAMPLES, 1, &samples);
-    lx__philox_block block = lx__philox(sample, epoch, samples);
-    key[0] = block.word[0];
-    key[1] = block.word[1];
+    lx__sample_keys(seed, epoch, &sample, 1, key);
 }
 
 void lx_random_draws(const uint64_t key[2], uint64_t first, size_t count, uint64_t *draws)

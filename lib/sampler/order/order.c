@@ -28,6 +28,15 @@ lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t leng
     return LX_OK;
 }
 
+lx_status lx__order_finish(lx_order **order, lx_status status)
+{
+    if (status != LX_OK) {
+        lx_order_unref(*order);
+        *order = NULL;
+    }
+    return status;
+}
+
 lx_order *lx_order_ref(lx_order *order)
 {
     if (order != NULL)

@@ -82,6 +82,10 @@ static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *pl
 lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length, uint64_t bound,
                         lx_order **order, lx_error *error);
 
+/** Ends the making of an order: one that could not be filled is given up, and is NULL then. Returns
+ * the status. */
+lx_status lx__order_finish(lx_order **order, lx_status status);
+
 /**
  * What one thread keeps while it reads an order: the table or the keys of the epoch it is in.
  *

@@ -146,9 +146,7 @@ static lx_status make(struct torch wanted, uint64_t length, lx_order **order, lx
         *self->number = UINT64_MAX; /* it is nowhere yet */
         return LX_OK;
     }
-    lx_order_unref(*order);
-    *order = NULL;
-    return lx__fail_memory(error, "an order of torch");
+    return lx__order_finish(order, lx__fail_memory(error, "an order of torch"));
 }
 
 static lx_status begin(lx_order **order, lx_error *error)

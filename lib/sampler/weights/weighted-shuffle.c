@@ -134,9 +134,5 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count, u
     self->seed = seed;
     self->weighing = weighing;
     status = make_rates(self, weights, error);
-    if (status != LX_OK) {
-        lx_order_unref(*order);
-        *order = NULL;
-    }
-    return status;
+    return lx__order_finish(order, status);
 }

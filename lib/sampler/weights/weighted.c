@@ -54,9 +54,5 @@ lx_status lx_order_new_weighted(const double *weights, uint64_t count, uint64_t 
     self->weighing = weighing;
     lx__key(seed, 0, LX__STREAM_WEIGHTED, 1, &self->key);
     status = lx__alias_new(weights, count, weighing.largest, &self->alias, error);
-    if (status != LX_OK) {
-        lx_order_unref(*order);
-        *order = NULL;
-    }
-    return status;
+    return lx__order_finish(order, status);
 }

@@ -76,4 +76,18 @@ static inline void expect_order(lx_order *order, uint64_t state)
     json_decref(json);
 }
 
+/** Two orders that differ in what stands at @p where: the state of one is refused by the other.
+ * Both are given up. */
+static inline void expect_other_order(lx_order *one, lx_order *other, const char *where)
+{
+    lx_error error = LX_ERROR_INIT;
+    json_t *json = lx__order_to_json(one);
+    ck_assert_int_eq(lx__order_match_json(other, json, &error), LX_ERR_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(error.message, where));
+    lx_error_clear(&error);
+    json_decref(json);
+    lx_order_unref(one);
+    lx_order_unref(other);
+}
+
 #endif
