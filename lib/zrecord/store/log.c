@@ -17,6 +17,11 @@
 /* Behind a break, places that look like a frame are tried until their sizes sum to this many times
  * the bytes that are searched: a hostile log could make each place look like a large one. */
 #define SEARCH_EFFORT 4
+/* What is read first where a scan goes on: most often there are a few frames, and zeros that a writer
+ * keeps behind them. */
+#define FIRST_STEP ((size_t)4096)
+/* Of a frame's header: magic and size. Where they are zero, no frame has been written yet. */
+#define BLANK 8
 /* The time of a file's last change is coarse, but not as coarse as that. */
 #define SETTLED_SECONDS 2
 
@@ -51,17 +56,19 @@ static void forget_window(lx__log_reader *log)
     log->window_start = log->window_end = 0;
 }
 
-static lx_status fill_window(lx__log_reader *log, uint64_t offset, lx_error *error)
+/** Takes @p size bytes or more, where there are so many. */
+static lx_status fill_window(lx__log_reader *log, uint64_t offset, size_t size, lx_error *error)
 {
-    size_t got;
+    size_t got, step = size > log->step ? size : log->step;
     if (log->window == NULL)
         log->window = lx__alloc(LX__LOG_WINDOW);
     if (log->window == NULL)
         return lx__fail_memory(error, "the log's window");
     forget_window(log);
     /* No more than there was at the last look: to find the end takes another call. */
-    uint64_t there = offset < log->size ? log->size - offset : LX__LOG_WINDOW;
-    size_t wanted = there < LX__LOG_WINDOW ? (size_t)there : LX__LOG_WINDOW;
+    uint64_t there = offset < log->size ? log->size - offset : step;
+    size_t wanted = there < step ? (size_t)there : step;
+    log->step = step < LX__LOG_WINDOW / 2 ? 2 * step : LX__LOG_WINDOW;
     lx_status status = lx__file_read_some(&log->file, log->window, wanted, offset, &got, error);
     if (status == LX_OK) {
         log->window_start = offset;
@@ -77,7 +84,7 @@ static lx_status look(lx__log_reader *log, uint64_t offset, size_t size, const u
 {
     *bytes = NULL;
     if (offset < log->window_start || offset + size > log->window_end) {
-        lx_status status = fill_window(log, offset, error);
+        lx_status status = fill_window(log, offset, size, error);
         if (status != LX_OK)
             return status;
         if (log->window_end - offset < size) {
@@ -181,7 +188,7 @@ lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *er
     while (lx__range_fits(at, LX__FRAME_HEADER, log->size)) {
         if (at < log->window_start || at + LX__FRAME_HEADER > log->window_end) {
             at = skip_hole(log, at);
-            lx_status status = fill_window(log, at, error);
+            lx_status status = fill_window(log, at, LX__LOG_WINDOW, error);
             if (status != LX_OK)
                 return status;
         }
@@ -290,7 +297,7 @@ static bool is_unchanged(const lx__log_reader *log, uint64_t offset)
 lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_sight *sight,
                        lx_error *error)
 {
-    uint8_t bytes[5]; /* the crc of the last frame, and whether there is a byte behind it */
+    uint8_t bytes[4 + BLANK]; /* the crc of the last frame, and what is behind it */
     size_t got;
     *sight = LX__LOG_MORE;
     if (place->offset == 0)
@@ -301,9 +308,19 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
         return status;
     if (got < 4 || lx__load_le32(bytes) != place->crc)
         *sight = LX__LOG_GONE;
-    else if (got == 4 || is_unchanged(log, place->offset))
+    else if (got == 4 || (got == sizeof bytes && lx__load_le64(bytes + 4) == 0) ||
+             is_unchanged(log, place->offset))
         *sight = LX__LOG_SAME;
     return LX_OK;
+}
+
+/** Whether zeros stand where the next frame would begin. */
+static lx_status look_for_blank(lx__log_reader *log, uint64_t offset, bool *blank, lx_error *error)
+{
+    const uint8_t *bytes;
+    lx_status status = look(log, offset, BLANK, &bytes, error);
+    *blank = status == LX_OK && bytes != NULL && lx__load_le64(bytes) == 0;
+    return status;
 }
 
 /** Follows the chain as far as it goes now. */
@@ -325,11 +342,15 @@ static lx_status follow(lx__log_reader *log, uint64_t boot, lx__log_scan *scan, 
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error)
 {
-    bool unbroken = true, rot = false;
+    bool unbroken = true, rot = false, blank = false;
     *scan = (lx__log_scan){
         .valid = *from, .trusted = *from, .synced = *from, .synced_start = LX_NONE};
+    log->step = from->offset != 0 ? FIRST_STEP : LX__LOG_WINDOW;
     lx_status status = follow(log, boot, scan, &unbroken, error);
-    while (status == LX_OK) {
+    /* Who goes on all the time leaves it to the next opening to search zeros for what is behind. */
+    if (status == LX_OK && from->offset != 0)
+        status = look_for_blank(log, scan->valid.offset, &blank, error);
+    while (status == LX_OK && !blank) {
         uint64_t end = scan->valid.offset;
         status = synced_behind(log, &scan->valid, &rot, error);
         if (status != LX_OK || !rot)

@@ -43,6 +43,7 @@ typedef struct lx__log_reader {
     uint8_t *window;  /**< Bytes [window_start, window_end) of the file; NULL until it is read. */
     uint64_t window_start;
     uint64_t window_end;
+    size_t step; /**< Bytes that are read next at the least. */
     lx__log_rest rest;
 } lx__log_reader;
 
@@ -68,7 +69,8 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
  *
  * Frames up to the last synced one are trusted, later ones only as long as they are of the boot
  * @p boot (0: none is). A break of the chain with a valid synced frame behind it is rot and fails
- * with LX_ERR_CORRUPT; any other is a torn end.
+ * with LX_ERR_CORRUPT; any other is a torn end. From a place behind the start it is not looked for
+ * where the next frame would begin with zeros, which writers keep there.
  */
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error);

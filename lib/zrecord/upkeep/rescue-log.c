@@ -148,6 +148,24 @@ typedef struct lost_commits {
     uint64_t records; /**< That there were after it. */
 } lost_commits;
 
+/** The end of the log, from @p start on, without the zeros that a writer keeps there: they are
+ * nobody's commits. */
+static uint64_t find_end(lx__log_reader *log, uint64_t start)
+{
+    uint64_t end = log->size > start ? log->size : start;
+    const uint8_t *bytes;
+    while (end > start) {
+        size_t step = end - start < LX__LOG_WINDOW ? (size_t)(end - start) : LX__LOG_WINDOW;
+        if (lx__log_bytes(log, end - step, step, &bytes, NULL) != LX_OK)
+            break;
+        for (size_t i = step; i != 0; i--)
+            if (bytes[i - 1] != 0)
+                return lx__align_up(end - step + i, LX__FRAME_ALIGN);
+        end -= step;
+    }
+    return end;
+}
+
 /** Looks for whole frames behind the state: for the report alone, so what cannot be read ends it.
  * Where a whole one breaks the rules, none is believed. */
 static void find_lost(const lx__rescue *rescue, lx__log_reader *log, bool obedient,
@@ -155,7 +173,7 @@ static void find_lost(const lx__rescue *rescue, lx__log_reader *log, bool obedie
 {
     const lx__log_place *from = &rescue->state.place;
     uint64_t at = from->offset, tried = 0;
-    lost->bytes = log->size > at ? log->size - at : 0;
+    lost->bytes = find_end(log, at) - at;
     uint64_t end = lost->bytes < SEARCH_BYTES ? log->size : at + SEARCH_BYTES;
     lx_status status = lx__log_find_magic(log, &at, NULL);
     while (obedient && status == LX_OK && lx__range_fits(at, LX__FRAME_HEADER, end)) {

@@ -170,14 +170,17 @@ static lx_status write_frame(lx_writer *writer, const lx__frame *frame, unsigned
                              lx_error *error)
 {
     lx_error cause = LX_ERROR_INIT;
-    uint64_t end = writer->state.place.offset;
+    uint64_t start = writer->state.place.offset;
     lx_status status =
-        lx__file_write(&writer->log, writer->frame.data, frame->bytes, end, &cause);
+        lx__file_write(&writer->log, writer->frame.data, frame->bytes, start, &cause);
     if (status != LX_OK) {
-        if (lx__file_truncate(&writer->log, end, NULL) != LX_OK)
+        writer->log_reserved = 0;
+        if (lx__file_truncate(&writer->log, start, NULL) != LX_OK)
             return poison(writer, &cause, error);
         return lx__writer_note(writer, 0, status, &cause, error);
     }
+    if ((frame->flags & LX__FRAME_SYNCED) && writer->durability == LX_DURABILITY_FULL)
+        lx__writer_reserve_log(writer, start, start + frame->bytes);
     if ((frame->flags & LX__FRAME_SYNCED) && !LX__FAULT(LOG_SYNC)) {
         begin_wait(writer, how);
         status = lx__file_sync_data(&writer->log, &cause);

@@ -18,6 +18,7 @@
 
 #include "../scratch.h"
 #include "../unit.h"
+#include "base/bytes.h"
 
 /** A path of two or three names, in one of a few buffers that take turns. */
 static inline const char *in(const char *directory, const char *name)
@@ -53,6 +54,25 @@ static inline uint8_t *file_bytes(const char *path, size_t *size)
     bytes[*size] = '\0';
     close(fd);
     return bytes;
+}
+
+/** The frames of a log, without the zeros that an open writer keeps behind them; for free(). */
+static inline uint8_t *log_bytes(const char *path, size_t *size)
+{
+    size_t all, at = 0;
+    uint8_t *bytes = file_bytes(path, &all);
+    while (at + 8 <= all && lx__load_le32(bytes + at) != 0)
+        at += lx__load_le32(bytes + at + 4);
+    ck_assert_uint_le(at, all);
+    *size = at;
+    return bytes;
+}
+
+static inline uint64_t log_size(const char *path)
+{
+    size_t size;
+    free(log_bytes(path, &size));
+    return size;
 }
 
 /** Makes a file of exactly these bytes, or gives one these. */

@@ -90,7 +90,7 @@ static inline unsigned frames_of(const char *path)
     size_t size;
     lx__frame frame;
     unsigned count = 0;
-    uint8_t *bytes = file_bytes(in(path, "LOG"), &size);
+    uint8_t *bytes = log_bytes(in(path, "LOG"), &size);
     for (size_t at = 0; at < size; at += frame.bytes, count++)
         ck_assert(lx__frame_load(&frame, bytes + at));
     free(bytes);

@@ -257,11 +257,11 @@ static size_t make_frames(uint64_t ends[16])
 {
     lx_writer *writer = records_create("d", NULL);
     size_t count = 0;
-    ends[count++] = file_size("d/LOG");
+    ends[count++] = log_size("d/LOG");
     for (int i = 0; i < 6; i++) {
         records_append(writer, 3);
         commit(writer);
-        ends[count++] = file_size("d/LOG");
+        ends[count++] = log_size("d/LOG");
     }
     close_writer(writer);
     return count;
@@ -309,7 +309,7 @@ START_TEST(chunks_of_lost_commits_are_put_aside)
     lx_writer *writer = records_create("d", options);
     records_append(writer, 3);
     commit(writer);
-    uint64_t end = file_size("d/LOG");
+    uint64_t end = log_size("d/LOG");
     for (int i = 0; i < 5; i++) {
         records_append(writer, 3);
         commit(writer);

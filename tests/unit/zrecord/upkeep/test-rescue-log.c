@@ -11,11 +11,11 @@
 static void make(uint64_t ends[COMMITS + 1])
 {
     lx_writer *writer = records_create("d", NULL);
-    ends[0] = file_size("d/LOG");
+    ends[0] = log_size("d/LOG");
     for (int i = 1; i <= COMMITS; i++) {
         records_append(writer, 3);
         commit(writer);
-        ends[i] = file_size("d/LOG");
+        ends[i] = log_size("d/LOG");
     }
     close_writer(writer);
     ck_assert_int_eq(truncate("d/LOG", (off_t)ends[COMMITS]), 0); /* without the last frame */

@@ -22,7 +22,7 @@ static struct chain read_chain(const char *path)
     lx__log_identity log = identity_of(identity.uuid);
     size_t size;
     uint32_t crc = 0;
-    uint8_t *bytes = file_bytes(in(path, "LOG"), &size);
+    uint8_t *bytes = log_bytes(in(path, "LOG"), &size);
     for (size_t at = 0; at < size; at += chain.frames[chain.count++].bytes) {
         lx__frame *frame = &chain.frames[chain.count];
         ck_assert_uint_le(at + 72, size);

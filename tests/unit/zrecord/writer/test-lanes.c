@@ -73,7 +73,7 @@ static void expect_slow(const char *path, uint64_t length)
 static size_t last_items(const char *path, lx__chunk_item *items, size_t most, lx__frame *frame)
 {
     size_t size, at = 0, last = 0;
-    uint8_t *bytes = file_bytes(in(path, "LOG"), &size);
+    uint8_t *bytes = log_bytes(in(path, "LOG"), &size);
     for (; at < size; at += frame->bytes) {
         ck_assert(lx__frame_load(frame, bytes + at));
         last = at;
