@@ -186,6 +186,23 @@ LX_API lx_status lx_source_concat(lx_source *const *sources, size_t count, lx_so
 LX_API lx_status lx_source_subset(lx_source *part, const uint64_t *indices, uint64_t count,
                                   lx_source **source, lx_error *error);
 
+/**
+ * A source without data that stands for @p source: of its length, without any column. For a rank
+ * that needs no data, such as a stage in the middle of a pipeline. Its loader goes the same way as
+ * those that read: batches have rows, indices, a position, an epoch and keys, nothing is read, no
+ * memory is taken for values, and states go from one to the other either way.
+ *
+ * It keeps what @p source is in states (kind, length, identity; and of the state of a dataset, the
+ * one of now), which is less than a kilobyte as a rule, and no reference: @p source and its files
+ * may be closed.
+ *
+ * @param[in]  source  Not referenced.
+ * @param[out] null    To be given up with lx_source_unref().
+ * @param[out] error   Where a failure is told; may be NULL.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ */
+LX_API lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *error);
+
 /** One more reference; returns @p source. */
 LX_API lx_source *lx_source_ref(lx_source *source);
 

@@ -23,7 +23,8 @@
 typedef struct lx__source_class {
     const char *kind; /**< Its name in states. */
 
-    /** See lx_source_fill(); the indices were checked, one column at least is wanted. */
+    /** See lx_source_fill(); the indices were checked, one column at least is wanted. NULL where
+     * there is none. */
     lx_status (*fill)(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error);
 

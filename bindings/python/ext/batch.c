@@ -67,15 +67,16 @@ static void release(void *batch)
     lx_batch_release(batch);
 }
 
-/** A Memory of all columns, which takes the batch over, and where it begins. */
+/** A Memory of all columns, which takes the batch over, and where it begins. Without any it is
+ * empty, and only owns the batch. */
 static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **start)
 {
     size_t count = lx_batch_get_column_count(batch);
-    char *first = lx_batch_get_column_at(batch, 0)->data, *end = first;
+    char *first = NULL, *end = NULL;
     for (size_t i = 0; i < count; i++) {
         const lx_column *column = lx_batch_get_column_at(batch, i);
         char *data = column->data, *behind = data + column->rows * column->size;
-        first = data < first ? data : first;
+        first = first == NULL || data < first ? data : first;
         end = behind > end ? behind : end;
     }
     *start = first;

@@ -265,6 +265,16 @@ static PyObject *source_subset(PyObject *module, PyObject *args)
     return result;
 }
 
+/** It keeps nothing of the source, which may go now. */
+static PyObject *source_null(PyObject *module, PyObject *argument)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *handle = lxpy_source_get(lxpy_state_get(module), argument, "source");
+    source *self = handle != NULL ? source_alloc(module) : NULL;
+    return self != NULL ? finish(self, lx_source_new_null(handle, &self->handle, &error), &error)
+                        : NULL;
+}
+
 static PyObject *source_flat(PyObject *module, PyObject *args)
 {
     PyObject *given, *description, *number, *result = NULL;
@@ -314,6 +324,7 @@ static PyMethodDef functions[] = {
     {"source_zip", source_zip, METH_VARARGS, "source_zip(sources, names)"},
     {"source_concat", source_concat, METH_O, "source_concat(sources)"},
     {"source_subset", source_subset, METH_VARARGS, "source_subset(source, indices)"},
+    {"source_null", source_null, METH_O, "source_null(source)"},
     {"source_flat", source_flat, METH_VARARGS,
      "source_flat(path, (name, dtype, shape, compress), offset)"},
     {"source_endless", source_endless, METH_VARARGS, "source_endless(source, order)"},

@@ -24,7 +24,7 @@ from .loader import Loader, generator
 from .opening import create, open
 from .orders import Blocks, Order, Random, Sequential, Shuffle
 from .peers import Distributed, Nanoset, TorchRandom, TorchSubset
-from .source import ConcatDataset, FlatDataset, NPDataset, SubsetDataset
+from .source import ConcatDataset, FlatDataset, NPDataset, NullDataset, SubsetDataset
 from .upkeep import copy, repair, unseal
 from .weighted import Weighted
 from .writer import Ticket, Writer
@@ -49,6 +49,7 @@ __all__ = [
     'LoaderxError',
     'NPDataset',
     'Nanoset',
+    'NullDataset',
     'Order',
     'Padded',
     'Random',

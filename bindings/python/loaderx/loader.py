@@ -38,7 +38,8 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
         if not isinstance(name, str):
             raise TypeError(f'fields must be names, which are str, not {type(name).__name__}')
         if name not in shapes:
-            raise ValueError(f'fields: the source has {", ".join(shapes)}, but no {name!r}')
+            there = ', '.join(shapes) or 'no fields'
+            raise ValueError(f'fields: the source has {there}, but no {name!r}')
         if name in names[:place]:
             raise ValueError(f'fields: {name!r} is asked for twice')
         if shapes[name] is None:
@@ -85,6 +86,14 @@ class Loader(_core.Loader):
 
     **Positions** count the samples of the one global order, all ranks together, as handed out and
     never as prefetched. A rank takes the positions of an epoch that are `rank` modulo `world`.
+
+    **Ranks.** `rank` and `world` are those of data parallelism, and not of all processes. Ranks
+    that share one of these (of tensor, sequence or expert parallelism, or the stages of a pipeline)
+    give the same numbers, and get the same records in the same batches: each reads what it needs,
+    by `fields`, and one that needs nothing reads a `NullDataset`. All of them are at the same
+    position after the same number of batches, so the state of any of them is that of the run, and
+    is loaded by all of them, also where another mesh goes on. (With ``on_damage='skip'``, a batch
+    of which no record is left is passed over by those alone that see it.)
 
     Parameters
     ----------

@@ -252,6 +252,37 @@ static void load_columns_by_threads(struct run *run)
     load(run, open_columns(run), 2);
 }
 
+/** Where a loader without data was, one that reads can be. */
+static void pass_state(struct run *run, lx_loader *idle, lx_loader *reading)
+{
+    char text[4096];
+    lx_batch *batch = NULL;
+    if (TRY(run, lx_loader_next(idle, &batch, &run->error)) &&
+        lx_batch_get_column_count(batch) != 0)
+        run_fail(run, "a batch without data has columns");
+    lx_batch_release(batch);
+    if (TRY(run, lx_loader_save(idle, text, sizeof text, NULL, &run->error)) &&
+        TRY(run, lx_loader_restore(reading, text, &run->error)) &&
+        lx_loader_tell(reading) != lx_loader_tell(idle))
+        run_fail(run, "it was restored to another place");
+}
+
+static void load_nothing(struct run *run)
+{
+    lx_source *source = open_columns(run), *null = NULL;
+    lx_loader *idle = NULL, *reading = NULL;
+    if (source != NULL && TRY(run, lx_source_new_null(source, &null, &run->error))) {
+        idle = open_loader(run, null, 0);
+        reading = open_loader(run, source, 0);
+        lx_source_unref(null);
+    }
+    if (idle != NULL && reading != NULL)
+        pass_state(run, idle, reading);
+    lx_loader_close(idle);
+    lx_loader_close(reading);
+    lx_source_unref(source);
+}
+
 /** Without a loader. */
 static void fill(struct run *run)
 {
@@ -299,6 +330,7 @@ const struct scenario loader_scenarios[] = {
     {"load-threads", prepare_sources, false, load_dataset_by_threads},
     {"load-columns", prepare_sources, false, load_columns},
     {"load-columns-threads", prepare_sources, false, load_columns_by_threads},
+    {"load-nothing", prepare_sources, false, load_nothing},
     {"fill", prepare_sources, false, fill},
     {"fill-concat", prepare_sources, false, fill_concat},
     {NULL, NULL, false, NULL},
