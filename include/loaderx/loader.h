@@ -346,6 +346,15 @@ LX_API lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t
 LX_API lx_status lx_loader_options_set_epochs(lx_loader_options *options, uint64_t epochs,
                                               lx_error *error);
 
+/**
+ * Sets where the loader begins, as lx_loader_seek() goes there: the number of samples of the one
+ * global order, of all ranks, that lie behind, as lx_loader_tell() told it; 0 by default. So a run
+ * is resumed by a count alone. Where epochs end does not depend on it: with E epochs of n, #LX_END
+ * comes at the next multiple of E * n, and a loader that begins at one goes on to the next.
+ */
+LX_API lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_t position,
+                                             lx_error *error);
+
 /** With true, a global batch that is not full at the end of an epoch is left out. */
 LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
                                                  lx_error *error);

@@ -91,7 +91,7 @@ static lx_status open_parts(lx_loader *loader, const lx_loader_options *options,
     if (status == LX_OK)
         status = make_pipeline(loader, options, error);
     if (status == LX_OK)
-        status = lx__loader_seek_locked(loader, 0, error);
+        status = lx__loader_seek_locked(loader, options->start, error);
     return status;
 }
 

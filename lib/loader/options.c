@@ -90,6 +90,15 @@ lx_status lx_loader_options_set_epochs(lx_loader_options *options, uint64_t epoc
     return LX_OK;
 }
 
+lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_t position,
+                                      lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->start = position;
+    return LX_OK;
+}
+
 lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop, lx_error *error)
 {
     if (options == NULL)

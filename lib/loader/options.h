@@ -15,6 +15,7 @@ struct lx_loader_options {
     uint64_t seed;
     uint64_t rank, world;
     uint64_t epochs; /**< 0: without end. */
+    uint64_t start;
     bool drop_last;
     char **fields; /**< NULL: all. */
     size_t field_count;

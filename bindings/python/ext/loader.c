@@ -15,7 +15,7 @@ typedef struct loader {
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
     PyObject *on_damage, *keys;
-    unsigned long long batch_size, epochs, rank, world;
+    unsigned long long batch_size, epochs, start, rank, world;
     int drop_last;
 } arguments;
 
@@ -85,6 +85,7 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *given
     lx_loader_options_set_order(options, order, &error);
     lx_loader_options_set_batch_size(options, given->batch_size, &error);
     lx_loader_options_set_epochs(options, given->epochs, &error);
+    lx_loader_options_set_start(options, given->start, &error);
     lx_loader_options_set_rank(options, given->rank, given->world, &error);
     lx_loader_options_set_drop_last(options, given->drop_last != 0, &error);
     if (set_fields(options, given->fields, &error) == 0 &&
@@ -109,9 +110,9 @@ static PyObject *loader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         PyErr_SetString(PyExc_TypeError, "arguments are given by position");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOKKKKpOOOOOO", &given.source, &given.order, &given.fields,
-                          &given.batch_size, &given.epochs, &given.rank, &given.world,
-                          &given.drop_last, &given.threads, &given.executor,
+    if (!PyArg_ParseTuple(args, "OOOKKKKKpOOOOOO", &given.source, &given.order, &given.fields,
+                          &given.batch_size, &given.epochs, &given.start, &given.rank,
+                          &given.world, &given.drop_last, &given.threads, &given.executor,
                           &given.prefetch_bytes, &given.transform, &given.on_damage, &given.keys) ||
         (given.keys != Py_None && lxpy_uint64(given.keys, "keys", 0, UINT64_MAX, &seed) < 0))
         return NULL;

@@ -188,7 +188,7 @@ _L = TypeVar('_L', bound='Loader')
 
 class Loader:
     def __new__(cls: Type[_L], source: Source, order: Order, fields: Optional[Tuple[str, ...]],
-                batch_size: int, epochs: int, rank: int, world: int, drop_last: bool,
+                batch_size: int, epochs: int, start: int, rank: int, world: int, drop_last: bool,
                 threads: Optional[int], executor: Optional[Executor],
                 prefetch_bytes: Optional[int],
                 transform: Optional[Callable[[Dict[str, Any]], Any]], on_damage: str,

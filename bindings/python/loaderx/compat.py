@@ -218,7 +218,8 @@ class DataLoader(_core.Loader):
     """Batches of data and labels without an end: whoever loops over them breaks.
 
     A batch is a dict of the arrays ``data`` and ``label``, and always full: it takes from the next
-    round what the end of one lacks. The arrays may be written to, and stay valid.
+    round what the end of one lacks. The arrays may be written to, and stay valid. To go on with a
+    training, ``seek(samples)`` goes to where ``tell()`` was, at once; the original begins anew.
 
     Parameters
     ----------
@@ -278,6 +279,7 @@ class DataLoader(_core.Loader):
             Sequential()._for_length(endless.length),
             None,
             batch_size,
+            0,
             0,
             0,
             1,

@@ -115,6 +115,12 @@ class Loader(_core.Loader):
         `Sequential`. Its position does not count: a loader begins at position 0.
     epochs : int, optional
         How many of them a ``for`` goes through; None: without end.
+    start : int
+        The position at which it begins, as by ``seek(start)``: how many samples of all ranks lie
+        behind, which is what ``tell()`` gave (those count that `drop_last` left out). So a run is
+        resumed by a count alone, with the same arguments else, but any `world` and `batch_size`.
+        With ``epochs=3`` of 100 records, 250 leaves the first ``for`` 50 samples, and 300 begins
+        the three epochs that follow.
     rank, world : int
         Which share of each global batch this process takes, of how many.
     drop_last : bool
@@ -161,6 +167,7 @@ class Loader(_core.Loader):
         batch_size: int = 1,
         order: Optional[Order] = None,
         epochs: Optional[int] = 1,
+        start: int = 0,
         rank: int = 0,
         world: int = 1,
         drop_last: bool = False,
@@ -204,6 +211,7 @@ class Loader(_core.Loader):
             names,
             batch_size,
             0 if epochs is None else natural('epochs', epochs, least=1),
+            natural('start', start, most=UINT64_MAX - 1),
             rank,
             world,
             boolean('drop_last', drop_last),

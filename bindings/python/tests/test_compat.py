@@ -245,6 +245,17 @@ def test_mode_1_gives_every_record_once_a_round(n):
         assert sorted(got[first : first + n]) == list(range(n))
 
 
+@pytest.mark.parametrize('mode', [0, 1])
+def test_a_training_goes_on_by_the_count_of_its_samples(images, labels, mode):
+    whole = DataLoader(images, labels, batch_size=30, mode=mode)
+    expected = take(whole, 100)
+    assert whole.tell() == 3000
+    loader = DataLoader(images, labels, batch_size=30, mode=mode)
+    for steps in 0, 1, 40, 99:
+        loader.seek(30 * steps)
+        assert take(loader, 100 - steps) == expected[steps:]
+
+
 def test_the_order_does_not_depend_on_the_workers(images, labels):
     expected = take(DataLoader(images, labels, num_workers=0, batch_size=64), 60)
     for workers, ahead in (1, 1), (2, 4), (4, 1), (16, 2), (64, 64):

@@ -108,6 +108,58 @@ def test_seek_and_tell(data):
     assert len(next(loader)['label']) and loader.tell() > 10**15
 
 
+# ---- by the count of samples alone
+
+
+@pytest.mark.parametrize('start', [0, 1, 500, N - 1, N, N + 7, 2 * N - 1, 2 * N, 3 * N + 11])
+def test_a_start_drops_what_lies_before(data, start):
+    """Epochs end where they do for who began at 0: two of them at 2 N, 4 N, .."""
+    def opened(**more):
+        return lx.Loader(data, order=lx.Shuffle(seed=6), batch_size=10, epochs=2, **more)
+
+    rest = lx.Shuffle(N, seed=6).take(6 * N)[start:].tolist()
+    loader = opened(start=start)
+    assert loader.tell() == start
+    first, second = (sum((b['label'].tolist() for b in loader), []) for _ in range(2))
+    assert len(first) == 2 * N - start % (2 * N) and len(second) == 2 * N
+    assert first + second == rest[:len(first) + len(second)]
+    other = opened()
+    other.load_state_dict(opened(start=start).state_dict())
+    assert next(other)['label'].tolist() == rest[:min(10, N - start % N)]
+
+
+@pytest.mark.parametrize('drop_last', [False, True])
+@pytest.mark.parametrize('before, after', [(1, 3), (3, 1), (2, 5), (4, 4)])
+def test_ranks_go_on_by_a_count(data, before, after, drop_last):
+    def ranks(world, size, **more):
+        return [lx.Loader(data, batch_size=size, order=lx.Shuffle(seed=8), rank=rank, world=world,
+                          epochs=None, drop_last=drop_last, threads=0, **more)
+                for rank in range(world)]
+
+    def run(loaders, steps):
+        return [i for _ in range(steps) for loader in loaders
+                for i in next(loader)['label'].tolist()]
+
+    first = ranks(before, 7)
+    seen = run(first, 5)
+    count = {loader.tell() for loader in first}
+    assert count == {35 * before} and len(seen) == 35 * before
+    left = (N - len(seen)) // (3 * after)
+    seen += run(ranks(after, 3, start=count.pop()), left)
+    assert sorted(seen) == sorted(lx.Shuffle(N, seed=8).take(len(seen)).tolist())
+    beyond = ranks(after, 3, start=2 * N)
+    assert sorted(run(beyond, N // (3 * after))) == sorted(
+        lx.Shuffle(N, seed=8).take(3 * N)[2 * N:][:N // (3 * after) * 3 * after].tolist())
+
+
+def test_a_start_far_out(data):
+    loader = lx.Loader(data, order=lx.Shuffle(seed=2), batch_size=5, start=10**18, epochs=None)
+    order = lx.Shuffle(N, seed=2)
+    order.seek(10**18)
+    assert next(loader)['label'].tolist() == order.take(5).tolist()
+    assert len(list(lx.Loader(data, epochs=None, start=2**64 - 2))) == 1    # the last one there is
+
+
 def test_seek_drops_the_results_of_a_transform(data):
     alive = []
 

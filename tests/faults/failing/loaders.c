@@ -191,6 +191,7 @@ static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threa
     if (!TRY(run, lx_loader_options_set_batch_size(options, BATCH, &run->error)) ||
         !TRY(run, lx_loader_options_set_shuffle(options, 7, &run->error)) ||
         !TRY(run, lx_loader_options_set_epochs(options, 1, &run->error)) ||
+        !TRY(run, lx_loader_options_set_start(options, 0, &run->error)) ||
         !TRY(run, lx_loader_options_set_threads(options, threads, &run->error)) ||
         !TRY(run, lx_loader_options_set_damage(options, LX_DAMAGE_RAISE, &run->error)) ||
         !TRY(run, lx_loader_options_set_transform(options, threads != 0 ? look_at : NULL,

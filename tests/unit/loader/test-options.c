@@ -59,6 +59,7 @@ START_TEST(null_is_refused_by_its_name)
     unit_refuses_null(lx_loader_options_set_shuffle(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_rank(NULL, 0, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_epochs(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_start(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_drop_last(NULL, true, &error), "options");
     unit_refuses_null(lx_loader_options_set_fields(NULL, names, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_threads(NULL, 1, &error), "options");
@@ -72,6 +73,49 @@ START_TEST(null_is_refused_by_its_name)
     ck_assert_uint_eq(options->field_count, 1);
     unit_ok(lx_loader_options_set_fields(options, NULL, 0, &error));
     lx_loader_options_free(options);
+}
+END_TEST
+
+/** One that begins somewhere goes the way of one that was sent there. */
+static void check_start(lx_source *source, uint64_t position, uint64_t world)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct setup setup = {.batch_size = 4, .rank = world - 1, .world = world, .epochs = 2};
+    lx_loader *sent = open_loader(source, setup), *begun;
+    unit_ok(lx_loader_seek(sent, position, &error));
+    lx_loader_options *options = make_options(setup);
+    unit_ok(lx_loader_options_set_start(options, position, &error));
+    unit_ok(lx_loader_open(source, options, &begun, &error));
+    lx_loader_options_free(options);
+    ck_assert_uint_eq(lx_loader_tell(begun), position);
+    for (int ends = 0; ends < 2;) {
+        lx_batch *one = next_batch(sent), *other = next_batch(begun);
+        ck_assert((one == NULL) == (other == NULL));
+        if (one == NULL) {
+            ends++;
+            lx_loader_continue(sent);
+            lx_loader_continue(begun);
+            continue;
+        }
+        ck_assert_uint_eq(add_digest(0, other), add_digest(0, one));
+        lx_batch_release(one);
+        lx_batch_release(other);
+    }
+    ck_assert_uint_eq(lx_loader_tell(begun), lx_loader_tell(sent));
+    lx_loader_close(sent);
+    lx_loader_close(begun);
+}
+
+START_TEST(a_start_is_a_seek)
+{
+    static const uint64_t positions[] = {0,  1,  8,   49,  50,         51,
+                                         99, 100, 101, 250, 1000000007, UINT64_MAX};
+    struct numbers numbers = {.length = 50, .width = 1};
+    lx_source *source = numbers_source(&numbers);
+    for (size_t i = 0; i < sizeof positions / sizeof *positions; i++)
+        for (uint64_t world = 1; world <= 3; world++)
+            check_start(source, positions[i], world);
+    lx_source_unref(source);
 }
 END_TEST
 
@@ -165,6 +209,6 @@ END_TEST
 
 UNIT_MAIN("loader/options", the_defaults_are_those_of_the_header,
           values_out_of_range_are_refused_and_change_nothing, null_is_refused_by_its_name,
-          the_last_of_order_and_shuffle_counts,
+          a_start_is_a_seek, the_last_of_order_and_shuffle_counts,
           shuffle_is_the_order_of_the_source_s_length, names_are_copied_and_may_be_set_again,
           without_memory_names_stay_as_they_were)
