@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""What users of torch.utils.data know, with states.
+
+The samplers have torch's arguments, checks and errors, give torch's numbers, and advance a
+generator as torch's do, draw for draw; they are subclasses of those of the torch that is installed.
+What they add is ``state_dict()`` and ``load_state_dict()``, by which an epoch goes on where it was
+left without drawing again what lies before, and ``seek()``, by a count alone. `loaderx` itself does
+without torch; this module needs it.
+"""
+
+from __future__ import annotations
+
+try:
+    import torch as _torch    # the one that is installed, not this module
+except ModuleNotFoundError as error:
+    if error.name != 'torch':
+        raise
+    raise ImportError('loaderx.torch needs PyTorch, and there is no module torch: install it, or '
+                      'use lx.TorchRandom, lx.TorchSubset and lx.Distributed, which have its '
+                      'orders without it', name='torch') from None
+
+from ._torch_batches import BatchSampler
+from ._torch_samplers import (DistributedSampler, RandomSampler, SequentialSampler,
+                              SubsetRandomSampler, WeightedRandomSampler)
+
+__all__ = [
+    'BatchSampler',
+    'DistributedSampler',
+    'RandomSampler',
+    'SequentialSampler',
+    'SubsetRandomSampler',
+    'WeightedRandomSampler',
+]

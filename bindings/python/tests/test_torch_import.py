@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""loaderx does without torch, and loaderx.torch says that it does not."""
+
+from processes import run_script
+
+
+def test_loaderx_does_not_import_torch():
+    run_script("""
+        import sys
+        import loaderx
+        assert 'torch' not in sys.modules
+    """)
+
+
+def test_without_torch_it_says_what_is_missing():
+    run_script("""
+        import sys
+        sys.modules['torch'] = None
+        try:
+            import loaderx.torch
+        except ImportError as error:
+            assert 'PyTorch' in str(error) and error.name == 'torch', error
+        else:
+            raise AssertionError('there is no torch')
+        import loaderx
+        assert len(loaderx.TorchRandom(5)) == 5
+    """)
