@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The states that states.py keeps, at least one of each kind of order and of source.
+
+Whoever adds a kind adds a case, and has ``states.py --write`` make its file. A case whose file is
+kept never changes, nor does its file.
+"""
+from new_cases import (balanced_of, bucketed_of, distributed_of, greedy_of, nanoset_of, padded_of,
+                       squares, torch_random_of, torch_subset_of, weighted_of,
+                       weighted_shuffle_of)
+from order_cases import (TOP, blend_of, blocks_of, concat_of, of_kind, plain, repeat_of,
+                         shuffle_of, slice_of, subset_of)
+
+WEIGHTS = [0.5, 2, 0, 0.1, 7, 1e-3, 0.25, 3]
+CLASSES = [3, 3, 0, 5, 3, 0, 5, 3, 3, 3, 2**63]
+
+
+def mixtures():
+    """By each way of exhaustion, with weights that change, without, and as Megatron has them."""
+    two, apart = [shuffle_of(40, 42), plain(25)], [0, 40]
+    three, later = [shuffle_of(40, 1), plain(30), blocks_of(50, 7, 2)], {20: [0, 1, 1]}
+    for way in ('repeat', 'stop', 'redistribute'):
+        yield 'blend-' + way, blend_of(two, [0.7, 0.3], way, None, apart), 7 * 65 + 30
+        yield ('blend-' + way + '-curriculum',
+               blend_of(three, [3, 1, 0], way, None, [0, 40, 70], later), 15)
+        yield 'greedy-' + way, greedy_of(two, [0.7, 0.3], way, None, apart), 3 * 65 + 40
+    yield 'blend-long', blend_of([shuffle_of(10**12, 42), shuffle_of(2**62, 43)], [0.9, 0.1],
+                                 'repeat', TOP, [0, 10**12]), 2**63 + 17
+    many = [plain(1 + i % 4) for i in range(70)]
+    yield 'blend-many', blend_of(many, [1 + i / 7 for i in range(70)], 'redistribute', None,
+                                 [10**18 + i for i in range(70)]), 1000
+
+
+def made_of_others():
+    """Orders that are made of others, also a few deep."""
+    table = [2**40 + 3 * i for i in range(30)]
+    yield 'slice', slice_of(shuffle_of(100, 42), 10, 80), 8 * 80 + 70
+    yield 'repeat', repeat_of(shuffle_of(11, 42), 3), 33 * 5 + 9
+    yield 'padded', padded_of(shuffle_of(10, 42), 4), 12 * 9 + 8
+    yield 'concat', concat_of([shuffle_of(20, 1), blocks_of(15, 4, 2)], [0, 20]), 35 * 3 + 18
+    yield 'subset', subset_of(shuffle_of(30, 3), table), 30 * 4 + 25
+    deep = shuffle_of(50, 7)
+    for _ in range(9):
+        deep = slice_of(deep, 1, deep['length'] - 1)
+    yield 'deep', concat_of([repeat_of(deep, 2), subset_of(plain(5), [9, 8, 7, 6, 5])]), 70
+
+
+def with_tables():
+    """Orders by weights, by groups, and of torch and Nanotron."""
+    yield 'weighted', weighted_of(WEIGHTS, 20, 42), 20 * 6 + 11
+    yield 'weighted-shuffle', weighted_shuffle_of(WEIGHTS, 7, 42), 7 * 6 + 3
+    yield 'balanced', balanced_of(CLASSES, 24, 42), 24 * 8 + 20
+    yield 'bucketed', bucketed_of(squares(300, 7, 97), 8, 64, 42), 300 * 2 + 290
+    yield 'torch-random', torch_random_of(10, 25, False, 42), 25 * 4 + 20
+    yield 'torch-replacement', torch_random_of(10, 15, True, 2**32 + 42), 15 * 4 + 9
+    yield 'torch-subset', torch_subset_of([2 * i for i in range(40)], 43), 40 * 3 + 35
+    for shuffled, drop in [(True, False), (True, True), (False, False), (False, True)]:
+        name = ('torch-distributed' if shuffled else 'torch-sequential') + ('-drop' if drop else '')
+        yield name, distributed_of(10, 3, shuffled, drop, 42), 50
+    yield 'nanoset', nanoset_of([10, 20, 5], [0.1, 0.1, 0.1], 1234), 35 * 2 + 30
+    yield 'nanoset-lengths', nanoset_of([10, 20, 5], None, 1234, False), 17
+
+
+def orders():
+    """Names, orders, and the positions where their samplers were saved."""
+    yield 'sequential', plain(100), 310
+    yield 'window', of_kind('sequential', 100, window=8, stride=4), 2**40 + 17
+    yield 'random', of_kind('random', 60000, seed=42), 75360
+    yield 'shuffle', shuffle_of(1000, 42), 2990
+    yield 'shuffle-network', shuffle_of(10**12, TOP), 10**12 - 6
+    yield 'shuffle-end', shuffle_of(2**63, 2), 2**63 - 5
+    yield 'blocks', blocks_of(1000, 64, 42), 5995
+    yield from mixtures()
+    yield from made_of_others()
+    yield from with_tables()
+
+
+LABELS = [{'name': 'label', 'dtype': 'uint64', 'shape': []},
+          {'name': 'image', 'dtype': 'uint8', 'shape': [12]}]
+# A dataset of tests/data/zrecord, and the state that it is in.
+LENGTH = 59
+DATASET = {'kind': 'zrecord', 'length': LENGTH, 'uuid': '88b2594f-3a1b-45a0-a250-dca7e221f56a',
+           'dataset': 'rows'}
+FRAME = {'generation': 0, 'epoch': 3, 'crc': 450095994}
+
+
+def own(length, identity):
+    """Functions of the caller's; the data is told from other data by what it calls itself."""
+    return {'kind': 'own', 'length': length, 'columns': LABELS, 'identity': identity}
+
+
+def array(kind, length, dtype, shape):
+    """A file of numbers."""
+    return {'kind': kind, 'length': length,
+            'columns': [{'name': 'data', 'dtype': dtype, 'shape': shape}]}
+
+
+def of_sources(kind, length, sources, **more):
+    """A source that is made of others."""
+    return {'kind': kind, 'length': length, 'sources': sources, **more}
+
+
+def loaders():
+    """Names, sources, what their states have of frames, orders, and positions."""
+    plain_own, other = own(60, 'version 1'), own(25, '')
+    yield 'own', plain_own, None, shuffle_of(60, 42), 4 * 60 + 50
+    yield 'npy', array('npy', 40, 'float32', [2]), None, shuffle_of(40, 42), 35
+    yield 'flat', array('flat', 30, 'int16', [3, 2]), None, plain(30), 64
+    yield 'zrecord', DATASET, FRAME, shuffle_of(LENGTH, 42), LENGTH * 7 + 50
+    yield ('concat', of_sources('concat', 85, [plain_own, other]), [None, None],
+           concat_of([shuffle_of(60, 1), shuffle_of(25, 2)], [0, 60]), 85 + 55)
+    yield ('subset', of_sources('subset', 30, [plain_own], table=[59 - 2 * i for i in range(30)]),
+           [None], shuffle_of(30, 42), 90 + 25)
+    yield ('zip', of_sources('zip', 60, [plain_own, array('npy', 60, 'int64', [])]), [None, None],
+           weighted_of([1 + i % 3 for i in range(60)], 60, 42), 60 * 3 + 7)
+    yield ('mixture', of_sources('concat', 85, [plain_own, other]), [None, None],
+           blend_of([shuffle_of(60, 1), shuffle_of(25, 2)], [0.7, 0.3], 'redistribute', None,
+                    [0, 60], {30: [0.2, 0.8]}), 85 * 2 + 25)
+    both = of_sources('zip', LENGTH, [DATASET, array('npy', LENGTH, 'int64', [])])
+    yield ('within', of_sources('subset', 30, [both], table=[i * i % LENGTH for i in range(30)]),
+           [[FRAME, None]], bucketed_of([i * i % 7 for i in range(30)], 4, 16, 42), 30 + 20)

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The states of version 1 that every release must read, made by orders.py and not by the library.
+
+``states.py FOLDER`` holds the files of tests/data/states against the cases of state_cases.py, and
+exits 1 if one differs or is missing; ``states.py --write FOLDER`` makes the missing ones. A file
+that is there is never written again: what it holds was in somebody's checkpoint.
+
+Each file is an object: the ``order``, and the ``source`` of a loader, as orders.py describes them,
+with their tables; the ``state``; and the ``indices`` that come behind it, all ranks together.
+"""
+import json
+import os
+import sys
+
+from orders import crc32c, entries, in_state, indices, text, to_json
+from state_cases import loaders, orders
+
+COUNT = 40  # indices behind a state
+
+
+def closed(state):
+    """A state with its checksum."""
+    state = to_json(state)
+    return {**state, 'crc32c': crc32c(text(state))}
+
+
+def source_in_state(source):
+    """What a state has of a source: no tables."""
+    state = {key: value for key, value in source.items() if key not in ('table', 'dataset')}
+    if 'sources' in source:
+        state['sources'] = [source_in_state(part) for part in source['sources']]
+    if 'table' in source:
+        state['indices'] = crc32c(b''.join(entry.to_bytes(8, 'little')
+                                           for entry in entries(source, 'table')))
+    return state
+
+
+def behind(order, position):
+    """The indices from there on."""
+    return indices(order, position, 1, COUNT)
+
+
+def of_samplers():
+    """The files of samplers, by their names."""
+    for name, order, position in orders():
+        world = position % 4 + 1
+        state = {'state': 'sampler', 'version': 1, 'position': position,
+                 'rank': position % world, 'world': world, 'order': in_state(order)}
+        yield 'samplers/' + name, {'order': to_json(order), 'state': closed(state),
+                                   'indices': behind(order, position)}
+
+
+def of_loaders():
+    """The files of loaders, by their names."""
+    for name, source, frame, order, position in loaders():
+        state = {'state': 'loader', 'version': 1, 'position': position, 'order': in_state(order),
+                 'source': source_in_state(source), 'frame': frame,
+                 'batch_size': position % 9 + 1, 'world': position % 4 + 1,
+                 'threads': position % 3}
+        yield 'loaders/' + name, {'order': to_json(order), 'source': to_json(source),
+                                  'state': closed(state), 'indices': behind(order, position)}
+
+
+def write(folder, name, case):
+    """Makes a file, if it is not there."""
+    try:
+        with open(os.path.join(folder, name + '.json'), 'x') as file:
+            file.write(json.dumps(case) + '\n')
+            print('made', file.name)
+    except FileExistsError:
+        pass
+
+
+def difference(folder, name, case):
+    """What is wrong about a file; None: nothing."""
+    path = os.path.join(folder, name + '.json')
+    try:
+        with open(path) as file:
+            kept = json.load(file)
+    except FileNotFoundError:
+        return path + ' is not there: "states.py --write ' + folder + '" makes it'
+    if kept != case:
+        return path + ' is not of its case: neither may change, add another case'
+    return None
+
+
+def main(arguments):
+    """Writes or checks."""
+    cases = [*of_samplers(), *of_loaders()]
+    folder = arguments[-1]
+    if arguments[0] == '--write':
+        for name, case in cases:
+            write(folder, name, case)
+        return 0
+    found = [difference(folder, name, case) for name, case in cases]
+    kept = {os.path.join(kind, name) for kind in ('samplers', 'loaders')
+            for name in os.listdir(os.path.join(folder, kind))}
+    found += [name + ' has no case in state_cases.py'
+              for name in sorted(kept - {name + '.json' for name, case in cases})]
+    found = [line for line in found if line]
+    for line in found:
+        print(line)
+    print(len(cases), 'states,', len(found), 'differ')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each kind of order, and of source, has a state in tests/data/states, so that what it writes today
+# is read for ever; and these are what a second implementation, written from doc/orders.md, gives.
+set -eu
+states=$top_srcdir/tests/data/states
+failed=0
+
+# kinds FOLDER CLASS: the names in states of the classes that are defined there.
+kinds() {
+    find "$top_srcdir/lib/$1" -name '*.c' | sort | while read -r file; do
+        grep -qE "lx__$2_class [a-z_]*(\[\])? = " "$file" || continue
+        # Names between quotes may hold spaces.
+        grep -oE '\.kind = "[^"]*"' "$file" | cut -d'"' -f2 | grep . ||
+            echo "no-name-in-$file"
+    done
+}
+
+# kept WHAT KIND FOLDER: there is a state of it.
+kept() {
+    grep -rqF "\"kind\": \"$2\"" "$states/$3" || {
+        echo "no state of the $1 kind \"$2\" is kept: add a case to" \
+            "tests/golden/state_cases.py (and to tests/unit, what makes such a thing of it), then" \
+            "run tests/golden/states.py --write tests/data/states"
+        return 1
+    }
+}
+
+count=0
+IFS='
+'
+for kind in $(kinds sampler order); do
+    kept order "$kind" samplers || failed=1
+    count=$((count + 1))
+done
+for kind in $(kinds loader source); do
+    kept source "$kind" loaders || failed=1
+    count=$((count + 1))
+done
+echo "$count kinds of orders and sources"
+[ "$count" -ge 24 ] || {
+    echo "these are too few: how classes are defined has changed, and this test does not see them"
+    failed=1
+}
+[ "$failed" -eq 0 ] || exit 1
+
+[ "${PYTHON:-:}" != : ] || {
+    echo "Python is not there"
+    exit 77
+}
+exec "$PYTHON" -B "$top_srcdir/tests/golden/states.py" "$states"

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* States of loaders that were written with version 1, which must be read for ever. */
+#include "../sampler/kept-states.h"
+#include "../scratch.h"
+#include "../zrecord/goldens.h"
+#include "loaders.h"
+#include "npy-file.h"
+
+#define SOURCES_MAX 8
+#define FIELDS_MAX 8
+
+/** The sources of one state, made up as they are described, in the present directory. */
+struct sources {
+    struct numbers numbers[SOURCES_MAX];
+    size_t count;
+};
+
+static const char *word(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/** A source of the test's own functions, of label and image. */
+static lx_source *own_of(struct sources *sources, const json_t *description)
+{
+    ck_assert_uint_lt(sources->count, SOURCES_MAX);
+    const json_t *image = json_array_get(json_object_get(description, "columns"), 1);
+    size_t ndim;
+    uint64_t *shape = numbers_of(json_object_get(image, "shape"), &ndim);
+    struct numbers *numbers = &sources->numbers[sources->count++];
+    *numbers = (struct numbers){.length = number_of(description, "length"),
+                                .width = shape[0],
+                                .identity = word(description, "identity")};
+    free(shape);
+    return numbers_source(numbers);
+}
+
+/** A file of one column, as .npy or without a header. */
+static lx_source *array_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    const json_t *column = json_array_get(json_object_get(description, "columns"), 0);
+    size_t ndim;
+    uint64_t *shape = numbers_of(json_object_get(column, "shape"), &ndim);
+    uint64_t length = number_of(description, "length"), items = length;
+    lx_column_info info = {.name = word(column, "name"), .ndim = ndim, .shape = shape};
+    unit_ok(lx_dtype_parse(word(column, "dtype"), &info.dtype, &error));
+    size_t size = lx_dtype_get_size(info.dtype);
+    char header[256];
+    int used = snprintf(header, sizeof header,
+                        "{'descr': '<%c%zu', 'fortran_order': False, 'shape': (%d,",
+                        word(column, "dtype")[0], size, (int)length);
+    for (size_t i = 0; i < ndim; i++) {
+        items *= shape[i];
+        used += snprintf(header + used, sizeof header - (size_t)used, "%d,", (int)shape[i]);
+    }
+    snprintf(header + used, sizeof header - (size_t)used, ")}");
+    size_t start = write_npy("array.npy", 1, header, items * size);
+    if (strcmp(word(description, "kind"), "npy") == 0)
+        unit_ok(lx_source_open_npy("array.npy", &source, &error));
+    else
+        unit_ok(lx_source_open_flat("array.npy", &info, start, &source, &error));
+    free(shape);
+    ck_assert_int_eq(remove("array.npy"), 0);
+    return source;
+}
+
+/** One of the datasets of tests/data. */
+static lx_source *dataset_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    golden_copy(word(description, "dataset"));
+    unit_ok(lx_source_open(word(description, "dataset"), NULL, &source, &error));
+    return source;
+}
+
+static lx_source *source_of(struct sources *sources, const json_t *description);
+
+/** Sources that are made of others. */
+static lx_source *made_of(struct sources *sources, const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    const char *kind = word(description, "kind");
+    const json_t *array = json_object_get(description, "sources");
+    size_t count = json_array_size(array), entries;
+    lx_source *parts[SOURCES_MAX], *source;
+    ck_assert_uint_le(count, SOURCES_MAX);
+    for (size_t i = 0; i < count; i++)
+        parts[i] = source_of(sources, json_array_get(array, i));
+    uint64_t *table = numbers_of(json_object_get(description, "table"), &entries);
+    if (strcmp(kind, "concat") == 0)
+        unit_ok(lx_source_concat(parts, count, &source, &error));
+    else if (strcmp(kind, "zip") == 0)
+        unit_ok(lx_source_zip(parts, NULL, count, &source, &error));
+    else if (strcmp(kind, "subset") == 0)
+        unit_ok(lx_source_subset(parts[0], table, entries, &source, &error));
+    else
+        ck_abort_msg("this test makes no sources of the kind %s", kind);
+    free(table);
+    for (size_t i = 0; i < count; i++)
+        lx_source_unref(parts[i]);
+    return source;
+}
+
+static lx_source *source_of(struct sources *sources, const json_t *description)
+{
+    const char *kind = word(description, "kind");
+    if (json_object_get(description, "sources") != NULL)
+        return made_of(sources, description);
+    if (strcmp(kind, "zrecord") == 0)
+        return dataset_of(description);
+    return strcmp(kind, "own") == 0 ? own_of(sources, description) : array_of(description);
+}
+
+/** The columns that batches can have. */
+static size_t fields_of(const lx_source *source, const char **fields)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < lx_source_get_column_count(source); i++) {
+        const lx_column_info *column = lx_source_get_column(source, i);
+        ck_assert_uint_lt(count, FIELDS_MAX);
+        if (column->dtype != LX_BYTES)
+            fields[count++] = column->name;
+    }
+    return count;
+}
+
+/** Calls @p check with a loader over what a state was saved from. */
+static void with_loader(const struct kept_state *kept, struct setup setup,
+                        void (*check)(lx_loader *loader, const struct kept_state *kept))
+{
+    char *scratch = scratch_make();
+    struct sources sources = {0};
+    lx_source *source = source_of(&sources, json_object_get(kept->file, "source"));
+    setup.order = described_order(json_object_get(kept->file, "order"));
+    setup.endless = true;
+    const char *fields[FIELDS_MAX];
+    setup.field_count = fields_of(source, fields);
+    setup.fields = fields;
+    lx_loader *loader = open_loader(source, setup);
+    check(loader, kept);
+    lx_loader_close(loader);
+    lx_order_unref(setup.order);
+    lx_source_unref(source);
+    scratch_remove(scratch);
+}
+
+static void expect_indices(lx_loader *loader, const struct kept_state *kept)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t count = 0;
+    lx_status status = lx_loader_restore(loader, kept->text, &error);
+    ck_assert_msg(status == LX_OK, "%s: %s", kept->name, error.message);
+    while (count < KEPT_INDICES) {
+        lx_batch *batch = next_batch(loader);
+        ck_assert_ptr_nonnull(batch);
+        for (uint64_t i = 0; i < lx_batch_get_rows(batch) && count < KEPT_INDICES; i++, count++)
+            ck_assert_msg(lx_batch_get_indices(batch)[i] == kept->indices[count],
+                          "%s: index %d", kept->name, (int)count);
+        lx_batch_release(batch);
+    }
+}
+
+static void loads(const struct kept_state *kept)
+{
+    with_loader(kept, (struct setup){.batch_size = 7, .threads = 1}, expect_indices);
+}
+
+START_TEST(states_of_version_1_load_for_ever)
+{
+    kept_states_each("loaders", 9, loads);
+}
+END_TEST
+
+static void expect_text(lx_loader *loader, const struct kept_state *kept)
+{
+    lx_error error = LX_ERROR_INIT;
+    char text[4096];
+    const json_t *state = json_object_get(kept->file, "state");
+    unit_ok(lx_loader_seek(loader, number_of(state, "position"), &error));
+    unit_ok(lx_loader_save(loader, text, sizeof text, NULL, &error));
+    kept_state_is(kept, text);
+}
+
+static void is_written(const struct kept_state *kept)
+{
+    const json_t *state = json_object_get(kept->file, "state");
+    struct setup setup = {.batch_size = number_of(state, "batch_size"),
+                          .world = number_of(state, "world"),
+                          .threads = (uint32_t)number_of(state, "threads")};
+    with_loader(kept, setup, expect_text);
+}
+
+START_TEST(what_is_saved_now_is_what_was_saved_then)
+{
+    kept_states_each("loaders", 9, is_written);
+}
+END_TEST
+
+UNIT_MAIN("loader/kept-states", states_of_version_1_load_for_ever,
+          what_is_saved_now_is_what_was_saved_then)
