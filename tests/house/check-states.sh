@@ -10,15 +10,14 @@ failed=0
 kinds() {
     find "$top_srcdir/lib/$1" -name '*.c' | sort | while read -r file; do
         grep -qE "lx__$2_class [a-z_]*(\[\])? = " "$file" || continue
-        # Names between quotes may hold spaces.
         grep -oE '\.kind = "[^"]*"' "$file" | cut -d'"' -f2 | grep . ||
             echo "no-name-in-$file"
     done
 }
 
-# kept WHAT KIND FOLDER: there is a state of it.
+# kept WHAT KIND FOLDER: there is a state of it, and not only of what is made of it.
 kept() {
-    grep -rqF "\"kind\": \"$2\"" "$states/$3" || {
+    grep -rqF "\"$1\": {\"kind\": \"$2\"" "$states/$3" || {
         echo "no state of the $1 kind \"$2\" is kept: add a case to" \
             "tests/golden/state_cases.py (and to tests/unit, what makes such a thing of it), then" \
             "run tests/golden/states.py --write tests/data/states"
@@ -27,6 +26,7 @@ kept() {
 }
 
 count=0
+# A name may have a space.
 IFS='
 '
 for kind in $(kinds sampler order); do

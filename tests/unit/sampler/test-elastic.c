@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of samplers that are stopped, and go on with other numbers of ranks. */
+#include "elastic.h"
+
+#define CHUNK_MAX 64
+
+/** Goes some steps, over the ends of epochs: a window holds one position of each rank, and is
+ * shorter where an epoch ends. */
+static uint64_t some_steps(const struct elastic *run, uint64_t *state, uint64_t from,
+                           uint64_t world)
+{
+    uint64_t to = from, steps = random_next(state) % (run->end / world / 2 + 2);
+    while (steps-- > 0 && to < run->end) {
+        uint64_t epoch_end = (to / run->length + 1) * run->length;
+        to = to + world < epoch_end ? to + world : epoch_end;
+    }
+    return to;
+}
+
+/** Takes what a rank owns of [from, to), some at a time. */
+static void take_share(struct elastic *run, uint64_t *state, lx_sampler *sampler, uint64_t rank,
+                       uint64_t world, uint64_t from, uint64_t to)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t indices[CHUNK_MAX], count = 0, next = 0;
+    for (uint64_t position = from; position < to; position++) {
+        if (position % run->length % world != rank)
+            continue;
+        if (next == count) { /* not more than there are: it would go on into what is behind */
+            uint64_t left = 0;
+            for (uint64_t i = position; i < to; i++)
+                left += i % run->length % world == rank;
+            uint64_t most = left < CHUNK_MAX ? left : CHUNK_MAX;
+            unit_ok(lx_sampler_take(sampler, 1 + random_next(state) % most, indices, &count,
+                                    &error));
+            next = 0;
+        }
+        elastic_see(run, position, indices[next++]);
+    }
+    elastic_assert(run, next == count);
+}
+
+/** All ranks of a world go on from a state (NULL: from the beginning) up to @p to. The state of one
+ * of those that stand there, by chance, comes back as JSON. */
+static char *go_on(struct elastic *run, uint64_t *state, const char *saved, uint64_t from,
+                   uint64_t to, uint64_t world)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *text = NULL;
+    for (uint64_t rank = 0; rank < world; rank++) {
+        lx_sampler *sampler;
+        unit_ok(lx_sampler_new(run->order, rank, world, &sampler, &error));
+        if (saved != NULL)
+            unit_ok(lx_sampler_restore(sampler, saved, &error));
+        elastic_assert(run, lx_sampler_tell(sampler) == from);
+        take_share(run, state, sampler, rank, world, from, to);
+        /* A rank with nothing in the last window of an epoch looks for its next one behind it. */
+        bool stands_there = lx_sampler_tell(sampler) == to;
+        elastic_assert(run, stands_there || to % run->length == 0);
+        if (stands_there && (text == NULL || random_next(state) % 2 == 0)) {
+            free(text);
+            text = malloc(LX_SAMPLER_STATE_SIZE);
+            unit_ok(lx_sampler_save(sampler, text, LX_SAMPLER_STATE_SIZE, NULL, &error));
+        }
+        lx_sampler_free(sampler);
+    }
+    elastic_assert(run, text != NULL);
+    return text;
+}
+
+static void stop_and_go_on(uint64_t seed)
+{
+    uint64_t state = seed * 0x9E3779B97F4A7C15u, from = 0;
+    struct elastic run = elastic_begin(seed, &state);
+    char *saved = NULL;
+    for (int change = 0; change <= ELASTIC_CHANGES && from < run.end; change++) {
+        uint64_t world = 1 + random_next(&state) % 9;
+        uint64_t to = change == ELASTIC_CHANGES ? run.end : some_steps(&run, &state, from, world);
+        char *text = go_on(&run, &state, saved, from, to, world);
+        free(saved);
+        saved = text;
+        from = to;
+    }
+    free(saved);
+    elastic_end(&run, 0);
+}
+
+START_TEST(any_chain_of_worlds_sees_each_position_once)
+{
+    for (uint64_t seed = 1; seed <= (getenv("LX_LONG") ? 8000 : 150); seed++)
+        stop_and_go_on(seed);
+}
+END_TEST
+
+UNIT_MAIN("sampler/elastic", any_chain_of_worlds_sees_each_position_once)
