@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip('hypothesis')
 
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import loaderx as lx
@@ -244,41 +244,3 @@ def test_counts_are_those_of_the_model(model, first, many, far):
     for start in first, far:
         expect = [b - a for a, b in zip(counted(start), counted(start + many))]
         assert model.order.counts(start, start + many).tolist() == expect
-
-
-@SETTINGS
-@given(blends(leaves()) | tables() | padded(leaves().filter(lambda part: part.length)),
-       st.integers(1, 5),
-       st.lists(st.tuples(st.integers(1, 4), st.integers(1, 8)), min_size=2, max_size=5))
-def test_it_goes_on_with_other_ranks(model, size, legs):
-    data = np.arange(model.bound)
-    state, position = None, 0
-    assume(model.length)
-    for world, steps in legs:
-        if size * world > model.length:
-            size = world = 1
-        end = leg_end(position, model.length, size * world, steps)
-        seen = []
-        for rank in range(world):
-            loader = lx.Loader(data, order=model.order, batch_size=size, rank=rank, world=world,
-                               epochs=None, threads=0)
-            if state is not None:
-                loader.load_state_dict(state)
-            while loader.tell() < end:
-                seen += next(loader)['data'].tolist()
-            assert loader.tell() == end
-            last = loader.state_dict()
-            loader.close()
-        state = last
-        assert sorted(seen) == sorted(expected(model, position, end - position))
-        position = end
-
-
-def leg_end(position, length, size, steps):
-    """Where so many global batches end, or more: behind a full one, of which each rank has some."""
-    full = False
-    while steps > 0 or not full:
-        end = min(position + size, position - position % length + length)
-        full = end - position == size
-        position, steps = end, steps - 1
-    return position

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Runs that are stopped up to five times, and go on with other ranks, batches and threads.
+
+Orders are of all kinds, and mixtures among them have weights that change. Each position of the run
+comes once, with the index of the one global order; ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the
+tests long.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip('hypothesis')
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import loaderx as lx
+from test_orders_property import ORDERS, SETTINGS
+
+CHANGES = 5
+WITH_LENGTH = ORDERS.filter(lambda model: model.length)
+
+
+class Run:
+    """What ranks have seen, against the order's model."""
+
+    def __init__(self, model, epochs):
+        self.model, self.end, self.seen, self.dropped = model, model.length * epochs, {}, 0
+
+    def see(self, position, end, rank, world, indices):
+        """A rank has got its own of the positions up to `end`, which are of one epoch."""
+        n = self.model.length
+        mine = [k for k in range(position, end) if k % n % world == rank]
+        assert indices == [self.model.at(k) for k in mine]
+        assert not self.seen.keys() & mine and max(mine, default=0) < self.end
+        self.seen.update(zip(mine, indices))
+
+    def check(self):
+        """All came, but for what was dropped."""
+        assert len(self.seen) + self.dropped == self.end
+        if not self.dropped:
+            whole = [self.model.at(k) for k in range(self.end)]
+            assert [self.seen[k] for k in range(self.end)] == whole
+
+
+def through_json(state):
+    return json.loads(json.dumps(state, indent=1))
+
+
+def window(position, size, length):
+    """Where the next positions of all ranks end."""
+    return min(position + size, position - position % length + length)
+
+
+def walk(run, state, position, world, steps):
+    """All ranks go so many steps along the order. Where they are then, and the state there."""
+    n = run.model.length
+    end, count = position, 0
+    while end < run.end and count < steps:
+        end, count = window(end, world, n), count + 1
+    for rank in range(world):
+        walker = run.model.order.shard(rank, world)
+        if state is not None:
+            walker.load_state_dict(state)
+        assert walker.tell() == position
+        here = position
+        while here < end:
+            there = window(here, world, n)
+            if any(k % n % world == rank for k in range(here, there)):
+                run.see(here, there, rank, world, walker.take(1).tolist())
+            here = there
+        if walker.tell() == end:    # not one that has nothing at the end of an epoch
+            last = walker.state_dict()
+    return end, through_json(last) if end > position else state
+
+
+@SETTINGS
+@given(WITH_LENGTH, st.integers(1, 3),
+       st.lists(st.tuples(st.integers(1, 9), st.integers(0, 40)), max_size=CHANGES),
+       st.integers(1, 9))
+def test_orders_go_on_on_other_ranks(model, epochs, legs, last):
+    run = Run(model, epochs)
+    state, position = None, 0
+    for world, steps in [*legs, (last, run.end)]:
+        position, state = walk(run, state, position, world, steps)
+    assert position == run.end
+    run.check()
+
+
+class Team:
+    """The loaders of all ranks, from a state on."""
+
+    def __init__(self, run, data, state, setup, drop_last):
+        self.run, (self.world, self.size, threads) = run, setup
+        self.drop_last = drop_last
+        self.ranks = [lx.Loader(data, order=run.model.order, batch_size=self.size, rank=rank,
+                                world=self.world, threads=threads, drop_last=drop_last)
+                      for rank in range(self.world)]
+        for loader in self.ranks if state is not None else ():
+            loader.load_state_dict(state)
+
+    def tell(self):
+        where = {loader.tell() for loader in self.ranks}
+        assert len(where) == 1    # all ranks stand at one position, behind every step
+        return where.pop()
+
+    def step(self):
+        """All ranks take a batch; False where none has one, at the end of an epoch."""
+        here, n = self.tell(), self.run.model.length
+        batches = [next(loader, None) for loader in self.ranks]
+        for rank, batch in enumerate(batches):
+            if batch is not None:
+                self.run.see(here, window(here, self.world * self.size, n), rank, self.world,
+                             batch['data'].tolist())
+        if self.drop_last:
+            assert len({batch is None for batch in batches}) == 1
+        if any(batch is not None for batch in batches):
+            return True
+        self.run.dropped += self.tell() - here
+        assert self.tell() - here < self.world * self.size
+        for loader in self.ranks:
+            iter(loader)    # goes on with the next epoch
+        return False
+
+    def stop(self, chosen):
+        """The state of one of them."""
+        state = through_json(self.ranks[chosen % self.world].state_dict())
+        for loader in self.ranks:
+            loader.close()
+        return state
+
+
+SETUPS = st.tuples(st.integers(1, 4), st.integers(1, 17), st.integers(0, 2))
+
+
+@SETTINGS
+@given(WITH_LENGTH, st.integers(1, 3), st.booleans(),
+       st.lists(st.tuples(SETUPS, st.integers(0, 15), st.integers(0, 9)), max_size=CHANGES),
+       SETUPS)
+def test_loaders_go_on_with_other_ranks_batches_and_threads(model, epochs, drop_last, legs, last):
+    run, state = Run(model, epochs), None
+    data = np.arange(model.bound)
+    for setup, steps, chosen in [*legs, (last, run.end + 1, 0)]:
+        team = Team(run, data, state, setup, drop_last)
+        while steps > 0 and team.tell() < run.end:
+            steps -= team.step()
+        state = team.stop(chosen)
+    assert drop_last or run.dropped == 0
+    run.check()
