@@ -146,10 +146,11 @@ check_model() {
     counted "$faults" 0 0
 }
 
-# The demo, whose own checks are the accuracy and the resumed run.
+# The demo, whose own checks are the accuracy and the resumed runs.
 check_demo() {
     run_demo
     grep -q 'they are the same, to the bit' "$step_log"
+    grep -q 'complete, without repeats, and the same in each step' "$step_log"
     counted 1 0 0
 }
 

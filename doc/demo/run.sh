@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The demo: real images go into two datasets, a classifier learns from one of them and is tested on
-# the other, and a training that is killed goes on as if nothing had been. Run by
-# `./bootstrap demo`, in an empty folder, as a user of the installed library.
+# the other, and a training that is killed goes on as if nothing had been, also on another number of
+# processes. Run by `./bootstrap demo`, in an empty folder, as a user of the installed library.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+examples=$(cd "$here/../examples" && pwd)
 images=${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}
 PYTHON=${PYTHON:-python3}
 
@@ -48,10 +49,13 @@ shown "$PYTHON" "$here/train.py" fashion fashion-test --out whole --threads 1
 title "4. The same training, killed in the middle of an epoch, and resumed with other threads"
 shown "$PYTHON" "$here/resume.py" fashion fashion-test --whole whole --threads 2 --resume-threads 3
 
-title "5. How fast the batches come, beside NumPy's own indexing"
+title "5. Training on 1, 2 and 4 processes, killed with -9 and resumed on another number of them"
+shown "$PYTHON" "$examples/elastic.py" fashion
+
+title "6. How fast the batches come, beside NumPy's own indexing"
 shown "$PYTHON" "$here/speed.py" fashion
 
-title "6. A picture"
+title "7. A picture"
 shown "$PYTHON" "$here/picture.py" fashion whole fashion.png
 echo
 echo "The datasets, the logs of the runs and fashion.png are in $(pwd)"
