@@ -103,6 +103,10 @@ LX_API uint64_t lx_sampler_tell(const lx_sampler *sampler);
  * Writes where the sampler stands, and in what order, as one line of JSON (doc/orders.md), for
  * lx_sampler_restore() in any process, on any machine, with any number of ranks.
  *
+ * Of several ranks that have taken all that they own up to some position, the state to keep is that
+ * of the one furthest on: at the end of an epoch a rank may own nothing in the last window, and then
+ * stands before it until it takes more.
+ *
  * @param[in]  sampler  The sampler.
  * @param[out] text     Where the text goes, with a NUL; may be NULL if @p size is 0.
  * @param[in]  size     Bytes at @p text; 0 asks for the length alone.
