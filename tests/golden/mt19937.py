@@ -76,10 +76,25 @@ def characteristic():
     return int(format(now, '0%db' % (length + 1))[::-1], 2)
 
 
+@lru_cache(maxsize=None)
+def multiples(by):
+    """Of each number of 8 bits above the degree of a polynomial, its multiple that has them."""
+    table, degree = [], by.bit_length() - 1
+    for top in range(256):
+        rest = top << degree
+        for i in range(7, -1, -1):
+            if rest >> degree + i & 1:
+                rest ^= by << i
+        table.append(rest ^ top << degree)
+    return table
+
+
 def reduced(polynomial, by):
-    """The remainder."""
-    while polynomial.bit_length() >= by.bit_length():
-        polynomial ^= by << polynomial.bit_length() - by.bit_length()
+    """The remainder, 8 bits at a time."""
+    table, degree = multiples(by), by.bit_length() - 1
+    above = max(0, polynomial.bit_length() - degree)
+    for shift in range((above + 7) // 8 * 8 - 8, -1, -8):
+        polynomial ^= table[polynomial >> degree + shift] << shift
     return polynomial
 
 
