@@ -230,6 +230,16 @@ def test_it_may_use_another_loader(data, threads, shared):
     inner.close()
 
 
+@pytest.fixture
+def few_objects():
+    """The collector looks at new objects alone: all that the tests have made takes it long."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures('few_objects')
 def test_a_loader_that_is_dropped_in_its_own_transform(data, threads):
     """Nobody can wait there for the transform to end; it is closed soon after."""
     for _ in range(5):
@@ -247,6 +257,7 @@ def test_a_loader_that_is_dropped_in_its_own_transform(data, threads):
     list(lx.Loader(data, batch_size=500))
 
 
+@pytest.mark.usefixtures('few_objects')
 def test_a_loader_that_the_collector_finds_in_a_transform(data):
     def collect(batch):
         gc.collect()
