@@ -34,7 +34,8 @@ for kind in $(kinds sampler order); do
     count=$((count + 1))
 done
 for kind in $(kinds loader source); do
-    kept source "$kind" loaders || failed=1
+    # One without data is in states what it stands for.
+    [ "$kind" = null ] || kept source "$kind" loaders || failed=1
     count=$((count + 1))
 done
 echo "$count kinds of orders and sources"
