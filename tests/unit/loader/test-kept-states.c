@@ -199,5 +199,36 @@ START_TEST(what_is_saved_now_is_what_was_saved_then)
 }
 END_TEST
 
+/** A rank without data has the same states: it takes this one, and saves it again. */
+static void is_of_the_null_one(lx_loader *loader, const struct kept_state *kept)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *null;
+    const json_t *state = json_object_get(kept->file, "state");
+    struct setup setup = {.batch_size = number_of(state, "batch_size"),
+                          .world = number_of(state, "world"),
+                          .threads = (uint32_t)number_of(state, "threads"),
+                          .endless = true,
+                          .order = described_order(json_object_get(kept->file, "order"))};
+    unit_ok(lx_source_new_null(lx_loader_get_source(loader), &null, &error));
+    lx_loader *other = open_loader(null, setup);
+    unit_ok(lx_loader_restore(other, kept->text, &error));
+    expect_text(other, kept);
+    lx_loader_close(other);
+    lx_source_unref(null);
+    lx_order_unref(setup.order);
+}
+
+static void is_of_the_null_ones(const struct kept_state *kept)
+{
+    with_loader(kept, (struct setup){.batch_size = 1}, is_of_the_null_one);
+}
+
+START_TEST(a_rank_without_data_has_the_same)
+{
+    kept_states_each("loaders", 9, is_of_the_null_ones);
+}
+END_TEST
+
 UNIT_MAIN("loader/kept-states", states_of_version_1_load_for_ever,
-          what_is_saved_now_is_what_was_saved_then)
+          what_is_saved_now_is_what_was_saved_then, a_rank_without_data_has_the_same)
