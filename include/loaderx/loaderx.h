@@ -16,6 +16,7 @@
 #include <loaderx/random.h>
 #include <loaderx/sampler.h>
 #include <loaderx/status.h>
+#include <loaderx/tokens.h>
 #include <loaderx/torch.h>
 #include <loaderx/version.h>
 #include <loaderx/weighted.h>

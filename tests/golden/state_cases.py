@@ -94,6 +94,12 @@ def array(kind, length, dtype, shape):
             'columns': [{'name': 'data', 'dtype': dtype, 'shape': shape}]}
 
 
+def tokens(count, sequence, dtype):
+    """Samples of tokens, the last of which is the first of the next."""
+    return {'kind': 'tokens', 'length': (count - 1) // sequence,
+            'tokens': count, 'dtype': dtype, 'sequence_length': sequence}
+
+
 def of_sources(kind, length, sources, **more):
     """A source that is made of others."""
     return {'kind': kind, 'length': length, 'sources': sources, **more}
@@ -105,6 +111,7 @@ def loaders():
     yield 'own', plain_own, None, shuffle_of(60, 42), 4 * 60 + 50
     yield 'npy', array('npy', 40, 'float32', [2]), None, shuffle_of(40, 42), 35
     yield 'flat', array('flat', 30, 'int16', [3, 2]), None, plain(30), 64
+    yield 'tokens', tokens(1000, 24, 'uint16'), None, shuffle_of(41, 42), 41 * 5 + 30
     yield 'zrecord', DATASET, FRAME, shuffle_of(LENGTH, 42), LENGTH * 7 + 50
     yield ('concat', of_sources('concat', 85, [plain_own, other]), [None, None],
            concat_of([shuffle_of(60, 1), shuffle_of(25, 2)], [0, 60]), 85 + 55)

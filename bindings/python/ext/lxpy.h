@@ -44,6 +44,7 @@ static inline PyObject *Py_NewRef(PyObject *object)
     X(MEMORY_TYPE)                                                                                 \
     X(ORDER_TYPE)                                                                                  \
     X(SOURCE_TYPE)                                                                                 \
+    X(TOKENS_TYPE)                                                                                 \
     X(LOADER_TYPE)                                                                                 \
     X(EXECUTOR_TYPE)                                                                               \
     X(DATASET_TYPE)                                                                                \

@@ -12,6 +12,7 @@ int lxpy_add_weighted(PyObject *module);
 int lxpy_add_grouped(PyObject *module);
 int lxpy_add_peers(PyObject *module);
 int lxpy_add_source(PyObject *module);
+int lxpy_add_tokens(PyObject *module);
 int lxpy_add_loader(PyObject *module);
 
 /** An Order, at position 0, of a rank's share of @p handle, of which it takes a reference. */
@@ -33,6 +34,9 @@ lx_order *lxpy_order_get(lxpy_state *state, PyObject *object, const char *argume
 
 /** The library's source of a Source, in the same way. */
 lx_source *lxpy_source_get(lxpy_state *state, PyObject *object, const char *argument);
+
+/** The library's tokens of a Tokens, in the same way. */
+lx_tokens *lxpy_tokens_get(lxpy_state *state, PyObject *object, const char *argument);
 
 /** Writes a state, as lx_sampler_save() does. */
 typedef lx_status (*lxpy_save_function)(const void *object, char *text, size_t size,

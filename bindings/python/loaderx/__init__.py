@@ -25,6 +25,7 @@ from .opening import create, open
 from .orders import Blocks, Order, Random, Sequential, Shuffle
 from .peers import Distributed, Nanoset, TorchRandom, TorchSubset
 from .source import ConcatDataset, FlatDataset, NPDataset, NullDataset, SubsetDataset
+from .tokens import TokenDataset, Tokens
 from .upkeep import copy, repair, unseal
 from .weighted import Weighted
 from .writer import Ticket, Writer
@@ -60,6 +61,8 @@ __all__ = [
     'Subset',
     'SubsetDataset',
     'Ticket',
+    'TokenDataset',
+    'Tokens',
     'TorchRandom',
     'TorchSubset',
     'Views',

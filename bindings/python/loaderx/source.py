@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from .dataset import Dataset
+from .tokens import TokenDataset
 
 __all__ = ['ConcatDataset', 'FlatDataset', 'NPDataset', 'NullDataset', 'SubsetDataset']
 
@@ -253,11 +254,14 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
     return _core.source_array(array, array.dtype.name)
 
 
+_SOURCES = (ConcatDataset, SubsetDataset, FlatDataset, NullDataset, TokenDataset)
+
+
 def _of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:
     """A source, and whether it has no name of its own for its column."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return _core.source_open(source), not os.path.isdir(source)
-    if isinstance(source, (ConcatDataset, SubsetDataset, FlatDataset, NullDataset)):
+    if isinstance(source, _SOURCES):
         return source._source, source._nameless
     if isinstance(source, NPDataset):
         source = source.array

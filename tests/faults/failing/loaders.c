@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <loaderx/loader.h>
+#include <loaderx/tokens.h>
 
 /* Records of the sources that are no dataset. */
 #define LENGTH 96
@@ -35,6 +36,8 @@ static void prepare_sources(const char *path, struct plain *plain)
         bytes[10 + sizeof header - 1 + i * 8] = (uint8_t)i;
     snprintf(name, sizeof name, "%s.npy", path);
     must_write(name, bytes, sizeof bytes);
+    snprintf(name, sizeof name, "%s.ds", path);
+    must_write(name, bytes + 10 + sizeof header - 1, LENGTH * 8);
     prepare_dataset(path, plain, LENGTH, 20);
 }
 
@@ -326,6 +329,41 @@ static void fill_concat(struct run *run)
         lx_source_unref(source);
 }
 
+/** The tokens 0, 1 .. of an array, and of a file with an index, one behind the other. */
+static void fill_tokens(struct run *run)
+{
+    const uint64_t indices[] = {5, 0, 10};
+    uint32_t samples[3][17];
+    uint64_t first, length;
+    char name[4300];
+    lx_tokens *parts[2] = {NULL}, *all = NULL;
+    lx_source *source = NULL;
+    snprintf(name, sizeof name, "%s.npy", run->path);
+    if (!TRY(run, lx_tokens_open(name, LX_BYTES, &parts[0], &run->error)))
+        return;
+    snprintf(name, sizeof name, "%s.ds", run->path);
+    if (TRY(run, lx_tokens_open(name, LX_INT64, &parts[1], &run->error)) &&
+        TRY(run, lx_tokens_concat(parts, 2, &all, &run->error)) &&
+        TRY(run, lx_tokens_get_document(all, 1, &first, &length, &run->error)) &&
+        TRY(run, lx_tokens_read(all, first, 2, LX_INT32, samples, &run->error)) &&
+        TRY(run, lx_source_from_tokens(all, 16, LX_INT32, 0, &source, &run->error)))
+        if (first != LENGTH || length != LENGTH || samples[0][1] != 1 ||
+            lx_tokens_get_length(all) != 2 * LENGTH || lx_tokens_get_dtype(all) != LX_INT64 ||
+            lx_tokens_get_document_count(all) != 2)
+            run_fail(run, "documents of two files are wrong");
+    if (source != NULL) {
+        lx_target target = {samples, sizeof samples[0]};
+        if (TRY(run, lx_source_fill(source, indices, 3, &target, &run->error)) &&
+            (samples[0][16] != 0 || samples[1][3] != 3 || samples[2][0] != 64))
+            run_fail(run, "samples of tokens are wrong");
+    }
+    lx_tokens_unref(lx_tokens_ref(all));
+    lx_source_unref(source);
+    lx_tokens_unref(all);
+    lx_tokens_unref(parts[1]);
+    lx_tokens_unref(parts[0]);
+}
+
 const struct scenario loader_scenarios[] = {
     {"load", prepare_sources, false, load_dataset},
     {"load-threads", prepare_sources, false, load_dataset_by_threads},
@@ -334,5 +372,6 @@ const struct scenario loader_scenarios[] = {
     {"load-nothing", prepare_sources, false, load_nothing},
     {"fill", prepare_sources, false, fill},
     {"fill-concat", prepare_sources, false, fill_concat},
+    {"fill-tokens", prepare_sources, false, fill_tokens},
     {NULL, NULL, false, NULL},
 };

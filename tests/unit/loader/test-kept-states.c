@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* States of loaders that were written with version 1, which must be read for ever. */
+#include <loaderx/tokens.h>
+
 #include "../sampler/kept-states.h"
 #include "../scratch.h"
 #include "../zrecord/goldens.h"
@@ -76,6 +78,26 @@ static lx_source *dataset_of(const json_t *description)
     return source;
 }
 
+/** Samples of tokens, all of them zero. */
+static lx_source *tokens_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    lx_tokens *tokens;
+    size_t count = (size_t)number_of(description, "tokens");
+    lx_dtype dtype;
+    unit_ok(lx_dtype_parse(word(description, "dtype"), &dtype, &error));
+    uint8_t *zeros = calloc(count, lx_dtype_get_size(dtype));
+    write_bytes("tokens", zeros, count * lx_dtype_get_size(dtype));
+    free(zeros);
+    unit_ok(lx_tokens_open("tokens", dtype, &tokens, &error));
+    unit_ok(lx_source_from_tokens(tokens, number_of(description, "sequence_length"), LX_INT32, 0,
+                                  &source, &error));
+    lx_tokens_unref(tokens);
+    ck_assert_int_eq(remove("tokens"), 0);
+    return source;
+}
+
 static lx_source *source_of(struct sources *sources, const json_t *description);
 
 /** Sources that are made of others. */
@@ -111,6 +133,8 @@ static lx_source *source_of(struct sources *sources, const json_t *description)
         return made_of(sources, description);
     if (strcmp(kind, "zrecord") == 0)
         return dataset_of(description);
+    if (strcmp(kind, "tokens") == 0)
+        return tokens_of(description);
     return strcmp(kind, "own") == 0 ? own_of(sources, description) : array_of(description);
 }
 
@@ -170,7 +194,7 @@ static void loads(const struct kept_state *kept)
 
 START_TEST(states_of_version_1_load_for_ever)
 {
-    kept_states_each("loaders", 9, loads);
+    kept_states_each("loaders", 10, loads);
 }
 END_TEST
 
@@ -195,7 +219,7 @@ static void is_written(const struct kept_state *kept)
 
 START_TEST(what_is_saved_now_is_what_was_saved_then)
 {
-    kept_states_each("loaders", 9, is_written);
+    kept_states_each("loaders", 10, is_written);
 }
 END_TEST
 
@@ -226,7 +250,7 @@ static void is_of_the_null_ones(const struct kept_state *kept)
 
 START_TEST(a_rank_without_data_has_the_same)
 {
-    kept_states_each("loaders", 9, is_of_the_null_ones);
+    kept_states_each("loaders", 10, is_of_the_null_ones);
 }
 END_TEST
 

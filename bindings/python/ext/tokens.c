@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokens: an lx_tokens, which typed Python stands above. */
+#include "objects.h"
+
+typedef struct tokens {
+    PyObject_HEAD
+    lxpy_state *state;
+    lx_tokens *handle;
+} tokens;
+
+static tokens *tokens_alloc(lxpy_state *state, lx_tokens *handle)
+{
+    PyTypeObject *type = (PyTypeObject *)LXPY(state, TOKENS_TYPE);
+    tokens *self = (tokens *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        lx_tokens_unref(handle);
+        return NULL;
+    }
+    self->state = state;
+    self->handle = handle;
+    return self;
+}
+
+static void tokens_dealloc(PyObject *object)
+{
+    tokens *self = (tokens *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    lx_tokens *handle = self->handle;
+    if (handle != NULL) /* it may unmap files */
+        LXPY_WITHOUT_GIL(lx_tokens_unref(handle));
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *tokens_document(PyObject *object, PyObject *number)
+{
+    tokens *self = (tokens *)object;
+    uint64_t index, first, length;
+    lx_error error = LX_ERROR_INIT;
+    if (lxpy_uint64(number, "document", 0, UINT64_MAX, &index) < 0)
+        return NULL;
+    if (lx_tokens_get_document(self->handle, index, &first, &length, &error) != LX_OK)
+        return lxpy_raise(self->state, &error);
+    return Py_BuildValue("KK", (unsigned long long)first, (unsigned long long)length);
+}
+
+/** Reads into a new array of @p dtype, which is no more than the object lives. */
+static PyObject *read_array(tokens *self, uint64_t first, uint64_t count, lx_dtype dtype)
+{
+    Py_buffer view;
+    lx_status status;
+    lx_error error = LX_ERROR_INIT;
+    PyObject *array = PyObject_CallFunction(LXPY(self->state, EMPTY), "KO",
+                                            (unsigned long long)count, self->state->dtypes[dtype]);
+    if (array == NULL || PyObject_GetBuffer(array, &view, PyBUF_WRITABLE) < 0) {
+        Py_XDECREF(array);
+        return NULL;
+    }
+    LXPY_WITHOUT_GIL(
+        status = lx_tokens_read(self->handle, first, count, dtype, view.buf, &error));
+    PyBuffer_Release(&view);
+    if (status == LX_OK)
+        return array;
+    Py_DECREF(array);
+    return lxpy_raise(self->state, &error);
+}
+
+static PyObject *tokens_read(PyObject *object, PyObject *args)
+{
+    tokens *self = (tokens *)object;
+    PyObject *start, *number;
+    uint64_t first, count, length = lx_tokens_get_length(self->handle);
+    int wide;
+    if (!PyArg_ParseTuple(args, "OOp", &start, &number, &wide) ||
+        lxpy_uint64(start, "first", 0, length, &first) < 0 ||
+        lxpy_uint64(number, "count", 0, length - first, &count) < 0)
+        return NULL;
+    return read_array(self, first, count, wide ? LX_INT64 : LX_INT32);
+}
+
+static PyObject *tokens_get_number(PyObject *object, void *getter)
+{
+    uint64_t (*get)(const lx_tokens *) = (uint64_t (*)(const lx_tokens *))getter;
+    return PyLong_FromUnsignedLongLong(get(((tokens *)object)->handle));
+}
+
+static PyObject *tokens_get_dtype(PyObject *object, void *ignored)
+{
+    tokens *self = (tokens *)object;
+    (void)ignored;
+    return Py_NewRef(self->state->dtypes[lx_tokens_get_dtype(self->handle)]);
+}
+
+static PyMethodDef tokens_methods[] = {
+    {"document", tokens_document, METH_O, "document(number)"},
+    {"read", tokens_read, METH_VARARGS, "read(first, count, wide)"},
+    {NULL},
+};
+
+static PyGetSetDef tokens_getset[] = {
+    {"length", tokens_get_number, NULL, "Number of tokens.", (void *)lx_tokens_get_length},
+    {"documents", tokens_get_number, NULL, "Number of documents.",
+     (void *)lx_tokens_get_document_count},
+    {"dtype", tokens_get_dtype, NULL, "Of a token in the files.", NULL},
+    {NULL},
+};
+
+static PyType_Slot tokens_slots[] = {
+    {Py_tp_doc, "Tokens in files."},      {Py_tp_dealloc, tokens_dealloc},
+    {Py_tp_methods, tokens_methods},      {Py_tp_getset, tokens_getset},
+    {0, NULL},
+};
+
+static PyType_Spec tokens_spec = {
+    .name = "loaderx._core.Tokens",
+    .basicsize = sizeof(tokens),
+    .flags = Py_TPFLAGS_DEFAULT | LXPY_NO_INSTANTIATION,
+    .slots = tokens_slots,
+};
+
+static PyObject *tokens_open(PyObject *module, PyObject *args)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    PyObject *given;
+    const char *name;
+    lx_dtype dtype = LX_BYTES;
+    lx_tokens *handle;
+    lx_status status;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "Oz", &given, &name))
+        return NULL;
+    if (name != NULL && lx_dtype_parse(name, &dtype, &error) != LX_OK)
+        return lxpy_raise(state, &error);
+    PyObject *path = lxpy_path(given, "path");
+    if (path == NULL)
+        return NULL;
+    LXPY_WITHOUT_GIL(status =
+                         lx_tokens_open(PyBytes_AS_STRING(path), dtype, &handle, &error));
+    Py_DECREF(path);
+    return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
+}
+
+static PyObject *tokens_concat(PyObject *module, PyObject *parts)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    lx_tokens *handle;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyTuple_Check(parts)) {
+        PyErr_SetString(PyExc_TypeError, "tokens must be a tuple");
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(parts);
+    lx_tokens **handles = PyMem_New(lx_tokens *, count + 1);
+    if (handles == NULL)
+        return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count; i++) {
+        handles[i] = lxpy_tokens_get(state, PyTuple_GET_ITEM(parts, i), "tokens");
+        if (handles[i] == NULL) {
+            PyMem_Free(handles);
+            return NULL;
+        }
+    }
+    lx_status status = lx_tokens_concat(handles, (size_t)count, &handle, &error);
+    PyMem_Free(handles);
+    return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
+}
+
+static PyMethodDef functions[] = {
+    {"tokens_open", tokens_open, METH_VARARGS, "tokens_open(path, dtype)"},
+    {"tokens_concat", tokens_concat, METH_O, "tokens_concat(tokens)"},
+    {NULL},
+};
+
+int lxpy_add_tokens(PyObject *module)
+{
+    if (lxpy_add_type(module, &tokens_spec, LXPY_TOKENS_TYPE) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, functions);
+}
+
+lx_tokens *lxpy_tokens_get(lxpy_state *state, PyObject *object, const char *argument)
+{
+    if (Py_TYPE(object) == (PyTypeObject *)LXPY(state, TOKENS_TYPE))
+        return ((tokens *)object)->handle;
+    PyErr_Format(PyExc_TypeError, "%s must be tokens, not %.100s", argument,
+                 Py_TYPE(object)->tp_name);
+    return NULL;
+}

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Tokens in files, and samples of them for language models."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterator, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._check import UINT64_MAX, integer, natural
+
+__all__ = ['TokenDataset', 'Tokens']
+
+_WIDE = {'int32': False, 'int64': True}
+
+
+def _wide(out: Any) -> bool:
+    try:
+        return _WIDE[np.dtype(out).name]
+    except (KeyError, TypeError):
+        raise ValueError(f'out must be int32 or int64, not {out!r}') from None
+
+
+class Tokens:
+    """Tokens in one or more files: one long sequence, and its documents.
+
+    A file is opened by its name: ``x.npy`` is an array of one axis; ``x.idx``, or ``x.bin`` with an
+    ``x.idx`` beside it, are the files of Megatron's indexed datasets, whose sequences are the
+    documents; ``x.ds`` has tokens as Nanotron reads them, with documents if there is an
+    ``x.ds.index``; any other name is that of bare tokens, little-endian.
+
+    The files are mapped, and must stay as they are.
+
+    Parameters
+    ----------
+    paths : str, bytes, path-like, or a sequence of these
+        The files, in their order. Those without documents are one each.
+    dtype : dtype or str, optional
+        Of a token, ``'uint16'`` for instance; needed where the file does not say it. ``x.ds``
+        without metadata has uint16.
+
+    Raises
+    ------
+    CorruptError
+        A file ends within a token, or does not fit its index.
+    LoaderxError
+        A file says another dtype than `dtype`, or those of several differ.
+
+    Examples
+    --------
+    >>> tokens = lx.Tokens(['a.bin', 'b.bin'], 'uint16')
+    >>> len(tokens), len(tokens.documents)
+    (9000000, 2)
+    >>> tokens[:4]
+    array([ 464, 2068, 7586, 21831], dtype=int32)
+    """
+
+    def __init__(self, paths: Any, dtype: Any = None) -> None:
+        single = isinstance(paths, (str, bytes, os.PathLike))
+        self._paths: Tuple[Any, ...] = (paths,) if single else tuple(paths)
+        if not self._paths:
+            raise ValueError('paths is empty: there are no tokens')
+        name = None if dtype is None else np.dtype(dtype).name
+        if dtype is not None and np.dtype(dtype).newbyteorder('<') != np.dtype(dtype):
+            raise ValueError(f'dtype is {dtype!r}, and tokens are little-endian')
+        self._dtype = name
+        opened = tuple(_core.tokens_open(path, name) for path in self._paths)
+        self._core = opened[0] if len(opened) == 1 else _core.tokens_concat(opened)
+
+    def __reduce__(self) -> Any:
+        return Tokens, (self._paths, self._dtype)
+
+    def __len__(self) -> int:
+        return self._core.length
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of a token in the files."""
+        return self._core.dtype
+
+    @property
+    def documents(self) -> Documents:
+        """The documents, each an array of its tokens."""
+        return Documents(self)
+
+    def read(self, first: int, count: int, out: Any = np.int32) -> np.ndarray[Any, Any]:
+        """Read tokens.
+
+        Parameters
+        ----------
+        first : int
+            The first one.
+        count : int
+            How many.
+        out : dtype or str, optional
+            ``int32`` or ``int64``.
+
+        Returns
+        -------
+        numpy.ndarray
+            A new array of `count` tokens.
+
+        Raises
+        ------
+        CorruptError
+            A token does not fit `out`.
+        """
+        start = natural('first', first, most=len(self))
+        number = natural('count', count, most=len(self) - start)
+        return self._core.read(start, number, _wide(out))
+
+    def __getitem__(self, key: Union[int, slice]) -> Any:
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step != 1:
+                raise ValueError(f'slices of tokens have a step of 1, not {step}')
+            return self.read(start, max(stop - start, 0))
+        place = _place(key, len(self), 'token')
+        return self.read(place, 1)[0]
+
+    def __repr__(self) -> str:
+        return f'Tokens({len(self)} of {self.dtype}, documents: {len(self.documents)})'
+
+
+class Documents:
+    """The documents of `Tokens`: a sequence of arrays."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+
+    def __len__(self) -> int:
+        return self._tokens._core.documents
+
+    def span(self, number: int) -> Tuple[int, int]:
+        """Tell the first token of a document, and how many it has."""
+        return self._tokens._core.document(_place(number, len(self), 'document'))
+
+    def __getitem__(self, number: int) -> np.ndarray[Any, Any]:
+        return self._tokens.read(*self.span(number))
+
+    def __iter__(self) -> Iterator[np.ndarray[Any, Any]]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f'Documents({len(self)})'
+
+
+def _place(key: Any, length: int, what: str) -> int:
+    place = integer(what, key)
+    if not -length <= place < length:
+        raise IndexError(f'{what} {place} is out of range: there are {length}')
+    return place % length
+
+
+class TokenDataset:
+    """Samples of one length, cut from tokens: sample i is the ``sequence_length + 1`` tokens from
+    ``i * sequence_length`` on.
+
+    So the inputs ``[:-1]`` and the labels ``[1:]`` of all samples cover each token once. What is
+    left at the end is no sample. A `Loader` over it gives the field ``tokens``.
+
+    Parameters
+    ----------
+    tokens : Tokens, path, or a sequence of paths
+        Several files are one sequence; for samples of each file alone, put a `TokenDataset` of each
+        into a `ConcatDataset`.
+    sequence_length : int
+        Tokens of an input.
+    dtype : dtype or str, optional
+        Of a token in the files, where `tokens` are paths; see `Tokens`.
+    out : dtype or str, optional
+        Of the samples: ``int32`` or ``int64``.
+    vocabulary : int, optional
+        Tokens must be below it: a sample with another one is a `CorruptError`, which tells its file
+        and offset.
+
+    Examples
+    --------
+    >>> samples = lx.TokenDataset('corpus.bin', 4096, vocabulary=50257)
+    >>> for batch in lx.Loader(samples, batch_size=8, order=lx.Shuffle(seed=42)):
+    ...     inputs, labels = batch['tokens'][:, :-1], batch['tokens'][:, 1:]
+    """
+
+    _nameless = False
+
+    def __init__(
+        self,
+        tokens: Any,
+        sequence_length: int,
+        dtype: Any = None,
+        *,
+        out: Any = np.int32,
+        vocabulary: Optional[int] = None,
+    ) -> None:
+        if isinstance(tokens, Tokens) and dtype is not None:
+            raise ValueError('dtype is for paths: these Tokens have theirs')
+        self.tokens = tokens if isinstance(tokens, Tokens) else Tokens(tokens, dtype)
+        self.sequence_length = natural('sequence_length', sequence_length, least=1)
+        self.vocabulary = None
+        if vocabulary is not None:
+            self.vocabulary = natural('vocabulary', vocabulary, least=1, most=UINT64_MAX)
+        self._wide = _wide(out)
+        self._source = _core.source_tokens(
+            self.tokens._core, self.sequence_length, self._wide, self.vocabulary or 0
+        )
+
+    def __reduce__(self) -> Any:
+        return _remake, (self.tokens, self.sequence_length, self._wide, self.vocabulary)
+
+    def __len__(self) -> int:
+        return self._source.length
+
+    def __repr__(self) -> str:
+        return f'TokenDataset({len(self)} samples of {self.sequence_length} + 1 tokens)'
+
+
+def _remake(tokens: Tokens, length: int, wide: bool, vocabulary: Optional[int]) -> TokenDataset:
+    out = np.int64 if wide else np.int32
+    return TokenDataset(tokens, length, out=out, vocabulary=vocabulary)

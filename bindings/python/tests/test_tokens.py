@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Tokens of files, and samples of them."""
+
+import pickle
+import struct
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+
+@pytest.fixture
+def numbers():
+    return np.random.default_rng(3).integers(0, 60000, 5000)
+
+
+def write_idx(path, lengths, code, width):
+    places = np.concatenate([[0], np.cumsum(lengths)[:-1]]) * width
+    path.write_bytes(
+        b'MMIDIDX\0\0' + struct.pack('<QBQQ', 1, code, len(lengths), len(lengths) + 1)
+        + np.asarray(lengths, '<i4').tobytes() + places.astype('<i8').tobytes()
+        + np.arange(len(lengths) + 1, dtype='<i8').tobytes())
+
+
+@pytest.mark.parametrize('dtype', ['uint16', 'uint32', 'int32', 'int64'])
+def test_bare_tokens_are_read_like_an_array(tmp_path, numbers, dtype):
+    (tmp_path / 'x').write_bytes(numbers.astype(dtype).tobytes())
+    tokens = lx.Tokens(tmp_path / 'x', dtype)
+    assert len(tokens) == 5000 and tokens.dtype == dtype
+    for first, last in [(0, 5000), (17, 4000), (5, 5), (7, 3), (-10, None)]:
+        got = tokens[first:last]
+        assert got.dtype == np.int32
+        assert np.array_equal(got, numbers[first:last])
+    assert tokens[-1] == numbers[-1] and tokens[0] == numbers[0]
+    wide = tokens.read(10, 20, 'int64')
+    assert wide.dtype == np.int64 and np.array_equal(wide, numbers[10:30])
+    assert len(tokens.documents) == 1
+
+
+def test_each_kind_of_file_by_its_name(tmp_path, numbers):
+    lengths = [1000, 0, 3500, 500]
+    cuts = np.cumsum(lengths)[:-1]
+    (tmp_path / 'm.bin').write_bytes(numbers.astype('<u2').tobytes())
+    write_idx(tmp_path / 'm.idx', lengths, 8, 2)
+    (tmp_path / 'd.ds').write_bytes(numbers.astype('<u4').tobytes())
+    (tmp_path / 'd.ds.index').write_bytes(np.cumsum(lengths).astype('<u8').tobytes())
+    (tmp_path / 'd.ds.metadata').write_text('somebody/tokenizer|4\n5000\n5.0 K tokens\n')
+    np.save(tmp_path / 'a.npy', numbers.astype(np.uint16))
+    for name in 'm.bin', 'm.idx', 'd.ds':
+        tokens = lx.Tokens(str(tmp_path / name))
+        assert np.array_equal(tokens[:], numbers)
+        assert len(tokens.documents) == 4
+        for got, expected in zip(tokens.documents, np.split(numbers, cuts)):
+            assert np.array_equal(got, expected)
+    assert np.array_equal(lx.Tokens(tmp_path / 'a.npy')[:], numbers)
+    several = lx.Tokens([tmp_path / 'm.bin', tmp_path / 'a.npy'])
+    assert len(several) == 10000 and len(several.documents) == 5
+    assert several.documents.span(-1) == (5000, 5000)
+    assert 'Tokens(10000 of uint16' in repr(several)
+
+
+@pytest.mark.parametrize('out', ['int32', np.int64])
+def test_samples_share_their_ends(tmp_path, numbers, out):
+    (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
+    for length in 1, 7, 100, 4999, 5000:
+        samples = lx.TokenDataset(tmp_path / 'x', length, 'uint16', out=out)
+        assert len(samples) == 4999 // length
+        loader = lx.Loader(samples, batch_size=max(len(samples), 1), order=lx.Shuffle(seed=1))
+        for batch in loader:
+            got = batch['tokens']
+            assert got.dtype == out and got.shape == (len(samples), length + 1)
+            places = lx.Shuffle(len(samples), seed=1).take(len(samples))
+            assert all(np.array_equal(row, numbers[i * length:(i + 1) * length + 1])
+                       for row, i in zip(got, places.astype(int)))
+
+
+def test_several_datasets_of_tokens_are_put_together(tmp_path, numbers):
+    (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
+    (tmp_path / 'y').write_bytes(numbers[::-1].astype('<u4').tobytes())
+    both = lx.ConcatDataset([lx.TokenDataset(tmp_path / 'x', 64, 'uint16'),
+                             lx.TokenDataset(tmp_path / 'y', 64, 'uint32')])
+    assert len(both) == 2 * 78
+    rows = np.concatenate([batch['tokens'] for batch in lx.Loader(both, batch_size=20)])
+    assert np.array_equal(rows[78], numbers[::-1][:65])
+
+
+def test_tokens_go_to_other_processes(tmp_path, numbers):
+    (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
+    samples = lx.TokenDataset(tmp_path / 'x', 10, 'uint16', out='int64', vocabulary=60000)
+    again = pickle.loads(pickle.dumps(samples))
+    assert len(again) == len(samples) and repr(again) == repr(samples)
+    assert again.vocabulary == 60000
+    batch = next(iter(lx.Loader(again)))
+    assert batch['tokens'].dtype == np.int64
+
+
+def test_what_is_wrong_with_the_files_is_told(tmp_path):
+    (tmp_path / 'x').write_bytes(b'1234567')
+    with pytest.raises(lx.CorruptError, match='there are 1 more: the file was cut') as caught:
+        lx.Tokens(tmp_path / 'x', 'uint16')
+    assert caught.value.path == str(tmp_path / 'x')
+    (tmp_path / 'y').write_bytes(np.array([1, 2, 70, 3], '<u2').tobytes())
+    samples = lx.TokenDataset(tmp_path / 'y', 1, 'uint16', vocabulary=70)
+    loader = iter(lx.Loader(samples))
+    assert np.array_equal(next(loader)['tokens'], [[1, 2]])
+    with pytest.raises(lx.CorruptError, match='token 2 of the file is 0x46') as caught:
+        next(loader)
+    assert (caught.value.record, caught.value.offset) == (1, 4)
+    with pytest.raises(FileNotFoundError):
+        lx.Tokens(tmp_path / 'none', 'uint16')
+    np.save(tmp_path / 'f.npy', np.zeros(4))
+    with pytest.raises(lx.LoaderxError, match='tokens are integers'):
+        lx.Tokens(tmp_path / 'f.npy')
+
+
+def test_wrong_arguments(tmp_path, numbers):
+    path = tmp_path / 'x'
+    path.write_bytes(numbers.astype('<u2').tobytes())
+    with pytest.raises(ValueError, match='give a dtype'):
+        lx.Tokens(path)
+    with pytest.raises(ValueError, match='paths is empty'):
+        lx.Tokens([])
+    with pytest.raises(ValueError, match='little-endian'):
+        lx.Tokens(path, '>u2')
+    tokens = lx.Tokens(path, 'uint16')
+    with pytest.raises(IndexError, match='token 5000'):
+        tokens[5000]
+    with pytest.raises(ValueError, match='step'):
+        tokens[::2]
+    with pytest.raises(IndexError, match='document 1 is'):
+        tokens.documents[1]
+    with pytest.raises(ValueError, match='count'):
+        tokens.read(4999, 2)
+    with pytest.raises(ValueError, match='out must be'):
+        tokens.read(0, 1, 'float32')
+    with pytest.raises(ValueError, match='sequence_length'):
+        lx.TokenDataset(tokens, 0)
+    with pytest.raises(ValueError, match='dtype is for paths'):
+        lx.TokenDataset(tokens, 4, 'uint16')
+    with pytest.raises(ValueError, match='vocabulary'):
+        lx.TokenDataset(tokens, 4, vocabulary=0)
+    with pytest.raises(TypeError, match='sequence_length'):
+        lx.TokenDataset(tokens, 4.0)

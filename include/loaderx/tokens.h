@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Tokens: long sequences of small integers in files, and samples of them.
+ *
+ * An ::lx_tokens is one sequence of tokens, and of documents where the files tell of them. A source
+ * cuts it into samples of one length, any of which is found at once.
+ *
+ * @code
+ * lx_tokens *tokens = NULL;
+ * lx_source *samples = NULL;
+ * lx_tokens_open("corpus.bin", LX_BYTES, &tokens, &error);          // Megatron's, with corpus.idx
+ * lx_source_from_tokens(tokens, 4096, LX_INT32, 0, &samples, &error);   // samples of 4,097
+ * lx_tokens_unref(tokens);
+ * @endcode
+ */
+#ifndef LOADERX_TOKENS_H
+#define LOADERX_TOKENS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <loaderx/dtype.h>
+#include <loaderx/export.h>
+#include <loaderx/loader.h>
+#include <loaderx/status.h>
+
+LX_BEGIN_DECLS
+
+/**
+ * A sequence of tokens: uint8, uint16, uint32, int32 or int64, little-endian, mapped from files,
+ * which must not be cut or written to as long as it is there.
+ *
+ * @par Lifetime
+ * Counted: each constructor gives one reference, lx_tokens_unref() gives it up.
+ * @par Thread safety
+ * Full: it never changes.
+ */
+typedef struct lx_tokens lx_tokens;
+
+/**
+ * Opens a file of tokens by its name:
+ *
+ * - `x.npy`: an array of one axis;
+ * - `x.idx`, or `x.bin` with an `x.idx` beside it: the two files of Megatron's indexed datasets.
+ *   A document of it is what Megatron calls a sequence;
+ * - `x.ds`: tokens as Nanotron reads them, with documents if there is an `x.ds.index`, the end of
+ *   each as a number of 8 bytes. `x.ds.metadata`, if it is there, says how wide a token is;
+ * - any other name: bare tokens.
+ *
+ * @param[in]  path    A regular file.
+ * @param[in]  dtype   Of a token. #LX_BYTES: what the file says; uint16 in an `x.ds` without
+ *                     metadata. Where a file says another one it is refused.
+ * @param[out] tokens  To be given up with lx_tokens_unref().
+ * @param[out] error   Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT     @p dtype is none of a token, or #LX_BYTES where the file does not tell
+ *                             it, or a pointer is NULL.
+ * @retval LX_ERR_MISMATCH     The file says another dtype.
+ * @retval LX_ERR_NOT_FOUND    A file is not there.
+ * @retval LX_ERR_CORRUPT      It ends within a token, or its files do not fit each other.
+ * @retval LX_ERR_UNSUPPORTED  An array of another form, an index of another version, floats.
+ * @retval LX_ERR_IO           The system refused; errno tells why.
+ * @retval LX_ERR_NOMEM        There is no memory for it.
+ */
+LX_API lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens,
+                                lx_error *error);
+
+/**
+ * Puts sequences of one dtype one behind the other, with their documents.
+ *
+ * @param[in]  parts   At least one; referenced. Parts of other concatenations are taken over.
+ * @param[in]  count   How many.
+ * @param[out] tokens  To be given up with lx_tokens_unref().
+ * @param[out] error   Where a failure is told; may be NULL.
+ * @retval LX_ERR_MISMATCH  Their dtypes differ; both are told.
+ * @retval LX_ERR_ARGUMENT  There is none, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     They have more than 2^64 - 1 tokens.
+ * @retval LX_ERR_NOMEM     There is no memory for it.
+ */
+LX_API lx_status lx_tokens_concat(lx_tokens *const *parts, size_t count, lx_tokens **tokens,
+                                  lx_error *error);
+
+/** One more reference; returns @p tokens. */
+LX_API lx_tokens *lx_tokens_ref(lx_tokens *tokens);
+
+/** Gives a reference up; NULL is nothing. */
+LX_API void lx_tokens_unref(lx_tokens *tokens);
+
+/** Number of tokens. */
+LX_API uint64_t lx_tokens_get_length(const lx_tokens *tokens);
+
+/** Type of a token in the files. */
+LX_API lx_dtype lx_tokens_get_dtype(const lx_tokens *tokens);
+
+/** Number of documents; what tells nothing of documents is one. */
+LX_API uint64_t lx_tokens_get_document_count(const lx_tokens *tokens);
+
+/**
+ * Finds where document @p number lies.
+ * @retval LX_ERR_RANGE    There are not so many.
+ * @retval LX_ERR_CORRUPT  The index says a place that the tokens do not have.
+ */
+LX_API lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint64_t *first,
+                                        uint64_t *length, lx_error *error);
+
+/**
+ * Reads tokens.
+ *
+ * @param[in]  tokens  A sequence.
+ * @param[in]  first   The first one.
+ * @param[in]  count   How many.
+ * @param[in]  dtype   #LX_INT32 or #LX_INT64.
+ * @param[out] data    Room for as many of these.
+ * @param[out] error   Where a failure is told; may be NULL.
+ * @retval LX_ERR_RANGE     There are not so many.
+ * @retval LX_ERR_CORRUPT   One does not fit @p dtype; the error tells its file and offset.
+ * @retval LX_ERR_ARGUMENT  @p dtype is another, or a pointer is NULL.
+ */
+LX_API lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count,
+                                lx_dtype dtype, void *data, lx_error *error);
+
+/**
+ * A source of samples: sample i is the @p sequence_length + 1 tokens from i * @p sequence_length
+ * on, so that inputs and labels, moved by one, cover each token once. What is left at the end is no
+ * sample. Its one column is "tokens".
+ *
+ * @param[in]  tokens           Referenced.
+ * @param[in]  sequence_length  1 or more.
+ * @param[in]  dtype            #LX_INT32 or #LX_INT64, of the column.
+ * @param[in]  vocabulary       Each token must be below it, or its sample fails; 0: no such limit.
+ * @param[out] source           To be given up with lx_source_unref().
+ * @param[out] error            Where a failure is told; may be NULL.
+ * @retval LX_ERR_ARGUMENT  @p sequence_length is 0, a sample would have 2^64 bytes or more, @p dtype
+ *                          is another, or a pointer is NULL.
+ * @retval LX_ERR_NOMEM     There is no memory for it.
+ */
+LX_API lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_length,
+                                       lx_dtype dtype, uint64_t vocabulary, lx_source **source,
+                                       lx_error *error);
+
+LX_END_DECLS
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokens as datatrove writes them and Nanotron reads them: x.ds, bare tokens; x.ds.index, the end of
+ * each document in tokens (u64, little-endian); x.ds.metadata, a text whose first line ends with
+ * "|" and the bytes of a token. Both of these may be absent. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "loader/tokens/token-file.h"
+
+/* Nobody's metadata are longer: three short lines. */
+#define METADATA_MAX 65536
+
+static char *with_more(const char *path, const char *more)
+{
+    size_t length = strlen(path) + strlen(more) + 1;
+    char *made = lx__alloc(length);
+    if (made != NULL) {
+        strcpy(made, path);
+        strcat(made, more);
+    }
+    return made;
+}
+
+static bool is_there(const char *path)
+{
+    bool regular = false;
+    return lx__file_is_regular(LX__HERE, path, &regular, NULL) == LX_OK && regular;
+}
+
+static lx_status parse_width(char *text, lx_dtype *dtype, lx_error *error)
+{
+    text[strcspn(text, "\n")] = '\0';
+    const char *bar = strrchr(text, '|');
+    if (bar != NULL && strcmp(bar, "|2") == 0)
+        *dtype = LX_UINT16;
+    else if (bar != NULL && strcmp(bar, "|4") == 0)
+        *dtype = LX_UINT32;
+    else if (bar != NULL)
+        return lx__fail(error, LX_ERR_CORRUPT,
+                        "the first line ends with \"%.16s\", and not with the bytes of a token, "
+                        "\"|2\" or \"|4\"",
+                        bar);
+    return LX_OK;
+}
+
+/** What the metadata say of the dtype; unchanged where there are none, or they do not tell. */
+static lx_status read_metadata(const char *path, lx_dtype *dtype, lx_error *error)
+{
+    lx__file file;
+    char *text = NULL;
+    size_t size;
+    if (!is_there(path))
+        return LX_OK;
+    lx_status status = lx__file_open(&file, LX__HERE, path, O_RDONLY, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_read_all(&file, METADATA_MAX, &text, &size, error);
+    lx__file_close(&file);
+    if (status == LX_OK)
+        status = parse_width(text, dtype, error);
+    lx__free(text);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status find_dtype(lx__token_file *file, lx_dtype dtype, lx_error *error)
+{
+    lx_dtype said = LX_BYTES;
+    char *path = with_more(file->path, ".metadata");
+    if (path == NULL)
+        return lx__fail_memory(error, "a path");
+    lx_status status = read_metadata(path, &said, error);
+    lx__free(path);
+    if (status != LX_OK)
+        return status;
+    if (said == LX_BYTES)
+        said = dtype != LX_BYTES ? dtype : LX_UINT16;
+    status = lx__token_file_agree(file, dtype, said, error);
+    lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status find_ends(lx__token_file *file, lx_error *error)
+{
+    char *path = with_more(file->path, ".index");
+    if (path == NULL)
+        return lx__fail_memory(error, "a path");
+    if (!is_there(path)) {
+        lx__free(path);
+        return LX_OK;
+    }
+    lx_status status = lx__token_file_map_index(file, path, error);
+    if (status != LX_OK)
+        return status;
+    size_t size = file->index.size;
+    file->how = LX__DOCUMENTS_ENDS;
+    file->documents = size / 8;
+    file->places = file->index.data;
+    uint64_t end = size < 8 ? 0 : lx__load_le64(file->places + size / 8 * 8 - 8);
+    if (size % 8 == 0 && end == file->length)
+        return LX_OK;
+    status = lx__fail(error, LX_ERR_CORRUPT,
+                      "the index of %zu bytes ends with token %" PRIu64 ", and there are %" PRIu64
+                      ": it was cut, or is that of another file",
+                      size, end, file->length);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__token_file_open_ds(lx__token_file *file, lx_dtype dtype, lx_error *error)
+{
+    lx_status status = find_dtype(file, dtype, error);
+    if (status == LX_OK)
+        status = lx__token_file_map(file, file->path, file->dtype, 0, LX_NONE, error);
+    return status == LX_OK ? find_ends(file, error) : status;
+}

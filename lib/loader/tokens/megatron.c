@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The two files of Megatron's indexed datasets: x.bin, bare tokens, and x.idx, which has after a
+ * header of 34 bytes the lengths of all sequences in tokens (i32), their places in bytes (i64), and
+ * for each document its first sequence (i64). All of it little-endian. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "loader/tokens/token-file.h"
+
+#define HEADER 34
+#define INDEX_VERSION 1
+
+static const char magic[9] = "MMIDIDX\0";
+
+static char *with_suffix(const char *path, const char *suffix)
+{
+    size_t stem = strlen(path) - strlen(suffix);
+    char *made = lx__strdup(path);
+    if (made != NULL)
+        memcpy(made + stem, suffix, strlen(suffix));
+    return made;
+}
+
+static lx_status fail_index(const lx__token_file *file, uint64_t offset, lx_status status,
+                            lx_error *error)
+{
+    lx__error_locate(error, file->index_path, NULL, LX_NONE, offset);
+    return status;
+}
+
+static lx_status find_dtype(const lx__token_file *file, lx_dtype *dtype, lx_error *error)
+{
+    static const lx_dtype codes[] = {0,        LX_UINT8,   LX_INT8,    LX_INT16, LX_INT32,
+                                     LX_INT64, LX_FLOAT64, LX_FLOAT32, LX_UINT16};
+    unsigned code = file->index.data[17];
+    if (code == 0 || code >= sizeof codes / sizeof *codes)
+        return lx__fail(error, LX_ERR_CORRUPT, "there is no dtype of number %u", code);
+    *dtype = codes[code];
+    if (*dtype == LX_FLOAT32 || *dtype == LX_FLOAT64)
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "it is of %s: tokens are integers",
+                        lx_dtype_get_name(*dtype));
+    return LX_OK;
+}
+
+static lx_status check_header(const lx__token_file *file, lx_error *error)
+{
+    const uint8_t *bytes = file->index.data;
+    if (file->index.size < HEADER || memcmp(bytes, magic, sizeof magic) != 0)
+        return fail_index(file, 0,
+                          lx__fail(error, LX_ERR_UNSUPPORTED,
+                                   "this is no index of Megatron's (MMIDIDX)"),
+                          error);
+    if (lx__load_le64(bytes + 9) == INDEX_VERSION)
+        return LX_OK;
+    return fail_index(file, 9,
+                      lx__fail(error, LX_ERR_UNSUPPORTED,
+                               "an index of version %" PRIu64 ", not %d", lx__load_le64(bytes + 9),
+                               INDEX_VERSION),
+                      error);
+}
+
+/** The arrays that the header tells of must be there. */
+static lx_status find_arrays(lx__token_file *file, lx_error *error)
+{
+    const uint8_t *bytes = file->index.data;
+    uint64_t sequences = lx__load_le64(bytes + 18), documents = lx__load_le64(bytes + 26);
+    uint64_t size = file->index.size - HEADER, arrays, ends;
+    bool fits = lx__multiply_fits(sequences, 12, &arrays) &&
+                lx__multiply_fits(documents, 8, &ends) && lx__add_fits(arrays, ends, &arrays);
+    if (!fits || arrays != size)
+        return fail_index(file, 18,
+                          lx__fail(error, LX_ERR_CORRUPT,
+                                   "an index of %" PRIu64 " sequences and %" PRIu64
+                                   " documents does not have %zu bytes: it was cut, or grew",
+                                   sequences, documents, file->index.size),
+                          error);
+    file->how = LX__DOCUMENTS_MEGATRON;
+    file->documents = sequences;
+    file->lengths = bytes + HEADER;
+    file->places = file->lengths + 4 * sequences;
+    return LX_OK;
+}
+
+/** The last sequence ends where the tokens do; the others are looked at when they are read. */
+static lx_status check_end(const lx__token_file *file, lx_error *error)
+{
+    uint64_t first = 0, length = 0;
+    lx_status status = LX_OK;
+    if (file->documents != 0)
+        status =
+            lx__token_file_document(file, file->documents - 1, &first, &length, error);
+    if (status != LX_OK || first + length == file->length)
+        return status;
+    status = lx__fail(error, LX_ERR_CORRUPT,
+                      "there are %" PRIu64 " tokens, and the index has %" PRIu64
+                      ": it is that of another file",
+                      file->length, first + length);
+    lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__token_file_open_megatron(lx__token_file *file, lx_dtype dtype, lx_error *error)
+{
+    lx_dtype said = LX_BYTES;
+    lx_status status = lx__token_file_map_index(file, with_suffix(file->path, ".idx"), error);
+    char *tokens = status == LX_OK ? with_suffix(file->path, ".bin") : NULL;
+    if (status == LX_OK && tokens == NULL)
+        status = lx__fail_memory(error, "a path");
+    if (status != LX_OK)
+        return status;
+    lx__free(file->path);
+    file->path = tokens;
+    status = check_header(file, error);
+    if (status == LX_OK)
+        status = fail_index(file, 17, find_dtype(file, &said, error), error);
+    if (status == LX_OK)
+        status = fail_index(file, 17, lx__token_file_agree(file, dtype, said, error), error);
+    if (status == LX_OK)
+        status = find_arrays(file, error);
+    if (status == LX_OK)
+        status = lx__token_file_map(file, file->path, said, 0, LX_NONE, error);
+    return status == LX_OK ? check_end(file, error) : status;
+}

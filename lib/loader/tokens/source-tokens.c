@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of one length, cut from a sequence of tokens. */
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "loader/source.h"
+#include "loader/tokens/tokens.h"
+#include "sampler/order/state.h"
+
+/* What lies apart from what was read before is fetched ahead: the first lines of each page. */
+#define PAGE 4096
+#define LINE 64
+#define LINES 4
+
+typedef struct tokens_source {
+    lx_source source;
+    lx_tokens *tokens;
+    uint64_t sequence_length, limit;
+    lx__widen *widen;
+    size_t wide;
+} tokens_source;
+
+/** Fetches the beginning of each page of the sample at @p first, as far as one file has it. */
+static void approach(const tokens_source *self, uint64_t first)
+{
+    const lx_tokens *tokens = self->tokens;
+    const lx__token_part *part = &tokens->parts[lx__tokens_find(tokens, first)];
+    uint64_t at = first - part->first, count = self->sequence_length + 1;
+    uint64_t size = (part->file->length - at < count ? part->file->length - at : count) *
+                    tokens->width;
+    const uint8_t *data = part->file->data + at * tokens->width;
+    for (uint64_t page = 0; page < size; page += PAGE)
+        for (uint64_t line = page; line < page + LINES * LINE && line < size; line += LINE)
+            __builtin_prefetch(data + line);
+}
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    const tokens_source *self = (const tokens_source *)source;
+    uint8_t *out = targets[0].data;
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count)
+            approach(self, indices[i + 1] * self->sequence_length);
+        lx_status status = lx__tokens_copy(
+            self->tokens, indices[i] * self->sequence_length, self->sequence_length + 1,
+            self->widen, self->limit, self->wide, out + i * targets[0].stride, error);
+        if (status != LX_OK) {
+            lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
+            return status;
+        }
+    }
+    return LX_OK;
+}
+
+/* Not how wide they are handed out: that is no matter of the data. */
+static int describe(const lx_source *source, json_t *object)
+{
+    const tokens_source *self = (const tokens_source *)source;
+    int failed = json_object_set_new(object, "tokens", lx__state_number(self->tokens->length));
+    failed |= json_object_set_new(object, "dtype",
+                                  json_string(lx_dtype_get_name(self->tokens->dtype)));
+    failed |= json_object_set_new(object, "sequence_length",
+                                  lx__state_number(self->sequence_length));
+    return failed != 0 ? -1 : 0;
+}
+
+static void dispose(lx_source *source)
+{
+    lx_tokens_unref(((tokens_source *)source)->tokens);
+}
+
+static const lx__source_class class = {
+    .kind = "tokens", .fill = fill, .describe = describe, .dispose = dispose};
+
+lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
+                                uint64_t vocabulary, lx_source **source, lx_error *error)
+{
+    lx_source *made;
+    uint64_t shape, bytes;
+    if (tokens == NULL || source == NULL)
+        return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
+    lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
+    if (widen == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "tokens are read as int32 or int64");
+    if (sequence_length == 0 || !lx__add_fits(sequence_length, 1, &shape) ||
+        !lx__multiply_fits(shape, lx_dtype_get_size(dtype), &bytes))
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "a sequence_length of %" PRIu64 " is not from 1 to less than 2^64 bytes",
+                        sequence_length);
+    uint64_t length = tokens->length == 0 ? 0 : (tokens->length - 1) / sequence_length;
+    lx_status status =
+        lx__source_new(&class, sizeof(tokens_source), length, 1, &made, error);
+    if (status != LX_OK)
+        return status;
+    tokens_source *self = (tokens_source *)made;
+    self->tokens = lx_tokens_ref(tokens);
+    self->sequence_length = sequence_length;
+    self->limit = lx__widen_limit(tokens->dtype, dtype, vocabulary);
+    self->widen = widen;
+    self->wide = lx_dtype_get_size(dtype);
+    lx_column_info column = {.dtype = dtype, .ndim = 1, .shape = &shape};
+    status = lx__source_set_column(made, 0, "tokens", &column, error);
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/tokens/tokens.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* ---- making them */
+
+static lx_tokens *make(size_t parts, lx_dtype dtype, lx_error *error)
+{
+    lx_tokens *made = lx__alloc_array(1, sizeof *made);
+    lx__token_part *list = lx__alloc_array(parts, sizeof *list);
+    if (made == NULL || list == NULL) {
+        lx__free(made);
+        lx__free(list);
+        lx__fail_memory(error, "tokens");
+        return NULL;
+    }
+    *made = (lx_tokens){.dtype = dtype, .width = lx_dtype_get_size(dtype), .parts = list};
+    atomic_init(&made->references, 1);
+    return made;
+}
+
+/** Adds a file, whose reference is taken over. */
+static bool add(lx_tokens *tokens, lx__token_file *file)
+{
+    tokens->parts[tokens->part_count++] = (lx__token_part){
+        .file = file, .first = tokens->length, .first_document = tokens->documents};
+    return lx__add_fits(tokens->length, file->length, &tokens->length) &&
+           lx__add_fits(tokens->documents, file->documents, &tokens->documents);
+}
+
+lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens, lx_error *error)
+{
+    lx__token_file *file;
+    if (path == NULL || tokens == NULL)
+        return lx__fail_null(error, path == NULL ? "path" : "tokens");
+    lx_status status = lx__token_file_open(path, dtype, &file, error);
+    if (status != LX_OK)
+        return status;
+    lx_tokens *made = make(1, file->dtype, error);
+    if (made == NULL) {
+        lx__token_file_unref(file);
+        return LX_ERR_NOMEM;
+    }
+    (void)add(made, file);
+    *tokens = made;
+    return LX_OK;
+}
+
+static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *files,
+                             lx_error *error)
+{
+    *files = 0;
+    if (parts == NULL || count == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "there are no tokens to put together");
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i] == NULL)
+            return lx__fail_null(error, "one of the parts");
+        if (parts[i]->dtype != parts[0]->dtype)
+            return lx__fail(error, LX_ERR_MISMATCH, "tokens %zu are of %s, the first ones of %s",
+                            i, lx_dtype_get_name(parts[i]->dtype),
+                            lx_dtype_get_name(parts[0]->dtype));
+        *files += parts[i]->part_count;
+    }
+    return LX_OK;
+}
+
+lx_status lx_tokens_concat(lx_tokens *const *parts, size_t count, lx_tokens **tokens,
+                           lx_error *error)
+{
+    size_t files;
+    bool fits = true;
+    if (tokens == NULL)
+        return lx__fail_null(error, "tokens");
+    lx_status status = check_parts(parts, count, &files, error);
+    if (status != LX_OK)
+        return status;
+    lx_tokens *made = make(files, parts[0]->dtype, error);
+    if (made == NULL)
+        return LX_ERR_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < parts[i]->part_count; k++)
+            fits = add(made, lx__token_file_ref(parts[i]->parts[k].file)) && fits;
+    if (!fits) {
+        lx_tokens_unref(made);
+        return lx__fail(error, LX_ERR_LIMIT, "together they have more than 2^64 - 1 tokens");
+    }
+    *tokens = made;
+    return LX_OK;
+}
+
+lx_tokens *lx_tokens_ref(lx_tokens *tokens)
+{
+    if (tokens != NULL)
+        atomic_fetch_add_explicit(&tokens->references, 1, memory_order_relaxed);
+    return tokens;
+}
+
+void lx_tokens_unref(lx_tokens *tokens)
+{
+    if (tokens == NULL ||
+        atomic_fetch_sub_explicit(&tokens->references, 1, memory_order_acq_rel) != 1)
+        return;
+    for (size_t i = 0; i < tokens->part_count; i++)
+        lx__token_file_unref(tokens->parts[i].file);
+    lx__free(tokens->parts);
+    lx__free(tokens);
+}
+
+/* ---- looking */
+
+uint64_t lx_tokens_get_length(const lx_tokens *tokens)
+{
+    return tokens->length;
+}
+
+lx_dtype lx_tokens_get_dtype(const lx_tokens *tokens)
+{
+    return tokens->dtype;
+}
+
+uint64_t lx_tokens_get_document_count(const lx_tokens *tokens)
+{
+    return tokens->documents;
+}
+
+size_t lx__tokens_find(const lx_tokens *tokens, uint64_t at)
+{
+    size_t low = 0, high = tokens->part_count;
+    while (high - low > 1) { /* the last part that does not begin behind it */
+        size_t middle = low + (high - low) / 2;
+        if (tokens->parts[middle].first <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint64_t *first,
+                                 uint64_t *length, lx_error *error)
+{
+    if (tokens == NULL || first == NULL || length == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "tokens, first or length is NULL");
+    if (number >= tokens->documents)
+        return lx__fail(error, LX_ERR_RANGE,
+                        "there is no document %" PRIu64 ": there are %" PRIu64, number,
+                        tokens->documents);
+    size_t low = 0, high = tokens->part_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (tokens->parts[middle].first_document <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    const lx__token_part *part = &tokens->parts[low];
+    lx_status status = lx__token_file_document(part->file, number - part->first_document, first,
+                                               length, error);
+    *first += part->first;
+    return status;
+}
+
+/* ---- reading */
+
+/** Tells the first of @p count tokens, from place @p at of the file on, that breaks the limit. */
+static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t count, size_t width,
+                            lx__widen *widen, uint64_t limit, lx_error *error)
+{
+    uint8_t wide[8] = {0}, token[8] = {0};
+    const uint8_t *from = file->data + at * width;
+    uint64_t i = 0;
+    while (i + 1 < count && widen(from + i * width, 1, limit, wide))
+        i++;
+    memcpy(token, from + i * width, width);
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
+                                "token %" PRIu64 " of the file is 0x%" PRIx64
+                                ", and has to be below %" PRIu64,
+                                at + i, lx__load_le64(token), limit);
+    lx__error_locate(error, file->path, NULL, LX_NONE, file->offset + (at + i) * width);
+    return status;
+}
+
+lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count,
+                          lx__widen *widen, uint64_t limit, size_t wide, void *data,
+                          lx_error *error)
+{
+    uint8_t *out = data;
+    for (size_t i = lx__tokens_find(tokens, first); count != 0; i++) {
+        const lx__token_file *file = tokens->parts[i].file;
+        uint64_t at = first - tokens->parts[i].first;
+        uint64_t step = file->length - at < count ? file->length - at : count;
+        if (step != 0 && !widen(file->data + at * tokens->width, (size_t)step, limit, out))
+            return fail_token(file, at, step, tokens->width, widen, limit, error);
+        out += step * wide;
+        first += step;
+        count -= step;
+    }
+    return LX_OK;
+}
+
+lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count, lx_dtype dtype,
+                         void *data, lx_error *error)
+{
+    if (tokens == NULL || (data == NULL && count != 0))
+        return lx__fail_null(error, tokens == NULL ? "tokens" : "data");
+    lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
+    if (widen == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "tokens are read as int32 or int64");
+    if (!lx__range_fits(first, count, tokens->length))
+        return lx__fail(error, LX_ERR_RANGE,
+                        "%" PRIu64 " tokens from %" PRIu64 " on are more than there are: %" PRIu64,
+                        count, first, tokens->length);
+    return lx__tokens_copy(tokens, first, count, widen, lx__widen_limit(tokens->dtype, dtype, 0),
+                           lx_dtype_get_size(dtype), data, error);
+}

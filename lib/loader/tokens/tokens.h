@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief A sequence of tokens: parts of it lie in files, one behind the other.
+ */
+#ifndef LX_LOADER_TOKENS_H
+#define LX_LOADER_TOKENS_H
+
+#include "loader/tokens/token-file.h"
+#include "loader/tokens/widen.h"
+
+/** A file, and where its tokens and documents begin in the sequence. */
+typedef struct lx__token_part {
+    lx__token_file *file;
+    uint64_t first, first_document;
+} lx__token_part;
+
+struct lx_tokens {
+    atomic_size_t references;
+    lx_dtype dtype;
+    size_t width; /**< Bytes of a token. */
+    uint64_t length, documents;
+    size_t part_count;
+    lx__token_part *parts; /**< None without tokens and documents, unless there is no other. */
+};
+
+/** The part that has token @p at, which is below the length. */
+size_t lx__tokens_find(const lx_tokens *tokens, uint64_t at);
+
+/** Reads tokens [first, first + count), which are there, by @p widen with @p limit. */
+lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count,
+                          lx__widen *widen, uint64_t limit, size_t wide, void *data,
+                          lx_error *error);
+
+#endif

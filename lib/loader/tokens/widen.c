@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/tokens/widen.h"
+
+#include "base/bytes.h"
+
+/* Tokens of a step: of a number that is known, so that compilers make vectors of it. */
+#define STEP 64
+
+#define LE8(x) (x)
+
+/* A token that is compared as what it is in the file: a negative one is a large one. The limit is
+ * one of its width, or there is none to be kept. */
+#define WIDEN(name, from_type, swap, to_type, to_swap)                                             \
+    static bool name(const void *from, size_t count, uint64_t limit, void *to)                     \
+    {                                                                                              \
+        const uint8_t *in = from;                                                                  \
+        uint8_t *out = to;                                                                         \
+        bool all = limit > (from_type)-1;                                                          \
+        from_type last = all ? (from_type)-1 : (from_type)(limit - 1), above = 0;                  \
+        while (count != 0) {                                                                       \
+            from_type tokens[STEP];                                                                \
+            to_type wide[STEP];                                                                    \
+            size_t step = count < STEP ? count : STEP;                                             \
+            if (step == STEP) {                                                                    \
+                memcpy(tokens, in, sizeof tokens);                                                 \
+            } else {                                                                               \
+                memset(tokens, 0, sizeof tokens);                                                  \
+                memcpy(tokens, in, step * sizeof *tokens);                                         \
+            }                                                                                      \
+            for (size_t i = 0; i < STEP; i++) {                                                    \
+                from_type token = swap(tokens[i]);                                                 \
+                above |= (from_type)(token > last);                                                \
+                wide[i] = to_swap((to_type)token);                                                 \
+            }                                                                                      \
+            if (step == STEP)                                                                      \
+                memcpy(out, wide, sizeof wide);                                                    \
+            else                                                                                   \
+                memcpy(out, wide, step * sizeof *wide);                                            \
+            in += step * sizeof *tokens;                                                           \
+            out += step * sizeof *wide;                                                            \
+            count -= step;                                                                         \
+        }                                                                                          \
+        return above == 0;                                                                         \
+    }
+
+WIDEN(widen_8_32, uint8_t, LE8, uint32_t, LX__LE32)
+WIDEN(widen_8_64, uint8_t, LE8, uint64_t, LX__LE64)
+WIDEN(widen_16_32, uint16_t, LX__LE16, uint32_t, LX__LE32)
+WIDEN(widen_16_64, uint16_t, LX__LE16, uint64_t, LX__LE64)
+WIDEN(widen_32_32, uint32_t, LX__LE32, uint32_t, LX__LE32)
+WIDEN(widen_32_64, uint32_t, LX__LE32, uint64_t, LX__LE64)
+WIDEN(widen_64_32, uint64_t, LX__LE64, uint32_t, LX__LE32)
+WIDEN(widen_64_64, uint64_t, LX__LE64, uint64_t, LX__LE64)
+
+lx__widen *lx__widen_find(lx_dtype from, lx_dtype to)
+{
+    static lx__widen *const all[][2] = {
+        [LX_INT8] = {widen_8_32, widen_8_64},     [LX_INT16] = {widen_16_32, widen_16_64},
+        [LX_INT32] = {widen_32_32, widen_32_64},  [LX_INT64] = {widen_64_32, widen_64_64},
+        [LX_UINT8] = {widen_8_32, widen_8_64},    [LX_UINT16] = {widen_16_32, widen_16_64},
+        [LX_UINT32] = {widen_32_32, widen_32_64}, [LX_UINT64] = {widen_64_32, widen_64_64}};
+    if ((size_t)from >= sizeof all / sizeof *all || (to != LX_INT32 && to != LX_INT64))
+        return NULL;
+    return all[from][to == LX_INT64];
+}
+
+/** One more than the largest number of a signed type. */
+static uint64_t most_of(lx_dtype dtype)
+{
+    return (uint64_t)1 << (8 * lx_dtype_get_size(dtype) - 1);
+}
+
+uint64_t lx__widen_limit(lx_dtype from, lx_dtype to, uint64_t vocabulary)
+{
+    uint64_t limit = most_of(to);
+    bool is_signed = from == LX_INT8 || from == LX_INT16 || from == LX_INT32 || from == LX_INT64;
+    if (is_signed && most_of(from) < limit)
+        limit = most_of(from);
+    return vocabulary != 0 && vocabulary < limit ? vocabulary : limit;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Tokens as they lie in files, made 4 or 8 bytes wide.
+ */
+#ifndef LX_LOADER_WIDEN_H
+#define LX_LOADER_WIDEN_H
+
+#include <stdbool.h>
+
+#include <loaderx/dtype.h>
+
+/** Writes @p count tokens at @p from, of no alignment, to @p to; false if one of them is @p limit or
+ * above, or negative: the rest of them is written all the same. */
+typedef bool lx__widen(const void *from, size_t count, uint64_t limit, void *to);
+
+/** What does that for tokens of @p from as #LX_INT32 or #LX_INT64; NULL where there are no tokens of
+ * that dtype, or @p to is another. */
+lx__widen *lx__widen_find(lx_dtype from, lx_dtype to);
+
+/** The limit that tokens of @p from have to keep so that none is negative, all fit @p to, and all
+ * are below @p vocabulary, which 0 sets no bound to. */
+uint64_t lx__widen_limit(lx_dtype from, lx_dtype to, uint64_t vocabulary);
+
+#endif

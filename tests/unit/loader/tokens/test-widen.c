@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokens of all widths made wider: lib/loader/tokens/widen.c. */
+#include "loader/tokens/widen.h"
+
+#include "token-files.h"
+
+#define MOST 200
+
+static const lx_dtype narrow[] = {LX_INT8,  LX_INT16,  LX_INT32,  LX_INT64,
+                                  LX_UINT8, LX_UINT16, LX_UINT32, LX_UINT64};
+#define NARROW (sizeof narrow / sizeof *narrow)
+
+START_TEST(each_width_and_count)
+{
+    uint8_t from[MOST * 8 + 16], to[MOST * 8 + 8];
+    for (size_t d = 0; d < NARROW; d++) {
+        size_t width = lx_dtype_get_size(narrow[d]);
+        for (size_t count = 0; count <= MOST; count += 1 + count / 9) {
+            uint8_t *start = from + 1 + count % 7; /* of no alignment */
+            for (size_t i = 0; i < count; i++)
+                lx__store_le64(start + i * width, i * 5 % 127);
+            for (int wide = 4; wide <= 8; wide += 4) {
+                lx_dtype dtype = wide == 4 ? LX_INT32 : LX_INT64;
+                memset(to, 0xee, sizeof to);
+                ck_assert(lx__widen_find(narrow[d], dtype)(start, count, 127, to));
+                for (size_t i = 0; i < count; i++)
+                    ck_assert_uint_eq(wide == 4 ? lx__load_le32(to + 4 * i)
+                                                : lx__load_le64(to + 8 * i),
+                                      i * 5 % 127);
+                for (size_t i = count * (size_t)wide; i < sizeof to; i++)
+                    ck_assert_uint_eq(to[i], 0xee);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(one_above_the_limit_is_told_wherever_it_is)
+{
+    uint8_t from[MOST * 8 + 8] = {0}, to[MOST * 8];
+    for (size_t d = 0; d < NARROW; d++) {
+        size_t width = lx_dtype_get_size(narrow[d]);
+        lx__widen *widen = lx__widen_find(narrow[d], LX_INT64);
+        for (size_t at = 0; at < 140; at++) {
+            memset(from, 0, sizeof from);
+            from[at * width] = 100;
+            ck_assert(widen(from, 140, 101, to));
+            ck_assert(!widen(from, 140, 100, to));
+            ck_assert(widen(from, at, 100, to)); /* what is behind is not looked at */
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_limit_of_each_pair)
+{
+    const uint8_t ones[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    uint8_t to[8];
+    for (size_t d = 0; d < NARROW; d++) {
+        for (int wide = 4; wide <= 8; wide += 4) {
+            lx_dtype dtype = wide == 4 ? LX_INT32 : LX_INT64;
+            uint64_t limit = lx__widen_limit(narrow[d], dtype, 0);
+            size_t width = lx_dtype_get_size(narrow[d]);
+            bool is_signed = d < 4;
+            /* All bits set is -1, or more than fits, but for what is narrow and has no sign. */
+            bool fits = !is_signed && (int)width < wide;
+            ck_assert(lx__widen_find(narrow[d], dtype)(ones, 1, limit, to) == fits);
+            ck_assert_uint_eq(lx__widen_limit(narrow[d], dtype, 100), 100);
+            ck_assert_uint_eq(lx__widen_limit(narrow[d], dtype, UINT64_MAX), limit);
+        }
+    }
+}
+END_TEST
+
+START_TEST(what_no_tokens_are_made_of)
+{
+    ck_assert(lx__widen_find(LX_BYTES, LX_INT32) == NULL);
+    ck_assert(lx__widen_find(LX_BOOL, LX_INT32) == NULL);
+    ck_assert(lx__widen_find(LX_FLOAT32, LX_INT32) == NULL);
+    ck_assert(lx__widen_find(LX_COMPLEX128, LX_INT32) == NULL);
+    ck_assert(lx__widen_find((lx_dtype)99, LX_INT32) == NULL);
+    ck_assert(lx__widen_find(LX_UINT16, LX_UINT16) == NULL);
+    ck_assert(lx__widen_find(LX_UINT16, LX_FLOAT32) == NULL);
+}
+END_TEST
+
+UNIT_MAIN("loader/tokens/widen", each_width_and_count,
+          one_above_the_limit_is_told_wherever_it_is, the_limit_of_each_pair,
+          what_no_tokens_are_made_of)
