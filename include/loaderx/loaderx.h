@@ -6,6 +6,7 @@
 #ifndef LOADERX_LOADERX_H
 #define LOADERX_LOADERX_H
 
+#include <loaderx/budgeted.h>
 #include <loaderx/dtype.h>
 #include <loaderx/executor.h>
 #include <loaderx/grouped.h>

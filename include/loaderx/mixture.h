@@ -65,6 +65,7 @@ LX_API void lx_mixture_free(lx_mixture *mixture);
  *
  * @retval LX_ERR_ARGUMENT  @p weight is negative, infinite or no number; the order's length is 0;
  *                          an index would be beyond 2^64 - 1; or a pointer is NULL.
+ * @retval LX_ERR_MISMATCH  @p order is cut into batches.
  * @retval LX_ERR_LIMIT     There are 65,535 sets already, or the order is made of others 64 deep.
  * @retval LX_ERR_STATE     Weights were set for a later offset already.
  * @retval LX_ERR_NOMEM     There is no memory for it.

@@ -13,7 +13,7 @@
  * Orders are made of other orders, too: what such a one says of its parts holds for orders of any
  * kind. Each part is read in its own epochs, and stays the caller's: the new order takes a
  * reference of its own. Orders can be made of each other
- * 64 deep, and of 65,535 in all.
+ * 64 deep, and of 65,535 in all; one that is cut into batches (budgeted.h) is no part of another.
  *
  * @code
  * lx_order *shuffled = NULL, *half = NULL;
@@ -138,6 +138,7 @@ LX_API lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t s
  *
  * @retval LX_OK            Made.
  * @retval LX_ERR_ARGUMENT  The epochs of @p part are not so long, or a pointer is NULL.
+ * @retval LX_ERR_MISMATCH  @p part is cut into batches.
  * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
  * @retval LX_ERR_NOMEM     There is no memory for it.
  */
@@ -158,6 +159,7 @@ LX_API lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t len
  * @retval LX_OK            Made.
  * @retval LX_ERR_ARGUMENT  @p multiple is 0, the length would be beyond 2^64 - 1, or a pointer is
  *                          NULL.
+ * @retval LX_ERR_MISMATCH  @p part is cut into batches.
  * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
  * @retval LX_ERR_NOMEM     There is no memory for it.
  */
@@ -175,6 +177,7 @@ LX_API lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order
  * @retval LX_OK            Made.
  * @retval LX_ERR_ARGUMENT  @p times is 0, the length would be beyond 2^64 - 1, or a pointer is
  *                          NULL.
+ * @retval LX_ERR_MISMATCH  @p part is cut into batches.
  * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
  * @retval LX_ERR_NOMEM     There is no memory for it.
  */
@@ -195,6 +198,7 @@ LX_API lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **
  * @retval LX_OK            Made.
  * @retval LX_ERR_ARGUMENT  @p count is 0, the length or an index would be beyond 2^64 - 1, or a
  *                          pointer is NULL.
+ * @retval LX_ERR_MISMATCH  One of @p parts is cut into batches.
  * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
  * @retval LX_ERR_NOMEM     There is no memory for it.
  */
@@ -214,7 +218,7 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  *
  * @retval LX_OK            Made.
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
- * @retval LX_ERR_MISMATCH  @p part has indices that are not below @p count.
+ * @retval LX_ERR_MISMATCH  @p part has indices that are not below @p count, or is cut into batches.
  * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
  * @retval LX_ERR_NOMEM     There is no memory for it.
  */

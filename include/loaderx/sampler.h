@@ -85,6 +85,32 @@ LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *
                                  uint64_t *taken, lx_error *error);
 
 /**
+ * Takes the next batch of the rank, of an order that is cut into batches (budgeted.h), and moves on
+ * behind the step. Of an epoch a rank owns the batches whose number is @a rank modulo @a world; a
+ * step looks at as many as there are ranks from the sampler's position on, up to the end of the
+ * epoch, where there may be fewer: who has none then goes on into the next epoch. Where a seek went
+ * into a batch, the step begins with what is left of it.
+ *
+ * @param[in]  sampler  The sampler.
+ * @param[in]  room     How many there is room for: lx_order_get_batch_rows() is always enough.
+ * @param[out] indices  The batch's, in their order.
+ * @param[out] taken    How many; also where there is no room for as many, else 0 on failure.
+ * @param[out] error    What failed; may be NULL.
+ *
+ * @retval LX_OK               A batch.
+ * @retval LX_END              Nothing is left; as of lx_sampler_take().
+ * @retval LX_ERR_UNSUPPORTED  The order is not cut into batches.
+ * @retval LX_ERR_LIMIT        The batch has more than @p room; or the rank has none in 100 epochs,
+ *                             since they have fewer batches than there are ranks.
+ * @retval LX_ERR_ARGUMENT     A pointer is NULL.
+ * @retval LX_ERR_NOMEM        There is no memory for what the order keeps of the epoch.
+ *
+ * On failure the sampler stays where it is.
+ */
+LX_API lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *indices,
+                                       uint64_t *taken, lx_error *error);
+
+/**
  * Goes to @p position, which may be any, also one where no step from 0 would have ended;
  * 2^64 - 1 is the end.
  *

@@ -15,6 +15,7 @@ static const struct {
     const char *name, *about;
     void (*run)(bench_run *bench);
 } benches[] = {
+    {"budgeted", "cutting epochs into batches by a budget, and finding one", bench_budgeted},
     {"commit", "commits and changes beside bare files, SQLite and LMDB (on the disk that counts)",
      bench_commit},
     {"executor", "tasks and their parts, memory of batches", bench_executor},

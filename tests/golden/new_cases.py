@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The orders by weights, by groups, and of other libraries, of which orders.py keeps goldens."""
+"""The orders by weights, by groups, by a budget, and of other libraries, of which orders.py keeps
+goldens."""
 from peers import greedy_plan
 
 COUNT = 14  # indices of a golden
@@ -85,6 +86,12 @@ def padded_of(part, multiple):
     """Epochs of a multiple."""
     length = -(-part['length'] // multiple) * multiple
     return of_kind('padded', length, multiple=multiple, part=part)
+
+
+def budgeted_of(part, costs, budget, rows=0, padded=False):
+    """Batches by a budget."""
+    return of_kind('budgeted', part['length'], budget=budget, rows=rows, padded=padded,
+                   count=len(costs), part=part, table=costs)
 
 
 def greedy_of(parts, weights, exhausted='repeat', length=None, offsets=None):
@@ -213,6 +220,24 @@ def greedy_cases():
             yield order, max(0, min(n - 12, TOP - COUNT)), 1
 
 
+def budgeted_cases():
+    """Sums and rectangles, with rows and without, of parts of several kinds."""
+    costs = [1 + i * i * 7 % 97 for i in range(400)]
+    three, twice = [5, 1, 9], [[1, TOP], [2**63, 2**63 - 1]]
+    for padded in (False, True):
+        yield budgeted_of(plain(3), three, 9, 0, padded), 0, 1
+        yield budgeted_of(plain(3), three, 15, 2, padded), 1, 1
+        yield budgeted_of(shuffle_of(3, 42), three + [7], 17, 0, padded), TOP - COUNT, 1
+        for rows, budget in [(0, 97), (0, 400), (7, 400), (1, 97), (0, 10**6)]:
+            order = budgeted_of(shuffle_of(400, 42), costs, budget, rows, padded)
+            yield order, 0, 1
+            yield order, 400 * (2**40 + 17), 29
+        yield budgeted_of(of_kind('random', 300, seed=5), costs, 200, 0, padded), 300, 1
+        yield budgeted_of(bucketed_of(costs, 8, 64, 3), costs, 500, 0, padded), 400, 1
+        for big in twice:
+            yield budgeted_of(plain(2), big, TOP, 0, padded), 4, 1
+
+
 def split_cases():
     """How many, their keys, the seed, and the part."""
     for begin, end in [('0', '1'), ('0', '0.10000000000000001'), ('0.10000000000000001', '0.25'),
@@ -224,6 +249,6 @@ def split_cases():
 
 def new_cases():
     """Orders, from where how far they are kept, and how many indices."""
-    for cases in (weighted_cases, group_cases, torch_cases, greedy_cases):
+    for cases in (weighted_cases, group_cases, torch_cases, greedy_cases, budgeted_cases):
         for case in cases():
             yield *case, COUNT

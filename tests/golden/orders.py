@@ -7,8 +7,9 @@
 
 The ``order`` of a golden is as states have it, but whole at any length, and each subset has its
 ``table``, or the weights that were ``given``, where a state has a checksum; where a state differs,
-that is ``state``. What stands at ``first``, ``first + step`` and so on are the ``indices``. A
-golden without an ``order`` is of that of the one before. Beside the goldens are ``splits``, with
+that is ``state``. What stands at ``first``, ``first + step`` and so on are the ``indices``. Of an
+order that is cut, ``batches`` has how many the epoch of ``first`` has, and the offsets at which the
+first of them end. A golden without an ``order`` is of that of the one before. Beside the goldens are ``splits``, with
 the ``indices`` of each part.
 """
 import json
@@ -17,6 +18,7 @@ from itertools import zip_longest
 from struct import pack
 
 from blends import lead, plan
+from budgets import batches
 from chance import WORD, choice, key_word, permute, permute_back
 from groups import balanced, bucketed, split
 from new_cases import split_cases
@@ -116,6 +118,11 @@ def padded(order, k):
     return part_at(order['part'], epoch, offset % order['part']['length'])
 
 
+def budgeted(order, k):
+    """Index at position k of batches by a budget."""
+    return at(order['part'], k)
+
+
 def blend(order, k):
     """Index at position k of a mixture."""
     phases, length, totals = plan_of(order)
@@ -145,7 +152,7 @@ def greedy(order, k):
 
 KINDS = {'sequential': sequential, 'random': random, 'shuffle': shuffle, 'blocks': blocks,
          'slice': slice_, 'repeat': repeat, 'padded': padded, 'concat': concat, 'subset': subset,
-         'blend': blend, 'greedy': greedy, 'weighted': weighted,
+         'budgeted': budgeted, 'blend': blend, 'greedy': greedy, 'weighted': weighted,
          'weighted shuffle': weighted_shuffle, 'balanced': balanced, 'bucketed': bucketed,
          'torch': torch, 'nanoset': nanoset}
 
@@ -186,7 +193,7 @@ def to_json(value):
 
 
 # What is no number.
-TEXTS = ('kind', 'exhausted', 'weights', 'given', 'seeded', 'replacement', 'divide')
+TEXTS = ('kind', 'exhausted', 'weights', 'given', 'seeded', 'replacement', 'divide', 'padded')
 
 
 def from_json(value):
@@ -221,7 +228,7 @@ def shorten(value):
 
 # What states call the checksum of a table.
 TABLES = {'subset': 'indices', 'weighted': 'weights', 'weighted shuffle': 'weights',
-          'balanced': 'classes', 'bucketed': 'lengths', 'nanoset': 'weights'}
+          'balanced': 'classes', 'bucketed': 'lengths', 'nanoset': 'weights', 'budgeted': 'costs'}
 NOT_IN_STATES = ('table', 'given', 'divide', 'world')
 
 
@@ -282,6 +289,8 @@ def make():
         before = order
         golden.update({'first': to_json(first), 'step': to_json(step)})
         golden['indices'] = indices(order, first, step, *count)
+        if order['kind'] == 'budgeted':
+            golden['batches'] = batches(order, first, at)
         yield golden
 
 
@@ -292,7 +301,9 @@ def wrong(goldens):
             order = from_json(golden['order'])
             state = to_json(in_state(order))
         first, step = (from_json(golden[key]) for key in ('first', 'step'))
+        cut = batches(order, first, at) if order['kind'] == 'budgeted' else None
         if (indices(order, first, step, len(golden['indices'])) != golden['indices'] or
+                cut != golden.get('batches') or
                 state != golden.get('state', golden.get('order', state))):
             yield golden
 

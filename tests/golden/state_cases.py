@@ -4,8 +4,8 @@
 Whoever adds a kind adds a case, and has ``states.py --write`` make its file. A case whose file is
 kept never changes, nor does its file.
 """
-from new_cases import (balanced_of, bucketed_of, distributed_of, greedy_of, nanoset_of, padded_of,
-                       squares, torch_random_of, torch_subset_of, weighted_of,
+from new_cases import (balanced_of, bucketed_of, budgeted_of, distributed_of, greedy_of, nanoset_of,
+                       padded_of, squares, torch_random_of, torch_subset_of, weighted_of,
                        weighted_shuffle_of)
 from order_cases import (TOP, blend_of, blocks_of, concat_of, of_kind, plain, repeat_of,
                          shuffle_of, slice_of, subset_of)
@@ -38,6 +38,9 @@ def made_of_others():
     yield 'padded', padded_of(shuffle_of(10, 42), 4), 12 * 9 + 8
     yield 'concat', concat_of([shuffle_of(20, 1), blocks_of(15, 4, 2)], [0, 20]), 35 * 3 + 18
     yield 'subset', subset_of(shuffle_of(30, 3), table), 30 * 4 + 25
+    costs = [1 + i * 7 % 11 for i in range(30)]
+    yield 'budgeted', budgeted_of(shuffle_of(30, 42), costs, 25), 30 * 5 + 21
+    yield 'budgeted-padded', budgeted_of(plain(30), costs, 40, 5, True), 30 * 2**40 + 17
     deep = shuffle_of(50, 7)
     for _ in range(9):
         deep = slice_of(deep, 1, deep['length'] - 1)

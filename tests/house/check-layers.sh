@@ -21,7 +21,7 @@ points_up() {
     fi
 }
 zrecord='zrecord|schema|writer|dataset|upkeep' # its public headers are several
-sampler='sampler|order|mixture|nanoset|weighted|grouped|torch|random'
+sampler='sampler|order|budgeted|mixture|nanoset|weighted|grouped|torch|random'
 points_up base "$sampler|executor|$zrecord|loader"
 points_up sampler "executor|$zrecord|loader"
 points_up executor "$sampler|$zrecord|loader"

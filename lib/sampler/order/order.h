@@ -62,6 +62,9 @@ struct lx_order {
     unsigned depth;  /**< Orders within it, one in the other, and itself. */
     size_t size;     /**< Orders within it, all of them, and itself. */
     size_t sets;     /**< Of a mixture; 0: it is none. */
+    /** Where its batches begin, as cuts.h has it; NULL: it is not cut into batches. */
+    struct lx__epochs *cuts;
+    uint64_t batch_rows; /**< Samples of a batch, at most; 0: it is not cut. */
     atomic_size_t references;
 };
 

@@ -52,6 +52,10 @@ lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error)
 
 lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error)
 {
+    if (part->cuts != NULL)
+        return lx__fail(error, LX_ERR_MISMATCH,
+                        "an order that is cut into batches is no part of another, in which they "
+                        "would be others: cut what is made of its part");
     if (part->depth >= LX__ORDER_DEPTH_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "orders can be made of each other %d deep",
                         LX__ORDER_DEPTH_MAX);

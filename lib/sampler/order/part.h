@@ -51,13 +51,14 @@ json_t *lx__parts_to_json(const lx__part *parts, size_t count);
  * Begins to make an order of @p part, which is NULL until then.
  *
  * @retval LX_ERR_ARGUMENT  One of both is not given.
- * @retval LX_ERR_LIMIT     As lx__part_check_size().
+ * @return Else as lx__part_check_size().
  */
 lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error);
 
 /** Holds a part against the limits; @p size is that of all parts so far, this one among them.
- * @retval LX_ERR_LIMIT  There are #LX__ORDER_DEPTH_MAX orders within each other already, or in all
- *                       #LX__ORDER_SIZE_MAX. */
+ * @retval LX_ERR_MISMATCH  It is cut into batches.
+ * @retval LX_ERR_LIMIT     There are #LX__ORDER_DEPTH_MAX orders within each other already, or in
+ *                          all #LX__ORDER_SIZE_MAX. */
 lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <loaderx/sampler.h>
 
+#include <inttypes.h>
+
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "sampler/order/order.h"
-#include "sampler/walk/shard.h"
 #include "sampler/order/state.h"
+#include "sampler/walk/deal.h"
+#include "sampler/walk/shard.h"
 
 /* Version of the states, raised when a reader of the old ones could not read the new. */
 #define STATE_VERSION 1
@@ -14,6 +17,7 @@
 struct lx_sampler {
     lx_order *order;
     lx__scratch *scratch;
+    lx__epoch *cuts; /* of an order that is cut: of the epoch it is in */
     lx__shard shard;
     uint64_t position;
 };
@@ -48,6 +52,7 @@ void lx_sampler_free(lx_sampler *sampler)
 {
     if (sampler == NULL)
         return;
+    lx__epoch_clear_scratch(&sampler->cuts);
     lx__scratch_free(sampler->scratch);
     lx_order_unref(sampler->order);
     lx__free(sampler);
@@ -96,6 +101,41 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
     sampler->position = position;
     *taken = done;
     return done != 0 || count == 0 ? LX_OK : LX_END;
+}
+
+lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *indices,
+                                uint64_t *taken, lx_error *error)
+{
+    lx__share share;
+    if (taken == NULL)
+        return lx__fail_null(error, "taken");
+    *taken = 0;
+    if (sampler == NULL)
+        return lx__fail_null(error, "sampler");
+    if (indices == NULL && room != 0)
+        return lx__fail_null(error, "indices");
+    if (sampler->order->cuts == NULL)
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches");
+    uint64_t position = sampler->position;
+    lx_status status = lx__deal_next(sampler->order, &sampler->cuts, sampler->shard, false,
+                                     &position, LX__POSITION_END, &share, error);
+    if (status == LX_END)
+        sampler->position = position;
+    if (status != LX_OK)
+        return status;
+    if (share.count > room) {
+        *taken = share.count;
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "the batch has %" PRIu64 " samples, and there is room for %" PRIu64,
+                        share.count, room);
+    }
+    status = lx__order_read(sampler->order, sampler->scratch, share.first, 1, share.count,
+                            indices, error);
+    if (status != LX_OK)
+        return status;
+    sampler->position = share.end;
+    *taken = share.count;
+    return LX_OK;
 }
 
 lx_status lx_sampler_seek(lx_sampler *sampler, uint64_t position, lx_error *error)

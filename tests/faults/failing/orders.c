@@ -2,6 +2,7 @@
 /* Scenarios of orders and samplers. */
 #include "scenario.h"
 
+#include <loaderx/budgeted.h>
 #include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
 #include <loaderx/nanoset.h>
@@ -159,6 +160,38 @@ static void draw(struct run *run)
         run_fail(run, "a draw is another one from elsewhere");
 }
 
+/** Walks along an order that is cut, by batches, too. */
+static void walk_batches(struct run *run, lx_order *order)
+{
+    uint64_t indices[LENGTH], taken, count, begin, end;
+    lx_sampler *sampler;
+    if (TRY(run, lx_order_count_batches(order, 3, &count, &run->error)) && count != 100)
+        run_fail(run, "an epoch has other batches");
+    if (TRY(run, lx_order_find_batch(order, 25, NULL, &begin, &end, &run->error)) &&
+        (begin != 20 || end != 30))
+        run_fail(run, "a batch is elsewhere");
+    if (TRY(run, lx_sampler_new(order, 1, 3, &sampler, &run->error))) {
+        if (TRY(run, lx_sampler_take_batch(sampler, LENGTH, indices, &taken, &run->error)) &&
+            (taken != 10 || lx_sampler_tell(sampler) != 30))
+            run_fail(run, "a batch has other samples");
+        lx_sampler_free(sampler);
+    }
+    walk_and_unref(run, order);
+}
+
+/** Batches of ten, by either way to count costs. */
+static void cut(struct run *run, lx_order *part)
+{
+    uint64_t costs[LENGTH];
+    lx_order *order;
+    for (int i = 0; i < LENGTH; i++)
+        costs[i] = 7;
+    for (int padded = 0; padded < 2; padded++)
+        if (TRY(run, lx_order_new_budgeted(part, costs, LENGTH, 76, 0, padded == 1, &order,
+                                           &run->error)))
+            walk_batches(run, order);
+}
+
 static void group(struct run *run)
 {
     uint64_t classes[LENGTH];
@@ -167,8 +200,10 @@ static void group(struct run *run)
         classes[i] = (uint64_t)(i * i) % 11;
     if (TRY(run, lx_order_new_balanced(classes, LENGTH, LENGTH, 5, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_bucketed(classes, LENGTH, 8, 64, 5, &order, &run->error)))
+    if (TRY(run, lx_order_new_bucketed(classes, LENGTH, 8, 64, 5, &order, &run->error))) {
+        cut(run, order);
         walk_and_unref(run, order);
+    }
     split(run, NULL);
     split(run, classes);
     draw(run);

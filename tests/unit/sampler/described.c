@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "described.h"
 
+#include <loaderx/budgeted.h>
 #include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
 #include <loaderx/nanoset.h>
@@ -169,6 +170,20 @@ static lx_order *subset_of(const json_t *description, lx_order *part)
     return order;
 }
 
+static lx_order *budgeted_of(const json_t *description, lx_order *part)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order;
+    size_t count;
+    uint64_t *costs = table_of(description, &count);
+    unit_ok(lx_order_new_budgeted(part, costs, count, number_of(description, "budget"),
+                                  number_of(description, "rows"),
+                                  json_is_true(json_object_get(description, "padded")), &order,
+                                  &error));
+    free(costs);
+    return order;
+}
+
 /** A slice or a padded order that stands for a DistributedSampler; @p world are its ranks. */
 static lx_order *distributed_of(const json_t *description, uint64_t world, bool drop_last)
 {
@@ -198,6 +213,8 @@ static lx_order *of_part(const char *kind, const json_t *description)
         unit_ok(lx_order_new_repeat(part, number_of(description, "times"), &order, &error));
     } else if (strcmp(kind, "padded") == 0) {
         unit_ok(lx_order_new_padded(part, number_of(description, "multiple"), &order, &error));
+    } else if (strcmp(kind, "budgeted") == 0) {
+        order = budgeted_of(description, part);
     } else {
         ck_assert_str_eq(kind, "subset");
         order = subset_of(description, part);

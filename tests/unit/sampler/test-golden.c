@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a second implementation, written from doc/orders.md, gives, and the library must. */
+#include <loaderx/budgeted.h>
 #include <loaderx/grouped.h>
 
 #include "../data.h"
@@ -32,6 +33,28 @@ static void check_indices(lx_order *order, const json_t *golden, size_t i)
     }
 }
 
+/** Of an order that is cut. */
+static void check_batches(const lx_order *order, const json_t *golden, size_t i)
+{
+    lx_error error = LX_ERROR_INIT;
+    const json_t *batches = json_object_get(golden, "batches");
+    uint64_t length = lx_order_get_length(order), at, end, found, count;
+    if (batches == NULL)
+        return;
+    uint64_t epoch = number_of(golden, "first") / length;
+    size_t ends_count;
+    uint64_t *ends = numbers_of(json_object_get(batches, "ends"), &ends_count);
+    unit_ok(lx_order_count_batches(order, epoch, &count, &error));
+    ck_assert_msg(count == number_of(batches, "count"), "golden %zu: %d batches", i, (int)count);
+    at = epoch * length;
+    for (size_t k = 0; k < ends_count; k++, at = end) {
+        unit_ok(lx_order_find_batch(order, at, &found, NULL, &end, &error));
+        ck_assert_msg(found == k && end - epoch * length == ends[k], "golden %zu, batch %zu", i,
+                      k);
+    }
+    free(ends);
+}
+
 static json_t *read_goldens(void)
 {
     lx_error error = LX_ERROR_INIT;
@@ -56,6 +79,7 @@ START_TEST(orders_are_as_their_page_defines_them)
             check_state(order, golden, i);
         }
         check_indices(order, golden, i);
+        check_batches(order, golden, i);
     }
     lx_order_unref(order);
     json_decref(file);

@@ -30,7 +30,7 @@ static void loads(const struct kept_state *kept)
 
 START_TEST(states_of_version_1_load_for_ever)
 {
-    kept_states_each("samplers", 37, loads);
+    kept_states_each("samplers", 39, loads);
 }
 END_TEST
 
@@ -52,7 +52,7 @@ static void is_written(const struct kept_state *kept)
 
 START_TEST(what_is_saved_now_is_what_was_saved_then)
 {
-    kept_states_each("samplers", 37, is_written);
+    kept_states_each("samplers", 39, is_written);
 }
 END_TEST
 
@@ -71,7 +71,7 @@ static void is_of_no_other(const struct kept_state *kept)
 
 START_TEST(no_other_order_takes_them)
 {
-    kept_states_each("samplers", 37, is_of_no_other);
+    kept_states_each("samplers", 39, is_of_no_other);
 }
 END_TEST
 
