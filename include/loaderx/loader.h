@@ -324,12 +324,13 @@ LX_API lx_loader_options *lx_loader_options_new(void);
 /** Ends options; NULL is nothing. */
 LX_API void lx_loader_options_free(lx_loader_options *options);
 
-/** Sets the records a batch and rank, at least 1; else #LX_ERR_ARGUMENT. */
+/** Sets the records a batch and rank, at least 1; else #LX_ERR_ARGUMENT. Not to be combined with an
+ * order that is cut into batches itself. */
 LX_API lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t size,
                                                   lx_error *error);
 
 /** Sets the order, which is referenced: its length is an epoch, its indices must be below the
- * source's length. NULL goes back to sequence. */
+ * source's length. One that is cut (budgeted.h) makes the batches. NULL goes back to sequence. */
 LX_API lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *order,
                                              lx_error *error);
 
@@ -355,7 +356,8 @@ LX_API lx_status lx_loader_options_set_epochs(lx_loader_options *options, uint64
 LX_API lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_t position,
                                              lx_error *error);
 
-/** With true, a global batch that is not full at the end of an epoch is left out. */
+/** With true, a global batch that is not full at the end of an epoch is left out: one of fewer
+ * samples, or of an order that is cut, of fewer batches than ranks. */
 LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
                                                  lx_error *error);
 
@@ -418,6 +420,11 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * modulo length) that are its rank modulo world. At an end that is not even, a rank may have fewer
  * records in the last batch of an epoch, or no such batch; with drop_last none has it.
  *
+ * Of an order that is cut into batches (budgeted.h) a global batch is as many of these as there are
+ * ranks, from the one at p on, and a rank takes the one whose number in the epoch is its rank modulo
+ * world. At the end of an epoch there may be fewer than ranks: some have none then, and with
+ * drop_last none has. A seek into a batch hands out what is left of it first.
+ *
  * @par Thread safety
  * Full, but batches come in order only to those who call lx_loader_next() one after another.
  * A child of fork() gets #LX_ERR_FORKED.
@@ -459,6 +466,8 @@ LX_API void lx_loader_close(lx_loader *loader);
  * @retval LX_END           The epochs that were asked for are over; see lx_loader_continue().
  * @retval LX_ERR_CANCELED  lx_loader_cancel() was called.
  * @retval LX_ERR_FORKED    This is a child of the process that opened the loader.
+ * @retval LX_ERR_LIMIT     The order is cut, and 100 epochs have had no batch for this rank: they
+ *                          have fewer batches than there are ranks.
  * @retval LX_ERR_CORRUPT   A record is damaged; or with #LX_DAMAGE_SKIP, all of an epoch are.
  * @return Else what the source or the transform answered for this batch. It is passed over then:
  *         the position is behind it, and the next call goes on. Where several of its records
@@ -473,7 +482,7 @@ LX_API lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, l
                                       lx_error *error);
 
 /** Goes on with the epochs that follow, if no batch of these is left: after #LX_END, or before it
- * was returned. Else does nothing. */
+ * was returned. Else does nothing; also at the beginning of epochs that have none for this rank. */
 LX_API void lx_loader_continue(lx_loader *loader);
 
 /** Makes every call of next, waiting or to come, return #LX_ERR_CANCELED. From any thread. */
@@ -485,7 +494,9 @@ LX_API lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *
 /** The position behind the last batch that was handed out. */
 LX_API uint64_t lx_loader_tell(lx_loader *loader);
 
-/** Batches that this rank gets of an epoch that is entered at its beginning. */
+/** Batches that this rank gets of an epoch that is entered at its beginning; of an order that is cut
+ * into batches, of that epoch in which the loader stands (lx_loader_tell()), whose batches are
+ * counted first, if they have not been: 0 where there is no memory for it, or after fork. */
 LX_API uint64_t lx_loader_get_epoch_batches(const lx_loader *loader);
 
 /** The source; valid as long as the loader. */

@@ -10,27 +10,21 @@
 
 #include "loader/options.h"
 #include "loader/pipeline.h"
+#include "loader/steps.h"
 #include "loader/turn.h"
 #include "sampler/order/order.h"
-#include "sampler/walk/shard.h"
 
 struct lx_loader {
     lx__turn turn;     /**< For scheduling and handing out; held while next waits. */
     lx_source *source; /**< Referenced. */
     lx_order *order;       /**< Referenced. */
     lx__scratch *scratch;
-    lx__shard shard;
-    uint64_t batch_size;
-    uint64_t global_batch; /**< batch_size * world. */
-    uint64_t epochs;
-    bool drop_last;
     uint32_t threads;
     lx_executor *executor; /**< Referenced. */
     bool own_executor;
     lx__ring *ring;
     lx__pipeline pipeline;
-    uint64_t scheduled; /**< Behind what is in the pipeline. */
-    uint64_t run_end;   /**< Where LX_END is returned; LX__POSITION_END: nowhere. */
+    lx__steps steps; /**< Stands behind what is in the pipeline. */
 
     /* Written by who has the turn, read by anybody. */
     _Atomic uint64_t position; /**< Behind what was handed out. */

@@ -49,20 +49,13 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
     return status;
 }
 
-/** Most records of a batch: no more than the rank gets of an epoch, whatever batch_size is. */
-static uint64_t most_rows(const lx_loader *loader)
-{
-    uint64_t length = lx_order_get_length(loader->order), world = loader->shard.world;
-    uint64_t share = length / world + (length % world != 0);
-    return loader->batch_size < share ? loader->batch_size : share;
-}
-
 static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *options,
                                lx_error *error)
 {
     lx__layout layout;
+    uint64_t rows = lx__steps_rows(&loader->steps);
     lx_status status = lx__layout_make(&layout, loader->source, options->fields,
-                                       options->field_count, most_rows(loader), error);
+                                       options->field_count, rows, error);
     if (status == LX_OK)
         status = lx__pipeline_open(&loader->pipeline, loader->executor, &layout,
                                    options->prefetch_bytes, options->transform,
@@ -79,13 +72,9 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
 
 static lx_status open_parts(lx_loader *loader, const lx_loader_options *options, lx_error *error)
 {
-    if (!lx__multiply_fits(options->batch_size, options->world, &loader->global_batch))
-        return lx__fail(error, LX_ERR_ARGUMENT, "batch_size times world is beyond 2^64");
-    loader->batch_size = options->batch_size;
-    loader->shard = (lx__shard){options->rank, options->world};
-    loader->epochs = options->epochs;
-    loader->drop_last = options->drop_last;
     lx_status status = make_order(loader, options, error);
+    if (status == LX_OK)
+        status = lx__steps_init(&loader->steps, loader->order, options, error);
     if (status == LX_OK)
         status = make_executor(loader, options, error);
     if (status == LX_OK)
@@ -136,6 +125,7 @@ void lx_loader_close(lx_loader *loader)
         lx_executor_close(loader->executor);
     else
         lx_executor_unref(loader->executor);
+    lx__steps_clear(&loader->steps);
     lx__scratch_free(loader->scratch);
     lx_order_unref(loader->order);
     lx_source_unref(loader->source);
@@ -144,70 +134,37 @@ void lx_loader_close(lx_loader *loader)
 
 /* ---- positions */
 
-/** Where the epochs end that position @p position is one of: a function of the position alone, so
- * that who resumes stops where who was not stopped does. */
-static uint64_t run_end(const lx_loader *loader, uint64_t position)
-{
-    uint64_t length = lx_order_get_length(loader->order), run, end;
-    if (loader->epochs == 0 || length == 0 || !lx__multiply_fits(length, loader->epochs, &run))
-        return LX__POSITION_END;
-    uint64_t start = position / run * run;
-    return lx__add_fits(start, run, &end) ? end : LX__POSITION_END;
-}
-
 lx_status lx__loader_seek_locked(lx_loader *loader, uint64_t position, lx_error *error)
 {
     (void)error;
     lx__pipeline_drop(&loader->pipeline);
-    loader->scheduled = position;
-    loader->run_end = run_end(loader, position);
+    lx__steps_seek(&loader->steps, position);
     atomic_store_explicit(&loader->position, position, memory_order_relaxed);
     atomic_store_explicit(&loader->prefetched, 0, memory_order_relaxed);
     return LX_OK;
 }
 
-/** The part of the next global batch that is this rank's; false at the end of the run. */
-static bool next_share(lx_loader *loader, uint64_t *start, lx__share *share)
-{
-    uint64_t length = lx_order_get_length(loader->order);
-    if (lx_loader_get_epoch_batches(loader) == 0) {
-        /* Nor will there be one in any epoch: looking for it might take for ever. */
-        if (loader->run_end != LX__POSITION_END)
-            loader->scheduled = loader->run_end;
-        return false;
-    }
-    while (loader->scheduled < loader->run_end) {
-        *start = loader->scheduled;
-        *share =
-            lx__shard_share(loader->shard, length, loader->scheduled, loader->global_batch);
-        bool full = share->end - loader->scheduled == loader->global_batch;
-        loader->scheduled = share->end;
-        if (share->count != 0 && (full || !loader->drop_last))
-            return true;
-    }
-    return false;
-}
-
 /** Puts the next batch into the pipeline; LX_END where there is none. */
 static lx_status schedule(lx_loader *loader, lx_error *error)
 {
-    lx__share share;
-    uint64_t start, before = loader->scheduled;
+    lx__step step;
+    uint64_t before = loader->steps.position;
     lx_batch *batch;
-    if (!next_share(loader, &start, &share))
-        return LX_END;
-    lx_status status = lx__ring_take(loader->ring, share.count, start, &batch, error);
+    lx_status status = lx__steps_next(&loader->steps, &step, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__ring_take(loader->ring, step.count, step.begin, &batch, error);
     if (status == LX_OK) {
-        batch->epoch = start / lx_order_get_length(loader->order);
-        status = lx__order_read(loader->order, loader->scratch, share.first, loader->shard.world,
-                                share.count, batch->indices, error);
+        batch->epoch = step.begin / lx_order_get_length(loader->order);
+        status = lx__order_read(loader->order, loader->scratch, step.first, step.stride,
+                                step.count, batch->indices, error);
         if (status == LX_OK)
-            status = lx__pipeline_add(&loader->pipeline, batch, share.end, error);
+            status = lx__pipeline_add(&loader->pipeline, batch, step.end, error);
         else
             lx_batch_release(batch);
     }
     if (status != LX_OK)
-        loader->scheduled = before;
+        loader->steps.position = before;
     return status;
 }
 
@@ -233,7 +190,7 @@ static lx_status top_up(lx_loader *loader, lx_error *error)
 /** No batch is left up to the end of these epochs: that is the position. */
 static void end_run(lx_loader *loader)
 {
-    atomic_store_explicit(&loader->position, loader->scheduled, memory_order_relaxed);
+    atomic_store_explicit(&loader->position, loader->steps.position, memory_order_relaxed);
 }
 
 static void count_batch(lx_loader *loader, const lx_batch *batch)
@@ -275,11 +232,13 @@ static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch
 /** Passes over batches all of whose records are damaged, but not for ever. */
 static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
-    uint64_t most = lx_loader_get_epoch_batches(loader);
+    uint64_t most = 0;
     for (uint64_t passed = 0;; passed++) {
         lx_status status = next_any(loader, deadline, batch, error);
         if (status != LX_OK || (*batch)->rows != 0)
             return status;
+        if (passed == 0) /* only here: to count batches that are cut takes a lock */
+            most = lx__steps_count(&loader->steps, lx_batch_get_position(*batch));
         lx_batch_release(*batch);
         *batch = NULL;
         if (passed >= most)
@@ -316,15 +275,16 @@ lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch
     return next_by(loader, lx__clock_after(nanoseconds), batch, error);
 }
 
-/** Whether no batch of these epochs is left; the position is moved to their end then. */
+/** Whether no batch of these epochs is left, which had begun; the position is moved to their end
+ * then. Those that have none at all for this rank are gone through as others are. */
 static bool is_at_end(lx_loader *loader)
 {
-    uint64_t start, before = loader->scheduled;
-    lx__share share;
-    if (loader->pipeline.count != 0)
+    uint64_t before = loader->steps.position;
+    lx__step step;
+    if (loader->pipeline.count != 0 || before == loader->steps.run_begin)
         return false;
-    if (next_share(loader, &start, &share)) {
-        loader->scheduled = before;
+    if (lx__steps_next(&loader->steps, &step, NULL) != LX_END) {
+        loader->steps.position = before;
         return false;
     }
     end_run(loader);
@@ -337,7 +297,7 @@ void lx_loader_continue(lx_loader *loader)
         return;
     (void)lx__turn_take(&loader->turn, LX__NEVER);
     if (is_at_end(loader))
-        loader->run_end = run_end(loader, loader->scheduled);
+        lx__steps_seek(&loader->steps, loader->steps.position);
     lx__turn_give(&loader->turn);
 }
 
@@ -369,9 +329,9 @@ uint64_t lx_loader_tell(lx_loader *loader)
 
 uint64_t lx_loader_get_epoch_batches(const lx_loader *loader)
 {
-    uint64_t length = lx_order_get_length(loader->order);
-    uint64_t full = length / loader->global_batch, rest = length % loader->global_batch;
-    return full + (rest > loader->shard.rank && !loader->drop_last);
+    uint64_t position = atomic_load_explicit(&loader->position, memory_order_relaxed);
+    bool looks = loader->steps.batch_size == 0; /* at the cuts, under a lock */
+    return looks && is_in_child(loader) ? 0 : lx__steps_count(&loader->steps, position);
 }
 
 lx_source *lx_loader_get_source(const lx_loader *loader)

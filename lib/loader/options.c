@@ -41,6 +41,7 @@ lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t 
     if (size == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "batch_size must be at least 1");
     options->batch_size = size;
+    options->batch_size_set = true;
     return LX_OK;
 }
 

@@ -10,6 +10,7 @@
 
 struct lx_loader_options {
     uint64_t batch_size;
+    bool batch_size_set;
     lx_order *order; /**< Referenced; NULL: sequence, or shuffle if @ref shuffle. */
     bool shuffle;
     uint64_t seed;

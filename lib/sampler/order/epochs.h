@@ -49,7 +49,7 @@ lx_status lx__epochs_enter(lx__epochs *epochs, const lx_order *order, uint64_t n
                            lx__epoch **held, lx_error *error);
 
 /** Puts it back, for a class whose scratch is a pointer to one; NULL in it is nothing. */
-void lx__epoch_clear_scratch(void *scratch);
+LX_API void lx__epoch_clear_scratch(void *scratch);
 
 /** Puts in the place of each position the index at its offset in the table of its epoch; for a
  * class whose scratch is a pointer to one. */

@@ -74,12 +74,13 @@ static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t
     return 0;
 }
 
-/** Goes on behind the end, if no batch is left before it. */
+/** Goes on behind the end, if no batch is left before it of epochs that have begun. */
 static inline void model_continue(struct model *model)
 {
     struct model ahead = *model;
-    uint64_t indices[MODEL_ROWS], start;
-    if (model_next(&ahead, &start, indices) == 0)
+    uint64_t indices[MODEL_ROWS], start, run = model->length * model->epochs;
+    bool begins = model->position == model->run_end - run || model->position == 0;
+    if (!begins && model_next(&ahead, &start, indices) == 0)
         model_seek(model, ahead.position);
 }
 
