@@ -83,7 +83,8 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *given
     if (options == NULL)
         return order != NULL ? (lx_loader_options *)PyErr_NoMemory() : NULL;
     lx_loader_options_set_order(options, order, &error);
-    lx_loader_options_set_batch_size(options, given->batch_size, &error);
+    if (given->batch_size != 0)
+        lx_loader_options_set_batch_size(options, given->batch_size, &error);
     lx_loader_options_set_epochs(options, given->epochs, &error);
     lx_loader_options_set_start(options, given->start, &error);
     lx_loader_options_set_rank(options, given->rank, given->world, &error);

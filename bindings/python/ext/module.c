@@ -12,6 +12,7 @@ static int add_all(PyObject *module)
         lxpy_add_order_makers,
         lxpy_add_blend,
         lxpy_add_weighted,
+        lxpy_add_budgeted,
         lxpy_add_grouped,
         lxpy_add_peers,
         lxpy_add_source,

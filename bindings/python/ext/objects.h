@@ -9,6 +9,7 @@ int lxpy_add_order(PyObject *module);
 int lxpy_add_order_makers(PyObject *module);
 int lxpy_add_blend(PyObject *module);
 int lxpy_add_weighted(PyObject *module);
+int lxpy_add_budgeted(PyObject *module);
 int lxpy_add_grouped(PyObject *module);
 int lxpy_add_peers(PyObject *module);
 int lxpy_add_source(PyObject *module);

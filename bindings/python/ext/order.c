@@ -124,6 +124,48 @@ static PyObject *order_take(PyObject *object, PyObject *argument)
     return lxpy_order_numbers(self->state, indices, taken);
 }
 
+/* A batch has as many as this or fewer, most often. */
+#define FEW 1024
+
+/** Takes the next batch of an order that is cut, in memory that grows if it has to. */
+static lx_status take_batch(order *self, uint64_t **indices, uint64_t *taken, lx_error *error)
+{
+    lx_status status = LX_ERR_LIMIT;
+    *indices = NULL;
+    *taken = FEW;
+    for (uint64_t room = 0; status == LX_ERR_LIMIT && *taken > room;) {
+        room = *taken;
+        uint64_t *larger = room <= SIZE_MAX / sizeof *larger
+                               ? realloc(*indices, (size_t)room * sizeof *larger)
+                               : NULL;
+        lx_error_clear(error);
+        if (larger == NULL) {
+            error->status = LX_ERR_NOMEM;
+            return LX_ERR_NOMEM;
+        }
+        *indices = larger;
+        status = lx_sampler_take_batch(self->sampler, room, larger, taken, error);
+    }
+    return status;
+}
+
+static PyObject *order_take_batch(PyObject *object, PyObject *ignored)
+{
+    order *self = (order *)object;
+    lx_error error = LX_ERROR_INIT;
+    lx_status status;
+    uint64_t *indices, taken;
+    (void)ignored;
+    if (lxpy_turn_take(&self->turn) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(status = take_batch(self, &indices, &taken, &error));
+    lxpy_turn_give(&self->turn);
+    if (status >= 0)
+        return lxpy_order_numbers(self->state, indices, taken);
+    free(indices);
+    return lxpy_raise(self->state, &error);
+}
+
 static PyObject *order_seek(PyObject *object, PyObject *argument)
 {
     order *self = (order *)object;
@@ -219,6 +261,7 @@ static PyObject *order_get_world(PyObject *object, void *ignored)
 
 static PyMethodDef order_methods[] = {
     {"take", order_take, METH_O, NULL},
+    {"take_batch", order_take_batch, METH_NOARGS, NULL},
     {"seek", order_seek, METH_O, NULL},
     {"tell", order_tell, METH_NOARGS, NULL},
     {"shard", (PyCFunction)order_shard, METH_FASTCALL, NULL},

@@ -13,6 +13,7 @@ except ImportError as error:
                       f'ldconfig, or put the folder of the library into LD_LIBRARY_PATH.') from None
 
 from .blend import Blend
+from .budgeted import Budgeted
 from .column import Column, Views
 from .combined import Concat, Padded, Repeat, Slice, Subset
 from .compat import ARDataset, DataLoader, converter
@@ -36,6 +37,7 @@ __all__ = [
     'Blend',
     'Blocks',
     'Bucketed',
+    'Budgeted',
     'Column',
     'Concat',
     'ConcatDataset',

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from .budgeted import Budgeted
 from .orders import Order, Sequential, to_json
 from .source import as_source
 
@@ -85,7 +86,8 @@ class Loader(_core.Loader):
     end.
 
     **Positions** count the samples of the one global order, all ranks together, as handed out and
-    never as prefetched. A rank takes the positions of an epoch that are `rank` modulo `world`.
+    never as prefetched. A rank takes the positions of an epoch that are `rank` modulo `world`; or
+    where a `Budgeted` order makes the batches, those whose number in the epoch is.
 
     **Ranks.** `rank` and `world` are those of data parallelism, and not of all processes. Ranks
     that share one of these (of tensor, sequence or expert parallelism, or the stages of a pipeline)
@@ -108,11 +110,13 @@ class Loader(_core.Loader):
         images, 'score': 'scores.npy'}``.
     fields : list of str, optional
         The fields to read; None: all. Fields of varying length cannot be batched.
-    batch_size : int
-        Records of a batch of this rank.
+    batch_size : int, optional
+        Records of a batch of this rank; None: 1, or as many as a `Budgeted` order has in each of
+        its batches, with which no number can be given.
     order : Order, optional
         Its length is an epoch, which may be more or less than the source has records; None:
-        `Sequential`. Its position does not count: a loader begins at position 0.
+        `Sequential`. Its position does not count: a loader begins at position 0. With a `Budgeted`
+        one ``len()`` is that of the epoch in which the loader stands.
     epochs : int, optional
         How many of them a ``for`` goes through; None: without end.
     start : int
@@ -124,7 +128,8 @@ class Loader(_core.Loader):
     rank, world : int
         Which share of each global batch this process takes, of how many.
     drop_last : bool
-        Whether to leave out the last global batch of an epoch where it is not full.
+        Whether to leave out the last global batch of an epoch where it is not full: where there
+        are not `batch_size` records for each rank, or of a `Budgeted` order not a batch for each.
     threads : int, optional
         Threads that prepare batches, 0 (who waits for a batch fills it) to 64; None: by the CPUs
         that the process may use. Not together with `executor`.
@@ -164,7 +169,7 @@ class Loader(_core.Loader):
         source: Any,
         *,
         fields: Optional[Sequence[str]] = None,
-        batch_size: int = 1,
+        batch_size: Optional[int] = None,
         order: Optional[Order] = None,
         epochs: Optional[int] = 1,
         start: int = 0,
@@ -179,10 +184,13 @@ class Loader(_core.Loader):
         keys: Optional[int] = None,
         out: str = 'numpy',
     ) -> _Self:
-        batch_size = natural('batch_size', batch_size, least=1)
+        if batch_size is not None:
+            batch_size = natural('batch_size', batch_size, least=1)
+            if isinstance(order, Budgeted):
+                raise ValueError('batch_size: a Budgeted order makes the batches; leave it out')
         world = natural('world', world, least=1)
         rank = natural('rank', rank, most=world - 1)
-        if batch_size * world > UINT64_MAX:
+        if (batch_size or 1) * world > UINT64_MAX:
             raise ValueError('batch_size times world must be below 2**64')
         if threads is not None:
             threads = natural('threads', threads, most=64)
@@ -209,7 +217,7 @@ class Loader(_core.Loader):
             core,
             (Sequential() if order is None else order)._for_length(core.length),
             names,
-            batch_size,
+            batch_size or 0,
             0 if epochs is None else natural('epochs', epochs, least=1),
             natural('start', start, most=UINT64_MAX - 1),
             rank,

@@ -27,6 +27,7 @@ ORDERS = {
     'weighted': lambda n: lx.Weighted(np.arange(1, n + 1), seed=7),
     'weighted shuffle': lambda n: lx.Weighted(np.arange(1, n + 1), replacement=False, seed=7),
     'balanced': lambda n: lx.Balanced(np.arange(n) % 7 - 3, seed=7),
+    'budgeted': lambda n: lx.Budgeted(lx.Shuffle(n, seed=7), np.arange(n) % 9 + 1, 20),
     'bucketed': lambda n: lx.Bucketed(np.arange(n) % 50, 4, 20, seed=7),
     'torch random': lambda n: lx.TorchRandom(n, seed=7),
     'torch replacement': lambda n: lx.TorchRandom(n, replacement=True, seed=7),

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Orders that are cut into batches by a budget; taking these is in order.c. */
+#include "objects.h"
+#include "order-arguments.h"
+
+#include <loaderx/budgeted.h>
+
+static PyObject *budgeted(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"budget", "rows", NULL};
+    uint64_t values[2];
+    lx_order *part, *handle = NULL;
+    lx_error error = LX_ERROR_INIT;
+    lxpy_words costs;
+    if (!lxpy_are(count, 5) ||
+        (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
+        lxpy_numbers(args + 2, 2, names, values) < 0)
+        return NULL;
+    int padded = PyObject_IsTrue(args[4]);
+    if (padded < 0 || lxpy_words_take(args[1], "costs", &costs) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(lx_order_new_budgeted(part, costs.view.buf, costs.count, values[0], values[1],
+                                           padded == 1, &handle, &error));
+    PyBuffer_Release(&costs.view);
+    return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
+}
+
+static PyObject *count_batches(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"epoch", NULL};
+    lxpy_state *state = lxpy_state_get(module);
+    uint64_t epoch, batches;
+    lx_status status;
+    lx_order *order;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 2) || (order = lxpy_order_get(state, args[0], "order")) == NULL ||
+        lxpy_numbers(args + 1, 1, names, &epoch) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(status = lx_order_count_batches(order, epoch, &batches, &error));
+    return status == LX_OK ? PyLong_FromUnsignedLongLong(batches) : lxpy_raise(state, &error);
+}
+
+/** Number, begin and end; None where there is no such position. */
+static PyObject *find_batch(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"position", NULL};
+    lxpy_state *state = lxpy_state_get(module);
+    uint64_t position, number, begin, end;
+    lx_status status;
+    lx_order *order;
+    lx_error error = LX_ERROR_INIT;
+    if (!lxpy_are(count, 2) || (order = lxpy_order_get(state, args[0], "order")) == NULL ||
+        lxpy_numbers(args + 1, 1, names, &position) < 0)
+        return NULL;
+    LXPY_WITHOUT_GIL(
+        status = lx_order_find_batch(order, position, &number, &begin, &end, &error));
+    if (status == LX_END)
+        Py_RETURN_NONE;
+    return status == LX_OK ? Py_BuildValue("(KKK)", (unsigned long long)number,
+                                           (unsigned long long)begin, (unsigned long long)end)
+                           : lxpy_raise(state, &error);
+}
+
+static PyMethodDef functions[] = {
+    {"budgeted", (PyCFunction)budgeted, METH_FASTCALL,
+     "budgeted(order, costs, budget, rows, padded)"},
+    {"count_batches", (PyCFunction)count_batches, METH_FASTCALL, "count_batches(order, epoch)"},
+    {"find_batch", (PyCFunction)find_batch, METH_FASTCALL, "find_batch(order, position)"},
+    {NULL},
+};
+
+int lxpy_add_budgeted(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}
