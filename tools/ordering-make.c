@@ -2,6 +2,8 @@
 /* The order that options describe. */
 #include <inttypes.h>
 
+#include <loaderx/budgeted.h>
+
 #include "failure.h"
 #include "ordering-kinds.h"
 
@@ -36,6 +38,22 @@ static lx_status read_subset(ordering *self, lx_error *error)
     return status;
 }
 
+/** Of the indices of the source, whatever else there is of these or of places. Where nothing else
+ * says how many records it has, they do. */
+static lx_status read_costs(ordering *self, lx_error *error)
+{
+    if (!ordering_said(self, OPTION_COSTS))
+        return LX_OK;
+    lx_status status =
+        vector_read(&self->costs, VECTOR_COSTS, ordering_path(self, OPTION_COSTS), error);
+    bool others = ordering_said(self, OPTION_LENGTH) || ordering_said(self, OPTION_SUBSET) ||
+                  ordering_said(self, OPTION_WEIGHTS_FILE) ||
+                  ordering_said(self, OPTION_CLASSES) || ordering_said(self, OPTION_LENGTHS);
+    if (status == LX_OK && !others && !ordering_has_sets(self))
+        status = ordering_settle(self, OPTION_COSTS, self->costs.count, "costs", error);
+    return status;
+}
+
 static lx_status slice(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
 {
     uint64_t length = lx_order_get_length(part), skip = ordering_number(self, OPTION_SKIP);
@@ -61,6 +79,16 @@ static lx_status pad(const ordering *self, lx_order *part, lx_order **made, lx_e
     return lx_order_new_padded(part, ordering_number(self, OPTION_PADDED), made, error);
 }
 
+static lx_status cut(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
+{
+    lx_status status = lx_order_new_budgeted(
+        part, self->costs.words, self->costs.count, ordering_number(self, OPTION_BUDGET),
+        ordering_number(self, OPTION_ROWS), ordering_said(self, OPTION_PAD_COSTS), made, error);
+    if (status == LX_ERR_ARGUMENT || status == LX_ERR_MISMATCH)
+        locate(error, ordering_path(self, OPTION_COSTS), NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 /* The order, and then what is made of it. */
 lx_status ordering_make(ordering *self, lx_order **order, lx_error *error)
 {
@@ -71,8 +99,11 @@ lx_status ordering_make(ordering *self, lx_order **order, lx_error *error)
     } steps[] = {{ordering_said(self, OPTION_SUBSET) && is_of_places, subset},
                  {ordering_said(self, OPTION_SKIP) || ordering_said(self, OPTION_TAKE), slice},
                  {ordering_said(self, OPTION_REPEAT), repeat},
-                 {ordering_said(self, OPTION_PADDED), pad}};
+                 {ordering_said(self, OPTION_PADDED), pad},
+                 {ordering_is_cut(self), cut}};
     lx_status status = read_subset(self, error);
+    if (status == LX_OK)
+        status = read_costs(self, error);
     if (status == LX_OK)
         status = self->kind->make(self, order, error);
     for (size_t i = 0; status == LX_OK && i < sizeof steps / sizeof *steps; i++) {

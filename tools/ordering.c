@@ -39,21 +39,30 @@ static const struct {
             {OPTION_TAKE, "take", NUMBER, 0},
             {OPTION_REPEAT, "repeat", NUMBER, 1},
             {OPTION_PADDED, "padded", NUMBER, 1},
+            {OPTION_COSTS, "costs", PATH, 0},
+            {OPTION_BUDGET, "budget", NUMBER, 1},
+            {OPTION_ROWS, "rows", NUMBER, 1},
+            {OPTION_PAD_COSTS, "pad-costs", FLAG, 0},
             {OPTION_SET, "set", MIXED, 0},
             {OPTION_WEIGHTS, "weights", MIXED, 0},
             {OPTION_EXHAUSTED, "exhausted", MIXED, 0},
             {OPTION_METHOD, "method", MIXED, 0}};
 #define ROWS (sizeof rows / sizeof *rows)
 
+/* What cuts any order into batches. */
+#define CUTS                                                                                       \
+    (ORDERING_BIT(OPTION_COSTS) | ORDERING_BIT(OPTION_BUDGET) | ORDERING_BIT(OPTION_ROWS) |        \
+     ORDERING_BIT(OPTION_PAD_COSTS))
+
 /* What each order takes. */
 #define COMMON                                                                                     \
     (ORDERING_BIT(OPTION_LENGTH) | ORDERING_BIT(OPTION_ORDER) | ORDERING_BIT(OPTION_SKIP) |        \
-     ORDERING_BIT(OPTION_TAKE) | ORDERING_BIT(OPTION_REPEAT) | ORDERING_BIT(OPTION_PADDED))
+     ORDERING_BIT(OPTION_TAKE) | ORDERING_BIT(OPTION_REPEAT) | ORDERING_BIT(OPTION_PADDED) | CUTS)
 
 /* Where there are as many numbers as records. */
 #define FILES                                                                                      \
     (ORDERING_BIT(OPTION_SUBSET) | ORDERING_BIT(OPTION_WEIGHTS_FILE) |                             \
-     ORDERING_BIT(OPTION_CLASSES) | ORDERING_BIT(OPTION_LENGTHS))
+     ORDERING_BIT(OPTION_CLASSES) | ORDERING_BIT(OPTION_LENGTHS) | ORDERING_BIT(OPTION_COSTS))
 
 uint64_t ordering_number(const ordering *self, int option)
 {
@@ -68,6 +77,11 @@ const char *ordering_path(const ordering *self, int option)
 bool ordering_said(const ordering *self, int option)
 {
     return (self->said & ORDERING_BIT(option)) != 0;
+}
+
+bool ordering_is_cut(const ordering *self)
+{
+    return ordering_said(self, OPTION_BUDGET);
 }
 
 bool ordering_has_sets(const ordering *self)
@@ -132,7 +146,11 @@ static lx_status check_options(const ordering *self, lx_error *error)
         if (said && rows[i].form == NUMBER && ordering_number(self, rows[i].id) < rows[i].least)
             return fail(error, LX_ERR_ARGUMENT, "--%s is at least %" PRIu64, rows[i].name,
                         rows[i].least);
+        if (said && (CUTS & bit) != 0 && !ordering_is_cut(self))
+            return fail(error, LX_ERR_ARGUMENT, "--%s goes with --budget", rows[i].name);
     }
+    if (ordering_is_cut(self) && !ordering_said(self, OPTION_COSTS))
+        return fail(error, LX_ERR_ARGUMENT, "--budget needs --costs");
     return LX_OK;
 }
 
@@ -208,6 +226,7 @@ lx_status ordering_print_json(const ordering *self, lx_error *error)
 void ordering_end(ordering *self)
 {
     vector_free(&self->subset);
+    vector_free(&self->costs);
     mixing_end(&self->mixed);
     *self = (ordering){0};
 }

@@ -38,6 +38,10 @@ enum {
     OPTION_TAKE,
     OPTION_REPEAT,
     OPTION_PADDED,
+    OPTION_COSTS,
+    OPTION_BUDGET,
+    OPTION_ROWS,
+    OPTION_PAD_COSTS,
     OPTION_ORDERING_END
 };
 
@@ -73,6 +77,11 @@ enum {
         {OPTION_TAKE, "take", "K", "of those that follow, keep K (all)"},                          \
         {OPTION_REPEAT, "repeat", "T", "make one epoch of T (1)"},                                 \
         {OPTION_PADDED, "padded", "M", "begin each epoch again up to a multiple of M (1)"},        \
+        {OPTION_COSTS, "costs", "FILE", "with --budget: a .npy with what each record costs"},      \
+        {OPTION_BUDGET, "budget", "B", "cut it into batches that cost B at most"},                 \
+        {OPTION_ROWS, "rows", "R", "with --budget: and have R records at most"},                   \
+        {OPTION_PAD_COSTS, "pad-costs", NULL,                                                      \
+         "with --budget: each costs as much as the most expensive of its batch"},                  \
         MIXING_OPTIONS("blend, nanoset: ", "blend: ")
 
 /** The words of --order, for the notes of a subcommand; completion reads them there. */
@@ -103,6 +112,7 @@ typedef struct ordering {
     const char *paths[OPTION_ORDERING_END - OPTION_LENGTH];  /**< The same. */
     uint64_t world;                                          /**< Ranks of who reads it. */
     vector subset; /**< As many as the length, where it is given. */
+    vector costs;  /**< Of the indices, where it is cut into batches. */
     mixing mixed;  /**< Of sets. */
 } ordering;
 
@@ -115,6 +125,9 @@ lx_status ordering_take(ordering *self, const command_option *option, char *valu
 
 /** Looks whether they go together. */
 lx_status ordering_check(ordering *self, lx_error *error);
+
+/** Whether it is cut into batches. */
+bool ordering_is_cut(const ordering *self);
 
 /** Whether it is of sets one behind the other. */
 bool ordering_has_sets(const ordering *self);

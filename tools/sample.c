@@ -4,6 +4,7 @@
 
 #include <loaderx/sampler.h>
 
+#include "batches.h"
 #include "command.h"
 #include "failure.h"
 #include "listing.h"
@@ -23,7 +24,7 @@ static const command_option options[] = {
     {OPTION_RANK, "rank", "R", "whose part, below world (0)"},
     {OPTION_WORLD, "world", "W", "how many ranks share the order (1)"},
     {OPTION_POSITION, "position", "P", "where to begin, in samples of all ranks (0)"},
-    {OPTION_COUNT, "count", "K", "how many indices to print (10)"},
+    {OPTION_COUNT, "count", "K", "how many indices to print, or batches (10)"},
     {OPTION_SETS, "sets", NULL, "blend, nanoset: print the name of its set behind each index"},
     JSON_OPTION("indices, and where they end, as JSON"),
 };
@@ -68,6 +69,8 @@ static lx_status check_request(request *r, lx_error *error)
     lx_status status = ordering_check(&r->ordering, error);
     if (status == LX_OK && r->sets && !ordering_has_sets(&r->ordering))
         status = fail(error, LX_ERR_ARGUMENT, "--sets goes with --order blend and nanoset");
+    if (status == LX_OK && r->sets && ordering_is_cut(&r->ordering))
+        status = fail(error, LX_ERR_ARGUMENT, "--sets does not go with --budget");
     if (status == LX_OK && r->rank >= r->world)
         status = fail(error, LX_ERR_ARGUMENT,
                       "--rank %" PRIu64 " is not below --world %" PRIu64, r->rank, r->world);
@@ -86,24 +89,42 @@ static lx_status print_sets(const request *r, lx_sampler *sampler, lx_error *err
     return status;
 }
 
+static lx_status print_indices_json(const request *r, lx_sampler *sampler, lx_error *error)
+{
+    printf("  \"indices\": [");
+    lx_status status = listing_print(sampler, r->count, LISTING_LIST, NULL, error);
+    if (status == LX_OK && r->sets)
+        status = print_sets(r, sampler, error);
+    printf("],\n");
+    return status;
+}
+
+static lx_status print_batches_json(const request *r, lx_sampler *sampler, lx_error *error)
+{
+    const batches_budget by = {r->ordering.costs.words,
+                               ordering_number(&r->ordering, OPTION_BUDGET),
+                               ordering_said(&r->ordering, OPTION_PAD_COSTS)};
+    return batches_print_json(sampler, r->count, &by, error);
+}
+
 static lx_status print_json(const request *r, lx_sampler *sampler, lx_error *error)
 {
     printf("{\n");
     lx_status status = ordering_print_json(&r->ordering, error);
-    printf("  \"rank\": %" PRIu64 ",\n  \"world\": %" PRIu64 ",\n  \"position\": %" PRIu64
-           ",\n  \"indices\": [",
+    printf("  \"rank\": %" PRIu64 ",\n  \"world\": %" PRIu64 ",\n  \"position\": %" PRIu64 ",\n",
            r->rank, r->world, r->position);
     if (status == LX_OK)
-        status = listing_print(sampler, r->count, LISTING_LIST, NULL, error);
-    if (status == LX_OK && r->sets)
-        status = print_sets(r, sampler, error);
+        status = ordering_is_cut(&r->ordering) ? print_batches_json(r, sampler, error)
+                                               : print_indices_json(r, sampler, error);
     if (status == LX_OK)
-        printf("],\n  \"next\": %" PRIu64 "\n}\n", lx_sampler_tell(sampler));
+        printf("  \"next\": %" PRIu64 "\n}\n", lx_sampler_tell(sampler));
     return status;
 }
 
 static lx_status print_lines(const request *r, lx_sampler *sampler, lx_error *error)
 {
+    if (ordering_is_cut(&r->ordering))
+        return batches_print(sampler, r->count, error);
     listing_form form = r->sets ? LISTING_LINES_SETS : LISTING_LINES;
     return listing_print(sampler, r->count, form, &r->ordering.mixed, error);
 }
@@ -151,6 +172,8 @@ const command sample_command = {
              "With --subset it goes over the places in FILE, so that N is their number, and what\n"
              "stands there is printed. Then --skip and --take cut each epoch, --repeat makes one\n"
              "of several, --padded a longer one; ranks and positions are those of what comes out.\n"
+             "With --budget that is cut into batches, each of as many records as fit, and a line\n"
+             "is a batch; of W ranks each has one of W batches that follow each other.\n"
              "Blend mixes sets by weights (loaderx blend tells how much each gives): the indices\n"
              "are those of the sets one behind the other, as the --set stand. Each set goes in\n"
              "sequence, or with --seed is shuffled: the first by S, the next by S + 1, and so on.\n"
@@ -162,6 +185,8 @@ const command sample_command = {
                 "      --position 1048576 --count 256\n"
                 "  loaderx sample --subset train.npy --order blocks --block 100 --seed 42\n"
                 "  loaderx sample --order balanced --classes label.npy --seed 42 --count 256\n"
+                "  loaderx sample --order bucketed --lengths tokens.npy --batch 32 --seed 42 \\\n"
+                "      --costs tokens.npy --budget 16384 --pad-costs --json\n"
                 "  loaderx sample --order blend --set code=5000 --set text=20000 --weights 1,1 \\\n"
                 "      --seed 42 --sets\n",
     .run = run};

@@ -17,6 +17,7 @@ static const struct {
     const char *one, *several, *types;
 } words[] = {[VECTOR_INDICES] = {"index", "indices", "integers"},
              [VECTOR_LENGTHS] = {"length", "lengths", "integers"},
+             [VECTOR_COSTS] = {"cost", "costs", "integers"},
              [VECTOR_CLASSES] = {"class", "classes", "integers"},
              [VECTOR_WEIGHTS] = {"weight", "weights", "integers, float32 or float64"}};
 
