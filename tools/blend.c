@@ -89,7 +89,7 @@ static lx_status blend(request *r, lx_error *error)
 {
     lx_order *order = NULL;
     shares counted = {0};
-    lx_status status = mixing_make(&r->mixed, r->length, NULL, &order, error);
+    lx_status status = mixing_make(&r->mixed, r->length, NULL, NULL, &order, error);
     if (status == LX_OK && !r->until_given)
         r->until = end_of_epoch(r->from, lx_order_get_length(order));
     if (status == LX_OK)

@@ -52,8 +52,8 @@ static lx_status add_set(const mixing *self, size_t number, double divisor, cons
     return status;
 }
 
-lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed, lx_order **order,
-                      lx_error *error)
+lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
+                      const char *tables, lx_order **order, lx_error *error)
 {
     lx_mixture *mixture = lx_mixture_new();
     double divisor = find_divisor(self);
@@ -71,7 +71,7 @@ lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
         status = lx_mixture_set_exhausted(mixture, self->exhausted, error);
     if (status == LX_OK)
         status = self->method == MIXING_CLOSED ? lx_order_new_blend(mixture, order, error)
-                                               : lx_order_new_greedy(mixture, order, error);
+                                               : lx_order_new_greedy(mixture, tables, order, error);
     lx_mixture_free(mixture);
     return status;
 }

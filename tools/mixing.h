@@ -67,9 +67,10 @@ lx_status mixing_take(mixing *self, const command_option *option, char *value, l
 lx_status mixing_check(mixing *self, uint64_t length, lx_error *error);
 
 /** Makes the order of the mixture. Each set is sequential; or with @p seed, which may be NULL, set
- * number i is shuffled by the seed *seed + i, modulo 2^64. */
-lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed, lx_order **order,
-                      lx_error *error);
+ * number i is shuffled by the seed *seed + i, modulo 2^64. The folder @p tables, which may be NULL,
+ * keeps the table of a greedy one. */
+lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
+                      const char *tables, lx_order **order, lx_error *error);
 
 /** The set of an index of the concatenation. */
 const mixing_set *mixing_find(const mixing *self, uint64_t index);

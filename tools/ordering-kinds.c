@@ -14,6 +14,7 @@
 
 #define SEED ordering_number(self, OPTION_SEED)
 #define LENGTH ordering_number(self, OPTION_LENGTH)
+#define TABLES ordering_path(self, OPTION_TABLES)
 
 /* ---- by a formula */
 
@@ -42,7 +43,7 @@ static lx_status make_blend(ordering *self, lx_order **order, lx_error *error)
 {
     uint64_t seed = SEED;
     return mixing_make(&self->mixed, LENGTH, ordering_said(self, OPTION_SEED) ? &seed : NULL,
-                       order, error);
+                       TABLES, order, error);
 }
 
 /* ---- by a file, with a number of each record */
@@ -69,7 +70,7 @@ static lx_status make_weighted(ordering *self, lx_order **order, lx_error *error
         read_file(self, OPTION_WEIGHTS_FILE, VECTOR_WEIGHTS, "weights", &weights, error);
     if (status == LX_OK)
         status = lx_order_new_weighted(weights.reals, weights.count,
-                                       samples_or(self, weights.count), SEED, order, error);
+                                       samples_or(self, weights.count), SEED, TABLES, order, error);
     vector_free(&weights);
     return status;
 }
@@ -88,7 +89,7 @@ static lx_status make_weighted_shuffle(ordering *self, lx_order **order, lx_erro
                       ordering_path(self, OPTION_WEIGHTS_FILE));
     if (status == LX_OK)
         status = lx_order_new_weighted_shuffle(weights.reals, weights.count,
-                                               samples_or(self, some), SEED, order, error);
+                                               samples_or(self, some), SEED, TABLES, order, error);
     vector_free(&weights);
     return status;
 }
@@ -100,7 +101,7 @@ static lx_status make_balanced(ordering *self, lx_order **order, lx_error *error
         read_file(self, OPTION_CLASSES, VECTOR_CLASSES, "classes", &classes, error);
     if (status == LX_OK)
         status = lx_order_new_balanced(classes.words, classes.count,
-                                       samples_or(self, classes.count), SEED, order, error);
+                                       samples_or(self, classes.count), SEED, TABLES, order, error);
     vector_free(&classes);
     return status;
 }
@@ -118,8 +119,8 @@ static lx_status make_bucketed(ordering *self, lx_order **order, lx_error *error
     lx_status status =
         read_file(self, OPTION_LENGTHS, VECTOR_LENGTHS, "lengths", &lengths, error);
     if (status == LX_OK)
-        status = lx_order_new_bucketed(lengths.words, lengths.count, batch, bucket, SEED, order,
-                                       error);
+        status = lx_order_new_bucketed(lengths.words, lengths.count, batch, bucket, SEED, TABLES,
+                                       order, error);
     vector_free(&lengths);
     return status;
 }
@@ -148,12 +149,13 @@ static lx_status make_torch_random(ordering *self, lx_order **order, lx_error *e
     if (status != LX_OK)
         return status;
     return lx_order_new_torch_random(LENGTH, samples_or(self, LENGTH),
-                                     replaced, SEED, order, error);
+                                     replaced, SEED, TABLES, order, error);
 }
 
 static lx_status make_torch_subset(ordering *self, lx_order **order, lx_error *error)
 {
-    return lx_order_new_torch_subset(self->subset.words, self->subset.count, SEED, order, error);
+    return lx_order_new_torch_subset(self->subset.words, self->subset.count, SEED, TABLES, order,
+                                     error);
 }
 
 static lx_status make_torch_distributed(ordering *self, lx_order **order, lx_error *error)
@@ -167,8 +169,9 @@ static lx_status make_torch_distributed(ordering *self, lx_order **order, lx_err
     if (status != LX_OK)
         return status;
     return lx_order_new_torch_distributed(LENGTH, replicas, ordering_said(self, OPTION_SEED),
-                                          ordering_said(self, OPTION_DROP_LAST), SEED, order,
-                                          error);
+                                          ordering_said(self, OPTION_DROP_LAST), SEED,
+                                          ordering_said(self, OPTION_SEED) ? TABLES : NULL,
+                                          order, error);
 }
 
 static lx_status make_nanoset(ordering *self, lx_order **order, lx_error *error)
@@ -183,7 +186,7 @@ static lx_status make_nanoset(ordering *self, lx_order **order, lx_error *error)
     if (status == LX_OK)
         status = lx_order_new_nanoset(lengths, weights, mixed->count,
                                       !ordering_said(self, OPTION_UNDIVIDED),
-                                      ordering_said(self, OPTION_SEED) ? SEED : 1234, order,
+                                      ordering_said(self, OPTION_SEED) ? SEED : 1234, TABLES, order,
                                       error);
     free(lengths);
     return status;
@@ -196,26 +199,27 @@ static lx_status make_nanoset(ordering *self, lx_order **order, lx_error *error)
 #define SEEDED BIT(OPTION_SEED)
 
 static const ordering_kind kinds[] = {
-    {"sequential", SUBSET | BIT(OPTION_WINDOW) | BIT(OPTION_STRIDE), 0, make_sequential},
-    {"random", SUBSET, SEEDED, make_random},
-    {"shuffle", SUBSET, SEEDED, make_shuffle},
-    {"blocks", SUBSET, SEEDED | BIT(OPTION_BLOCK), make_blocks},
+    {"sequential", SUBSET | BIT(OPTION_WINDOW) | BIT(OPTION_STRIDE), 0, make_sequential, false},
+    {"random", SUBSET, SEEDED, make_random, false},
+    {"shuffle", SUBSET, SEEDED, make_shuffle, false},
+    {"blocks", SUBSET, SEEDED | BIT(OPTION_BLOCK), make_blocks, false},
     {"blend",
      SEEDED | BIT(OPTION_SET) | BIT(OPTION_WEIGHTS) | BIT(OPTION_EXHAUSTED) | BIT(OPTION_METHOD), 0,
-     make_blend},
-    {"weighted", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_WEIGHTS_FILE), make_weighted},
+     make_blend, false},
+    {"weighted", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_WEIGHTS_FILE), make_weighted,
+     true},
     {"weighted-shuffle", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_WEIGHTS_FILE),
-     make_weighted_shuffle},
-    {"balanced", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_CLASSES), make_balanced},
+     make_weighted_shuffle, true},
+    {"balanced", SUBSET | BIT(OPTION_SAMPLES), SEEDED | BIT(OPTION_CLASSES), make_balanced, true},
     {"bucketed", SUBSET | BIT(OPTION_BUCKET),
-     SEEDED | BIT(OPTION_LENGTHS) | BIT(OPTION_BATCH), make_bucketed},
+     SEEDED | BIT(OPTION_LENGTHS) | BIT(OPTION_BATCH), make_bucketed, true},
     {"torch-random", SUBSET | BIT(OPTION_SAMPLES) | BIT(OPTION_REPLACEMENT), SEEDED,
-     make_torch_random},
-    {"torch-subset", 0, SEEDED | SUBSET, make_torch_subset},
+     make_torch_random, true},
+    {"torch-subset", 0, SEEDED | SUBSET, make_torch_subset, true},
     {"torch-distributed", SUBSET | SEEDED | BIT(OPTION_REPLICAS) | BIT(OPTION_DROP_LAST), 0,
-     make_torch_distributed},
+     make_torch_distributed, true},
     {"nanoset", SEEDED | BIT(OPTION_SET) | BIT(OPTION_WEIGHTS) | BIT(OPTION_UNDIVIDED), 0,
-     make_nanoset}};
+     make_nanoset, true}};
 
 const ordering_kind *ordering_kind_find(const char *name)
 {

@@ -13,6 +13,7 @@ typedef struct ordering_kind {
     uint64_t takes; /**< Bits of the options that only some take: those of use. */
     uint64_t needs; /**< Bits of those that must be given; they are of use, too. */
     lx_status (*make)(ordering *self, lx_order **order, lx_error *error);
+    bool is_tabled; /**< Of no sets, it has a table; of torch-distributed, with a seed. */
 } ordering_kind;
 
 /** The kind of that name; NULL: there is none. */

@@ -66,7 +66,8 @@ static lx_status slice(const ordering *self, lx_order *part, lx_order **made, lx
 
 static lx_status subset(const ordering *self, lx_order *part, lx_order **made, lx_error *error)
 {
-    return lx_order_new_subset(part, self->subset.words, self->subset.count, made, error);
+    return lx_order_new_subset(part, self->subset.words, self->subset.count,
+                               ordering_path(self, OPTION_TABLES), made, error);
 }
 
 static lx_status repeat(const ordering *self, lx_order *part, lx_order **made, lx_error *error)

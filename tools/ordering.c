@@ -43,6 +43,7 @@ static const struct {
             {OPTION_BUDGET, "budget", NUMBER, 1},
             {OPTION_ROWS, "rows", NUMBER, 1},
             {OPTION_PAD_COSTS, "pad-costs", FLAG, 0},
+            {OPTION_TABLES, "tables", PATH, 0},
             {OPTION_SET, "set", MIXED, 0},
             {OPTION_WEIGHTS, "weights", MIXED, 0},
             {OPTION_EXHAUSTED, "exhausted", MIXED, 0},
@@ -57,7 +58,8 @@ static const struct {
 /* What each order takes. */
 #define COMMON                                                                                     \
     (ORDERING_BIT(OPTION_LENGTH) | ORDERING_BIT(OPTION_ORDER) | ORDERING_BIT(OPTION_SKIP) |        \
-     ORDERING_BIT(OPTION_TAKE) | ORDERING_BIT(OPTION_REPEAT) | ORDERING_BIT(OPTION_PADDED) | CUTS)
+     ORDERING_BIT(OPTION_TAKE) | ORDERING_BIT(OPTION_REPEAT) | ORDERING_BIT(OPTION_PADDED) |    \
+     ORDERING_BIT(OPTION_TABLES) | CUTS)
 
 /* Where there are as many numbers as records. */
 #define FILES                                                                                      \
@@ -179,9 +181,30 @@ static lx_status check_sets(ordering *self, lx_error *error)
     return mixing_check(&self->mixed, ordering_number(self, OPTION_LENGTH), error);
 }
 
+/** Whether the order has a table: some kinds always do, and each where there is a subset. */
+static bool has_table(const ordering *self)
+{
+    if (ordering_has_sets(self))
+        return (ORDERING_BIT(OPTION_METHOD) & self->kind->takes) == 0 ||
+               self->mixed.method != MIXING_CLOSED;
+    bool is_shuffled = (self->kind->takes & ORDERING_BIT(OPTION_REPLICAS)) == 0 ||
+                       ordering_said(self, OPTION_SEED);
+    return (self->kind->is_tabled && is_shuffled) || ordering_said(self, OPTION_SUBSET);
+}
+
+static lx_status check_tables(const ordering *self, lx_error *error)
+{
+    if (!ordering_said(self, OPTION_TABLES) || has_table(self))
+        return LX_OK;
+    return fail(error, LX_ERR_ARGUMENT, "--tables: such an order of --order %s has none",
+                self->kind->name);
+}
+
 lx_status ordering_check(ordering *self, lx_error *error)
 {
     lx_status status = check_options(self, error);
+    if (status == LX_OK)
+        status = check_tables(self, error);
     if (status != LX_OK)
         return status;
     if (ordering_has_sets(self))

@@ -42,6 +42,7 @@ enum {
     OPTION_BUDGET,
     OPTION_ROWS,
     OPTION_PAD_COSTS,
+    OPTION_TABLES,
     OPTION_ORDERING_END
 };
 
@@ -82,6 +83,7 @@ enum {
         {OPTION_ROWS, "rows", "R", "with --budget: and have R records at most"},                   \
         {OPTION_PAD_COSTS, "pad-costs", NULL,                                                      \
          "with --budget: each costs as much as the most expensive of its batch"},                  \
+        {OPTION_TABLES, "tables", "DIR", "keep tables in files of DIR, and find them there"},      \
         MIXING_OPTIONS("blend, nanoset: ", "blend: ")
 
 /** The words of --order, for the notes of a subcommand; completion reads them there. */

@@ -31,6 +31,8 @@ LX_BEGIN_DECLS
  * @param[in]  count    How many indices, at most 2^32 - 1.
  * @param[in]  length   Positions in an epoch, any number: rounds go on from one to the next.
  * @param[in]  seed     Any number.
+ * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                      in memory.
  * @param[out] order    The order, for lx_order_unref(); NULL on failure.
  * @param[out] error    What failed; may be NULL.
  *
@@ -38,9 +40,11 @@ LX_BEGIN_DECLS
  * @retval LX_ERR_ARGUMENT  There are no indices, but @p length is not 0; or a pointer is NULL.
  * @retval LX_ERR_LIMIT     There are more.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_t length,
-                                       uint64_t seed, lx_order **order, lx_error *error);
+                                       uint64_t seed, const char *tables, lx_order **order,
+                                       lx_error *error);
 
 /**
  * Batches of indices of like lengths, so that little is padded: each epoch is a permutation of all
@@ -56,6 +60,8 @@ LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, 
  * @param[in]  bucket   Indices of a bucket, a multiple of @p batch. A larger one is shuffled
  *                      better, in a smaller one lengths are closer to each other.
  * @param[in]  seed     Any number.
+ * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                      in memory.
  * @param[out] order    The order, for lx_order_unref(); NULL on failure.
  * @param[out] error    What failed; may be NULL.
  *
@@ -63,10 +69,11 @@ LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, 
  * @retval LX_ERR_ARGUMENT  @p batch is 0, @p bucket is no multiple of it, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     There are more.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch,
-                                       uint64_t bucket, uint64_t seed, lx_order **order,
-                                       lx_error *error);
+                                       uint64_t bucket, uint64_t seed, const char *tables,
+                                       lx_order **order, lx_error *error);
 
 /**
  * Finds the indices whose hash falls in a part of all hashes: with [0, 0.9) for training and

@@ -138,6 +138,8 @@ LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
  * 16,384 of them how far the sets are: 8 bytes a set each time. lx_order_new_blend() does without.
  *
  * @param[in]  mixture  At least one set of a weight, and weights that do not change.
+ * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                      in memory.
  * @param[out] order    The order, for lx_order_unref(); NULL on failure.
  * @param[out] error    Where a failure is told; may be NULL.
  *
@@ -145,9 +147,10 @@ LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
  * @retval LX_ERR_UNSUPPORTED  Other weights were set for a later offset.
  * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
  * @retval LX_ERR_NOMEM        There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
-LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, lx_order **order,
-                                     lx_error *error);
+LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables,
+                                     lx_order **order, lx_error *error);
 
 /** The sets of a mixture's order; 0: it is the order of none. */
 LX_API size_t lx_order_get_sets(const lx_order *order);
@@ -163,6 +166,7 @@ LX_API size_t lx_order_get_sets(const lx_order *order);
  * @retval LX_ERR_ARGUMENT     @p end is below @p first, or a pointer is NULL.
  * @retval LX_ERR_UNSUPPORTED  It is not the order of a mixture.
  * @retval LX_ERR_NOMEM        There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_count_sets(const lx_order *order, uint64_t first, uint64_t end,
                                      uint64_t *counts, lx_error *error);

@@ -33,6 +33,8 @@ LX_BEGIN_DECLS
  *                      Nanotron's code has it. With false they are used as they are, which its
  *                      documentation's example needs: rounding may turn a tie.
  * @param[in]  seed     Below 2^32; Nanotron's default is 1234.
+ * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                      in memory.
  * @param[out] order    The order, for lx_order_unref(); NULL on failure.
  * @param[out] error    What failed; may be NULL.
  *
@@ -41,10 +43,11 @@ LX_BEGIN_DECLS
  *                          0; there is no set; @p seed is too large; or a pointer is NULL.
  * @retval LX_ERR_LIMIT     There are more sets, or more than 2^53 samples.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
-                                      bool divide, uint64_t seed, lx_order **order,
-                                      lx_error *error);
+                                      bool divide, uint64_t seed, const char *tables,
+                                      lx_order **order, lx_error *error);
 
 LX_END_DECLS
 

@@ -38,6 +38,23 @@ LX_BEGIN_DECLS
  *
  * @par Ownership
  * Each lx_order_new_...() gives one reference to the caller; the last lx_order_unref() frees it.
+ *
+ * @par Tables in files
+ * Some orders hold a table, which takes time to make and memory. Where they take a folder, @p
+ * tables, the table is in a file there, which doc/orders.md describes: who makes the order first
+ * makes the file, and after that every process, and every later run, opens it within a millisecond
+ * or so and shares what the system has of it in memory. The name of a file is a hash of all that
+ * the table depends on, so one folder serves any number of orders. It is made if there is none; one
+ * that cannot be written serves those whose files are there. Nothing is removed but tables of
+ * epochs, when that of the second epoch behind is made: what is not needed any more can be deleted
+ * at any time, also under its readers.
+ * @par
+ * A table that cannot be kept is a failure, and memory does not take its place:
+ * #LX_ERR_IO where the disk is full, or the system refuses folder or file; #LX_ERR_NOT_FOUND if the
+ * folder cannot be made where it is; #LX_ERR_UNSUPPORTED for a file of a later version, and on
+ * big-endian machines; #LX_ERR_MISMATCH for a file under the name of another one; #LX_ERR_CORRUPT
+ * for one that is damaged, when the order is made, or when what is damaged is read: delete it, and
+ * the table is made again.
  * @par Thread safety
  * An order never changes: threads share it freely, and take and give back references at any time.
  */
@@ -213,6 +230,8 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  * @param[in]  part     An order of indices below @p count.
  * @param[in]  indices  Copied.
  * @param[in]  count    How many.
+ * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                      in memory.
  * @param[out] order    The order, for lx_order_unref(); NULL on failure.
  * @param[out] error    What failed; may be NULL.
  *
@@ -221,9 +240,10 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
  * @retval LX_ERR_MISMATCH  @p part has indices that are not below @p count, or is cut into batches.
  * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
-                                     lx_order **order, lx_error *error);
+                                     const char *tables, lx_order **order, lx_error *error);
 
 /** One more reference to @p order, which is returned; NULL gives NULL. */
 LX_API lx_order *lx_order_ref(lx_order *order);

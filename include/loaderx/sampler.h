@@ -80,6 +80,8 @@ LX_API void lx_sampler_free(lx_sampler *sampler);
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     There is no memory for the table of a shuffle, which the first call
  *                          takes. The sampler stays where it is.
+ * @return Of an order with a table in a file also what ::lx_order says of these; the sampler stays
+ *         where it is.
  */
 LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices,
                                  uint64_t *taken, lx_error *error);

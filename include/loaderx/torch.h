@@ -33,6 +33,8 @@ LX_BEGIN_DECLS
  * @param[in]  replacement  With true, each is drawn from all; else whole permutations follow each
  *                          other, the last one cut.
  * @param[in]  seed         As torch's generators, it uses the lower 32 bits.
+ * @param[in]  tables       The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                          in memory.
  * @param[out] order        The order, for lx_order_unref(); NULL on failure.
  * @param[out] error        What failed; may be NULL.
  *
@@ -40,9 +42,11 @@ LX_BEGIN_DECLS
  * @retval LX_ERR_ARGUMENT  @p length or @p samples is 0, or @p order is NULL.
  * @retval LX_ERR_LIMIT     They are more.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool replacement,
-                                           uint64_t seed, lx_order **order, lx_error *error);
+                                           uint64_t seed, const char *tables, lx_order **order,
+                                           lx_error *error);
 
 /**
  * SubsetRandomSampler(indices, generator), whose generator was given manual_seed(seed) and goes on
@@ -51,6 +55,8 @@ LX_API lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bo
  * @param[in]  indices  Copied.
  * @param[in]  count    How many, at most 2^32 - 1, also the positions in an epoch.
  * @param[in]  seed     As of lx_order_new_torch_random().
+ * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                      in memory.
  * @param[out] order    The order, for lx_order_unref(); NULL on failure.
  * @param[out] error    What failed; may be NULL.
  *
@@ -58,9 +64,10 @@ LX_API lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bo
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     There are more.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count, uint64_t seed,
-                                           lx_order **order, lx_error *error);
+                                           const char *tables, lx_order **order, lx_error *error);
 
 /**
  * DistributedSampler(data, num_replicas = world, shuffle, seed, drop_last) of all ranks together,
@@ -72,18 +79,21 @@ LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t cou
  * @param[in]  drop_last  With true, those are left out that do not give one to each rank; else the
  *                        epoch's first ones come again at its end.
  * @param[in]  seed       As of lx_order_new_torch_random().
+ * @param[in]  tables     The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                        in memory.
  * @param[out] order      The order, for lx_order_unref(); NULL on failure.
  * @param[out] error      What failed; may be NULL.
  *
  * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  @p world is 0, padded epochs would be beyond 2^64 - 1, or @p order is
- *                          NULL.
+ * @retval LX_ERR_ARGUMENT  @p world is 0, padded epochs would be beyond 2^64 - 1, @p order is
+ *                          NULL, or there are @p tables, but no shuffle that has one.
  * @retval LX_ERR_LIMIT     There are more.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool shuffle,
-                                                bool drop_last, uint64_t seed, lx_order **order,
-                                                lx_error *error);
+                                                bool drop_last, uint64_t seed, const char *tables,
+                                                lx_order **order, lx_error *error);
 
 LX_END_DECLS
 

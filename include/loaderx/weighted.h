@@ -30,6 +30,8 @@ LX_BEGIN_DECLS
  * @param[in]  count    How many, 1 to 2^31 - 1: the indices are below it.
  * @param[in]  length   Positions in an epoch, any number.
  * @param[in]  seed     Any number.
+ * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                      in memory.
  * @param[out] order    The order, for lx_order_unref(); NULL on failure.
  * @param[out] error    What failed; may be NULL.
  *
@@ -38,9 +40,11 @@ LX_BEGIN_DECLS
  *                          NULL.
  * @retval LX_ERR_LIMIT     There are more.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count, uint64_t length,
-                                       uint64_t seed, lx_order **order, lx_error *error);
+                                       uint64_t seed, const char *tables, lx_order **order,
+                                       lx_error *error);
 
 /**
  * Draws without replacement: in each epoch an index comes once at most, and at each position each
@@ -55,6 +59,8 @@ LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count, ui
  * @param[in]  count    How many, 1 to 2^31 - 1: the indices are below it.
  * @param[in]  length   Positions in an epoch, at most as many as weights are above 0.
  * @param[in]  seed     Any number.
+ * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
+ *                      in memory.
  * @param[out] order    The order, for lx_order_unref(); NULL on failure.
  * @param[out] error    What failed; may be NULL.
  *
@@ -63,10 +69,11 @@ LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count, ui
  *                          @p length are above 0, or a pointer is NULL.
  * @retval LX_ERR_LIMIT     There are more.
  * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Of a table in a file also what ::lx_order says of these.
  */
 LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
-                                               uint64_t length, uint64_t seed, lx_order **order,
-                                               lx_error *error);
+                                               uint64_t length, uint64_t seed, const char *tables,
+                                               lx_order **order, lx_error *error);
 
 LX_END_DECLS
 

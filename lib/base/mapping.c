@@ -23,8 +23,10 @@ lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t 
     if (data == MAP_FAILED)
         return lx__fail_errno(error, errno, file->path, "cannot map");
     /* Advice that is refused costs speed alone. */
-    (void)madvise(data, (size_t)size,
-                  access == LX__ACCESS_RANDOM ? MADV_RANDOM : MADV_SEQUENTIAL);
+    static const int advice[] = {[LX__ACCESS_RANDOM] = MADV_RANDOM,
+                                 [LX__ACCESS_SEQUENTIAL] = MADV_SEQUENTIAL,
+                                 [LX__ACCESS_USUAL] = MADV_NORMAL};
+    (void)madvise(data, (size_t)size, advice[access]);
     *mapping = (lx__mapping){data, (size_t)size, NULL};
     return LX_OK;
 }

@@ -25,8 +25,9 @@ typedef struct lx__mapping {
 
 /** How the pages will be asked for. */
 typedef enum lx__access {
-    LX__ACCESS_RANDOM,    /**< No read-ahead: a 4 KiB record costs one page. */
-    LX__ACCESS_SEQUENTIAL /**< Read ahead, and drop behind. */
+    LX__ACCESS_RANDOM,     /**< No read-ahead: a 4 KiB record costs one page. */
+    LX__ACCESS_SEQUENTIAL, /**< Read ahead, and drop behind. */
+    LX__ACCESS_USUAL       /**< As the system does for who says nothing: now this, now that. */
 } lx__access;
 
 /** Maps @p size bytes of @p file; 0 bytes map nothing, and data is NULL. */

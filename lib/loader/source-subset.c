@@ -21,8 +21,8 @@ static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t c
     lx_source *part = self->parts.parts[0];
     (void)spare;
     memcpy(places, indices, count * sizeof *places);
-    lx__table_map(self->table, places, count);
-    return part->class->fill(part, places, count, targets, error);
+    lx_status status = lx__table_map(self->table, places, count, error);
+    return status == LX_OK ? part->class->fill(part, places, count, targets, error) : status;
 }
 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,

@@ -113,7 +113,7 @@ void bench_budgeted(bench_run *bench)
     lx_order *plain = NULL, *shuffled = NULL, *bucketed = NULL;
     lx_order_new_sequential(LENGTH, 0, 0, &plain, NULL);
     lx_order_new_shuffle(LENGTH, 42, &shuffled, NULL);
-    lx_order_new_bucketed(costs, LENGTH, 32, 3200, 42, &bucketed, NULL);
+    lx_order_new_bucketed(costs, LENGTH, 32, 3200, 42, NULL, &bucketed, NULL);
     bench_part(bench, "batches by a budget, of a sequence of 4 million", plain, costs);
     bench_part(bench, "batches by a budget, of a shuffle of 4 million", shuffled, costs);
     bench_part(bench, "batches by a budget, of buckets of 4 million", bucketed, costs);

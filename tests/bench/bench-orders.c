@@ -70,7 +70,7 @@ static lx_order *weighted(uint64_t length)
 {
     lx_order *order = NULL;
     double *weights = weights_of(length);
-    lx_order_new_weighted(weights, length, length, 42, &order, NULL);
+    lx_order_new_weighted(weights, length, length, 42, NULL, &order, NULL);
     free(weights);
     return order;
 }
@@ -79,7 +79,7 @@ static lx_order *weighted_shuffle(uint64_t length)
 {
     lx_order *order = NULL;
     double *weights = weights_of(length);
-    lx_order_new_weighted_shuffle(weights, length, length, 42, &order, NULL);
+    lx_order_new_weighted_shuffle(weights, length, length, 42, NULL, &order, NULL);
     free(weights);
     return order;
 }
@@ -88,7 +88,7 @@ static lx_order *balanced(uint64_t length, uint64_t classes)
 {
     lx_order *order = NULL;
     uint64_t *values = numbers(length, classes);
-    lx_order_new_balanced(values, length, length, 42, &order, NULL);
+    lx_order_new_balanced(values, length, length, 42, NULL, &order, NULL);
     free(values);
     return order;
 }
@@ -97,7 +97,7 @@ static lx_order *bucketed(uint64_t length, uint64_t bucket)
 {
     lx_order *order = NULL;
     uint64_t *values = numbers(length, 2000);
-    lx_order_new_bucketed(values, length, 32, bucket, 42, &order, NULL);
+    lx_order_new_bucketed(values, length, 32, bucket, 42, NULL, &order, NULL);
     free(values);
     return order;
 }
@@ -105,7 +105,7 @@ static lx_order *bucketed(uint64_t length, uint64_t bucket)
 static lx_order *torch_random(uint64_t length, bool replacement)
 {
     lx_order *order = NULL;
-    lx_order_new_torch_random(length, length, replacement, 42, &order, NULL);
+    lx_order_new_torch_random(length, length, replacement, 42, NULL, &order, NULL);
     return order;
 }
 
@@ -121,7 +121,7 @@ static lx_order *greedy(uint64_t length, size_t sets)
     for (size_t i = 0; i < sets; i++)
         if (lx_mixture_add(mixture, part, 0, (double)(1 + i % 10) / sum, NULL) != LX_OK)
             abort();
-    lx_order_new_greedy(mixture, &order, NULL);
+    lx_order_new_greedy(mixture, NULL, &order, NULL);
     lx_order_unref(part);
     lx_mixture_free(mixture);
     return order;
@@ -136,7 +136,7 @@ static lx_order *nanoset(uint64_t length, size_t sets)
         lengths[i] = length / sets;
         weights[i] = (double)(1 + i % 10);
     }
-    lx_order_new_nanoset(lengths, weights, sets, true, 42, &order, NULL);
+    lx_order_new_nanoset(lengths, weights, sets, true, 42, NULL, &order, NULL);
     free(lengths);
     free(weights);
     return order;
@@ -193,21 +193,21 @@ static void bench_peers(bench_run *bench)
 static void make_weighted(void *context)
 {
     lx_order *order = NULL;
-    lx_order_new_weighted(context, MILLION, MILLION, 42, &order, NULL);
+    lx_order_new_weighted(context, MILLION, MILLION, 42, NULL, &order, NULL);
     lx_order_unref(order);
 }
 
 static void make_balanced(void *context)
 {
     lx_order *order = NULL;
-    lx_order_new_balanced(context, MILLION, MILLION, 42, &order, NULL);
+    lx_order_new_balanced(context, MILLION, MILLION, 42, NULL, &order, NULL);
     lx_order_unref(order);
 }
 
 static void make_bucketed(void *context)
 {
     lx_order *order = NULL;
-    lx_order_new_bucketed(context, MILLION, 32, 320, 42, &order, NULL);
+    lx_order_new_bucketed(context, MILLION, 32, 320, 42, NULL, &order, NULL);
     lx_order_unref(order);
 }
 

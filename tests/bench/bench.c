@@ -26,6 +26,8 @@ static const struct {
     {"placement", "gather under each placement (wants 300 MiB)", bench_placement},
     {"rebalance", "a rebalance beside cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
+    {"tables", "resuming in the middle with tables in files (wants 800 MiB, and 2 GiB of memory)",
+     bench_tables},
     {"verify", "verification beside a bare CRC and beside reading (wants 1 GiB, on a disk)",
      bench_verify},
     {"zrecord",

@@ -281,6 +281,42 @@ def test_wrong_methods(loaderx, command, arguments, message):
     assert message in loaderx.fails(2, *command, *TWO, *arguments)
 
 
+TABLED = [
+    ['--order', 'blend', *TWO, '--weights', '1,2', '--method', 'greedy'],
+    ['--order', 'blend', *TWO, '--method', 'exhaustive'],
+    ['--order', 'nanoset', *TWO],
+    WEIGHTED, SHUFFLED, BALANCED, BUCKETED,
+    ['--order', 'torch-random', '--length', '20', '--seed', '1'],
+    ['--order', 'torch-distributed', '--length', '20', '--seed', '1'],
+    ['--order', 'torch-subset', '--subset', 'l.npy', '--seed', '1'],
+    ['--order', 'torch-distributed', '--subset', 'l.npy'],
+    ['--order', 'shuffle', '--subset', 'l.npy', '--seed', '1'],
+]
+
+
+@pytest.mark.parametrize('order', TABLED, ids=' '.join)
+def test_tables_in_files(loaderx, files, folder, order):
+    right = indices(loaderx, *order, '--count', 8)
+    kept = [*order, '--tables', 'tables', '--count', 8]
+    assert indices(loaderx, *kept) == right
+    names = sorted((folder / 'tables').iterdir())
+    assert names and indices(loaderx, *kept) == right
+    assert sorted((folder / 'tables').iterdir()) == names
+    for path in names:
+        path.write_bytes(path.read_bytes()[:-1])
+    shown = loaderx.fails(1, 'sample', *kept)
+    assert 'is damaged' in shown and 'tables/' in shown
+
+
+@pytest.mark.parametrize('order', [
+    ['--order', 'shuffle', '--length', '9', '--seed', '1'],
+    ['--order', 'blend', *TWO, '--weights', '1,2'],
+    ['--order', 'torch-distributed', '--length', '9'],
+], ids=' '.join)
+def test_orders_without_tables(loaderx, order):
+    assert '--tables: such an order of' in loaderx.fails(2, 'sample', *order, '--tables', 'tables')
+
+
 @pytest.mark.parametrize('option, content, message', [
     ('w', np.array([1, -1.0]), 'w.npy, record 1: it is negative, and no weight'),
     ('w', np.array([1, -1]), 'w.npy, record 1: it is negative, and no weight'),

@@ -53,3 +53,12 @@ int lxpy_reals_take(PyObject *object, const char *argument, lxpy_words *words)
 {
     return take(object, argument, "d", "float64", words);
 }
+
+int lxpy_tables(PyObject *object, const char **tables)
+{
+    char *path = NULL;
+    if (object != Py_None && PyBytes_AsStringAndSize(object, &path, NULL) < 0)
+        return -1;
+    *tables = path;
+    return 0;
+}

@@ -24,4 +24,8 @@ int lxpy_words_take(PyObject *object, const char *argument, lxpy_words *words);
 /** The same of float64. */
 int lxpy_reals_take(PyObject *object, const char *argument, lxpy_words *words);
 
+/** The folder that keeps an order's tables: bytes, in whose object it stays, or None, which is
+ * NULL; -1 with an exception raised. */
+int lxpy_tables(PyObject *object, const char **tables);
+
 #endif

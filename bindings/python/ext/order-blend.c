@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Orders of mixtures: how they are made, and how much each of their sets gives. */
 #include "objects.h"
+#include "order-arguments.h"
 
 #include <stdlib.h>
 
@@ -65,7 +66,7 @@ static int add_weighting(lxpy_state *state, lx_mixture *mixture, PyObject *weigh
 }
 
 /** What blend() was given, in its order. */
-enum { ORDERS, OFFSETS, WEIGHTS, SCHEDULE, LENGTH, EXHAUSTED, GREEDY, ARGUMENTS };
+enum { ORDERS, OFFSETS, WEIGHTS, SCHEDULE, LENGTH, EXHAUSTED, GREEDY, TABLES, ARGUMENTS };
 
 static int fill(lxpy_state *state, lx_mixture *mixture, PyObject *const *args, double *weights)
 {
@@ -105,6 +106,7 @@ static PyObject *blend(PyObject *module, PyObject *const *args, Py_ssize_t count
     double *weights = calloc((size_t)PyTuple_GET_SIZE(args[ORDERS]) + 1, sizeof *weights);
     int filled = -1;
     bool greedy = false;
+    const char *tables = NULL;
     if (mixture == NULL || weights == NULL)
         PyErr_NoMemory();
     else
@@ -112,8 +114,10 @@ static PyObject *blend(PyObject *module, PyObject *const *args, Py_ssize_t count
     free(weights);
     if (filled == 0)
         filled = lxpy_bool(args[GREEDY], "greedy", &greedy);
+    if (filled == 0)
+        filled = lxpy_tables(args[TABLES], &tables);
     if (filled == 0 && greedy)
-        LXPY_WITHOUT_GIL(lx_order_new_greedy(mixture, &handle, &error));
+        LXPY_WITHOUT_GIL(lx_order_new_greedy(mixture, tables, &handle, &error));
     else if (filled == 0)
         LXPY_WITHOUT_GIL(lx_order_new_blend(mixture, &handle, &error));
     lx_mixture_free(mixture);
@@ -147,7 +151,7 @@ static PyObject *count_sets(PyObject *module, PyObject *const *args, Py_ssize_t 
 
 static PyMethodDef functions[] = {
     {"blend", (PyCFunction)blend, METH_FASTCALL,
-     "blend(orders, offsets, weights, schedule, n, exhausted, greedy)"},
+     "blend(orders, offsets, weights, schedule, n, exhausted, greedy, tables)"},
     {"count_sets", (PyCFunction)count_sets, METH_FASTCALL, "count_sets(order, first, end)"},
     {NULL},
 };

@@ -12,13 +12,15 @@ static PyObject *balanced(PyObject *module, PyObject *const *args, Py_ssize_t co
     static const char *const names[] = {"n", "seed", NULL};
     lxpy_words classes;
     uint64_t values[2];
+    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 3) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
+    if (!lxpy_are(count, 4) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
+        lxpy_tables(args[3], &tables) < 0 ||
         lxpy_words_take(args[0], "classes", &classes) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(lx_order_new_balanced(classes.view.buf, classes.count, values[0], values[1],
-                                           &handle, &error));
+                                           tables, &handle, &error));
     PyBuffer_Release(&classes.view);
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
@@ -28,13 +30,15 @@ static PyObject *bucketed(PyObject *module, PyObject *const *args, Py_ssize_t co
     static const char *const names[] = {"batch", "bucket", "seed", NULL};
     lxpy_words lengths;
     uint64_t values[3];
+    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 4) || lxpy_numbers(args + 1, 3, names, values) < 0 ||
+    if (!lxpy_are(count, 5) || lxpy_numbers(args + 1, 3, names, values) < 0 ||
+        lxpy_tables(args[4], &tables) < 0 ||
         lxpy_words_take(args[0], "lengths", &lengths) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(lx_order_new_bucketed(lengths.view.buf, lengths.count, values[0], values[1],
-                                           values[2], &handle, &error));
+                                           values[2], tables, &handle, &error));
     PyBuffer_Release(&lengths.view);
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
@@ -85,8 +89,9 @@ static PyObject *split(PyObject *module, PyObject *const *args, Py_ssize_t count
 }
 
 static PyMethodDef functions[] = {
-    {"balanced", (PyCFunction)balanced, METH_FASTCALL, "balanced(classes, n, seed)"},
-    {"bucketed", (PyCFunction)bucketed, METH_FASTCALL, "bucketed(lengths, batch, bucket, seed)"},
+    {"balanced", (PyCFunction)balanced, METH_FASTCALL, "balanced(classes, n, seed, tables)"},
+    {"bucketed", (PyCFunction)bucketed, METH_FASTCALL,
+     "bucketed(lengths, batch, bucket, seed, tables)"},
     {"split", (PyCFunction)split, METH_FASTCALL, "split(keys, n, seed, from, until)"},
     {NULL},
 };

@@ -156,15 +156,17 @@ static PyObject *concat(PyObject *module, PyObject *const *args, Py_ssize_t coun
 
 static PyObject *subset(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
+    const char *tables;
     lx_order *part, *handle = NULL;
     lx_error error = LX_ERROR_INIT;
     lxpy_words indices;
-    if (!lxpy_are(count, 2) ||
+    if (!lxpy_are(count, 3) ||
         (part = lxpy_order_get(lxpy_state_get(module), args[0], "order")) == NULL ||
+        lxpy_tables(args[2], &tables) < 0 ||
         lxpy_words_take(args[1], "indices", &indices) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(
-        lx_order_new_subset(part, indices.view.buf, indices.count, &handle, &error));
+        lx_order_new_subset(part, indices.view.buf, indices.count, tables, &handle, &error));
     PyBuffer_Release(&indices.view);
     return wrap(module, handle, &error);
 }
@@ -178,7 +180,7 @@ static PyMethodDef functions[] = {
     {"repeat", (PyCFunction)repeat, METH_FASTCALL, "repeat(order, times)"},
     {"padded", (PyCFunction)padded, METH_FASTCALL, "padded(order, multiple)"},
     {"concat", (PyCFunction)concat, METH_FASTCALL, "concat(orders, offsets)"},
-    {"subset", (PyCFunction)subset, METH_FASTCALL, "subset(order, indices)"},
+    {"subset", (PyCFunction)subset, METH_FASTCALL, "subset(order, indices, tables)"},
     {NULL},
 };
 

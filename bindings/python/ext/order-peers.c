@@ -11,12 +11,15 @@ static PyObject *torch_random(PyObject *module, PyObject *const *args, Py_ssize_
     static const char *const names[] = {"n", "num_samples", "seed", NULL};
     uint64_t values[3];
     bool replacement;
+    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 4) || lxpy_numbers(args, 3, names, values) < 0 ||
-        lxpy_bool(args[3], "replacement", &replacement) < 0)
+    if (!lxpy_are(count, 5) || lxpy_numbers(args, 3, names, values) < 0 ||
+        lxpy_bool(args[3], "replacement", &replacement) < 0 ||
+        lxpy_tables(args[4], &tables) < 0)
         return NULL;
-    lx_order_new_torch_random(values[0], values[1], replacement, values[2], &handle, &error);
+    LXPY_WITHOUT_GIL(lx_order_new_torch_random(values[0], values[1], replacement, values[2],
+                                               tables, &handle, &error));
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
@@ -25,13 +28,15 @@ static PyObject *torch_subset(PyObject *module, PyObject *const *args, Py_ssize_
     static const char *const names[] = {"seed", NULL};
     lxpy_words indices;
     uint64_t seed;
+    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 2) || lxpy_numbers(args + 1, 1, names, &seed) < 0 ||
+    if (!lxpy_are(count, 3) || lxpy_numbers(args + 1, 1, names, &seed) < 0 ||
+        lxpy_tables(args[2], &tables) < 0 ||
         lxpy_words_take(args[0], "indices", &indices) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(
-        lx_order_new_torch_subset(indices.view.buf, indices.count, seed, &handle, &error));
+        lx_order_new_torch_subset(indices.view.buf, indices.count, seed, tables, &handle, &error));
     PyBuffer_Release(&indices.view);
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
@@ -41,14 +46,16 @@ static PyObject *torch_distributed(PyObject *module, PyObject *const *args, Py_s
     static const char *const names[] = {"n", "world", "seed", NULL};
     uint64_t values[3];
     bool shuffle, drop_last;
+    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 5) || lxpy_numbers(args, 3, names, values) < 0 ||
+    if (!lxpy_are(count, 6) || lxpy_numbers(args, 3, names, values) < 0 ||
         lxpy_bool(args[3], "shuffle", &shuffle) < 0 ||
-        lxpy_bool(args[4], "drop_last", &drop_last) < 0)
+        lxpy_bool(args[4], "drop_last", &drop_last) < 0 ||
+        lxpy_tables(args[5], &tables) < 0)
         return NULL;
-    lx_order_new_torch_distributed(values[0], values[1], shuffle, drop_last, values[2], &handle,
-                                   &error);
+    LXPY_WITHOUT_GIL(lx_order_new_torch_distributed(values[0], values[1], shuffle, drop_last,
+                                                    values[2], tables, &handle, &error));
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
 
@@ -72,10 +79,12 @@ static PyObject *nanoset(PyObject *module, PyObject *const *args, Py_ssize_t cou
     lxpy_words lengths, weights = {.count = 0};
     uint64_t seed;
     bool divide;
+    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 4) || lxpy_numbers(args + 2, 1, names, &seed) < 0 ||
+    if (!lxpy_are(count, 5) || lxpy_numbers(args + 2, 1, names, &seed) < 0 ||
         lxpy_bool(args[3], "divide", &divide) < 0 ||
+        lxpy_tables(args[4], &tables) < 0 ||
         lxpy_words_take(args[0], "lengths", &lengths) < 0)
         return NULL;
     if (take_weights(args[1], lengths.count, &weights) < 0) {
@@ -83,7 +92,8 @@ static PyObject *nanoset(PyObject *module, PyObject *const *args, Py_ssize_t cou
         return NULL;
     }
     LXPY_WITHOUT_GIL(lx_order_new_nanoset(lengths.view.buf, weights.view.buf,
-                                          (size_t)lengths.count, divide, seed, &handle, &error));
+                                          (size_t)lengths.count, divide, seed, tables, &handle,
+                                          &error));
     if (args[1] != Py_None)
         PyBuffer_Release(&weights.view);
     PyBuffer_Release(&lengths.view);
@@ -92,11 +102,13 @@ static PyObject *nanoset(PyObject *module, PyObject *const *args, Py_ssize_t cou
 
 static PyMethodDef functions[] = {
     {"torch_random", (PyCFunction)torch_random, METH_FASTCALL,
-     "torch_random(n, num_samples, seed, replacement)"},
-    {"torch_subset", (PyCFunction)torch_subset, METH_FASTCALL, "torch_subset(indices, seed)"},
+     "torch_random(n, num_samples, seed, replacement, tables)"},
+    {"torch_subset", (PyCFunction)torch_subset, METH_FASTCALL,
+     "torch_subset(indices, seed, tables)"},
     {"torch_distributed", (PyCFunction)torch_distributed, METH_FASTCALL,
-     "torch_distributed(n, world, seed, shuffle, drop_last)"},
-    {"nanoset", (PyCFunction)nanoset, METH_FASTCALL, "nanoset(lengths, weights, seed, divide)"},
+     "torch_distributed(n, world, seed, shuffle, drop_last, tables)"},
+    {"nanoset", (PyCFunction)nanoset, METH_FASTCALL,
+     "nanoset(lengths, weights, seed, divide, tables)"},
     {NULL},
 };
 

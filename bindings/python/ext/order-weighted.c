@@ -6,20 +6,22 @@
 #include <loaderx/weighted.h>
 
 typedef lx_status (*maker)(const double *weights, uint64_t count, uint64_t length, uint64_t seed,
-                           lx_order **order, lx_error *error);
+                           const char *tables, lx_order **order, lx_error *error);
 
 static PyObject *make(PyObject *module, PyObject *const *args, Py_ssize_t count, maker new_order)
 {
     static const char *const names[] = {"n", "seed", NULL};
     lxpy_words weights;
     uint64_t values[2];
+    const char *tables;
     lx_order *handle = NULL;
     lx_error error = LX_ERROR_INIT;
-    if (!lxpy_are(count, 3) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
+    if (!lxpy_are(count, 4) || lxpy_numbers(args + 1, 2, names, values) < 0 ||
+        lxpy_tables(args[3], &tables) < 0 ||
         lxpy_reals_take(args[0], "weights", &weights) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(new_order(weights.view.buf, weights.count, values[0], values[1], &handle,
-                               &error));
+    LXPY_WITHOUT_GIL(new_order(weights.view.buf, weights.count, values[0], values[1], tables,
+                               &handle, &error));
     PyBuffer_Release(&weights.view);
     return lxpy_order_wrap(lxpy_state_get(module), handle, &error);
 }
@@ -35,9 +37,10 @@ static PyObject *weighted_shuffle(PyObject *module, PyObject *const *args, Py_ss
 }
 
 static PyMethodDef functions[] = {
-    {"weighted", (PyCFunction)weighted, METH_FASTCALL, "weighted(weights, n, seed)"},
+    {"weighted", (PyCFunction)weighted, METH_FASTCALL,
+     "weighted(weights, n, seed, tables)"},
     {"weighted_shuffle", (PyCFunction)weighted_shuffle, METH_FASTCALL,
-     "weighted_shuffle(weights, n, seed)"},
+     "weighted_shuffle(weights, n, seed, tables)"},
     {NULL},
 };
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional, Union
 
 import numpy as np
 
 UINT64_MAX = 2**64 - 1
+
+Folder = Union[str, bytes, 'os.PathLike[Any]', None]
 
 
 def integer(name: str, value: Any) -> int:
@@ -36,6 +39,19 @@ def boolean(name: str, value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f'{name} must be True or False, not {value!r}')
+
+
+def folder(name: str, value: Folder) -> Optional[bytes]:
+    """The path `value` as the system has it; None stays None."""
+    if value is None:
+        return None
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f'{name} must be a str, bytes or os.PathLike object, not '
+                        f'{type(value).__name__}')
+    path = os.fsencode(value)
+    if not path or b'\0' in path:
+        raise ValueError(f'{name} must be a path, not {value!r}')
+    return path
 
 
 def number(name: str, value: Any) -> float:

@@ -114,9 +114,9 @@ class RandomSampler(Stateful, data.RandomSampler):
     def _order(self, n: int, count: int, seed: int) -> Optional[_core.Order]:
         """What the library makes of a seed, faster than torch; None for what it does not."""
         if self.replacement and 0 < n <= _MOST_REPLACED:
-            return _core.torch_random(n, min(count, _STRETCH), seed, True)    # epochs go on
+            return _core.torch_random(n, min(count, _STRETCH), seed, True, None)    # epochs go on
         if not self.replacement and count <= n <= _MOST:
-            return _core.torch_random(n, count, seed, False)
+            return _core.torch_random(n, count, seed, False, None)
         return None
 
 
@@ -243,7 +243,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
         n, seed = len(self.dataset), self.seed + self.epoch if self.shuffle else 0
         if n <= _MOST and isinstance(seed, int) and 0 <= seed <= UINT64_MAX:
             order = _core.torch_distributed(n, self.num_replicas, seed, bool(self.shuffle),
-                                            bool(self.drop_last))
+                                            bool(self.drop_last), None)
             if order.length == self.total_size:
                 return order.shard(self.rank, self.num_replicas).take(self.num_samples)
         return np.fromiter(super().__iter__(), np.int64)

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._check import UINT64_MAX, natural, number
+from ._check import UINT64_MAX, Folder, folder, natural, number
 from .combined import _Combined, _listed, _part
 from .orders import Order
 
@@ -62,6 +62,11 @@ class Blend(_Combined):
         all it has once an epoch, as with 'redistribute'; `weights` and `n` are not given. Neither
         has a `schedule`, and both go through all positions of an epoch when they are made, about
         20 ns each, of which there are at most 2**53.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
 
     Examples
     --------
@@ -85,7 +90,9 @@ class Blend(_Combined):
         schedule: Union[Mapping[int, _GivenWeights], Sequence[Tuple[int, _GivenWeights]],
                         None] = None,
         method: str = 'closed',
+        tables: Folder = None,
     ) -> None:
+        self._tables = folder('tables', tables)
         given = _listed('parts', parts)
         if not given:
             raise ValueError('parts must have at least one order')
@@ -104,6 +111,8 @@ class Blend(_Combined):
 
     def _check_method(self) -> None:
         """Raise ValueError where something is given that the method has no use for."""
+        if self._method == 'closed' and self._tables is not None:
+            raise ValueError("tables: the method 'closed' has none")
         if self._method != 'closed' and self._schedule:
             raise ValueError(f"schedule goes with the method 'closed', not {self._method!r}")
         if self._method != 'exhaustive':
@@ -160,7 +169,8 @@ class Blend(_Combined):
             exhausted = 'redistribute' if self._method == 'exhaustive' else exhausted
             first = self._divide(lengths if first is None else first)
         return _core.blend(tuple(parts), self._offsets, by_length if first is None else first,
-                           tuple(others), self._n or 0, exhausted, self._method != 'closed')
+                           tuple(others), self._n or 0, exhausted, self._method != 'closed',
+                           self._tables)
 
     def _divide(self, weights: Sequence[float]) -> Tuple[float, ...]:
         """The weights as Megatron uses them."""
@@ -188,7 +198,8 @@ class Blend(_Combined):
             'schedule': schedule or None,
             'method': None if self._method == 'closed' else self._method,
         }
-        return {name: value for name, value in given.items() if value is not None}
+        return {**{name: value for name, value in given.items() if value is not None},
+                **self._kept()}
 
 
 def _take_word(name: str, value: Any, words: Tuple[str, ...]) -> None:

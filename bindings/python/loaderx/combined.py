@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _core
-from ._check import UINT64_MAX, integer, natural, naturals
+from ._check import UINT64_MAX, Folder, folder, integer, natural, naturals
 from .orders import Order, Sequential, Shuffle
 
 __all__ = ['Concat', 'Padded', 'Repeat', 'Slice', 'Subset']
@@ -197,6 +197,11 @@ class Subset(Order):
         an order of ``len(indices)``; None: `Sequential`. Its own position does not count.
     seed : int, optional
         In place of `order`: ``Shuffle(seed=seed)``.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
 
     Examples
     --------
@@ -204,8 +209,14 @@ class Subset(Order):
     """
 
     def __init__(
-        self, indices: Any, order: Optional[Order] = None, *, seed: Optional[int] = None
+        self,
+        indices: Any,
+        order: Optional[Order] = None,
+        *,
+        seed: Optional[int] = None,
+        tables: Folder = None,
     ) -> None:
+        self._tables = folder('tables', tables)
         if order is not None and seed is not None:
             raise ValueError('seed is of a shuffle in place of order: give one of them')
         self._seed = None if seed is None else natural('seed', seed)
@@ -215,14 +226,15 @@ class Subset(Order):
         self._indices = wide.astype(np.uint32) if narrow else wide
         if order is None:
             order = Sequential() if seed is None else Shuffle(seed=seed)
-        self._order = _core.subset(order._for_length(len(wide)), wide)
+        self._order = _core.subset(order._for_length(len(wide)), wide, self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         return (self._indices,)
 
     def _arguments(self) -> Dict[str, Any]:
         given = {'order': self._given, 'seed': self._seed}
-        return {name: value for name, value in given.items() if value is not None}
+        return {**{name: value for name, value in given.items() if value is not None},
+                **self._kept()}
 
 
 def _listed(name: str, values: Any) -> Tuple[Any, ...]:

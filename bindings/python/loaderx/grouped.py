@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, o
 import numpy as np
 
 from . import _core
-from ._check import UINT64_MAX, integers, natural, naturals, number
+from ._check import UINT64_MAX, Folder, folder, integers, natural, naturals, number
 from .combined import _listed
 from .orders import Order
 
@@ -38,25 +38,34 @@ class Balanced(Order):
         the next.
     seed : int
         0 to 2**64 - 1.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
 
     Examples
     --------
     >>> order = Balanced(ds['label'][:], seed=42)
     """
 
-    def __init__(self, classes: Any, n: Optional[int] = None, *, seed: int = 0) -> None:
+    def __init__(
+        self, classes: Any, n: Optional[int] = None, *, seed: int = 0, tables: Folder = None
+    ) -> None:
+        self._tables = folder('tables', tables)
         self._classes = _take_classes(classes)
         self._seed = natural('seed', seed)
         n = natural('n', len(self._classes) if n is None else n)
         if n != 0 and len(self._classes) == 0:
             raise ValueError('classes must have at least one, where n is not 0')
-        self._order = _core.balanced(_count_classes(self._classes), n, self._seed)
+        self._order = _core.balanced(_count_classes(self._classes), n, self._seed,
+                                     self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         return (self._classes, *super()._first_arguments())
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed}
+        return {'seed': self._seed, **self._kept()}
 
 
 class Bucketed(Order):
@@ -77,11 +86,23 @@ class Bucketed(Order):
         better, in a smaller one lengths are closer to each other.
     seed : int
         0 to 2**64 - 1.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
     """
 
     def __init__(
-        self, lengths: Any, batch: int, bucket: Optional[int] = None, *, seed: int = 0
+        self,
+        lengths: Any,
+        batch: int,
+        bucket: Optional[int] = None,
+        *,
+        seed: int = 0,
+        tables: Folder = None,
     ) -> None:
+        self._tables = folder('tables', tables)
         wide = naturals('lengths', lengths)
         self._lengths = _narrow(wide)
         self._batch = natural('batch', batch, least=1, most=UINT64_MAX // 100)
@@ -90,14 +111,14 @@ class Bucketed(Order):
         size = 100 * self._batch if self._bucket is None else self._bucket
         if size % self._batch != 0:
             raise ValueError(f'bucket must be a multiple of batch, {self._batch}, not {size}')
-        self._order = _core.bucketed(wide, self._batch, size, self._seed)
+        self._order = _core.bucketed(wide, self._batch, size, self._seed, self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         first = (self._lengths, self._batch)
         return first if self._bucket is None else (*first, self._bucket)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed}
+        return {'seed': self._seed, **self._kept()}
 
 
 @overload

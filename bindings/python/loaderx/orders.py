@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Dict, Mapping, Optional, Tuple
 
 import numpy as np
@@ -28,6 +29,7 @@ class Order:
     """
 
     _order: Optional[_core.Order] = None
+    _tables: Optional[bytes] = None    # the folder that keeps its table, of a kind that has one
 
     def __init__(self) -> None:
         raise TypeError('Order is a base class: use Sequential, Shuffle or another')
@@ -43,6 +45,10 @@ class Order:
     def _arguments(self) -> Dict[str, Any]:
         """What the user gave by name."""
         raise NotImplementedError
+
+    def _kept(self) -> Dict[str, Any]:
+        """The folder among the arguments, where it was given."""
+        return {} if self._tables is None else {'tables': os.fsdecode(self._tables)}
 
     def _set_length(self, n: Optional[int]) -> None:
         if n is not None:

@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._check import UINT64_MAX, boolean, natural, naturals, reals
+from ._check import UINT64_MAX, Folder, boolean, folder, natural, naturals, reals
 from .grouped import _narrow
 from .orders import Order, _Seeded
 
@@ -36,6 +36,11 @@ class TorchRandom(_Seeded):
         Positions in an epoch, 1 to 2**32 - 1; None: `n`.
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
     """
 
     def __init__(
@@ -45,7 +50,9 @@ class TorchRandom(_Seeded):
         replacement: bool = False,
         num_samples: Optional[int] = None,
         seed: int = 0,
+        tables: Folder = None,
     ) -> None:
+        self._tables = folder('tables', tables)
         self._replacement = boolean('replacement', replacement)
         self._samples = (None if num_samples is None
                          else natural('num_samples', num_samples, least=1, most=_MOST))
@@ -54,7 +61,8 @@ class TorchRandom(_Seeded):
 
     def _make(self, n: int) -> _core.Order:
         n = natural('n', n, least=1, most=_MOST_REPLACED if self._replacement else _MOST)
-        return _core.torch_random(n, self._samples or n, self._seed, self._replacement)
+        return _core.torch_random(n, self._samples or n, self._seed, self._replacement,
+                                  self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         return () if self._n is None else (self._n,)
@@ -62,7 +70,7 @@ class TorchRandom(_Seeded):
     def _arguments(self) -> Dict[str, Any]:
         given = {'replacement': self._replacement or None, 'num_samples': self._samples}
         return {**{name: value for name, value in given.items() if value is not None},
-                'seed': self._seed}
+                'seed': self._seed, **self._kept()}
 
 
 class TorchSubset(Order):
@@ -77,19 +85,25 @@ class TorchSubset(Order):
         0 or more each, at most 2**32 - 1 of them.
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
     """
 
-    def __init__(self, indices: Any, *, seed: int = 0) -> None:
+    def __init__(self, indices: Any, *, seed: int = 0, tables: Folder = None) -> None:
+        self._tables = folder('tables', tables)
         wide = naturals('indices', indices)
         self._indices = _narrow(wide)
         self._seed = natural('seed', seed)
-        self._order = _core.torch_subset(wide, self._seed)
+        self._order = _core.torch_subset(wide, self._seed, self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         return (self._indices,)
 
     def _arguments(self) -> Dict[str, Any]:
-        return {'seed': self._seed}
+        return {'seed': self._seed, **self._kept()}
 
 
 class Distributed(Order):
@@ -114,6 +128,11 @@ class Distributed(Order):
         come again at its end.
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
 
     Examples
     --------
@@ -128,11 +147,15 @@ class Distributed(Order):
         shuffle: bool = True,
         drop_last: bool = False,
         seed: int = 0,
+        tables: Folder = None,
     ) -> None:
         self._ranks = natural('world', world, least=1)
         self._shuffle = boolean('shuffle', shuffle)
         self._drop_last = boolean('drop_last', drop_last)
         self._seed = natural('seed', seed)
+        self._tables = folder('tables', tables)
+        if self._tables is not None and not self._shuffle:
+            raise ValueError('tables: there is none without a shuffle')
         self._n = None if n is None else natural('n', n)
         self._set_length(n)
 
@@ -141,14 +164,16 @@ class Distributed(Order):
         if not self._drop_last and -(-n // self._ranks) * self._ranks > UINT64_MAX:
             raise ValueError(f'n is too large: the multiple of {self._ranks} that holds {n} '
                              'indices is beyond 2**64 - 1')
-        return _core.torch_distributed(n, self._ranks, self._seed, self._shuffle, self._drop_last)
+        return _core.torch_distributed(n, self._ranks, self._seed, self._shuffle, self._drop_last,
+                                       self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         return () if self._n is None else (self._n,)
 
     def _arguments(self) -> Dict[str, Any]:
         return {'world': self._ranks, **({} if self._shuffle else {'shuffle': False}),
-                **({'drop_last': True} if self._drop_last else {}), 'seed': self._seed}
+                **({'drop_last': True} if self._drop_last else {}), 'seed': self._seed,
+                **self._kept()}
 
 
 class Nanoset(Order):
@@ -170,11 +195,23 @@ class Nanoset(Order):
         they are, as in an example of its documentation: rounding may turn a tie.
     seed : int
         0 to 2**32 - 1; Nanotron's default is 1234.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
     """
 
     def __init__(
-        self, lengths: Any, weights: Any = None, *, divide: bool = True, seed: int = 1234
+        self,
+        lengths: Any,
+        weights: Any = None,
+        *,
+        divide: bool = True,
+        seed: int = 1234,
+        tables: Folder = None,
     ) -> None:
+        self._tables = folder('tables', tables)
         self._lengths = naturals('lengths', lengths)
         self._divide = boolean('divide', divide)
         self._seed = natural('seed', seed, most=_MOST)
@@ -188,11 +225,13 @@ class Nanoset(Order):
                              'lengths')
         if self._weights is not None and not self._weights.any():
             raise ValueError('weights: one of them at least must be above 0')
-        self._order = _core.nanoset(self._lengths, self._weights, self._seed, self._divide)
+        self._order = _core.nanoset(self._lengths, self._weights, self._seed, self._divide,
+                                    self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         lengths = self._lengths.tolist()
         return (lengths,) if self._weights is None else (lengths, self._weights.tolist())
 
     def _arguments(self) -> Dict[str, Any]:
-        return {**({} if self._divide else {'divide': False}), 'seed': self._seed}
+        return {**({} if self._divide else {'divide': False}), 'seed': self._seed,
+                **self._kept()}

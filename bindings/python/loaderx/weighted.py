@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._check import boolean, natural, reals
+from ._check import Folder, boolean, folder, natural, reals
 from .orders import Order
 
 __all__ = ['Weighted']
@@ -36,6 +36,11 @@ class Weighted(Order):
         each that is read, a table of 4 bytes a position is made first.
     seed : int
         0 to 2**64 - 1.
+    tables : path, optional
+        A folder that keeps the table in a file: who makes the order first makes it, and other
+        processes and later runs open it at once, and share its memory. It is made if it is not
+        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
+        the table.
 
     Examples
     --------
@@ -51,7 +56,9 @@ class Weighted(Order):
         *,
         replacement: bool = True,
         seed: int = 0,
+        tables: Folder = None,
     ) -> None:
+        self._tables = folder('tables', tables)
         self._weights = reals('weights', weights)
         self._replacement = boolean('replacement', replacement)
         self._seed = natural('seed', seed)
@@ -67,10 +74,11 @@ class Weighted(Order):
             raise ValueError(f'n must be at most {some}, the weights above 0, without replacement, '
                              f'not {n}')
         make = _core.weighted if self._replacement else _core.weighted_shuffle
-        self._order = make(self._weights, n, self._seed)
+        self._order = make(self._weights, n, self._seed, self._tables)
 
     def _first_arguments(self) -> Tuple[Any, ...]:
         return (self._weights, *super()._first_arguments())
 
     def _arguments(self) -> Dict[str, Any]:
-        return {**({} if self._replacement else {'replacement': False}), 'seed': self._seed}
+        return {**({} if self._replacement else {'replacement': False}), 'seed': self._seed,
+                **self._kept()}

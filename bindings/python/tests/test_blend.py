@@ -230,25 +230,26 @@ def test_the_extension_takes_no_other_arguments():
     """What stands above it checks first; it stays safe without."""
     core, part = lx.blend._core, lx.Shuffle(10, seed=1)._order
     for arguments in [
-        (), ((part,), None, (1.0,), (), 0, 'stop'), ([part], None, (1.0,), (), 0, 'stop', False),
-        ((part,), None, (), (), 0, 'stop', False), ((part,), None, ('1',), (), 0, 'stop', False),
-        ((part,), (), (1.0,), (), 0, 'stop', False),
-        ((part,), None, (1.0,), (5,), 0, 'stop', False),
-        ((part,), None, (1.0,), ((5, (1.0, 2.0)),), 0, 'stop', False),
-        ((5,), None, (1.0,), (), 0, 'stop', False), ((part,), None, (1.0,), (), 0, 'stop', 1),
+        (), ((part,), None, (1.0,), (), 0, 'stop'), ([part], None, (1.0,), (), 0, 'stop', False, None),
+        ((part,), None, (), (), 0, 'stop', False, None), ((part,), None, ('1',), (), 0, 'stop', False, None),
+        ((part,), (), (1.0,), (), 0, 'stop', False, None),
+        ((part,), None, (1.0,), (5,), 0, 'stop', False, None),
+        ((part,), None, (1.0,), ((5, (1.0, 2.0)),), 0, 'stop', False, None),
+        ((5,), None, (1.0,), (), 0, 'stop', False, None), ((part,), None, (1.0,), (), 0, 'stop', 1, None),
+        ((part,), None, (1.0,), (), 0, 'stop', True, 'text'),
     ]:
         with pytest.raises(TypeError):
             core.blend(*arguments)
     for arguments in [
-        ((part,), None, (-1.0,), (), 0, 'stop', False),
-        ((part,), None, (1.0,), (), 0, 'end', False),
-        ((), None, (), (), 0, 'stop', False),
-        ((part,), None, (1.0,), ((5, (0.0,)),), 0, 'stop', False),
+        ((part,), None, (-1.0,), (), 0, 'stop', False, None),
+        ((part,), None, (1.0,), (), 0, 'end', False, None),
+        ((), None, (), (), 0, 'stop', False, None),
+        ((part,), None, (1.0,), ((5, (0.0,)),), 0, 'stop', False, None),
     ]:
         with pytest.raises(ValueError):
             core.blend(*arguments)
     with pytest.raises(lx.LoaderxError, match='the same weights all along'):
-        core.blend((part,), None, (1.0,), ((5, (1.0,)),), 0, 'stop', True)
+        core.blend((part,), None, (1.0,), ((5, (1.0,)),), 0, 'stop', True, None)
     with pytest.raises(lx.LoaderxError, match='no mixture'):
         core.count_sets(part, 0, 5)
 

@@ -218,17 +218,20 @@ def test_wrong_arguments_are_named(call, error, word):
 def test_the_extension_takes_no_other_arguments():
     core, some = lx.grouped._core, np.arange(3, dtype=np.uint64)
     for call in [
-        lambda: core.balanced(some, 3), lambda: core.balanced([1], 1, 0),
-        lambda: core.balanced(np.zeros(3), 3, 0), lambda: core.balanced(some, None, 0),
-        lambda: core.bucketed(some, 1, 1), lambda: core.bucketed(some.astype('>u8'), 1, 1, 0),
+        lambda: core.balanced(some, 3, 0), lambda: core.balanced([1], 1, 0, None),
+        lambda: core.balanced(np.zeros(3), 3, 0, None),
+        lambda: core.balanced(some, None, 0, None), lambda: core.balanced(some, 3, 0, 'text'),
+        lambda: core.bucketed(some, 1, 1, 0), lambda: core.bucketed(some, 1, 1, 0, 5),
+        lambda: core.bucketed(some.astype('>u8'), 1, 1, 0, None),
         lambda: core.split(some, 0, 0, 0.0), lambda: core.split(some, 0, 0, '0', 1.0),
         lambda: core.split([1], 0, 0, 0.0, 1.0), lambda: core.split(None, None, 0, 0.0, 1.0),
     ]:
         with pytest.raises(TypeError):
             call()
     for call in [
-        lambda: core.balanced(some[:0], 3, 0), lambda: core.bucketed(some, 0, 1, 0),
-        lambda: core.bucketed(some, 2, 3, 0), lambda: core.split(some, 0, 0, 0.5, 0.4),
+        lambda: core.balanced(some[:0], 3, 0, None),
+        lambda: core.bucketed(some, 0, 1, 0, None),
+        lambda: core.bucketed(some, 2, 3, 0, None), lambda: core.split(some, 0, 0, 0.5, 0.4),
         lambda: core.split(some, 0, 0, 0.0, 1.5), lambda: core.split(None, 5, 0, -1.0, 1.0),
     ]:
         with pytest.raises(ValueError):

@@ -105,18 +105,23 @@ def test_wrong_arguments_are_named(call, error, word):
 def test_the_extension_takes_no_other_arguments():
     core = lx.peers._core
     for call in [
-        lambda: core.torch_random(5, 5, 0), lambda: core.torch_random(5, 5, 0, 1),
-        lambda: core.torch_subset([1], 0), lambda: core.torch_subset(np.zeros(3), 0),
-        lambda: core.torch_subset(np.arange(3), 0), lambda: core.torch_distributed(5, 1, 0, True),
-        lambda: core.torch_distributed(5, 1, 0, True, None),
-        lambda: core.nanoset(np.arange(3), None, 0, True),
-        lambda: core.nanoset(np.ones(3, 'u8'), np.ones(3, 'f4'), 0, True),
-        lambda: core.nanoset(np.ones(3, 'u8'), None, 0, 1),
+        lambda: core.torch_random(5, 5, 0, True), lambda: core.torch_random(5, 5, 0, 1, None),
+        lambda: core.torch_random(5, 5, 0, True, 'text'),
+        lambda: core.torch_subset([1], 0, None), lambda: core.torch_subset(np.zeros(3), 0, None),
+        lambda: core.torch_subset(np.arange(3), 0, None),
+        lambda: core.torch_subset(np.ones(3, 'u8'), 0, 5),
+        lambda: core.torch_distributed(5, 1, 0, True, True),
+        lambda: core.torch_distributed(5, 1, 0, True, None, None),
+        lambda: core.torch_distributed(5, 1, 0, True, True, 5),
+        lambda: core.nanoset(np.arange(3), None, 0, True, None),
+        lambda: core.nanoset(np.ones(3, 'u8'), np.ones(3, 'f4'), 0, True, None),
+        lambda: core.nanoset(np.ones(3, 'u8'), None, 0, 1, None),
+        lambda: core.nanoset(np.ones(3, 'u8'), None, 0, True, 'text'),
     ]:
         with pytest.raises(TypeError):
             call()
     with pytest.raises(ValueError):
-        core.nanoset(np.ones(3, 'u8'), np.ones(2), 0, True)
+        core.nanoset(np.ones(3, 'u8'), np.ones(2), 0, True, None)
 
 
 # ---- Nanosets

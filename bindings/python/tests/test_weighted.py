@@ -116,11 +116,12 @@ def test_wrong_arguments_are_named(call, error, word):
 def test_the_extension_takes_no_other_arguments():
     core = lx.weighted._core
     for make in core.weighted, core.weighted_shuffle:
-        for arguments in [(), (np.ones(3), 3), ([1.0], 1, 0), (np.ones(3, 'f4'), 3, 0),
-                          (np.ones(3, 'u8'), 3, 0), (np.ones((6, 2))[::2], 3, 0),
-                          (np.ones(3), '3', 0)]:
+        for arguments in [(), (np.ones(3), 3), ([1.0], 1, 0, None),
+                          (np.ones(3, 'f4'), 3, 0, None), (np.ones(3, 'u8'), 3, 0, None),
+                          (np.ones((6, 2))[::2], 3, 0, None), (np.ones(3), '3', 0, None),
+                          (np.ones(3), 3, 0, 'text'), (np.ones(3), 3, 0, b'a\0b')]:
             with pytest.raises((TypeError, ValueError, BufferError)):
                 make(*arguments)
         for weights in np.array([1, -1.0]), np.array([np.nan]), np.zeros(2), np.ones(0):
             with pytest.raises(ValueError):
-                make(weights, 1, 0)
+                make(weights, 1, 0, None)

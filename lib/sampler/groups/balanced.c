@@ -9,6 +9,7 @@
 #include "sampler/numbers/key.h"
 #include "sampler/order/order.h"
 #include "sampler/order/state.h"
+#include "sampler/order/table-keep.h"
 
 /* Permutations of classes that a scratch keeps, a power of two: of more classes, a round that goes
  * through all makes each anew, whose table is short where there are so many. */
@@ -20,8 +21,7 @@ struct balanced {
     uint64_t count; /* of indices */
     uint32_t crc;   /* of the classes */
     uint64_t class_count;
-    uint32_t *members; /* class after class */
-    uint32_t *begins;  /* where each begins; and the end */
+    lx__table table; /* members, class after class; then where each begins; and the end */
 };
 
 /* How a class is shuffled for as many rounds as it has members. */
@@ -55,7 +55,8 @@ static lx_status enter_turn(const struct balanced *self, struct turn *turn, uint
                             uint64_t class, uint64_t length, lx_error *error)
 {
     uint64_t seed, epoch;
-    if (turn->entered && turn->class == class && round - turn->first < length)
+    if (turn->entered && turn->class == class && turn->permutation.length == length &&
+        round - turn->first < length)
         return LX_OK;
     epoch = round / length;
     lx__key(self->seed, class, LX__STREAM_CLASS, 1, &seed);
@@ -72,15 +73,25 @@ static lx_status enter_turn(const struct balanced *self, struct turn *turn, uint
 static lx_status read_class(const struct balanced *self, struct balanced_scratch *scratch,
                             uint64_t round, uint64_t class, uint64_t *index, lx_error *error)
 {
-    uint64_t begin = self->begins[class], length = self->begins[class + 1] - begin;
+    const uint32_t *numbers = self->table.narrow;
+    lx_status status = lx__table_check_range(&self->table, self->count + class, 2, error);
+    if (status != LX_OK)
+        return status;
+    uint64_t begin = numbers[self->count + class], end = numbers[self->count + class + 1];
+    if (begin >= end || end > self->count)
+        return lx__table_refuse(&self->table, error);
     struct turn *turn = &scratch->turns[class % KEPT];
-    lx_status status = enter_turn(self, turn, round, class, length, error);
+    status = enter_turn(self, turn, round, class, end - begin, error);
     if (status != LX_OK)
         return status;
     *index = round - turn->first;
     lx__permutation_map(&turn->permutation, index, 1);
-    *index = self->members[begin + *index];
-    return LX_OK;
+    *index += begin;
+    status = lx__table_check(&self->table, index, 1, error);
+    if (status == LX_OK)
+        *index = numbers[*index];
+    return status == LX_OK && *index >= self->count ? lx__table_refuse(&self->table, error)
+                                                    : status;
 }
 
 /** Reads the first of the positions, and those behind it that are in the same round; how many that
@@ -110,7 +121,7 @@ static lx_status balanced_read(const lx_order *order, void *memory, uint64_t *pl
     lx_status status = prepare(self, scratch, error);
     for (size_t done = 0, here; status == LX_OK && done < count; done += here)
         status = read_round(self, scratch, places + done, count - done, &here, error);
-    return status;
+    return status == LX_OK ? lx__table_finish(&self->table, error) : status;
 }
 
 static void balanced_clear(void *memory)
@@ -135,9 +146,7 @@ static int balanced_describe(const lx_order *order, json_t *object)
 
 static void balanced_dispose(lx_order *order)
 {
-    struct balanced *self = (struct balanced *)order;
-    lx__free(self->members);
-    lx__free(self->begins);
+    lx__table_free(&((struct balanced *)order)->table);
 }
 
 static const lx__order_class balanced_class = {.kind = "balanced",
@@ -150,42 +159,55 @@ static const lx__order_class balanced_class = {.kind = "balanced",
 
 /* ---- making it */
 
-/** Notes where the classes of sorted items begin. */
-static lx_status find_begins(struct balanced *self, const lx__keyed *items, lx_error *error)
+struct given {
+    const uint64_t *classes;
+    uint64_t count;
+    uint32_t crc;
+};
+
+static int describe_table(const void *user, json_t *what)
 {
-    size_t count = (size_t)self->count;
-    for (size_t i = 0; i < count; i++)
-        self->class_count += i == 0 || items[i].key != items[i - 1].key;
-    self->begins = lx__alloc_array((size_t)self->class_count + 1, sizeof *self->begins);
-    if (self->begins == NULL)
-        return lx__fail_memory(error, "a table of classes");
-    size_t class = 0;
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || items[i].key != items[i - 1].key)
-            self->begins[class++] = (uint32_t)i;
-    self->begins[class] = (uint32_t)count;
+    const struct given *given = user;
+    return lx__table_describe(what, "balanced", given->count, "classes", given->crc);
+}
+
+static lx_status make_table(void *user, lx__table *table, lx_error *error)
+{
+    const struct given *given = user;
+    size_t groups;
+    uint32_t *members;
+    lx_status status = lx__members_sort(given->classes, (size_t)given->count, &members, &groups,
+                                        error);
+    if (status != LX_OK)
+        return status;
+    table->narrow = members;
+    table->count = given->count + groups + 1;
     return LX_OK;
 }
 
-static lx_status group(struct balanced *self, const uint64_t *classes, lx_error *error)
+static lx_status group(struct balanced *self, const uint64_t *classes, const char *tables,
+                       lx_error *error)
 {
-    size_t count = (size_t)self->count;
-    lx__keyed *items = lx__alloc_array(count, sizeof *items);
-    if (items == NULL)
-        return lx__fail_memory(error, "a table of classes");
-    for (size_t i = 0; i < count; i++) {
-        items[i] = (lx__keyed){classes[i], i};
+    static const lx__table_maker maker = {"balanced", describe_table, make_table};
+    uint64_t count = self->count;
+    for (uint64_t i = 0; i < count; i++)
         self->crc = lx__state_add(self->crc, classes[i]);
-    }
-    lx_status status = lx__members_sort(items, count, &self->members, error);
-    if (status == LX_OK)
-        status = find_begins(self, items, error);
-    lx__free(items);
-    return status;
+    struct given given = {classes, count, self->crc};
+    /* Where the last class ends is a number, too; of 2^32 - 1 members it is one of 4 bytes. */
+    self->table = (lx__table){.count = count != 0 ? LX__TABLE_ANY : 0, .bound = count + 1};
+    lx_status status = lx__table_keep(tables, &maker, &given, &self->table, error);
+    if (status != LX_OK)
+        return status;
+    if (self->table.count < count + 1 || self->table.count > 2 * count + 1 ||
+        (count != 0 && self->table.count == count + 1))
+        return lx__table_refuse(&self->table, error);
+    self->class_count = self->table.count - count - 1;
+    return LX_OK;
 }
 
 lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_t length,
-                                uint64_t seed, lx_order **order, lx_error *error)
+                                uint64_t seed, const char *tables, lx_order **order,
+                                lx_error *error)
 {
     lx_status status = lx__members_check("classes", classes, count, order, error);
     if (status == LX_OK && count == 0 && length != 0)
@@ -200,6 +222,6 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_
     self->seed = seed;
     self->count = count;
     lx__key(seed, 0, LX__STREAM_ROUNDS, 1, &self->rounds_seed);
-    status = group(self, classes, error);
+    status = group(self, classes, tables, error);
     return lx__order_finish(order, status);
 }

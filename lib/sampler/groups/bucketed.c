@@ -10,13 +10,14 @@
 #include "sampler/numbers/key.h"
 #include "sampler/order/order.h"
 #include "sampler/order/state.h"
+#include "sampler/order/table-keep.h"
 
 struct bucketed {
     lx_order order;
     uint64_t seed, batches_seed;
     uint64_t batch, bucket;
-    uint32_t crc;      /* of the lengths */
-    uint32_t *members; /* the shortest first */
+    uint32_t crc;    /* of the lengths */
+    lx__table table; /* of indices, the shortest first */
 };
 
 struct bucketed_scratch {
@@ -55,8 +56,8 @@ static lx_status read_batch(const struct bucketed *self, struct bucketed_scratch
         places[i] = number * self->batch - first + (places[i] - begin);
     lx__permutation_map(&scratch->within, places, n);
     for (size_t i = 0; i < n; i++)
-        places[i] = self->members[first + places[i]];
-    return LX_OK;
+        places[i] += first;
+    return lx__table_map(&self->table, places, n, error);
 }
 
 static lx_status bucketed_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
@@ -94,7 +95,7 @@ static int bucketed_describe(const lx_order *order, json_t *object)
 
 static void bucketed_dispose(lx_order *order)
 {
-    lx__free(((struct bucketed *)order)->members);
+    lx__table_free(&((struct bucketed *)order)->table);
 }
 
 static const lx__order_class bucketed_class = {.kind = "bucketed",
@@ -105,19 +106,41 @@ static const lx__order_class bucketed_class = {.kind = "bucketed",
                                                .describe = bucketed_describe,
                                                .dispose = bucketed_dispose};
 
-static lx_status sort(struct bucketed *self, const uint64_t *lengths, lx_error *error)
+/* ---- its table */
+
+struct given {
+    const uint64_t *lengths;
+    uint64_t count;
+    uint32_t crc;
+};
+
+static int describe_table(const void *user, json_t *what)
 {
-    size_t count = (size_t)self->order.length;
-    lx__keyed *items = lx__alloc_array(count, sizeof *items);
-    if (items == NULL)
-        return lx__fail_memory(error, "a table of lengths");
-    for (size_t i = 0; i < count; i++) {
-        items[i] = (lx__keyed){lengths[i], i};
-        self->crc = lx__state_add(self->crc, lengths[i]);
-    }
-    lx_status status = lx__members_sort(items, count, &self->members, error);
-    lx__free(items);
+    const struct given *given = user;
+    return lx__table_describe(what, "bucketed", given->count, "lengths", given->crc);
+}
+
+static lx_status make_table(void *user, lx__table *table, lx_error *error)
+{
+    const struct given *given = user;
+    uint32_t *members;
+    lx_status status = lx__members_sort(given->lengths, (size_t)given->count, &members, NULL,
+                                        error);
+    if (status == LX_OK)
+        table->narrow = members;
     return status;
+}
+
+static lx_status sort(struct bucketed *self, const uint64_t *lengths, const char *tables,
+                      lx_error *error)
+{
+    static const lx__table_maker maker = {"bucketed", describe_table, make_table};
+    uint64_t count = self->order.length;
+    for (uint64_t i = 0; i < count; i++)
+        self->crc = lx__state_add(self->crc, lengths[i]);
+    struct given given = {lengths, count, self->crc};
+    self->table = (lx__table){.count = count, .bound = count};
+    return lx__table_keep(tables, &maker, &given, &self->table, error);
 }
 
 static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
@@ -133,7 +156,8 @@ static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
 }
 
 lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch,
-                                uint64_t bucket, uint64_t seed, lx_order **order, lx_error *error)
+                                uint64_t bucket, uint64_t seed, const char *tables,
+                                lx_order **order, lx_error *error)
 {
     lx_status status = lx__members_check("lengths", lengths, count, order, error);
     if (status == LX_OK)
@@ -148,6 +172,6 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
     self->batch = batch;
     self->bucket = bucket;
     lx__key(seed, 0, LX__STREAM_BATCHES, 1, &self->batches_seed);
-    status = sort(self, lengths, error);
+    status = sort(self, lengths, tables, error);
     return lx__order_finish(order, status);
 }

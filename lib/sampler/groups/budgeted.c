@@ -248,9 +248,9 @@ lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t 
     self->count = count;
     self->crc = range.crc;
     self->order.batch_rows = most_rows(self, range.least);
-    self->order.cuts = lx__epochs_new(cut_epoch, lx__cuts_size(part->length));
     lx__part_init(&self->part, part, *order);
-    status = self->order.cuts != NULL ? copy_costs(self, costs, range.most, error)
-                                      : lx__fail_memory(error, "the cuts of an order");
+    status = lx__epochs_new(cut_epoch, lx__cuts_size(part->length), NULL, &self->order.cuts, error);
+    if (status == LX_OK)
+        status = copy_costs(self, costs, range.most, error);
     return lx__order_finish(order, status);
 }

@@ -2,9 +2,11 @@
 #include "sampler/groups/members.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sampler/numbers/radix.h"
 
 lx_status lx__members_check(const char *what, const void *given, uint64_t count, lx_order **order,
                             lx_error *error)
@@ -20,15 +22,46 @@ lx_status lx__members_check(const char *what, const void *given, uint64_t count,
     return LX_OK;
 }
 
-lx_status lx__members_sort(lx__keyed *items, size_t count, uint32_t **members, lx_error *error)
+/** Whether a sorted item has another key than the one before it. */
+static bool begins_group(const lx__keyed *items, size_t at)
 {
-    lx_status status = lx__radix_sort(items, count, error);
-    if (status != LX_OK)
-        return status;
-    *members = lx__alloc_array(count, sizeof **members);
-    if (*members == NULL)
+    return at == 0 || items[at].key != items[at - 1].key;
+}
+
+static lx_status list(const lx__keyed *items, size_t count, uint32_t **members, size_t *groups,
+                      lx_error *error)
+{
+    size_t found = 0;
+    for (size_t i = 0; groups != NULL && i < count; i++)
+        found += begins_group(items, i);
+    uint32_t *made = lx__alloc_array(groups != NULL ? count + found + 1 : count, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a table of groups");
+    uint32_t *begins = made + count;
+    for (size_t i = 0; i < count; i++) {
+        made[i] = (uint32_t)items[i].value;
+        if (groups != NULL && begins_group(items, i))
+            *begins++ = (uint32_t)i;
+    }
+    if (groups != NULL) {
+        *begins = (uint32_t)count;
+        *groups = found;
+    }
+    *members = made;
+    return LX_OK;
+}
+
+lx_status lx__members_sort(const uint64_t *keys, size_t count, uint32_t **members, size_t *groups,
+                           lx_error *error)
+{
+    lx__keyed *items = lx__alloc_array(count, sizeof *items);
+    if (items == NULL)
         return lx__fail_memory(error, "a table of groups");
     for (size_t i = 0; i < count; i++)
-        (*members)[i] = (uint32_t)items[i].value;
-    return LX_OK;
+        items[i] = (lx__keyed){keys[i], i};
+    lx_status status = lx__radix_sort(items, count, error);
+    if (status == LX_OK)
+        status = list(items, count, members, groups, error);
+    lx__free(items);
+    return status;
 }

@@ -12,7 +12,6 @@
 #include <loaderx/order.h>
 
 #include "sampler/numbers/permutation.h"
-#include "sampler/numbers/radix.h"
 
 /** Most indices of an order of groups. */
 #define LX__MEMBERS_MAX UINT32_MAX
@@ -31,11 +30,14 @@ lx_status lx__members_check(const char *what, const void *given, uint64_t count,
                             lx_error *error);
 
 /**
- * Sorts indices, the values, by the keys.
+ * Sorts the indices of @p count keys by these, equal ones by index.
  *
- * @param[out] members  The indices in that order, for lx__free().
+ * @param[out] members  The indices, for lx__free(); and with @p groups, behind them: where each
+ *                      group of equal keys begins, and where the last one ends.
+ * @param[out] groups   How many there are; may be NULL.
  * @retval LX_ERR_NOMEM  There is no memory for it.
  */
-lx_status lx__members_sort(lx__keyed *items, size_t count, uint32_t **members, lx_error *error);
+lx_status lx__members_sort(const uint64_t *keys, size_t count, uint32_t **members, size_t *groups,
+                           lx_error *error);
 
 #endif

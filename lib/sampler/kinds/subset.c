@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "sampler/order/part.h"
 #include "sampler/order/state.h"
-#include "sampler/order/table.h"
+#include "sampler/order/table-keep.h"
 
 struct subset {
     lx_order order;
@@ -18,7 +18,7 @@ static lx_status subset_read(const lx_order *order, void *scratch, uint64_t *pla
     const struct subset *self = (const struct subset *)order;
     lx_status status = lx__part_map(&self->part, scratch, places, count, error);
     if (status == LX_OK)
-        lx__table_map(&self->table, places, count);
+        status = lx__table_map(&self->table, places, count, error);
     return status;
 }
 
@@ -46,8 +46,33 @@ static const lx__order_class subset_class = {.kind = "subset",
                                              .describe = subset_describe,
                                              .dispose = subset_dispose};
 
+struct given {
+    const uint64_t *indices;
+    const lx__table *table; /* what is known of them */
+};
+
+static int describe_table(const void *user, json_t *what)
+{
+    const lx__table *table = ((const struct given *)user)->table;
+    return lx__table_describe(what, "subset", table->count, "indices", table->crc);
+}
+
+static lx_status fill_table(void *user, lx__table *table, lx_error *error)
+{
+    return lx__table_fill(((const struct given *)user)->indices, table, error);
+}
+
+static lx_status make_table(const uint64_t *indices, uint64_t count, const char *tables,
+                            lx__table *table, lx_error *error)
+{
+    static const lx__table_maker maker = {"subset", describe_table, fill_table};
+    struct given given = {indices, table};
+    lx_status status = lx__table_survey(indices, count, table, error);
+    return status == LX_OK ? lx__table_keep(tables, &maker, &given, table, error) : status;
+}
+
 lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
-                              lx_order **order, lx_error *error)
+                              const char *tables, lx_order **order, lx_error *error)
 {
     lx__table table;
     lx_status status = lx__part_check(part, order, error);
@@ -60,7 +85,7 @@ lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t 
                         "the order has places up to %" PRIu64 ", and there are %" PRIu64
                         " indices",
                         part->bound, count);
-    status = lx__table_new(indices, count, &table, error);
+    status = make_table(indices, count, tables, &table, error);
     if (status != LX_OK)
         return status;
     status = lx__order_new(&subset_class, sizeof(struct subset), part->length, table.bound, order,

@@ -12,7 +12,7 @@
 #include "sampler/numbers/weights.h"
 #include "sampler/order/order.h"
 #include "sampler/order/state.h"
-#include "sampler/order/table.h"
+#include "sampler/order/table-keep.h"
 
 /* Positions that are given away at a time. */
 #define STEP 4096
@@ -33,6 +33,8 @@ typedef struct making {
     size_t count;
     uint64_t total;   /* of the lengths */
     double *weights;
+    const lx_order *order;
+    uint64_t seed;
     uint64_t *begins; /* of each set, where they follow each other */
     uint64_t *next;   /* sample of each set */
     uint64_t *indices;
@@ -137,11 +139,10 @@ static uint32_t checksum(const making *m)
 static lx_status nanoset_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                               lx_error *error)
 {
-    (void)scratch, (void)error;
+    (void)scratch;
     for (size_t i = 0; i < count; i++)
         places[i] %= order->length; /* all epochs are alike */
-    lx__table_map(&((const struct nanoset *)order)->table, places, count);
-    return LX_OK;
+    return lx__table_map(&((const struct nanoset *)order)->table, places, count, error);
 }
 
 static int nanoset_describe(const lx_order *order, json_t *object)
@@ -180,47 +181,68 @@ static lx_status add_lengths(making *m, lx_error *error)
     return LX_OK;
 }
 
-static lx_status make(making *m, const double *weights, bool divide, lx_error *error)
+/* ---- its table */
+
+static int describe_table(const void *user, json_t *what)
 {
-    m->weights = lx__alloc_array(m->count, sizeof *m->weights);
+    return lx__order_describe(((const making *)user)->order, what);
+}
+
+/** All that is needed on the way. */
+static lx_status prepare(making *m, lx_error *error)
+{
     m->begins = lx__alloc_array(m->count, sizeof *m->begins);
     m->next = lx__alloc_array(m->count, sizeof *m->next);
     m->indices = m->total <= SIZE_MAX / sizeof *m->indices
                      ? lx__alloc_array((size_t)m->total, sizeof *m->indices)
                      : NULL;
-    if (m->weights == NULL || m->begins == NULL || m->next == NULL || m->indices == NULL)
+    if (m->begins == NULL || m->next == NULL || m->indices == NULL)
         return lx__fail_memory(error, "a mixture");
     for (size_t i = 1; i < m->count; i++)
         m->begins[i] = m->begins[i - 1] + m->lengths[i - 1];
-    lx_status status = make_weights(m, weights, divide, error);
-    return status == LX_OK ? mix(m, error) : status;
-}
-
-static lx_status finish(const making *m, uint64_t seed, lx_order **order, lx_error *error)
-{
-    lx__table table;
-    shuffle(m->indices, m->total, seed);
-    lx_status status = lx__table_new(m->indices, m->total, &table, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__order_new(&nanoset_class, sizeof(struct nanoset), m->total, m->total, order,
-                           error);
-    if (status != LX_OK) {
-        lx__table_free(&table);
-        return status;
-    }
-    struct nanoset *self = (struct nanoset *)*order;
-    self->table = table;
-    self->seed = seed;
-    self->sets = m->count;
-    self->crc = checksum(m);
     return LX_OK;
 }
 
-lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
-                               bool divide, uint64_t seed, lx_order **order, lx_error *error)
+static lx_status make_table(void *user, lx__table *table, lx_error *error)
 {
-    making m = {.lengths = lengths, .count = count};
+    making *m = user;
+    lx_status status = prepare(m, error);
+    if (status == LX_OK)
+        status = mix(m, error);
+    if (status == LX_OK) {
+        shuffle(m->indices, m->total, m->seed);
+        status = lx__table_fill(m->indices, table, error);
+    }
+    lx__free(m->begins);
+    lx__free(m->next);
+    lx__free(m->indices);
+    return status;
+}
+
+/* ---- making it */
+
+static lx_status make(making *m, const char *tables, lx_order **order, lx_error *error)
+{
+    static const lx__table_maker maker = {"nanoset", describe_table, make_table};
+    lx_status status = lx__order_new(&nanoset_class, sizeof(struct nanoset), m->total, m->total,
+                                     order, error);
+    if (status != LX_OK)
+        return status;
+    struct nanoset *self = (struct nanoset *)*order;
+    self->seed = m->seed;
+    self->sets = m->count;
+    self->crc = checksum(m);
+    self->table = (lx__table){.count = m->total, .bound = m->total};
+    m->order = *order;
+    status = lx__table_keep(tables, &maker, m, &self->table, error);
+    return lx__order_finish(order, status);
+}
+
+lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
+                               bool divide, uint64_t seed, const char *tables, lx_order **order,
+                               lx_error *error)
+{
+    making m = {.lengths = lengths, .count = count, .seed = seed};
     if (order == NULL)
         return lx__fail_null(error, "order");
     *order = NULL;
@@ -230,13 +252,13 @@ lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, s
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "seed %" PRIu64 " is beyond 2^32 - 1, which RandomState takes", seed);
     lx_status status = add_lengths(&m, error);
+    if (status != LX_OK)
+        return status;
+    m.weights = lx__alloc_array(m.count, sizeof *m.weights);
+    status = m.weights != NULL ? make_weights(&m, weights, divide, error)
+                               : lx__fail_memory(error, "a mixture");
     if (status == LX_OK)
-        status = make(&m, weights, divide, error);
-    if (status == LX_OK)
-        status = finish(&m, seed, order, error);
+        status = make(&m, tables, order, error);
     lx__free(m.weights);
-    lx__free(m.begins);
-    lx__free(m.next);
-    lx__free(m.indices);
     return status;
 }

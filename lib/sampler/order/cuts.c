@@ -120,7 +120,7 @@ lx_status lx__cuts_find(const lx_order *order, lx__epoch **held, uint64_t positi
     lx_status status = lx__epochs_enter(order->cuts, order, epoch, held, error);
     if (status != LX_OK)
         return status;
-    const uint32_t *table = (*held)->indices;
+    const uint32_t *table = (*held)->table.narrow;
     *cut = (lx__cut){.epoch = epoch,
                      .number = number_at(table, order->length, offset),
                      .count = counts_of(table, order->length)[blocks_of(order->length)]};
@@ -131,7 +131,7 @@ lx_status lx__cuts_find(const lx_order *order, lx__epoch **held, uint64_t positi
 void lx__cuts_go_to(const lx_order *order, const lx__epoch *held, uint64_t number, lx__cut *cut)
 {
     cut->number = number;
-    locate(order, held->indices, begin_of_number(held->indices, order->length, number), cut);
+    locate(order, held->table.narrow, begin_of_number(held->table.narrow, order->length, number), cut);
 }
 
 /* ---- what anybody may ask */

@@ -6,33 +6,46 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sampler/order/state.h"
+#include "sampler/order/table-keep.h"
 
 struct lx__epochs {
     lx__epoch_fill *fill;
     size_t count;
+    char *tables; /* NULL: in memory */
     pthread_mutex_t lock;
     lx__epoch *kept[2]; /* the last one first */
 };
 
-lx__epochs *lx__epochs_new(lx__epoch_fill *fill, size_t count)
+lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
+                         lx__epochs **epochs, lx_error *error)
 {
-    lx__epochs *epochs = lx__alloc_array(1, sizeof *epochs);
-    if (epochs == NULL)
-        return NULL;
-    epochs->fill = fill;
-    epochs->count = count;
-    if (pthread_mutex_init(&epochs->lock, NULL) != 0) {
-        lx__free(epochs);
-        return NULL;
+    lx_status status = LX_OK;
+    lx__epochs *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "tables of epochs");
+    made->fill = fill;
+    made->count = count;
+    if (tables != NULL)
+        status = lx__table_folder(tables, &made->tables, error);
+    if (status == LX_OK && pthread_mutex_init(&made->lock, NULL) != 0)
+        status = lx__fail_memory(error, "tables of epochs");
+    if (status == LX_OK) {
+        *epochs = made;
+        return LX_OK;
     }
-    return epochs;
+    lx__free(made->tables);
+    lx__free(made);
+    return status;
 }
 
 /** Under the lock. */
 static void drop(lx__epoch *epoch)
 {
-    if (epoch != NULL && --epoch->holders == 0)
-        lx__free(epoch);
+    if (epoch == NULL || --epoch->holders != 0)
+        return;
+    lx__table_free(&epoch->table);
+    lx__free(epoch);
 }
 
 void lx__epochs_free(lx__epochs *epochs)
@@ -44,23 +57,66 @@ void lx__epochs_free(lx__epochs *epochs)
         drop(epochs->kept[i]);
     }
     pthread_mutex_destroy(&epochs->lock);
+    lx__free(epochs->tables);
     lx__free(epochs);
+}
+
+/* ---- making a table */
+
+/** One that is made. */
+struct wanted {
+    lx__epochs *epochs;
+    const lx_order *order;
+    uint64_t number;
+};
+
+static int describe(const void *user, json_t *what)
+{
+    const struct wanted *wanted = user;
+    int failed = lx__order_describe(wanted->order, what);
+    failed |= json_object_set_new(what, "epoch", lx__state_number(wanted->number));
+    return failed;
+}
+
+static lx__table_maker maker_of(const lx_order *order);
+
+/** Fills a table in memory. In a folder of epochs that are behind, each would stay for ever. */
+static lx_status fill(void *user, lx__table *table, lx_error *error)
+{
+    const struct wanted *wanted = user;
+    size_t count = wanted->epochs->count;
+    uint32_t *indices = lx__alloc_array(count, sizeof *indices);
+    if (indices == NULL)
+        return lx__fail_memory(error, "the table of an epoch");
+    table->narrow = indices;
+    lx_status status =
+        wanted->epochs->fill(wanted->order, wanted->number, indices, count, error);
+    if (status == LX_OK && wanted->number >= 2) {
+        struct wanted behind = {wanted->epochs, wanted->order, wanted->number - 2};
+        lx__table_maker maker = maker_of(wanted->order);
+        lx__table_forget(wanted->epochs->tables, &maker, &behind);
+    }
+    return status;
+}
+
+static lx__table_maker maker_of(const lx_order *order)
+{
+    return (lx__table_maker){order->class->kind, describe, fill};
 }
 
 /** Under the lock, so that nobody makes it twice. */
 static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number,
                       lx__epoch **made, lx_error *error)
 {
-    size_t most = (SIZE_MAX - sizeof(lx__epoch)) / sizeof(uint32_t);
-    lx__epoch *epoch =
-        epochs->count <= most
-            ? lx__alloc_array(1, sizeof *epoch + epochs->count * sizeof(uint32_t))
-            : NULL;
+    struct wanted wanted = {epochs, order, number};
+    lx__table_maker maker = maker_of(order);
+    lx__epoch *epoch = lx__alloc_array(1, sizeof *epoch);
     if (epoch == NULL)
         return lx__fail_memory(error, "the table of an epoch");
     epoch->owner = epochs;
     epoch->number = number;
-    lx_status status = epochs->fill(order, number, epoch->indices, epochs->count, error);
+    epoch->table = (lx__table){.count = epochs->count, .bound = order->bound};
+    lx_status status = lx__table_keep(epochs->tables, &maker, &wanted, &epoch->table, error);
     if (status != LX_OK) {
         lx__free(epoch);
         return status;
@@ -68,6 +124,8 @@ static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number
     *made = epoch;
     return LX_OK;
 }
+
+/* ---- entering one */
 
 /** Under the lock: makes it the last one that was entered. */
 static void keep(lx__epochs *epochs, lx__epoch *epoch)
@@ -126,8 +184,8 @@ lx_status lx__epochs_read(lx__epochs *epochs, const lx_order *order, void *scrat
     for (size_t done = 0, here; status == LX_OK && done < count; done += here) {
         uint64_t number = lx__order_split_epoch(order, places + done, count - done, &here);
         status = lx__epochs_enter(epochs, order, number, held, error);
-        for (size_t i = done; status == LX_OK && i < done + here; i++)
-            places[i] = (*held)->indices[places[i]];
+        if (status == LX_OK)
+            status = lx__table_map(&(*held)->table, places + done, here, error);
     }
     return status;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "sampler/order/order.h"
+#include "sampler/order/table.h"
 
 /** Fills the table of an epoch with @p count indices. */
 typedef lx_status lx__epoch_fill(const lx_order *order, uint64_t epoch, uint32_t *indices,
@@ -18,7 +19,8 @@ typedef lx_status lx__epoch_fill(const lx_order *order, uint64_t epoch, uint32_t
 
 /**
  * The tables of an order. It keeps the last two that were entered, since batches around the end of
- * an epoch need both; others stay while a thread is in them.
+ * an epoch need both; others stay while a thread is in them. Where they are kept in files of a
+ * folder, the file of an epoch is removed when that of the second one behind it is made.
  *
  * @par Thread safety
  * Any thread, any time. Who enters an epoch that nobody is in makes its table, and others that want
@@ -31,11 +33,17 @@ typedef struct lx__epoch {
     lx__epochs *owner;
     uint64_t number;
     size_t holders; /**< Under the owner's lock; the owner may be one. */
-    uint32_t indices[];
+    lx__table table;
 } lx__epoch;
 
-/** For tables of @p count indices that @p fill makes; NULL without memory. */
-lx__epochs *lx__epochs_new(lx__epoch_fill *fill, size_t count);
+/**
+ * For tables of @p count indices that @p fill makes, in memory, or in the folder @p tables, if that
+ * is not NULL.
+ *
+ * @retval LX_ERR_NOMEM  There is no memory for it; or as lx__table_folder().
+ */
+lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
+                         lx__epochs **epochs, lx_error *error);
 
 /** Once no thread holds a table; NULL is nothing. */
 void lx__epochs_free(lx__epochs *epochs);
@@ -43,7 +51,7 @@ void lx__epochs_free(lx__epochs *epochs);
 /**
  * Makes @p held, which is NULL or one of these, the table of epoch @p number.
  *
- * @retval LX_ERR_NOMEM  There is no memory for it, or as the fill; then none is held.
+ * @return As the fill, and lx__table_keep(); after a failure none is held.
  */
 lx_status lx__epochs_enter(lx__epochs *epochs, const lx_order *order, uint64_t number,
                            lx__epoch **held, lx_error *error);

@@ -3,13 +3,18 @@
 #include "sampler/order/order.h"
 #include "sampler/order/state.h"
 
-json_t *lx__order_to_json(const lx_order *order)
+int lx__order_describe(const lx_order *order, json_t *object)
 {
-    json_t *object = json_object();
     int failed = json_object_set_new(object, "kind", json_string(order->class->kind));
     failed |= json_object_set_new(object, "formula", json_integer(order->class->formula));
     failed |= json_object_set_new(object, "length", lx__state_number(order->length));
-    if (failed == 0 && order->class->describe(order, object) == 0)
+    return failed == 0 ? order->class->describe(order, object) : -1;
+}
+
+json_t *lx__order_to_json(const lx_order *order)
+{
+    json_t *object = json_object();
+    if (lx__order_describe(order, object) == 0)
         return object;
     json_decref(object);
     return NULL;

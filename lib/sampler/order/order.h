@@ -123,6 +123,9 @@ lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *p
 /** Every index of the order is below this. */
 LX_API uint64_t lx__order_get_bound(const lx_order *order);
 
+/** Adds to @p object what lx__order_to_json() has. Returns 0, or another number without memory. */
+int lx__order_describe(const lx_order *order, json_t *object);
+
 /** {"kind", "formula", "length", ...}: all that its indices depend on. NULL without memory. */
 LX_API json_t *lx__order_to_json(const lx_order *order);
 

@@ -2,14 +2,16 @@
 #include "sampler/order/table.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sampler/order/state.h"
 
-static lx_status find_bound(const uint64_t *indices, uint64_t count, lx__table *table,
-                            lx_error *error)
+lx_status lx__table_survey(const uint64_t *indices, uint64_t count, lx__table *table,
+                         lx_error *error)
 {
+    *table = (lx__table){.count = count};
     for (uint64_t i = 0; i < count; i++) {
         if (indices[i] == UINT64_MAX)
             return lx__fail(error, LX_ERR_ARGUMENT,
@@ -21,46 +23,68 @@ static lx_status find_bound(const uint64_t *indices, uint64_t count, lx__table *
     return LX_OK;
 }
 
-lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table,
-                        lx_error *error)
+lx_status lx__table_fill(const uint64_t *indices, lx__table *table, lx_error *error)
 {
-    *table = (lx__table){.count = count};
-    lx_status status = find_bound(indices, count, table, error);
-    if (status != LX_OK || count == 0)
-        return status;
-    bool narrow = table->bound - 1 <= UINT32_MAX;
-    size_t size = narrow ? sizeof *table->narrow : sizeof *table->wide;
+    uint64_t count = table->count;
+    if (count == 0)
+        return LX_OK;
+    bool narrow = lx__table_is_narrow(table->bound);
+    size_t size = narrow ? sizeof(uint32_t) : sizeof(uint64_t);
     void *memory = count <= SIZE_MAX / size ? lx__alloc_array((size_t)count, size) : NULL;
     if (memory == NULL)
         return lx__fail_memory(error, "a table of indices");
-    if (narrow) {
+    uint32_t *to = memory;
+    for (uint64_t i = 0; narrow && i < count; i++)
+        to[i] = (uint32_t)indices[i];
+    if (narrow)
         table->narrow = memory;
-        for (uint64_t i = 0; i < count; i++)
-            table->narrow[i] = (uint32_t)indices[i];
-    } else {
-        table->wide = memory;
-        for (uint64_t i = 0; i < count; i++)
-            table->wide[i] = indices[i];
-    }
+    else
+        table->wide = memcpy(memory, indices, (size_t)count * size);
     return LX_OK;
+}
+
+lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table,
+                        lx_error *error)
+{
+    lx_status status = lx__table_survey(indices, count, table, error);
+    return status == LX_OK ? lx__table_fill(indices, table, error) : status;
 }
 
 void lx__table_free(lx__table *table)
 {
-    lx__free(table->narrow);
-    lx__free(table->wide);
+    if (table->file != NULL) {
+        lx__table_file_close(table->file);
+    } else {
+        lx__free((void *)table->narrow);
+        lx__free((void *)table->wide);
+    }
     *table = (lx__table){0};
 }
 
-void lx__table_map(const lx__table *table, uint64_t *places, size_t count)
+lx_status lx__table_refuse(const lx__table *table, lx_error *error)
 {
-    if (table->narrow != NULL) {
+    return lx__table_file_refuse(table->file, "it has numbers that its table cannot have", error);
+}
+
+lx_status lx__table_map(const lx__table *table, uint64_t *places, size_t count, lx_error *error)
+{
+    uint64_t bound = table->bound;
+    bool fits = true;
+    lx_status status = lx__table_check(table, places, count, error);
+    if (status != LX_OK)
+        return status;
+    if (table->narrow != NULL)
         for (size_t i = 0; i < count; i++)
             places[i] = table->narrow[places[i]];
-        return;
-    }
+    else
+        for (size_t i = 0; i < count; i++)
+            places[i] = table->wide[places[i]];
+    if (table->file == NULL)
+        return LX_OK;
     for (size_t i = 0; i < count; i++)
-        places[i] = table->wide[places[i]];
+        fits &= places[i] < bound;
+    status = lx__table_finish(table, error);
+    return status == LX_OK && !fits ? lx__table_refuse(table, error) : status;
 }
 
 json_t *lx__table_to_json(const lx__table *table)

@@ -125,7 +125,8 @@ static const lx__order_class torch_class = {.kind = "torch",
                                             .describe = torch_describe,
                                             .dispose = torch_dispose};
 
-static lx_status make(struct torch wanted, uint64_t length, lx_order **order, lx_error *error)
+static lx_status make(struct torch wanted, uint64_t length, const char *tables, lx_order **order,
+                      lx_error *error)
 {
     if (wanted.indices > LENGTH_MAX || length > LENGTH_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
@@ -139,14 +140,13 @@ static lx_status make(struct torch wanted, uint64_t length, lx_order **order, lx
     struct torch *self = (struct torch *)*order;
     wanted.order = self->order;
     *self = wanted;
-    self->epochs = lx__epochs_new(fill, (size_t)length);
     self->number = lx__alloc_array(1, sizeof *self->number);
     self->generator = lx__alloc_array(1, sizeof *self->generator);
-    if (self->epochs != NULL && self->number != NULL && self->generator != NULL) {
-        *self->number = UINT64_MAX; /* it is nowhere yet */
-        return LX_OK;
-    }
-    return lx__order_finish(order, lx__fail_memory(error, "an order of torch"));
+    if (self->number == NULL || self->generator == NULL)
+        return lx__order_finish(order, lx__fail_memory(error, "an order of torch"));
+    *self->number = UINT64_MAX; /* it is nowhere yet */
+    status = lx__epochs_new(fill, (size_t)length, tables, &self->epochs, error);
+    return lx__order_finish(order, status);
 }
 
 static lx_status begin(lx_order **order, lx_error *error)
@@ -158,7 +158,8 @@ static lx_status begin(lx_order **order, lx_error *error)
 }
 
 lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool replacement,
-                                    uint64_t seed, lx_order **order, lx_error *error)
+                                    uint64_t seed, const char *tables, lx_order **order,
+                                    lx_error *error)
 {
     lx_status status = begin(order, error);
     if (status != LX_OK)
@@ -176,36 +177,36 @@ lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool repl
                            .indices = length,
                            .whole = samples / length + 1,
                            .again = replacement};
-    return make(wanted, samples, order, error);
+    return make(wanted, samples, tables, order, error);
 }
 
 lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count, uint64_t seed,
-                                    lx_order **order, lx_error *error)
+                                    const char *tables, lx_order **order, lx_error *error)
 {
     lx_order *part = NULL;
     lx_status status = begin(order, error);
     if (status == LX_OK)
-        status = make((struct torch){.seed = seed, .indices = count, .whole = 1}, count, &part,
-                      error);
+        status = make((struct torch){.seed = seed, .indices = count, .whole = 1}, count, tables,
+                      &part, error);
     if (status == LX_OK)
-        status = lx_order_new_subset(part, indices, count, order, error);
+        status = lx_order_new_subset(part, indices, count, tables, order, error);
     lx_order_unref(part);
     return status;
 }
 
 /** What DistributedSampler shuffles, before it is padded or cut. */
-static lx_status make_whole(uint64_t length, bool shuffle, uint64_t seed, lx_order **order,
-                            lx_error *error)
+static lx_status make_whole(uint64_t length, bool shuffle, uint64_t seed, const char *tables,
+                            lx_order **order, lx_error *error)
 {
     if (!shuffle)
         return lx_order_new_sequential(length, 0, 0, order, error);
     struct torch wanted = {.seed = seed, .indices = length, .whole = 1, .anew = true};
-    return make(wanted, length, order, error);
+    return make(wanted, length, tables, order, error);
 }
 
 lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool shuffle,
-                                         bool drop_last, uint64_t seed, lx_order **order,
-                                         lx_error *error)
+                                         bool drop_last, uint64_t seed, const char *tables,
+                                         lx_order **order, lx_error *error)
 {
     lx_order *whole = NULL;
     lx_status status = begin(order, error);
@@ -213,7 +214,9 @@ lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool s
         return status;
     if (world == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "world is 0: there is one rank or more");
-    status = make_whole(length, shuffle, seed, &whole, error);
+    if (tables != NULL && !shuffle)
+        return lx__fail(error, LX_ERR_ARGUMENT, "tables: there is none without a shuffle");
+    status = make_whole(length, shuffle, seed, tables, &whole, error);
     if (status == LX_OK && drop_last)
         status = lx_order_new_slice(whole, 0, length - length % world, order, error);
     else if (status == LX_OK)

@@ -9,6 +9,7 @@
 #include "sampler/numbers/philox.h"
 #include "sampler/numbers/weights.h"
 #include "sampler/order/order.h"
+#include "sampler/order/table-keep.h"
 
 #define COLUMN (UINT64_C(1) << 32) /* units */
 
@@ -78,55 +79,88 @@ static lx__alias_column column_of(uint64_t own, uint64_t index, uint64_t other)
 /* One sweep over those with less than a column, and one over those with more, side by side: each of
  * the former is filled up from the one of the latter that is being given away, until what that has
  * left fits into its own column, which the next one fills up. */
-static void sweep(lx__alias *alias, const shares *s)
+static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
 {
     shares of_small = *s, of_large = *s;
     uint64_t small_share = 0, left = 0;
     uint64_t small = next_of(&of_small, false, &small_share);
     uint64_t large = next_of(&of_large, true, &left);
-    while (large < alias->count) {
+    while (large < count) {
         if (left > COLUMN) { /* all columns together are full, so there is one with less */
-            assert(small < alias->count);
-            alias->columns[small] = column_of(small_share, small, large);
+            assert(small < count);
+            columns[small] = column_of(small_share, small, large);
             left -= COLUMN - small_share;
             small = next_of(&of_small, false, &small_share);
         } else {
             uint64_t share = COLUMN, next = next_of(&of_large, true, &share);
-            alias->columns[large] = column_of(left, large, next);
+            columns[large] = column_of(left, large, next);
             left = share - (COLUMN - left);
             large = next;
         }
     }
-    while (small < alias->count) { /* nothing is left to fill up with: they are full */
-        alias->columns[small] = column_of(small_share, small, small);
+    while (small < count) { /* nothing is left to fill up with: they are full */
+        columns[small] = column_of(small_share, small, small);
         small = next_of(&of_small, false, &small_share);
     }
 }
 
-lx_status lx__alias_new(const double *weights, uint64_t count, double largest, lx__alias *alias,
-                        lx_error *error)
+/* ---- the table */
+
+struct given {
+    const double *weights;
+    uint64_t count;
+    double largest;
+    uint32_t crc;
+};
+
+static int describe(const void *user, json_t *what)
 {
-    *alias = (lx__alias){.count = count};
-    alias->columns = count <= SIZE_MAX / sizeof *alias->columns
-                         ? lx__alloc_array((size_t)count, sizeof *alias->columns)
-                         : NULL;
-    if (alias->columns == NULL)
+    const struct given *given = user;
+    return lx__table_describe(what, "weighted", given->count, "weights", given->crc);
+}
+
+static lx_status make(void *user, lx__table *table, lx_error *error)
+{
+    const struct given *given = user;
+    lx__alias_column *columns = given->count <= SIZE_MAX / sizeof *columns
+                                    ? lx__alloc_array((size_t)given->count, sizeof *columns)
+                                    : NULL;
+    if (columns == NULL)
         return lx__fail_memory(error, "a table of weights");
-    shares s = begin_shares(weights, count, largest);
-    sweep(alias, &s);
+    shares s = begin_shares(given->weights, given->count, given->largest);
+    sweep(columns, given->count, &s);
+    table->wide = (const uint64_t *)columns;
     return LX_OK;
+}
+
+lx_status lx__alias_new(const double *weights, uint64_t count, double largest, uint32_t crc,
+                        const char *tables, lx__alias *alias, lx_error *error)
+{
+    static const lx__table_maker maker = {"weighted", describe, make};
+    struct given given = {weights, count, largest, crc};
+    *alias = (lx__alias){.count = count, .table = {.count = count, .bound = UINT64_MAX}};
+    lx_status status = lx__table_keep(tables, &maker, &given, &alias->table, error);
+    if (status == LX_OK)
+        alias->columns = (const lx__alias_column *)alias->table.wide;
+    else
+        *alias = (lx__alias){0};
+    return status;
 }
 
 void lx__alias_free(lx__alias *alias)
 {
-    lx__free(alias->columns);
+    lx__table_free(&alias->table);
     *alias = (lx__alias){0};
 }
 
+/* ---- draws */
+
 /* First all columns, then all heights: what is fetched from memory for one draw does not wait for
  * that of another. */
-void lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count)
+lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count,
+                         lx_error *error)
 {
+    bool fits = true;
     uint32_t heights[LX__ORDER_BLOCK];
     assert(count <= LX__ORDER_BLOCK);
     for (size_t i = 0; i < count; i++) {
@@ -134,8 +168,13 @@ void lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, siz
         numbers[i] = lx__draw_below(block.word[0], alias->count);
         heights[i] = (uint32_t)(block.word[1] >> 32);
     }
-    for (size_t i = 0; i < count; i++) {
+    lx_status status = lx__table_check(&alias->table, numbers, count, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
         lx__alias_column column = alias->columns[numbers[i]];
         numbers[i] = heights[i] < column.own ? numbers[i] : column.other;
+        fits &= numbers[i] < alias->count;
     }
+    if (status == LX_OK)
+        status = lx__table_finish(&alias->table, error);
+    return status == LX_OK && !fits ? lx__table_refuse(&alias->table, error) : status;
 }

@@ -18,6 +18,8 @@
 
 #include <loaderx/status.h>
 
+#include "sampler/order/table.h"
+
 /** A column of 2^32 units: the first @ref own are its index's, the others @ref other's, which is
  * itself where it has all. */
 typedef struct lx__alias_column {
@@ -26,21 +28,26 @@ typedef struct lx__alias_column {
 
 typedef struct lx__alias {
     uint64_t count;
-    lx__alias_column *columns;
+    const lx__alias_column *columns; /**< The table's words of 8 bytes. */
+    lx__table table;
 } lx__alias;
 
 /**
  * Makes the table of weights that lx__weigh() passed, the greatest of which is @p largest.
  *
- * @retval LX_ERR_NOMEM  There is no memory for it.
+ * @param crc     Of the weights.
+ * @param tables  The folder that keeps it; NULL: memory.
+ * @retval LX_ERR_NOMEM  There is no memory for it; or as lx__table_keep().
  */
-lx_status lx__alias_new(const double *weights, uint64_t count, double largest, lx__alias *alias,
-                        lx_error *error);
+lx_status lx__alias_new(const double *weights, uint64_t count, double largest, uint32_t crc,
+                        const char *tables, lx__alias *alias, lx_error *error);
 
 void lx__alias_free(lx__alias *alias);
 
 /** Puts in the place of each of @p count draw numbers the index that this draw under @p key gives;
- * at most #LX__ORDER_BLOCK of them. */
-void lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count);
+ * at most #LX__ORDER_BLOCK of them.
+ * @retval LX_ERR_CORRUPT  The table's file is damaged. */
+lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count,
+                         lx_error *error);
 
 #endif

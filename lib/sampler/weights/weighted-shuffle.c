@@ -102,21 +102,22 @@ static const lx__order_class weighted_shuffle_class = {.kind = "weighted shuffle
                                                        .describe = weighted_shuffle_describe,
                                                        .dispose = weighted_shuffle_dispose};
 
-static lx_status make_rates(struct weighted_shuffle *self, const double *weights, lx_error *error)
+static lx_status make_rates(struct weighted_shuffle *self, const double *weights,
+                            const char *tables, lx_error *error)
 {
     size_t count = (size_t)self->weighing.count;
     int scale = lx__weights_scale(self->weighing.largest, count);
     self->rates = lx__alloc_array(count, sizeof *self->rates);
-    self->epochs = lx__epochs_new(fill, (size_t)self->order.length);
-    if (self->rates == NULL || self->epochs == NULL)
+    if (self->rates == NULL)
         return lx__fail_memory(error, "weights");
     for (size_t i = 0; i < count; i++)
         self->rates[i] = weights[i] > 0 ? (double)lx__weight_whole(weights[i], scale) : 0;
-    return LX_OK;
+    return lx__epochs_new(fill, (size_t)self->order.length, tables, &self->epochs, error);
 }
 
 lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count, uint64_t length,
-                                        uint64_t seed, lx_order **order, lx_error *error)
+                                        uint64_t seed, const char *tables, lx_order **order,
+                                        lx_error *error)
 {
     lx__weighing weighing;
     lx_status status = lx__weigh(weights, count, order, &weighing, error);
@@ -133,6 +134,6 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count, u
     struct weighted_shuffle *self = (struct weighted_shuffle *)*order;
     self->seed = seed;
     self->weighing = weighing;
-    status = make_rates(self, weights, error);
+    status = make_rates(self, weights, tables, error);
     return lx__order_finish(order, status);
 }

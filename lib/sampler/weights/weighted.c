@@ -17,9 +17,8 @@ static lx_status weighted_read(const lx_order *order, void *scratch, uint64_t *p
                                size_t count, lx_error *error)
 {
     const struct weighted *self = (const struct weighted *)order;
-    (void)scratch, (void)error;
-    lx__alias_draw(&self->alias, self->key, places, count);
-    return LX_OK;
+    (void)scratch;
+    return lx__alias_draw(&self->alias, self->key, places, count, error);
 }
 
 static int weighted_describe(const lx_order *order, json_t *object)
@@ -40,7 +39,8 @@ static const lx__order_class weighted_class = {.kind = "weighted",
                                                .dispose = weighted_dispose};
 
 lx_status lx_order_new_weighted(const double *weights, uint64_t count, uint64_t length,
-                                uint64_t seed, lx_order **order, lx_error *error)
+                                uint64_t seed, const char *tables, lx_order **order,
+                                lx_error *error)
 {
     lx__weighing weighing;
     lx_status status = lx__weigh(weights, count, order, &weighing, error);
@@ -53,6 +53,7 @@ lx_status lx_order_new_weighted(const double *weights, uint64_t count, uint64_t 
     self->seed = seed;
     self->weighing = weighing;
     lx__key(seed, 0, LX__STREAM_WEIGHTED, 1, &self->key);
-    status = lx__alias_new(weights, count, weighing.largest, &self->alias, error);
+    status = lx__alias_new(weights, count, weighing.largest, weighing.crc, tables, &self->alias,
+                           error);
     return lx__order_finish(order, status);
 }

@@ -2,6 +2,8 @@
 /* Scenarios of orders and samplers. */
 #include "scenario.h"
 
+#include <unistd.h>
+
 #include <loaderx/budgeted.h>
 #include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
@@ -10,6 +12,8 @@
 #include <loaderx/random.h>
 #include <loaderx/torch.h>
 #include <loaderx/weighted.h>
+
+#include "../tree.h"
 
 #define LENGTH 1000
 
@@ -62,7 +66,7 @@ static void mix_greedily(struct run *run, lx_order *part, lx_exhausted exhausted
     if (TRY(run, lx_mixture_add(mixture, part, 0, .25, &run->error)) &&
         TRY(run, lx_mixture_add(mixture, part, LENGTH, .75, &run->error)) &&
         TRY(run, lx_mixture_set_exhausted(mixture, exhausted, &run->error)) &&
-        TRY(run, lx_order_new_greedy(mixture, &order, &run->error))) {
+        TRY(run, lx_order_new_greedy(mixture, NULL, &order, &run->error))) {
         if (TRY(run, lx_order_count_sets(order, 0, 100, counts, &run->error)) &&
             (counts[0] != 25 || counts[1] != 75))
             run_fail(run, "a greedy mixture has other shares");
@@ -105,7 +109,7 @@ static void compose(struct run *run, lx_order *part)
         walk_and_unref(run, order);
     if (TRY(run, lx_order_new_concat(parts, NULL, 2, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_subset(part, indices, LENGTH, &order, &run->error)))
+    if (TRY(run, lx_order_new_subset(part, indices, LENGTH, NULL, &order, &run->error)))
         walk_and_unref(run, order);
     lx_order_unref(part);
 }
@@ -133,9 +137,10 @@ static void weigh(struct run *run)
     lx_order *order;
     for (int i = 0; i < LENGTH; i++)
         weights[i] = i % 7 + 1;
-    if (TRY(run, lx_order_new_weighted(weights, LENGTH, LENGTH, 5, &order, &run->error)))
+    if (TRY(run, lx_order_new_weighted(weights, LENGTH, LENGTH, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_weighted_shuffle(weights, LENGTH, LENGTH, 5, &order, &run->error)))
+    if (TRY(run, lx_order_new_weighted_shuffle(weights, LENGTH, LENGTH, 5, NULL, &order,
+                                               &run->error)))
         walk_and_unref(run, order);
 }
 
@@ -198,9 +203,9 @@ static void group(struct run *run)
     lx_order *order;
     for (int i = 0; i < LENGTH; i++)
         classes[i] = (uint64_t)(i * i) % 11;
-    if (TRY(run, lx_order_new_balanced(classes, LENGTH, LENGTH, 5, &order, &run->error)))
+    if (TRY(run, lx_order_new_balanced(classes, LENGTH, LENGTH, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_bucketed(classes, LENGTH, 8, 64, 5, &order, &run->error))) {
+    if (TRY(run, lx_order_new_bucketed(classes, LENGTH, 8, 64, 5, NULL, &order, &run->error))) {
         cut(run, order);
         walk_and_unref(run, order);
     }
@@ -217,19 +222,51 @@ static void follow(struct run *run)
     static const double weights[] = {1, 3};
     lx_order *order;
     for (int i = 0; i < 2; i++)
-        if (TRY(run, lx_order_new_torch_random(LENGTH, 2 * LENGTH + 9, i == 1, 5, &order,
+        if (TRY(run, lx_order_new_torch_random(LENGTH, 2 * LENGTH + 9, i == 1, 5, NULL, &order,
                                                &run->error)))
             walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_torch_subset(indices, LENGTH, 5, &order, &run->error)))
+    if (TRY(run, lx_order_new_torch_subset(indices, LENGTH, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
     for (int i = 0; i < 4; i++)
-        if (TRY(run, lx_order_new_torch_distributed(LENGTH, 7, i % 2 == 1, i / 2 == 1, 5, &order,
-                                                    &run->error)))
+        if (TRY(run, lx_order_new_torch_distributed(LENGTH, 7, i % 2 == 1, i / 2 == 1, 5, NULL,
+                                                    &order, &run->error)))
             walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_nanoset(lengths, NULL, 2, false, 5, &order, &run->error)))
+    if (TRY(run, lx_order_new_nanoset(lengths, NULL, 2, false, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
-    if (TRY(run, lx_order_new_nanoset(lengths, weights, 2, true, 5, &order, &run->error)))
+    if (TRY(run, lx_order_new_nanoset(lengths, weights, 2, true, 5, NULL, &order, &run->error)))
         walk_and_unref(run, order);
+}
+
+/** Orders whose tables are made, and then found, in a folder. */
+static void keep_in(struct run *run, const char *folder)
+{
+    double weights[LENGTH];
+    lx_order *order, *part;
+    lx_mixture *mixture;
+    for (int i = 0; i < LENGTH; i++)
+        weights[i] = i % 7 + 1;
+    if (TRY(run, lx_order_new_torch_random(LENGTH, LENGTH, false, 5, folder, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (TRY(run, lx_order_new_weighted(weights, LENGTH, LENGTH, 5, folder, &order, &run->error)))
+        walk_and_unref(run, order);
+    if (!TRY(run, lx_order_new_sequential(LENGTH, 0, 0, &part, &run->error)))
+        return;
+    if (TRY_NEW(run, mixture, lx_mixture_new()) &&
+        TRY(run, lx_mixture_add(mixture, part, 0, 1, &run->error)) &&
+        TRY(run, lx_order_new_greedy(mixture, folder, &order, &run->error)))
+        walk_and_unref(run, order);
+    lx_mixture_free(mixture);
+    lx_order_unref(part);
+}
+
+static void keep(struct run *run)
+{
+    char folder[400];
+    snprintf(folder, sizeof folder, "%s.tables", run->path);
+    for (int i = 0; i < 2; i++)
+        keep_in(run, folder);
+    if (access(folder, F_OK) == 0)
+        tree_remove(folder);
 }
 
 const struct scenario order_scenarios[] = {
@@ -237,5 +274,6 @@ const struct scenario order_scenarios[] = {
     {"weigh", NULL, false, weigh},
     {"group", NULL, false, group},
     {"follow", NULL, false, follow},
+    {"keep", NULL, false, keep},
     {NULL, NULL, false, NULL},
 };

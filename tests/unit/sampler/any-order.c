@@ -60,9 +60,10 @@ static struct any_order any_by_weights(uint64_t *state)
     struct any_order any = {.once = below(state, 2) == 0};
     uint64_t length = 1 + below(state, any.once ? some : SIMPLE_MAX);
     if (any.once)
-        unit_ok(lx_order_new_weighted_shuffle(weights, count, length, seed, &any.order, &error));
+        unit_ok(lx_order_new_weighted_shuffle(weights, count, length, seed, NULL, &any.order,
+                                              &error));
     else
-        unit_ok(lx_order_new_weighted(weights, count, length, seed, &any.order, &error));
+        unit_ok(lx_order_new_weighted(weights, count, length, seed, NULL, &any.order, &error));
     return any;
 }
 
@@ -77,9 +78,9 @@ static struct any_order any_by_groups(uint64_t *state)
     uint64_t batch = 1 + below(state, 9), seed = random_next(state);
     if (any.once)
         unit_ok(lx_order_new_bucketed(numbers, count, batch, batch * (1 + below(state, 5)), seed,
-                                      &any.order, &error));
+                                      NULL, &any.order, &error));
     else
-        unit_ok(lx_order_new_balanced(numbers, count, 1 + below(state, SIMPLE_MAX), seed,
+        unit_ok(lx_order_new_balanced(numbers, count, 1 + below(state, SIMPLE_MAX), seed, NULL,
                                       &any.order, &error));
     return any;
 }
@@ -93,17 +94,17 @@ static struct any_order any_of_torch(uint64_t *state)
     bool first = below(state, 2) == 0, second = below(state, 2) == 0;
     switch (below(state, 3)) {
     case 0:
-        unit_ok(lx_order_new_torch_random(length, samples, first, seed, &any.order, &error));
+        unit_ok(lx_order_new_torch_random(length, samples, first, seed, NULL, &any.order, &error));
         any.once = !first && samples <= length;
         return any;
     case 1:
         for (uint64_t i = 0; i < length; i++)
             indices[i] = 2 * i;
-        unit_ok(lx_order_new_torch_subset(indices, length, seed, &any.order, &error));
+        unit_ok(lx_order_new_torch_subset(indices, length, seed, NULL, &any.order, &error));
         return any;
     default:
         unit_ok(lx_order_new_torch_distributed(length, 1 + below(state, length), first, second,
-                                               seed, &any.order, &error));
+                                               seed, NULL, &any.order, &error));
         any.once = second;
         return any;
     }
@@ -122,7 +123,7 @@ static struct any_order any_nanoset(uint64_t *state)
     }
     bool given = below(state, 2) == 0;
     unit_ok(lx_order_new_nanoset(lengths, given ? weights : NULL, count, given,
-                                 below(state, 1u << 31), &any.order, &error));
+                                 below(state, 1u << 31), NULL, &any.order, &error));
     return any;
 }
 
@@ -149,7 +150,7 @@ static struct any_order any_subset(uint64_t *state, struct any_order part)
     uint64_t *table = calloc(count, sizeof *table);
     for (uint64_t i = 0; i < count; i++)
         table[i] = (i + turn) % count;
-    unit_ok(lx_order_new_subset(part.order, table, count, &any.order, &error));
+    unit_ok(lx_order_new_subset(part.order, table, count, NULL, &any.order, &error));
     free(table);
     return any;
 }
@@ -218,7 +219,7 @@ static struct any_order any_mixture(uint64_t *state, const struct any_order *par
     unit_ok(lx_mixture_set_exhausted(mixture, exhausted, &error));
     unit_ok(lx_mixture_set_length(mixture, length, &error));
     if (below(state, 3) == 0) {
-        unit_ok(lx_order_new_greedy(mixture, &any.order, &error));
+        unit_ok(lx_order_new_greedy(mixture, NULL, &any.order, &error));
     } else {
         if (below(state, 2) == 0)
             add_curriculum(state, mixture, count, length != 0 ? length : sum);

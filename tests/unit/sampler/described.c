@@ -128,7 +128,7 @@ static lx_order *mixture_of(const char *kind, const json_t *description, lx_orde
     if (strcmp(kind, "blend") == 0)
         unit_ok(lx_order_new_blend(mixture, &order, &error));
     else
-        unit_ok(lx_order_new_greedy(mixture, &order, &error));
+        unit_ok(lx_order_new_greedy(mixture, NULL, &order, &error));
     lx_mixture_free(mixture);
     return order;
 }
@@ -163,9 +163,10 @@ static lx_order *subset_of(const json_t *description, lx_order *part)
     uint64_t *table = table_of(description, &count);
     const json_t *of = json_object_get(description, "part");
     if (is_of_torch(of))
-        unit_ok(lx_order_new_torch_subset(table, count, number_of(of, "seed"), &order, &error));
+        unit_ok(lx_order_new_torch_subset(table, count, number_of(of, "seed"), NULL, &order,
+                                          &error));
     else
-        unit_ok(lx_order_new_subset(part, table, count, &order, &error));
+        unit_ok(lx_order_new_subset(part, table, count, NULL, &order, &error));
     free(table);
     return order;
 }
@@ -192,7 +193,8 @@ static lx_order *distributed_of(const json_t *description, uint64_t world, bool 
     const json_t *part = json_object_get(description, "part");
     bool shuffle = is_of_torch(part);
     unit_ok(lx_order_new_torch_distributed(number_of(part, "length"), world, shuffle, drop_last,
-                                           shuffle ? number_of(part, "seed") : 0, &order, &error));
+                                           shuffle ? number_of(part, "seed") : 0, NULL, &order,
+                                           &error));
     return order;
 }
 
@@ -231,9 +233,9 @@ static lx_order *by_weights(const char *kind, const json_t *description)
     double *weights = given_weights(description, &count);
     uint64_t length = number_of(description, "length"), seed = number_of(description, "seed");
     if (strcmp(kind, "weighted") == 0)
-        unit_ok(lx_order_new_weighted(weights, count, length, seed, &order, &error));
+        unit_ok(lx_order_new_weighted(weights, count, length, seed, NULL, &order, &error));
     else
-        unit_ok(lx_order_new_weighted_shuffle(weights, count, length, seed, &order, &error));
+        unit_ok(lx_order_new_weighted_shuffle(weights, count, length, seed, NULL, &order, &error));
     free(weights);
     return order;
 }
@@ -247,7 +249,7 @@ static lx_order *nanoset_of(const json_t *description, const uint64_t *lengths, 
     bool divide = json_is_true(json_object_get(description, "divide"));
     ck_assert(given == 0 || given == count);
     unit_ok(lx_order_new_nanoset(lengths, given == 0 ? NULL : weights, count, divide,
-                                 number_of(description, "seed"), &order, &error));
+                                 number_of(description, "seed"), NULL, &order, &error));
     free(weights);
     return order;
 }
@@ -261,10 +263,11 @@ static lx_order *of_table(const char *kind, const json_t *description)
     uint64_t *table = table_of(description, &count);
     uint64_t length = number_of(description, "length"), seed = number_of(description, "seed");
     if (strcmp(kind, "balanced") == 0)
-        unit_ok(lx_order_new_balanced(table, count, length, seed, &order, &error));
+        unit_ok(lx_order_new_balanced(table, count, length, seed, NULL, &order, &error));
     else if (strcmp(kind, "bucketed") == 0)
         unit_ok(lx_order_new_bucketed(table, count, number_of(description, "batch"),
-                                      number_of(description, "bucket"), seed, &order, &error));
+                                      number_of(description, "bucket"), seed, NULL, &order,
+                                      &error));
     else
         order = nanoset_of(description, table, count);
     free(table);
@@ -287,7 +290,7 @@ static lx_order *of_numbers(const char *kind, const json_t *description)
         unit_ok(lx_order_new_torch_random(number_of(description, "indices"), length,
                                           json_is_true(json_object_get(description,
                                                                        "replacement")),
-                                          seed, &order, &error));
+                                          seed, NULL, &order, &error));
     else
         return make_order(kind, length, seed, 0);
     return order;

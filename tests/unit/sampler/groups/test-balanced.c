@@ -10,7 +10,7 @@ static lx_order *make_balanced(const uint64_t *classes, uint64_t count, uint64_t
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_balanced(classes, count, length, seed, &order, &error));
+    unit_ok(lx_order_new_balanced(classes, count, length, seed, NULL, &order, &error));
     return order;
 }
 
@@ -88,18 +88,18 @@ START_TEST(wrong_arguments)
     lx_order *order;
     uint64_t index;
     const uint64_t classes[] = {7, 7, 9};
-    unit_fails(lx_order_new_balanced(classes, 3, 10, 3, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_balanced(NULL, 3, 10, 3, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_balanced(NULL, 0, 10, 3, &order, &error), LX_ERR_ARGUMENT);
-    unit_ok(lx_order_new_balanced(NULL, 0, 0, 3, &order, &error));
+    unit_fails(lx_order_new_balanced(classes, 3, 10, 3, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_order_new_balanced(NULL, 3, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_order_new_balanced(NULL, 0, 10, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_order_new_balanced(NULL, 0, 0, 3, NULL, &order, &error));
     lx_order_unref(order);
-    for (int left = 0; left < 6; left++) {
+    for (int left = 0; left < 5; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_balanced(classes, 3, 10, 3, &order, &error), LX_ERR_NOMEM);
+        unit_fails(lx_order_new_balanced(classes, 3, 10, 3, NULL, &order, &error), LX_ERR_NOMEM);
         ck_assert_ptr_null(order);
     }
-    scarce_begin(6);
-    unit_ok(lx_order_new_balanced(classes, 3, 10, 3, &order, &error));
+    scarce_begin(5);
+    unit_ok(lx_order_new_balanced(classes, 3, 10, 3, NULL, &order, &error));
     for (int left = 1; left < 4; left++) {
         lx__scratch *scratch;
         scarce_begin(left);

@@ -173,7 +173,7 @@ START_TEST(it_is_no_part_of_another_order)
     unit_fails(lx_order_new_repeat(order, 2, &made, &error), LX_ERR_MISMATCH);
     unit_fails(lx_order_new_padded(order, 2, &made, &error), LX_ERR_MISMATCH);
     unit_fails(lx_order_new_concat(&order, NULL, 1, &made, &error), LX_ERR_MISMATCH);
-    unit_fails(lx_order_new_subset(order, costs, 3, &made, &error), LX_ERR_MISMATCH);
+    unit_fails(lx_order_new_subset(order, costs, 3, NULL, &made, &error), LX_ERR_MISMATCH);
     unit_fails(lx_order_new_budgeted(order, costs, 3, 20, 0, false, &made, &error),
                LX_ERR_MISMATCH);
     unit_fails(lx_mixture_add(mixture, order, 0, 1, &error), LX_ERR_MISMATCH);

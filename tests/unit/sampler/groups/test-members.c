@@ -7,17 +7,26 @@
 
 START_TEST(indices_by_their_keys)
 {
-    lx__keyed items[] = {{5, 0}, {1, 1}, {5, 2}, {0, 3}};
+    const uint64_t keys[] = {5, 1, 5, 0};
     lx_error error = LX_ERROR_INIT;
     uint32_t *members;
-    unit_ok(lx__members_sort(items, 4, &members, &error));
+    size_t groups;
+    unit_ok(lx__members_sort(keys, 4, &members, NULL, &error));
     ck_assert_mem_eq(members, ((uint32_t[]){3, 1, 0, 2}), 4 * sizeof *members);
-    ck_assert_uint_eq(items[0].key, 0);
     lx__free(members);
-    unit_ok(lx__members_sort(items, 0, &members, &error));
+    unit_ok(lx__members_sort(keys, 4, &members, &groups, &error));
+    ck_assert_mem_eq(members, ((uint32_t[]){3, 1, 0, 2, 0, 1, 2, 4}), 8 * sizeof *members);
+    ck_assert_uint_eq(groups, 3);
     lx__free(members);
-    scarce_begin(2);
-    unit_fails(lx__members_sort(items, 4, &members, &error), LX_ERR_NOMEM);
+    unit_ok(lx__members_sort(keys, 0, &members, &groups, &error));
+    ck_assert_uint_eq(members[0], 0);
+    ck_assert_uint_eq(groups, 0);
+    lx__free(members);
+    for (uint64_t left = 0; left < 3; left++) {
+        scarce_begin(left);
+        lx_error_clear(&error);
+        unit_fails(lx__members_sort(keys, 4, &members, &groups, &error), LX_ERR_NOMEM);
+    }
 }
 END_TEST
 

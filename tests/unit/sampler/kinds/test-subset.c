@@ -12,7 +12,7 @@ START_TEST(indices_come_in_the_order_of_their_places)
         const uint64_t *indices = w ? wide : narrow;
         lx_error error = LX_ERROR_INIT;
         lx_order *part = make_order("shuffle", 5, 42, 0), *order;
-        unit_ok(lx_order_new_subset(part, indices, 5, &order, &error));
+        unit_ok(lx_order_new_subset(part, indices, 5, NULL, &order, &error));
         ck_assert_uint_eq(lx__order_get_bound(order), w ? UINT64_MAX : 10);
         for (uint64_t position = 0; position < 50; position++)
             ck_assert_uint_eq(index_at(order, position), indices[index_at(part, position)]);
@@ -28,8 +28,8 @@ START_TEST(other_indices_are_another_order)
     static const uint64_t indices[] = {1, 2, 3}, others[] = {1, 3, 2};
     lx_error error = LX_ERROR_INIT;
     lx_order *part = make_order("sequential", 3, 0, 0), *one, *other;
-    unit_ok(lx_order_new_subset(part, indices, 3, &one, &error));
-    unit_ok(lx_order_new_subset(part, others, 3, &other, &error));
+    unit_ok(lx_order_new_subset(part, indices, 3, NULL, &one, &error));
+    unit_ok(lx_order_new_subset(part, others, 3, NULL, &other, &error));
     expect_other_order(one, other, "order.indices");
     lx_order_unref(part);
 }
@@ -40,23 +40,23 @@ START_TEST(what_cannot_be_is_refused)
     static const uint64_t indices[] = {1, UINT64_MAX, 3};
     lx_error error = LX_ERROR_INIT;
     lx_order *part = make_order("sequential", 3, 0, 0), *order;
-    unit_fails(lx_order_new_subset(part, indices, 3, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_order_new_subset(part, indices, 3, NULL, &order, &error), LX_ERR_ARGUMENT);
     ck_assert(strstr(error.message, "index 1") != NULL || error.status == LX_OK);
-    unit_fails(lx_order_new_subset(part, indices, 2, &order, &error), LX_ERR_MISMATCH);
-    unit_refuses_null(lx_order_new_subset(part, NULL, 3, &order, &error), "indices");
-    unit_refuses_null(lx_order_new_subset(NULL, indices, 3, &order, &error), "part");
+    unit_fails(lx_order_new_subset(part, indices, 2, NULL, &order, &error), LX_ERR_MISMATCH);
+    unit_refuses_null(lx_order_new_subset(part, NULL, 3, NULL, &order, &error), "indices");
+    unit_refuses_null(lx_order_new_subset(NULL, indices, 3, NULL, &order, &error), "part");
     scarce_begin(0);
-    unit_fails(lx_order_new_subset(part, indices + 2, UINT64_C(1), &order, &error),
+    unit_fails(lx_order_new_subset(part, indices + 2, UINT64_C(1), NULL, &order, &error),
                LX_ERR_MISMATCH);
     for (int left = 0; left < 2; left++) {
         static const uint64_t good[] = {5, 6, 7};
         scarce_left = left;
-        unit_fails(lx_order_new_subset(part, good, 3, &order, &error), LX_ERR_NOMEM);
+        unit_fails(lx_order_new_subset(part, good, 3, NULL, &order, &error), LX_ERR_NOMEM);
     }
     scarce_left = INT_MAX;
     lx_order_unref(part);
     part = make_order("sequential", 0, 0, 0);
-    unit_ok(lx_order_new_subset(part, NULL, 0, &order, &error));
+    unit_ok(lx_order_new_subset(part, NULL, 0, NULL, &order, &error));
     ck_assert_uint_eq(lx_order_get_length(order), 0);
     lx_order_unref(order);
     lx_order_unref(part);

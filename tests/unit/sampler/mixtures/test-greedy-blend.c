@@ -31,7 +31,7 @@ static lx_order *make_greedy(const uint64_t *lengths, const double *weights, siz
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
     lx_mixture *mixture = mix(lengths, weights, count, exhausted, length);
-    unit_ok(lx_order_new_greedy(mixture, &order, &error));
+    unit_ok(lx_order_new_greedy(mixture, NULL, &order, &error));
     lx_mixture_free(mixture);
     return order;
 }
@@ -156,22 +156,22 @@ START_TEST(wrong_arguments)
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
     lx_mixture *mixture = lx_mixture_new();
-    unit_fails(lx_order_new_greedy(mixture, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_greedy(NULL, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_greedy(mixture, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_order_new_greedy(mixture, NULL, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_order_new_greedy(NULL, NULL, &order, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_order_new_greedy(mixture, NULL, &order, &error), LX_ERR_ARGUMENT);
     lx_mixture_free(mixture);
     mixture = mix((uint64_t[]){10, 20}, (double[]){1, 2}, 2, LX_EXHAUSTED_REPEAT,
                   (UINT64_C(1) << 53) + 1);
-    unit_fails(lx_order_new_greedy(mixture, &order, &error), LX_ERR_LIMIT);
+    unit_fails(lx_order_new_greedy(mixture, NULL, &order, &error), LX_ERR_LIMIT);
     unit_ok(lx_mixture_set_length(mixture, 100, &error));
     for (int left = 0; left < 12; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_greedy(mixture, &order, &error), LX_ERR_NOMEM);
+        unit_fails(lx_order_new_greedy(mixture, NULL, &order, &error), LX_ERR_NOMEM);
         ck_assert_ptr_null(order);
     }
     scarce_begin(1000);
     unit_ok(lx_mixture_set_weights(mixture, 10, (double[]){2, 1}, 2, &error));
-    unit_fails(lx_order_new_greedy(mixture, &order, &error), LX_ERR_UNSUPPORTED);
+    unit_fails(lx_order_new_greedy(mixture, NULL, &order, &error), LX_ERR_UNSUPPORTED);
     lx_mixture_free(mixture);
 }
 END_TEST

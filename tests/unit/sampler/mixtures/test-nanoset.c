@@ -15,7 +15,7 @@ static lx_order *make_nanoset(const uint64_t *sizes, const double *shares, size_
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_ok(lx_order_new_nanoset(sizes, shares, count, divide, 1234, &order, &error));
+    unit_ok(lx_order_new_nanoset(sizes, shares, count, divide, 1234, NULL, &order, &error));
     return order;
 }
 
@@ -78,24 +78,28 @@ START_TEST(wrong_arguments)
     static const uint64_t long_ones[] = {UINT64_C(1) << 53, 1};
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
-    unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, 0, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(NULL, weights, 4, true, 0, &order, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(lengths, weights, 0, true, 0, &order, &error),
+    unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, 0, NULL, NULL, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(lengths, weights, 65536, true, 0, &order, &error),
+    unit_fails(lx_order_new_nanoset(NULL, weights, 4, true, 0, NULL, &order, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_order_new_nanoset(lengths, weights, 0, true, 0, NULL, &order, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_order_new_nanoset(lengths, weights, 65536, true, 0, NULL, &order, &error),
                LX_ERR_LIMIT);
-    unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, UINT64_C(1) << 32, &order, &error),
+    unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, UINT64_C(1) << 32, NULL, &order,
+                                    &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset((uint64_t[]){1, 0}, weights, 2, true, 0, &order, &error),
+    unit_fails(lx_order_new_nanoset((uint64_t[]){1, 0}, weights, 2, true, 0, NULL, &order, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(lengths, (double[]){1, NAN}, 2, true, 0, &order, &error),
+    unit_fails(lx_order_new_nanoset(lengths, (double[]){1, NAN}, 2, true, 0, NULL, &order, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_order_new_nanoset(long_ones, weights, 2, true, 0, &order, &error), LX_ERR_LIMIT);
-    unit_fails(lx_order_new_nanoset(lengths, (double[]){0, -0.0}, 2, true, 0, &order, &error),
+    unit_fails(lx_order_new_nanoset(long_ones, weights, 2, true, 0, NULL, &order, &error),
+               LX_ERR_LIMIT);
+    unit_fails(lx_order_new_nanoset(lengths, (double[]){0, -0.0}, 2, true, 0, NULL, &order, &error),
                LX_ERR_ARGUMENT);
     for (int left = 0; left < 9; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, 0, &order, &error),
+        unit_fails(lx_order_new_nanoset(lengths, weights, 4, true, 0, NULL, &order, &error),
                    LX_ERR_NOMEM);
         ck_assert_ptr_null(order);
     }

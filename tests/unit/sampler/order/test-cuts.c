@@ -10,7 +10,8 @@ enum { LENGTH_MAX = 5000 };
 
 /* Whether a batch begins there; the same in each epoch, but at 1 in odd ones. */
 static bool begins[LENGTH_MAX];
-static lx_order some_order = {.batch_rows = LENGTH_MAX};
+static const lx__order_class some_class = {.kind = "cut"};
+static lx_order some_order = {.class = &some_class, .batch_rows = LENGTH_MAX};
 
 static bool is_begin(uint64_t epoch, uint64_t offset)
 {
@@ -31,10 +32,11 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *table, si
 
 static void begin_order(uint64_t length, uint64_t mean, uint64_t *state)
 {
+    lx_error error = LX_ERROR_INIT;
     for (uint64_t i = 0; i < length; i++)
         begins[i] = i == 0 || next_choice(state) % mean == 0;
     some_order.length = length;
-    some_order.cuts = lx__epochs_new(fill, lx__cuts_size(length));
+    unit_ok(lx__epochs_new(fill, lx__cuts_size(length), NULL, &some_order.cuts, &error));
 }
 
 /** Goes through an epoch, offset by offset. */

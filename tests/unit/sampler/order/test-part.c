@@ -92,7 +92,7 @@ START_TEST(orders_within_each_other_have_a_limit)
     ck_assert_ptr_null(more);
     unit_fails(lx_order_new_repeat(order, 2, &more, &error), LX_ERR_LIMIT);
     unit_fails(lx_order_new_concat(parts, NULL, 1, &more, &error), LX_ERR_LIMIT);
-    unit_fails(lx_order_new_subset(order, indices, 100000, &more, &error), LX_ERR_LIMIT);
+    unit_fails(lx_order_new_subset(order, indices, 100000, NULL, &more, &error), LX_ERR_LIMIT);
     ck_assert_ptr_null(more);
     lx_order_unref(order);
 }

@@ -20,7 +20,7 @@ START_TEST(indices_are_as_narrow_as_they_can_be)
         ck_assert_uint_eq(table.bound, cases[c].largest + 1);
         ck_assert_int_eq(table.narrow != NULL, cases[c].narrow);
         ck_assert_int_eq(table.wide == NULL, cases[c].narrow);
-        lx__table_map(&table, places, 4);
+        unit_ok(lx__table_map(&table, places, 4, &error));
         ck_assert_uint_eq(places[0], 0);
         ck_assert_uint_eq(places[1], cases[c].largest);
         ck_assert_uint_eq(places[2], cases[c].largest);

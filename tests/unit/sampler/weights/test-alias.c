@@ -32,7 +32,7 @@ static void expect_shares(const double *weights, uint64_t count)
     double largest;
     long double sum = 0;
     unit_ok(lx__weights_check(weights, count, &largest, &error));
-    unit_ok(lx__alias_new(weights, count, largest, &alias, &error));
+    unit_ok(lx__alias_new(weights, count, largest, 0, NULL, &alias, &error));
     uint64_t *units = count_units(&alias);
     for (uint64_t i = 0; i < count; i++)
         sum += weights[i];
@@ -88,11 +88,11 @@ START_TEST(draws_go_by_the_shares)
     lx__alias alias;
     uint64_t numbers[LX__ORDER_BLOCK];
     double chi_square = 0;
-    unit_ok(lx__alias_new(weights, 7, 10, &alias, &error));
+    unit_ok(lx__alias_new(weights, 7, 10, 0, NULL, &alias, &error));
     for (uint64_t round = 0; round < 200; round++) {
         for (size_t i = 0; i < LX__ORDER_BLOCK; i++)
             numbers[i] = round * LX__ORDER_BLOCK + i;
-        lx__alias_draw(&alias, 42, numbers, LX__ORDER_BLOCK);
+        unit_ok(lx__alias_draw(&alias, 42, numbers, LX__ORDER_BLOCK, &error));
         for (size_t i = 0; i < LX__ORDER_BLOCK; i++)
             counts[numbers[i]]++;
     }
@@ -111,7 +111,7 @@ START_TEST(without_memory)
     lx_error error = LX_ERROR_INIT;
     lx__alias alias;
     scarce_begin(0);
-    unit_fails(lx__alias_new((double[]){1, 2}, 2, 2, &alias, &error), LX_ERR_NOMEM);
+    unit_fails(lx__alias_new((double[]){1, 2}, 2, 2, 0, NULL, &alias, &error), LX_ERR_NOMEM);
     lx__alias_free(&alias);
 }
 END_TEST
