@@ -134,7 +134,7 @@ LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
  * Megatron's exhaustive form gives, for weights that are the sets' lengths over their sum. A set of
  * weight 0 is given a position, too, where no other one lags: leave it out.
  *
- * It has to go through all positions when it is made, 20 to 30 ns each for 8 sets, and notes every
+ * It has to go through all positions when it is made, some 15 ns each for 8 sets, and notes every
  * 16,384 of them how far the sets are: 8 bytes a set each time. lx_order_new_blend() does without.
  *
  * @param[in]  mixture  At least one set of a weight, and weights that do not change.

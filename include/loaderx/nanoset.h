@@ -24,7 +24,7 @@ LX_BEGIN_DECLS
  * one after the other: that of sample s of set i is s more than the lengths of those before it.
  *
  * It holds 4 bytes a sample, or 8 where there are more than 2^32; making it takes 8 more, and for 8
- * sets some 50 ns a sample.
+ * sets some 30 ns a sample.
  *
  * @param[in]  lengths  Samples of each set, 1 or more.
  * @param[in]  weights  Of each set, 0 or more; NULL: as their lengths.

@@ -61,7 +61,7 @@ class Blend(_Combined):
         BlendedDataset without weights: they are the lengths over their sum, and each part gives
         all it has once an epoch, as with 'redistribute'; `weights` and `n` are not given. Neither
         has a `schedule`, and both go through all positions of an epoch when they are made, about
-        20 ns each, of which there are at most 2**53.
+        15 ns each, of which there are at most 2**53.
     tables : path, optional
         A folder that keeps the table in a file: who makes the order first makes it, and other
         processes and later runs open it at once, and share its memory. It is made if it is not

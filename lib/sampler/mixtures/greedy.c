@@ -11,7 +11,7 @@
 lx_status lx__greedy_new(const double *weights, size_t count, lx__greedy *greedy, lx_error *error)
 {
     size_t room = (count + LX__GREEDY_LANES - 1) / LX__GREEDY_LANES * LX__GREEDY_LANES;
-    *greedy = (lx__greedy){.count = room};
+    *greedy = (lx__greedy){.used = count, .count = room};
     greedy->weights = lx__alloc_array(room, sizeof *greedy->weights);
     greedy->given = lx__alloc_array(room, sizeof *greedy->given);
     greedy->lags = lx__alloc_array(room, sizeof *greedy->lags);

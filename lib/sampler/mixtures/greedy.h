@@ -22,7 +22,8 @@
 
 /** Where it stands. */
 typedef struct lx__greedy {
-    size_t count;      /**< Of sets, filled up. */
+    size_t used;       /**< Sets. */
+    size_t count;      /**< The same, filled up. */
     size_t left;       /**< Of these are not taken out. */
     uint64_t position; /**< The next one. */
     double *weights;   /**< Of each set; 0 of one that is taken out. */

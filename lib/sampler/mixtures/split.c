@@ -99,7 +99,7 @@ static inline uint64_t left_of(uint64_t ratio, uint64_t end, bool *next)
     return high + (low >> 63);
 }
 
-void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
+void lx__split_find_scalar(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
 {
     memset(sets, 0, count * sizeof *sets);
     /* One level after the other: no position waits for what is known of another. */
@@ -115,6 +115,17 @@ void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint
     }
     for (size_t i = 0; i < count; i++)
         sets[i] = split->sets[sets[i]];
+}
+
+void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        lx__split_find_avx2(split, places, count, sets);
+        return;
+    }
+#endif
+    lx__split_find_scalar(split, places, count, sets);
 }
 
 static void count_below(const lx__split *split, unsigned level, size_t at, uint64_t end,

@@ -51,6 +51,17 @@ void lx__split_free(lx__split *split);
  * that set had below it. */
 void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets);
 
+/** A kernel: what lx__split_find() does. */
+typedef void lx__split_kernel(const lx__split *split, uint64_t *places, size_t count,
+                              uint16_t *sets);
+
+/** In plain C: the reference for the other one. */
+lx__split_kernel lx__split_find_scalar;
+#if defined(__x86_64__)
+/** By AVX2; only where the processor has it. */
+lx__split_kernel lx__split_find_avx2;
+#endif
+
 /** How many of the positions below @p end each set has; those without any are left as they are. */
 void lx__split_count(const lx__split *split, uint64_t end, uint64_t *counts);
 

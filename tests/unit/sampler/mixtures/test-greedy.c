@@ -64,20 +64,23 @@ static size_t next_of(const double *weights, uint64_t *given, size_t count, uint
 
 static void expect_kernel(lx__greedy_kernel *kernel)
 {
-    enum { POSITIONS = 1000, SETS = 70 };
+    enum { POSITIONS = 1000, SETS = 140 };
     static uint16_t sets[POSITIONS];
     uint64_t state = 31;
-    for (size_t count = 1; count <= SETS; count++) {
+    for (size_t round = 2; round <= 2 * SETS; round += round < 140 ? 1 : 35) {
+        size_t count = round / 2;
         double weights[SETS], sum = 0;
         uint64_t given[SETS] = {0};
         lx_error error = LX_ERROR_INIT;
         lx__greedy greedy;
-        for (size_t i = 0; i < count; i++) /* few different ones: ties */
-            sum += weights[i] = (double)(next_choice(&state) % 4 + 1);
+        for (size_t i = 0; i < count; i++) /* few different ones: ties; or hardly any */
+            sum += weights[i] = (double)(next_choice(&state) % (round % 2 == 0 ? 4 : 99991) + 1);
         for (size_t i = 0; i < count; i++)
             weights[i] /= sum;
         unit_ok(lx__greedy_new(weights, count, &greedy, &error));
-        kernel(&greedy, sets, POSITIONS);
+        kernel(&greedy, sets, 1);
+        kernel(&greedy, sets + 1, 7);
+        kernel(&greedy, sets + 8, POSITIONS - 8);
         for (uint64_t k = 0; k < POSITIONS; k++)
             ck_assert_uint_eq(sets[k], next_of(weights, given, count, k));
         lx__greedy_free(&greedy);

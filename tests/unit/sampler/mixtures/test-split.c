@@ -178,6 +178,43 @@ START_TEST(what_is_not_a_weight_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("sampler/split", each_set_has_its_share_to_half_a_level,
+/** Numbers of all sizes, those at the ends of words among them. */
+static uint64_t next_place(uint64_t *state)
+{
+    static const uint64_t ends[] = {0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 63,
+                                    UINT64_MAX - 1};
+    uint64_t drawn = next_choice(state);
+    return drawn % 8 == 0 ? ends[drawn / 8 % 6] - drawn / 64 % 2 * (drawn / 8 % 6 != 0)
+                          : (drawn ^ next_choice(state) << 31) >> drawn / 8 % 60;
+}
+
+START_TEST(kernels_are_alike)
+{
+    enum { COUNT = 77 };
+    uint64_t state = 5;
+    for (size_t count = 1; count <= MOST; count += 1 + count / 8) {
+        double weights[MOST];
+        lx_error error = LX_ERROR_INIT;
+        lx__split split;
+        for (size_t i = 0; i < count; i++)
+            weights[i] = ldexp(1 + (double)(next_choice(&state) % 1000),
+                               -(int)(next_choice(&state) % 50));
+        unit_ok(lx__split_new(weights, count, &split, &error));
+        for (int round = 0; round < 200; round++) {
+            uint64_t places[COUNT], right[COUNT];
+            uint16_t sets[COUNT], right_sets[COUNT];
+            for (size_t i = 0; i < COUNT; i++)
+                places[i] = right[i] = next_place(&state);
+            lx__split_find_scalar(&split, right, COUNT, right_sets);
+            lx__split_find(&split, places, COUNT, sets);
+            ck_assert_mem_eq(places, right, sizeof places);
+            ck_assert_mem_eq(sets, right_sets, sizeof sets);
+        }
+        lx__split_free(&split);
+    }
+}
+END_TEST
+
+UNIT_MAIN("sampler/split", kernels_are_alike, each_set_has_its_share_to_half_a_level,
           two_sets_are_off_by_half_a_sample,
           what_fits_ends_before_the_first_position_too_many, what_is_not_a_weight_is_refused)
