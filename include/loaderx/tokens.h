@@ -139,6 +139,26 @@ LX_API lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_leng
                                        lx_dtype dtype, uint64_t vocabulary, lx_source **source,
                                        lx_error *error);
 
+/**
+ * A source of blocks, which share no token: block i is the @p size tokens from i * @p size on.
+ * What is left at the end is no block. Its one column is "tokens".
+ *
+ * With inputs `[:-1]` and labels `[1:]` of a block, its first token is no label of any.
+ *
+ * @param[in]  tokens      Referenced.
+ * @param[in]  size        1 or more.
+ * @param[in]  dtype       #LX_INT32 or #LX_INT64, of the column.
+ * @param[in]  vocabulary  Each token must be below it, or its block fails; 0: no such limit.
+ * @param[out] source      To be given up with lx_source_unref().
+ * @param[out] error       Where a failure is told; may be NULL.
+ * @retval LX_ERR_ARGUMENT  @p size is 0, a block would have 2^64 bytes or more, @p dtype is
+ *                          another, or a pointer is NULL.
+ * @retval LX_ERR_NOMEM     There is no memory for it.
+ */
+LX_API lx_status lx_source_from_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
+                                             uint64_t vocabulary, lx_source **source,
+                                             lx_error *error);
+
 LX_END_DECLS
 
 #endif

@@ -304,18 +304,21 @@ static PyObject *source_tokens(PyObject *module, PyObject *args)
 {
     PyObject *given, *sequence, *words;
     uint64_t length, vocabulary;
-    int wide;
+    int wide, overlap;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOpO", &given, &sequence, &wide, &words) ||
-        lxpy_uint64(sequence, "sequence_length", 1, UINT64_MAX, &length) < 0 ||
+    if (!PyArg_ParseTuple(args, "OOpOp", &given, &sequence, &wide, &words, &overlap) ||
+        lxpy_uint64(sequence, "sequence_length", 1, UINT64_MAX - 1, &length) < 0 ||
         lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
         return NULL;
     lx_tokens *handle = lxpy_tokens_get(lxpy_state_get(module), given, "tokens");
     source *self = handle != NULL ? source_alloc(module) : NULL;
     if (self == NULL)
         return NULL;
-    lx_status status = lx_source_from_tokens(handle, length, wide ? LX_INT64 : LX_INT32,
-                                             vocabulary, &self->handle, &error);
+    lx_dtype dtype = wide ? LX_INT64 : LX_INT32;
+    lx_status status =
+        overlap ? lx_source_from_tokens(handle, length, dtype, vocabulary, &self->handle, &error)
+                : lx_source_from_token_blocks(handle, length + 1, dtype, vocabulary, &self->handle,
+                                              &error);
     return finish(self, status, &error);
 }
 
@@ -347,7 +350,7 @@ static PyMethodDef functions[] = {
     {"source_flat", source_flat, METH_VARARGS,
      "source_flat(path, (name, dtype, shape, compress), offset)"},
     {"source_tokens", source_tokens, METH_VARARGS,
-     "source_tokens(tokens, sequence_length, wide, vocabulary)"},
+     "source_tokens(tokens, sequence_length, wide, vocabulary, overlap)"},
     {"source_endless", source_endless, METH_VARARGS, "source_endless(source, order)"},
     {NULL},
 };

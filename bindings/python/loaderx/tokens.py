@@ -9,7 +9,7 @@ from typing import Any, Iterator, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._check import UINT64_MAX, integer, natural
+from ._check import UINT64_MAX, boolean, integer, natural
 
 __all__ = ['TokenDataset', 'Tokens']
 
@@ -175,6 +175,9 @@ class TokenDataset:
     vocabulary : int, optional
         Tokens must be below it: a sample with another one is a `CorruptError`, which tells its file
         and offset.
+    overlap : bool, optional
+        False: samples share no token: sample i is the ``sequence_length + 1`` tokens from
+        ``i * (sequence_length + 1)`` on. Their first ones are no labels, then.
 
     Examples
     --------
@@ -193,21 +196,27 @@ class TokenDataset:
         *,
         out: Any = np.int32,
         vocabulary: Optional[int] = None,
+        overlap: bool = True,
     ) -> None:
         if isinstance(tokens, Tokens) and dtype is not None:
             raise ValueError('dtype is for paths: these Tokens have theirs')
         self.tokens = tokens if isinstance(tokens, Tokens) else Tokens(tokens, dtype)
-        self.sequence_length = natural('sequence_length', sequence_length, least=1)
+        self.sequence_length = natural(
+            'sequence_length', sequence_length, least=1, most=UINT64_MAX - 1
+        )
+        self.overlap = boolean('overlap', overlap)
         self.vocabulary = None
         if vocabulary is not None:
             self.vocabulary = natural('vocabulary', vocabulary, least=1, most=UINT64_MAX)
         self._wide = _wide(out)
         self._source = _core.source_tokens(
-            self.tokens._core, self.sequence_length, self._wide, self.vocabulary or 0
+            self.tokens._core, self.sequence_length, self._wide, self.vocabulary or 0, self.overlap
         )
 
     def __reduce__(self) -> Any:
-        return _remake, (self.tokens, self.sequence_length, self._wide, self.vocabulary)
+        return _remake, (
+            self.tokens, self.sequence_length, self._wide, self.vocabulary, self.overlap
+        )
 
     def __len__(self) -> int:
         return self._source.length
@@ -216,6 +225,8 @@ class TokenDataset:
         return f'TokenDataset({len(self)} samples of {self.sequence_length} + 1 tokens)'
 
 
-def _remake(tokens: Tokens, length: int, wide: bool, vocabulary: Optional[int]) -> TokenDataset:
+def _remake(
+    tokens: Tokens, length: int, wide: bool, vocabulary: Optional[int], overlap: bool
+) -> TokenDataset:
     out = np.int64 if wide else np.int32
-    return TokenDataset(tokens, length, out=out, vocabulary=vocabulary)
+    return TokenDataset(tokens, length, out=out, vocabulary=vocabulary, overlap=overlap)

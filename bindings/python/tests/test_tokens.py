@@ -75,6 +75,17 @@ def test_samples_share_their_ends(tmp_path, numbers, out):
                        for row, i in zip(got, places.astype(int)))
 
 
+@pytest.mark.parametrize('length', [1, 7, 100, 4999, 5000])
+def test_samples_without_overlap(tmp_path, numbers, length):
+    (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
+    samples = lx.TokenDataset(tmp_path / 'x', length, 'uint16', overlap=False)
+    assert len(samples) == 5000 // (length + 1)
+    for again in samples, pickle.loads(pickle.dumps(samples)):
+        rows = [row for batch in lx.Loader(again, batch_size=7) for row in batch['tokens']]
+        expected = numbers[:len(samples) * (length + 1)].reshape(-1, length + 1)
+        assert np.array_equal(np.reshape(rows, expected.shape), expected)
+
+
 def test_several_datasets_of_tokens_are_put_together(tmp_path, numbers):
     (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
     (tmp_path / 'y').write_bytes(numbers[::-1].astype('<u4').tobytes())
@@ -138,6 +149,10 @@ def test_wrong_arguments(tmp_path, numbers):
         lx.TokenDataset(tokens, 0)
     with pytest.raises(ValueError, match='dtype is for paths'):
         lx.TokenDataset(tokens, 4, 'uint16')
+    with pytest.raises(ValueError, match='sequence_length'):
+        lx.TokenDataset(tokens, 2**64 - 1)
+    with pytest.raises(TypeError, match='overlap'):
+        lx.TokenDataset(tokens, 4, overlap=1)
     with pytest.raises(ValueError, match='vocabulary'):
         lx.TokenDataset(tokens, 4, vocabulary=0)
     with pytest.raises(TypeError, match='sequence_length'):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of one length, cut from a sequence of tokens. */
+/* Samples and blocks of one length, cut from a sequence of tokens. */
 #include <inttypes.h>
 
 #include "base/bytes.h"
@@ -16,7 +16,8 @@
 typedef struct tokens_source {
     lx_source source;
     lx_tokens *tokens;
-    uint64_t sequence_length, limit;
+    uint64_t size, step; /* tokens of a sample, and from one to the next */
+    uint64_t limit;
     lx__widen *widen;
     size_t wide;
 } tokens_source;
@@ -26,7 +27,7 @@ static void approach(const tokens_source *self, uint64_t first)
 {
     const lx_tokens *tokens = self->tokens;
     const lx__token_part *part = &tokens->parts[lx__tokens_find(tokens, first)];
-    uint64_t at = first - part->first, count = self->sequence_length + 1;
+    uint64_t at = first - part->first, count = self->size;
     uint64_t size = (part->file->length - at < count ? part->file->length - at : count) *
                     tokens->width;
     const uint8_t *data = part->file->data + at * tokens->width;
@@ -42,10 +43,10 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     uint8_t *out = targets[0].data;
     for (size_t i = 0; i < count; i++) {
         if (i + 1 < count)
-            approach(self, indices[i + 1] * self->sequence_length);
-        lx_status status = lx__tokens_copy(
-            self->tokens, indices[i] * self->sequence_length, self->sequence_length + 1,
-            self->widen, self->limit, self->wide, out + i * targets[0].stride, error);
+            approach(self, indices[i + 1] * self->step);
+        lx_status status =
+            lx__tokens_copy(self->tokens, indices[i] * self->step, self->size, self->widen,
+                            self->limit, self->wide, out + i * targets[0].stride, error);
         if (status != LX_OK) {
             lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;
@@ -61,8 +62,8 @@ static int describe(const lx_source *source, json_t *object)
     int failed = json_object_set_new(object, "tokens", lx__state_number(self->tokens->length));
     failed |= json_object_set_new(object, "dtype",
                                   json_string(lx_dtype_get_name(self->tokens->dtype)));
-    failed |= json_object_set_new(object, "sequence_length",
-                                  lx__state_number(self->sequence_length));
+    const char *step = self->step < self->size ? "sequence_length" : "block";
+    failed |= json_object_set_new(object, step, lx__state_number(self->step));
     return failed != 0 ? -1 : 0;
 }
 
@@ -74,37 +75,51 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {
     .kind = "tokens", .fill = fill, .describe = describe, .dispose = dispose};
 
-lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
-                                uint64_t vocabulary, lx_source **source, lx_error *error)
+/** What is the same of samples and blocks, of which each begins @p step tokens behind another. */
+static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype dtype,
+                      uint64_t vocabulary, lx_source **source, lx_error *error)
 {
     lx_source *made;
-    uint64_t shape, bytes;
+    uint64_t bytes;
     if (tokens == NULL || source == NULL)
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
     if (widen == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "tokens are read as int32 or int64");
-    if (sequence_length == 0 || !lx__add_fits(sequence_length, 1, &shape) ||
-        !lx__multiply_fits(shape, lx_dtype_get_size(dtype), &bytes))
+    if (step == 0 || size == 0 || !lx__multiply_fits(size, lx_dtype_get_size(dtype), &bytes))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a sequence_length of %" PRIu64 " is not from 1 to less than 2^64 bytes",
-                        sequence_length);
-    uint64_t length = tokens->length == 0 ? 0 : (tokens->length - 1) / sequence_length;
+                        "a %s of %" PRIu64 " is not from 1 to less than 2^64 bytes",
+                        size == step ? "size" : "sequence_length", step);
+    uint64_t length = tokens->length < size ? 0 : (tokens->length - size) / step + 1;
     lx_status status =
         lx__source_new(&class, sizeof(tokens_source), length, 1, &made, error);
     if (status != LX_OK)
         return status;
     tokens_source *self = (tokens_source *)made;
     self->tokens = lx_tokens_ref(tokens);
-    self->sequence_length = sequence_length;
+    self->size = size;
+    self->step = step;
     self->limit = lx__widen_limit(tokens->dtype, dtype, vocabulary);
     self->widen = widen;
     self->wide = lx_dtype_get_size(dtype);
-    lx_column_info column = {.dtype = dtype, .ndim = 1, .shape = &shape};
+    lx_column_info column = {.dtype = dtype, .ndim = 1, .shape = &size};
     status = lx__source_set_column(made, 0, "tokens", &column, error);
     if (status == LX_OK)
         *source = made;
     else
         lx_source_unref(made);
     return status;
+}
+
+lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
+                                uint64_t vocabulary, lx_source **source, lx_error *error)
+{
+    /* Of the largest length the size would be 0, which is refused. */
+    return make(tokens, sequence_length + 1, sequence_length, dtype, vocabulary, source, error);
+}
+
+lx_status lx_source_from_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
+                                      uint64_t vocabulary, lx_source **source, lx_error *error)
+{
+    return make(tokens, size, size, dtype, vocabulary, source, error);
 }

@@ -337,7 +337,7 @@ static void fill_tokens(struct run *run)
     uint64_t first, length;
     char name[4300];
     lx_tokens *parts[2] = {NULL}, *all = NULL;
-    lx_source *source = NULL;
+    lx_source *source = NULL, *blocks = NULL;
     snprintf(name, sizeof name, "%s.npy", run->path);
     if (!TRY(run, lx_tokens_open(name, LX_BYTES, &parts[0], &run->error)))
         return;
@@ -351,6 +351,10 @@ static void fill_tokens(struct run *run)
             lx_tokens_get_length(all) != 2 * LENGTH || lx_tokens_get_dtype(all) != LX_INT64 ||
             lx_tokens_get_document_count(all) != 2)
             run_fail(run, "documents of two files are wrong");
+    if (source != NULL &&
+        TRY(run, lx_source_from_token_blocks(all, 16, LX_INT32, 0, &blocks, &run->error)) &&
+        lx_source_get_length(blocks) != 2 * LENGTH / 16)
+        run_fail(run, "there are other blocks of tokens");
     if (source != NULL) {
         lx_target target = {samples, sizeof samples[0]};
         if (TRY(run, lx_source_fill(source, indices, 3, &target, &run->error)) &&
@@ -358,6 +362,7 @@ static void fill_tokens(struct run *run)
             run_fail(run, "samples of tokens are wrong");
     }
     lx_tokens_unref(lx_tokens_ref(all));
+    lx_source_unref(blocks);
     lx_source_unref(source);
     lx_tokens_unref(all);
     lx_tokens_unref(parts[1]);

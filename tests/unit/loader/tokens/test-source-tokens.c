@@ -53,6 +53,33 @@ START_TEST(samples_share_their_ends_and_what_is_left_is_none)
 }
 END_TEST
 
+START_TEST(blocks_share_nothing_and_what_is_left_is_none)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    char *scratch = scratch_make();
+    for (size_t count = 0; count <= 40; count++) {
+        lx_tokens *tokens = make(&count, 1);
+        for (uint64_t size = 1; size <= 41; size += 4) {
+            uint64_t block[64];
+            unit_ok(lx_source_from_token_blocks(tokens, size, LX_INT64, 0, &source, &error));
+            uint64_t length = lx_source_get_length(source);
+            ck_assert_uint_eq(length, count / size);
+            ck_assert_uint_eq(lx_source_get_column(source, 0)->shape[0], size);
+            for (uint64_t i = 0; i < length; i++) {
+                lx_target target = {block, sizeof block};
+                unit_ok(lx_source_fill(source, &i, 1, &target, &error));
+                for (uint64_t k = 0; k < size; k++)
+                    ck_assert_uint_eq(LX__LE64(block[k]), i * size + k);
+            }
+            lx_source_unref(source);
+        }
+        lx_tokens_unref(tokens);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(many_at_once_from_several_files)
 {
     static const size_t counts[] = {5000, 1, 9000, 777};
@@ -109,13 +136,14 @@ START_TEST(a_loader_reads_them_and_knows_them_again)
 {
     const size_t count = 9001;
     lx_error error = LX_ERROR_INIT;
-    lx_source *source, *other;
+    lx_source *source, *others[2];
     lx_loader *loader, *resumed;
     lx_batch *batch;
     char state[4096], *scratch = scratch_make();
     lx_tokens *tokens = make(&count, 1);
     unit_ok(lx_source_from_tokens(tokens, 100, LX_INT32, 0, &source, &error));
-    unit_ok(lx_source_from_tokens(tokens, 90, LX_INT32, 0, &other, &error));
+    unit_ok(lx_source_from_tokens(tokens, 90, LX_INT32, 0, &others[0], &error));
+    unit_ok(lx_source_from_token_blocks(tokens, 101, LX_INT32, 0, &others[1], &error));
     lx_loader_options *options = lx_loader_options_new();
     unit_ok(lx_loader_options_set_batch_size(options, 8, &error));
     unit_ok(lx_loader_options_set_shuffle(options, 3, &error));
@@ -132,14 +160,16 @@ START_TEST(a_loader_reads_them_and_knows_them_again)
     unit_ok(lx_loader_restore(resumed, state, &error));
     ck_assert_uint_eq(lx_loader_tell(resumed), 8);
     lx_loader_close(resumed);
-    unit_ok(lx_loader_open(other, options, &resumed, &error));
-    ck_assert_int_eq(lx_loader_restore(resumed, state, &error), LX_ERR_MISMATCH);
-    lx_error_clear(&error);
-    lx_loader_close(resumed);
+    for (size_t i = 0; i < 2; i++) {
+        unit_ok(lx_loader_open(others[i], options, &resumed, &error));
+        ck_assert_int_eq(lx_loader_restore(resumed, state, &error), LX_ERR_MISMATCH);
+        lx_error_clear(&error);
+        lx_loader_close(resumed);
+        lx_source_unref(others[i]);
+    }
     lx_loader_close(loader);
     lx_loader_options_free(options);
     lx_source_unref(source);
-    lx_source_unref(other);
     lx_tokens_unref(tokens);
     scratch_remove(scratch);
 }
@@ -158,6 +188,14 @@ START_TEST(wrong_arguments)
     unit_fails(lx_source_from_tokens(tokens, UINT64_MAX / 4, LX_INT32, 0, &source, &error),
                LX_ERR_ARGUMENT);
     unit_fails(lx_source_from_tokens(tokens, 4, LX_UINT16, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_source_from_token_blocks(tokens, 0, LX_INT32, 0, &source, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_source_from_token_blocks(tokens, UINT64_MAX, LX_INT32, 0, &source, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_source_from_token_blocks(tokens, 4, LX_BYTES, 0, &source, &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_source_from_token_blocks(NULL, 4, LX_INT32, 0, &source, &error),
+                      "tokens");
     unit_refuses_null(lx_source_from_tokens(NULL, 4, LX_INT32, 0, &source, &error), "tokens");
     unit_refuses_null(lx_source_from_tokens(tokens, 4, LX_INT32, 0, NULL, &error), "source");
     lx_tokens_unref(tokens);
@@ -166,5 +204,6 @@ START_TEST(wrong_arguments)
 END_TEST
 
 UNIT_MAIN("loader/tokens/source-tokens", samples_share_their_ends_and_what_is_left_is_none,
-          many_at_once_from_several_files, a_token_outside_the_vocabulary_fails_its_sample,
-          a_loader_reads_them_and_knows_them_again, wrong_arguments)
+          blocks_share_nothing_and_what_is_left_is_none, many_at_once_from_several_files,
+          a_token_outside_the_vocabulary_fails_its_sample, a_loader_reads_them_and_knows_them_again,
+          wrong_arguments)
