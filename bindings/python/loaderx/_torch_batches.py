@@ -78,6 +78,9 @@ class BatchSampler(Stateful, data.BatchSampler):
             return _Batches(samples)
         return _Batches(samples, samples)
 
+    def _skip_entries(self, count: int) -> None:
+        self.seek(min(count * self.batch_size, len(self.sampler)))  # type: ignore[arg-type]
+
     def _begin(self) -> Any:
         self._current = _Batches() if self._pending is None else copy.deepcopy(self._pending)
         self._pending = None

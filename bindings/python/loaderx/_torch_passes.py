@@ -234,6 +234,10 @@ class Stateful:
     def _sought(self, samples: int) -> Any:
         return Pass(skip=natural('samples', samples, most=len(self)))  # type: ignore[arg-type]
 
+    def _skip_entries(self, count: int) -> None:
+        """Seek by what it gives, for a SkipBatchSampler, which may skip more than there is."""
+        self.seek(min(count, len(self)))  # type: ignore[arg-type]
+
     def __getstate__(self) -> Dict[str, Any]:
         """What a copy gets, which has no pass begun."""
         return {name: value for name, value in self.__dict__.items() if name != '_current'}

@@ -107,7 +107,7 @@ class Loader(_core.Loader):
         A tuple or list puts several of one length side by side. Datasets keep the names of their
         fields, which must be unique; an array or .npy file has no name, and its column is called
         ``data`` in the first place and ``label`` in the second. A dict gives names: ``{'image':
-        images, 'score': 'scores.npy'}``.
+        images, 'score': 'scores.npy'}``. A `nanoset.Nanoset` has an order of its own.
     fields : list of str, optional
         The fields to read; None: all. Fields of varying length cannot be batched.
     batch_size : int, optional
@@ -204,6 +204,9 @@ class Loader(_core.Loader):
             raise TypeError(f'out must be a str, not {type(out).__name__}')
         if out != 'numpy':
             raise ValueError(f"out must be 'numpy', not {out!r}")
+        own = getattr(source, '_for_loader', None)
+        if own is not None:
+            source, order = own(order)
         core = as_source(source)
         names = choose_fields(core, fields)
         if keys is not None:

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Batches for language models, of the stages of a pipeline."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from ._check import natural
+
+__all__ = ['DataCollatorForCLM', 'TensorPointer', 'Unfit', 'arrays_of', 'choose_out']
+
+try:
+    from nanotron.parallel.pipeline_parallel.tensor_pointer import TensorPointer
+except ImportError:
+
+    @dataclasses.dataclass
+    class TensorPointer:    # type: ignore[no-redef]
+        """What stands for a tensor that another rank of the pipeline has.
+
+        Where Nanotron is installed, this is its class.
+
+        Attributes
+        ----------
+        group_rank : int
+            Which rank.
+        """
+
+        group_rank: int
+
+
+class Unfit(AssertionError, ValueError):
+    """What is an assertion in Nanotron, and an error of arguments or data here."""
+
+
+def choose_out(out: Optional[str]) -> str:
+    """Whether tensors or arrays are wanted; None: what there is."""
+    if out not in (None, 'torch', 'numpy'):
+        raise ValueError(f"out must be 'torch' or 'numpy', not {out!r}")
+    if out == 'numpy':
+        return out
+    try:
+        import torch    # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != 'torch':
+            raise
+        if out is not None:
+            raise ImportError("out='torch' needs PyTorch, and there is no module torch: install "
+                              "it, or use out='numpy'", name='torch') from None
+        return 'numpy'
+    return 'torch'
+
+
+def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
+    """Arrays, or tensors over the same memory."""
+    if out == 'numpy':
+        return arrays
+    import torch
+    return [torch.from_numpy(array) for array in arrays]
+
+
+@dataclasses.dataclass
+class DataCollatorForCLM:
+    """Inputs and labels for causal language modelling, on the stages of a pipeline that need them.
+
+    A batch has ``input_ids``, all tokens of the samples but the last, ``label_ids``, all but the
+    first, and the masks ``input_mask`` and ``label_mask``, which are True everywhere. On a rank of
+    the pipeline that does not read the inputs, the first and its mask are a `TensorPointer` to that
+    which does; the same of the labels. On one that needs neither, all four are.
+
+    It is a ``collate_fn`` for torch's DataLoader, and a ``transform`` for `Loader`: of a batch that
+    is an array already, inputs and labels are parts, and nothing is copied.
+
+    Where Nanotron's context has context parallelism, a rank gets its part of each sequence.
+
+    Parameters
+    ----------
+    sequence_length : int
+        Tokens of an input; samples have one more.
+    input_pp_rank, output_pp_rank : int
+        Which ranks of the pipeline need inputs, and labels.
+    parallel_context : object, optional
+        Nanotron's ParallelContext, or whatever has a ``pp_pg`` with a ``rank()``; and, if it has a
+        ``context_parallel_size``, a ``cp_pg`` like it.
+    current_pp_rank : int, optional
+        In place of that: which rank of the pipeline this is.
+    out : {'torch', 'numpy'}, optional
+        What the batches have. None: tensors where PyTorch is installed, else arrays.
+
+    Raises
+    ------
+    ValueError
+        By a call, also an AssertionError, as in Nanotron: samples are not of ``sequence_length +
+        1`` tokens, have more than ``input_ids``, or have any where the rank needs none.
+
+    Examples
+    --------
+    >>> collate = DataCollatorForCLM(4096, 0, 3, parallel_context)
+    >>> torch.utils.data.DataLoader(nanoset, batch_size=8, collate_fn=collate)
+    >>> lx.Loader(nanoset, batch_size=8, transform=collate)
+    """
+
+    sequence_length: int
+    input_pp_rank: int
+    output_pp_rank: int
+    parallel_context: Any = None
+    current_pp_rank: Optional[int] = None
+    out: Optional[str] = None
+
+    def __post_init__(self) -> None:
+        self.sequence_length = natural('sequence_length', self.sequence_length, least=1)
+        self.input_pp_rank = natural('input_pp_rank', self.input_pp_rank)
+        self.output_pp_rank = natural('output_pp_rank', self.output_pp_rank)
+        if (self.parallel_context is None) == (self.current_pp_rank is None):
+            raise ValueError('one of parallel_context and current_pp_rank says which rank of the '
+                             'pipeline this is: give one of them')
+        if self.current_pp_rank is not None:
+            self.current_pp_rank = natural('current_pp_rank', self.current_pp_rank)
+        self.out = choose_out(self.out)
+
+    def __call__(
+        self, examples: Union[Sequence[Mapping[str, Any]], Mapping[str, Any]]
+    ) -> Dict[str, Any]:
+        """Make a batch.
+
+        Parameters
+        ----------
+        examples : sequence of dict, or dict
+            Samples, ``{'input_ids': tokens}`` each; or a batch of a `Loader`, with one field of
+            shape ``(samples, sequence_length + 1)``. Where the rank needs none, without anything.
+        """
+        rank = (_rank_of(self.parallel_context, 'pp_pg') if self.current_pp_rank is None
+                else self.current_pp_rank)
+        result: Dict[str, Any] = {
+            'input_ids': TensorPointer(group_rank=self.input_pp_rank),
+            'input_mask': TensorPointer(group_rank=self.input_pp_rank),
+            'label_ids': TensorPointer(group_rank=self.output_pp_rank),
+            'label_mask': TensorPointer(group_rank=self.output_pp_rank),
+        }
+        if rank not in (self.input_pp_rank, self.output_pp_rank):
+            if any(len(one) for one in _listed(examples)):
+                raise Unfit(f'rank {rank} of the pipeline needs no samples, and there are some: '
+                            'give it an EmptyInfiniteDataset, or a Loader a NullDataset')
+            return result
+        tokens = self._stack(examples)
+        if rank == self.input_pp_rank:
+            self._put(result, 'input_ids', 'input_mask', tokens[:, :-1])
+        if rank == self.output_pp_rank:
+            self._put(result, 'label_ids', 'label_mask', tokens[:, 1:])
+        return result
+
+    def _stack(self, examples: Any) -> np.ndarray[Any, Any]:
+        """The samples as one array; integers without a sign, of which torch has few, as int64."""
+        if isinstance(examples, Mapping):
+            if list(examples) not in (['tokens'], ['input_ids']):
+                raise Unfit(f'a batch must have the field tokens alone, not {list(examples)}')
+            tokens = np.asarray(next(iter(examples.values())))
+            lengths = {tokens.shape[1] if tokens.ndim == 2 else -1}
+        else:
+            for example in examples:
+                if list(example) != ['input_ids']:
+                    raise Unfit(f'samples must have input_ids alone, not {list(example)}')
+            parts = [np.asarray(example['input_ids']) for example in examples]
+            if not parts:
+                raise Unfit('there are no samples')
+            lengths = {len(part) for part in parts}
+        for length in lengths - {self.sequence_length + 1}:
+            raise Unfit(f'Samples should be of length {self.sequence_length + 1} (seq_len+1), but '
+                        f'got {length}')
+        if not isinstance(examples, Mapping):
+            tokens = np.stack(parts)
+        return tokens.astype(np.int64) if tokens.dtype.kind == 'u' else tokens
+
+    def _put(self, result: Dict[str, Any], name: str, mask: str,
+             tokens: np.ndarray[Any, Any]) -> None:
+        size = getattr(self.parallel_context, 'context_parallel_size', 1)
+        if size != 1:
+            part = _rank_of(self.parallel_context, 'cp_pg')
+            tokens = tokens[:, part * self.sequence_length // size:
+                            (part + 1) * self.sequence_length // size]
+        assert self.out is not None    # __post_init__ chose
+        result[name], result[mask] = arrays_of([tokens, np.ones(tokens.shape, np.bool_)], self.out)
+
+
+def _listed(examples: Any) -> Sequence[Any]:
+    return [examples] if isinstance(examples, Mapping) else examples
+
+
+def _rank_of(context: Any, name: str) -> int:
+    """The rank of this process in a group of processes."""
+    group = getattr(context, name)
+    rank = group.rank() if callable(group.rank) else group.rank
+    if rank < 0:
+        raise RuntimeError(f'this process is not in the group {name} of parallel_context')
+    return int(rank)

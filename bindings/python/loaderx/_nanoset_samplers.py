@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Going on behind what training has had, and datasets for ranks that need none."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, Dict, Iterator, List, Sequence
+
+from ._check import natural
+from .orders import Order
+
+__all__ = ['EmptyInfiniteDataset', 'SkipBatchSampler']
+
+# Indices of an order that are taken at a time.
+_STRETCH = 4096
+
+
+class SkipBatchSampler:
+    """What a sampler gives, without its first entries: Nanotron's SkipBatchSampler.
+
+    Each ``iter()`` skips them. Behind the samplers of `loaderx.torch`, and orders, that takes no
+    time, but what a generator must draw for them; behind anything else they are gone through.
+
+    Parameters
+    ----------
+    batch_sampler : iterable with a length, or Order
+        A sampler of batches, or of indices. Of an order it is one epoch, the share of its rank.
+    skip_batches : int
+        How many entries to skip on all ranks together.
+    dp_size : int
+        How many ranks there are: each skips ``skip_batches // dp_size``.
+
+    Attributes
+    ----------
+    skip_batches : int
+        How many this one skips.
+    total_length : int
+        The length of `batch_sampler`.
+
+    Examples
+    --------
+    >>> sampler = SkipBatchSampler(lx.Distributed(len(nanoset), world=4, shuffle=False,
+    ...                                           drop_last=True).shard(2, 4),
+    ...                            skip_batches=consumed_train_samples, dp_size=4)
+    >>> torch.utils.data.DataLoader(nanoset, batch_size=8, sampler=sampler, collate_fn=collate)
+    """
+
+    def __init__(self, batch_sampler: Any, skip_batches: int, dp_size: int = 1) -> None:
+        ranks = natural('dp_size', dp_size, least=1)
+        self.batch_sampler = batch_sampler
+        self.skip_batches = natural('skip_batches', skip_batches) // ranks
+
+    def __iter__(self) -> Iterator[Any]:
+        if isinstance(self.batch_sampler, Order):
+            return _epoch(self.batch_sampler, self.skip_batches)
+        skip = getattr(self.batch_sampler, '_skip_entries', None)
+        if skip is None:
+            return islice(iter(self.batch_sampler), self.skip_batches, None)
+        skip(self.skip_batches)
+        return iter(self.batch_sampler)
+
+    @property
+    def total_length(self) -> int:
+        if isinstance(self.batch_sampler, Order):
+            return _share(self.batch_sampler)
+        return len(self.batch_sampler)
+
+    def __len__(self) -> int:
+        return max(self.total_length - self.skip_batches, 0)
+
+
+def _share(order: Order) -> int:
+    """How many positions of an epoch are of the order's rank."""
+    return max(len(order) - order.rank + order.world - 1, 0) // order.world
+
+
+def _epoch(order: Order, skip: int) -> Iterator[int]:
+    """What is left of an epoch."""
+    left = _share(order) - skip
+    walk = order.shard(order.rank, order.world)
+    if left > 0:
+        walk.seek(skip * order.world)
+    for first in range(0, left, _STRETCH):
+        yield from walk.take(min(_STRETCH, left - first)).tolist()
+
+
+class EmptyInfiniteDataset:
+    """Samples without anything, ``{}``, for ranks of a pipeline that need none: Nanotron's.
+
+    Parameters
+    ----------
+    length : int
+        That of the dataset it stands for.
+    """
+
+    def __init__(self, length: int) -> None:
+        self._length = natural('length', length)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, item: int) -> Dict[str, Any]:
+        if isinstance(item, int):
+            return {}
+        raise NotImplementedError(f'{item} of type {type(item)} is not supported yet')
+
+    def __getitems__(self, items: Sequence[int]) -> List[Dict[str, Any]]:
+        return [{} for _ in items]

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: MIT
+"""What users of Nanotron know: Nanosets, the collator of their samples, and a sampler that skips.
+
+The samples, and their order, are those of Nanotron, number for number. None of it needs PyTorch:
+samples and batches are tensors where it is installed, and NumPy arrays where it is not, or where
+``out='numpy'`` asks for these.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import sys
+import warnings
+from bisect import bisect_right
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
+
+import numpy as np
+
+from . import peers
+from ._check import boolean, integer, natural, reals
+from ._nanoset_batches import DataCollatorForCLM, TensorPointer, Unfit, arrays_of, choose_out
+from ._nanoset_samplers import EmptyInfiniteDataset, SkipBatchSampler
+from .combined import Repeat, Slice
+from .loader import Loader
+from .orders import Order, Sequential
+from .source import ConcatDataset
+from .tokens import TokenDataset
+
+__all__ = ['DataCollatorForCLM', 'EmptyInfiniteDataset', 'Nanoset', 'SkipBatchSampler',
+           'TensorPointer']
+
+logger = logging.getLogger(__name__)
+
+_Numbers = np.ndarray[Any, np.dtype[np.int64]]
+_DTYPES = {2: 'uint16', 4: 'uint32'}
+# What numbers of samples are kept below, so that they are int64.
+_MOST = 2**62
+# Positions of an order that are looked at at a time.
+_STRETCH = 1 << 16
+
+
+class Nanoset:
+    """Samples of token files in several folders, mixed by weights and shuffled, as Nanotron's.
+
+    Each folder is a set: the samples of its ``*.ds`` files one behind the other, the files sorted
+    by name, and of each file alone: ``(tokens - 1) // sequence_length`` of them, sample i being the
+    ``sequence_length + 1`` tokens from ``i * sequence_length`` on. (Versions of Nanotron differ in
+    this: see `datatrove`.) An epoch has as many samples as
+    all sets together, drawn from them by the weights, each set from its beginning again when it is
+    used up, and shuffled; all epochs are alike. The Nanoset is as much of them as training needs.
+
+    It is a dataset for torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, of int64.
+    A `Loader` takes it, too, reads it in the same order, in threads and without Python, and gives
+    batches with the field ``tokens``, of int64.
+
+    Its report, of the samples in all and from each folder, goes to the logger
+    ``loaderx.nanoset``, with the level INFO, on rank 0; ``nanoset.report()`` has it, too.
+
+    Not there: positions of tokens in their documents (``return_positions``, ``eos_token_id``), a
+    cache of the index (``use_cache``), which has 4 bytes a sample of one epoch, and paths that are
+    not local.
+
+    Parameters
+    ----------
+    dataset_folders : list of path
+        Where the files are; of one as a str it is warned, as Nanotron does.
+    sequence_length : int
+        Tokens of an input.
+    token_size : int
+        Bytes of a token in the files: 2 or 4.
+    train_split_num_samples : int
+        How many samples training needs: its steps times the global batch size.
+    dataset_weights : sequence of float, optional
+        Of each folder, 0 or more; None: as their numbers of samples.
+    random_seed : int
+        Of the shuffle: 0 to 2**32 - 1.
+    divide_weights : bool
+        True: weights are divided by their sum, as Nanotron's code has it. False: they are used as
+        they are, as in the example of its documentation: rounding may turn a tie.
+    datatrove : bool
+        False: samples as above, which cover each token once; Nanotron had them in its first
+        Nanosets. True: as the versions have them that read by datatrove, for who goes on with a
+        training: a file has ``tokens // (sequence_length + 1)`` samples, which share no token, and
+        the files of a folder, sorted, are shuffled as ``numpy.random.default_rng(42)`` does.
+    vocab_size : int, optional
+        Tokens must be below it: a sample with another one is a `CorruptError`.
+    out : {'torch', 'numpy'}, optional
+        What ``input_ids`` is. None: a tensor where PyTorch is installed, else an array.
+
+    Attributes
+    ----------
+    source : ConcatDataset
+        All samples of all files, once.
+    order : Order
+        Which of them stands where, in an epoch that is the whole training.
+    dataset_lengths : list of int
+        How many samples each folder has.
+    dataset_weights : list of float
+        As they are used.
+    dataset_counts : list of int
+        How many samples of the Nanoset are from each folder.
+
+    Raises
+    ------
+    FileNotFoundError
+        A folder has no ``*.ds`` file.
+    ValueError
+        There are more weights than folders, or fewer (an AssertionError, too, as in Nanotron); a
+        folder has no sample; the metadata of a file tell of another `token_size`; an argument is
+        wrong.
+    CorruptError
+        A file ends within a token.
+
+    Examples
+    --------
+    >>> nanoset = Nanoset(['wiki', 'code'], sequence_length=4096, token_size=2,
+    ...                   train_split_num_samples=1_000_000, dataset_weights=[0.7, 0.3])
+    >>> collate = DataCollatorForCLM(4096, input_pp_rank=0, output_pp_rank=0, current_pp_rank=0)
+    >>> loader = lx.Loader(nanoset, batch_size=8, rank=dp_rank, world=dp_size, drop_last=True,
+    ...                    start=consumed_train_samples, transform=collate)
+    """
+
+    def __init__(
+        self,
+        dataset_folders: Iterable[Any],
+        sequence_length: int,
+        token_size: int,
+        train_split_num_samples: int,
+        dataset_weights: Any = None,
+        random_seed: int = 1234,
+        *,
+        divide_weights: bool = True,
+        datatrove: bool = False,
+        vocab_size: Optional[int] = None,
+        out: Optional[str] = None,
+    ) -> None:
+        if isinstance(dataset_folders, (str, bytes, os.PathLike)):
+            warnings.warn('dataset_folders should be of type List[str] but str was provided. '
+                          'Converting to List[str]', stacklevel=2)
+            dataset_folders = [dataset_folders]
+        if natural('token_size', token_size) not in _DTYPES:
+            raise ValueError(f'token_size must be 2 or 4, not {token_size}')
+        folders = [os.fsdecode(folder) for folder in dataset_folders]
+        if not folders:
+            raise ValueError('dataset_folders is empty: there is nothing to read')
+        self._set({
+            'dataset_folders': folders,
+            'sequence_length': natural('sequence_length', sequence_length, least=1),
+            'token_size': token_size,
+            'train_split_num_samples': natural('train_split_num_samples', train_split_num_samples,
+                                               most=_MOST),
+            'given_weights': dataset_weights,
+            'random_seed': random_seed,
+            'divide_weights': divide_weights,
+            'datatrove': boolean('datatrove', datatrove),
+            'vocab_size': vocab_size,
+            'out': choose_out(out),
+            'files': [_list_files(folder, datatrove) for folder in folders],
+        })
+        if _rank() == 0:
+            for line in self.report().splitlines():
+                logger.info('%s', line)
+
+    def _set(self, arguments: Dict[str, Any]) -> None:
+        self._given = arguments
+        self.dataset_folders: List[str] = arguments['dataset_folders']
+        self.sequence_length: int = arguments['sequence_length']
+        self.token_size: int = arguments['token_size']
+        self.train_split_num_samples: int = arguments['train_split_num_samples']
+        self.random_seed: int = arguments['random_seed']
+        self._vocab_size: Optional[int] = arguments['vocab_size']
+        self._out: str = arguments['out']
+        self._open(arguments['files'], overlap=not arguments['datatrove'])
+        self._mix(arguments['given_weights'], arguments['divide_weights'])
+
+    def _open(self, folders: List[List[str]], overlap: bool) -> None:
+        """Opens the files, and finds where each begins among all samples."""
+        dtype = _DTYPES[self.token_size]
+        self._step = self.sequence_length if overlap else self.sequence_length + 1
+        self.dataset_lengths: List[int] = []
+        datasets: List[TokenDataset] = []
+        for i, files in enumerate(folders):
+            some = [TokenDataset(file, self.sequence_length, dtype, out=np.int64,
+                                 vocabulary=self._vocab_size, overlap=overlap) for file in files]
+            self.dataset_lengths.append(sum(map(len, some)))
+            if self.dataset_lengths[-1] == 0:
+                raise ValueError(f'dataset_folders[{i}] has no sample: no file of it has the '
+                                 f'{self.sequence_length + 1} tokens of one: '
+                                 f'{self.dataset_folders[i]}')
+            datasets += some
+        self.source = ConcatDataset(datasets)
+        ends = np.cumsum([len(dataset) for dataset in datasets]).tolist()
+        self._begins: List[int] = [0, *ends[:-1]]
+
+    def _mix(self, given: Any, divide: bool) -> None:
+        lengths = self.dataset_lengths
+        weights = None if given is None else reals('dataset_weights', given)
+        if weights is not None and len(weights) != len(lengths):
+            raise Unfit(f'Specified {len(weights)} weights but {len(lengths)} datasets were '
+                        'provided.')
+        if weights is not None and not weights.any():
+            raise ValueError('dataset_weights: one of them at least must be above 0')
+        epoch = peers.Nanoset(lengths, weights, divide=divide, seed=self.random_seed)
+        times = self.train_split_num_samples // len(epoch) + 1
+        self.order: Order = Slice(Repeat(epoch, times), 0, self.train_split_num_samples)
+        self._epoch = epoch
+        if weights is None:
+            weights, divide = np.array(lengths, np.float64), True
+        self.dataset_weights: List[float] = (weights / weights.sum() if divide
+                                             else weights).tolist()
+        self.dataset_counts: List[int] = self._count()
+
+    # ---- the order
+
+    def _count(self) -> List[int]:
+        """How many samples are of each set: in whole epochs, and in what is left of one."""
+        epochs, rest = divmod(self.train_split_num_samples, len(self._epoch))
+        counts = np.zeros(len(self.dataset_lengths), np.int64)
+        if epochs:
+            counts += epochs * self._count_to(len(self._epoch))
+        total: List[int] = (counts + self._count_to(rest)).tolist()
+        return total
+
+    def _count_to(self, end: int) -> _Numbers:
+        walk, sets = self._epoch.shard(0, 1), len(self.dataset_lengths)
+        counts = np.zeros(sets, np.int64)
+        ends = np.cumsum(self.dataset_lengths).astype(np.uint64)
+        for first in range(0, end, _STRETCH):
+            indices = walk.take(min(_STRETCH, end - first))
+            counts += np.bincount(np.searchsorted(ends, indices, 'right'), minlength=sets)
+        return counts
+
+    def _pairs(self) -> Tuple[_Numbers, _Numbers]:
+        return self._divide(self.order.shard(0, 1).take(len(self)))
+
+    def _divide(self, indices: np.ndarray[Any, Any]) -> Tuple[_Numbers, _Numbers]:
+        """The sets of samples, and their numbers there."""
+        begins = np.cumsum([0, *self.dataset_lengths[:-1]])
+        places = indices.astype(np.int64)
+        sets = np.searchsorted(begins, places, 'right') - 1
+        return sets, places - begins[sets]
+
+    @property
+    def dataset_index(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
+        """The set of each sample, as Nanotron's array of that name; made each time."""
+        return self._pairs()[0].astype(np.uint64)
+
+    @property
+    def dataset_sample_index(self) -> _Numbers:
+        """The number of each sample in its set, as Nanotron's array of that name; made each
+        time."""
+        return self._pairs()[1]
+
+    def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
+        """What a Loader reads, and in what order."""
+        if order is not None:
+            raise ValueError('order: a Nanoset has its own; for another one, give nanoset.source')
+        return self.source, self.order
+
+    # ---- samples
+
+    def __len__(self) -> int:
+        return self.train_split_num_samples
+
+    def __getitem__(self, idx: int) -> Dict[str, Any]:
+        return self.__getitems__([idx])[0]
+
+    def __getitems__(self, indices: Iterable[int]) -> List[Dict[str, Any]]:
+        """Return several samples, as torch's DataLoader asks for them."""
+        walk = self.order._walk().shard(0, 1)    # its own, as others may be reading, too
+        samples = []
+        for index in indices:
+            place = integer('idx', index)
+            if not -len(self) <= place < len(self):
+                raise IndexError(f'sample {place} is out of range: there are {len(self)}')
+            walk.seek(place % len(self))
+            samples.append(self._read(int(walk.take(1)[0])))
+        return [{'input_ids': sample} for sample in arrays_of(samples, self._out)]
+
+    def _read(self, index: int) -> np.ndarray[Any, Any]:
+        """A sample of all that there are."""
+        file = bisect_right(self._begins, index) - 1
+        dataset: TokenDataset = self.source.datasets[file]
+        number = index - self._begins[file]
+        sample = dataset.tokens._core.read(number * self._step, self.sequence_length + 1, True)
+        if self._vocab_size is not None and sample.max() >= self._vocab_size:
+            # The library tells which token of which file it is.
+            next(Loader(dataset, order=Slice(Sequential(), number, number + 1), threads=0))
+        return sample
+
+    # ---- what it tells of itself
+
+    def report(self) -> str:
+        """Return what was logged when it was made: the samples in all, and from each folder."""
+        lines = [f'> Total number of samples: {len(self)}',
+                 f'> Total number of tokens: {len(self) * self.sequence_length}']
+        for folder, count in zip(self.dataset_folders, self.dataset_counts):
+            share = round(count / max(len(self), 1), 2)
+            lines.append(f'>   Total number of samples from the {folder} dataset: {count} ({share})')
+        return '\n'.join(lines)
+
+    def __repr__(self) -> str:
+        return (f'Nanoset({len(self)} samples of {self.sequence_length} + 1 tokens, '
+                f'folders: {len(self.dataset_folders)})')
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return self._given
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self._set(state)
+
+
+def _list_files(folder: str, shuffled: bool) -> List[str]:
+    """The files of tokens in a folder, sorted, or as datatrove shuffles them."""
+    names: Iterator[str] = iter(())
+    if os.path.isdir(folder):
+        with os.scandir(folder) as entries:
+            names = iter(sorted(entry.name for entry in entries
+                                if entry.name.endswith('.ds') and entry.is_file()))
+    files = [os.path.abspath(os.path.join(folder, name)) for name in names]
+    if not files:
+        raise FileNotFoundError(errno.ENOENT, 'No files matching "*.ds" found', folder)
+    if shuffled:
+        return [files[i] for i in np.random.default_rng(42).permutation(len(files))]
+    return files
+
+
+def _rank() -> int:
+    """Of this process, where torch runs several."""
+    torch = sys.modules.get('torch')
+    if torch is None or not torch.distributed.is_available() \
+            or not torch.distributed.is_initialized():
+        return 0
+    rank: int = torch.distributed.get_rank()
+    return rank

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: MIT
+"""Nanosets: known numbers, samples, loaders, and what is wrong. By any configuration:
+test_nanoset_property.py."""
+
+import copy
+import logging
+import pickle
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from loaderx.nanoset import DataCollatorForCLM, Nanoset
+from nanosets import build, build_index, write_folder
+from processes import run_script
+
+try:
+    import torch
+    from torch.utils import data
+except ImportError:
+    torch = None
+
+needs_torch = pytest.mark.skipif(torch is None, reason='torch is not installed')
+
+# Nanotron's published example.
+LENGTHS = [8, 2, 5, 5]
+WEIGHTS = [0.1, 0.5, 0.3, 0.1]
+SETS = [1, 2, 0, 1, 3, 1, 2, 1, 2, 1, 0, 1, 2, 1, 3, 1, 2, 1, 2, 1]
+SAMPLES = [0, 0, 0, 1, 0, 0, 1, 1, 2, 0, 1, 1, 3, 0, 1, 1, 4, 0, 0, 1]
+# The same, shuffled.
+SHUFFLED_SETS = [1, 1, 0, 2, 3, 1, 3, 1, 2, 2, 1, 1, 0, 1, 1, 2, 1, 2, 2, 1]
+SHUFFLED_SAMPLES = [1, 0, 0, 4, 1, 0, 0, 0, 2, 0, 0, 1, 1, 0, 1, 0, 1, 3, 1, 1]
+
+
+def random_files(rng, *lengths, most=60000):
+    return [rng.integers(0, most, length) for length in lengths]
+
+
+def got(nanoset, places):
+    return [np.asarray(nanoset[place]['input_ids']) for place in places]
+
+
+def same(some, others):
+    assert len(some) == len(others)
+    for one, other in zip(some, others):
+        assert np.array_equal(one, other)
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Two folders, and what their files hold."""
+    rng = np.random.default_rng(4)
+    contents = [random_files(rng, 1000, 131, 5, 0), random_files(rng, 640)]
+    return [write_folder(tmp_path / f'{i}', files) for i, files in enumerate(contents)], contents
+
+
+# ---- numbers that are known
+
+
+def example(tmp_path, **options):
+    """Folders of the example's lengths; a token tells its set and sample."""
+    contents = [[1000 * i + np.arange(length + 1)] for i, length in enumerate(LENGTHS)]
+    folders = [write_folder(tmp_path / f'{i}', files) for i, files in enumerate(contents)]
+    return Nanoset(folders, 1, 2, 70, WEIGHTS, **options)
+
+
+def unshuffled(nanoset, seed=1234):
+    """The first epoch as it was before the shuffle."""
+    n = sum(nanoset.dataset_lengths)
+    places = np.argsort(np.random.RandomState(seed).permutation(n))
+    return nanoset.dataset_index[:n][places], nanoset.dataset_sample_index[:n][places]
+
+
+def test_the_published_example_comes_of_weights_as_they_are(tmp_path):
+    nanoset = example(tmp_path, divide_weights=False)
+    assert (len(nanoset), nanoset.dataset_lengths) == (70, LENGTHS)
+    sets, samples = unshuffled(nanoset)
+    assert (sets.tolist(), samples.tolist()) == (SETS, SAMPLES)
+    assert nanoset.dataset_index.tolist() == (4 * SHUFFLED_SETS)[:70]
+    assert nanoset.dataset_sample_index.tolist() == (4 * SHUFFLED_SAMPLES)[:70]
+    for k in range(70):
+        set_, sample = divmod(int(nanoset[k]['input_ids'][0]), 1000)
+        assert (set_, sample) == (nanoset.dataset_index[k], nanoset.dataset_sample_index[k])
+    assert nanoset.dataset_weights == WEIGHTS
+
+
+def test_divided_weights_turn_a_tie_of_the_example(tmp_path):
+    nanoset = example(tmp_path)
+    sets, samples = unshuffled(nanoset)
+    expected = build_index(LENGTHS, WEIGHTS, 20, shuffle=False)
+    assert (sets.tolist(), samples.tolist()) == tuple(one.tolist() for one in expected)
+    assert sets.tolist() != SETS
+    assert nanoset.dataset_weights == (np.array(WEIGHTS) / np.sum(WEIGHTS)).tolist()
+    sets, samples = build_index(LENGTHS, WEIGHTS, 70)
+    assert nanoset.dataset_index.tolist() == sets.tolist()
+    assert nanoset.dataset_sample_index.tolist() == samples.tolist()
+    assert nanoset.dataset_index.dtype == np.uint64
+
+
+@pytest.mark.parametrize('shuffled', [False, True])
+def test_rank_2_of_4_goes_on_with_sample_70(tmp_path, shuffled):
+    folder = write_folder(tmp_path / 'a', [np.arange(401)])
+    source = nanoset = Nanoset([folder], 1, 2, 400)
+    expected = np.asarray(nanoset[70]['input_ids']).tolist()
+    if not shuffled:
+        source, expected = nanoset.source, [70, 71]
+    with lx.Loader(source, rank=2, world=4) as loader:
+        for _ in range(17):
+            next(loader)
+        assert loader.tell() == 68
+        state = loader.state_dict()
+    with lx.Loader(source, rank=2, world=4, start=68) as loader:
+        assert next(loader)['tokens'].tolist() == [expected]
+    with lx.Loader(source, rank=2, world=4) as loader:
+        loader.load_state_dict(state)
+        assert next(loader)['tokens'].tolist() == [expected]
+
+
+def test_samples_of_datatrove(tmp_path):
+    """A file ends where no sample begins, and the order of files is that of NumPy."""
+    contents = [[100 * i + np.arange(21 + i) for i in range(5)]]
+    folder = write_folder(tmp_path / 'a', contents[0])
+    order = [4, 2, 3, 1, 0]
+    assert np.random.default_rng(42).permutation(5).tolist() == order
+    nanoset = Nanoset([folder], 4, 2, 20, datatrove=True)
+    assert nanoset.dataset_lengths == [21]
+    starts = sorted((int(nanoset.dataset_sample_index[k]), int(nanoset[k]['input_ids'][0]))
+                    for k in range(20))
+    expected = [100 * i + 5 * k for i in order for k in range((21 + i) // 5)]
+    assert starts == [(k, expected[k]) for k, _ in starts]
+    same(got(nanoset, range(20)), build(contents, 4, None, 20, datatrove=True))
+    same(got(pickle.loads(pickle.dumps(nanoset)), range(20)), got(nanoset, range(20)))
+
+
+# ---- torch's DataLoader
+
+
+@needs_torch
+@pytest.mark.parametrize('workers', [0, 2])
+@pytest.mark.parametrize('weights', [None, [3, 1]])
+def test_torchs_dataloader_gives_what_a_loader_gives(two, workers, weights):
+    folders, contents = two
+    nanoset = Nanoset(folders, 16, 2, 300, weights)
+    collate = DataCollatorForCLM(16, 0, 0, current_pp_rank=0)
+    expected = build(contents, 16, weights, 300)
+    for rank in range(3):
+        sampler = data.DistributedSampler(nanoset, 3, rank, shuffle=False, drop_last=True)
+        theirs = data.DataLoader(nanoset, batch_size=7, sampler=sampler, collate_fn=collate,
+                                 drop_last=True, num_workers=workers)
+        ours = lx.Loader(nanoset, batch_size=7, rank=rank, world=3, drop_last=True,
+                         transform=collate)
+        seen = 0
+        for one, other in zip(theirs, ours):
+            assert list(one) == ['input_ids', 'input_mask', 'label_ids', 'label_mask']
+            assert all(torch.equal(one[key], other[key]) for key in one)
+            rows = np.stack(expected[rank::3][seen:seen + 7])
+            assert np.array_equal(one['input_ids'], rows[:, :-1])
+            assert np.array_equal(one['label_ids'], rows[:, 1:])
+            seen += 7
+        assert seen == 98 and len(theirs) == len(ours) == 14
+
+
+@needs_torch
+def test_samples_are_tensors(two):
+    nanoset = Nanoset(two[0], 16, 2, 50)
+    sample = nanoset[3]['input_ids']
+    assert isinstance(sample, torch.Tensor) and sample.dtype == torch.int64
+    assert sample.shape == (17,)
+    assert list(nanoset[3]) == ['input_ids']
+    arrays = Nanoset(two[0], 16, 2, 50, out='numpy')
+    assert isinstance(arrays[3]['input_ids'], np.ndarray)
+    assert np.array_equal(arrays[torch.tensor(3)]['input_ids'], sample)
+    batch = next(iter(data.DataLoader(nanoset, batch_size=5)))
+    assert torch.equal(batch['input_ids'][3], sample)
+
+
+def test_without_torch_it_gives_arrays(two):
+    run_script(f"""
+        sys.modules['torch'] = None
+        from loaderx.nanoset import DataCollatorForCLM, Nanoset, SkipBatchSampler
+        nanoset = Nanoset({two[0]!r}, 16, 2, 50)
+        assert type(nanoset[3]['input_ids']) is np.ndarray
+        batch = DataCollatorForCLM(16, 0, 0, current_pp_rank=0)([nanoset[3], nanoset[4]])
+        assert type(batch['input_ids']) is np.ndarray and batch['label_mask'].all()
+        assert list(SkipBatchSampler(range(5), 3)) == [3, 4]
+        try:
+            Nanoset({two[0]!r}, 16, 2, 50, out='torch')
+        except ImportError as error:
+            assert 'PyTorch' in str(error) and error.name == 'torch', error
+        else:
+            raise AssertionError('there is no torch')
+    """)
+
+
+# ---- what it tells
+
+
+def test_the_report(two, caplog):
+    with caplog.at_level(logging.INFO, 'loaderx.nanoset'):
+        nanoset = Nanoset(two[0], 16, 2, 300, [3, 1])
+    lines = [record.getMessage() for record in caplog.records]
+    assert nanoset.report() == '\n'.join(lines)
+    assert lines == [
+        '> Total number of samples: 300',
+        '> Total number of tokens: 4800',
+        f'>   Total number of samples from the {two[0][0]} dataset: 224 (0.75)',
+        f'>   Total number of samples from the {two[0][1]} dataset: 76 (0.25)',
+    ]
+    assert nanoset.dataset_counts == [224, 76]
+    assert '0 (0.0)' in Nanoset(two[0], 16, 2, 0).report()
+    caplog.clear()
+    with caplog.at_level(logging.INFO, 'loaderx.nanoset'):
+        copy.copy(nanoset)
+    assert not caplog.records
+    assert repr(nanoset) == 'Nanoset(300 samples of 16 + 1 tokens, folders: 2)'
+
+
+def test_its_attributes(two):
+    nanoset = Nanoset(two[0], 16, 2, 300, random_seed=7)
+    assert nanoset.dataset_folders == two[0]
+    assert (nanoset.sequence_length, nanoset.token_size) == (16, 2)
+    assert (nanoset.train_split_num_samples, nanoset.random_seed) == (300, 7)
+    assert nanoset.dataset_lengths == [70, 39]
+    assert nanoset.dataset_weights == [70 / 109, 39 / 109]
+
+
+def test_it_goes_to_other_processes(two, tmp_path):
+    nanoset = Nanoset(two[0], 16, 2, 300, [3, 1], vocab_size=60000)
+    (tmp_path / '1' / '00009_tokens.ds').write_bytes(bytes(1000))    # too late to be seen
+    for again in pickle.loads(pickle.dumps(nanoset)), copy.deepcopy(nanoset):
+        same(got(again, range(300)), got(nanoset, range(300)))
+        assert again.dataset_counts == nanoset.dataset_counts
+    assert len(pickle.dumps(nanoset)) < 2000
+
+
+# ---- with loaders
+
+
+def test_states_and_starts_of_loaders(two):
+    nanoset = Nanoset(two[0], 16, 2, 300)
+    with lx.Loader(nanoset, batch_size=4) as loader:
+        rows = [batch['tokens'] for batch in loader]
+    with lx.Loader(nanoset, batch_size=4, rank=1, world=5) as loader:
+        next(loader), next(loader)
+        state = loader.state_dict()
+    with lx.Loader(nanoset, batch_size=4) as loader:
+        loader.load_state_dict(state)
+        assert loader.tell() == 40
+        same([batch['tokens'] for batch in loader], rows[10:])
+    longer = Nanoset(two[0], 16, 2, 500)
+    with lx.Loader(longer, batch_size=4) as loader:
+        with pytest.raises(ValueError):
+            loader.load_state_dict(state)
+    with lx.Loader(longer, batch_size=4, start=40) as loader:    # by the count, it goes on
+        assert np.array_equal(next(loader)['tokens'], rows[10])
+
+
+def test_a_rank_in_the_middle_reads_nothing(two):
+    nanoset = Nanoset(two[0], 16, 2, 300)
+    collate = DataCollatorForCLM(16, 0, 3, current_pp_rank=1, out='numpy')
+    with lx.Loader(lx.NullDataset(nanoset.source), order=nanoset.order, batch_size=8,
+                   transform=collate) as loader:
+        batches = list(loader)
+    assert len(batches) == 38
+    assert all(batch['label_ids'].group_rank == 3 for batch in batches)
+
+
+def test_a_loader_takes_no_other_order(two):
+    nanoset = Nanoset(two[0], 16, 2, 300)
+    with pytest.raises(ValueError, match='order: a Nanoset has its own'):
+        lx.Loader(nanoset, order=lx.Shuffle())
+    with lx.Loader(nanoset.source, order=lx.Shuffle(seed=1), batch_size=109) as loader:
+        assert len(next(loader)['tokens']) == 109
+
+
+# ---- what is wrong
+
+
+def test_weights_that_do_not_fit(two):
+    for error in AssertionError, ValueError:
+        with pytest.raises(error, match='Specified 3 weights but 2 datasets were provided.'):
+            Nanoset(two[0], 16, 2, 300, [1, 2, 3])
+    with pytest.raises(ValueError, match=r'dataset_weights\[1\]'):
+        Nanoset(two[0], 16, 2, 300, [1, -2])
+    with pytest.raises(ValueError, match='dataset_weights: one of them'):
+        Nanoset(two[0], 16, 2, 300, [0, 0])
+
+
+def test_folders_without_samples(two, tmp_path):
+    (tmp_path / 'empty').mkdir()
+    (tmp_path / 'empty' / 'tokens.bin').write_bytes(bytes(100))
+    (tmp_path / 'empty' / 'folder.ds').mkdir()
+    for missing in str(tmp_path / 'empty'), str(tmp_path / 'none'):
+        with pytest.raises(FileNotFoundError, match=r'No files matching .*\.ds') as caught:
+            Nanoset([*two[0], missing], 16, 2, 300)
+        assert caught.value.filename == missing
+    with pytest.raises(ValueError, match=r'dataset_folders\[1\] has no sample: .* 641 tokens'):
+        Nanoset(two[0], 640, 2, 300)
+    assert len(Nanoset(two[0], 639, 2, 300)) == 300
+    with pytest.raises(ValueError, match='dataset_folders is empty'):
+        Nanoset([], 16, 2, 300)
+
+
+def test_one_folder_is_warned_of(two):
+    with pytest.warns(UserWarning, match='dataset_folders should be of type'):
+        nanoset = Nanoset(two[0][0], 16, 2, 100)
+    assert nanoset.dataset_folders == [two[0][0]]
+
+
+def test_damaged_files(two, tmp_path):
+    path = tmp_path / '1' / '00000_tokens.ds'
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    with pytest.raises(lx.CorruptError, match='the file was cut') as caught:
+        Nanoset(two[0], 16, 2, 300)
+    assert caught.value.path == str(path)
+    path.write_bytes(whole)
+    (tmp_path / '1' / '00000_tokens.ds.metadata').write_text('a/b|4\n320\n0.3 K\n')
+    with pytest.raises(ValueError, match='tokens of uint16 are asked for, and these are uint32'):
+        Nanoset(two[0], 16, 2, 300)
+
+
+def test_tokens_beyond_the_vocabulary(tmp_path):
+    tokens = np.arange(101)
+    tokens[55] = 777
+    folder = write_folder(tmp_path / 'a', [np.arange(11), tokens])
+    nanoset = Nanoset([folder], 10, 2, 11, vocab_size=777)
+    failed = 0
+    for place in range(11):
+        try:
+            nanoset[place]
+        except lx.CorruptError as error:
+            assert (error.record, error.offset) == (5, 110)
+            assert error.path == folder + '/00001_tokens.ds'
+            failed += 1
+    assert failed == 1
+    with lx.Loader(nanoset, batch_size=11) as loader:
+        with pytest.raises(lx.CorruptError, match='token 55 of the file'):
+            next(loader)
+    assert len([*Nanoset([folder], 10, 2, 11, vocab_size=778)]) == 11
+
+
+@pytest.mark.parametrize('changed, error, word', [
+    ({'sequence_length': 0}, ValueError, 'sequence_length'),
+    ({'sequence_length': 1.5}, TypeError, 'sequence_length'),
+    ({'token_size': 3}, ValueError, 'token_size must be 2 or 4'),
+    ({'train_split_num_samples': -1}, ValueError, 'train_split_num_samples'),
+    ({'train_split_num_samples': 2**63}, ValueError, 'train_split_num_samples'),
+    ({'random_seed': 2**32}, ValueError, 'seed'),
+    ({'divide_weights': 1}, TypeError, 'divide'),
+    ({'datatrove': 1}, TypeError, 'datatrove'),
+    ({'vocab_size': 0}, ValueError, 'vocab'),
+    ({'out': 'jax'}, ValueError, 'out must be'),
+    ({'use_cache': True}, TypeError, 'use_cache'),
+])
+def test_wrong_arguments_are_named(two, changed, error, word):
+    given = {'dataset_folders': two[0], 'sequence_length': 16, 'token_size': 2,
+             'train_split_num_samples': 300}
+    with pytest.raises(error, match=word):
+        Nanoset(**{**given, **changed})
+
+
+def test_indices_out_of_range(two):
+    nanoset = Nanoset(two[0], 16, 2, 300)
+    for index in 300, -301:
+        with pytest.raises(IndexError, match='there are 300'):
+            nanoset[index]
+    with pytest.raises(TypeError, match='idx must be an int'):
+        nanoset['3']
+    with pytest.raises(IndexError):
+        Nanoset(two[0], 16, 2, 0)[0]
