@@ -28,6 +28,8 @@ static const struct {
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
     {"tables", "resuming in the middle with tables in files (wants 800 MiB, and 2 GiB of memory)",
      bench_tables},
+    {"tokens", "samples of tokens beside plain copies, packing documents (wants 1 GiB)",
+     bench_tokens},
     {"verify", "verification beside a bare CRC and beside reading (wants 1 GiB, on a disk)",
      bench_verify},
     {"zrecord",

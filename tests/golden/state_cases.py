@@ -103,6 +103,12 @@ def tokens(count, sequence, dtype):
             'tokens': count, 'dtype': dtype, 'sequence_length': sequence}
 
 
+def documents(kind, lengths, dtype, length, tokens_of_all, **more):
+    """Samples of documents of these lengths, by doc/packing.md."""
+    return {'kind': kind, 'length': length, 'formula': 1, 'tokens': tokens_of_all, 'dtype': dtype,
+            'documents': len(lengths), 'document_lengths': lengths, **more}
+
+
 def of_sources(kind, length, sources, **more):
     """A source that is made of others."""
     return {'kind': kind, 'length': length, 'sources': sources, **more}
@@ -115,6 +121,10 @@ def loaders():
     yield 'npy', array('npy', 40, 'float32', [2]), None, shuffle_of(40, 42), 35
     yield 'flat', array('flat', 30, 'int16', [3, 2]), None, plain(30), 64
     yield 'tokens', tokens(1000, 24, 'uint16'), None, shuffle_of(41, 42), 41 * 5 + 30
+    yield ('packed', documents('packed', [3, 12, 0, 2, 5, 4], 'uint32', 6, 26, capacity=5), None,
+           shuffle_of(6, 42), 6 * 3 + 2)
+    yield ('joined', documents('joined', [2, 0, 4] * 8, 'uint16', 17, 72, sequence_length=4,
+                               separator=9), None, shuffle_of(17, 42), 17 * 2 + 5)
     yield 'zrecord', DATASET, FRAME, shuffle_of(LENGTH, 42), LENGTH * 7 + 50
     yield ('concat', of_sources('concat', 85, [plain_own, other]), [None, None],
            concat_of([shuffle_of(60, 1), shuffle_of(25, 2)], [0, 60]), 85 + 55)

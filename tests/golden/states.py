@@ -25,14 +25,21 @@ def closed(state):
     return {**state, 'crc32c': crc32c(text(state))}
 
 
+def words(numbers):
+    """Numbers as words of 8 bytes."""
+    return b''.join(number.to_bytes(8, 'little') for number in numbers)
+
+
 def source_in_state(source):
-    """What a state has of a source: no tables."""
-    state = {key: value for key, value in source.items() if key not in ('table', 'dataset')}
+    """What a state has of a source: no tables, and no lists."""
+    apart = ('table', 'dataset', 'document_lengths')
+    state = {key: value for key, value in source.items() if key not in apart}
     if 'sources' in source:
         state['sources'] = [source_in_state(part) for part in source['sources']]
     if 'table' in source:
-        state['indices'] = crc32c(b''.join(entry.to_bytes(8, 'little')
-                                           for entry in entries(source, 'table')))
+        state['indices'] = crc32c(words(entries(source, 'table')))
+    if 'document_lengths' in source:
+        state['lengths'] = crc32c(words(source['document_lengths']))
     return state
 
 

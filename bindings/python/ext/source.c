@@ -322,6 +322,66 @@ static PyObject *source_tokens(PyObject *module, PyObject *args)
     return finish(self, status, &error);
 }
 
+static PyObject *source_packed(PyObject *module, PyObject *args)
+{
+    PyObject *given, *size, *words;
+    uint64_t capacity, vocabulary;
+    long long pad;
+    unsigned columns;
+    int wide;
+    lx_status status;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOpOLI", &given, &size, &wide, &words, &pad, &columns) ||
+        lxpy_uint64(size, "capacity", 1, UINT64_MAX, &capacity) < 0 ||
+        lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
+        return NULL;
+    lx_tokens *handle = lxpy_tokens_get(lxpy_state_get(module), given, "tokens");
+    source *self = handle != NULL ? source_alloc(module) : NULL;
+    if (self == NULL)
+        return NULL;
+    LXPY_WITHOUT_GIL(
+        status = lx_source_pack_tokens(handle, capacity, wide ? LX_INT64 : LX_INT32, vocabulary,
+                                       pad, columns, &self->handle, &error));
+    return finish(self, status, &error);
+}
+
+static PyObject *source_joined(PyObject *module, PyObject *args)
+{
+    PyObject *given, *sequence, *words;
+    uint64_t length, vocabulary;
+    long long separator;
+    unsigned columns;
+    int wide;
+    lx_status status;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OOpOLI", &given, &sequence, &wide, &words, &separator,
+                          &columns) ||
+        lxpy_uint64(sequence, "sequence_length", 1, UINT64_MAX, &length) < 0 ||
+        lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
+        return NULL;
+    lx_tokens *handle = lxpy_tokens_get(lxpy_state_get(module), given, "tokens");
+    source *self = handle != NULL ? source_alloc(module) : NULL;
+    if (self == NULL)
+        return NULL;
+    LXPY_WITHOUT_GIL(
+        status = lx_source_join_tokens(handle, length, wide ? LX_INT64 : LX_INT32, vocabulary,
+                                       separator, columns, &self->handle, &error));
+    return finish(self, status, &error);
+}
+
+static PyObject *source_padding(PyObject *module, PyObject *object)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    uint64_t padding, total;
+    lx_error error = LX_ERROR_INIT;
+    lx_source *handle = lxpy_source_get(state, object, "source");
+    if (handle == NULL)
+        return NULL;
+    if (lx_source_get_padding(handle, &padding, &total, &error) != LX_OK)
+        return lxpy_raise(state, &error);
+    return Py_BuildValue("KK", (unsigned long long)padding, (unsigned long long)total);
+}
+
 static PyObject *source_endless(PyObject *module, PyObject *args)
 {
     lxpy_state *state = lxpy_state_get(module);
@@ -351,6 +411,11 @@ static PyMethodDef functions[] = {
      "source_flat(path, (name, dtype, shape, compress), offset)"},
     {"source_tokens", source_tokens, METH_VARARGS,
      "source_tokens(tokens, sequence_length, wide, vocabulary, overlap)"},
+    {"source_packed", source_packed, METH_VARARGS,
+     "source_packed(tokens, capacity, wide, vocabulary, pad, columns)"},
+    {"source_joined", source_joined, METH_VARARGS,
+     "source_joined(tokens, sequence_length, wide, vocabulary, separator, columns)"},
+    {"source_padding", source_padding, METH_O, "source_padding(source)"},
     {"source_endless", source_endless, METH_VARARGS, "source_endless(source, order)"},
     {NULL},
 };

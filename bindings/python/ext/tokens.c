@@ -165,7 +165,65 @@ static PyObject *tokens_concat(PyObject *module, PyObject *parts)
     return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
 }
 
+/** A new array of int32; its memory goes to @p view. */
+static PyObject *new_numbers(lxpy_state *state, size_t count, Py_buffer *view)
+{
+    PyObject *array = PyObject_CallFunction(LXPY(state, EMPTY), "nO", (Py_ssize_t)count,
+                                            state->dtypes[LX_INT32]);
+    if (array == NULL || PyObject_GetBuffer(array, view, PyBUF_WRITABLE) < 0)
+        Py_CLEAR(array);
+    return array;
+}
+
+/** Measured twice: how many numbers there are is known behind the last one. */
+static PyObject *measure(lxpy_state *state, const int32_t *segments, size_t rows, size_t length,
+                         bool padding)
+{
+    Py_buffer view;
+    size_t count;
+    int32_t longest;
+    lx_status status;
+    lx_error error = LX_ERROR_INIT;
+    LXPY_WITHOUT_GIL(status = lx_segments_measure(segments, rows, length, padding, NULL, 0, &count,
+                                                  &longest, &error));
+    if (status != LX_OK)
+        return lxpy_raise(state, &error);
+    PyObject *array = new_numbers(state, count, &view);
+    if (array == NULL)
+        return NULL;
+    LXPY_WITHOUT_GIL(status = lx_segments_measure(segments, rows, length, padding, view.buf, count,
+                                                  &count, &longest, &error));
+    PyBuffer_Release(&view);
+    if (status == LX_OK) /* else another thread wrote to them */
+        return Py_BuildValue("Ni", array, (int)longest);
+    Py_DECREF(array);
+    return lxpy_raise(state, &error);
+}
+
+static PyObject *segments_measure(PyObject *module, PyObject *args)
+{
+    PyObject *array, *result;
+    Py_ssize_t rows, length;
+    Py_buffer view;
+    int padding;
+    if (!PyArg_ParseTuple(args, "Onnp", &array, &rows, &length, &padding) ||
+        PyObject_GetBuffer(array, &view, PyBUF_SIMPLE) < 0)
+        return NULL;
+    if (rows < 0 || length < 0 ||
+        (length != 0 && (size_t)view.len / sizeof(int32_t) / (size_t)length < (size_t)rows)) {
+        PyErr_SetString(PyExc_ValueError, "segments have fewer numbers than this");
+        result = NULL;
+    } else {
+        result = measure(lxpy_state_get(module), view.buf, (size_t)rows, (size_t)length,
+                         padding != 0);
+    }
+    PyBuffer_Release(&view);
+    return result;
+}
+
 static PyMethodDef functions[] = {
+    {"segments_measure", segments_measure, METH_VARARGS,
+     "segments_measure(segments, rows, length, padding)"},
     {"tokens_open", tokens_open, METH_VARARGS, "tokens_open(path, dtype)"},
     {"tokens_concat", tokens_concat, METH_O, "tokens_concat(tokens)"},
     {NULL},

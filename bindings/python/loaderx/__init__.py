@@ -24,6 +24,7 @@ from .grouped import Balanced, Bucketed, split
 from .loader import Loader, generator
 from .opening import create, open
 from .orders import Blocks, Order, Random, Sequential, Shuffle
+from .packing import PackedDataset, cu_seqlens
 from .peers import Distributed, Nanoset, TorchRandom, TorchSubset
 from .source import ConcatDataset, FlatDataset, NPDataset, NullDataset, SubsetDataset
 from .tokens import TokenDataset, Tokens
@@ -54,6 +55,7 @@ __all__ = [
     'Nanoset',
     'NullDataset',
     'Order',
+    'PackedDataset',
     'Padded',
     'Random',
     'Repeat',
@@ -74,6 +76,7 @@ __all__ = [
     'converter',
     'copy',
     'create',
+    'cu_seqlens',
     'generator',
     'library_version',
     'open',

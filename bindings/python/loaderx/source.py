@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from .dataset import Dataset
+from .packing import PackedDataset
 from .tokens import TokenDataset
 
 __all__ = ['ConcatDataset', 'FlatDataset', 'NPDataset', 'NullDataset', 'SubsetDataset']
@@ -254,7 +255,7 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
     return _core.source_array(array, array.dtype.name)
 
 
-_SOURCES = (ConcatDataset, SubsetDataset, FlatDataset, NullDataset, TokenDataset)
+_SOURCES = (ConcatDataset, SubsetDataset, FlatDataset, NullDataset, TokenDataset, PackedDataset)
 
 
 def _of_one(source: Any, name: str) -> Tuple[_core.Source, bool]:

@@ -15,12 +15,33 @@ __all__ = ['TokenDataset', 'Tokens']
 
 _WIDE = {'int32': False, 'int64': True}
 
+# What lx_packed_columns are.
+SEGMENTS, POSITIONS = 1, 2
 
-def _wide(out: Any) -> bool:
+_SEQUENCE_MAX = 2**31 - 2
+
+
+def wide_of(out: Any) -> bool:
+    """Tell whether tokens go out as int64."""
     try:
         return _WIDE[np.dtype(out).name]
     except (KeyError, TypeError):
         raise ValueError(f'out must be int32 or int64, not {out!r}') from None
+
+
+def columns_of(segments: Any, positions: Any) -> int:
+    """Tell which fields there are beside the tokens."""
+    chosen = SEGMENTS if boolean('segments', segments) else 0
+    return chosen | (POSITIONS if boolean('positions', positions) else 0)
+
+
+def token(name: str, value: Any, wide: bool) -> int:
+    """Check a number that is written among tokens."""
+    found = integer(name, value)
+    bits = 63 if wide else 31
+    if not -(2**bits) <= found < 2**bits:
+        raise ValueError(f'{name} must fit {"int64" if wide else "int32"}, not {found}')
+    return found
 
 
 class Tokens:
@@ -109,7 +130,7 @@ class Tokens:
         """
         start = natural('first', first, most=len(self))
         number = natural('count', count, most=len(self) - start)
-        return self._core.read(start, number, _wide(out))
+        return self._core.read(start, number, wide_of(out))
 
     def __getitem__(self, key: Union[int, slice]) -> Any:
         if isinstance(key, slice):
@@ -178,6 +199,19 @@ class TokenDataset:
     overlap : bool, optional
         False: samples share no token: sample i is the ``sequence_length + 1`` tokens from
         ``i * (sequence_length + 1)`` on. Their first ones are no labels, then.
+        Not together with `separator`, `segments` or `positions`.
+    separator : int, optional
+        A token that is put behind each document, the end of a text. It belongs to its document.
+    segments : bool, optional
+        Whether there is a field ``segments``, int32: 1, 2 .. for the pieces of documents in a
+        sample. Where `tokens` has no documents, each file is one.
+    positions : bool, optional
+        Whether there is a field ``positions``, int32: from 0 in each of these pieces, as with
+        Megatron's ``reset_position_ids``.
+
+    See Also
+    --------
+    PackedDataset : Samples that cut documents only if they have to.
 
     Examples
     --------
@@ -197,6 +231,9 @@ class TokenDataset:
         out: Any = np.int32,
         vocabulary: Optional[int] = None,
         overlap: bool = True,
+        separator: Optional[int] = None,
+        segments: bool = False,
+        positions: bool = False,
     ) -> None:
         if isinstance(tokens, Tokens) and dtype is not None:
             raise ValueError('dtype is for paths: these Tokens have theirs')
@@ -208,15 +245,31 @@ class TokenDataset:
         self.vocabulary = None
         if vocabulary is not None:
             self.vocabulary = natural('vocabulary', vocabulary, least=1, most=UINT64_MAX)
-        self._wide = _wide(out)
-        self._source = _core.source_tokens(
-            self.tokens._core, self.sequence_length, self._wide, self.vocabulary or 0, self.overlap
-        )
+        self._wide = wide_of(out)
+        self._columns = columns_of(segments, positions)
+        self.separator = None
+        if separator is not None:
+            most = 2**63 if self.vocabulary is None else self.vocabulary
+            self.separator = natural('separator', separator, most=most - 1)
+            token('separator', self.separator, self._wide)
+        self._source = self._open()
+
+    def _open(self) -> _core.Source:
+        """Open a source that knows documents, if something is made of them."""
+        core, length, vocabulary = self.tokens._core, self.sequence_length, self.vocabulary or 0
+        if self.separator is None and not self._columns:
+            return _core.source_tokens(core, length, self._wide, vocabulary, self.overlap)
+        if not self.overlap:
+            raise ValueError(
+                'overlap=False cannot be combined with separator, segments or positions'
+            )
+        natural('sequence_length', length, most=_SEQUENCE_MAX)
+        separator = -1 if self.separator is None else self.separator
+        return _core.source_joined(core, length, self._wide, vocabulary, separator, self._columns)
 
     def __reduce__(self) -> Any:
-        return _remake, (
-            self.tokens, self.sequence_length, self._wide, self.vocabulary, self.overlap
-        )
+        given = (self.tokens, self.sequence_length, self._wide, self.vocabulary)
+        return _remake, (*given, self.overlap, self.separator, self._columns)
 
     def __len__(self) -> int:
         return self._source.length
@@ -226,7 +279,21 @@ class TokenDataset:
 
 
 def _remake(
-    tokens: Tokens, length: int, wide: bool, vocabulary: Optional[int], overlap: bool
+    tokens: Tokens,
+    length: int,
+    wide: bool,
+    vocabulary: Optional[int],
+    overlap: bool,
+    separator: Optional[int],
+    columns: int,
 ) -> TokenDataset:
-    out = np.int64 if wide else np.int32
-    return TokenDataset(tokens, length, out=out, vocabulary=vocabulary, overlap=overlap)
+    return TokenDataset(
+        tokens,
+        length,
+        out=np.int64 if wide else np.int32,
+        vocabulary=vocabulary,
+        overlap=overlap,
+        separator=separator,
+        segments=bool(columns & SEGMENTS),
+        positions=bool(columns & POSITIONS),
+    )

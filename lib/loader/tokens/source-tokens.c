@@ -8,11 +8,6 @@
 #include "loader/tokens/tokens.h"
 #include "sampler/order/state.h"
 
-/* What lies apart from what was read before is fetched ahead: the first lines of each page. */
-#define PAGE 4096
-#define LINE 64
-#define LINES 4
-
 typedef struct tokens_source {
     lx_source source;
     lx_tokens *tokens;
@@ -22,20 +17,6 @@ typedef struct tokens_source {
     size_t wide;
 } tokens_source;
 
-/** Fetches the beginning of each page of the sample at @p first, as far as one file has it. */
-static void approach(const tokens_source *self, uint64_t first)
-{
-    const lx_tokens *tokens = self->tokens;
-    const lx__token_part *part = &tokens->parts[lx__tokens_find(tokens, first)];
-    uint64_t at = first - part->first, count = self->size;
-    uint64_t size = (part->file->length - at < count ? part->file->length - at : count) *
-                    tokens->width;
-    const uint8_t *data = part->file->data + at * tokens->width;
-    for (uint64_t page = 0; page < size; page += PAGE)
-        for (uint64_t line = page; line < page + LINES * LINE && line < size; line += LINE)
-            __builtin_prefetch(data + line);
-}
-
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error)
 {
@@ -43,7 +24,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     uint8_t *out = targets[0].data;
     for (size_t i = 0; i < count; i++) {
         if (i + 1 < count)
-            approach(self, indices[i + 1] * self->step);
+            lx__tokens_approach(self->tokens, indices[i + 1] * self->step, self->size);
         lx_status status =
             lx__tokens_copy(self->tokens, indices[i] * self->step, self->size, self->widen,
                             self->limit, self->wide, out + i * targets[0].stride, error);

@@ -167,6 +167,23 @@ lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint6
 
 /* ---- reading */
 
+/* What lies apart from what was read before is fetched ahead: the first lines of each page. */
+#define PAGE 4096
+#define LINE 64
+#define LINES 4
+
+void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count)
+{
+    const lx__token_part *part = &tokens->parts[lx__tokens_find(tokens, first)];
+    uint64_t at = first - part->first;
+    uint64_t size =
+        (part->file->length - at < count ? part->file->length - at : count) * tokens->width;
+    const uint8_t *data = part->file->data + at * tokens->width;
+    for (uint64_t page = 0; page < size; page += PAGE)
+        for (uint64_t line = page; line < page + LINES * LINE && line < size; line += LINE)
+            __builtin_prefetch(data + line);
+}
+
 /** Tells the first of @p count tokens, from place @p at of the file on, that breaks the limit. */
 static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t count, size_t width,
                             lx__widen *widen, uint64_t limit, lx_error *error)

@@ -32,4 +32,7 @@ lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t coun
                           lx__widen *widen, uint64_t limit, size_t wide, void *data,
                           lx_error *error);
 
+/** Fetches the beginning of each page of tokens that are read next, as far as one file has them. */
+void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count);
+
 #endif

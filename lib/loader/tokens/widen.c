@@ -4,42 +4,39 @@
 #include "base/bytes.h"
 
 /* Tokens of a step: of a number that is known, so that compilers make vectors of it. */
-#define STEP 64
+#define STEP 32
 
 #define LE8(x) (x)
 
 /* A token that is compared as what it is in the file: a negative one is a large one. The limit is
  * one of its width, or there is none to be kept. */
 #define WIDEN(name, from_type, swap, to_type, to_swap)                                             \
+    static inline from_type name##_some(const uint8_t *restrict in, size_t count, from_type last,  \
+                                        uint8_t *restrict out)                                     \
+    {                                                                                              \
+        from_type above = 0;                                                                       \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            from_type token;                                                                       \
+            memcpy(&token, in + i * sizeof token, sizeof token);                                   \
+            token = swap(token);                                                                   \
+            above |= (from_type)(token > last);                                                    \
+            to_type wide = to_swap((to_type)token);                                                \
+            memcpy(out + i * sizeof wide, &wide, sizeof wide);                                     \
+        }                                                                                          \
+        return above;                                                                              \
+    }                                                                                              \
     static bool name(const void *from, size_t count, uint64_t limit, void *to)                     \
     {                                                                                              \
         const uint8_t *in = from;                                                                  \
         uint8_t *out = to;                                                                         \
         bool all = limit > (from_type)-1;                                                          \
         from_type last = all ? (from_type)-1 : (from_type)(limit - 1), above = 0;                  \
-        while (count != 0) {                                                                       \
-            from_type tokens[STEP];                                                                \
-            to_type wide[STEP];                                                                    \
-            size_t step = count < STEP ? count : STEP;                                             \
-            if (step == STEP) {                                                                    \
-                memcpy(tokens, in, sizeof tokens);                                                 \
-            } else {                                                                               \
-                memset(tokens, 0, sizeof tokens);                                                  \
-                memcpy(tokens, in, step * sizeof *tokens);                                         \
-            }                                                                                      \
-            for (size_t i = 0; i < STEP; i++) {                                                    \
-                from_type token = swap(tokens[i]);                                                 \
-                above |= (from_type)(token > last);                                                \
-                wide[i] = to_swap((to_type)token);                                                 \
-            }                                                                                      \
-            if (step == STEP)                                                                      \
-                memcpy(out, wide, sizeof wide);                                                    \
-            else                                                                                   \
-                memcpy(out, wide, step * sizeof *wide);                                            \
-            in += step * sizeof *tokens;                                                           \
-            out += step * sizeof *wide;                                                            \
-            count -= step;                                                                         \
+        for (; count >= STEP; count -= STEP) {                                                     \
+            above |= name##_some(in, STEP, last, out);                                             \
+            in += STEP * sizeof(from_type);                                                        \
+            out += STEP * sizeof(to_type);                                                         \
         }                                                                                          \
+        above |= name##_some(in, count, last, out);                                                \
         return above == 0;                                                                         \
     }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <loaderx/loader.h>
+#include <loaderx/packing.h>
 #include <loaderx/tokens.h>
 
 /* Records of the sources that are no dataset. */
@@ -369,6 +370,70 @@ static void fill_tokens(struct run *run)
     lx_tokens_unref(parts[0]);
 }
 
+/** The tokens 0, 1 .. of an array, twice: two documents. */
+static lx_tokens *open_twice(struct run *run)
+{
+    char name[4300];
+    lx_tokens *part = NULL, *all = NULL;
+    snprintf(name, sizeof name, "%s.npy", run->path);
+    if (!TRY(run, lx_tokens_open(name, LX_BYTES, &part, &run->error)))
+        return NULL;
+    lx_tokens *const twice[] = {part, part};
+    (void)TRY(run, lx_tokens_concat(twice, 2, &all, &run->error));
+    lx_tokens_unref(part);
+    return all;
+}
+
+/** Each document is a full piece and a rest; the rests share a bin. */
+static void fill_packed(struct run *run)
+{
+    const uint64_t indices[] = {2, 0, 1};
+    uint32_t rows[3][3][64];
+    int32_t places[3], longest;
+    size_t count;
+    uint64_t padding, total;
+    lx_source *source = NULL;
+    lx_tokens *all = open_twice(run);
+    if (all != NULL &&
+        TRY(run, lx_source_pack_tokens(all, 64, LX_INT32, 0, 0,
+                                       LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source,
+                                       &run->error)) &&
+        TRY(run, lx_source_get_padding(source, &padding, &total, &run->error))) {
+        const lx_target targets[] = {{rows[0][0], sizeof rows[0]},
+                                     {rows[0][1], sizeof rows[0]},
+                                     {rows[0][2], sizeof rows[0]}};
+        if (padding != 0 || total != 2 * LENGTH)
+            run_fail(run, "the padding is wrong");
+        if (TRY(run, lx_source_fill(source, indices, 3, targets, &run->error)) &&
+            TRY(run, lx_segments_measure((const int32_t *)rows[0][1], 1, 64, true, places, 3,
+                                         &count, &longest, &run->error)) &&
+            (rows[0][0][33] != 65 || rows[0][1][33] != 2 || rows[0][2][33] != 1 ||
+             rows[2][0][63] != 63 || count != 3 || longest != 32 || places[1] != 32))
+            run_fail(run, "packed samples are wrong");
+    }
+    lx_source_unref(source);
+    lx_tokens_unref(all);
+}
+
+/** The last place of sample 1 is the separator behind the first document. */
+static void fill_joined(struct run *run)
+{
+    const uint64_t indices[] = {1, 0};
+    uint32_t rows[2][2][49];
+    lx_source *source = NULL;
+    lx_tokens *all = open_twice(run);
+    if (all != NULL && TRY(run, lx_source_join_tokens(all, 48, LX_INT32, 0, 777,
+                                                      LX_PACKED_SEGMENTS, &source, &run->error))) {
+        const lx_target targets[] = {{rows[0][0], sizeof rows[0]}, {rows[0][1], sizeof rows[0]}};
+        if (TRY(run, lx_source_fill(source, indices, 2, targets, &run->error)) &&
+            (rows[0][0][47] != 95 || rows[0][0][48] != 777 || rows[0][1][48] != 1 ||
+             rows[1][0][48] != 48))
+            run_fail(run, "joined samples are wrong");
+    }
+    lx_source_unref(source);
+    lx_tokens_unref(all);
+}
+
 const struct scenario loader_scenarios[] = {
     {"load", prepare_sources, false, load_dataset},
     {"load-threads", prepare_sources, false, load_dataset_by_threads},
@@ -378,5 +443,7 @@ const struct scenario loader_scenarios[] = {
     {"fill", prepare_sources, false, fill},
     {"fill-concat", prepare_sources, false, fill_concat},
     {"fill-tokens", prepare_sources, false, fill_tokens},
+    {"fill-packed", prepare_sources, false, fill_packed},
+    {"fill-joined", prepare_sources, false, fill_joined},
     {NULL, NULL, false, NULL},
 };

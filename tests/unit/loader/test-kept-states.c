@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* States of loaders that were written with version 1, which must be read for ever. */
+#include <loaderx/packing.h>
 #include <loaderx/tokens.h>
 
 #include "../sampler/kept-states.h"
@@ -7,6 +8,7 @@
 #include "../zrecord/goldens.h"
 #include "loaders.h"
 #include "npy-file.h"
+#include "base/bytes.h"
 
 #define SOURCES_MAX 8
 #define FIELDS_MAX 8
@@ -98,6 +100,38 @@ static lx_source *tokens_of(const json_t *description)
     return source;
 }
 
+/** Samples of documents, all tokens of which are zero. */
+static lx_source *documents_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    lx_tokens *tokens;
+    size_t count;
+    uint64_t end = 0, *ends = numbers_of(json_object_get(description, "document_lengths"), &count);
+    lx_dtype dtype;
+    unit_ok(lx_dtype_parse(word(description, "dtype"), &dtype, &error));
+    for (size_t i = 0; i < count; i++) {
+        end += ends[i];
+        lx__store_le64(&ends[i], end);
+    }
+    uint8_t *zeros = calloc(end, lx_dtype_get_size(dtype));
+    write_bytes("tokens.ds", zeros, end * lx_dtype_get_size(dtype));
+    write_bytes("tokens.ds.index", (const uint8_t *)ends, 8 * count);
+    free(zeros);
+    free(ends);
+    unit_ok(lx_tokens_open("tokens.ds", dtype, &tokens, &error));
+    if (strcmp(word(description, "kind"), "packed") == 0)
+        unit_ok(lx_source_pack_tokens(tokens, number_of(description, "capacity"), LX_INT32, 0, 0, 0,
+                                      &source, &error));
+    else
+        unit_ok(lx_source_join_tokens(tokens, number_of(description, "sequence_length"), LX_INT32,
+                                      0, (int64_t)number_of(description, "separator"), 0, &source,
+                                      &error));
+    lx_tokens_unref(tokens);
+    ck_assert_int_eq(remove("tokens.ds") | remove("tokens.ds.index"), 0);
+    return source;
+}
+
 static lx_source *source_of(struct sources *sources, const json_t *description);
 
 /** Sources that are made of others. */
@@ -135,6 +169,8 @@ static lx_source *source_of(struct sources *sources, const json_t *description)
         return dataset_of(description);
     if (strcmp(kind, "tokens") == 0)
         return tokens_of(description);
+    if (strcmp(kind, "packed") == 0 || strcmp(kind, "joined") == 0)
+        return documents_of(description);
     return strcmp(kind, "own") == 0 ? own_of(sources, description) : array_of(description);
 }
 
@@ -194,7 +230,7 @@ static void loads(const struct kept_state *kept)
 
 START_TEST(states_of_version_1_load_for_ever)
 {
-    kept_states_each("loaders", 10, loads);
+    kept_states_each("loaders", 12, loads);
 }
 END_TEST
 
@@ -219,7 +255,7 @@ static void is_written(const struct kept_state *kept)
 
 START_TEST(what_is_saved_now_is_what_was_saved_then)
 {
-    kept_states_each("loaders", 10, is_written);
+    kept_states_each("loaders", 12, is_written);
 }
 END_TEST
 
@@ -250,7 +286,7 @@ static void is_of_the_null_ones(const struct kept_state *kept)
 
 START_TEST(a_rank_without_data_has_the_same)
 {
-    kept_states_each("loaders", 10, is_of_the_null_ones);
+    kept_states_each("loaders", 12, is_of_the_null_ones);
 }
 END_TEST
 

@@ -55,6 +55,22 @@ static inline lx_tokens *open_tokens(const char *path, lx_dtype dtype)
     return tokens;
 }
 
+/** Tokens 0, 1 .. of 4 bytes, in documents of these lengths. */
+static inline lx_tokens *make_documents(const char *name, const uint32_t *lengths,
+                                         size_t count)
+{
+    char path[64];
+    uint64_t total = 0, *ends = malloc((count + 1) * sizeof *ends);
+    for (size_t i = 0; i < count; i++)
+        ends[i] = total += lengths[i];
+    snprintf(path, sizeof path, "%s.ds.index", name);
+    write_numbers(path, 8, ends, count);
+    snprintf(path, sizeof path, "%s.ds", name);
+    write_numbers(path, 4, NULL, total);
+    free(ends);
+    return open_tokens(path, LX_UINT32);
+}
+
 /** Tokens [first, first + count) must be @p from, @p from + 1 and so on. */
 static inline void expect_tokens(const lx_tokens *tokens, uint64_t first, uint64_t count,
                                  uint32_t from)

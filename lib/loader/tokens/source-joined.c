@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents one behind the other, each with a separator behind it, cut into samples. A *place* is
+ * that of a token or a separator in all of these. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "loader/tokens/packed-row.h"
+#include "sampler/order/state.h"
+
+/* Of doc/packing.md: it never changes, another way to cut gets another number. */
+#define FORMULA 1
+
+/* Documents whose beginnings are not noted, and one that is: a byte a document. */
+#define STRIDE 8
+
+typedef struct joined_source {
+    lx_source source;
+    lx__row_format format;
+    int64_t separator;
+    bool separated;
+    uint64_t sequence_length;
+    uint64_t places;  /* of all tokens and separators */
+    uint64_t *starts; /* where every STRIDEth document begins */
+    uint64_t documents;
+    uint32_t lengths_crc;
+} joined_source;
+
+/* ---- reading */
+
+/** A place among the documents. */
+typedef struct spot {
+    uint64_t document;
+    uint64_t first, length; /* of its tokens */
+    uint64_t at;            /* of the place in the document; at length there is a separator */
+} spot;
+
+static uint64_t places_of(const joined_source *self, uint64_t length)
+{
+    return length + self->separated;
+}
+
+/** Goes to a place, which is below those that there are. */
+static lx_status find(const joined_source *self, uint64_t place, spot *cursor, lx_error *error)
+{
+    uint64_t low = 0, high = (self->documents - 1) / STRIDE + 1;
+    while (high - low > 1) { /* the last one that does not begin behind it */
+        uint64_t middle = low + (high - low) / 2;
+        if (self->starts[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    cursor->at = place - self->starts[low];
+    for (cursor->document = low * STRIDE;; cursor->document++) {
+        lx_status status =
+            lx_tokens_get_document(self->format.tokens, cursor->document, &cursor->first,
+                                   &cursor->length, error);
+        if (status != LX_OK || cursor->at < places_of(self, cursor->length))
+            return status;
+        cursor->at -= places_of(self, cursor->length);
+    }
+}
+
+/** Adds what the row has room for of the document, and goes to the next one. */
+static lx_status add_piece(const joined_source *self, spot *cursor, lx__row *row,
+                           lx_error *error)
+{
+    uint64_t from = row->filled, room = self->format.length - from;
+    uint64_t left = cursor->length - cursor->at;
+    lx_status status = LX_OK;
+    if (left != 0)
+        status = lx__row_add_tokens(&self->format, row, cursor->first + cursor->at,
+                                    left < room ? left : room, error);
+    if (status == LX_OK && self->separated && left < room)
+        lx__row_add_number(&self->format, row, self->separator, 1);
+    if (status != LX_OK || row->filled == self->format.length) {
+        lx__row_end_piece(row, from);
+        return status;
+    }
+    lx__row_end_piece(row, from);
+    cursor->at = 0;
+    cursor->document++;
+    return lx_tokens_get_document(self->format.tokens, cursor->document, &cursor->first,
+                                  &cursor->length, error);
+}
+
+static lx_status fill_row(const joined_source *self, spot *cursor, lx__row *row, lx_error *error)
+{
+    lx_status status = LX_OK;
+    while (status == LX_OK && row->filled < self->format.length)
+        status = add_piece(self, cursor, row, error);
+    return status;
+}
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    const joined_source *self = (const joined_source *)source;
+    spot now, next;
+    size_t at = 0;
+    lx_status status =
+        count != 0 ? find(self, indices[0] * self->sequence_length, &next, error) : LX_OK;
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        lx__row row = lx__row_begin(&self->format, targets, i);
+        now = next;
+        at = i + 1;
+        if (at < count) {
+            status = find(self, indices[at] * self->sequence_length, &next, error);
+            if (status == LX_OK && row.tokens != NULL && next.at < next.length)
+                lx__tokens_approach(self->format.tokens, next.first + next.at,
+                                    self->format.length);
+        }
+        if (status == LX_OK) {
+            at = i;
+            status = fill_row(self, &now, &row, error);
+        }
+    }
+    if (status != LX_OK)
+        lx__error_locate(error, NULL, NULL, indices[at], LX_NONE);
+    return status;
+}
+
+static int describe(const lx_source *source, json_t *object)
+{
+    const joined_source *self = (const joined_source *)source;
+    int failed = json_object_set_new(object, "formula", json_integer(FORMULA));
+    failed |= lx__row_format_describe(&self->format, self->places, self->lengths_crc, object);
+    failed |= json_object_set_new(object, "sequence_length",
+                                  lx__state_number(self->sequence_length));
+    failed |= json_object_set_new(object, "separator", json_integer(self->separator));
+    return failed != 0 ? -1 : 0;
+}
+
+static void dispose(lx_source *source)
+{
+    joined_source *self = (joined_source *)source;
+    lx__free(self->starts);
+    lx__row_format_dispose(&self->format);
+}
+
+static const lx__source_class class = {
+    .kind = "joined", .fill = fill, .describe = describe, .dispose = dispose};
+
+/* ---- making it */
+
+/** Reads the lengths of all documents. */
+static lx_status read_lengths(joined_source *self, lx_error *error)
+{
+    for (uint64_t i = 0; i < self->documents; i++) {
+        uint64_t first, length, places = 0;
+        uint8_t word[8];
+        lx_status status =
+            lx_tokens_get_document(self->format.tokens, i, &first, &length, error);
+        if (status != LX_OK)
+            return status;
+        if (i % STRIDE == 0)
+            self->starts[i / STRIDE] = self->places;
+        if (!lx__add_fits(length, self->separated, &places) ||
+            !lx__add_fits(self->places, places, &self->places))
+            return lx__fail(error, LX_ERR_LIMIT, "documents of 2^64 tokens or more");
+        lx__store_le64(word, length);
+        self->lengths_crc = lx__crc32c(self->lengths_crc, word, sizeof word);
+    }
+    return LX_OK;
+}
+
+static lx_status join(joined_source *self, lx_error *error)
+{
+    self->documents = lx_tokens_get_document_count(self->format.tokens);
+    uint64_t noted = self->documents / STRIDE + 1;
+    self->starts = noted <= SIZE_MAX ? lx__alloc_array((size_t)noted, sizeof *self->starts) : NULL;
+    if (self->starts == NULL)
+        return lx__fail_memory(error, "the beginnings of documents");
+    lx_status status = read_lengths(self, error);
+    self->source.length = self->places == 0 ? 0 : (self->places - 1) / self->sequence_length;
+    return status;
+}
+
+static lx_status check(const lx_tokens *tokens, uint64_t sequence_length, int64_t separator,
+                       lx_dtype dtype, uint64_t vocabulary, lx_source *const *source,
+                       lx_error *error)
+{
+    if (tokens == NULL || source == NULL)
+        return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
+    if (sequence_length == 0 || sequence_length >= INT32_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "a sequence_length of %" PRIu64 " is not from 1 to 2^31 - 2",
+                        sequence_length);
+    if (separator < LX_SEPARATOR_NONE ||
+        (vocabulary != 0 && separator >= 0 && (uint64_t)separator >= vocabulary))
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "a separator of %" PRId64 " is no token of the vocabulary", separator);
+    return lx__row_check_number("separator", separator, dtype, error);
+}
+
+static lx_status make(const lx__row_format *format, uint64_t sequence_length, int64_t separator,
+                      lx_source *made, lx_error *error)
+{
+    joined_source *self = (joined_source *)made;
+    self->format = *format;
+    self->separator = separator;
+    self->separated = separator != LX_SEPARATOR_NONE;
+    self->sequence_length = sequence_length;
+    lx_status status = lx__row_format_set_columns(format, made, error);
+    return status == LX_OK ? join(self, error) : status;
+}
+
+lx_status lx_source_join_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
+                                uint64_t vocabulary, int64_t separator, unsigned columns,
+                                lx_source **source, lx_error *error)
+{
+    lx_source *made;
+    lx__row_format format;
+    lx_status status =
+        check(tokens, sequence_length, separator, dtype, vocabulary, source, error);
+    if (status == LX_OK)
+        status = lx__row_format_init(&format, tokens, sequence_length + 1, dtype, vocabulary,
+                                     columns, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__source_new(&class, sizeof(joined_source), 0, lx__row_format_columns(&format),
+                            &made, error);
+    if (status != LX_OK) {
+        lx__row_format_dispose(&format);
+        return status;
+    }
+    status = make(&format, sequence_length, separator, made, error);
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}

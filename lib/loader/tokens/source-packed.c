@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents in bins, by best fit. The first bins are those that one piece of a long document fills;
+ * what is left of these documents, and all others, lie in the bins behind. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "loader/tokens/best-fit.h"
+#include "loader/tokens/packed-row.h"
+#include "sampler/order/state.h"
+
+/* Of doc/packing.md: it never changes, another way to pack gets another number. */
+#define FORMULA 1
+
+/** A document that fills bins. */
+typedef struct long_document {
+    uint64_t first_bin, number;
+} long_document;
+
+typedef struct packed_source {
+    lx_source source;
+    lx__row_format format;
+    int64_t pad;
+    long_document *longs;
+    size_t long_count, long_room;
+    uint64_t full; /* bins of the long documents */
+    lx__bins bins; /* of the rests */
+    uint64_t packed, padding; /* tokens */
+    uint32_t lengths_crc;
+} packed_source;
+
+/* ---- reading */
+
+/** Where what is left of a document lies. */
+static lx_status find_rest(const packed_source *self, uint32_t document, uint64_t *first,
+                           uint64_t *length, lx_error *error)
+{
+    lx_status status =
+        lx_tokens_get_document(self->format.tokens, document, first, length, error);
+    if (status != LX_OK)
+        return status;
+    uint64_t rest = *length % self->format.length;
+    *first += *length - rest;
+    *length = rest;
+    return LX_OK;
+}
+
+/** Where the tokens of a full bin lie. */
+static lx_status find_full(const packed_source *self, uint64_t bin, uint64_t *first,
+                           lx_error *error)
+{
+    size_t low = 0, high = self->long_count;
+    uint64_t length;
+    while (high - low > 1) { /* the last document that does not begin behind it */
+        size_t middle = low + (high - low) / 2;
+        if (self->longs[middle].first_bin <= bin)
+            low = middle;
+        else
+            high = middle;
+    }
+    const long_document *document = &self->longs[low];
+    lx_status status =
+        lx_tokens_get_document(self->format.tokens, document->number, first, &length, error);
+    if (status == LX_OK)
+        *first += (bin - document->first_bin) * self->format.length;
+    return status;
+}
+
+static lx_status add_rests(const packed_source *self, uint64_t bin, lx__row *row, lx_error *error)
+{
+    const lx__bins *bins = &self->bins;
+    lx_status status = LX_OK;
+    for (uint32_t i = bins->starts[bin]; status == LX_OK && i < bins->starts[bin + 1]; i++) {
+        uint64_t first, length, from = row->filled;
+        status = find_rest(self, bins->pieces[i], &first, &length, error);
+        if (status == LX_OK)
+            status = lx__row_add_tokens(&self->format, row, first, length, error);
+        if (status == LX_OK)
+            lx__row_end_piece(row, from);
+    }
+    return status;
+}
+
+static lx_status fill_row(const packed_source *self, uint64_t bin, lx__row *row, lx_error *error)
+{
+    uint64_t first;
+    if (bin >= self->full) {
+        lx_status status = add_rests(self, bin - self->full, row, error);
+        if (status == LX_OK)
+            lx__row_pad(&self->format, row, self->pad);
+        return status;
+    }
+    lx_status status = find_full(self, bin, &first, error);
+    if (status == LX_OK)
+        status = lx__row_add_tokens(&self->format, row, first, self->format.length, error);
+    if (status == LX_OK)
+        lx__row_end_piece(row, 0);
+    return status;
+}
+
+/** Fetches the tokens of a bin ahead. */
+static void approach(const packed_source *self, uint64_t bin)
+{
+    uint64_t first, length;
+    if (bin < self->full) {
+        if (find_full(self, bin, &first, NULL) == LX_OK)
+            lx__tokens_approach(self->format.tokens, first, self->format.length);
+        return;
+    }
+    const uint32_t *starts = self->bins.starts + (bin - self->full);
+    for (uint32_t i = starts[0]; i < starts[1]; i++)
+        if (find_rest(self, self->bins.pieces[i], &first, &length, NULL) == LX_OK)
+            lx__tokens_approach(self->format.tokens, first, length);
+}
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    const packed_source *self = (const packed_source *)source;
+    for (size_t i = 0; i < count; i++) {
+        lx__row row = lx__row_begin(&self->format, targets, i);
+        if (i + 1 < count && row.tokens != NULL)
+            approach(self, indices[i + 1]);
+        lx_status status = fill_row(self, indices[i], &row, error);
+        if (status != LX_OK) {
+            lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
+            return status;
+        }
+    }
+    return LX_OK;
+}
+
+static int describe(const lx_source *source, json_t *object)
+{
+    const packed_source *self = (const packed_source *)source;
+    int failed = json_object_set_new(object, "formula", json_integer(FORMULA));
+    failed |= lx__row_format_describe(&self->format, self->packed, self->lengths_crc, object);
+    failed |= json_object_set_new(object, "capacity", lx__state_number(self->format.length));
+    return failed != 0 ? -1 : 0;
+}
+
+static void dispose(lx_source *source)
+{
+    packed_source *self = (packed_source *)source;
+    lx__free(self->longs);
+    lx__bins_free(&self->bins);
+    lx__row_format_dispose(&self->format);
+}
+
+static const lx__source_class class = {
+    .kind = "packed", .fill = fill, .describe = describe, .dispose = dispose};
+
+/* ---- making it */
+
+static lx_status add_long(packed_source *self, uint64_t number, uint64_t bins, lx_error *error)
+{
+    long_document *longs = lx__grow_array(self->longs, self->long_count, &self->long_room,
+                                          sizeof *self->longs);
+    if (longs == NULL)
+        return lx__fail_memory(error, "documents");
+    self->longs = longs;
+    longs[self->long_count++] = (long_document){.first_bin = self->full, .number = number};
+    self->full += bins;
+    return LX_OK;
+}
+
+/** Reads the lengths of all documents; of each, what is left behind its full pieces. */
+static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t count,
+                              lx_error *error)
+{
+    uint64_t capacity = self->format.length;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t first, length;
+        uint8_t word[8];
+        lx_status status =
+            lx_tokens_get_document(self->format.tokens, i, &first, &length, error);
+        if (status == LX_OK && length >= capacity)
+            status = add_long(self, i, length / capacity, error);
+        if (status == LX_OK && !lx__add_fits(self->packed, length, &self->packed))
+            status = lx__fail(error, LX_ERR_LIMIT, "documents of 2^64 tokens or more");
+        if (status != LX_OK)
+            return status;
+        rests[i] = (uint32_t)(length % capacity);
+        lx__store_le64(word, length);
+        self->lengths_crc = lx__crc32c(self->lengths_crc, word, sizeof word);
+    }
+    return LX_OK;
+}
+
+static lx_status pack(packed_source *self, lx_error *error)
+{
+    uint64_t documents = lx_tokens_get_document_count(self->format.tokens);
+    uint32_t capacity = (uint32_t)self->format.length;
+    if (documents >= UINT32_MAX)
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "%" PRIu64 " documents are more than 2^32 - 2: pack parts of them",
+                        documents);
+    uint32_t count = (uint32_t)documents, *rests = lx__alloc_array(count, sizeof *rests);
+    if (rests == NULL)
+        return lx__fail_memory(error, "the lengths of documents");
+    lx_status status = read_lengths(self, rests, count, error);
+    if (status == LX_OK)
+        status = lx__best_fit(rests, count, capacity, &self->bins, error);
+    lx__free(rests);
+    if (status != LX_OK)
+        return status;
+    uint64_t in_rests = self->packed - self->full * capacity;
+    self->padding = (uint64_t)self->bins.count * capacity - in_rests;
+    self->source.length = self->full + self->bins.count;
+    return LX_OK;
+}
+
+static lx_status check(const lx_tokens *tokens, uint64_t capacity, lx_dtype dtype, int64_t pad,
+                       lx_source *const *source, lx_error *error)
+{
+    if (tokens == NULL || source == NULL)
+        return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
+    if (capacity == 0 || capacity > LX__CAPACITY_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "a capacity of %" PRIu64 " is not from 1 to %" PRIu32, capacity,
+                        LX__CAPACITY_MAX);
+    return lx__row_check_number("pad", pad, dtype, error);
+}
+
+lx_status lx_source_pack_tokens(lx_tokens *tokens, uint64_t capacity, lx_dtype dtype,
+                                uint64_t vocabulary, int64_t pad, unsigned columns,
+                                lx_source **source, lx_error *error)
+{
+    lx_source *made;
+    lx__row_format format;
+    lx_status status = check(tokens, capacity, dtype, pad, source, error);
+    if (status == LX_OK)
+        status =
+            lx__row_format_init(&format, tokens, capacity, dtype, vocabulary, columns, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__source_new(&class, sizeof(packed_source), 0, lx__row_format_columns(&format),
+                            &made, error);
+    if (status != LX_OK) {
+        lx__row_format_dispose(&format);
+        return status;
+    }
+    packed_source *self = (packed_source *)made;
+    self->format = format;
+    self->pad = pad;
+    status = lx__row_format_set_columns(&format, made, error);
+    if (status == LX_OK)
+        status = pack(self, error);
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}
+
+lx_status lx_source_get_padding(const lx_source *source, uint64_t *padding, uint64_t *total,
+                                lx_error *error)
+{
+    if (source == NULL || padding == NULL || total == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "source, padding or total is NULL");
+    if (source->class != &class)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a source of kind '%s' is not packed",
+                        source->class->kind);
+    const packed_source *self = (const packed_source *)source;
+    *padding = self->padding;
+    *total = self->packed + self->padding;
+    return LX_OK;
+}
