@@ -1,64 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "loader/tokens/widen.h"
 
-#include "base/bytes.h"
+#include "loader/tokens/widen-loops.h"
 
-/* Tokens of a step: of a number that is known, so that compilers make vectors of it. */
-#define STEP 32
-
-#define LE8(x) (x)
-
-/* A token that is compared as what it is in the file: a negative one is a large one. The limit is
- * one of its width, or there is none to be kept. */
-#define WIDEN(name, from_type, swap, to_type, to_swap)                                             \
-    static inline from_type name##_some(const uint8_t *restrict in, size_t count, from_type last,  \
-                                        uint8_t *restrict out)                                     \
-    {                                                                                              \
-        from_type above = 0;                                                                       \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            from_type token;                                                                       \
-            memcpy(&token, in + i * sizeof token, sizeof token);                                   \
-            token = swap(token);                                                                   \
-            above |= (from_type)(token > last);                                                    \
-            to_type wide = to_swap((to_type)token);                                                \
-            memcpy(out + i * sizeof wide, &wide, sizeof wide);                                     \
-        }                                                                                          \
-        return above;                                                                              \
-    }                                                                                              \
-    static bool name(const void *from, size_t count, uint64_t limit, void *to)                     \
-    {                                                                                              \
-        const uint8_t *in = from;                                                                  \
-        uint8_t *out = to;                                                                         \
-        bool all = limit > (from_type)-1;                                                          \
-        from_type last = all ? (from_type)-1 : (from_type)(limit - 1), above = 0;                  \
-        for (; count >= STEP; count -= STEP) {                                                     \
-            above |= name##_some(in, STEP, last, out);                                             \
-            in += STEP * sizeof(from_type);                                                        \
-            out += STEP * sizeof(to_type);                                                         \
-        }                                                                                          \
-        above |= name##_some(in, count, last, out);                                                \
-        return above == 0;                                                                         \
-    }
-
-WIDEN(widen_8_32, uint8_t, LE8, uint32_t, LX__LE32)
-WIDEN(widen_8_64, uint8_t, LE8, uint64_t, LX__LE64)
-WIDEN(widen_16_32, uint16_t, LX__LE16, uint32_t, LX__LE32)
-WIDEN(widen_16_64, uint16_t, LX__LE16, uint64_t, LX__LE64)
-WIDEN(widen_32_32, uint32_t, LX__LE32, uint32_t, LX__LE32)
-WIDEN(widen_32_64, uint32_t, LX__LE32, uint64_t, LX__LE64)
-WIDEN(widen_64_32, uint64_t, LX__LE64, uint32_t, LX__LE32)
-WIDEN(widen_64_64, uint64_t, LX__LE64, uint64_t, LX__LE64)
+lx__widen *const lx__widen_plain[LX__WIDEN_DTYPES][2] = LX__WIDEN_TABLE;
 
 lx__widen *lx__widen_find(lx_dtype from, lx_dtype to)
 {
-    static lx__widen *const all[][2] = {
-        [LX_INT8] = {widen_8_32, widen_8_64},     [LX_INT16] = {widen_16_32, widen_16_64},
-        [LX_INT32] = {widen_32_32, widen_32_64},  [LX_INT64] = {widen_64_32, widen_64_64},
-        [LX_UINT8] = {widen_8_32, widen_8_64},    [LX_UINT16] = {widen_16_32, widen_16_64},
-        [LX_UINT32] = {widen_32_32, widen_32_64}, [LX_UINT64] = {widen_64_32, widen_64_64}};
-    if ((size_t)from >= sizeof all / sizeof *all || (to != LX_INT32 && to != LX_INT64))
+    if ((size_t)from >= LX__WIDEN_DTYPES || (to != LX_INT32 && to != LX_INT64))
         return NULL;
-    return all[from][to == LX_INT64];
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2"))
+        return lx__widen_avx2[from][to == LX_INT64];
+#endif
+    return lx__widen_plain[from][to == LX_INT64];
 }
 
 /** One more than the largest number of a signed type. */

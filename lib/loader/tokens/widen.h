@@ -7,6 +7,8 @@
 #define LX_LOADER_WIDEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <loaderx/dtype.h>
 
@@ -17,6 +19,14 @@ typedef bool lx__widen(const void *from, size_t count, uint64_t limit, void *to)
 /** What does that for tokens of @p from as #LX_INT32 or #LX_INT64; NULL where there are no tokens of
  * that dtype, or @p to is another. */
 lx__widen *lx__widen_find(lx_dtype from, lx_dtype to);
+
+/** By the dtype in the file, up to the last that tokens can have, and whether they become 8 bytes
+ * wide; NULL where there are none. */
+#define LX__WIDEN_DTYPES (LX_UINT64 + 1)
+extern lx__widen *const lx__widen_plain[LX__WIDEN_DTYPES][2];
+#if defined(__x86_64__)
+extern lx__widen *const lx__widen_avx2[LX__WIDEN_DTYPES][2];
+#endif
 
 /** The limit that tokens of @p from have to keep so that none is negative, all fit @p to, and all
  * are below @p vocabulary, which 0 sets no bound to. */

@@ -52,6 +52,33 @@ START_TEST(one_above_the_limit_is_told_wherever_it_is)
 }
 END_TEST
 
+START_TEST(vectors_give_what_plain_loops_do)
+{
+#if defined(__x86_64__)
+    uint8_t from[MOST * 8 + 8], vectors[MOST * 8], plain[MOST * 8];
+    uint64_t state = 1;
+    if (!__builtin_cpu_supports("avx2"))
+        return;
+    for (int round = 0; round < 2000; round++) {
+        lx_dtype dtype = narrow[(size_t)round % NARROW];
+        size_t count = (size_t)round * 7 % MOST;
+        for (size_t i = 0; i < sizeof from; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            from[i] = (uint8_t)(state >> 56);
+        }
+        for (size_t wide = 0; wide < 2; wide++) {
+            uint64_t limit = lx__widen_limit(dtype, wide ? LX_INT64 : LX_INT32,
+                                             round % 3 == 0 ? 0 : state >> (round % 64));
+            bool fits = lx__widen_plain[dtype][wide](from + round % 8, count, limit, plain);
+            ck_assert(lx__widen_avx2[dtype][wide](from + round % 8, count, limit, vectors) ==
+                      fits);
+            ck_assert(memcmp(vectors, plain, count * (wide ? 8 : 4)) == 0);
+        }
+    }
+#endif
+}
+END_TEST
+
 START_TEST(the_limit_of_each_pair)
 {
     const uint8_t ones[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -85,5 +112,5 @@ START_TEST(what_no_tokens_are_made_of)
 END_TEST
 
 UNIT_MAIN("loader/tokens/widen", each_width_and_count,
-          one_above_the_limit_is_told_wherever_it_is, the_limit_of_each_pair,
-          what_no_tokens_are_made_of)
+          one_above_the_limit_is_told_wherever_it_is,
+          vectors_give_what_plain_loops_do, the_limit_of_each_pair, what_no_tokens_are_made_of)
