@@ -322,51 +322,43 @@ static PyObject *source_tokens(PyObject *module, PyObject *args)
     return finish(self, status, &error);
 }
 
-static PyObject *source_packed(PyObject *module, PyObject *args)
+/** Makes a source of the documents of tokens, in one way or the other. */
+typedef lx_status (*documents_maker)(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
+                                     uint64_t vocabulary, int64_t number, unsigned columns,
+                                     lx_source **source, lx_error *error);
+
+/** @p argument is what the size is called. */
+static PyObject *of_documents(PyObject *module, PyObject *args, const char *argument,
+                              documents_maker make)
 {
-    PyObject *given, *size, *words;
-    uint64_t capacity, vocabulary;
-    long long pad;
+    PyObject *given, *number, *words;
+    uint64_t size, vocabulary;
+    long long written; /* among the tokens */
     unsigned columns;
     int wide;
     lx_status status;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOpOLI", &given, &size, &wide, &words, &pad, &columns) ||
-        lxpy_uint64(size, "capacity", 1, UINT64_MAX, &capacity) < 0 ||
+    if (!PyArg_ParseTuple(args, "OOpOLI", &given, &number, &wide, &words, &written, &columns) ||
+        lxpy_uint64(number, argument, 1, UINT64_MAX, &size) < 0 ||
         lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
         return NULL;
     lx_tokens *handle = lxpy_tokens_get(lxpy_state_get(module), given, "tokens");
     source *self = handle != NULL ? source_alloc(module) : NULL;
     if (self == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(
-        status = lx_source_pack_tokens(handle, capacity, wide ? LX_INT64 : LX_INT32, vocabulary,
-                                       pad, columns, &self->handle, &error));
+    LXPY_WITHOUT_GIL(status = make(handle, size, wide ? LX_INT64 : LX_INT32, vocabulary, written,
+                                   columns, &self->handle, &error));
     return finish(self, status, &error);
+}
+
+static PyObject *source_packed(PyObject *module, PyObject *args)
+{
+    return of_documents(module, args, "capacity", lx_source_pack_tokens);
 }
 
 static PyObject *source_joined(PyObject *module, PyObject *args)
 {
-    PyObject *given, *sequence, *words;
-    uint64_t length, vocabulary;
-    long long separator;
-    unsigned columns;
-    int wide;
-    lx_status status;
-    lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "OOpOLI", &given, &sequence, &wide, &words, &separator,
-                          &columns) ||
-        lxpy_uint64(sequence, "sequence_length", 1, UINT64_MAX, &length) < 0 ||
-        lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
-        return NULL;
-    lx_tokens *handle = lxpy_tokens_get(lxpy_state_get(module), given, "tokens");
-    source *self = handle != NULL ? source_alloc(module) : NULL;
-    if (self == NULL)
-        return NULL;
-    LXPY_WITHOUT_GIL(
-        status = lx_source_join_tokens(handle, length, wide ? LX_INT64 : LX_INT32, vocabulary,
-                                       separator, columns, &self->handle, &error));
-    return finish(self, status, &error);
+    return of_documents(module, args, "sequence_length", lx_source_join_tokens);
 }
 
 static PyObject *source_padding(PyObject *module, PyObject *object)

@@ -8,8 +8,9 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._check import UINT64_MAX, boolean, natural
-from .tokens import POSITIONS, SEGMENTS, Tokens, columns_of, token, wide_of
+from ._check import boolean, natural
+from .tokens import (POSITIONS, SEGMENTS, Tokens, columns_of, token, tokens_of, vocabulary_of,
+                     wide_of)
 
 __all__ = ['PackedDataset', 'cu_seqlens']
 
@@ -77,13 +78,9 @@ class PackedDataset:
         segments: bool = False,
         positions: bool = False,
     ) -> None:
-        if isinstance(tokens, Tokens) and dtype is not None:
-            raise ValueError('dtype is for paths: these Tokens have theirs')
-        self.tokens = tokens if isinstance(tokens, Tokens) else Tokens(tokens, dtype)
+        self.tokens = tokens_of(tokens, dtype)
         self.capacity = natural('capacity', capacity, least=1, most=_CAPACITY_MAX)
-        self.vocabulary = None
-        if vocabulary is not None:
-            self.vocabulary = natural('vocabulary', vocabulary, least=1, most=UINT64_MAX)
+        self.vocabulary = vocabulary_of(vocabulary)
         self._wide = wide_of(out)
         self.pad = token('pad', pad, self._wide)
         self._columns = columns_of(segments, positions)

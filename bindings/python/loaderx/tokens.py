@@ -35,6 +35,13 @@ def columns_of(segments: Any, positions: Any) -> int:
     return chosen | (POSITIONS if boolean('positions', positions) else 0)
 
 
+def vocabulary_of(vocabulary: Any) -> Optional[int]:
+    """Check what tokens must be below, if anything."""
+    if vocabulary is None:
+        return None
+    return natural('vocabulary', vocabulary, least=1, most=UINT64_MAX)
+
+
 def token(name: str, value: Any, wide: bool) -> int:
     """Check a number that is written among tokens."""
     found = integer(name, value)
@@ -175,6 +182,15 @@ def _place(key: Any, length: int, what: str) -> int:
     return place % length
 
 
+def tokens_of(tokens: Any, dtype: Any) -> Tokens:
+    """Open what are paths."""
+    if not isinstance(tokens, Tokens):
+        return Tokens(tokens, dtype)
+    if dtype is not None:
+        raise ValueError('dtype is for paths: these Tokens have theirs')
+    return tokens
+
+
 class TokenDataset:
     """Samples of one length, cut from tokens: sample i is the ``sequence_length + 1`` tokens from
     ``i * sequence_length`` on.
@@ -235,16 +251,12 @@ class TokenDataset:
         segments: bool = False,
         positions: bool = False,
     ) -> None:
-        if isinstance(tokens, Tokens) and dtype is not None:
-            raise ValueError('dtype is for paths: these Tokens have theirs')
-        self.tokens = tokens if isinstance(tokens, Tokens) else Tokens(tokens, dtype)
+        self.tokens = tokens_of(tokens, dtype)
         self.sequence_length = natural(
             'sequence_length', sequence_length, least=1, most=UINT64_MAX - 1
         )
         self.overlap = boolean('overlap', overlap)
-        self.vocabulary = None
-        if vocabulary is not None:
-            self.vocabulary = natural('vocabulary', vocabulary, least=1, most=UINT64_MAX)
+        self.vocabulary = vocabulary_of(vocabulary)
         self._wide = wide_of(out)
         self._columns = columns_of(segments, positions)
         self.separator = None

@@ -2,7 +2,6 @@
 #include "loader/tokens/packed-row.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -69,13 +68,11 @@ lx_status lx__row_format_set_columns(const lx__row_format *format, lx_source *so
 int lx__row_format_describe(const lx__row_format *format, uint64_t tokens, uint32_t lengths_crc,
                             json_t *object)
 {
-    char digits[9];
     const lx_tokens *from = format->tokens;
-    snprintf(digits, sizeof digits, "%08" PRIx32, lengths_crc);
     int failed = json_object_set_new(object, "tokens", lx__state_number(tokens));
     failed |= json_object_set_new(object, "dtype", json_string(lx_dtype_get_name(from->dtype)));
     failed |= json_object_set_new(object, "documents", lx__state_number(from->documents));
-    failed |= json_object_set_new(object, "lengths", json_string(digits));
+    failed |= json_object_set_new(object, "lengths", lx__state_crc(lengths_crc));
     return failed != 0 ? -1 : 0;
 }
 

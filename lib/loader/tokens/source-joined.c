@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "loader/tokens/packed-row.h"
 #include "sampler/order/state.h"
@@ -76,11 +75,9 @@ static lx_status add_piece(const joined_source *self, spot *cursor, lx__row *row
                                     left < room ? left : room, error);
     if (status == LX_OK && self->separated && left < room)
         lx__row_add_number(&self->format, row, self->separator, 1);
-    if (status != LX_OK || row->filled == self->format.length) {
-        lx__row_end_piece(row, from);
-        return status;
-    }
     lx__row_end_piece(row, from);
+    if (status != LX_OK || row->filled == self->format.length)
+        return status;
     cursor->at = 0;
     cursor->document++;
     return lx_tokens_get_document(self->format.tokens, cursor->document, &cursor->first,
@@ -151,7 +148,6 @@ static lx_status read_lengths(joined_source *self, lx_error *error)
 {
     for (uint64_t i = 0; i < self->documents; i++) {
         uint64_t first, length, places = 0;
-        uint8_t word[8];
         lx_status status =
             lx_tokens_get_document(self->format.tokens, i, &first, &length, error);
         if (status != LX_OK)
@@ -161,8 +157,7 @@ static lx_status read_lengths(joined_source *self, lx_error *error)
         if (!lx__add_fits(length, self->separated, &places) ||
             !lx__add_fits(self->places, places, &self->places))
             return lx__fail(error, LX_ERR_LIMIT, "documents of 2^64 tokens or more");
-        lx__store_le64(word, length);
-        self->lengths_crc = lx__crc32c(self->lengths_crc, word, sizeof word);
+        self->lengths_crc = lx__state_add(self->lengths_crc, length);
     }
     return LX_OK;
 }

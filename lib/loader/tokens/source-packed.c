@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/crc32c.h"
 #include "base/error.h"
 #include "loader/tokens/best-fit.h"
 #include "loader/tokens/packed-row.h"
@@ -173,7 +172,6 @@ static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t cou
     uint64_t capacity = self->format.length;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t first, length;
-        uint8_t word[8];
         lx_status status =
             lx_tokens_get_document(self->format.tokens, i, &first, &length, error);
         if (status == LX_OK && length >= capacity)
@@ -183,8 +181,7 @@ static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t cou
         if (status != LX_OK)
             return status;
         rests[i] = (uint32_t)(length % capacity);
-        lx__store_le64(word, length);
-        self->lengths_crc = lx__crc32c(self->lengths_crc, word, sizeof word);
+        self->lengths_crc = lx__state_add(self->lengths_crc, length);
     }
     return LX_OK;
 }

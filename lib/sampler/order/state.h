@@ -23,12 +23,12 @@ LX_API json_t *lx__state_number(uint64_t value);
 LX_API lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *value,
                                       lx_error *error);
 
-/** Goes on with the checksum of what an order is made from, one number after the other, each as a
+/** Goes on with the checksum of what an order or a source is made from, one number after the other, each as a
  * little-endian word; it begins with 0. */
-uint32_t lx__state_add(uint32_t crc, uint64_t word);
+LX_API uint32_t lx__state_add(uint32_t crc, uint64_t word);
 
 /** A checksum, as eight hexadecimal digits. NULL without memory. */
-json_t *lx__state_crc(uint32_t crc);
+LX_API json_t *lx__state_crc(uint32_t crc);
 
 /** The CRC-32C of @p value as text, keys sorted and without spaces, in eight hexadecimal digits; to
  * @p bytes goes the length of that text. NULL without memory, or without a value. */
