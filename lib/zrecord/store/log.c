@@ -263,6 +263,13 @@ static lx_status fail_rot(lx__log_reader *log, const lx__log_place *at, lx_error
     return status;
 }
 
+lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first frame of the log is damaged");
+    lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
+    return status;
+}
+
 /** Takes the size of the file, and notes whether later changes of it will show. */
 static lx_status look_at_file(lx__log_reader *log, lx_error *error)
 {

@@ -75,6 +75,9 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error);
 
+/** Fails with LX_ERR_CORRUPT, as a scan found no valid frame at the start of the log. */
+lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error);
+
 /** The next place from @p offset on where a frame may begin, by its magic; the end of the file if
  * there is none. */
 lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *error);

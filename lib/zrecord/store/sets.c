@@ -2,14 +2,10 @@
 #include "zrecord/store/sets.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define PLACES_MIN ((size_t)16)
-/* Positions plus 1 have 32 bits. */
-#define COUNT_MAX ((size_t)UINT32_MAX - 1)
 /* A filter has 16 to 32 bits a set: one in a hundred lookups or less finds them by chance. */
 #define FILTER_WORD_SETS 4
 /* A layer is merged into a new one that has at least this part of its sets. A larger number makes
@@ -20,25 +16,26 @@
 
 /* ---- a layer */
 
-lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected)
+/** NULL when out of memory. */
+static lx__layer *new_layer(uint64_t seed, size_t expected)
 {
-    size_t places = PLACES_MIN;
-    while (places / 2 < expected && places < SIZE_MAX / 4)
-        places *= 2;
     lx__layer *layer = lx__alloc_array(1, sizeof *layer);
     if (layer == NULL)
         return NULL;
     atomic_init(&layer->references, 1);
-    layer->seed = lx__sets_seed(sets);
-    layer->place_mask = places - 1;
-    layer->places = lx__alloc_array(places, sizeof *layer->places);
-    layer->capacity = expected < COUNT_MAX ? (size_t)expected : COUNT_MAX;
-    layer->list = lx__resize_array(NULL, layer->capacity, sizeof *layer->list);
-    if (layer->places == NULL || layer->list == NULL) {
+    layer->map.seed = seed;
+    if (lx__set_map_reserve(&layer->map, expected, NULL) != LX_OK) {
         lx__layer_unref(layer);
         return NULL;
     }
     return layer;
+}
+
+lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected)
+{
+    size_t most = LX__SETS_MAX - LX__PUT_MAX;
+    /* Room for the last that are put, before it is known which of them are there already. */
+    return new_layer(lx__sets_seed(sets), (expected < most ? (size_t)expected : most) + LX__PUT_MAX);
 }
 
 void lx__layer_unref(lx__layer *layer)
@@ -46,112 +43,9 @@ void lx__layer_unref(lx__layer *layer)
     if (layer == NULL ||
         atomic_fetch_sub_explicit(&layer->references, 1, memory_order_acq_rel) != 1)
         return;
-    lx__free(layer->list);
-    lx__free(layer->places);
+    lx__set_map_free(&layer->map);
     lx__free(layer->filter);
     lx__free(layer);
-}
-
-/** The place of that key, or the free one where it belongs. */
-static uint32_t *place_of(const lx__layer *layer, uint32_t field, uint64_t index, uint64_t hash)
-{
-    size_t at = (size_t)(hash >> 16) & layer->place_mask;
-    while (layer->places[at] != 0) {
-        const lx__set *set = &layer->list[layer->places[at] - 1];
-        if (set->index == index && set->field == field)
-            break;
-        at = (at + 1) & layer->place_mask;
-    }
-    return &layer->places[at];
-}
-
-/** Fills the places, all of which are free, anew. */
-static void fill_places(lx__layer *layer)
-{
-    for (size_t i = 0; i < layer->count; i++) {
-        const lx__set *set = &layer->list[i];
-        uint64_t hash = lx__sets_hash(layer->seed, set->field, set->index);
-        *place_of(layer, set->field, set->index, hash) = (uint32_t)i + 1;
-    }
-}
-
-/** Makes room for one more set, of which half of the places stay free. */
-static lx_status make_room(lx__layer *layer, lx_error *error)
-{
-    if (layer->count >= COUNT_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "the log has more than %zu entries", COUNT_MAX);
-    if (layer->count == layer->capacity) {
-        lx__set *list = lx__grow_array(layer->list, layer->count, &layer->capacity, sizeof *list);
-        if (list == NULL)
-            return lx__fail_memory(error, "entries of the log");
-        layer->list = list;
-    }
-    if (layer->count < layer->place_mask / 2)
-        return LX_OK;
-    size_t wanted = (layer->place_mask + 1) * 2;
-    uint32_t *places = lx__alloc_array(wanted, sizeof *places);
-    if (places == NULL)
-        return lx__fail_memory(error, "entries of the log");
-    lx__free(layer->places);
-    layer->places = places;
-    layer->place_mask = wanted - 1;
-    fill_places(layer);
-    return LX_OK;
-}
-
-/** Puts a set of that hash; one with the key goes. */
-static lx_status put(lx__layer *layer, const lx__set *set, uint64_t hash, lx_error *error)
-{
-    uint32_t place = *place_of(layer, set->field, set->index, hash);
-    if (place != 0) {
-        layer->list[place - 1] = *set;
-        return LX_OK;
-    }
-    lx_status status = make_room(layer, error);
-    if (status != LX_OK)
-        return status;
-    layer->list[layer->count++] = *set;
-    *place_of(layer, set->field, set->index, hash) = (uint32_t)layer->count;
-    return LX_OK;
-}
-
-/** Fetches the places of sets, then what stands there. */
-static void approach_many(const lx__layer *layer, const lx__set *sets, size_t count,
-                          uint64_t *hashes)
-{
-    for (size_t i = 0; i < count; i++) {
-        hashes[i] = lx__sets_hash(layer->seed, sets[i].field, sets[i].index);
-        __builtin_prefetch(&layer->places[hashes[i] >> 16 & layer->place_mask]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t place = layer->places[hashes[i] >> 16 & layer->place_mask];
-        if (place != 0)
-            __builtin_prefetch(&layer->list[place - 1]);
-    }
-}
-
-lx_status lx__layer_put_many(lx__layer *layer, const lx__set *sets, size_t count,
-                             lx_error *error)
-{
-    uint64_t hashes[LX__PUT_MAX];
-    lx_status status = LX_OK;
-    approach_many(layer, sets, count, hashes);
-    for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = put(layer, &sets[i], hashes[i], error);
-    return status;
-}
-
-void lx__layer_keep(lx__layer *layer, lx__set_filter *stays, const void *user)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < layer->count; i++)
-        if (stays(&layer->list[i], user))
-            layer->list[kept++] = layer->list[i];
-    if (kept == layer->count)
-        return;
-    layer->count = kept;
-    memset(layer->places, 0, (layer->place_mask + 1) * sizeof *layer->places);
-    fill_places(layer);
 }
 
 /** Where a layer is a copy of another one with more behind it, what lookups need is copied, too. */
@@ -164,7 +58,7 @@ typedef struct start {
 static lx_status finish(lx__layer *layer, const start *from, lx_error *error)
 {
     uint64_t words = 1;
-    while (words < layer->count / FILTER_WORD_SETS)
+    while (words < layer->map.count / FILTER_WORD_SETS)
         words *= 2;
     bool same = from->of != NULL && from->of->filter_mask == words - 1;
     layer->filter = same ? lx__alloc((size_t)words * sizeof *layer->filter)
@@ -176,21 +70,14 @@ static lx_status finish(lx__layer *layer, const start *from, lx_error *error)
     layer->most = same ? from->of->most : 0;
     if (same)
         memcpy(layer->filter, from->of->filter, (size_t)words * sizeof *layer->filter);
-    for (size_t i = same ? from->count : 0; i < layer->count; i++) {
-        const lx__set *set = &layer->list[i];
-        uint64_t mark = lx__sets_mark(layer->seed, set->field, set->index);
+    for (size_t i = same ? from->count : 0; i < layer->map.count; i++) {
+        const lx__set *set = &layer->map.list[i];
+        uint64_t mark = lx__sets_mark(layer->map.seed, set->field, set->index);
         layer->filter[lx__sets_word(mark, layer->filter_mask)] |= lx__sets_bits(mark);
         layer->least = set->index < layer->least ? set->index : layer->least;
         layer->most = set->index > layer->most ? set->index : layer->most;
     }
     return LX_OK;
-}
-
-const lx__set *lx__layer_find(const lx__layer *layer, uint32_t field, uint64_t index)
-{
-    uint64_t hash = lx__sets_hash(layer->seed, field, index);
-    uint32_t place = *place_of(layer, field, index, hash);
-    return place != 0 ? &layer->list[place - 1] : NULL;
 }
 
 /* ---- layers */
@@ -215,32 +102,15 @@ static lx__set copy_set(const lx__set *set)
  * order in which it lies in memory, and not hashed set by set. NULL when out of memory. */
 static lx__layer *copy_layer(const lx__layer_use *older, uint64_t rows, size_t more)
 {
-    const lx__layer *from = older->layer;
-    size_t places = from->place_mask + 1, wanted = from->count + more;
-    while (wanted > places / 2 - 1)
-        places *= 2;
-    lx__layer *layer = lx__alloc_array(1, sizeof *layer);
+    const lx__set_map *from = &older->layer->map;
+    lx__layer *layer = new_layer(from->seed, from->count + more + LX__PUT_MAX);
     if (layer == NULL)
         return NULL;
-    atomic_init(&layer->references, 1);
-    layer->seed = from->seed;
-    layer->place_mask = places - 1;
-    layer->list = lx__resize_array(NULL, wanted, sizeof *layer->list);
-    layer->capacity = wanted;
-    for (size_t i = 0; i < from->count && layer->list != NULL; i++)
+    lx__set_map *map = &layer->map;
+    for (size_t i = 0; i < from->count; i++)
         if (lx__layer_counts(older, rows, from->list[i].index))
-            layer->list[layer->count++] = copy_set(&from->list[i]);
-    bool same = layer->count == from->count && places == from->place_mask + 1;
-    layer->places = same ? lx__resize_array(NULL, places, sizeof *layer->places)
-                         : lx__alloc_array(places, sizeof *layer->places);
-    if (layer->list == NULL || layer->places == NULL) {
-        lx__layer_unref(layer);
-        return NULL;
-    }
-    if (same)
-        memcpy(layer->places, from->places, places * sizeof *layer->places);
-    else
-        fill_places(layer);
+            map->list[map->count++] = copy_set(&from->list[i]);
+    lx__set_map_fill_places(map, map->count == from->count ? from : NULL);
     return layer;
 }
 
@@ -250,13 +120,13 @@ static lx_status put_newer(lx__layer *layer, const lx__layer_use *newer, uint64_
 {
     lx__set sets[LX__PUT_MAX];
     lx_status status = LX_OK;
-    const lx__layer *from = newer->layer;
+    const lx__set_map *from = &newer->layer->map;
     for (size_t i = 0; status == LX_OK && i < from->count;) {
         size_t count = 0;
         for (; i < from->count && count < LX__PUT_MAX; i++)
             if (lx__layer_counts(newer, rows, from->list[i].index))
                 sets[count++] = copy_set(&from->list[i]);
-        status = lx__layer_put_many(layer, sets, count, error);
+        status = lx__set_map_put_many(&layer->map, sets, count, error);
     }
     return status;
 }
@@ -264,7 +134,7 @@ static lx_status put_newer(lx__layer *layer, const lx__layer_use *newer, uint64_
 /** Whether the newer layers, which have @p count sets, are merged with the one before them. */
 static bool worth_merging(const lx__sets *sets, size_t depth, size_t count)
 {
-    size_t older = sets->uses[depth - 1].layer->count;
+    size_t older = sets->uses[depth - 1].layer->map.count;
     return older <= SMALL || older / MERGE_PART <= count || depth == LX__LAYERS_MAX;
 }
 
@@ -292,11 +162,11 @@ static lx_status merge(const lx__sets *sets, size_t depth, size_t count, lx__lay
 {
     const lx__layer_use *oldest = &sets->uses[depth];
     const lx__layer_use newest = {.layer = *layer, .length = UINT64_MAX, .rows = sets->rows};
-    lx__layer *merged = copy_layer(oldest, sets->rows, count - oldest->layer->count);
+    lx__layer *merged = copy_layer(oldest, sets->rows, count - oldest->layer->map.count);
     if (merged == NULL)
         return lx__fail_memory(error, "entries of the log");
-    if (merged->count == oldest->layer->count)
-        *from = (start){oldest->layer, merged->count};
+    if (merged->map.count == oldest->layer->map.count)
+        *from = (start){oldest->layer, merged->map.count};
     lx_status status = LX_OK;
     for (size_t i = depth + 1; status == LX_OK && i < sets->depth; i++)
         status = put_newer(merged, &sets->uses[i], sets->rows, error);
@@ -316,11 +186,11 @@ static lx_status take_in(const lx__sets *sets, lx__layer **layer, size_t *depth,
 {
     start from = {NULL, 0};
     lx_status status = LX_OK;
-    size_t count = (*layer)->count; /* no key is twice in a layer, but perhaps in several */
+    size_t count = (*layer)->map.count; /* no key is twice in a layer, but perhaps in several */
     for (size_t i = 0; i < count; i++)
-        atomic_init(&(*layer)->list[i].note, 0); /* the frames do not matter any more */
+        atomic_init(&(*layer)->map.list[i].note, 0); /* the frames do not matter any more */
     for (*depth = sets->depth; *depth != 0 && worth_merging(sets, *depth, count); --*depth)
-        count += sets->uses[*depth - 1].layer->count;
+        count += sets->uses[*depth - 1].layer->map.count;
     if (*depth != sets->depth)
         status = merge(sets, *depth, count, layer, &from, error);
     return status == LX_OK ? finish(*layer, &from, error) : status;
@@ -333,7 +203,7 @@ lx_status lx__sets_add(lx__sets *sets, lx__layer *layer, uint64_t length, uint64
     size_t depth;
     lx__sets_copy(&next, sets);
     limit(&next, length, rows);
-    if (layer != NULL && layer->count != 0) {
+    if (layer != NULL && layer->map.count != 0) {
         lx_status status = take_in(&next, &layer, &depth, error);
         if (status != LX_OK) {
             lx__layer_unref(layer);
@@ -371,9 +241,8 @@ void lx__sets_free(lx__sets *sets)
 
 uint64_t lx__sets_seed(lx__sets *sets)
 {
-    if (sets->seed == 0 &&
-        getrandom(&sets->seed, sizeof sets->seed, GRND_NONBLOCK) != sizeof sets->seed)
-        sets->seed = (uintptr_t)sets; /* early in a boot: an address will do */
+    if (sets->seed == 0)
+        sets->seed = lx__set_map_new_seed();
     return sets->seed;
 }
 
@@ -391,17 +260,6 @@ size_t lx__sets_count(const lx__sets *sets)
     return count;
 }
 
-size_t lx__sets_most(const lx__sets *sets, uint64_t below)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < sets->depth; i++) {
-        const lx__layer *layer = sets->uses[i].layer;
-        for (size_t k = 0; k < layer->count; k++)
-            count += layer->list[k].index < below;
-    }
-    return count;
-}
-
 /** Whether a set of layer @p depth is live. Of the newest layer each is that no frame dropped. */
 static bool is_live(const lx__sets *sets, size_t depth, const lx__set *set)
 {
@@ -412,7 +270,7 @@ static bool is_live(const lx__sets *sets, size_t depth, const lx__set *set)
     uint64_t mark = lx__sets_mark(sets->seed, set->field, set->index);
     for (size_t i = depth + 1; i < sets->depth; i++)
         if (lx__layer_may_have(&sets->uses[i], mark) &&
-            lx__layer_find(sets->uses[i].layer, set->field, set->index) != NULL)
+            lx__set_map_find(&sets->uses[i].layer->map, set->field, set->index) != NULL)
             return false;
     return true;
 }
@@ -421,11 +279,35 @@ lx_status lx__sets_each(const lx__sets *sets, lx__set_visit *visit, void *user, 
 {
     lx_status status = LX_OK;
     for (size_t i = 0; i < sets->depth; i++) {
-        const lx__layer *layer = sets->uses[i].layer;
-        for (size_t k = 0; status == LX_OK && k < layer->count; k++)
-            if (is_live(sets, i, &layer->list[k]))
-                status = visit(user, &layer->list[k], error);
+        const lx__set_map *map = &sets->uses[i].layer->map;
+        for (size_t k = 0; status == LX_OK && k < map->count; k++)
+            if (is_live(sets, i, &map->list[k]))
+                status = visit(user, &map->list[k], error);
     }
+    return status;
+}
+
+static lx_status take_one(void *user, const lx__set *set, lx_error *error)
+{
+    lx__set copy = copy_set(set);
+    return lx__set_map_put_many(user, &copy, 1, error);
+}
+
+lx_status lx__sets_take(lx__sets *sets, lx__set_map *map, lx_error *error)
+{
+    const lx__layer_use *only = &sets->uses[0];
+    lx_status status = LX_OK;
+    if (sets->depth == 1 && only->length > only->layer->most && only->rows == sets->rows &&
+        atomic_load_explicit(&only->layer->references, memory_order_acquire) == 1) {
+        *map = only->layer->map;
+        only->layer->map = (lx__set_map){0};
+    } else {
+        status = lx__sets_each(sets, take_one, map, error);
+    }
+    if (status == LX_OK)
+        lx__sets_free(sets);
+    else
+        lx__set_map_free(map);
     return status;
 }
 
@@ -464,12 +346,12 @@ uint64_t lx__sets_screen(const lx__sets *sets, uint32_t field, const uint64_t *i
 {
     uint64_t all = 0;
     for (size_t i = 0; i < sets->depth; i++) {
-        const lx__layer *layer = sets->uses[i].layer;
+        const lx__set_map *map = &sets->uses[i].layer->map;
         uint64_t may = screen_layer(&sets->uses[i], count, marks);
         all |= may;
         for (; may != 0; may &= may - 1) {
-            uint64_t hash = lx__sets_hash(sets->seed, field, indices[__builtin_ctzll(may)]);
-            __builtin_prefetch(&layer->places[hash >> 16 & layer->place_mask]);
+            uint64_t hash = lx__set_hash(sets->seed, field, indices[__builtin_ctzll(may)]);
+            __builtin_prefetch(&map->places[lx__set_map_start(map, hash)]);
         }
     }
     return all;
@@ -481,12 +363,12 @@ void lx__sets_approach(const lx__sets *sets, uint32_t field, const uint64_t *ind
     for (; may != 0; may &= may - 1) {
         uint64_t index = indices[__builtin_ctzll(may)];
         uint64_t mark = lx__sets_mark(sets->seed, field, index);
-        uint64_t hash = lx__sets_hash(sets->seed, field, index);
+        uint64_t hash = lx__set_hash(sets->seed, field, index);
         for (size_t i = 0; i < sets->depth; i++) {
-            const lx__layer *layer = sets->uses[i].layer;
-            uint32_t place = layer->places[hash >> 16 & layer->place_mask];
+            const lx__set_map *map = &sets->uses[i].layer->map;
+            uint32_t place = map->places[lx__set_map_start(map, hash)];
             if (place != 0 && lx__layer_may_have(&sets->uses[i], mark))
-                __builtin_prefetch(&layer->list[place - 1]);
+                __builtin_prefetch(&map->list[place - 1]);
         }
     }
 }

@@ -14,51 +14,19 @@
 #ifndef LX_ZRECORD_SETS_H
 #define LX_ZRECORD_SETS_H
 
-#include <stdatomic.h>
-
-#include "zrecord/format/entry.h"
+#include "zrecord/store/set-map.h"
 
 /** Most layers of a state. */
 #define LX__LAYERS_MAX 16
-
-/** An entry of the log. */
-typedef struct lx__set {
-    uint64_t index;
-    uint32_t field;                /**< Position in the schema. */
-    _Atomic uint32_t note;         /**< The number of its frame while its layer is made; then
-                                        whether its value was verified. */
-    uint8_t rows[LX__ENTRY_BYTES]; /**< Offset row and check row, as in the tables. */
-} lx__set;
-
-static inline lx__entry lx__set_entry(const lx__set *set)
-{
-    return lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
-}
-
-static inline bool lx__set_is_verified(const lx__set *set)
-{
-    return atomic_load_explicit(&set->note, memory_order_relaxed) != 0;
-}
-
-/** Notes that the value of a set in a layer was verified. */
-static inline void lx__set_note_verified(const lx__set *set)
-{
-    atomic_store_explicit(&((lx__set *)set)->note, 1, memory_order_relaxed);
-}
 
 /** Sets of frames that follow each other, one for a field and index. Nothing of it changes once it
  * is added to a state, but for what is noted of its sets. */
 typedef struct lx__layer {
     atomic_size_t references;
-    lx__set *list; /**< In the order in which their keys came first. */
-    size_t count;
-    size_t capacity;
-    uint32_t *places; /**< A hash table of positions in the list plus 1; 0: free. */
-    size_t place_mask;
+    lx__set_map map; /**< With the seed of the sets that it is for. */
     uint64_t *filter; /**< Two bits a set in one word of it. Made by lx__sets_add(). */
     uint64_t filter_mask;
     uint64_t least, most; /**< Of the indices. Noted by lx__sets_add(). */
-    uint64_t seed;        /**< That of the sets that it is for. */
 } lx__layer;
 
 /** A layer in a state. A set of it counts if its index is below @ref length, and not in
@@ -75,7 +43,7 @@ typedef struct lx__layer_use {
 typedef struct lx__sets {
     size_t depth; /**< Layers. */
     uint64_t rows; /**< Of the state. */
-    uint64_t seed; /**< Of the hash: nobody who writes the log knows where its sets collide. */
+    uint64_t seed; /**< Of the hash and the filters. */
     lx__layer_use uses[LX__LAYERS_MAX]; /**< The oldest first. */
 } lx__sets;
 
@@ -86,23 +54,6 @@ lx__layer *lx__layer_new(lx__sets *sets, uint64_t expected);
 
 /** Gives up a layer that is not added, or a reference to one; NULL is nothing. */
 void lx__layer_unref(lx__layer *layer);
-
-/** Most sets that are put at once. */
-#define LX__PUT_MAX 16
-
-/**
- * Puts sets, one after another, each in the place of an older one of the same field and index:
- * faster than one by one, since what is needed of memory is fetched for all of them first.
- * @retval LX_ERR_LIMIT  There are 2^32-2 in it already.
- */
-lx_status lx__layer_put_many(lx__layer *layer, const lx__set *sets, size_t count,
-                             lx_error *error);
-
-/** Tells whether a set stays. */
-typedef bool lx__set_filter(const lx__set *set, const void *user);
-
-/** Drops the sets for which @p stays does not say so. */
-void lx__layer_keep(lx__layer *layer, lx__set_filter *stays, const void *user);
 
 /* ---- the layers of a state */
 
@@ -129,23 +80,17 @@ uint64_t lx__sets_seed(lx__sets *sets);
 /** How many sets are live; counts them one by one. */
 size_t lx__sets_count(const lx__sets *sets);
 
-/** How many sets there are of indices below @p below, at the most. */
-size_t lx__sets_most(const lx__sets *sets, uint64_t below);
-
 /** Called for a live set; a failure ends the walk. */
 typedef lx_status lx__set_visit(void *user, const lx__set *set, lx_error *error);
 
 /** Calls @p visit for each live set, in no order. */
 lx_status lx__sets_each(const lx__sets *sets, lx__set_visit *visit, void *user, lx_error *error);
 
-/* ---- finding one */
+/** Moves the live sets to @p map, which is empty; on failure they stay. Sets that nobody shares are
+ * moved as they are. */
+lx_status lx__sets_take(lx__sets *sets, lx__set_map *map, lx_error *error);
 
-static inline uint64_t lx__sets_hash(uint64_t seed, uint32_t field, uint64_t index)
-{
-    uint64_t hash = (index ^ seed) * 0x9e3779b97f4a7c15u;
-    hash = (hash ^ hash >> 29 ^ field) * 0xbf58476d1ce4e5b9u;
-    return hash ^ hash >> 32;
-}
+/* ---- finding one */
 
 /** Where a set stands in filters: a hash that is cheaper, and no worse if somebody sees through it
  * than that filters are of no use. The field is not mixed into the index before it is multiplied:
@@ -176,9 +121,6 @@ static inline size_t lx__sets_word(uint64_t mark, uint64_t mask)
     return (size_t)(mark >> 24 & mask);
 }
 
-/** Searches a layer; see lx__sets_find(). */
-const lx__set *lx__layer_find(const lx__layer *layer, uint32_t field, uint64_t index);
-
 static inline bool lx__layer_may_have(const lx__layer_use *use, uint64_t mark)
 {
     uint64_t bits = lx__sets_bits(mark);
@@ -202,7 +144,7 @@ static inline const lx__set *lx__sets_find_set(const lx__sets *sets, uint32_t fi
         const lx__layer_use *use = &sets->uses[i];
         if (!lx__layer_may_have(use, mark))
             continue;
-        const lx__set *set = lx__layer_find(use->layer, field, index);
+        const lx__set *set = lx__set_map_find(&use->layer->map, field, index);
         /* What drops a set drops all older ones of its index, too. */
         if (set != NULL)
             return lx__layer_counts(use, sets->rows, index) ? set : NULL;

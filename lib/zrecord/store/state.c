@@ -38,6 +38,8 @@ typedef struct replay {
     lx__layer *layer; /**< Their sets; NULL while there is none. */
     lx__set waiting[LX__PUT_MAX]; /**< Sets that are not in the layer yet. */
     size_t waiting_count;
+    uint32_t first_frame; /**< Of those that have sets. */
+    uint64_t most;        /**< Index of a set. */
     drops taken; /**< Frames that took rows: bound is their rows. Both ascend. */
     drops cuts;  /**< Frames whose length no later one goes below: bound is it. Both ascend. */
     uint32_t next_field; /**< Position that the next set probably has. */
@@ -142,7 +144,7 @@ static const char *broken_rule(const lx__state *state, const lx__frame *frame)
 static uint32_t *place_of(const replay *r, uint32_t id)
 {
     size_t mask = r->place_capacity - 1;
-    size_t at = (size_t)lx__sets_hash(r->state->sets.seed, 0, id) & mask;
+    size_t at = (size_t)lx__set_hash(r->state->sets.seed, 0, id) & mask;
     while (r->places[at] != 0 && r->state->chunks[r->places[at] - 1].id != id)
         at = (at + 1) & mask;
     return &r->places[at];
@@ -227,11 +229,23 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
     return status;
 }
 
+/** The first frame from which on no set is dropped. */
+static uint32_t dropped_before(const replay *r)
+{
+    uint32_t frame = r->taken.count != 0 ? r->taken.list[r->taken.count - 1].frame : 0;
+    size_t low = r->cuts.count;
+    while (low != 0 && r->cuts.list[low - 1].bound > r->most)
+        low--;
+    if (low != 0 && frame <= r->cuts.list[low - 1].frame)
+        frame = r->cuts.list[low - 1].frame + 1;
+    return frame;
+}
+
 static lx_status put_waiting(replay *r, lx_error *error)
 {
     size_t count = r->waiting_count;
     r->waiting_count = 0;
-    return lx__layer_put_many(r->layer, r->waiting, count, error);
+    return lx__set_map_put_many(&r->layer->map, r->waiting, count, error);
 }
 
 /** Keeps a set of a field that is shown, and looks whether one of another is known. */
@@ -251,6 +265,7 @@ static lx_status keep_set(replay *r, uint32_t id, uint64_t index, const uint8_t 
     lx__set *set = &r->waiting[r->waiting_count++];
     set->index = index;
     set->field = field;
+    r->most = index > r->most ? index : r->most;
     atomic_init(&set->note, r->frames);
     memcpy(set->rows, rows, sizeof set->rows);
     return r->waiting_count == LX__PUT_MAX ? put_waiting(r, error) : LX_OK;
@@ -261,6 +276,7 @@ static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, 
 {
     uint64_t sets = (r->end - offset) / (frame->bytes / frame->set_count);
     r->layer = lx__layer_new(&r->state->sets, sets);
+    r->first_frame = r->frames;
     return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the log");
 }
 
@@ -364,8 +380,8 @@ static lx_status settle(replay *r, lx_error *error)
         qsort(state->chunks, state->chunk_count, sizeof *state->chunks, compare_chunks);
     if (r->frames == 0)
         return LX_OK;
-    if (r->layer != NULL)
-        lx__layer_keep(r->layer, set_stays, r);
+    if (r->layer != NULL && r->first_frame < dropped_before(r))
+        lx__set_map_keep(&r->layer->map, set_stays, r);
     lx__layer *layer = r->layer;
     r->layer = NULL;
     /* The first of the cuts is the least. */
@@ -401,32 +417,16 @@ static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *o
     return status;
 }
 
-/** Frames that are valid but do not count must keep the rules all the same. */
-static lx_status check_rest(const lx__state *state, lx__log_reader *log, const fields *of,
-                            uint64_t end, lx_error *error)
+lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log,
+                               const lx_schema *schema, uint64_t end, lx_error *error)
 {
     lx__state rest;
-    bool unknown;
     if (state->place.offset == end)
         return LX_OK;
     lx__state_copy(&rest, state);
-    lx_status status = apply_to(&rest, log, of, end, &unknown, error);
+    lx_status status = lx__state_replay_to(&rest, log, schema, end, error);
     lx__state_free(&rest);
     return status;
-}
-
-/** Goes on to the last frame that counts, and looks at those that do not. */
-static lx_status go_on(lx__state *next, lx__log_reader *log, const fields *of, lx__replay which,
-                       const lx__log_scan *scan, bool *unknown, lx_error *error)
-{
-    if (scan->valid.offset == 0) {
-        lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the first frame of the log is damaged");
-        lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
-        return status;
-    }
-    uint64_t end = which == LX__REPLAY_DURABLE ? scan->synced.offset : scan->trusted.offset;
-    lx_status status = apply_to(next, log, of, end, unknown, error);
-    return status == LX_OK ? check_rest(next, log, of, scan->valid.offset, error) : status;
 }
 
 lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schema *shown,
@@ -438,10 +438,16 @@ lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schem
     lx__state next;
     *unknown = false;
     lx_status status = lx__log_scan_from(log, &state->place, log->boot, &found, error);
+    if (status == LX_OK && found.valid.offset == 0)
+        status = lx__log_fail_first(log, error);
     if (status != LX_OK)
         return status;
     lx__state_copy(&next, state);
-    status = go_on(&next, log, &of, which, &found, unknown, error);
+    status = apply_to(&next, log, &of,
+                      which == LX__REPLAY_DURABLE ? found.synced.offset : found.trusted.offset,
+                      unknown, error);
+    if (status == LX_OK)
+        status = lx__state_check_rest(&next, log, shown, found.valid.offset, error);
     if (status != LX_OK) {
         lx__state_free(&next);
         return status;

@@ -125,10 +125,8 @@ static lx_status replay(lx__rescue *rescue, lx__log_reader *log, bool *obedient,
     uint64_t valid = end;
     status = find_obedient(rescue, log, &end, error);
     *obedient = end == valid;
-    if (status == LX_OK && end == 0) {
-        status = lx__fail(error, LX_ERR_CORRUPT, "the first frame of the log is damaged");
-        lx__error_locate(error, log->file.path, NULL, LX_NONE, 0);
-    }
+    if (status == LX_OK && end == 0)
+        status = lx__log_fail_first(log, error);
     if (status == LX_OK)
         status = lx__state_replay_to(&rescue->synced, log, rescue->meta.schema,
                                      synced < end ? synced : end, error);

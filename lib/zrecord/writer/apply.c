@@ -15,16 +15,16 @@ static bool is_new_row(const lx_writer *writer, uint64_t index)
 static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
                      lx_error *error)
 {
-    const lx__entry *found = lx__changes_find(&writer->fresh, (uint32_t)field, index);
+    const lx__set *found = lx__set_map_find(&writer->fresh, (uint32_t)field, index);
     if (found == NULL && index >= writer->rows.first) {
         *entry = lx__rows_get(&writer->rows, field, index);
         return LX_OK;
     }
     if (found == NULL && index < writer->state.rows)
-        found = lx__changes_find(&writer->live, (uint32_t)field, index);
+        found = lx__set_map_find(&writer->live, (uint32_t)field, index);
     if (found == NULL)
         return lx__rows_read(&writer->rows, field, index, entry, error);
-    *entry = *found;
+    *entry = lx__set_entry(found);
     return LX_OK;
 }
 
@@ -36,14 +36,14 @@ static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry
     if (is_new_row(writer, index))
         lx__rows_put(&writer->rows, field, index, &entry);
     else
-        lx__changes_put(&writer->fresh, (uint32_t)field, index, &entry);
+        lx__set_map_put_entry(&writer->fresh, (uint32_t)field, index, &entry);
 }
 
 /** Makes room for new entries of a record, which may be the first behind all others. */
 static lx_status reserve(lx_writer *writer, uint64_t index, lx_error *error)
 {
     if (!is_new_row(writer, index))
-        return lx__changes_reserve(&writer->fresh, writer->rows.field_count, error);
+        return lx__set_map_reserve(&writer->fresh, writer->rows.field_count, error);
     if (index < writer->rows.first + writer->rows.count)
         return LX_OK;
     return lx__rows_add(&writer->rows, error);

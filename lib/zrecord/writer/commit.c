@@ -151,9 +151,10 @@ static lx_status build_frame(lx_writer *writer, lx__frame *frame, lx_error *erro
     for (size_t i = 0; i < writer->grown_count; i++)
         lx__frame_add_chunk(&writer->frame, &writer->grown[i]);
     for (size_t i = 0; i < writer->fresh.count; i++) {
-        const lx__change *change = &writer->fresh.list[i];
-        if (change->index < frame->length)
-            add_set(writer, change->field, change->index, &change->entry);
+        const lx__set *set = &writer->fresh.list[i];
+        lx__entry entry = lx__set_entry(set);
+        if (set->index < frame->length)
+            add_set(writer, set->field, set->index, &entry);
     }
     for (uint64_t index = first; index < frame->length; index++) {
         for (size_t i = 0; i < fields; i++) {
@@ -205,15 +206,16 @@ static void adopt_changes(lx_writer *writer)
 {
     const lx__state *state = &writer->state;
     for (size_t i = 0; i < writer->fresh.count; i++) {
-        const lx__change *change = &writer->fresh.list[i];
-        if (change->index >= state->length)
+        const lx__set *set = &writer->fresh.list[i];
+        lx__entry entry = lx__set_entry(set);
+        if (set->index >= state->length)
             continue;
-        if (change->index < state->rows)
-            lx__changes_put(&writer->live, change->field, change->index, &change->entry);
+        if (set->index < state->rows)
+            lx__set_map_put(&writer->live, set);
         else
-            lx__rows_put(&writer->rows, change->field, change->index, &change->entry);
+            lx__rows_put(&writer->rows, set->field, set->index, &entry);
     }
-    lx__changes_clear(&writer->fresh);
+    lx__set_map_clear(&writer->fresh);
     lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
 }
 
@@ -253,7 +255,7 @@ static lx_status reserve(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx__state_reserve_chunks(&writer->state, writer->grown_count, error);
     if (status == LX_OK)
-        status = lx__changes_reserve(&writer->live, writer->fresh.count, error);
+        status = lx__set_map_reserve(&writer->live, writer->fresh.count, error);
     return status == LX_OK ? reserve_barrier(writer, error) : status;
 }
 

@@ -15,20 +15,21 @@ typedef struct change {
     lx__switch next;
     lx_schema *schema;
     lx__entry_rules *rules;
-    lx__changes live;
+    lx__set_map live;
     size_t dropped; /**< Position of the field that goes; SIZE_MAX: none does. */
 } change;
 
 /** Takes over the live sets of fields that stay, with the positions they will have. */
 static lx_status take_over_live(change *self, const lx_writer *writer, lx_error *error)
 {
-    const lx__changes *live = &writer->live;
-    lx_status status = lx__changes_reserve(&self->live, live->count, error);
+    const lx__set_map *live = &writer->live;
+    lx_status status = lx__set_map_reserve(&self->live, live->count, error);
     for (size_t i = 0; status == LX_OK && i < live->count; i++) {
-        const lx__change *set = &live->list[i];
+        const lx__set *set = &live->list[i];
+        lx__set moved = *set;
+        moved.field -= set->field > self->dropped;
         if (set->field != self->dropped)
-            lx__changes_put(&self->live, set->field - (set->field > self->dropped), set->index,
-                            &set->entry);
+            lx__set_map_put(&self->live, &moved);
     }
     return status;
 }
@@ -63,13 +64,13 @@ static void adopt(change *self)
     writer->meta.schema = self->schema;
     lx__free(writer->rules);
     writer->rules = self->rules;
-    lx__changes_free(&writer->live);
+    lx__set_map_free(&writer->live);
     writer->live = self->live;
     lx__placer_start(&writer->placer, writer->executor, writer->rules, self->schema->count,
                      writer->level);
     self->schema = NULL;
     self->rules = NULL;
-    self->live = (lx__changes){0};
+    self->live = (lx__set_map){0};
 }
 
 static lx_status finish(change *self, lx_error *error)
@@ -86,7 +87,7 @@ static void end(change *self)
 {
     lx_schema_free(self->schema);
     lx__free(self->rules);
-    lx__changes_free(&self->live);
+    lx__set_map_free(&self->live);
     lx__switch_end(&self->next);
 }
 

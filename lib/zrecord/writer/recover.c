@@ -12,8 +12,6 @@
 
 /* Bytes that are read and written back at once. */
 #define STEP ((size_t)1 << 20)
-/* Sets that are taken up at once. */
-#define AT_ONCE 32
 
 /* ---- writing back */
 
@@ -95,22 +93,29 @@ static lx_status replay_unsynced(lx_writer *writer, lx__log_reader *log, const l
         lx__log(LX_LOG_WARNING,
                 "%s: what commits from byte %llu of the log on name is lost; they are cut off",
                 writer->directory.path, (unsigned long long)end);
-    if (status != LX_OK)
-        return status;
     lx__state_copy(&writer->state, synced);
-    return lx__state_replay_to(&writer->state, log, writer->meta.schema, end, error);
+    if (status == LX_OK)
+        status = lx__state_replay_to(&writer->state, log, writer->meta.schema, end, error);
+    if (status == LX_OK)
+        status = lx__state_check_rest(&writer->state, log, writer->meta.schema,
+                                      scan->valid.offset, error);
+    return status;
 }
 
 static lx_status replay_log(lx_writer *writer, lx__state *synced, lx__log_scan *scan,
                             lx_error *error)
 {
+    const lx__log_place start = {0};
     lx__log_reader log;
-    bool unknown;
     lx_status status = lx__log_open(&log, &writer->directory, &writer->identity, error);
     if (status != LX_OK)
         return status;
-    status = lx__state_replay(synced, &log, writer->meta.schema, LX__REPLAY_DURABLE, scan,
-                              &unknown, error);
+    status = lx__log_scan_from(&log, &start, log.boot, scan, error);
+    if (status == LX_OK && scan->valid.offset == 0)
+        status = lx__log_fail_first(&log, error);
+    if (status == LX_OK)
+        status = lx__state_replay_to(synced, &log, writer->meta.schema, scan->synced.offset,
+                                     error);
     if (status == LX_OK)
         status = replay_unsynced(writer, &log, synced, scan, error);
     lx__log_close(&log);
@@ -142,56 +147,32 @@ static lx_status cut_log(lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** Sets on their way to the writer: what one needs of memory is fetched while others are put. */
-typedef struct taking {
-    lx_writer *writer;
-    const lx__set *waiting[AT_ONCE];
-    size_t count;
-} taking;
-
-static void take_waiting(taking *take)
+static bool is_in_place_of_row(const lx__set *set, const void *user)
 {
-    lx_writer *writer = take->writer;
-    for (size_t i = 0; i < take->count; i++) {
-        const lx__set *set = take->waiting[i];
-        lx__entry entry = lx__set_entry(set);
-        if (set->index >= writer->state.rows)
-            lx__rows_put(&writer->rows, set->field, set->index, &entry);
-        else
-            lx__changes_put(&writer->live, set->field, set->index, &entry);
-    }
-    take->count = 0;
-}
-
-static lx_status take_set(void *user, const lx__set *set, lx_error *error)
-{
-    taking *take = user;
-    (void)error;
-    lx__changes_approach(&take->writer->live, set->field, set->index);
-    take->waiting[take->count++] = set;
-    if (take->count == AT_ONCE)
-        take_waiting(take);
-    return LX_OK;
+    return set->index < *(const uint64_t *)user;
 }
 
 /** Takes up the committed entries that are in the log alone: those of rows behind the tables, and
  * those that stand in place of rows. */
 static lx_status take_up_sets(lx_writer *writer, lx_error *error)
 {
-    const lx__state *state = &writer->state;
-    taking take = {.writer = writer};
+    lx__state *state = &writer->state;
     lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
                                      state->table_generation, state->rows, state->rows, error);
     for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
         status = lx__rows_add(&writer->rows, error);
     if (status == LX_OK)
-        status =
-            lx__changes_reserve(&writer->live, lx__sets_most(&state->sets, state->rows), error);
-    if (status == LX_OK)
-        status = lx__sets_each(&state->sets, take_set, &take, error);
-    if (status == LX_OK)
-        take_waiting(&take);
-    return status;
+        status = lx__sets_take(&state->sets, &writer->live, error);
+    if (status != LX_OK || state->length <= state->rows)
+        return status;
+    for (size_t i = 0; i < writer->live.count; i++) {
+        const lx__set *set = &writer->live.list[i];
+        lx__entry entry = lx__set_entry(set);
+        if (set->index >= state->rows)
+            lx__rows_put(&writer->rows, set->field, set->index, &entry);
+    }
+    lx__set_map_keep(&writer->live, is_in_place_of_row, &state->rows);
+    return LX_OK;
 }
 
 /** Chunks that will be appended to must have what is committed of them. */
@@ -223,7 +204,6 @@ static lx_status take_up(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = look_at_spares(writer, error);
     writer->length = writer->collected = writer->state.length;
-    lx__sets_free(&writer->state.sets);
     return status;
 }
 

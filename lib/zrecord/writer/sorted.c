@@ -14,19 +14,19 @@ static int compare(const void *a, const void *b)
     return (left->field_id > right->field_id) - (left->field_id < right->field_id);
 }
 
-lx_status lx__changes_sort(const lx__changes *changes, const lx_schema *schema, uint64_t length,
-                           lx__sorted **sorted, size_t *count, lx_error *error)
+lx_status lx__sets_sort(const lx__set_map *sets, const lx_schema *schema, uint64_t length,
+                        lx__sorted **sorted, size_t *count, lx_error *error)
 {
-    lx__sorted *list = lx__alloc_array(changes->count, sizeof *list);
+    lx__sorted *list = lx__alloc_array(sets->count, sizeof *list);
     if (list == NULL)
         return lx__fail_memory(error, "changes");
     *count = 0;
-    for (size_t i = 0; i < changes->count; i++) {
-        const lx__change *change = &changes->list[i];
-        if (change->index < length)
+    for (size_t i = 0; i < sets->count; i++) {
+        const lx__set *set = &sets->list[i];
+        if (set->index < length)
             list[(*count)++] =
-                (lx__sorted){.index = change->index,
-                             .field_id = lx__schema_field(schema, change->field)->shown.id,
+                (lx__sorted){.index = set->index,
+                             .field_id = lx__schema_field(schema, set->field)->shown.id,
                              .position = (uint32_t)i};
     }
     qsort(list, *count, sizeof *list, compare);

@@ -116,7 +116,7 @@ lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
     writer->pending_bytes = 0;
     writer->grown_count = 0;
     if (!LX__FAULT(STALE_CHANGES))
-        lx__changes_clear(&writer->fresh);
+        lx__set_map_clear(&writer->fresh);
     lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
     return lx__placer_reset(&writer->placer, error);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/writer/stripe.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -19,8 +21,8 @@ lx_status lx__stripe_open(lx__stripe *stripe, const lx_writer *writer, lx_error 
     stripe->checks = lx__alloc_array(stripe->capacity * fields, LX__CHECK_ROW);
     if (stripe->offsets == NULL || stripe->checks == NULL)
         return lx__fail_memory(error, "rows of the tables");
-    return lx__changes_sort(&writer->live, writer->meta.schema, length, &stripe->sets,
-                            &stripe->set_count, error);
+    return lx__sets_sort(&writer->live, writer->meta.schema, length, &stripe->sets,
+                         &stripe->set_count, error);
 }
 
 void lx__stripe_close(lx__stripe *stripe)
@@ -45,10 +47,11 @@ static void put_sets(lx__stripe *stripe)
         const lx__sorted *set = &stripe->sets[stripe->next_set];
         if (set->index >= end)
             break;
-        const lx__change *change = &stripe->writer->live.list[set->position];
+        const lx__set *live = &stripe->writer->live.list[set->position];
         size_t at = (size_t)(set->index - stripe->first);
-        lx__entry_store(&change->entry, lx__stripe_offset_row(stripe, change->field, at),
-                        lx__stripe_check_row(stripe, change->field, at));
+        memcpy(lx__stripe_offset_row(stripe, live->field, at), live->rows, LX__OFFSET_ROW);
+        memcpy(lx__stripe_check_row(stripe, live->field, at), live->rows + LX__OFFSET_ROW,
+               LX__CHECK_ROW);
     }
 }
 

@@ -68,7 +68,7 @@ lx_status lx__switch_sync_tables(lx__switch *self, lx_error *error)
     return status;
 }
 
-static lx_status add_sets(lx__switch *self, lx__frame_builder *builder, const lx__changes *live,
+static lx_status add_sets(lx__switch *self, lx__frame_builder *builder, const lx__set_map *live,
                           const lx__sorted *sorted, size_t count, lx_error *error)
 {
     const lx__state *state = &self->state;
@@ -80,7 +80,7 @@ static lx_status add_sets(lx__switch *self, lx__frame_builder *builder, const lx
     for (size_t i = 0; i < count; i++) {
         lx__set_item item = {.field = sorted[i].field_id,
                              .index = sorted[i].index,
-                             .entry = live->list[sorted[i].position].entry};
+                             .entry = lx__set_entry(&live->list[sorted[i].position])};
         lx__frame_add_set(builder, &item);
     }
     return LX_OK;
@@ -112,7 +112,7 @@ static lx_status write_log(lx__switch *self, lx__frame_builder *builder, lx_erro
     return status;
 }
 
-lx_status lx__switch_make_log(lx__switch *self, const lx__changes *live, lx_error *error)
+lx_status lx__switch_make_log(lx__switch *self, const lx__set_map *live, lx_error *error)
 {
     lx__frame_builder builder = {0};
     lx__sorted *sorted = NULL;
@@ -122,8 +122,8 @@ lx_status lx__switch_make_log(lx__switch *self, const lx__changes *live, lx_erro
     lx_status status =
         lx__meta_set_generation(&self->meta, self->meta.generation + 1, error);
     if (status == LX_OK && live != NULL)
-        status = lx__changes_sort(live, self->writer->meta.schema, self->state.length, &sorted,
-                                  &count, error);
+        status = lx__sets_sort(live, self->writer->meta.schema, self->state.length, &sorted,
+                               &count, error);
     if (status == LX_OK)
         status = add_sets(self, &builder, live, sorted, count, error);
     if (status == LX_OK)
@@ -219,7 +219,7 @@ static void adopt(lx__switch *self)
         self->rows = (lx__rows){0};
     }
     if (self->new_tables)
-        lx__changes_clear(&writer->live);
+        lx__set_map_clear(&writer->live);
     if (self->new_chunks)
         use_chunks(writer);
 }

@@ -41,7 +41,7 @@ lx_status lx__switch_make_tables(lx__switch *self, lx_error *error);
 
 /** Makes the log of the next generation. Its frame 0 has the state, and those of the sets @p live
  * that count; NULL: there are none any more. */
-lx_status lx__switch_make_log(lx__switch *self, const lx__changes *live, lx_error *error);
+lx_status lx__switch_make_log(lx__switch *self, const lx__set_map *live, lx_error *error);
 
 /**
  * Names what was made in meta.json. New tables and chunks are durable already; their directories
@@ -89,17 +89,17 @@ static inline bool lx__writer_has_changes(const lx_writer *writer)
 
 /* ---- sorted.c */
 
-/** A set that counts, by its place in a list of changes. */
+/** A set that counts, by its place in a list of sets. */
 typedef struct lx__sorted {
     uint64_t index;
     uint32_t field_id;
     uint32_t position; /**< In the list. */
 } lx__sorted;
 
-/** The changes of records below @p length, as frame 0 of a log has them: ascending by index, then
+/** The sets of records below @p length, as frame 0 of a log has them: ascending by index, then
  * by id. For lx__free(). */
-lx_status lx__changes_sort(const lx__changes *changes, const lx_schema *schema, uint64_t length,
-                           lx__sorted **sorted, size_t *count, lx_error *error);
+lx_status lx__sets_sort(const lx__set_map *sets, const lx_schema *schema, uint64_t length,
+                        lx__sorted **sorted, size_t *count, lx_error *error);
 
 /* ---- restart.c */
 

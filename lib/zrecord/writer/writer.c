@@ -52,8 +52,8 @@ static void free_writer(lx_writer *writer)
 {
     lx__placer_close(&writer->placer);
     lx__rows_close(&writer->rows);
-    lx__changes_free(&writer->live);
-    lx__changes_free(&writer->fresh);
+    lx__set_map_free(&writer->live);
+    lx__set_map_free(&writer->fresh);
     lx__barrier_free(&writer->barrier);
     lx__frame_builder_free(&writer->frame);
     lx__free(writer->grown);

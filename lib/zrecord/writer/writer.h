@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 #include "zrecord/staging/barrier.h"
-#include "zrecord/staging/changes.h"
+#include "zrecord/store/set-map.h"
 #include "zrecord/staging/placer.h"
 #include "zrecord/staging/rows.h"
 #include "zrecord/store/state.h"
@@ -73,7 +73,7 @@ struct lx_writer {
     /* What is committed. */
     lx__state state;  /**< Without sets: rows and live have them. */
     uint64_t log_reserved; /**< Where zeros behind the last frame end; 0: there are none. */
-    lx__changes live; /**< Sets of the log at indices below state.rows. Those at or above the
+    lx__set_map live; /**< Sets of the log at indices below state.rows. Those at or above the
                            length count no more. */
     bool unsynced;    /**< Frames were written since the last synced one. */
     bool changes;     /**< So did the last frame that this writer wrote: change something. */
@@ -81,7 +81,7 @@ struct lx_writer {
 
     /* What was taken back from the stages, and is not committed. */
     uint64_t collected; /**< The length with it. */
-    lx__changes fresh;  /**< Entries for rows that are committed, or in the tables. */
+    lx__set_map fresh;  /**< Entries for rows that are committed, or in the tables. */
     lx__chunk_item *grown; /**< Of chunks, the last item of each is the right one. */
     size_t grown_count, grown_capacity;
 

@@ -21,7 +21,7 @@ static void put(lx__layer *layer, uint32_t field, uint64_t index, uint64_t numbe
 {
     lx_error error = LX_ERROR_INIT;
     lx__set set = make_set(field, index, number);
-    unit_ok(lx__layer_put_many(layer, &set, 1, &error));
+    unit_ok(lx__set_map_put_many(&layer->map, &set, 1, &error));
 }
 
 static lx__layer *new_layer(lx__sets *sets)
@@ -87,36 +87,6 @@ START_TEST(a_later_set_takes_the_place_of_an_earlier_one)
 }
 END_TEST
 
-static bool even_stay(const lx__set *set, const void *user)
-{
-    (void)user;
-    return set->index % 2 == 0;
-}
-
-START_TEST(sets_put_at_once_are_put_in_their_order)
-{
-    lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
-    lx__layer *layer = new_layer(&sets);
-    uint64_t last[50] = {0}, number = 0;
-    for (uint64_t round = 0; round < 200; round++) {
-        lx__set some[LX__PUT_MAX];
-        size_t count = mix(round) % (LX__PUT_MAX + 1);
-        for (size_t i = 0; i < count; i++) { /* keys come again, also within one call */
-            uint64_t index = mix(round * 100 + i) % 50;
-            some[i] = make_set(3, index, ++number);
-            last[index] = number;
-        }
-        unit_ok(lx__layer_put_many(layer, some, count, &error));
-    }
-    unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
-    for (uint64_t i = 0; i < 50; i++)
-        expect(&sets, 3, i, last[i]);
-    ck_assert_uint_eq(lx__sets_count(&sets), 50);
-    lx__sets_free(&sets);
-}
-END_TEST
-
 START_TEST(many_are_found_as_one_by_one)
 {
     lx_error error = LX_ERROR_INIT;
@@ -145,27 +115,6 @@ START_TEST(many_are_found_as_one_by_one)
         ck_assert(count == 64 || may >> count == 0);
     }
     ck_assert_uint_lt(by_chance, 300 * 32 / 20);
-    lx__sets_free(&sets);
-}
-END_TEST
-
-START_TEST(a_layer_keeps_what_stays)
-{
-    lx_error error = LX_ERROR_INIT;
-    lx__sets sets = {0};
-    lx__layer *layer = new_layer(&sets);
-    for (uint64_t i = 0; i < 1000; i++)
-        put(layer, 0, i, 1);
-    lx__layer_keep(layer, even_stay, NULL);
-    put(layer, 0, 1, 2);
-    put(layer, 0, 2, 2);
-    unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
-    ck_assert_uint_eq(lx__sets_count(&sets), 501);
-    for (uint64_t i = 3; i < 1000; i++)
-        ck_assert((lx__sets_find(&sets, 0, i) != NULL) == (i % 2 == 0));
-    expect(&sets, 0, 1, 2);
-    expect(&sets, 0, 2, 2);
-    expect(&sets, 0, 4, 1);
     lx__sets_free(&sets);
 }
 END_TEST
@@ -244,7 +193,7 @@ START_TEST(layers_stay_few_and_sets_are_seldom_moved)
         for (uint64_t k = 0; k < 1 + mix((uint64_t)step) % 5; k++)
             put(layer, 0, number++, 1);
         unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
-        made += sets.uses[sets.depth - 1].layer->count;
+        made += sets.uses[sets.depth - 1].layer->map.count;
         ck_assert_uint_le(sets.depth, depth + 1);
         for (size_t i = 0; i + 1 < sets.depth; i++)
             ck_assert_ptr_eq(sets.uses[i].layer, before[i]); /* shared, not made again */
@@ -362,10 +311,6 @@ START_TEST(each_live_set_is_visited_once)
         unit_ok(lx__sets_add(&sets, layer, 350, 0, &error));
     }
     struct walk walk = {&sets, 0};
-    ck_assert_uint_ge(lx__sets_most(&sets, FAR), 350 + 200);
-    ck_assert_uint_ge(lx__sets_most(&sets, 100), 100 + 100);
-    ck_assert_uint_le(lx__sets_most(&sets, 100), 4 * 100);
-    ck_assert_uint_eq(lx__sets_most(&sets, 0), 0);
     unit_ok(lx__sets_each(&sets, visit, &walk, &error));
     ck_assert_uint_eq(walk.count, 350 + 200); /* 399 and on are dropped by the later frames */
     walk.count = 590;
@@ -398,6 +343,40 @@ START_TEST(two_do_not_collide_alike)
 }
 END_TEST
 
+/** Sets of one layer or of several, and with others that a copy shows or that frames dropped. */
+START_TEST(all_that_are_live_are_taken)
+{
+    for (unsigned kind = 0; kind < 8; kind++) {
+        lx_error error = LX_ERROR_INIT;
+        lx__sets sets = {0}, copy = {0};
+        lx__set_map map = {0};
+        bool two = kind & 1, shared = kind & 2, cut = kind & 4;
+        lx__layer *layer = new_layer(&sets);
+        for (uint64_t i = 0; i < 2000; i++)
+            put(layer, 0, i, i);
+        unit_ok(lx__sets_add(&sets, layer, FAR, 0, &error));
+        layer = two ? new_layer(&sets) : NULL;
+        for (uint64_t i = 90; two && i < 110; i++)
+            put(layer, 1, i, i);
+        unit_ok(lx__sets_add(&sets, layer, cut ? 1500 : FAR, 0, &error));
+        if (shared)
+            lx__sets_copy(&copy, &sets);
+        size_t count = lx__sets_count(&sets);
+        ck_assert_uint_eq(count, (cut ? 1500 : 2000) + (two ? 20 : 0));
+        unit_ok(lx__sets_take(&sets, &map, &error));
+        ck_assert_uint_eq(map.count, count);
+        ck_assert_uint_eq(sets.depth, 0);
+        ck_assert_ptr_null(lx__set_map_find(&map, 2, 100));
+        ck_assert((lx__set_map_find(&map, 1, 100) != NULL) == two);
+        ck_assert((lx__set_map_find(&map, 0, 1600) != NULL) != cut);
+        if (shared)
+            expect(&copy, 0, 7, 7);
+        lx__sets_free(&copy);
+        lx__set_map_free(&map);
+    }
+}
+END_TEST
+
 START_TEST(without_memory_they_stay_as_they_were)
 {
     lx_error error = LX_ERROR_INIT;
@@ -414,7 +393,7 @@ START_TEST(without_memory_they_stay_as_they_were)
         status = layer != NULL ? LX_OK : LX_ERR_NOMEM;
         for (uint64_t i = 150; status == LX_OK && i < 300; i++) {
             lx__set set = make_set(0, i, 2);
-            status = lx__layer_put_many(layer, &set, 1, NULL);
+            status = lx__set_map_put_many(&layer->map, &set, 1, NULL);
         }
         if (status == LX_OK)
             status = lx__sets_add(&sets, layer, FAR, 0, NULL);
@@ -430,11 +409,10 @@ START_TEST(without_memory_they_stay_as_they_were)
 END_TEST
 
 UNIT_MAIN("zrecord/sets", what_was_put_is_found_and_nothing_else,
-          a_later_set_takes_the_place_of_an_earlier_one, sets_put_at_once_are_put_in_their_order,
-          many_are_found_as_one_by_one, a_layer_keeps_what_stays,
-          later_frames_drop_by_their_length_and_their_rows,
+          a_later_set_takes_the_place_of_an_earlier_one,
+          many_are_found_as_one_by_one, later_frames_drop_by_their_length_and_their_rows,
           a_layer_of_which_nothing_is_left_is_let_go_of, layers_stay_few_and_sets_are_seldom_moved,
           there_are_never_more_layers_than_can_be, a_merge_takes_what_counts,
           a_copy_shows_what_was_there, each_live_set_is_visited_once,
-          none_are_found_in_an_empty_one, two_do_not_collide_alike,
+          none_are_found_in_an_empty_one, two_do_not_collide_alike, all_that_are_live_are_taken,
           without_memory_they_stay_as_they_were)

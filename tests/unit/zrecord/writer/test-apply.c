@@ -102,9 +102,9 @@ static void expect_but(struct fixture *f, uint64_t length, const uint64_t (*othe
     expect(f, numbers);
 }
 
-static const lx__entry *fresh(const struct fixture *f, uint32_t field, uint64_t index)
+static const lx__set *fresh(const struct fixture *f, uint32_t field, uint64_t index)
 {
-    return lx__changes_find(&f->writer->fresh, field, index);
+    return lx__set_map_find(&f->writer->fresh, field, index);
 }
 
 START_TEST(a_change_of_a_committed_record_is_one_entry)
@@ -122,7 +122,7 @@ START_TEST(a_change_of_a_committed_record_is_one_entry)
     }
     /* The rows that wait are those of the log, as it has them. */
     lx__entry waits = lx__rows_get(&f.writer->rows, LABEL, 12);
-    ck_assert_uint_ne(waits.crc, fresh(&f, LABEL, 12)->crc);
+    ck_assert_uint_ne(waits.crc, lx__set_entry(fresh(&f, LABEL, 12)).crc);
     commit(f.writer);
     ck_assert_uint_eq(f.writer->fresh.count, 0);
     ck_assert_uint_eq(f.writer->live.count, 1); /* that of the row in the tables */
