@@ -255,6 +255,13 @@ static void compare_changed(bench_run *bench, size_t record)
     remove_dataset();
 }
 
+void bench_changed(bench_run *bench)
+{
+    static const size_t sizes[] = {4096, 784, 64, 8};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        compare_changed(bench, sizes[i]);
+}
+
 /* ---- append */
 
 struct appending {
@@ -362,9 +369,6 @@ void bench_zrecord(bench_run *bench)
     static const size_t sizes[] = {4096, 784, 16384, 256};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         compare_gather(bench, sizes[i]);
-    static const size_t changed[] = {4096, 64, 8};
-    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++)
-        compare_changed(bench, changed[i]);
     compare_append(bench, 4096);
     compare_append(bench, 256);
     compare_open(bench);

@@ -16,6 +16,8 @@ static const struct {
     void (*run)(bench_run *bench);
 } benches[] = {
     {"budgeted", "cutting epochs into batches by a budget, and finding one", bench_budgeted},
+    {"changed", "gather where 1 % of the rows are changed (wants 3 GiB, best in a tmpfs)",
+     bench_changed},
     {"commit", "commits and changes beside bare files, SQLite and LMDB (on the disk that counts)",
      bench_commit},
     {"executor", "tasks and their parts, memory of batches", bench_executor},
