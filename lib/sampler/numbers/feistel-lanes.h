@@ -20,29 +20,34 @@ static inline void pass_one(const struct network *network, uint64_t *values)
     store(network, values, a);
 }
 
-/** Four vectors side by side: a multiplication answers after several cycles, and each waits for
- * the one before. */
-static inline void pass_four(const struct network *network, uint64_t *values)
+/* Vectors side by side: a multiplication answers after several cycles, and each waits for the one
+ * before. */
+#define SIDE_BY_SIDE 8
+
+static inline void pass_many(const struct network *network, uint64_t *values)
 {
-    struct halves a = load(network, values), b = load(network, values + LANES),
-                  c = load(network, values + 2 * LANES), d = load(network, values + 3 * LANES);
+    struct halves at[SIDE_BY_SIDE];
+#pragma GCC unroll 8
+    for (int i = 0; i < SIDE_BY_SIDE; i++)
+        at[i] = load(network, values + LANES * i);
+#pragma GCC unroll 1
     for (int round = 0; round < LX__FEISTEL_ROUNDS; round += 2) {
-        a = two_rounds(network, round, a);
-        b = two_rounds(network, round, b);
-        c = two_rounds(network, round, c);
-        d = two_rounds(network, round, d);
+#pragma GCC unroll 8
+        for (int i = 0; i < SIDE_BY_SIDE; i++)
+            at[i] = two_rounds(network, round, at[i]);
     }
-    store(network, values, a);
-    store(network, values + LANES, b);
-    store(network, values + 2 * LANES, c);
-    store(network, values + 3 * LANES, d);
+#pragma GCC unroll 8
+    for (int i = 0; i < SIDE_BY_SIDE; i++)
+        store(network, values + LANES * i, at[i]);
 }
 
 static inline void pass_lanes(const lx__feistel *feistel, uint64_t *values, size_t count)
 {
     const struct network network = load_network(feistel);
-    for (; count >= 4 * LANES; count -= 4 * LANES, values += 4 * LANES)
-        pass_four(&network, values);
+    for (; count >= SIDE_BY_SIDE * LANES; count -= SIDE_BY_SIDE * LANES) {
+        pass_many(&network, values);
+        values += SIDE_BY_SIDE * LANES;
+    }
     for (; count >= LANES; count -= LANES, values += LANES)
         pass_one(&network, values);
     /* Fewer than a vector: plain code is done before a vector filled up with zeros would be. */
