@@ -173,32 +173,45 @@ static void make_blend(void *context)
     lx_order_unref(order);
 }
 
-/** Mixtures of few and of many sets beside one shuffle, and how long it takes to make them. */
-static void bench_blends(bench_run *bench, uint64_t length)
+static const size_t set_counts[] = {2, 8, 64, 1000};
+static const char *const set_names[] = {"2 sets", "8 sets", "64 sets", "1000 sets"};
+
+/** Mixtures of few and of many sets beside one shuffle. */
+static void bench_blends(bench_run *bench, uint64_t length, uint64_t batch)
 {
-    static const size_t sets[] = {2, 8, 64, 1000};
-    static const char *const names[] = {"2 sets", "8 sets", "64 sets", "1000 sets"};
-    struct walk walks[5] = {{begin(shuffled(length), 0, 1), 256}};
-    bench_case cases[5] = {{"shuffle", take_batches, &walks[0], BATCHES * 256}}, makes[5];
-    lx_mixture *mixtures[5];
+    const double work = (double)(BATCHES * batch);
+    struct walk walks[6] = {{begin(shuffled(length), 0, 1), batch},
+                            {begin(blended(mixed(length, 8)), 3, 8), batch}};
+    bench_case cases[6] = {{"shuffle", take_batches, &walks[0], work},
+                           {"8 sets, rank 3 of 8", take_batches, &walks[1], work}};
     char title[100];
     for (int i = 0; i < 4; i++) {
-        mixtures[i] = mixed(length, sets[i]);
-        makes[i] = (bench_case){names[i], make_blend, mixtures[i], 1};
-        walks[i + 1] = (struct walk){begin(blended(mixed(length, sets[i])), 0, 1), 256};
-        cases[i + 1] = (bench_case){names[i], take_batches, &walks[i + 1], BATCHES * 256};
+        walks[i + 2] = (struct walk){begin(blended(mixed(length, set_counts[i])), 0, 1), batch};
+        cases[i + 2] = (bench_case){set_names[i], take_batches, &walks[i + 2], work};
+    }
+    snprintf(title, sizeof title, "mixtures of %.0e, batches of %d", (double)length, (int)batch);
+    bench_compare(bench, title, "index", cases, 6);
+    for (int i = 0; i < 6; i++)
+        lx_sampler_free(walks[i].sampler);
+}
+
+/** How long it takes to make them. */
+static void bench_making_blends(bench_run *bench, uint64_t length)
+{
+    lx_mixture *mixtures[5];
+    bench_case makes[5];
+    char title[100];
+    for (int i = 0; i < 4; i++) {
+        mixtures[i] = mixed(length, set_counts[i]);
+        makes[i] = (bench_case){set_names[i], make_blend, mixtures[i], 1};
     }
     mixtures[4] = mixed(length, 1000);
     lx_mixture_set_exhausted(mixtures[4], LX_EXHAUSTED_REDISTRIBUTE, NULL);
     makes[4] = (bench_case){"1000 sets, redistributed", make_blend, mixtures[4], 1};
-    snprintf(title, sizeof title, "mixtures of %.0e, batches of 256", (double)length);
-    bench_compare(bench, title, "index", cases, 5);
     snprintf(title, sizeof title, "making mixtures of %.0e", (double)length);
     bench_compare(bench, title, "order", makes, 5);
-    for (int i = 0; i < 5; i++) {
-        lx_sampler_free(walks[i].sampler);
+    for (int i = 0; i < 5; i++)
         lx_mixture_free(mixtures[i]);
-    }
 }
 
 struct jump {
@@ -315,8 +328,11 @@ void bench_sampler(bench_run *bench)
         bench_length(bench, lengths[i], 256);
     for (int i = 0; i < 3; i++)
         bench_length(bench, lengths[i], LONGEST_BATCH);
-    for (int i = 0; i < 3; i++)
-        bench_blends(bench, lengths[i]);
+    for (int i = 0; i < 3; i++) {
+        bench_blends(bench, lengths[i], 256);
+        bench_blends(bench, lengths[i], LONGEST_BATCH);
+        bench_making_blends(bench, lengths[i]);
+    }
     bench_seeks(bench);
     bench_epoch(bench, 65536);
     bench_epoch(bench, 1000000);

@@ -28,6 +28,30 @@ static lx_status shuffle_read(const lx_order *order, void *scratch, uint64_t *pl
     return status;
 }
 
+static const lx__feistel *shuffle_find_feistel(const lx_order *order, void *scratch,
+                                               uint64_t *places, size_t count)
+{
+    const struct shuffle *self = (const struct shuffle *)order;
+    lx__permutation *permutation = scratch;
+    uint64_t epoch = places[0] / order->length, start = epoch * order->length;
+    if (order->length <= LX__FISHER_YATES_LENGTH)
+        return NULL;
+    bool beyond = false;
+    for (size_t i = 0; i < count; i++) {
+        places[i] -= start;
+        beyond |= places[i] >= order->length;
+    }
+    if (beyond) {
+        for (size_t i = 0; i < count; i++)
+            places[i] += start;
+        return NULL;
+    }
+    /* Without a table there is nothing that could fail. */
+    (void)lx__permutation_enter(permutation, order->length, self->seed, epoch,
+                                LX__FISHER_YATES_LENGTH, NULL);
+    return &permutation->feistel;
+}
+
 static void shuffle_clear(void *scratch)
 {
     lx__permutation_clear(scratch);
@@ -44,6 +68,7 @@ static const lx__order_class shuffle_class = {.kind = "shuffle",
                                               .scratch_size = sizeof(lx__permutation),
                                               .clear_scratch = shuffle_clear,
                                               .read = shuffle_read,
+                                              .find_feistel = shuffle_find_feistel,
                                               .describe = shuffle_describe};
 
 lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order **order, lx_error *error)

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "base/error.h"
 #include "sampler/mixtures/phases.h"
 #include "sampler/mixtures/sets.h"
 #include "sampler/mixtures/weightings.h"
+
+/* What sets have of positions is counted where there are so many for each. */
+#define RUN_LENGTH 4
 
 struct blend {
     lx_order order;
@@ -14,30 +19,91 @@ struct blend {
 
 /* ---- reading */
 
+/** Where a position is. */
+struct spot {
+    uint64_t epoch;
+    const lx__phase *phase;
+    uint64_t start, end; /* positions of that phase in that epoch */
+};
+
+static struct spot find_spot(const struct blend *self, uint64_t position)
+{
+    const lx__phases *phases = &self->phases;
+    uint64_t epoch = position / phases->length, start = epoch * phases->length;
+    size_t number = lx__phases_find(phases, position - start);
+    const lx__phase *phase = &phases->list[number];
+    uint64_t end = number + 1 < phases->count ? phase[1].begin : phases->length;
+    return (struct spot){epoch, phase, start + phase->begin, start + end};
+}
+
+/** The position in a set's part of the one that is its n-th there. */
+static inline uint64_t place_of(const struct blend *self, const struct spot *spot, size_t set,
+                                uint64_t n)
+{
+    n += spot->phase->before[set];
+    return self->exhausted == LX_EXHAUSTED_REPEAT
+               ? spot->epoch * self->phases.totals[set] + n
+               : lx__part_place(&self->sets.parts[set], spot->epoch, n);
+}
+
 /** Finds sets, and positions in them, of positions from the first on that are in one phase of one
  * epoch; how many these are. */
 static size_t find_in_phase(const struct blend *self, uint64_t *places, size_t count,
                             uint16_t *sets)
 {
-    const lx__phases *phases = &self->phases;
-    uint64_t epoch = places[0] / phases->length, start = epoch * phases->length;
-    size_t number = lx__phases_find(phases, places[0] - start), n = 0;
-    const lx__phase *phase = &phases->list[number];
-    uint64_t end = number + 1 < phases->count ? phase[1].begin : phases->length;
-    uint64_t size = end - phase->begin;
-    start += phase->begin;
-    for (; n < count && places[n] - start < size; n++)
-        places[n] -= start;
-    lx__split_find(&phase->split, places, n, sets);
-    const uint64_t *before = phase->before, *totals = phases->totals;
-    if (self->exhausted == LX_EXHAUSTED_REPEAT)
-        for (size_t i = 0; i < n; i++)
-            places[i] += before[sets[i]] + epoch * totals[sets[i]];
-    else
-        for (size_t i = 0; i < n; i++)
-            places[i] = lx__part_place(&self->sets.parts[sets[i]], epoch,
-                                       before[sets[i]] + places[i]);
+    const struct spot spot = find_spot(self, places[0]);
+    uint64_t size = spot.end - spot.start;
+    size_t n = 0;
+    for (; n < count && places[n] - spot.start < size; n++)
+        places[n] -= spot.start;
+    lx__split_find(&spot.phase->split, places, n, sets);
+    for (size_t i = 0; i < n; i++)
+        places[i] = place_of(self, &spot, sets[i], places[i]);
     return n;
+}
+
+/** Whether each position is one above the last. */
+static bool are_consecutive(const uint64_t *places, size_t count)
+{
+    uint64_t first = places[0], differ = 0;
+    if (places[count - 1] - first != count - 1)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        differ |= (places[i] - i) ^ first;
+    return differ == 0;
+}
+
+/** Finds what each set has of positions that follow each other. */
+static void find_runs(const struct blend *self, const struct spot *spot,
+                      lx__mix_sets_scratch *scratch, uint64_t first, size_t count)
+{
+    lx__mix_run *runs = scratch->runs;
+    uint64_t *counts = scratch->above; /* which is free until these are read */
+    size_t sets = self->sets.count;
+    memset(counts, 0, sets * sizeof *counts); /* of sets that have no weight here */
+    lx__split_count(&spot->phase->split, first, counts);
+    for (size_t i = 0; i < sets; i++)
+        runs[i].number = counts[i];
+    lx__split_count(&spot->phase->split, first + count, counts);
+    for (size_t i = 0; i < sets; i++) {
+        runs[i].end = counts[i];
+        if (runs[i].end != runs[i].number)
+            runs[i].place = place_of(self, spot, i, runs[i].number);
+    }
+}
+
+/** Reads positions that follow each other in one phase: what each set has of them does, too, and so
+ * need not be sorted. */
+static lx_status read_runs(const struct blend *self, const struct spot *spot,
+                           lx__mix_sets_scratch *scratch, uint64_t *places, size_t count,
+                           lx_error *error)
+{
+    uint64_t first = places[0] - spot->start;
+    find_runs(self, spot, scratch, first, count);
+    for (size_t i = 0; i < count; i++)
+        places[i] = first + i;
+    lx__split_find(&spot->phase->split, places, count, scratch->of);
+    return lx__mix_sets_read_runs(&self->sets, scratch, places, count, error);
 }
 
 static lx_status blend_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
@@ -48,6 +114,11 @@ static lx_status blend_read(const lx_order *order, void *memory, uint64_t *place
     lx_status status = lx__mix_sets_prepare(&self->sets, scratch, error);
     if (status != LX_OK)
         return status;
+    if (self->sets.count <= count / RUN_LENGTH && are_consecutive(places, count)) {
+        const struct spot spot = find_spot(self, places[0]);
+        if (spot.end - places[0] >= count)
+            return read_runs(self, &spot, scratch, places, count, error);
+    }
     for (size_t done = 0; done < count;)
         done += find_in_phase(self, places + done, count - done, scratch->of + done);
     return lx__mix_sets_read(&self->sets, scratch, places, count, error);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sampler/numbers/feistel-mixed.h"
 #include "sampler/order/state.h"
 
 lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,
@@ -60,11 +61,14 @@ lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *s
     if (scratch->parts != NULL)
         return LX_OK;
     scratch->starts = lx__alloc_array(sets->count, sizeof *scratch->starts);
-    if (scratch->starts != NULL)
+    scratch->feistels = lx__alloc_array(sets->count, sizeof *scratch->feistels);
+    scratch->runs = lx__alloc_array(sets->count, sizeof *scratch->runs);
+    scratch->above = lx__alloc_array(sets->count, sizeof *scratch->above);
+    if (scratch->starts != NULL && scratch->feistels != NULL && scratch->runs != NULL &&
+        scratch->above != NULL)
         scratch->parts = lx__alloc_array(sets->count, sizeof *scratch->parts);
     if (scratch->parts == NULL) {
-        lx__free(scratch->starts);
-        scratch->starts = NULL;
+        lx__mix_sets_clear(scratch);
         return lx__fail_memory(error, "reading an order");
     }
     scratch->count = sets->count;
@@ -77,6 +81,10 @@ void lx__mix_sets_clear(lx__mix_sets_scratch *scratch)
         lx__scratch_free(scratch->parts[i]);
     lx__free(scratch->parts);
     lx__free(scratch->starts);
+    lx__free(scratch->feistels);
+    lx__free(scratch->runs);
+    lx__free(scratch->above);
+    *scratch = (lx__mix_sets_scratch){0};
 }
 
 /** Sorts positions by their sets, stably; how many sets have some. */
@@ -96,36 +104,99 @@ static size_t sort_by_sets(lx__mix_sets_scratch *scratch, const uint64_t *places
         start = (uint16_t)(start + n);
     }
     for (size_t i = 0; i < count; i++) {
-        uint16_t at = (uint16_t)(scratch->ranks[i] + starts[scratch->of[i]]);
+        uint16_t set = scratch->of[i], at = (uint16_t)(scratch->ranks[i] + starts[set]);
         scratch->ranks[i] = at;
         scratch->sorted[at] = places[i];
+        scratch->sorted_of[at] = set;
     }
     return present;
 }
 
-/** Reads what one set has of a block, up to the start of what the next one has. */
-static lx_status read_set(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch, size_t set,
-                          size_t end, lx_error *error)
+/** Maps the sorted ones from @p first up to @p end by the permutations of their sets. */
+static void map_waiting(lx__mix_sets_scratch *scratch, size_t first, size_t end)
 {
-    size_t start = scratch->starts[set];
-    return lx__part_map(&sets->parts[set], &scratch->parts[set], scratch->sorted + start,
-                        end - start, error);
+    lx__feistel_map_mixed(scratch->feistels, scratch->sorted_of + first, scratch->sorted + first,
+                          end - first);
+}
+
+/** Reads the sorted ones, of so many sets; those that permutations map wait for each other, since
+ * each set may have few of them. */
+static lx_status read_sorted(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                             size_t present, size_t count, lx_error *error)
+{
+    lx_status status = LX_OK;
+    size_t waiting = 0; /* from here on */
+    for (size_t i = 0, start, end; i < present; i++) {
+        size_t set = scratch->present[i];
+        start = scratch->starts[set];
+        end = i + 1 < present ? scratch->starts[scratch->present[i + 1]] : count;
+        scratch->starts[set] = 0;
+        uint64_t *places = scratch->sorted + start;
+        const lx__part *part = &sets->parts[set];
+        lx__scratch **of_part = &scratch->parts[set];
+        if (status == LX_OK)
+            status = lx__part_find_feistel(part, of_part, places, end - start,
+                                           &scratch->feistels[set], error);
+        if (status != LX_OK || scratch->feistels[set] != NULL)
+            continue;
+        map_waiting(scratch, waiting, start);
+        status = lx__part_map(part, of_part, places, end - start, error);
+        waiting = end;
+    }
+    if (status == LX_OK)
+        map_waiting(scratch, waiting, count);
+    return status;
 }
 
 lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
                             uint64_t *places, size_t count, lx_error *error)
 {
-    lx_status status = LX_OK;
     size_t present = sort_by_sets(scratch, places, count);
-    for (size_t i = 0; i < present; i++) {
-        size_t set = scratch->present[i];
-        size_t end = i + 1 < present ? scratch->starts[scratch->present[i + 1]] : count;
-        if (status == LX_OK)
-            status = read_set(sets, scratch, set, end, error);
-        scratch->starts[set] = 0;
-    }
+    lx_status status = read_sorted(sets, scratch, present, count, error);
     const uint64_t *offsets = sets->offsets;
     for (size_t i = 0; i < count; i++)
         places[i] = scratch->sorted[scratch->ranks[i]] + offsets[scratch->of[i]];
+    return status;
+}
+
+/** Fills in the sorted positions of a set, from @p start on. */
+static void lay_run(lx__mix_sets_scratch *scratch, size_t set, size_t start, size_t count)
+{
+    uint64_t *sorted = scratch->sorted + start, place = scratch->runs[set].place;
+    uint16_t *of = scratch->sorted_of + start;
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = place + i;
+        of[i] = (uint16_t)set;
+    }
+    scratch->starts[set] = (uint16_t)start;
+    scratch->above[set] = scratch->runs[set].number - start;
+}
+
+/** Fills in all of them; how many sets have some. */
+static size_t lay_runs(lx__mix_sets_scratch *scratch)
+{
+    size_t present = 0, start = 0;
+    for (size_t set = 0; set < scratch->count; set++) {
+        const lx__mix_run *run = &scratch->runs[set];
+        size_t count = (size_t)(run->end - run->number);
+        if (count == 0)
+            continue;
+        lay_run(scratch, set, start, count);
+        scratch->present[present++] = (uint16_t)set;
+        start += count;
+    }
+    return present;
+}
+
+lx_status lx__mix_sets_read_runs(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                                 uint64_t *places, size_t count, lx_error *error)
+{
+    size_t present = lay_runs(scratch);
+    lx_status status = read_sorted(sets, scratch, present, count, error);
+    const uint64_t *offsets = sets->offsets, *above = scratch->above;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t set = scratch->of[i];
+        places[i] = scratch->sorted[places[i] - above[set]] + offsets[set];
+    }
     return status;
 }

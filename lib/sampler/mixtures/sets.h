@@ -26,6 +26,13 @@ void lx__mix_sets_free(lx__mix_sets *sets);
 /** Adds "parts" and "offsets" to the JSON of an order; as describe of a class. */
 int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object);
 
+/** What a set has of a block of positions that follow each other: places that do so, too. */
+typedef struct lx__mix_run {
+    uint64_t number; /**< By which the first of them is told from the others. */
+    uint64_t place;  /**< That of the first of them. */
+    uint64_t end;    /**< The number behind the last one. */
+} lx__mix_run;
+
 /** What a thread keeps to read them. Zeroed memory is one that keeps nothing yet. */
 typedef struct lx__mix_sets_scratch {
     size_t count; /* of sets */
@@ -35,6 +42,10 @@ typedef struct lx__mix_sets_scratch {
     uint16_t ranks[LX__ORDER_BLOCK];
     uint16_t present[LX__ORDER_BLOCK]; /* sets that have some */
     uint64_t sorted[LX__ORDER_BLOCK];
+    uint16_t sorted_of[LX__ORDER_BLOCK]; /* the sets of the sorted ones */
+    const lx__feistel **feistels;        /* that map what sets have of a block, where they do */
+    lx__mix_run *runs; /**< Of each set: for the caller of lx__mix_sets_read_runs() to fill. */
+    uint64_t *above; /* of each set: what numbers are above their places among the sorted ones */
 } lx__mix_sets_scratch;
 
 /** Has it ready for lx__mix_sets_read(). */
@@ -45,6 +56,11 @@ lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *s
  * says, the index that stands there. */
 lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
                             uint64_t *places, size_t count, lx_error *error);
+
+/** As lx__mix_sets_read() of positions of which the scratch has the runs; the places are numbers
+ * within these. */
+lx_status lx__mix_sets_read_runs(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                                 uint64_t *places, size_t count, lx_error *error);
 
 void lx__mix_sets_clear(lx__mix_sets_scratch *scratch);
 

@@ -97,6 +97,14 @@ lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *p
     return status;
 }
 
+const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *scratch,
+                                          uint64_t *places, size_t count)
+{
+    return order->class->find_feistel != NULL
+               ? order->class->find_feistel(order, scratch->memory, places, count)
+               : NULL;
+}
+
 lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,
                          uint64_t step, uint64_t count, uint64_t *indices, lx_error *error)
 {

@@ -17,6 +17,7 @@
 #include <loaderx/sampler.h>
 
 #include "base/json.h"
+#include "sampler/numbers/feistel.h"
 
 /** The end of the positions: none is this or above. */
 #define LX__POSITION_END UINT64_MAX
@@ -43,6 +44,13 @@ typedef struct lx__order_class {
      * stands there; those that ascend are meant to be fast. The length is 1 or more. */
     lx_status (*read)(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                       lx_error *error);
+
+    /** The permutation that maps all of 1 to #LX__ORDER_BLOCK positions, in place of reading them:
+     * they become the numbers that it maps, and what comes of these are the indices. It holds until
+     * the scratch is used again. NULL: there is none for all of them, and they stay as they are.
+     * NULL in place of the function where there never is. */
+    const lx__feistel *(*find_feistel)(const lx_order *order, void *scratch, uint64_t *places,
+                                       size_t count);
 
     /** Adds to @p object what else sets this order apart from others of its kind and length.
      * Returns 0, or -1 without memory. */
@@ -119,6 +127,10 @@ LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uin
  */
 lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places,
                         size_t count, lx_error *error);
+
+/** As find_feistel of its class, which it need not have. */
+const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *scratch,
+                                          uint64_t *places, size_t count);
 
 /** Every index of the order is below this. */
 LX_API uint64_t lx__order_get_bound(const lx_order *order);

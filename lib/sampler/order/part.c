@@ -36,6 +36,17 @@ lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *pl
     return status == LX_OK ? lx__order_map(part->order, *scratch, places, count, error) : status;
 }
 
+lx_status lx__part_find_feistel(const lx__part *part, lx__scratch **scratch, uint64_t *places,
+                                size_t count, const lx__feistel **feistel, lx_error *error)
+{
+    lx_status status =
+        *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
+    *feistel = NULL;
+    if (status == LX_OK)
+        *feistel = lx__order_find_feistel(part->order, *scratch, places, count);
+    return status;
+}
+
 void lx__part_clear_scratch(void *scratch)
 {
     lx__scratch_free(*(lx__scratch **)scratch);

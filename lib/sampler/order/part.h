@@ -35,6 +35,13 @@ static inline uint64_t lx__part_place(const lx__part *part, uint64_t epoch, uint
 lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places,
                        size_t count, lx_error *error);
 
+/**
+ * Tells in @p feistel which permutation maps all of the places, as find_feistel of a class does, or
+ * NULL; with a scratch as for lx__part_map().
+ */
+lx_status lx__part_find_feistel(const lx__part *part, lx__scratch **scratch, uint64_t *places,
+                                size_t count, const lx__feistel **feistel, lx_error *error);
+
 /** Frees the scratch of a part, to which @p scratch points: for a class with one part. */
 void lx__part_clear_scratch(void *scratch);
 

@@ -160,6 +160,43 @@ START_TEST(any_place_of_long_ones_is_near)
 }
 END_TEST
 
+/** Reads positions next to each other at once, and holds them against each read by itself. */
+static void expect_blocks(lx_order *order, lx__scratch *scratch, uint64_t first, size_t count)
+{
+    static uint64_t indices[LX__ORDER_BLOCK];
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx__order_read(order, scratch, first, 1, count, indices, &error));
+    for (size_t i = 0; i < count; i++)
+        ck_assert_uint_eq(indices[i], index_at(order, first + i));
+}
+
+/* Lengths that formulas permute, and one of a table between them. */
+START_TEST(blocks_of_long_sets_are_their_positions)
+{
+    static const uint64_t lengths[] = {70000, 200000, 500, 66000, 1u << 20};
+    static const double weights[] = {3, 1, 0.01, 9, 2};
+    for (int exhausted = LX_EXHAUSTED_REPEAT; exhausted <= LX_EXHAUSTED_REDISTRIBUTE; exhausted++) {
+        lx_error error = LX_ERROR_INIT;
+        lx__scratch *scratch;
+        struct setup setup = make_setup(5, lengths, weights);
+        uint64_t state = 17, begin = 50000;
+        static const double later[] = {1, 1, 0, 1, 0};
+        unit_ok(lx_mixture_set_weights(setup.mixture, begin, later, 5, &error));
+        lx_order *order = blend(&setup, (lx_exhausted)exhausted, 0);
+        uint64_t length = lx_order_get_length(order), near[] = {0, begin, length, 2 * length};
+        unit_ok(lx__scratch_new(order, &scratch, &error));
+        for (size_t i = 0; i < 24; i++) {
+            size_t count = next_choice(&state) % 300 + 1;
+            uint64_t first = near[i % 4] + (i < 12 ? next_choice(&state) % (3 * length) : 0);
+            expect_blocks(order, scratch, first > 150 ? first - 150 : 0, count);
+        }
+        lx__scratch_free(scratch);
+        lx_order_unref(order);
+        free_setup(&setup);
+    }
+}
+END_TEST
+
 /** A mixture of any sets, weights and length. */
 static lx_order *random_blend(struct setup *setup, uint64_t *state, lx_exhausted exhausted)
 {
@@ -391,7 +428,7 @@ END_TEST
 UNIT_MAIN("sampler/blend", sets_that_repeat_go_on_from_epoch_to_epoch,
           an_epoch_that_stops_does_so_at_the_first_set_without_more,
           an_epoch_that_redistributes_has_everything_once, weights_change_where_they_are_told_to,
-          any_place_of_long_ones_is_near, ranks_have_the_whole_together_and_resume_as_others,
-          to_seek_is_to_take_and_drop, sets_have_their_share_from_the_beginning_of_weights_on,
-          states_tell_mixtures_apart, threads_share_a_mixture,
-          without_memory_nothing_is_made_or_read)
+          any_place_of_long_ones_is_near, blocks_of_long_sets_are_their_positions,
+          ranks_have_the_whole_together_and_resume_as_others, to_seek_is_to_take_and_drop,
+          sets_have_their_share_from_the_beginning_of_weights_on, states_tell_mixtures_apart,
+          threads_share_a_mixture, without_memory_nothing_is_made_or_read)
