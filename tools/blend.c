@@ -13,7 +13,8 @@ enum {
     OPTION_LENGTH = OPTION_OWN,
     OPTION_FROM,
     OPTION_UNTIL,
-    OPTION_PLOT
+    OPTION_PLOT,
+    OPTION_TABLES
 };
 
 static const command_option options[] = {
@@ -22,6 +23,7 @@ static const command_option options[] = {
     {OPTION_FROM, "from", "P", "the first position that counts (0)"},
     {OPTION_UNTIL, "until", "P", "the first one behind (the end of the epoch)"},
     {OPTION_PLOT, "plot", "FILE", "draw the shares into a .svg, .png or .pdf; -: as text"},
+    {OPTION_TABLES, "tables", "DIR", "keep the table of a greedy one in DIR, and find it there"},
     JSON_OPTION("the same as JSON, to the last digit"),
 };
 
@@ -30,7 +32,7 @@ typedef struct request {
     mixing mixed;
     uint64_t length, from, until; /**< 0 where the length, and the end, are not given. */
     bool until_given;
-    const char *plot;
+    const char *plot, *tables;
     bool json;
 } request;
 
@@ -49,6 +51,9 @@ static lx_status take_option(void *user, const command_option *option, char *val
     case OPTION_PLOT:
         r->plot = value;
         return LX_OK;
+    case OPTION_TABLES:
+        r->tables = value;
+        return LX_OK;
     case OPTION_JSON:
         r->json = true;
         return LX_OK;
@@ -64,7 +69,12 @@ static lx_status check_request(request *r, lx_error *error)
                     r->until, r->from);
     if (r->plot != NULL && strcmp(r->plot, "-") == 0 && r->json)
         return fail(error, LX_ERR_ARGUMENT, "--plot - and --json exclude each other");
-    return mixing_check(&r->mixed, r->length, error);
+    if (r->tables != NULL && r->mixed.method == MIXING_CLOSED)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--tables: --method closed has none; greedy and exhaustive have one");
+    lx_status status = mixing_check(&r->mixed, r->length, error);
+    return status == LX_OK && r->plot != NULL ? shares_plot_check(&r->mixed, r->plot, error)
+                                              : status;
 }
 
 /** Where the epoch of a position ends; the last one, where positions do. */
@@ -89,7 +99,7 @@ static lx_status blend(request *r, lx_error *error)
 {
     lx_order *order = NULL;
     shares counted = {0};
-    lx_status status = mixing_make(&r->mixed, r->length, NULL, NULL, &order, error);
+    lx_status status = mixing_make(&r->mixed, r->length, NULL, r->tables, &order, error);
     if (status == LX_OK && !r->until_given)
         r->until = end_of_epoch(r->from, lx_order_get_length(order));
     if (status == LX_OK)

@@ -23,6 +23,8 @@ static const struct {
 
 static const char *find_terminal(const char *path)
 {
+    if (strcmp(path, "-") == 0)
+        return TEXT_TERMINAL;
     size_t length = strlen(path);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t ending = strlen(kinds[i].ending);
@@ -32,14 +34,19 @@ static const char *find_terminal(const char *path)
     return NULL;
 }
 
+lx_status picture_check(const char *path, lx_error *error)
+{
+    return find_terminal(path) != NULL
+               ? LX_OK
+               : fail(error, LX_ERR_ARGUMENT,
+                      "--plot: '%.200s' ends in none of .svg, .png, .pdf; - is the terminal",
+                      path);
+}
+
 lx_status picture_begin(picture *self, const char *path, lx_error *error)
 {
-    bool is_text = strcmp(path, "-") == 0;
-    *self = (picture){.path = is_text ? NULL : path,
-                      .terminal = is_text ? TEXT_TERMINAL : find_terminal(path)};
-    if (self->terminal == NULL)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--plot: '%.200s' ends in none of .svg, .png, .pdf; - is the terminal", path);
+    *self = (picture){.path = strcmp(path, "-") == 0 ? NULL : path,
+                      .terminal = find_terminal(path)};
     self->script = open_memstream(&self->text, &self->size);
     if (self->script == NULL)
         return fail_memory(error, "a picture");

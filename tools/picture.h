@@ -21,11 +21,15 @@ typedef struct picture {
 } picture;
 
 /**
- * Begins one, whose script has set the terminal and names in UTF-8 already. A file ends in .svg,
- * .png or .pdf; the path "-" is text on standard output. picture_end() is due in any case.
+ * Looks whether something can be drawn into a file of that name: it ends in .svg, .png or .pdf, or
+ * is "-", which is text on standard output.
  *
  * @retval LX_ERR_ARGUMENT  It ends in something else.
  */
+lx_status picture_check(const char *path, lx_error *error);
+
+/** Begins one, into a file that picture_check() has passed; its script has set the terminal, and
+ * names in UTF-8, already. picture_end() is due in any case. */
 lx_status picture_begin(picture *self, const char *path, lx_error *error);
 
 /** Whether it is text. */

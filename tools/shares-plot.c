@@ -127,14 +127,19 @@ static lx_status write_curves(picture *drawn, const shares *self, lx_error *erro
     return status;
 }
 
+lx_status shares_plot_check(const mixing *mixed, const char *path, lx_error *error)
+{
+    if (mixed->count > SETS_MAX)
+        return fail(error, LX_ERR_ARGUMENT,
+                    "--plot: %zu sets cannot be told apart in a picture: %d are the most",
+                    mixed->count, SETS_MAX);
+    return picture_check(path, error);
+}
+
 lx_status shares_plot(const shares *self, const char *path, lx_error *error)
 {
     picture drawn;
     axis along = choose_axis(self);
-    if (self->mixed->count > SETS_MAX)
-        return fail(error, LX_ERR_ARGUMENT,
-                    "--plot: %zu sets cannot be told apart in a picture: %d are the most",
-                    self->mixed->count, SETS_MAX);
     if (self->first == self->end)
         return fail(error, LX_ERR_ARGUMENT, "--plot: there are no positions to draw");
     lx_status status = picture_begin(&drawn, path, error);

@@ -241,6 +241,27 @@ def test_places_that_are_none(loaderx, folder, path, message):
     assert list(folder.iterdir()) == []
 
 
+def test_nothing_is_told_where_nothing_can_be_drawn(loaderx):
+    assert loaderx('blend', *TWO, '--plot', 'x.jpg').stdout == b''
+
+
+# ---- tables in files
+
+
+@pytest.mark.parametrize('method', ['greedy', 'exhaustive'])
+def test_tables_in_files(loaderx, folder, method):
+    arguments = [*TWO, '--method', method]
+    right = loaderx.text('blend', *arguments)
+    assert loaderx.text('blend', *arguments, '--tables', 'tables') == right
+    table, = (folder / 'tables').iterdir()
+    made = table.stat().st_mtime_ns
+    indices(loaderx, *arguments, '--tables', 'tables')    # it is the same file
+    assert loaderx.text('blend', *arguments, '--tables', 'tables') == right
+    assert list((folder / 'tables').iterdir()) == [table] and table.stat().st_mtime_ns == made
+    table.write_bytes(table.read_bytes()[:-1])
+    assert 'is damaged' in loaderx.fails(1, 'blend', *arguments, '--tables', 'tables')
+
+
 # ---- wrong calls
 
 
@@ -277,6 +298,7 @@ def test_places_that_are_none(loaderx, folder, path, message):
     ([*TWO, '--length', '0'], "--length: '0' is not a number from 1 to"),
     ([*TWO, '--from', '5', '--until', '4'], '--until 4 is below --from 5'),
     ([*TWO, '--from', '5', '--until', '5', '--plot', 'x.svg'], '--plot: there are no positions'),
+    ([*TWO, '--tables', 'x'], '--tables: --method closed has none'),
     ([*TWO, '--json', '--plot', '-'], '--plot - and --json exclude each other'),
 ])
 def test_wrong_options(loaderx, arguments, message):
