@@ -63,11 +63,28 @@ static uint64_t samples_or(const ordering *self, uint64_t count)
     return ordering_said(self, OPTION_SAMPLES) ? ordering_number(self, OPTION_SAMPLES) : count;
 }
 
+/** Reads the weights of a file, and counts those above 0, of which there has to be one. */
+static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, lx_error *error)
+{
+    const char *path = ordering_path(self, OPTION_WEIGHTS_FILE);
+    lx_status status =
+        read_file(self, OPTION_WEIGHTS_FILE, VECTOR_WEIGHTS, "weights", weights, error);
+    *some = 0;
+    for (uint64_t i = 0; status == LX_OK && i < weights->count; i++)
+        *some += weights->reals[i] > 0;
+    if (status != LX_OK || *some != 0)
+        return status;
+    status = fail(error, LX_ERR_CORRUPT, "%s: one at least has to be above 0",
+                  weights->count != 0 ? "all weights are 0" : "it has no weights");
+    locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 static lx_status make_weighted(ordering *self, lx_order **order, lx_error *error)
 {
     vector weights = {.count = 0};
-    lx_status status =
-        read_file(self, OPTION_WEIGHTS_FILE, VECTOR_WEIGHTS, "weights", &weights, error);
+    uint64_t some;
+    lx_status status = read_weights(self, &weights, &some, error);
     if (status == LX_OK)
         status = lx_order_new_weighted(weights.reals, weights.count,
                                        samples_or(self, weights.count), SEED, TABLES, order, error);
@@ -78,11 +95,8 @@ static lx_status make_weighted(ordering *self, lx_order **order, lx_error *error
 static lx_status make_weighted_shuffle(ordering *self, lx_order **order, lx_error *error)
 {
     vector weights = {.count = 0};
-    lx_status status =
-        read_file(self, OPTION_WEIGHTS_FILE, VECTOR_WEIGHTS, "weights", &weights, error);
-    uint64_t some = 0;
-    for (uint64_t i = 0; status == LX_OK && i < weights.count; i++)
-        some += weights.reals[i] > 0;
+    uint64_t some;
+    lx_status status = read_weights(self, &weights, &some, error);
     if (status == LX_OK && samples_or(self, 0) > some)
         status = fail(error, LX_ERR_ARGUMENT,
                       "--samples is at most %" PRIu64 ", the weights above 0 in %.200s", some,
@@ -227,4 +241,14 @@ const ordering_kind *ordering_kind_find(const char *name)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     return NULL;
+}
+
+lx_status ordering_kind_fail(const char *name, lx_error *error)
+{
+    char names[320];
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && length < sizeof names; i++)
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                   i != 0 ? ", " : "", kinds[i].name);
+    return fail(error, LX_ERR_ARGUMENT, "--order: '%.64s' is none of %s", name, names);
 }

@@ -19,4 +19,7 @@ typedef struct ordering_kind {
 /** The kind of that name; NULL: there is none. */
 const ordering_kind *ordering_kind_find(const char *name);
 
+/** Says that there is none of that name, and which there are. */
+lx_status ordering_kind_fail(const char *name, lx_error *error);
+
 #endif

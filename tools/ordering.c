@@ -113,9 +113,7 @@ lx_status ordering_take(ordering *self, const command_option *option, char *valu
     self->said |= ORDERING_BIT(option->id);
     if (option->id == OPTION_ORDER) {
         self->kind = ordering_kind_find(value);
-        return self->kind != NULL ? LX_OK
-                                  : fail(error, LX_ERR_ARGUMENT,
-                                         "--order: there is no order '%.64s'", value);
+        return self->kind != NULL ? LX_OK : ordering_kind_fail(value, error);
     }
     switch (form_of(option->id)) {
     case MIXED:

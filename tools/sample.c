@@ -48,7 +48,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
     case OPTION_RANK:
         return number_parse("--rank", value, &r->rank, error);
     case OPTION_WORLD:
-        return number_parse("--world", value, &r->world, error);
+        return number_parse_within("--world", value, 1, UINT64_MAX, &r->world, error);
     case OPTION_POSITION:
         return number_parse("--position", value, &r->position, error);
     case OPTION_COUNT:

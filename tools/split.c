@@ -20,6 +20,9 @@
 #include "table.h"
 #include "vector.h"
 
+/* Records are gone through one by one: more are a slip, and would take hours. */
+#define LENGTH_MAX ((uint64_t)1 << 40)
+
 enum { OPTION_LENGTH = OPTION_OWN, OPTION_KEYS, OPTION_FRACTIONS, OPTION_SEED, OPTION_OUT };
 
 static const command_option options[] = {
@@ -51,7 +54,7 @@ static lx_status take_option(void *user, const command_option *option, char *val
     switch (option->id) {
     case OPTION_LENGTH:
         r->length_given = true;
-        return number_parse("--length", value, &r->length, error);
+        return number_parse_within("--length", value, 0, LENGTH_MAX, &r->length, error);
     case OPTION_KEYS:
         r->keys_path = value;
         return LX_OK;
@@ -84,7 +87,7 @@ static lx_status read_keys(request *r, lx_error *error)
 {
     if (r->keys_path == NULL)
         return LX_OK;
-    lx_status status = vector_read(&r->keys, VECTOR_CLASSES, r->keys_path, error);
+    lx_status status = vector_read(&r->keys, VECTOR_KEYS, r->keys_path, error);
     if (status == LX_OK && r->length_given && r->length != r->keys.count)
         status = fail(error, LX_ERR_ARGUMENT,
                       "--length %" PRIu64 " is not the number of keys in %.200s, which is %" PRIu64

@@ -19,6 +19,7 @@ static const struct {
              [VECTOR_LENGTHS] = {"length", "lengths", "integers"},
              [VECTOR_COSTS] = {"cost", "costs", "integers"},
              [VECTOR_CLASSES] = {"class", "classes", "integers"},
+             [VECTOR_KEYS] = {"key", "keys", "integers"},
              [VECTOR_WEIGHTS] = {"weight", "weights", "integers, float32 or float64"}};
 
 /* ---- elements, which are little-endian */
@@ -63,7 +64,7 @@ static const char *take(lx_dtype dtype, size_t size, vector_kind kind, const uns
         return !isfinite(number->real) ? "not finite" : number->real < 0 ? "negative" : NULL;
     }
     uint64_t word = read_integer(at, size, negative);
-    if (negative && kind != VECTOR_CLASSES)
+    if (negative && kind != VECTOR_CLASSES && kind != VECTOR_KEYS)
         return "negative";
     if (kind == VECTOR_WEIGHTS)
         number->real = (double)word;

@@ -16,6 +16,7 @@ typedef enum vector_kind {
     VECTOR_LENGTHS, /**< The same. */
     VECTOR_COSTS,   /**< The same. */
     VECTOR_CLASSES, /**< Integers; those below 0 are taken as 2^64 more. */
+    VECTOR_KEYS,    /**< The same. */
     VECTOR_WEIGHTS  /**< Integers, float32 or float64, 0 or more and finite. */
 } vector_kind;
 

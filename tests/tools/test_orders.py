@@ -339,10 +339,11 @@ def test_wrong_files(loaderx, files, folder, option, content, message):
 
 
 def test_weights_that_draw_nothing(loaderx, files, folder):
-    for content in np.zeros(3), np.zeros(0):
+    for content, message in (np.zeros(3), 'all weights are 0'), (np.zeros(0), 'has no weights'):
         np.save(folder / 'w.npy', content)
         for arguments in WEIGHTED, SHUFFLED:
-            assert 'weight' in loaderx.fails(2, 'sample', *arguments)
+            shown = loaderx.fails(1, 'sample', *arguments)
+            assert 'w.npy: ' in shown and message in shown
 
 
 def test_empty_files(loaderx, folder):

@@ -299,7 +299,7 @@ def test_nothing_is_no_failure(loaderx, arguments):
     (['--length', '2x'], "--length: '2x' is not a number"),
     (['--length', ''], "--length: '' is not a number"),
     (['--length', str(2**64)], f"--length: '{2**64}' is not a number from 0 to {2**64 - 1}"),
-    (['--length', '5', '--order', 'block'], "--order: there is no order 'block'"),
+    (['--length', '5', '--order', 'block'], "--order: 'block' is none of sequential, "),
     (['--length', '5', '--order', 'blocks', '--block', '5'], '--order blocks needs a --seed'),
     (['--length', '5', '--order', 'blocks', '--seed', '5'], '--order blocks needs a --block'),
     (['--length', '5', '--order', 'blocks', '--seed', '5', '--block', '0'],
@@ -313,7 +313,7 @@ def test_nothing_is_no_failure(loaderx, arguments):
     (['--length', '5', '--order', 'random', '--seed', '1', '--stride', '2'], '--stride is of'),
     (['--length', '5', '--window', '0'], '--window is at least 1'),
     (['--length', '5', '--rank', '1'], '--rank 1 is not below --world 1'),
-    (['--length', '5', '--world', '0'], '--rank 0 is not below --world 0'),
+    (['--length', '5', '--world', '0'], "--world: '0' is not a number from 1 to"),
 ])
 def test_wrong_options(loaderx, arguments, message):
     assert message in loaderx.fails(2, 'sample', *arguments)

@@ -108,6 +108,7 @@ def test_names_in_json(loaderx):
     (TWO, '--length is missing, or --keys'),
     (['--length', '5'], '--fractions is missing'),
     (['--length', '-5', *TWO], "--length: '-5' is not a number"),
+    (['--length', 2**64 - 1, *TWO], 'is not a number from 0 to 1099511627776'),
     (['--length', '5', '--fractions', ''], "'' is not NAME=F"),
     (['--length', '5', '--fractions', 'a=1,'], "'' is not NAME=F"),
     (['--length', '5', '--fractions', '0.5'], "'0.5' is not NAME=F"),
@@ -132,4 +133,4 @@ def test_wrong_options(loaderx, folder, arguments, message):
 
 def test_keys_that_are_none(loaderx, folder):
     np.save(folder / 'k.npy', np.zeros(5))
-    assert 'k.npy: it holds float64' in loaderx.fails(1, 'split', '--keys', 'k.npy', *TWO)
+    assert 'k.npy: it holds float64: keys are' in loaderx.fails(1, 'split', '--keys', 'k.npy', *TWO)
