@@ -128,6 +128,9 @@ class Order:
     def __len__(self) -> int:
         return self._walk().length
 
+    def __bool__(self) -> bool:
+        return self._order is None or self._order.length != 0
+
     @property
     def rank(self) -> int:
         """Which share of the positions is taken."""

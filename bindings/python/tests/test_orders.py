@@ -218,6 +218,7 @@ def test_without_a_length_it_waits_for_a_source():
         with pytest.raises(ValueError, match='n was'):
             use()
     assert repr(order) == 'Shuffle(seed=3)'
+    assert order and lx.Shuffle(1) and not lx.Shuffle(0)    # as in: order or lx.Sequential()
 
 
 def test_repr_tells_how_to_make_it():
