@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "executor/task.h"
+#include "sampler/walk/shard.h"
 
 const lx_loader_options lx__loader_defaults = {
     .batch_size = 1, .world = 1, .epochs = 1, .prefetch_bytes = (uint64_t)64 << 20};
@@ -74,9 +75,9 @@ lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t rank, 
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
-    if (rank >= world)
-        return lx__fail(error, LX_ERR_ARGUMENT, "rank %llu is not below world %llu",
-                        (unsigned long long)rank, (unsigned long long)world);
+    lx_status status = lx__shard_check((lx__shard){rank, world}, error);
+    if (status != LX_OK)
+        return status;
     options->rank = rank;
     options->world = world;
     return LX_OK;
