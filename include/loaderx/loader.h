@@ -482,7 +482,9 @@ LX_API lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, l
                                       lx_error *error);
 
 /** Goes on with the epochs that follow, if no batch of these is left: after #LX_END, or before it
- * was returned. Else does nothing; also at the beginning of epochs that have none for this rank. */
+ * was returned. Else does nothing; also at the beginning of epochs that have none for this rank, and
+ * where a seek or a state led to an end of epochs that only other ranks have a batch of: so all of
+ * them come to #LX_END as often. */
 LX_API void lx_loader_continue(lx_loader *loader);
 
 /** Makes every call of next, waiting or to come, return #LX_ERR_CANCELED. From any thread. */

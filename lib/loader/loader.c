@@ -275,13 +275,14 @@ lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch
     return next_by(loader, lx__clock_after(nanoseconds), batch, error);
 }
 
-/** Whether no batch of these epochs is left, which had begun; the position is moved to their end
- * then. Those that have none at all for this rank are gone through as others are. */
+/** Whether no batch of these epochs is left; the position is moved to their end then. Where it was
+ * just sent to, what is left is gone through first, and be it nothing for this rank: others, which
+ * were sent there, too, may have a batch, and all are to end these epochs at the same time. */
 static bool is_at_end(lx_loader *loader)
 {
     uint64_t before = loader->steps.position;
     lx__step step;
-    if (loader->pipeline.count != 0 || before == loader->steps.run_begin)
+    if (loader->pipeline.count != 0 || lx__steps_begin(&loader->steps))
         return false;
     if (lx__steps_next(&loader->steps, &step, NULL) != LX_END) {
         loader->steps.position = before;

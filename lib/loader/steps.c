@@ -41,7 +41,7 @@ void lx__steps_clear(lx__steps *steps)
 void lx__steps_seek(lx__steps *steps, uint64_t position)
 {
     uint64_t length = lx_order_get_length(steps->order), run, end;
-    steps->position = position;
+    steps->position = steps->entered = position;
     steps->run_begin = 0;
     steps->run_end = LX__POSITION_END;
     if (steps->epochs == 0 || length == 0 || !lx__multiply_fits(length, steps->epochs, &run))
@@ -97,6 +97,14 @@ static lx_status next_cut(lx__steps *steps, lx__step *step, lx_error *error)
 lx_status lx__steps_next(lx__steps *steps, lx__step *step, lx_error *error)
 {
     return is_cut(steps) ? next_cut(steps, step, error) : next_samples(steps, step);
+}
+
+bool lx__steps_begin(const lx__steps *steps)
+{
+    /* Without dropping, some rank has a batch of whatever positions are left. */
+    return steps->position == steps->entered &&
+           (steps->position == steps->run_begin ||
+            (!steps->drop_last && steps->position < steps->run_end));
 }
 
 uint64_t lx__steps_rows(const lx__steps *steps)

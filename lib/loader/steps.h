@@ -19,6 +19,7 @@ typedef struct lx__steps {
     uint64_t epochs;
     bool drop_last;
     uint64_t position;  /**< Behind the last step. */
+    uint64_t entered;   /**< Where it was sent to last. */
     uint64_t run_begin; /**< Of the epochs that are gone through to the next LX_END; */
     uint64_t run_end;   /**< where that is returned; LX__POSITION_END: nowhere. */
     lx__epoch *cuts;    /**< Of the epoch it is in, if the order is cut. */
@@ -53,6 +54,10 @@ void lx__steps_seek(lx__steps *steps, uint64_t position);
  * @return Else as reading the order.
  */
 lx_status lx__steps_next(lx__steps *steps, lx__step *step, lx_error *error);
+
+/** Whether it still stands where it was sent to, and steps of these epochs are left, be they of
+ * other ranks alone. */
+bool lx__steps_begin(const lx__steps *steps);
 
 /** Records of a batch, at most: no more than the rank gets of an epoch, whatever batch_size is. */
 uint64_t lx__steps_rows(const lx__steps *steps);

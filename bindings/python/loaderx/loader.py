@@ -82,8 +82,9 @@ class Loader(_core.Loader):
     and ends; the next ``for`` goes on with the epoch that follows. A loop that was left by
     ``break`` is gone on with where it was left; behind the last batch of an epoch, that is the
     next epoch. Where epochs end follows from the position alone,
-    so one that resumed stops where one that never stopped does. With ``epochs=None`` there is no
-    end.
+    so one that resumed stops where one that never stopped does; where only other ranks have
+    records left of that epoch, its first ``for`` is without a batch. With ``epochs=None`` there is
+    no end.
 
     **Positions** count the samples of the one global order, all ranks together, as handed out and
     never as prefetched. A rank takes the positions of an epoch that are `rank` modulo `world`; or

@@ -177,3 +177,23 @@ def test_bad_arguments():
         pickle.dumps(null)
     with pytest.raises(ValueError, match='column'):
         lx.DataLoader(null, np.arange(5))
+
+
+@pytest.mark.parametrize('end', ['state', 'seek', 'start'])
+def test_all_ranks_end_the_epoch_in_which_they_resume(end):
+    """At 10 of 11 one sample is left, which is rank 1's: others have an epoch without a batch."""
+    data = np.arange(11)
+    with lx.Loader(data, batch_size=5) as one:
+        next(one), next(one)
+        state = one.state_dict()
+    epochs = []
+    for rank in range(3):
+        with lx.Loader(data, batch_size=2, rank=rank, world=3,
+                       start=10 if end == 'start' else 0) as loader:
+            if end == 'state':
+                loader.load_state_dict(state)
+            elif end == 'seek':
+                loader.seek(10)
+            epochs.append([[int(i) for batch in loader for i in batch['data']] for _ in range(2)])
+    assert [first for first, _ in epochs] == [[], [10], []]
+    assert sorted(sum((second for _, second in epochs), [])) == list(range(11))

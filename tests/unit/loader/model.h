@@ -17,13 +17,13 @@ struct model {
     lx__scratch *scratch;
     uint64_t length, batch_size, world, rank, epochs; /* epochs 0: endless */
     bool drop_last;
-    uint64_t position, run_end;
+    uint64_t position, entered, run_end;
 };
 
 static inline void model_seek(struct model *model, uint64_t position)
 {
     uint64_t run = model->length * model->epochs;
-    model->position = position;
+    model->position = model->entered = position;
     model->run_end = run != 0 ? (position / run + 1) * run : UINT64_MAX;
 }
 
@@ -74,12 +74,13 @@ static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t
     return 0;
 }
 
-/** Goes on behind the end, if no batch is left before it of epochs that have begun. */
+/** Goes on behind the end, if no batch is left before it: for any rank, where nothing was taken. */
 static inline void model_continue(struct model *model)
 {
     struct model ahead = *model;
     uint64_t indices[MODEL_ROWS], start, run = model->length * model->epochs;
-    bool begins = model->position == model->run_end - run || model->position == 0;
+    bool begins = model->position == model->run_end - run || model->position == 0 ||
+                  (model->position == model->entered && !model->drop_last);
     if (!begins && model_next(&ahead, &start, indices) == 0)
         model_seek(model, ahead.position);
 }

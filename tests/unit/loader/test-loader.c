@@ -110,6 +110,38 @@ START_TEST(ends_come_again_until_the_loader_goes_on)
 }
 END_TEST
 
+/** Where it stands, once the epoch that it was sent to is over, and the rows that it had of it. */
+static uint64_t end_epoch(lx_loader *loader, uint64_t *rows)
+{
+    lx_batch *batch;
+    *rows = 0;
+    lx_loader_continue(loader);
+    while ((batch = next_batch(loader)) != NULL) {
+        *rows += lx_batch_get_rows(batch);
+        lx_batch_release(batch);
+    }
+    return lx_loader_tell(loader);
+}
+
+START_TEST(all_ranks_end_the_epoch_that_they_are_sent_to)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 11, .width = 1};
+    uint64_t rows, together = 0;
+    for (uint64_t rank = 0; rank < 3; rank++) {
+        struct setup setup = {.batch_size = 2, .world = 3, .rank = rank};
+        lx_loader *loader = open_numbers(&numbers, setup);
+        unit_ok(lx_loader_seek(loader, 10, &error)); /* the last one is rank 1's */
+        ck_assert_uint_eq(end_epoch(loader, &rows), 11);
+        ck_assert_uint_eq(rows, rank == 1);
+        ck_assert_uint_eq(end_epoch(loader, &rows), 22);
+        together += rows;
+        lx_loader_close(loader);
+    }
+    ck_assert_uint_eq(together, 11);
+}
+END_TEST
+
 START_TEST(a_seek_after_the_end_is_a_new_start)
 {
     lx_error error = LX_ERROR_INIT;
@@ -534,7 +566,8 @@ START_TEST(null_is_refused_by_its_name)
 END_TEST
 
 UNIT_MAIN("loader/loader", any_configuration_hands_out_what_positions_say,
-          ends_come_again_until_the_loader_goes_on, a_seek_after_the_end_is_a_new_start,
+          ends_come_again_until_the_loader_goes_on, all_ranks_end_the_epoch_that_they_are_sent_to,
+          a_seek_after_the_end_is_a_new_start,
           ranks_together_have_every_record_of_an_epoch_once,
           each_record_has_random_numbers_of_its_own,
           a_run_goes_on_with_other_ranks_without_loss_or_repeat,
