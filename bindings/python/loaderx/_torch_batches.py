@@ -24,6 +24,7 @@ class _Batches:
         self.skip = skip      # indices to be passed over
         self.ended = ended    # the sampler has no more, and nobody has asked for more batches
         self.below: Any = None
+        self.saved: Any = None    # the sampler's state, of a copy
         self.done = False
 
 
@@ -54,7 +55,24 @@ class BatchSampler(Stateful, data.BatchSampler):
         here = _Batches() if begun is None or begun.done else begun
         return {'given': here.given, 'ended': here.ended, 'sampler': self._state_below(here)}
 
+    def _copy_of(self, begun: Any) -> Any:
+        made = copy.copy(begun)
+        if begun.below is not None and isinstance(self.sampler, Stateful):
+            made.below = self.sampler._copy_of(begun.below)
+        else:
+            made.saved = self._state_below(begun)
+        return made
+
+    def _origin_of(self, begun: Any, known: Any) -> Any:
+        if begun.below is None or not isinstance(self.sampler, Stateful):
+            return known
+        made = copy.copy(known)
+        made.below, made.saved = self.sampler._origin_of(begun.below, None), None
+        return made
+
     def _state_below(self, here: _Batches) -> Any:
+        if here.saved is not None:
+            return here.saved
         if here.below is not None and isinstance(self.sampler, Stateful):
             return self.sampler._state_of(here.below)
         save = getattr(self.sampler, 'state_dict', None)

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 import numpy as np
 import torch
 
+from . import _core
 from ._check import natural
 from ._torch_states import (VERSION, check, checksum, differs, digest, get_rest, number, pack,
                             unpack)
@@ -46,6 +47,8 @@ class Pass:
         self.seed = seed
         self.drawn_from = drawn_from
         self.epoch = epoch
+        self.now: Optional[torch.Tensor] = None    # the generator's state, of a copy
+        self.origin: Any = None                    # a copy as it began
         self.done = False
         self._skip = skip
         self._small = rest is not None
@@ -56,6 +59,24 @@ class Pass:
     def given(self) -> int:
         """How many indices were given, or are to be passed over."""
         return self._end + self._skip - operator.length_hint(self._items)
+
+    def copy(self, generator: Optional[torch.Generator]) -> Pass:
+        """Where this pass and its generator are, whatever becomes of them."""
+        made = copy.copy(self)
+        made._items = copy.copy(self._items)    # of the same list
+        made.now = generator.get_state() if isinstance(generator, torch.Generator) else None
+        return made
+
+    def take(self, block: Block) -> Block:
+        """What is left of a block that is taken as a whole; `give` tells what of it is given."""
+        passed = min(self._skip, len(block))
+        self._end += passed
+        self._skip -= passed
+        return block[passed:]
+
+    def give(self, count: int) -> None:
+        """So many more of what was taken as a whole were given."""
+        self._end += count
 
     def enter(self) -> int:
         """How many indices lie before, where nothing has to be drawn for them."""
@@ -103,7 +124,7 @@ class Pass:
         if self.drawn_from is not None:
             own = torch.Generator()
             own.set_state(self.drawn_from)
-            done = (self.given - 1) // size + 1
+            done = max(self.given - 1, 0) // size + 1
             first = (done - 1) * size
             yield make(own, min(size, count - first)).numpy()[self.given - first:]
             generator = own if private else generator
@@ -133,13 +154,47 @@ class Stateful:
         """What is told beside it, and not compared."""
         return {}
 
+    def _drawn(self, begun: Any) -> Iterable[Block]:
+        """What is left of a pass, each block drawn when it is asked for."""
+        raise NotImplementedError
+
+    def _at_once(self) -> bool:
+        """Whether all of a pass is drawn in one block, of which it is known how to give it."""
+        return False
+
+    def _of_library(self, begun: Any) -> Optional[_core.Order]:
+        """What gives the whole pass without a table, where the library has that."""
+        return None
+
+    def _numbers(self, block: Block) -> np.ndarray[Any, Any]:
+        """What is given for a block."""
+        return np.asarray(block)
+
     def _begin(self) -> Pass:
         """The pass that iter() is asked for."""
         # Copies of the sampler may share what is pending.
         self._current = Pass() if self._pending is None else copy.deepcopy(self._pending)
         self._pending = None
         begun: Pass = self._current
+        begun.origin = begun.copy(self.generator)
         return begun
+
+    def _copy_of(self, begun: Any) -> Any:
+        """A pass as it is now, for `_state_of` later."""
+        return begun.copy(self.generator)
+
+    def _origin_of(self, begun: Any, known: Any) -> Any:
+        """Where a pass began, of which something was asked for; `known` is a copy of before.
+
+        A generator that states do not have is behind what was drawn since, which they tell instead.
+        """
+        if begun.origin is None:
+            return known
+        if self.generator is None:
+            begun.origin.seed = begun.seed
+            if begun.seed is None and begun.origin.drawn_from is None:
+                begun.origin.drawn_from = begun.drawn_from    # there is one block of it
+        return begun.origin
 
     def _digest(self, values: Any) -> Optional[str]:
         """A checksum of what it samples, which takes a while where that is long."""
@@ -159,7 +214,7 @@ class Stateful:
         if here.rest is not None:
             state['rest'] = here.rest
         if self.generator is not None:
-            state['generator'] = pack(self.generator.get_state())
+            state['generator'] = pack(self.generator.get_state() if here.now is None else here.now)
         return state
 
     def _resume(self, state: Mapping[str, Any]) -> Pass:
@@ -168,7 +223,7 @@ class Stateful:
             raise differs('generator', *(('None', 'given') if self.generator is not None
                                          else ('given', 'None')))
         most = len(self)    # type: ignore[arg-type]
-        given = number(state, 'given', 'drawn_from' in state, most)
+        given = number(state, 'given', most=most)
         if not state.keys() & {'seed', 'drawn_from', 'rest'}:
             begun = Pass(skip=given)
         else:

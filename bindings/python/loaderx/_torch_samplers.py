@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from functools import partial
-from typing import Any, Dict, Iterator, Mapping, Optional
+from typing import Any, Dict, Iterable, Iterator, Mapping, Optional
 
 import numpy as np
 import torch
@@ -46,7 +46,16 @@ class SequentialSampler(Stateful, data.SequentialSampler):
 
     def __iter__(self) -> Iterator[int]:
         begun = self._begin()
-        return begun.run([range(begun.enter(), len(self.data_source))])
+        return begun.run(self._drawn(begun))
+
+    def _drawn(self, begun: Pass) -> Iterable[Block]:
+        return [range(begun.enter(), len(self.data_source))]
+
+    def _at_once(self) -> bool:
+        return True
+
+    def _of_library(self, begun: Pass) -> Optional[_core.Order]:
+        return _core.sequential(len(self.data_source), 1, 1) if len(self.data_source) else None
 
 
 class RandomSampler(Stateful, data.RandomSampler):
@@ -85,9 +94,23 @@ class RandomSampler(Stateful, data.RandomSampler):
 
     def __iter__(self) -> Iterator[int]:
         begun = self._begin()
-        return begun.run(self._blocks(begun))
+        return begun.run(self._drawn(begun))
 
-    def _blocks(self, begun: Pass) -> Iterator[Block]:
+    def _at_once(self) -> bool:
+        return not self.replacement and int(self.num_samples) <= len(self.data_source)
+
+    def _of_library(self, begun: Pass) -> Optional[_core.Order]:
+        n, count = len(self.data_source), int(self.num_samples)
+        if self.generator is not None or not 0 < count <= n <= _MOST or self.replacement:
+            return None
+        return self._order(n, count, self._seed(begun))
+
+    def _seed(self, begun: Pass) -> int:
+        if begun.seed is None:
+            begun.seed = int(torch.empty((), dtype=torch.int64).random_().item())
+        return begun.seed
+
+    def _drawn(self, begun: Pass) -> Iterator[Block]:
         n, count, private = len(self.data_source), int(self.num_samples), self.generator is None
 
         def make(source: Optional[torch.Generator], draws: int) -> torch.Tensor:
@@ -100,14 +123,13 @@ class RandomSampler(Stateful, data.RandomSampler):
             return
         generator = self.generator
         if generator is None:
-            if begun.seed is None:
-                begun.seed = int(torch.empty((), dtype=torch.int64).random_().item())
-            order = self._order(n, count, begun.seed)
+            seed = self._seed(begun)
+            order = self._order(n, count, seed)
             if order is not None:
                 yield from _of_order(order, begun, count)
                 return
             generator = torch.Generator()
-            generator.manual_seed(begun.seed)
+            generator.manual_seed(seed)
         size = _DRAWS if self.replacement else n
         yield from begun.draw_again(generator, count, size, count // size + 1, make, private)
 
@@ -139,9 +161,15 @@ class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
 
     def __iter__(self) -> Iterator[Any]:
         begun = self._begin()
-        return begun.run(self._blocks(begun), partial(operator.getitem, self.indices))
+        return begun.run(self._drawn(begun), partial(operator.getitem, self.indices))
 
-    def _blocks(self, begun: Pass) -> Iterator[Block]:
+    def _at_once(self) -> bool:
+        return self._digest(self.indices) is not None
+
+    def _numbers(self, block: Block) -> np.ndarray[Any, Any]:
+        return np.asarray(self.indices)[block]
+
+    def _drawn(self, begun: Pass) -> Iterator[Block]:
         n = len(self.indices)
         yield from begun.draw_again(self.generator, n, n, 1,
                               lambda source, count: torch.randperm(count, generator=source))
@@ -177,9 +205,12 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
             given: Iterator[int] = super().__iter__()
             return given
         begun = self._begin()
-        return begun.run(self._blocks(begun))
+        return begun.run(self._drawn(begun))
 
-    def _blocks(self, begun: Pass) -> Iterator[Block]:
+    def _at_once(self) -> bool:
+        return bool(self.weights.device.type == 'cpu')
+
+    def _drawn(self, begun: Pass) -> Iterator[Block]:
         def make(source: Optional[torch.Generator], count: int) -> torch.Tensor:
             return torch.multinomial(self.weights, count, self.replacement, generator=source)
 
@@ -231,12 +262,22 @@ class DistributedSampler(Stateful, data.DistributedSampler):
         self.set_epoch(epoch)
         return Pass(skip=given, epoch=epoch)
 
-    def __iter__(self) -> Iterator[int]:
-        begun = self._begin()
+    def _begin(self) -> Pass:
+        begun = super()._begin()
         if begun.epoch is not None and begun.epoch != self.epoch:
             begun = self._current = Pass()    # the state was of an epoch that is not wanted
         begun.epoch = self.epoch
-        return begun.run([self._share()[begun.enter():]])
+        return begun
+
+    def __iter__(self) -> Iterator[int]:
+        begun = self._begin()
+        return begun.run(self._drawn(begun))
+
+    def _at_once(self) -> bool:
+        return True
+
+    def _drawn(self, begun: Pass) -> Iterable[Block]:
+        return [self._share()[begun.enter():]]
 
     def _share(self) -> np.ndarray[Any, Any]:
         """The indices of this rank: by the library where it can, which is faster."""
