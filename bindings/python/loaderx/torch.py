@@ -20,11 +20,13 @@ except ModuleNotFoundError as error:
                       'orders without it', name='torch') from None
 
 from ._torch_batches import BatchSampler
+from ._torch_loader import DataLoader
 from ._torch_samplers import (DistributedSampler, RandomSampler, SequentialSampler,
                               SubsetRandomSampler, WeightedRandomSampler)
 
 __all__ = [
     'BatchSampler',
+    'DataLoader',
     'DistributedSampler',
     'RandomSampler',
     'SequentialSampler',

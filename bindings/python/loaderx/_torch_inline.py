@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""A loader of torch's kind without workers: who asks for a batch makes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.utils import data
+from torch.utils.data import _utils
+
+from ._torch_walks import Iterator
+
+__all__ = ['Inline']
+
+
+class Inline(Iterator):
+    """Batches made when they are asked for."""
+
+    def __init__(self, loader: Any) -> None:
+        super().__init__(loader)
+        if self._timeout != 0:
+            data.dataloader._SingleProcessDataLoaderIter(loader)    # which refuses it
+        streams = self._resumed_streams
+        self._fetcher = fetcher = loader._fetcher_maker()(self._dataset, streams and streams[0])
+        if loader._is_iterable():
+            self._progress.streams = lambda: [fetcher.state()]
+
+    def _next_data(self) -> Any:
+        here = self._progress
+        try:
+            index = self._next_index()
+        except StopIteration:
+            here.finished = True
+            raise
+        here.batches += 1
+        try:
+            made = self._fetcher.fetch(index)
+        except StopIteration:
+            here.finished = True    # the dataset has no more; or says so, and torch believes it
+            raise
+        if self._pin_memory:
+            made = _utils.pin_memory.pin_memory(made, self._pin_memory_device)
+        return made

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""A loader of torch's kind over a dataset of ours: the library's loader makes the batches."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Dict, Optional
+from typing import Iterator as Iterating
+
+import numpy as np
+import torch
+from torch.utils.data import _utils
+
+from . import _core
+from ._torch_batches import BatchSampler
+from ._torch_fetchers import Gathered
+from ._torch_passes import Block, Pass, Stateful
+from ._torch_walks import Iterator, Progress
+
+__all__ = ['Straight', 'goes_straight']
+
+# The library's loader has no more threads.
+_MOST_THREADS = 64
+
+
+def goes_straight(loader: Any) -> bool:
+    """Whether a pass is one order of records, and nothing of the caller's runs in it."""
+    batches = loader._index_sampler
+    if loader._source is None or type(batches) is not BatchSampler or not loader._collates:
+        return False
+    below = batches.sampler
+    return (isinstance(below, Stateful) and below._at_once() and len(below) > 0  # type: ignore
+            and loader.worker_init_fn is None and loader.timeout == 0
+            and getattr(loader, 'in_order', True))
+
+
+class _Whole:
+    """A pass through a BatchSampler, taken as a whole; what is below draws when torch's would."""
+
+    def __init__(self, batches: BatchSampler, begun: Any) -> None:
+        self._batches = batches
+        self._sampler: Any = batches.sampler
+        self._begun = begun
+        self._below: Optional[Pass] = None
+        self._blocks: Iterating[Block] = iter(())
+        self._pulls = 0               # batches that torch would have asked for
+        self._count = 0               # indices
+        self._ended: Any = None       # the pass below as it was before its sampler ended
+        self.order: Optional[_core.Order] = None
+        self.start = 0                # where in the order the pass begins
+        self.strange: Any = None      # in place of the order: indices, not all of which there are
+
+    def pull(self, length: int) -> None:
+        """Ask for a batch of records of so many, as far as draws go."""
+        self._pulls += 1
+        if self._pulls == 1 and not self._begun.ended:
+            self._draw(length)
+        if self._below is not None and self._pulls == self._count // self._batches.batch_size + 1:
+            self._ended = self._below.copy(self._sampler.generator)
+            for _ in self._blocks:    # draws, of which nothing is left
+                pass
+            self._below.done = True
+
+    def _draw(self, length: int) -> None:
+        below = self._below = self._sampler._begin()
+        least = self._batches.batch_size if self._batches.drop_last else 1
+        order = self._sampler._of_library(below)
+        if order is not None:
+            self.start = below.enter()
+            self._count = len(self._sampler) - self.start
+            if len(self._sampler.data_source) > length:
+                order.seek(self.start)
+                self.strange, order = order.take(self._count), None
+        else:
+            self._blocks = iter(self._sampler._drawn(below))
+            block = below.take(next(self._blocks, range(0)))
+            self._count = len(block)
+            if self._count >= least:
+                order = self._order_of(self._sampler._numbers(block), length)
+        self.order = order if self._count >= least else None
+
+    def _order_of(self, numbers: np.ndarray[Any, Any], length: int) -> Optional[_core.Order]:
+        """The indices, which may count from the end."""
+        if numbers.dtype.kind not in 'iu' or numbers.min() < -length or numbers.max() >= length:
+            self.strange = numbers
+            return None
+        if numbers.dtype.kind == 'i':
+            numbers = np.where(numbers < 0, numbers + length, numbers)
+        return _core.subset(_core.sequential(len(numbers), 1, 1), numbers.astype(np.uint64), None)
+
+    def at(self, handed: int) -> Any:
+        """Where the pass is behind so many batches."""
+        if self._below is None:
+            return self._begun
+        here, size = copy.copy(self._begun), self._batches.batch_size
+        given = min(handed * size, self._count)
+        here.given += given
+        here.ended = given < handed * size
+        if here.ended or self._ended is None:
+            here.below = self._below.copy(self._sampler.generator)
+        else:
+            here.below = copy.copy(self._ended)
+        if not here.ended:
+            here.below.give(given)
+        return here
+
+    def finish(self) -> None:
+        self._begun.below, self._begun.done = self._below, True
+
+
+class _OneByOne:
+    """Batches of indices not all of which there are: those that fail are passed over."""
+
+    def __init__(self, fetcher: Gathered, numbers: np.ndarray[Any, Any], size: int,
+                 drop_last: bool) -> None:
+        self._fetcher = fetcher
+        end = len(numbers) - (len(numbers) % size if drop_last else 0)
+        self._batches = iter([numbers[first:first + size] for first in range(0, end, size)])
+
+    def __iter__(self) -> _OneByOne:
+        return self
+
+    def __next__(self) -> Dict[str, Any]:
+        return self._fetcher.gather(next(self._batches))
+
+
+class Straight(Iterator):
+    """Batches that the library's threads make ahead."""
+
+    def __init__(self, loader: Any) -> None:
+        super().__init__(loader)
+        self._fetcher: Gathered = loader._fetcher_maker()(self._dataset)
+        self._ahead = loader.prefetch_factor * self._num_workers if self._num_workers else 0
+        self._begin_pass()
+
+    def _begin_pass(self) -> None:
+        here = self._progress
+        here.whole = self._whole = _Whole(self._index_sampler, here.begun)
+        self._loader: Any = None
+        for _ in range(self._ahead):
+            self._whole.pull(self._fetcher.source.length)
+        if self._num_workers:
+            self._open()
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        super()._reset(loader, first_iter)
+        self._progress = loader._progress = Progress(self._index_sampler, self._base_seed, 0)
+        self._begin_pass()
+
+    def _open(self) -> None:
+        whole, batches = self._whole, self._index_sampler
+        if whole.strange is not None:
+            self._loader = _OneByOne(self._fetcher, whole.strange, batches.batch_size,
+                                     batches.drop_last)
+            return
+        if whole.order is None:
+            self._loader = iter(())
+            return
+        self._loader = iter(_core.Loader(
+            self._fetcher.source, whole.order, self._fetcher.names, batches.batch_size, 1,
+            whole.start, 0, 1, batches.drop_last, min(self._num_workers, _MOST_THREADS), None, None,
+            None, 'raise', None))
+
+    def _next_data(self) -> Any:
+        here = self._progress
+        if self._num_workers == 0:
+            self._whole.pull(self._fetcher.source.length)
+            if self._loader is None:
+                self._open()
+        try:
+            batch = next(self._loader)
+        except StopIteration:
+            self._whole.finish()
+            here.finished = True
+            self._loader = iter(())
+            raise
+        except Exception:
+            here.batches += 1    # the next one is another
+            raise
+        if self._num_workers:
+            self._whole.pull(self._fetcher.source.length)
+        here.batches += 1
+        made = self._fetcher.tensors(batch)
+        if self._pin_memory:
+            made = _utils.pin_memory.pin_memory(made, self._pin_memory_device)
+        return made

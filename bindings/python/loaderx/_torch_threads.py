@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""A loader of torch's kind with workers: threads, which run the dataset's own code."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import queue
+import threading
+import weakref
+from typing import Any, Dict, Optional
+
+from torch.utils.data import _utils
+
+from . import _torch_worker_info as worker_info
+from ._torch_walks import Iterator
+from ._torch_workers import Ended, Failed, Shared, like_this_thread, work
+
+__all__ = ['Threaded']
+
+
+class Threaded(Iterator):
+    """Batches made ahead by threads, handed out in order.
+
+    Which thread makes which batch, and how many indices are asked for ahead, is as with torch's
+    processes.
+    """
+
+    def __init__(self, loader: Any) -> None:
+        super().__init__(loader)
+        worker_info.install()
+        self._in_order = getattr(loader, 'in_order', True)
+        self._ahead = loader.prefetch_factor * self._num_workers
+        self._pid = os.getpid()
+        make = loader._fetcher_maker()
+        self._shared = shared = Shared(self._num_workers)
+        shared.init = loader.worker_init_fn
+        shared.prepare = like_this_thread(self._pin_memory)
+        if self._pin_memory:
+            device = self._pin_memory_device
+            shared.pin = lambda batch: _utils.pin_memory.pin_memory(batch, device)
+        if self._resumed_streams is not None:
+            shared.streams = list(self._resumed_streams)
+        self._begin_pass(loader, True)
+        for number in range(self._num_workers):
+            dataset = loader._dataset_for_worker(self._dataset)
+            info = worker_info.WorkerInfo(id=number, num_workers=self._num_workers,
+                                          seed=self._base_seed + number, dataset=dataset)
+            threading.Thread(target=work, args=(shared, number, info, make),
+                             name=f'loaderx.torch worker {number}', daemon=True).start()
+        self.close = weakref.finalize(self, shared.stop)
+        self._ask_ahead()
+
+    def _begin_pass(self, loader: Any, first: bool) -> None:
+        if not first:
+            super()._reset(loader, False)
+            self._progress = loader._progress = type(self._progress)(
+                self._index_sampler, self._base_seed, 0)
+        elif self._progress.begun is None and self._progress.look() is None \
+                and not self._progress.batches:
+            self._sampler_iter = iter(self._index_sampler)    # torch asks it twice
+        self._progress.ordered = True
+        self._progress.place = self._progress.look()
+        self._shared.turn += 1
+        self._sent = self._next = 0
+        self._worker_of: Dict[int, int] = {}    # of batches that were not received
+        self._made: Dict[int, Any] = {}
+        self._places: Dict[int, Any] = {}
+        self._active = [True] * self._num_workers
+        self._cycle = itertools.cycle(range(self._num_workers))
+        for _ in range(self._progress.next_worker):
+            next(self._cycle)
+        if loader._is_iterable():
+            self._progress.streams = list(self._shared.streams)
+        self._streams: Dict[int, Any] = {}
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        self._begin_pass(loader, False)
+        self._ask_ahead()
+
+    def _ask_ahead(self) -> None:
+        for _ in range(self._ahead):
+            self._ask()
+        self._progress.begin()
+
+    def _choose(self) -> Optional[int]:
+        """The next worker that has not ended; out of order, one that has not more to do."""
+        tasks = [] if self._in_order else list(self._worker_of.values())
+        for number in itertools.islice(self._cycle, self._num_workers):
+            if self._active[number] and (
+                    self._in_order or tasks.count(number) * sum(self._active) <= len(tasks)):
+                return number
+        return None
+
+    def _ask(self) -> None:
+        try:
+            index = self._next_index()
+        except StopIteration:
+            return
+        number = self._choose()
+        if number is None:
+            return
+        self._places[self._sent] = self._progress.look()
+        self._worker_of[self._sent] = number
+        self._shared.tasks[number].put((self._shared.turn, self._sent, index))
+        self._sent += 1
+
+    def _next_data(self) -> Any:
+        if self._pid != os.getpid():
+            raise RuntimeError('the iterator was begun in another process, and its threads are '
+                               'there: begin one here')
+        while True:
+            while self._next < self._sent and self._is_lost(self._next):
+                self._worker_of.pop(self._next, None)
+                self._places.pop(self._next, None)
+                self._next += 1
+            if self._next == self._sent:
+                self._progress.finished = True
+                if not self._persistent_workers:
+                    self.close()
+                raise StopIteration
+            if self._next in self._made:
+                return self._hand_out(self._next)
+            place, made, stream = self._receive()
+            number = self._worker_of[place]
+            if isinstance(made, Ended):
+                self._active[number] = False
+                self._ask()
+                continue
+            self._made[place] = made
+            self._streams[place] = number, stream
+            del self._worker_of[place]
+            if not self._in_order:
+                return self._hand_out(place)
+
+    def _is_lost(self, place: int) -> bool:
+        """Whether it was asked of a worker that has ended, or was handed out before."""
+        if place in self._made:
+            return False
+        number = self._worker_of.get(place)
+        return number is None or not self._active[number]
+
+    def _receive(self) -> Any:
+        while True:
+            try:
+                turn, place, made, stream = self._shared.results.get(
+                    timeout=self._timeout if self._timeout > 0 else None)
+            except queue.Empty:
+                raise RuntimeError(f'DataLoader timed out after {self._timeout} seconds') from None
+            if turn == self._shared.turn:
+                return place, made, stream
+
+    def _hand_out(self, place: int) -> Any:
+        made = self._made.pop(place)
+        here = self._progress
+        here.ordered = here.ordered and place == self._next
+        here.place = self._places.pop(place)
+        here.batches += 1
+        number, stream = self._streams.pop(place)
+        here.next_worker = (number + 1) % self._num_workers
+        if here.streams is not None:
+            here.streams[number] = stream
+        if place == self._next:
+            self._next += 1
+        self._ask()
+        if isinstance(made, Failed):
+            made.reraise()
+        return made

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Where a loader of torch's kind is: what its state tells."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Dict, Mapping, Optional
+
+import torch
+from torch.utils import data
+
+from ._torch_passes import Stateful
+from ._torch_states import VERSION, check, checksum, differs, number, pack, unpack
+from ._torch_streams import check_streams
+from .errors import CorruptError
+
+__all__ = ['KIND', 'Iterator', 'Progress', 'check_state', 'make_state']
+
+KIND = 'torch.DataLoader'
+
+
+class Progress:
+    """How far one time through a loader is. It outlives the iterator, and has no threads."""
+
+    def __init__(self, sampler: Any, seed: int, batches: int) -> None:
+        self.sampler = sampler
+        self.seed = seed
+        self.batches = batches      # that were handed out, or failed
+        self._before = batches      # those of them that an earlier iterator did
+        self.finished = False
+        self.ordered = True         # what was handed out is the beginning of the pass
+        self.place: Any = None      # where the sampler was behind the last of them
+        self.begun = sampler._current if isinstance(sampler, Stateful) else None
+        if getattr(self.begun, 'origin', None) is not None:
+            # It was begun before the seed was drawn, of the same generator perhaps.
+            self.begun.origin = sampler._copy_of(self.begun)
+        self.streams: Any = None    # of each worker, where in an iterable dataset it is
+        self.next_worker = 0        # whose turn it is
+        self.whole: Any = None      # in place of the place, where a pass is taken as a whole
+
+    @property
+    def batches_here(self) -> int:
+        """Those of this iterator."""
+        return self.batches - self._before
+
+    def look(self) -> Any:
+        """Where the sampler is now, whatever becomes of it."""
+        if self.begun is not None:
+            return self.sampler._copy_of(self.begun)
+        save = getattr(self.sampler, 'state_dict', None)
+        return None if save is None else save()
+
+    def begin(self) -> None:
+        """What was asked for ahead is still to be handed out."""
+        if self.begun is not None:
+            self.place = self.sampler._origin_of(self.begun, self.place)
+
+    def state_of_sampler(self) -> Optional[Dict[str, Any]]:
+        """That of the place; where there is none, of the sampler as it is now."""
+        if self.whole is not None and not self.finished:
+            of_whole: Dict[str, Any] = self.sampler._state_of(self.whole.at(self.batches_here))
+            return of_whole
+        if self.begun is not None:
+            here = self.begun if self.place is None or self.finished else self.place
+            state: Dict[str, Any] = self.sampler._state_of(here)
+            return state
+        saved: Optional[Dict[str, Any]] = self.place
+        return self.look() if saved is None or self.finished else saved
+
+
+def make_state(loader: Any, sampler: Any, here: Optional[Progress]) -> Dict[str, Any]:
+    """The state of a loader that is there; None: before its first batch."""
+    if here is not None and not here.ordered and not here.finished:
+        raise ValueError('batches were handed out as they came, with in_order=False, and what is '
+                         'left of them is no part of the order: the loader has no state now')
+    state: Dict[str, Any] = {'state': KIND, 'version': VERSION,
+                             'batch_size': loader.batch_size, 'drop_last': loader.drop_last,
+                             'num_workers': loader.num_workers, 'batches': 0,
+                             'next_worker': 0}
+    if loader._is_iterable():
+        state['sampler'] = None    # there is no end of torch's, which says nothing
+    elif here is None:
+        save = getattr(sampler, 'state_dict', None)
+        state['sampler'] = None if save is None else save()
+    else:
+        state['sampler'] = here.state_of_sampler()
+    if here is not None and not here.finished:
+        state.update(batches=here.batches, base_seed=here.seed, next_worker=here.next_worker)
+        if here.streams is not None:
+            state['streams'] = here.streams() if callable(here.streams) else list(here.streams)
+    if loader.generator is not None and not _draws(sampler, loader.generator):
+        state['generator'] = pack(loader.generator.get_state())
+    state['crc32'] = checksum(state)
+    return state
+
+
+def _draws(sampler: Any, generator: torch.Generator) -> bool:
+    """Whether the sampler's own state has that of the generator."""
+    while isinstance(sampler, Stateful):
+        if sampler.generator is generator:
+            return True
+        sampler = getattr(sampler, 'sampler', None)
+    return False
+
+
+def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
+    """Raise what is wrong with a state, or send the sampler and the generator where it tells."""
+    check(state, KIND, {})
+    number(state, 'batches')
+    number(state, 'next_worker')
+    if 'base_seed' in state:
+        number(state, 'base_seed')
+    if loader._is_iterable():
+        if 'streams' in state and state.get('num_workers') != loader.num_workers:
+            raise differs('num_workers', state.get('num_workers'), loader.num_workers)
+        check_streams(state.get('streams'), max(loader.num_workers, 1))
+        sampler = None
+    elif 'streams' in state:
+        raise differs('dataset', 'iterable', 'of records')
+    load, below = getattr(sampler, 'load_state_dict', None), state.get('sampler')
+    if (load is None) != (below is None):
+        kinds = 'one without a state', 'one with a state'
+        raise differs('sampler', kinds[below is not None], kinds[load is not None])
+    if 'generator' in state and loader.generator is None:
+        raise differs('generator', 'given', 'None')
+    given = unpack(state, 'generator') if 'generator' in state else None
+    if isinstance(sampler, Stateful) and not isinstance(below, Mapping):
+        raise CorruptError('the state is damaged: its "sampler" is none')
+    if load is not None:
+        load(below)
+    if given is not None:
+        loader.generator.set_state(given)
+
+
+class Iterator(data.dataloader._BaseDataLoaderIter):  # type: ignore[misc]
+    """torch's iterator, which begins where a state told, and says where it is."""
+
+    def __init__(self, loader: Any) -> None:
+        resumed = loader._take_resumed()
+        source = torch.default_generator if loader.generator is None else loader.generator
+        again = 'base_seed' in resumed    # it was drawn when the pass began
+        before = source.get_state() if again else None
+        super().__init__(loader)
+        if again:
+            source.set_state(before)
+            self._base_seed = resumed['base_seed']
+        skipped = resumed.get('batches', 0)
+        self._resumed_streams = resumed.get('streams')
+        if resumed.get('sampler') is None and not loader._is_iterable():
+            for _ in itertools.islice(self._sampler_iter, skipped):
+                pass
+        self._progress = loader._progress = Progress(self._index_sampler, self._base_seed, skipped)
+        self._progress.next_worker = resumed.get('next_worker', 0) % max(self._num_workers, 1)

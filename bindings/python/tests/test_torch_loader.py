@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""loaderx.torch.DataLoader gives what torch's gives, and draws what torch's draws."""
+
+import pytest
+
+torch = pytest.importorskip('torch')
+pytest.importorskip('hypothesis')
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.utils import data
+
+import loaderx as lx
+import loaderx.torch as lt
+from torch_cases import SETTINGS
+from torch_loaders import (RECORDS, Batched, Case, Pairs, Stream, Told, loading, make_dataset,
+                           outcome, passes, same)
+
+# torch itself warns so, for scalars of bool, and of more processes than CPUs
+pytestmark = [pytest.mark.filterwarnings('ignore:In future, it will be an error'),
+              pytest.mark.filterwarnings('ignore:This DataLoader will create')]
+
+LENGTHS = st.lists(st.none() | st.integers(0, 6), min_size=1, max_size=3)
+
+
+@pytest.fixture(scope='module')
+def stored(tmp_path_factory):
+    with make_dataset(tmp_path_factory.mktemp('torch') / 'stored') as dataset:
+        yield dataset
+
+
+def check_same(case, dataset, lengths, workers=0, **more):
+    def run(module):
+        torch.manual_seed(7)
+        loader = case.make(module, dataset, workers, **more)
+        return [*passes(loader, lengths), len(loader)]
+
+    assert same(run(lt), run(data))
+
+
+@SETTINGS
+@given(loading(), st.sampled_from([Pairs(), Batched()]), LENGTHS)
+def test_of_a_python_dataset(case, dataset, lengths):
+    check_same(case, dataset, lengths)
+
+
+@SETTINGS
+@given(loading(), LENGTHS)
+def test_of_a_stored_dataset(stored, case, lengths):
+    check_same(case, stored, lengths)
+
+
+@SETTINGS
+@given(loading(), LENGTHS, st.sampled_from(['int64', 'float32', 'bool']))
+def test_of_an_array(case, lengths, dtype):
+    check_same(case, lx.NPDataset(np.arange(3 * RECORDS).reshape(RECORDS, 3).astype(dtype)),
+               lengths)
+
+
+@pytest.mark.parametrize('kind', ['sequential', 'shuffle', 'replaced', 'many', 'few', 'distributed',
+                                  'eager'])
+@pytest.mark.parametrize('persistent', [False, True])
+def test_with_workers(stored, kind, persistent):
+    """Also what is drawn ahead for them."""
+    case = Case(kind, 6, False, 5, False)
+    for dataset in Pairs(), stored:
+        check_same(case, dataset, [None, 2, None], 2, persistent_workers=persistent,
+                   prefetch_factor=1)
+
+
+@pytest.mark.parametrize('workers', [0, 1, 3])
+@pytest.mark.parametrize('length', [0, 1, 23])
+@pytest.mark.parametrize('more', [
+    {}, {'batch_size': None}, {'batch_size': 4}, {'batch_size': 4, 'drop_last': True},
+    {'batch_size': 50}], ids=str)
+def test_of_a_stream(workers, length, more):
+    dataset, told = Stream(length), Told(length, 5)
+
+    def run(module):
+        torch.manual_seed(7)
+        made = [list(module.DataLoader(dataset, num_workers=workers, **more)) for _ in range(2)]
+        loader = module.DataLoader(told, **more)
+        return [made, outcome(lambda: [len(loader), list(loader)]), torch.get_rng_state()]
+
+    assert same(run(lt), run(data))
+
+
+def test_tuples_of_datasets_are_side_by_side(stored):
+    loader = lt.DataLoader((stored, lx.NPDataset(np.arange(RECORDS))), batch_size=8)
+    assert len(loader) == 6
+    for first, batch in zip(range(0, RECORDS, 8), loader):
+        assert torch.equal(batch['label'], torch.arange(first, min(first + 8, RECORDS)))
+        assert torch.equal(batch['label'], batch['int64'])
+
+
+@pytest.mark.parametrize('workers', [0, 2])
+def test_of_datasets_of_datasets(stored, workers):
+    both = lx.ConcatDataset([stored, lx.SubsetDataset(stored, [3, 1])])
+    loader = lt.DataLoader(both, batch_size=10, shuffle=True, num_workers=workers)
+    got = torch.cat([batch['int64'] for batch in loader])
+    assert sorted(got.tolist()) == sorted([*range(RECORDS), 3, 1])
+    chosen = lt.DataLoader(both, batch_sampler=[[42, 0], [-1]], num_workers=workers)
+    assert [batch['int32'].tolist() for batch in chosen] == [[1, 0], [1]]
+    one = lt.DataLoader(both, batch_size=None, sampler=[41], num_workers=workers)
+    assert [record['int64'] for record in one] == [torch.tensor(3)]
+    own = lt.DataLoader(both, 10, collate_fn=lambda records: records, num_workers=workers)
+    got = [record for batch in own for record in batch]
+    assert [record['int32'] for record in got] == [*range(RECORDS), 3, 1]
+    assert got[41]['data'].tolist() == stored[3]['data'].tolist()
+
+
+# ---- errors
+
+
+@pytest.mark.parametrize('more', [
+    {'num_workers': -1}, {'timeout': -1}, {'prefetch_factor': 3}, {'persistent_workers': True},
+    {'sampler': [1], 'shuffle': True}, {'batch_sampler': [[1]], 'batch_size': 3},
+    {'batch_sampler': [[1]], 'shuffle': True}, {'batch_sampler': [[1]], 'sampler': [1]},
+    {'batch_sampler': [[1]], 'drop_last': True}, {'batch_size': None, 'drop_last': True},
+    {'batch_size': 0}, {'batch_size': 2.5}, {'drop_last': 5}, {'multiprocessing_context': 'fork'},
+    {'multiprocessing_context': 'none', 'num_workers': 1}, {'generator': 5}, {'shuffle': 'yes'},
+    {'num_workers': 1, 'prefetch_factor': -1}, {'nonsense': 1}, {'timeout': 2},
+    {'collate_fn': len}, {'sampler': [RECORDS]}, {'sampler': ['x']}, {'pin_memory': True},
+], ids=str)
+@pytest.mark.parametrize('kind', [Pairs, lambda: Stream(5)])
+def test_errors_and_warnings_are_torchs(kind, more):
+    dataset = kind()
+
+    def run(module):
+        torch.manual_seed(7)
+        return outcome(lambda: list(module.DataLoader(dataset, **more)))
+
+    assert same(run(lt), run(data))
+
+
+@pytest.mark.parametrize('sampler', [
+    lambda: data.SubsetRandomSampler([1, RECORDS, 2, 3, -RECORDS - 1, 40, 8]),
+    lambda: data.RandomSampler(range(RECORDS + 7)), lambda: data.SequentialSampler(range(50)),
+    lambda: [0, 99, 1, 2, 3],
+])
+@pytest.mark.parametrize('drop_last', [False, True])
+def test_records_that_are_not_there_fail_in_their_place(stored, sampler, drop_last):
+    array = lx.NPDataset(np.arange(RECORDS))
+
+    def run(module, dataset):
+        torch.manual_seed(7)
+        loader = module.DataLoader(dataset, 2, sampler=sampler(), drop_last=drop_last)
+        iterator, got = iter(loader), []
+        for _ in range(len(loader)):
+            got.append(outcome(lambda: next(iterator))[0])
+        assert next(iterator, None) is None
+        return got
+
+    for dataset in stored, array:
+        assert same(run(lt, dataset), run(data, dataset))
+
+
+def test_what_is_set_afterwards_is_refused_as_by_torch():
+    loader = lt.DataLoader(Pairs())
+    with pytest.raises(ValueError, match='batch_size attribute should not be set after DataLoader'):
+        loader.batch_size = 3
+
+
+def test_it_is_a_loader_of_torchs():
+    assert issubclass(lt.DataLoader, data.DataLoader)
+    loader = lt.DataLoader(Pairs(), batch_size=4, shuffle=True)
+    assert type(loader.sampler) is data.RandomSampler
+    assert type(loader.batch_sampler) is data.BatchSampler
+
+
+def test_epochs_are_set_on_the_users_sampler(stored):
+    sampler = data.DistributedSampler(stored, 2, 0)
+    ours = lt.DataLoader(stored, batch_size=5, sampler=sampler)
+    theirs = data.DataLoader(stored, batch_size=5, sampler=sampler)
+    for epoch in 0, 3:
+        sampler.set_epoch(epoch)
+        assert same(list(ours), list(theirs))
+
+
+def test_with_processes_it_is_torchs_own():
+    ours, theirs = (module.DataLoader(Pairs(), batch_size=9, num_workers=1,
+                                      multiprocessing_context='fork') for module in (lt, data))
+    assert type(iter(ours)) is type(iter(theirs))
+    assert same(list(ours), list(theirs))
+    with pytest.raises(ValueError, match='multiprocessing_context'):
+        ours.state_dict()

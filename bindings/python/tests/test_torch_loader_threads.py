@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: MIT
+"""Workers of loaderx.torch.DataLoader: threads that run a dataset's own code."""
+
+import gc
+import threading
+import time
+import warnings
+
+import pytest
+
+torch = pytest.importorskip('torch')
+pytest.importorskip('hypothesis')
+
+import numpy as np
+from torch.utils import data
+from torch.utils.data import get_worker_info
+
+import loaderx as lx
+import loaderx.torch as lt
+from processes import run_script
+from torch_loaders import Pairs, Stream, make_dataset, same
+
+# torch itself warns so, for scalars of bool
+pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
+
+BOUND = 30    # seconds, for what takes none
+
+
+def workers():
+    return [one for one in threading.enumerate() if one.name.startswith('loaderx.torch worker')]
+
+
+def wait_until(condition):
+    end = time.monotonic() + BOUND
+    while not condition():
+        assert time.monotonic() < end, 'it does not happen'
+        time.sleep(.005)
+
+
+class Failing(Pairs):
+    """Records of which one cannot be read."""
+
+    def __init__(self, make):
+        self.make = make
+
+    def __getitem__(self, index):
+        if index == 5:
+            raise self.make()
+        return super().__getitem__(index)
+
+
+def raised(loader):
+    """What comes out in place of the batch of record 5; all others come."""
+    iterator, got, error = iter(loader), [], None
+    while True:
+        try:
+            got.append(next(iterator))
+        except StopIteration:
+            assert len(got) == len(loader) - 1
+            return error
+        except Exception as caught:
+            error = caught
+
+
+@pytest.mark.parametrize('make', [
+    lambda: ValueError('five'), lambda: KeyError('five'), lambda: OSError(5, 'five'),
+    lambda: UnicodeDecodeError('ascii', b'', 0, 1, 'five'), lambda: lx.LoaderxError('five'),
+], ids=['value', 'key', 'os', 'decode', 'ours'])
+def test_errors_are_those_of_torchs_workers(make):
+    ours, theirs = (raised(module.DataLoader(Failing(make), 2, num_workers=2))
+                    for module in (lt, data))
+    assert type(ours) is type(theirs)
+    first = str(theirs).split('Original')[0].replace('worker process', 'worker thread')
+    assert str(ours).startswith(first)
+    assert 'in __getitem__' in str(ours) and 'raise self.make()' in str(ours)
+    assert type(ours.__cause__) is type(make()) and ours.__cause__.args == make().args
+
+
+def test_without_workers_an_error_is_itself():
+    error = raised(lt.DataLoader(Failing(lambda: ValueError('five')), 2))
+    assert str(error) == 'five'
+
+
+def test_what_is_no_exception_ends_a_worker_in_torch():
+    error = raised(lt.DataLoader(Failing(SystemExit), 2, num_workers=1))
+    assert isinstance(error, RuntimeError) and isinstance(error.__cause__, SystemExit)
+
+
+def test_damage_says_where_it_is():
+    """An error that torch's workers cannot make again is whole as the cause."""
+    made = lx.CorruptError('damaged')
+    error = raised(lt.DataLoader(Failing(lambda: made), 2, num_workers=1))
+    assert error.__cause__ is made
+
+
+# ---- what a worker is told
+
+
+def test_a_worker_knows_itself():
+    class Asking(Pairs):
+        def __getitem__(self, index):
+            info = get_worker_info()
+            assert info.dataset is self
+            return torch.tensor([info.id, info.num_workers]), info.seed
+
+    generator = torch.Generator().manual_seed(3)
+    seed = torch.empty((), dtype=torch.int64).random_(generator=generator).item()
+    generator.manual_seed(3)
+    loader = lt.DataLoader(Asking(), 1, num_workers=2, generator=generator)
+    for number, (told, seeds) in enumerate(loader):
+        assert told.tolist() == [[number % 2, 2]]
+        assert seeds.item() == seed + number % 2
+    assert get_worker_info() is None
+
+
+def test_init_is_called_once_in_each_thread():
+    called = []
+
+    def init(number):
+        called.append((number, threading.get_ident(), get_worker_info().id))
+
+    loader = lt.DataLoader(Pairs(), 2, num_workers=3, worker_init_fn=init, persistent_workers=True)
+    for _ in range(2):
+        assert same(list(loader), list(data.DataLoader(Pairs(), 2)))
+    assert sorted(one[0] for one in called) == [one[2] for one in sorted(called)] == [0, 1, 2]
+    assert len({one[1] for one in called}) == 3
+    list(lt.DataLoader(Pairs(), 2, worker_init_fn=init))
+    assert len(called) == 3
+
+
+def test_init_that_fails_is_the_first_error():
+    def init(number):
+        raise ValueError(f'init {number}')
+
+    with pytest.raises(ValueError, match='(?s)in DataLoader worker thread 0.*init 0') as caught:
+        list(lt.DataLoader(Pairs(), 2, num_workers=2, worker_init_fn=init))
+    assert str(caught.value.__cause__) == 'init 0'
+
+
+def test_a_worker_sets_what_is_its_own():
+    """As the example in torch's documentation does."""
+    class Range(data.IterableDataset):
+        first, end = 0, 20
+
+        def __iter__(self):
+            return iter(range(self.first, self.end))
+
+    def init(number):
+        info = get_worker_info()
+        own = info.dataset
+        own.first, own.end = own.first + number * 10, own.first + number * 10 + 10
+
+    dataset = Range()
+    ours, theirs = (list(module.DataLoader(dataset, 3, num_workers=2, worker_init_fn=init))
+                    for module in (lt, data))
+    assert same(ours, theirs)
+    assert (dataset.first, dataset.end) == (0, 20)
+
+
+def test_a_stream_that_cannot_be_copied_is_gone_through():
+    stream = Stream(9)
+    stream.lock = threading.Lock()
+    got = [batch['i'].item() for batch in lt.DataLoader(stream, num_workers=2)]
+    assert got == list(range(9))
+
+
+def test_collation_makes_no_shared_memory():
+    batch = next(iter(lt.DataLoader([torch.zeros(3)] * 4, 4, num_workers=1)))
+    assert not batch.is_shared()
+
+
+def test_gradients_are_as_where_it_was_begun():
+    class Asking(Pairs):
+        def __getitem__(self, index):
+            return torch.is_grad_enabled()
+
+    for enabled in True, False:
+        with torch.set_grad_enabled(enabled):
+            loader = lt.DataLoader(Asking(), None, num_workers=1)
+            assert set(loader) == {enabled}
+
+
+def test_processes_of_torch_know_themselves_as_well():
+    assert len(list(lt.DataLoader(Pairs(), num_workers=1))) == 41
+    got = list(data.DataLoader(Stream(6), None, num_workers=2))
+    assert [one['worker'] for one in got] == [0, 1, 0, 1, 0, 1]
+
+
+# ---- waiting, and ending
+
+
+class Blocked(Pairs):
+    """Records that are not there before it is let go."""
+
+    def __init__(self):
+        self.go = threading.Event()
+
+    def __getitem__(self, index):
+        self.go.wait(BOUND)
+        return index
+
+
+def test_a_timeout_is_torchs():
+    dataset = Blocked()
+    loader = lt.DataLoader(dataset, 2, num_workers=1, timeout=.05)
+    iterator = iter(loader)
+    with pytest.raises(RuntimeError, match=r'^DataLoader timed out after 0\.05 seconds$'):
+        next(iterator)
+    dataset.go.set()
+
+
+def test_what_is_dropped_ends_and_waits_for_nobody():
+    dataset = Blocked()
+    iterator = iter(lt.DataLoader(dataset, 2, num_workers=3))
+    assert len(workers()) == 3
+    begun = time.monotonic()
+    del iterator
+    gc.collect()
+    assert time.monotonic() - begun < BOUND / 2
+    dataset.go.set()
+    wait_until(lambda: not workers())
+
+
+def test_out_of_order_what_is_there_comes_first():
+    """As with torch's in_order=False, which the oldest torch has not."""
+    go = threading.Event()
+
+    class Slow(Pairs):
+        def __getitem__(self, index):
+            if index == 0:
+                go.wait(BOUND)
+            return index
+
+    loader = lt.DataLoader(Slow(), None, num_workers=2)
+    loader.in_order = False
+    iterator = iter(loader)
+    got = [next(iterator)]
+    with pytest.raises(ValueError, match='in_order'):
+        loader.state_dict()
+    go.set()
+    got += iterator
+    assert got[0] != 0 and sorted(got) == list(range(41))
+    assert loader.state_dict()['batches'] == 0
+
+
+@pytest.mark.parametrize('stream', [False, True])
+def test_threads_end_with_the_pass(stream):
+    for _ in range(3):
+        list(lt.DataLoader(Stream(20) if stream else Pairs(), 2, num_workers=3))
+    wait_until(lambda: not workers())
+
+
+def test_a_loop_that_is_left_ends_its_threads():
+    loader = lt.DataLoader(Pairs(), 1, num_workers=2)
+    for _ in loader:
+        break
+    wait_until(lambda: not workers())
+    assert len(list(loader)) == 41
+
+
+def test_persistent_workers_stay():
+    loader = lt.DataLoader(Pairs(), 4, shuffle=True, num_workers=2, persistent_workers=True)
+    list(loader)
+    known = set(workers())
+    iterator = iter(loader)
+    next(iterator)
+    assert len(list(iter(loader))) == 11 and set(workers()) == known and len(known) == 2
+    del loader, iterator
+    gc.collect()
+    wait_until(lambda: not workers())
+
+
+def test_a_process_ends_that_has_not_ended_it():
+    run_script("""
+        import threading
+        import loaderx.torch as lt
+
+        class Blocked:
+            def __len__(self): return 100
+            def __getitem__(self, index): threading.Event().wait()
+
+        iterator = iter(lt.DataLoader(Blocked(), 2, num_workers=2))
+    """)
+
+
+def test_a_forked_process_is_told():
+    run_script("""
+        import os
+        import loaderx.torch as lt
+        iterator = iter(lt.DataLoader(range(100), num_workers=1))
+        next(iterator)
+        child = os.fork()
+        if child == 0:
+            try:
+                next(iterator)
+            except RuntimeError as error:
+                os._exit(7 if 'another process' in str(error) else 8)
+            os._exit(9)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    """)
+
+
+def test_threads_are_no_reason_to_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        lt.DataLoader(Pairs(), num_workers=64)
+    with pytest.warns(UserWarning, match='This DataLoader will create 640 worker processes'):
+        lt.DataLoader(Pairs(), num_workers=640, multiprocessing_context='fork')
+
+
+def test_workers_over_a_stored_dataset_with_code_of_the_users(tmp_path):
+    """Where the library's own loader is no way."""
+    with make_dataset(tmp_path / 'stored') as stored:
+        called = []
+        expected = list(data.DataLoader(stored, 6))
+        for more in ({'timeout': BOUND}, {'worker_init_fn': called.append},
+                     {'sampler': np.arange(41)}):
+            assert same(list(lt.DataLoader(stored, 6, num_workers=2, **more)), expected)
+        assert sorted(called) == [0, 1]
+        sizes = list(lt.DataLoader(stored, 6, num_workers=2, collate_fn=len))
+        assert sizes == [6] * 6 + [5]
