@@ -79,6 +79,7 @@ int lxpy_add_type(PyObject *module, PyType_Spec *spec, enum lxpy_object place);
 /** One for each file with an object: adds what the file has to the module. */
 int lxpy_add_memory(PyObject *module);
 int lxpy_add_executor(PyObject *module);
+int lxpy_add_collate(PyObject *module);
 int lxpy_add_dataset(PyObject *module);
 int lxpy_add_writer(PyObject *module);
 int lxpy_add_ticket(PyObject *module);

@@ -18,6 +18,7 @@ static int add_all(PyObject *module)
         lxpy_add_source,
         lxpy_add_tokens,
         lxpy_add_loader,
+        lxpy_add_collate,
         lxpy_add_executor,
         lxpy_add_dataset,
         lxpy_add_writer,

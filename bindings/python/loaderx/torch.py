@@ -4,8 +4,9 @@
 The samplers have torch's arguments, checks and errors, give torch's numbers, and advance a
 generator as torch's do, draw for draw; they are subclasses of those of the torch that is installed.
 What they add is ``state_dict()`` and ``load_state_dict()``, by which an epoch goes on where it was
-left without drawing again what lies before, and ``seek()``, by a count alone. `loaderx` itself does
-without torch; this module needs it.
+left without drawing again what lies before, and ``seek()``, by a count alone. The DataLoader is
+torch's, too, with threads for workers, and with a state. `loaderx` itself does without torch; this
+module needs it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ except ModuleNotFoundError as error:
                       'orders without it', name='torch') from None
 
 from ._torch_batches import BatchSampler
+from ._torch_collate import default_collate
 from ._torch_loader import DataLoader
 from ._torch_samplers import (DistributedSampler, RandomSampler, SequentialSampler,
                               SubsetRandomSampler, WeightedRandomSampler)
@@ -32,4 +34,5 @@ __all__ = [
     'SequentialSampler',
     'SubsetRandomSampler',
     'WeightedRandomSampler',
+    'default_collate',
 ]
