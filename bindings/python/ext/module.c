@@ -16,6 +16,8 @@ static int add_all(PyObject *module)
         lxpy_add_grouped,
         lxpy_add_peers,
         lxpy_add_source,
+        lxpy_add_source_makers,
+        lxpy_add_source_tokens,
         lxpy_add_tokens,
         lxpy_add_loader,
         lxpy_add_collate,

@@ -12,6 +12,7 @@ except ImportError as error:
     raise ImportError(f'{error}. libloaderx is installed where the linker does not look: run '
                       f'ldconfig, or put the folder of the library into LD_LIBRARY_PATH.') from None
 
+from .arrays import NPDataset
 from .blend import Blend
 from .budgeted import Budgeted
 from .column import Column, Views
@@ -20,13 +21,15 @@ from .compat import ARDataset, DataLoader, converter
 from .dataset import Dataset
 from .executor import Executor
 from .field import Field
+from .flat import FlatDataset
 from .grouped import Balanced, Bucketed, split
 from .loader import Loader, generator
+from .null import NullDataset
 from .opening import create, open
 from .orders import Blocks, Order, Random, Sequential, Shuffle
 from .packing import PackedDataset, cu_seqlens
+from .parts import ConcatDataset, SubsetDataset
 from .peers import Distributed, Nanoset, TorchRandom, TorchSubset
-from .source import ConcatDataset, FlatDataset, NPDataset, NullDataset, SubsetDataset
 from .tokens import TokenDataset, Tokens
 from .upkeep import copy, repair, unseal
 from .weighted import Weighted

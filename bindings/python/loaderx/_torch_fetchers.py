@@ -3,31 +3,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
 from torch.utils import data
 
 from . import _core
+from ._records import Records
 from ._torch_collate import default_collate
+from .arrays import NPDataset
 from .dataset import Dataset
-from .source import _SOURCES, NPDataset, _of_one, as_source
+from .source import as_source, core_of
 
-__all__ = ['Gathered', 'Records', 'Together', 'collation', 'find_source', 'together']
+__all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'together']
 
-_KINDS = (Dataset, NPDataset, *_SOURCES)
+_KINDS = (Dataset, NPDataset, Records)
+
+# What the library reads, and whether its records are arrays and no dicts of them.
+Found = Tuple[_core.Source, bool]
 
 
-class Together:
+class Together(Records):
     """Datasets of one length side by side, as `Loader` has them of a tuple."""
 
     def __init__(self, datasets: Any) -> None:
         self.datasets = datasets
         self._source = as_source(datasets, 'dataset')
+        self._nameless = False
 
-    def __len__(self) -> int:
-        return self._source.length
+    def __reduce__(self) -> Any:
+        return Together, (self.datasets,)
 
 
 def together(dataset: Any) -> Any:
@@ -38,18 +44,43 @@ def together(dataset: Any) -> Any:
     return dataset
 
 
-def find_source(dataset: Any) -> Optional[_core.Source]:
+def find_source(dataset: Any) -> Optional[Found]:
     """What the library reads of a dataset of ours; None where it is read record by record."""
-    if isinstance(dataset, Together):
-        source = dataset._source
-    elif isinstance(dataset, _KINDS):
-        try:
-            source = _of_one(dataset, 'dataset')[0]
-        except (TypeError, ValueError):
-            return None    # an array of a kind that only NumPy reads
-    else:
+    found = _look(dataset)
+    if found is None or any(dtype is None for _, dtype, _ in found[0].columns):
         return None
-    return None if any(dtype is None for _, dtype, _ in source.columns) else source
+    return found
+
+
+def _look(dataset: Any) -> Optional[Found]:
+    try:
+        if isinstance(dataset, Together):
+            return dataset._source, False
+        if isinstance(dataset, _KINDS):
+            return core_of(dataset, 'dataset')
+        if type(dataset) is data.ConcatDataset:
+            return _concat([_look(one) for one in dataset.datasets])
+        if type(dataset) is data.Subset:
+            return _subset(_look(dataset.dataset), dataset.indices)
+    except (TypeError, ValueError, IndexError):
+        pass    # an array of a kind that only NumPy reads, or what torch would fail of later
+    return None
+
+
+def _concat(parts: Sequence[Optional[Found]]) -> Optional[Found]:
+    """torch's ConcatDataset of datasets of ours, all of one kind."""
+    found = [part for part in parts if part is not None]
+    if len(found) != len(parts) or len({bare for _, bare in found}) != 1:
+        return None
+    return _core.source_concat(tuple(source for source, _ in found)), found[0][1]
+
+
+def _subset(part: Optional[Found], indices: Any) -> Optional[Found]:
+    """torch's Subset of one, as random_split() makes it."""
+    numbers = np.asarray(indices)
+    if part is None or numbers.ndim != 1 or numbers.dtype.kind not in 'iu':
+        return None
+    return _core.source_subset(part[0], numbers), part[1]
 
 
 def collation(function: Any) -> Any:
@@ -60,11 +91,11 @@ def collation(function: Any) -> Any:
 class Gathered:
     """Batches of tensors of a dataset of ours, read by the library."""
 
-    def __init__(self, dataset: Any, source: _core.Source, batched: bool) -> None:
+    def __init__(self, dataset: Any, found: Found, batched: bool) -> None:
         self._dataset = dataset
-        self.source = source
+        self.source, self._bare = found
         self._batched = batched
-        self.names: Tuple[str, ...] = tuple(name for name, _, _ in source.columns)
+        self.names: Tuple[str, ...] = tuple(name for name, _, _ in self.source.columns)
 
     def fetch(self, index: Any) -> Any:
         """The records of a list of indices, or of one."""
@@ -75,37 +106,18 @@ class Gathered:
             batch, dict) else batch[0]
 
     def tensors(self, batch: Dict[str, Any]) -> Any:
-        """The arrays as tensors, without a copy: of an NPDataset, whose items are arrays, one."""
+        """The arrays as tensors, without a copy: of records that are arrays, one."""
         made = {name: torch.from_numpy(values) for name, values in batch.items()}
-        return made[self.names[0]] if isinstance(self._dataset, NPDataset) else made
+        return made[self.names[0]] if self._bare else made
 
     def gather(self, indices: np.ndarray[Any, Any]) -> Dict[str, Any]:
         """The arrays of a batch."""
-        if isinstance(self._dataset, Dataset):
-            return self._dataset.gather(indices, self.names)
-        if isinstance(self._dataset, NPDataset):
-            return {self.names[0]: self._dataset.array[indices]}
-        resolved = _resolve(indices, self.source.length)
-        order = _core.subset(_core.sequential(len(indices), 1, 1), resolved, None)
-        loader = _core.Loader(self.source, order, self.names, len(indices), 1, 0, 0, 1, False, 0,
-                              None, None, None, 'raise', None)
-        made: Dict[str, Any] = next(loader)
-        return made
-
-
-class Records:
-    """The records of a dataset of ours that gives batches alone, for who collates them himself."""
-
-    def __init__(self, dataset: Any, source: _core.Source) -> None:
-        self._gathered = Gathered(dataset, source, True)
-
-    def __getitems__(self, indices: Any) -> List[Dict[str, Any]]:
-        batch = self._gathered.gather(_integers(indices))
-        return [{name: values[row] for name, values in batch.items()}
-                for row in range(len(indices))]
-
-    def __getitem__(self, index: Any) -> Dict[str, Any]:
-        return self.__getitems__([index])[0]
+        try:
+            return self.source.gather(indices, None)
+        except IndexError:
+            for index in indices.tolist():
+                self._dataset[index]    # the first that is not there fails as in torch
+            raise
 
 
 def _integers(index: Any) -> np.ndarray[Any, Any]:
@@ -115,12 +127,3 @@ def _integers(index: Any) -> np.ndarray[Any, Any]:
     if made.ndim != 1 or made.dtype.kind not in 'iu':
         raise TypeError(f'indices must be ints, not {type(index[0]).__name__}')
     return made
-
-
-def _resolve(indices: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Indices that may count from the end, as such that do not."""
-    wrong = np.flatnonzero((indices >= length) | (indices < -length))
-    if len(wrong):
-        raise IndexError(f'index {indices[wrong[0]]} is out of range: the dataset has {length} '
-                         'records')
-    return np.where(indices < 0, indices + length, indices).astype(np.uint64)

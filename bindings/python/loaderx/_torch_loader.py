@@ -9,7 +9,8 @@ from typing import Any, Callable, Dict, Mapping, Optional
 
 from torch.utils import data
 
-from ._torch_fetchers import Gathered, Records, collation, find_source, together
+from ._torch_collate import default_collate
+from ._torch_fetchers import Found, Gathered, collation, find_source, together
 from ._torch_inline import Inline
 from ._torch_straight import Straight, goes_straight
 from ._torch_streams import Streamed, copy_for_worker
@@ -23,16 +24,14 @@ _PIPES = tuple(getattr(data, name) for name in ('IterDataPipe', 'MapDataPipe')
                if hasattr(data, name))
 
 
-def _gather(source: Any, batched: bool, dataset: Any, stream: Any = None) -> Any:
+def _gather(found: Found, batched: bool, dataset: Any, stream: Any = None) -> Any:
     """A reader of a dataset of ours."""
-    return Gathered(dataset, source, batched)
+    return Gathered(dataset, found, batched)
 
 
-def _fetch(source: Any, kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any,
+def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any,
            stream: Optional[Mapping[str, Any]] = None) -> Any:
     """A reader of items of any other, or of a worker's copy, from where that was."""
-    if source is not None:
-        dataset = Records(dataset, source)
     if kind == data._DatasetKind.Iterable:
         return Streamed(dataset, batched, collate, drop_last, stream)
     return data._DatasetKind.create_fetcher(kind, dataset, batched, collate, drop_last)
@@ -89,8 +88,9 @@ class DataLoader(data.DataLoader):
         self._walked = twin(super()._index_sampler)
         self._source = find_source(self.dataset)
         collate = data._utils.collate
-        self._collates = self.collate_fn is (collate.default_collate if self._auto_collation
-                                             else collate.default_convert)
+        own = ((collate.default_collate, default_collate) if self._auto_collation
+               else (collate.default_convert,))
+        self._collates = any(self.collate_fn is one for one in own)
 
     @property
     def _index_sampler(self) -> Any:
@@ -132,8 +132,7 @@ class DataLoader(data.DataLoader):
         """What makes a reader of batches, without a reference to this."""
         if self._source is not None and self._collates:
             return functools.partial(_gather, self._source, self._auto_collation)
-        source = None if hasattr(type(self.dataset), '__getitem__') else self._source
-        return functools.partial(_fetch, source, self._dataset_kind, self._auto_collation,
+        return functools.partial(_fetch, self._dataset_kind, self._auto_collation,
                                  collation(self.collate_fn), self.drop_last)
 
     def _dataset_for_worker(self, dataset: Any) -> Any:

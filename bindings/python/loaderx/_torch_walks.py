@@ -31,7 +31,7 @@ class Progress:
         self.ordered = True         # what was handed out is the beginning of the pass
         self.place: Any = None      # where the sampler was behind the last of them
         self.begun = sampler._current if isinstance(sampler, Stateful) else None
-        if getattr(self.begun, 'origin', None) is not None:
+        if self.begun is not None and getattr(self.begun, 'origin', None) is not None:
             # It was begun before the seed was drawn, of the same generator perhaps.
             self.begun.origin = sampler._copy_of(self.begun)
         self.streams: Any = None    # of each worker, where in an iterable dataset it is

@@ -11,6 +11,7 @@ from typing import (Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapp
 from . import _core
 from ._check import boolean
 from ._progress import Progress, telling
+from ._stored import Stored
 from .column import Column, Views
 from .errors import CorruptError
 from .executor import Executor
@@ -25,7 +26,7 @@ Placement = Literal['auto', 'mapped', 'pread', 'guarded']
 _MOST_DAMAGES = 100_000
 
 
-class Dataset(_core.Dataset):
+class Dataset(Stored, _core.Dataset):
     """A dataset that is read, in the state that was committed when it was opened or refreshed.
 
     ``ds[5]`` is a record, a dict by field; ``ds['data']`` is a `Column`. All methods may be called
@@ -34,6 +35,10 @@ class Dataset(_core.Dataset):
     It shows the fields that there were when it was opened, under the names that they had. Fields
     that are added are not shown; once one that is shown was dropped, the state stays what it is,
     and refreshing says to open the dataset again.
+
+    It goes into torch's DataLoader. A child of ``fork()`` reads the same state on; where it is
+    pickled, it is opened anew, without the executor, in the state that was committed last: a
+    LoaderxError if there is another dataset, if its fields are others, or if it became shorter.
 
     Parameters
     ----------
@@ -63,7 +68,7 @@ class Dataset(_core.Dataset):
         last array that did.
     """
 
-    __slots__ = ('_fields',)
+    __slots__ = ('_fields', '_opened')
 
     _fields: Mapping[str, Field]
 
@@ -72,6 +77,9 @@ class Dataset(_core.Dataset):
                  placement: Placement = 'auto', executor: Optional[Executor] = None) -> None:
         self._fields = MappingProxyType({name: Field(dtype, shape, compress)
                                          for name, dtype, shape, compress in self._describe()})
+        self._opened = os.path.abspath(os.fsdecode(path)), {
+            'verify': verify, 'durable': durable, 'live': live, 'on_damage': on_damage,
+            'placement': placement}
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -115,6 +123,7 @@ class Dataset(_core.Dataset):
         """
         pinned: Dataset = self._pin()
         pinned._fields = self._fields
+        pinned._opened = self._opened[0], {**self._opened[1], 'live': False}
         return pinned
 
     def views(self, indices: Any, fields: Optional[Iterable[str]] = None) -> Views:
@@ -255,7 +264,3 @@ class Dataset(_core.Dataset):
         if self.closed:
             return f'<loaderx.Dataset {self.path!r}, closed>'
         return f'<loaderx.Dataset {self.path!r}: {len(self)} records of {dict(self._fields)}>'
-
-    def __reduce__(self) -> str:
-        raise TypeError(f'a loaderx.Dataset cannot be pickled: give its path ({self.path!r}) to '
-                        f'the other process, and open it there')

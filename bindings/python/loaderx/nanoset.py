@@ -25,7 +25,7 @@ from ._nanoset_samplers import EmptyInfiniteDataset, SkipBatchSampler
 from .combined import Repeat, Slice
 from .loader import Loader
 from .orders import Order, Sequential
-from .source import ConcatDataset
+from .parts import ConcatDataset
 from .tokens import TokenDataset
 
 __all__ = ['DataCollatorForCLM', 'EmptyInfiniteDataset', 'Nanoset', 'SkipBatchSampler',

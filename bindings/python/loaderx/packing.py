@@ -8,6 +8,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from . import _core
+from ._records import Records
 from ._check import boolean, natural
 from .tokens import (POSITIONS, SEGMENTS, Tokens, columns_of, token, tokens_of, vocabulary_of,
                      wide_of)
@@ -17,7 +18,7 @@ __all__ = ['PackedDataset', 'cu_seqlens']
 _CAPACITY_MAX = 2**24
 
 
-class PackedDataset:
+class PackedDataset(Records):
     """Samples of `capacity` tokens, which documents are put into by best fit.
 
     Only a document that is longer than a sample is cut, into pieces of `capacity` tokens and what is
@@ -96,9 +97,6 @@ class PackedDataset:
     def __reduce__(self) -> Any:
         given = (self.tokens, self.capacity, self._wide, self.vocabulary, self.pad, self._columns)
         return _remake, given
-
-    def __len__(self) -> int:
-        return self._source.length
 
     @property
     def padding(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Iterator, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
+from ._records import Records
 from ._check import UINT64_MAX, boolean, integer, natural
 
 __all__ = ['TokenDataset', 'Tokens']
@@ -191,7 +192,7 @@ def tokens_of(tokens: Any, dtype: Any) -> Tokens:
     return tokens
 
 
-class TokenDataset:
+class TokenDataset(Records):
     """Samples of one length, cut from tokens: sample i is the ``sequence_length + 1`` tokens from
     ``i * sequence_length`` on.
 
@@ -282,9 +283,6 @@ class TokenDataset:
     def __reduce__(self) -> Any:
         given = (self.tokens, self.sequence_length, self._wide, self.vocabulary)
         return _remake, (*given, self.overlap, self.separator, self._columns)
-
-    def __len__(self) -> int:
-        return self._source.length
 
     def __repr__(self) -> str:
         return f'TokenDataset({len(self)} samples of {self.sequence_length} + 1 tokens)'

@@ -5,8 +5,9 @@ The samplers have torch's arguments, checks and errors, give torch's numbers, an
 generator as torch's do, draw for draw; they are subclasses of those of the torch that is installed.
 What they add is ``state_dict()`` and ``load_state_dict()``, by which an epoch goes on where it was
 left without drawing again what lies before, and ``seek()``, by a count alone. The DataLoader is
-torch's, too, with threads for workers, and with a state. `loaderx` itself does without torch; this
-module needs it.
+torch's, too, with threads for workers, and with a state. ConcatDataset and default_convert are
+torch's own, for who imports all from here. `loaderx` itself does without torch; this module needs
+it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ except ModuleNotFoundError as error:
                       'use lx.TorchRandom, lx.TorchSubset and lx.Distributed, which have its '
                       'orders without it', name='torch') from None
 
+from torch.utils.data import ConcatDataset
+from torch.utils.data._utils.collate import default_convert
+
 from ._torch_batches import BatchSampler
 from ._torch_collate import default_collate
 from ._torch_loader import DataLoader
@@ -28,6 +32,7 @@ from ._torch_samplers import (DistributedSampler, RandomSampler, SequentialSampl
 
 __all__ = [
     'BatchSampler',
+    'ConcatDataset',
     'DataLoader',
     'DistributedSampler',
     'RandomSampler',
@@ -35,4 +40,5 @@ __all__ = [
     'SubsetRandomSampler',
     'WeightedRandomSampler',
     'default_collate',
+    'default_convert',
 ]

@@ -234,11 +234,6 @@ def test_a_closed_dataset_says_so(path):
     assert dataset.path == str(path) and list(dataset.fields) == ['data', 'label', 'text']
 
 
-def test_it_cannot_be_pickled(dataset):
-    with pytest.raises(TypeError, match='path'):
-        pickle.dumps(dataset)
-
-
 def test_sealed_and_verified_in_every_way(tmp_path):
     path = make(tmp_path / 'd', sealed=True)
     for verify in ('first', 'always', 'never'):

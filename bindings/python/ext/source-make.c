@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources of files, of arrays and datasets of Python, and of other sources. */
+#include "array.h"
+#include "endless.h"
+#include "indices.h"
+#include "schema.h"
+#include "source.h"
+
+#include <stdlib.h>
+
+static PyObject *source_open(PyObject *module, PyObject *argument)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_status status;
+    PyObject *path = lxpy_path(argument, "source");
+    lxpy_source *self = path != NULL ? lxpy_source_alloc(module) : NULL;
+    PyObject *result = NULL;
+    if (self != NULL) {
+        const char *name = PyBytes_AS_STRING(path);
+        LXPY_WITHOUT_GIL(status = lx_source_open(name, NULL, &self->handle, &error));
+        result = lxpy_source_finish(self, status, &error);
+    }
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *source_dataset(PyObject *module, PyObject *dataset)
+{
+    lx_error error = LX_ERROR_INIT;
+    lxpy_source *self = lxpy_source_alloc(module);
+    if (self == NULL)
+        return NULL;
+    if (lxpy_dataset_check(self->state, dataset, "source") == 0)
+        self->shown = lxpy_dataset_enter((lxpy_dataset *)dataset);
+    if (self->shown == NULL) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    self->dataset = Py_NewRef(dataset);
+    lx_status status = lx_source_from_dataset(self->shown->dataset, &self->handle, &error);
+    return lxpy_source_finish(self, status, &error);
+}
+
+/** The array's records must be contiguous, which typed Python has looked at. */
+static PyObject *source_array(PyObject *module, PyObject *args)
+{
+    PyObject *array;
+    const char *name;
+    lx_dtype dtype;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "Os", &array, &name))
+        return NULL;
+    if (lx_dtype_parse(name, &dtype, &error) != LX_OK)
+        return lxpy_raise(lxpy_state_get(module), &error);
+    lxpy_source *self = lxpy_source_alloc(module);
+    if (self == NULL)
+        return NULL;
+    if (PyObject_GetBuffer(array, &self->view, PyBUF_STRIDED_RO) < 0) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    lx_status status = lxpy_array_source_new(&self->view, dtype, &self->handle, &error);
+    return lxpy_source_finish(self, status, &error);
+}
+
+static int take_parts(lxpy_state *state, PyObject *sources, lx_source **parts)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sources); i++) {
+        parts[i] = lxpy_source_get(state, PyTuple_GET_ITEM(sources, i), "source");
+        if (parts[i] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_names(PyObject *names, const char **texts)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        texts[i] = name != Py_None ? lxpy_text(name, "the name of a column") : NULL;
+        if (texts[i] == NULL && name != Py_None)
+            return -1;
+    }
+    return 0;
+}
+
+static PyObject *source_zip(PyObject *module, PyObject *args)
+{
+    PyObject *sources, *names, *result = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &sources, &PyTuple_Type, &names))
+        return NULL;
+    size_t count = (size_t)PyTuple_GET_SIZE(sources);
+    if (count != (size_t)PyTuple_GET_SIZE(names)) {
+        PyErr_SetString(PyExc_ValueError, "there must be a name, or None, for each source");
+        return NULL;
+    }
+    lx_source **parts = calloc(count + 1, sizeof *parts);
+    const char **texts = calloc(count + 1, sizeof *texts);
+    lxpy_source *self = lxpy_source_alloc(module);
+    if (parts == NULL || texts == NULL) {
+        PyErr_NoMemory();
+        Py_CLEAR(self);
+    } else if (self != NULL && (take_parts(self->state, sources, parts) < 0 ||
+                                take_names(names, texts) < 0)) {
+        Py_CLEAR(self);
+    }
+    if (self != NULL) {
+        self->reads = Py_NewRef(sources);
+        lx_status status = lx_source_zip(parts, texts, count, &self->handle, &error);
+        result = lxpy_source_finish(self, status, &error);
+    }
+    free(parts);
+    free(texts);
+    return result;
+}
+
+static PyObject *source_concat(PyObject *module, PyObject *sources)
+{
+    PyObject *result = NULL;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyTuple_Check(sources)) {
+        PyErr_SetString(PyExc_TypeError, "sources must be a tuple");
+        return NULL;
+    }
+    size_t count = (size_t)PyTuple_GET_SIZE(sources);
+    lx_source **parts = calloc(count + 1, sizeof *parts);
+    if (parts == NULL)
+        return PyErr_NoMemory();
+    lxpy_source *self = NULL;
+    if (take_parts(lxpy_state_get(module), sources, parts) == 0)
+        self = lxpy_source_alloc(module);
+    if (self != NULL) {
+        self->reads = Py_NewRef(sources);
+        lx_status status = lx_source_concat(parts, count, &self->handle, &error);
+        result = lxpy_source_finish(self, status, &error);
+    }
+    free(parts);
+    return result;
+}
+
+static PyObject *source_subset(PyObject *module, PyObject *args)
+{
+    PyObject *part, *numbers, *result = NULL;
+    lxpy_indices indices;
+    lx_error error = LX_ERROR_INIT;
+    lxpy_state *state = lxpy_state_get(module);
+    if (!PyArg_ParseTuple(args, "OO", &part, &numbers))
+        return NULL;
+    lx_source *handle = lxpy_source_get(state, part, "source");
+    if (handle == NULL || lxpy_indices_take(&indices, state, numbers,
+                                            lx_source_get_length(handle), "indices") < 0)
+        return NULL;
+    lxpy_source *self = lxpy_source_alloc(module);
+    if (self != NULL) {
+        self->reads = Py_NewRef(part);
+        lx_status status =
+            lx_source_subset(handle, indices.numbers, indices.count, &self->handle, &error);
+        result = lxpy_source_finish(self, status, &error);
+    }
+    lxpy_indices_clear(&indices);
+    return result;
+}
+
+/** It keeps nothing of the source, which may go now. */
+static PyObject *source_null(PyObject *module, PyObject *argument)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *handle = lxpy_source_get(lxpy_state_get(module), argument, "source");
+    lxpy_source *self = handle != NULL ? lxpy_source_alloc(module) : NULL;
+    if (self == NULL)
+        return NULL;
+    lx_status status = lx_source_new_null(handle, &self->handle, &error);
+    return lxpy_source_finish(self, status, &error);
+}
+
+static PyObject *source_flat(PyObject *module, PyObject *args)
+{
+    PyObject *given, *description, *number, *result = NULL;
+    lxpy_description column;
+    uint64_t offset;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO!O", &given, &PyTuple_Type, &description, &number) ||
+        lxpy_uint64(number, "offset", 0, UINT64_MAX, &offset) < 0 ||
+        lxpy_description_take(&column, lxpy_state_get(module), description) < 0)
+        return NULL;
+    const lx_column_info info = {
+        .name = column.name, .dtype = column.type, .ndim = column.ndim, .shape = column.shape};
+    PyObject *path = lxpy_path(given, "path");
+    lxpy_source *self = path != NULL ? lxpy_source_alloc(module) : NULL;
+    if (self != NULL) {
+        lx_status status;
+        const char *name = PyBytes_AS_STRING(path);
+        LXPY_WITHOUT_GIL(status =
+                             lx_source_open_flat(name, &info, offset, &self->handle, &error));
+        result = lxpy_source_finish(self, status, &error);
+    }
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *source_endless(PyObject *module, PyObject *args)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    PyObject *inner, *order;
+    lx_error error = LX_ERROR_INIT;
+    if (!PyArg_ParseTuple(args, "OO", &inner, &order))
+        return NULL;
+    lx_source *source_handle = lxpy_source_get(state, inner, "source");
+    lx_order *order_handle = source_handle != NULL ? lxpy_order_get(state, order, "order") : NULL;
+    lxpy_source *self = order_handle != NULL ? lxpy_source_alloc(module) : NULL;
+    if (self == NULL)
+        return NULL;
+    self->reads = Py_NewRef(inner);
+    lx_status status = lxpy_endless_new(source_handle, order_handle, &self->handle, &error);
+    return lxpy_source_finish(self, status, &error);
+}
+
+static PyMethodDef functions[] = {
+    {"source_open", source_open, METH_O, "source_open(path)"},
+    {"source_dataset", source_dataset, METH_O, "source_dataset(dataset)"},
+    {"source_array", source_array, METH_VARARGS, "source_array(array, dtype)"},
+    {"source_zip", source_zip, METH_VARARGS, "source_zip(sources, names)"},
+    {"source_concat", source_concat, METH_O, "source_concat(sources)"},
+    {"source_subset", source_subset, METH_VARARGS, "source_subset(source, indices)"},
+    {"source_null", source_null, METH_O, "source_null(source)"},
+    {"source_flat", source_flat, METH_VARARGS,
+     "source_flat(path, (name, dtype, shape, compress), offset)"},
+    {"source_endless", source_endless, METH_VARARGS, "source_endless(source, order)"},
+    {NULL},
+};
+
+int lxpy_add_source_makers(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

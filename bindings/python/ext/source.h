@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A Source as the files that make and read it know it. */
+#ifndef LXPY_SOURCE_H
+#define LXPY_SOURCE_H
+
+#include "dataset.h"
+#include "objects.h"
+
+/** An lx_source, and the Python objects whose memory it reads. */
+typedef struct lxpy_source {
+    PyObject_HEAD
+    lxpy_state *state;
+    lx_source *handle;  /**< Batches may keep it longer than this object, and not read it. */
+    PyObject *reads;    /**< Other sources that it reads of; or NULL. */
+    PyObject *dataset;  /**< The dataset that it reads; or NULL. */
+    lxpy_handle *shown; /**< The state of it that it reads. */
+    Py_buffer view;     /**< Of the array that it reads; obj is NULL where there is none. */
+} lxpy_source;
+
+/** One without a handle, which is set by who makes it; NULL with an exception. */
+lxpy_source *lxpy_source_alloc(PyObject *module);
+
+/** The object, if its handle could be made; else raises why not, and lets go of it. */
+PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *error);
+
+/* source-gather.c */
+PyObject *lxpy_source_gather(PyObject *self, PyObject *const *args, Py_ssize_t count);
+
+#endif

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""What all datasets have in common: single records, and what they are joined by."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from . import _core
+
+__all__ = ['Joined', 'Records', 'places_of', 'records_of', 'resolved']
+
+
+class Joined:
+    """What can stand before and behind a ``+``."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        from .parts import ConcatDataset    # which is one of these
+        if isinstance(other, Joined):
+            return ConcatDataset([self, other])
+        torchs = sys.modules.get('torch.utils.data')
+        if torchs is not None and isinstance(other, torchs.Dataset):
+            return torchs.ConcatDataset([self, other])
+        return NotImplemented
+
+
+class Records(Joined):
+    """A dataset over a source of the library's."""
+
+    _source: _core.Source
+    _nameless: bool    # its records are those of arrays, of which no field has a name
+
+    def __len__(self) -> int:
+        return self._source.length
+
+    def gather(self, indices: Any, fields: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+        """Read records, in the order asked for.
+
+        Parameters
+        ----------
+        indices : sequence of int, slice or mask
+            Negative indices count from the end; an index may come more than once.
+        fields : sequence of str, optional
+            Which fields; all of them by default.
+
+        Returns
+        -------
+        dict
+            For each field an array (len(indices), ``*shape``).
+
+        Raises
+        ------
+        IndexError
+            There is no such record.
+        KeyError
+            There is no such field.
+        TypeError
+            The records of a field differ in length.
+        """
+        return self._source.gather(indices, None if fields is None else self._chosen(fields))
+
+    def _chosen(self, fields: Sequence[str]) -> Any:
+        if isinstance(fields, (str, bytes)):
+            raise TypeError('fields must be a sequence of names, not one name')
+        known = [name for name, _, _ in self._source.columns]
+        for name in fields:
+            if name not in known:
+                raise KeyError(f'there is no field {name!r}; there are {known}')
+        return tuple(fields)
+
+    def __getitem__(self, index: int) -> Any:
+        """One record: a dict by field, or the array of what has no names for its fields."""
+        try:
+            place = operator.index(index)
+        except TypeError:
+            raise TypeError('the key is the index of a record, not '
+                            f'{type(index).__name__}; gather() reads several') from None
+        return self.__getitems__([place])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> List[Any]:
+        """Several records at a time, as torch's DataLoader asks for them."""
+        if any(dtype is None for _, dtype, _ in self._source.columns):
+            return self._below(indices)
+        columns = self._source.gather(places_of(indices), None)
+        return records_of(columns, len(indices), self._nameless)
+
+
+    def _below(self, indices: Sequence[int]) -> List[Any]:
+        """Records of fields of bytes, which the datasets read that it is made of."""
+        raise TypeError(f'{type(self).__name__} has fields of bytes, which only a Dataset reads')
+
+
+def places_of(indices: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """What can be used as ints, as an array of them; no masks."""
+    return np.array([operator.index(index) for index in indices], np.int64)
+
+
+def resolved(indices: Sequence[int], length: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Indices that may count from the end, as such that do not."""
+    places = places_of(indices)
+    wrong = np.flatnonzero((places >= length) | (places < -length))
+    if len(wrong):
+        raise IndexError(f'index {places[wrong[0]]} is out of range: there are {length} records')
+    return np.where(places < 0, places + length, places)
+
+
+def records_of(columns: Mapping[str, Any], count: int, nameless: bool = False) -> List[Any]:
+    """The records of columns of so many rows, each over the memory of its column."""
+    if nameless:
+        return list(next(iter(columns.values())))
+    if not columns:
+        return [{} for _ in range(count)]
+    names = tuple(columns)
+    return [dict(zip(names, row)) for row in zip(*columns.values())]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Arrays as datasets."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._records import Joined
+
+__all__ = ['NPDataset']
+
+
+class NPDataset(Joined):
+    """An array, or an .npy file, as a dataset: its first axis counts the records.
+
+    Parameters
+    ----------
+    array : path or numpy.ndarray
+        An .npy file, which is mapped and not read as a whole, or an array, which is not copied.
+
+    Examples
+    --------
+    >>> labels = NPDataset("train_label.npy")
+    >>> labels[3], labels[[5, 1]]
+    """
+
+    array: np.ndarray[Any, Any]
+
+    def __init__(self, array: Any) -> None:
+        self._path: Optional[str] = None
+        if isinstance(array, (str, bytes, os.PathLike)):
+            self._path = os.path.abspath(os.fsdecode(array))
+            array = np.load(self._path, mmap_mode='r', allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f'array must be a path or a NumPy array, not {type(array).__name__}')
+        if array.ndim == 0:
+            raise ValueError('array has no axis to count records by')
+        self.array = array
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Records first, then the shape of a record."""
+        shape: Tuple[int, ...] = self.array.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of an element."""
+        dtype: np.dtype[Any] = self.array.dtype
+        return dtype
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.array[key]
+
+    def __getitems__(self, indices: Sequence[int]) -> List[Any]:
+        """Several records at a time, as torch's DataLoader asks for them."""
+        return list(self.array[indices])
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
+        if copy:
+            return np.array(self.array, dtype=dtype)
+        return np.asarray(self.array, dtype=dtype)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        """What a copy gets: of a file, where it is."""
+        return {name: value for name, value in self.__dict__.items()
+                if name != 'array' or self._path is None}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._path is not None:
+            self.array = np.load(self._path, mmap_mode='r', allow_pickle=False)
+
+    def __repr__(self) -> str:
+        return f'NPDataset({len(self)} x {self.dtype}{list(self.shape[1:])})'

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Datasets that are made of others."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _core
+from ._records import Records, resolved
+from .dataset import Dataset
+from .source import core_of
+
+__all__ = ['ConcatDataset', 'SubsetDataset']
+
+
+def _readable(part: Any) -> Any:
+    """What records are read of, where the library does not gather them."""
+    return Dataset(part) if isinstance(part, (str, bytes, os.PathLike)) else part
+
+
+class ConcatDataset(Records):
+    """Datasets one behind the other: the indices of each come behind all of those before it.
+
+    Parameters
+    ----------
+    datasets : sequence
+        Each a `Dataset`, `NPDataset`, array, path, or another of these; all with columns of the
+        same names, dtypes and shapes.
+
+    Two datasets are joined by ``+``, too. A record is read by its index, and several by `gather`,
+    which leaves fields of bytes to the datasets themselves.
+
+    Examples
+    --------
+    >>> both = ConcatDataset([lx.open('2023'), lx.open('2024')])
+    >>> loader = lx.Loader(both, batch_size=256, order=lx.Shuffle(seed=42))
+    """
+
+    datasets: Tuple[Any, ...]
+    _parts: Optional[List[Any]] = None    # for fields of bytes
+
+    def __init__(self, datasets: Sequence[Any]) -> None:
+        if isinstance(datasets, (str, bytes, os.PathLike, np.ndarray, Mapping)):
+            raise TypeError(
+                f'datasets must be a list or a tuple of datasets, not {type(datasets).__name__}'
+            )
+        self.datasets = tuple(datasets)
+        if not self.datasets:
+            raise ValueError('datasets is empty: there is nothing to read')
+        made = [core_of(one, f'datasets[{place}]') for place, one in enumerate(self.datasets)]
+        self._source = _core.source_concat(tuple(core for core, _ in made))
+        self._nameless = all(nameless for _, nameless in made)
+
+    def _below(self, indices: Sequence[int]) -> List[Any]:
+        if self._parts is None:
+            self._parts = [_readable(one) for one in self.datasets]
+        ends = np.cumsum([len(part) for part in self._parts])
+        places = resolved(indices, len(self))
+        return [self._parts[number][int(place - ends[number])]    # counted from its end
+                for number, place in zip(np.searchsorted(ends, places, 'right'), places)]
+
+    def __reduce__(self) -> Any:
+        return ConcatDataset, (self.datasets,)
+
+    def __repr__(self) -> str:
+        return f'ConcatDataset({list(self.datasets)!r})'
+
+
+class SubsetDataset(Records):
+    """Some records of a dataset, in any order, and as often as they are named.
+
+    Parameters
+    ----------
+    dataset : Dataset, NPDataset, array, path or another of these
+        What they are of.
+    indices : slice, mask, sequence or array of int
+        Which, as in ``dataset['field'][indices]``; they take 4 or 8 bytes each. In an order of
+        its own: `lx.Subset` leaves the dataset as it is and says what is read of it.
+
+    Examples
+    --------
+    >>> training = SubsetDataset(images, labels != 7)
+    """
+
+    dataset: Any
+    _part: Any = None    # for fields of bytes, and the indices in it
+
+    def __init__(self, dataset: Any, indices: Any) -> None:
+        core, self._nameless = core_of(dataset, 'dataset')
+        self.dataset = dataset
+        self._source = _core.source_subset(core, indices)
+        self._indices = indices
+
+    def _below(self, indices: Sequence[int]) -> List[Any]:
+        if self._part is None:
+            part = _readable(self.dataset)
+            self._part = part, np.arange(len(part))[self._indices]
+        part, chosen = self._part
+        return [part[int(place)] for place in chosen[resolved(indices, len(self))]]
+
+    def __reduce__(self) -> Any:
+        return SubsetDataset, (self.dataset, self._indices)
+
+    def __repr__(self) -> str:
+        return f'SubsetDataset({self.dataset!r}, {len(self)} indices)'

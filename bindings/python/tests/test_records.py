@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""Records of any dataset, several at a time, joined by +, and in other processes."""
+
+import copy
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+N = 30
+ROWS = np.arange(N)
+TEXTS = [None if i % 7 == 0 else b'%d' % i for i in range(N)]
+
+
+def record(i):
+    return {'data': np.full((2, 3), i, np.uint8), 'label': i if i % 5 else None, 'text': TEXTS[i]}
+
+
+def make(path):
+    """Fields of all kinds, and values that are missing."""
+    fields = {'data': lx.Field('uint8', (2, 3)), 'label': lx.Field('int64'),
+              'text': lx.Field(bytes)}
+    with lx.create(path, fields) as writer:
+        for i in range(N):
+            writer.append(record(i))
+    return path
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    with lx.open(make(tmp_path / 'd')) as opened:
+        yield opened
+
+
+@pytest.fixture
+def images(tmp_path):
+    """One whose records all have one length."""
+    with lx.create(tmp_path / 'images', {'data': lx.Field('uint8', (2, 3))}) as writer:
+        writer.extend(data=np.arange(N * 6).reshape(N, 2, 3).astype(np.uint8))
+    with lx.open(tmp_path / 'images') as opened:
+        yield opened
+
+
+def same(one, other):
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[name], other[name]) for name in one)
+    if one is None or isinstance(one, bytes):
+        return one == other
+    return type(one) is type(other) and one.dtype == other.dtype and np.array_equal(one, other)
+
+
+def check(dataset, expected):
+    """Single and several records, also from the end."""
+    assert len(dataset) == len(expected)
+    for index in 0, len(expected) - 1, -1, -len(expected), np.int32(3):
+        assert same(dataset[index], expected[index])
+    for indices in [3, -1, 3, 0], np.array([2, 1]), []:
+        got = dataset.__getitems__(indices)
+        assert isinstance(got, list) and len(got) == len(indices)
+        assert all(same(one, expected[i]) for one, i in zip(got, indices))
+    for index in len(expected), -len(expected) - 1:
+        with pytest.raises(IndexError):
+            dataset[index]
+        with pytest.raises(IndexError):
+            dataset.__getitems__([0, index])
+
+
+def test_of_a_dataset(dataset):
+    check(dataset, [dataset[i] for i in range(N)])
+    assert dataset.__getitems__([0, 1])[0]['label'] is None
+
+
+def test_a_live_dataset_reads_them_of_one_state(tmp_path):
+    path = make(tmp_path / 'd')
+    with lx.open(path, live=True) as dataset:
+        with lx.open(path, mode='a') as writer:
+            writer.append({**record(1), 'label': 77})
+        assert dataset.__getitems__([-1])[0]['label'] == 77
+
+
+def test_of_arrays():
+    array = np.arange(12).reshape(4, 3)
+    check(lx.NPDataset(array), list(array))
+    check(lx.ConcatDataset([array, array[:2]]), [*array, *array[:2]])
+    check(lx.SubsetDataset(array, [3, 1, 1, 0, 2]), [array[i] for i in (3, 1, 1, 0, 2)])
+    check(lx.NPDataset(array[:, 0]), list(array[:, 0]))
+    check(lx.ConcatDataset([array[:, 0]] * 2), [*array[:, 0]] * 2)
+
+
+def test_of_files(tmp_path):
+    array = np.arange(20, dtype=np.uint16)
+    array.tofile(tmp_path / 'x')
+    check(lx.FlatDataset(tmp_path / 'x', 'uint16', (4,)), list(array.reshape(5, 4)))
+    check(lx.FlatDataset(tmp_path / 'x', 'uint16', name='id'), [{'id': one} for one in array])
+    tokens = lx.TokenDataset(tmp_path / 'x', 3, 'uint16', out='int64')
+    check(tokens, [{'tokens': array[i * 3:i * 3 + 4].astype(np.int64)} for i in range(6)])
+
+
+def test_of_datasets_of_datasets(images):
+    records = [images[i] for i in range(N)]
+    check(images + images, records * 2)
+    chosen = lx.SubsetDataset(images, [7, 3, -1, 7])
+    check(chosen, [records[i] for i in (7, 3, -1, 7)])
+    check(chosen + images + chosen, [*chosen.__getitems__(range(4)), *records,
+                                     *chosen.__getitems__(range(4))])
+    check(lx.NullDataset(images), [{}] * N)
+
+
+@pytest.mark.parametrize('as_path', [False, True])
+def test_of_fields_of_bytes(dataset, as_path):
+    records = [dataset[i] for i in range(N)]
+    below = dataset.path if as_path else dataset
+    both = lx.ConcatDataset([below, lx.SubsetDataset(below, slice(3, 1, -1))])
+    check(both, [*records, records[3], records[2]])
+    check(lx.SubsetDataset(both, ROWS % 2 == 1 if len(both) == N else [31, 0, -1, 5]),
+          [records[2], records[0], records[2], records[5]])
+    with pytest.raises(TypeError, match="'text'.*differ in length"):
+        both.gather([0])
+
+
+def test_several_as_arrays(images):
+    both = images + images
+    got = both.gather([31, -1, 0])
+    assert list(got) == ['data'] and np.array_equal(got['data'][:, 0, 0], [6, 174, 0])
+    assert both.gather(slice(5, 2, -1), ['data'])['data'].shape == (3, 2, 3)
+    assert both.gather(np.arange(2 * N) > 57)['data'].shape == (2, 2, 3)
+    assert both.gather([])['data'].shape == (0, 2, 3)
+    assert both.gather([0], []) == {}
+    with pytest.raises(KeyError, match="'x'"):
+        both.gather([0], ['x'])
+    with pytest.raises(TypeError, match='one name'):
+        both.gather([0], 'data')
+    with pytest.raises(IndexError):
+        both.gather([2 * N])
+
+
+@pytest.mark.parametrize('key', ['data', None, 1.5, [1], slice(2)], ids=str)
+def test_a_key_is_an_index(images, key):
+    with pytest.raises(TypeError, match='the key is the index of a record'):
+        (images + images)[key]
+
+
+def test_what_plus_joins(images):
+    array = np.arange(N)
+    assert len(lx.NPDataset(array) + lx.NPDataset(array)) == 2 * N
+    assert isinstance(lx.NPDataset(array) + array, np.ndarray)    # as ever: NumPy adds
+    with pytest.raises(TypeError):
+        images + 3
+    with pytest.raises(ValueError):
+        images + lx.NPDataset(array)    # of other columns
+
+
+# ---- pickled
+
+
+def test_a_dataset_is_opened_anew(tmp_path, monkeypatch):
+    make(tmp_path / 'd')
+    monkeypatch.chdir(tmp_path)
+    with lx.open('d', verify='always', on_damage='zeros') as dataset, \
+            lx.open('d', live=True) as live:
+        kept = pickle.dumps([dataset, live, live.pin()])
+        copied = copy.deepcopy(live)
+        assert copied.live and not copied.closed
+        monkeypatch.chdir('/')
+        for again, alive in zip(pickle.loads(kept), (False, True, False)):
+            assert (again.live, again.uuid, len(again)) == (alive, dataset.uuid, N)
+            assert same(again[8], dataset[8])
+        dataset.close()
+        with pytest.raises(lx.LoaderxError, match='closed'):
+            pickle.dumps(dataset)
+
+
+def test_a_class_of_ones_own_is_kept(tmp_path):
+    again = pickle.loads(pickle.dumps(Own(make(tmp_path / 'd'))))
+    assert type(again) is Own and again.mark == 5 and len(again) == N
+
+
+class Own(lx.Dataset):
+    mark = 3
+
+    def __init__(self, path, **options):
+        super().__init__(path, **options)
+        self.mark = 5
+
+
+def test_what_is_opened_is_what_was_pickled(tmp_path):
+    path = make(tmp_path / 'd')
+    with lx.open(path) as dataset:
+        kept = pickle.dumps(dataset)
+    with lx.open(path, mode='a') as writer:
+        writer.append(record(1))
+    assert len(pickle.loads(kept)) == N + 1
+    with lx.open(path, mode='r+') as writer:
+        writer.truncate(3)
+    with pytest.raises(lx.LoaderxError, match=f'had {N} records, and there are 3 now'):
+        pickle.loads(kept)
+    os.rename(path, tmp_path / 'other')
+    make(path)
+    with pytest.raises(lx.LoaderxError, match='another dataset is there'):
+        pickle.loads(kept)
+
+
+def test_other_fields_are_told(tmp_path):
+    path = make(tmp_path / 'd')
+    with lx.open(path) as dataset:
+        kept = pickle.dumps(dataset)
+    with lx.open(path, mode='r+') as writer:
+        writer.rename_field('label', 'class')
+    with pytest.raises(lx.LoaderxError, match=r"'label'.*'class'"):
+        pickle.loads(kept)
+
+
+def test_an_npy_file_is_mapped_again(tmp_path, monkeypatch):
+    np.save(tmp_path / 'x.npy', np.zeros((1000, 100)))
+    monkeypatch.chdir(tmp_path)
+    kept = pickle.dumps(lx.NPDataset('x.npy'))
+    monkeypatch.chdir('/')
+    assert len(kept) < 1000
+    again = pickle.loads(kept)
+    assert isinstance(again.array, np.memmap) and again.shape == (1000, 100)
+    assert len(pickle.loads(pickle.dumps(lx.NPDataset(np.zeros(5))))) == 5

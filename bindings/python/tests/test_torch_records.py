@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Datasets of ours in torch's own DataLoader, and torch's datasets of them in ours."""
+
+import pytest
+
+torch = pytest.importorskip('torch')
+pytest.importorskip('hypothesis')
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.utils import data
+
+import loaderx as lx
+import loaderx.torch as lt
+from processes import run_script
+from torch_cases import SETTINGS
+from torch_loaders import RECORDS, loading, make_dataset, outcome, passes, same
+
+# torch itself warns so, for scalars of bool, and of more processes than CPUs
+pytestmark = [pytest.mark.filterwarnings('ignore:In future, it will be an error'),
+              pytest.mark.filterwarnings('ignore:This DataLoader will create')]
+
+
+@pytest.fixture(scope='module')
+def stored(tmp_path_factory):
+    with make_dataset(tmp_path_factory.mktemp('torch') / 'stored') as dataset:
+        yield dataset
+
+
+class Bare:
+    """The same records, one by one."""
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def __len__(self):
+        return len(self.dataset)
+
+    def __getitem__(self, index):
+        return self.dataset[index]
+
+
+def kinds(stored):
+    array = lx.NPDataset(np.arange(3 * RECORDS).reshape(RECORDS, 3))
+    return [stored, array, array + array, lx.SubsetDataset(stored, range(RECORDS - 1, -1, -1)),
+            stored + lx.SubsetDataset(stored, [3, 1])]
+
+
+@pytest.mark.parametrize('kind', range(5))
+def test_records_read_together_are_those_read_alone(stored, kind):
+    dataset = kinds(stored)[kind]
+    for more in {}, {'batch_size': 6}, {'batch_size': None}, {'sampler': torch.arange(9)}:
+        assert same(list(data.DataLoader(dataset, **more)),
+                    list(data.DataLoader(Bare(dataset), **more)))
+
+
+@pytest.mark.parametrize('kind', range(5))
+def test_forked_workers_read_on(stored, kind):
+    """Also while threads read, whose locks a child finds as they were."""
+    dataset = kinds(stored)[kind]
+    ahead = iter(lt.DataLoader(dataset, 2, num_workers=2))
+    next(ahead)
+    got = data.DataLoader(dataset, 6, num_workers=2, multiprocessing_context='fork')
+    assert same(list(got), list(data.DataLoader(Bare(dataset), 6)))
+    assert len(list(ahead)) == (len(dataset) + 1) // 2 - 1
+
+
+def test_spawned_workers_open_it(stored, tmp_path):
+    np.save(tmp_path / 'x.npy', np.arange(10))
+    run_script(f"""
+        import loaderx as lx
+        from torch.utils import data
+
+        if __name__ == '__main__':
+            dataset = lx.open({stored.path!r})
+            joined = lx.ConcatDataset([dataset, lx.SubsetDataset(dataset, [2])])
+            loader = data.DataLoader(joined, 21, num_workers=1, multiprocessing_context='spawn')
+            assert [batch['int64'].tolist()[-1] for batch in loader] == [20, 2]
+    """)
+
+
+# ---- torch's datasets of ours
+
+
+def joined(stored):
+    return data.ConcatDataset([stored, data.Subset(stored, [5, -1, 7]), stored])
+
+
+@SETTINGS
+@given(loading(), st.lists(st.none() | st.integers(0, 6), min_size=1, max_size=2))
+def test_torchs_datasets_of_ours(stored, case, lengths):
+    parts = data.random_split(stored, [30, RECORDS - 30], torch.Generator().manual_seed(1))
+    subset = data.Subset(data.ConcatDataset([*parts, stored]), range(RECORDS))
+
+    def run(module):
+        torch.manual_seed(7)
+        return passes(case.make(module, subset), lengths)
+
+    assert same(run(lt), run(data))
+    assert lt.DataLoader(subset)._source is not None    # the library reads it
+
+
+def test_torchs_datasets_of_arrays():
+    array = lx.NPDataset(np.arange(10))
+    both = data.ConcatDataset([array, array])
+    assert same(list(lt.DataLoader(both, 3)), list(data.DataLoader(both, 3)))
+    assert isinstance(array + data.TensorDataset(torch.zeros(3)), data.ConcatDataset)
+
+
+@pytest.mark.parametrize('make', [
+    lambda stored: data.ConcatDataset([stored, lx.NPDataset(np.zeros(3))]),
+    lambda stored: data.ConcatDataset([stored, data.TensorDataset(torch.zeros(3))]),
+    lambda stored: data.Subset(stored, [1, 99]), lambda stored: data.Subset(stored, ['x']),
+    lambda stored: data.Subset(stored, [[1, 2]]), lambda stored: data.Subset(stored, []),
+])
+def test_what_the_library_does_not_read_is_torchs_to_read(stored, make):
+    dataset = make(stored)
+
+    def run(module):
+        return outcome(lambda: list(module.DataLoader(dataset, 50)))
+
+    ours, theirs = run(lt), run(data)
+    assert same(ours[0][0], theirs[0][0]) if theirs[0] else same(ours, theirs)
+
+
+def test_indices_that_are_not_there_fail_as_in_torch(stored):
+    both = joined(stored)
+
+    def run(module):
+        loader = module.DataLoader(both, 2, sampler=[1, 85, 3, 4, -86, -1])
+        iterator = iter(loader)
+        return [outcome(lambda: next(iterator))[0] for _ in range(3)]
+
+    assert same(run(lt), run(data))
+
+
+# ---- what torch has beside it
+
+
+def test_what_is_torchs_own():
+    assert lt.ConcatDataset is data.ConcatDataset
+    item = {'x': np.zeros(3), 'y': (1, 'a', np.float32(2))}
+    assert same(lt.default_convert(item), data.default_convert(item))
+
+
+def test_our_collation_given_by_name_is_no_other(stored):
+    loader = lt.DataLoader(stored, 6, collate_fn=lt.default_collate, num_workers=2)
+    assert same(list(loader), list(data.DataLoader(stored, 6)))
+    assert type(iter(loader)).__name__ == 'Straight'
