@@ -1,124 +1,183 @@
 /* SPDX-License-Identifier: MIT */
-/* What torch's collation does most often: items of one kind, one behind the other. Whatever is of
- * another kind than it looks is left to torch, which has rules for it. */
-#include "lxpy.h"
+/* What torch's collation does most often: arrays and numbers, alone and in dicts, tuples and lists.
+ * Whatever is of another kind than it looks is left to torch, which has rules for it. */
+#include "stack.h"
 
-#include <stdlib.h>
-#include <string.h>
+/** What a collation is made with. */
+typedef struct collation {
+    lxpy_state *state;
+    PyObject *wrap;  /**< Makes a tensor of an array. */
+    PyObject *leave; /**< Makes what torch would of a batch. */
+} collation;
 
-/** The items as they lie, and where they go. */
-typedef struct stack {
-    Py_buffer out;
-    Py_buffer *items;
-    Py_ssize_t count;
-} stack;
+/** The items as a batch: as they were given; else as torch would have them. */
+typedef struct batch {
+    PyObject *items; /**< A tuple of ours, of one item at least. */
+    PyObject *given; /**< NULL where it is one column of others. */
+    bool listed;     /**< It comes from dicts. */
+} batch;
 
-static void release(stack *self)
+static PyObject *collate(const collation *self, const batch *these);
+
+static PyObject *leave(const collation *self, const batch *these)
 {
-    for (Py_ssize_t i = 0; i < self->count; i++)
-        PyBuffer_Release(&self->items[i]);
-    free(self->items);
-    PyBuffer_Release(&self->out);
+    PyObject *list = these->listed ? PySequence_List(these->items) : Py_NewRef(these->items);
+    PyObject *given = these->given != NULL ? these->given : list;
+    PyObject *result = list != NULL ? PyObject_CallOneArg(self->leave, given) : NULL;
+    Py_XDECREF(list);
+    return result;
 }
 
-static bool is_like(const Py_buffer *one, const Py_buffer *other)
+/** Wraps what was made, 1; 0 leaves it; -1 is an exception. */
+static PyObject *wrap(const collation *self, const batch *these, int made, lxpy_target *target)
 {
-    /* The items of an array of objects would have to be counted. */
-    return strchr(one->format, 'O') == NULL && one->itemsize == other->itemsize &&
-           one->ndim == other->ndim && strcmp(one->format, other->format) == 0 &&
-           (one->ndim == 0 ||
-            memcmp(one->shape, other->shape, (size_t)one->ndim * sizeof *one->shape) == 0);
+    PyObject *result = made > 0   ? PyObject_CallOneArg(self->wrap, target->object)
+                       : made == 0 ? leave(self, these)
+                                   : NULL;
+    if (target->object != NULL)
+        lxpy_target_drop(target);
+    return result;
 }
 
-/** 1 where all are arrays like the first, contiguous, and fill the target; 0; -1 and raised. */
-static int look(lxpy_state *state, PyObject *items, PyObject *out, stack *self)
+/** A column of dicts; an empty reference where one of them has no such key, or is none. */
+static PyObject *column_of_key(PyObject *dicts, PyObject *key)
 {
-    PyTypeObject *array = (PyTypeObject *)LXPY(state, NDARRAY);
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(items);
-    self->items = calloc((size_t)count + 1, sizeof *self->items);
-    if (self->items == NULL) {
-        PyErr_NoMemory();
-        return -1;
+    Py_ssize_t count = PyTuple_GET_SIZE(dicts);
+    PyObject *column = PyTuple_New(count);
+    for (Py_ssize_t i = 0; column != NULL && i < count; i++) {
+        PyObject *dict = PyTuple_GET_ITEM(dicts, i);
+        PyObject *value = PyDict_CheckExact(dict) ? PyDict_GetItemWithError(dict, key) : NULL;
+        if (value == NULL)
+            Py_CLEAR(column);
+        else
+            PyTuple_SET_ITEM(column, i, Py_NewRef(value));
     }
-    if (PyObject_GetBuffer(out, &self->out, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) < 0)
-        return -1;
-    for (; self->count < count; self->count++) {
-        PyObject *item = PySequence_Fast_GET_ITEM(items, self->count);
-        Py_buffer *view = &self->items[self->count];
-        if (Py_TYPE(item) != array)
-            return 0;
-        if (PyObject_GetBuffer(item, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
-            PyErr_Clear();
-            return 0;
+    return column;
+}
+
+static PyObject *collate_dicts(const collation *self, const batch *these)
+{
+    PyObject *result = PyDict_New();
+    PyObject *keys = result != NULL ? PyDict_Keys(PyTuple_GET_ITEM(these->items, 0)) : NULL;
+    if (keys == NULL)
+        Py_CLEAR(result);
+    for (Py_ssize_t i = 0; result != NULL && i < PyList_GET_SIZE(keys); i++) {
+        PyObject *key = PyList_GET_ITEM(keys, i);
+        batch column = {.items = column_of_key(these->items, key), .listed = true};
+        if (column.items == NULL) {
+            Py_CLEAR(result);
+            if (!PyErr_Occurred())
+                result = leave(self, these);
+            break;
         }
-        if (!is_like(view, &self->items[0])) {
-            PyBuffer_Release(view);
-            return 0;
+        PyObject *made = collate(self, &column);
+        Py_DECREF(column.items);
+        if (made == NULL || PyDict_SetItem(result, key, made) < 0)
+            Py_CLEAR(result);
+        Py_XDECREF(made);
+    }
+    Py_XDECREF(keys);
+    return result;
+}
+
+/** The length of all of them, if that is one; else, or where one is no tuple or list, -1. */
+static Py_ssize_t common_length(PyObject *sequences)
+{
+    Py_ssize_t length = -1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sequences); i++) {
+        PyObject *one = PyTuple_GET_ITEM(sequences, i);
+        if (!PyTuple_CheckExact(one) && !PyList_CheckExact(one))
+            return -1;
+        if (i != 0 && PySequence_Fast_GET_SIZE(one) != length)
+            return -1;
+        length = PySequence_Fast_GET_SIZE(one);
+    }
+    return length;
+}
+
+/** A column of tuples and lists; NULL without an exception where a list became shorter. */
+static PyObject *column_at(PyObject *sequences, Py_ssize_t place)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(sequences);
+    PyObject *column = PyTuple_New(count);
+    for (Py_ssize_t i = 0; column != NULL && i < count; i++) {
+        PyObject *one = PyTuple_GET_ITEM(sequences, i);
+        if (place >= PySequence_Fast_GET_SIZE(one))
+            Py_CLEAR(column);
+        else
+            PyTuple_SET_ITEM(column, i, Py_NewRef(PySequence_Fast_GET_ITEM(one, place)));
+    }
+    return column;
+}
+
+static PyObject *collate_sequences(const collation *self, const batch *these)
+{
+    Py_ssize_t length = common_length(these->items);
+    if (length < 0)
+        return leave(self, these);
+    PyObject *result = PyList_New(0);
+    for (Py_ssize_t i = 0; result != NULL && i < length; i++) {
+        batch column = {.items = column_at(these->items, i)};
+        if (column.items == NULL) {
+            Py_CLEAR(result);
+            return PyErr_Occurred() ? NULL : leave(self, these);
         }
+        PyObject *made = collate(self, &column);
+        Py_DECREF(column.items);
+        if (made == NULL || PyList_Append(result, made) < 0)
+            Py_CLEAR(result);
+        Py_XDECREF(made);
     }
-    return count != 0 && self->items[0].len == self->out.len / count;
+    return result;
 }
 
-static PyObject *collate_arrays(PyObject *module, PyObject *args)
+static PyObject *collate_kind(const collation *self, const batch *these)
 {
-    PyObject *items, *out;
-    stack self = {0};
-    if (!PyArg_ParseTuple(args, "OO", &items, &out))
-        return NULL;
-    if (!PyList_CheckExact(items) && !PyTuple_CheckExact(items))
-        Py_RETURN_FALSE;
-    int alike = look(lxpy_state_get(module), items, out, &self);
-    if (alike > 0) {
-        Py_BEGIN_ALLOW_THREADS
-        char *to = self.out.buf;
-        for (Py_ssize_t i = 0; i < self.count; i++, to += self.items[0].len)
-            memcpy(to, self.items[i].buf, (size_t)self.items[0].len);
-        Py_END_ALLOW_THREADS
+    PyObject *first = PyTuple_GET_ITEM(these->items, 0);
+    lxpy_target target = {NULL, {0}};
+    if (PyDict_CheckExact(first))
+        return collate_dicts(self, these);
+    if (PyTuple_CheckExact(first) || PyList_CheckExact(first))
+        return collate_sequences(self, these);
+    if (PyLong_CheckExact(first) || PyFloat_CheckExact(first)) {
+        int made = lxpy_stack_numbers(self->state, these->items, &target);
+        return wrap(self, these, made, &target);
     }
-    release(&self);
-    return alike < 0 ? NULL : PyBool_FromLong(alike);
+    if (Py_IS_TYPE(first, (PyTypeObject *)LXPY(self->state, NDARRAY))) {
+        int made = lxpy_stack_arrays(self->state, these->items, &target);
+        return wrap(self, these, made, &target);
+    }
+    return leave(self, these);
 }
 
-/** One of them; false where it is of another type, or does not fit. */
-static bool put(PyObject *item, bool whole, void *to)
+static PyObject *collate(const collation *self, const batch *these)
 {
-    if (whole) {
-        int overflow = 1;
-        int64_t value = 0;
-        if (PyLong_CheckExact(item))
-            value = PyLong_AsLongLongAndOverflow(item, &overflow);
-        memcpy(to, &value, sizeof value);
-        return overflow == 0;
-    }
-    double value = PyFloat_CheckExact(item) ? PyFloat_AS_DOUBLE(item) : 0;
-    memcpy(to, &value, sizeof value);
-    return PyFloat_CheckExact(item);
+    if (Py_EnterRecursiveCall(" in default_collate"))
+        return NULL;
+    PyObject *result = collate_kind(self, these);
+    Py_LeaveRecursiveCall();
+    return result;
 }
 
-static PyObject *collate_numbers(PyObject *module, PyObject *args)
+static PyObject *collate_given(PyObject *module, PyObject *args)
 {
-    PyObject *items, *out;
-    Py_buffer view;
-    int whole;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OpO", &items, &whole, &out))
+    PyObject *given;
+    collation self = {.state = lxpy_state_get(module)};
+    if (!PyArg_ParseTuple(args, "OOO", &given, &self.wrap, &self.leave))
         return NULL;
-    if (!PyList_CheckExact(items) && !PyTuple_CheckExact(items))
-        Py_RETURN_FALSE;
-    if (PyObject_GetBuffer(out, &view, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE) < 0)
+    bool known = PyList_CheckExact(given) || PyTuple_CheckExact(given);
+    batch these = {.items = known ? PySequence_Tuple(given) : NULL, .given = given};
+    if (known && these.items == NULL)
         return NULL;
-    Py_ssize_t count = PySequence_Fast_GET_SIZE(items), i = 0;
-    char *to = view.buf;
-    if (view.len / 8 == count)
-        while (i < count && put(PySequence_Fast_GET_ITEM(items, i), whole, to + 8 * i))
-            i++;
-    PyBuffer_Release(&view);
-    return PyBool_FromLong(i == count && count != 0);
+    bool empty = !known || PyTuple_GET_SIZE(these.items) == 0;
+    PyObject *result =
+        empty ? PyObject_CallOneArg(self.leave, given) : collate(&self, &these);
+    Py_XDECREF(these.items);
+    return result;
 }
 
 static PyMethodDef functions[] = {
-    {"collate_arrays", collate_arrays, METH_VARARGS, NULL},
-    {"collate_numbers", collate_numbers, METH_VARARGS, NULL},
+    {"collate", collate_given, METH_VARARGS, "collate(batch, wrap, leave)"},
     {NULL},
 };
 

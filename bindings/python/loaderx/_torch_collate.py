@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from torch.utils import data
 from . import _core
 from ._torch_worker_info import hidden
 
-__all__ = ['default_collate']
+__all__ = ['default_collate', 'is_torchs']
 
 _torchs = data._utils.collate
 # What torch does for each type, which its users may change.
@@ -41,41 +40,21 @@ def default_collate(batch: Any) -> Any:
     --------
     >>> default_collate([(np.zeros((28, 28)), 3), (np.ones((28, 28)), 4)])
     """
-    if _KNOWN == getattr(_torchs, 'default_collate_fn_map', {}):
-        return _collate(batch)
-    return _leave(batch)
-
-
-def _collate(batch: Any) -> Any:
-    if type(batch) not in (list, tuple) or not batch:
+    if not is_torchs():
         return _leave(batch)
-    first = batch[0]
-    kind = type(first)
-    made: Optional[Any] = None
-    if kind is np.ndarray:
-        made = _stack(batch, first)
-    elif kind is int or kind is float:
-        made = np.empty(len(batch), np.int64 if kind is int else np.float64)
-        if not _core.collate_numbers(batch, kind is int, made):
-            made = None
-    elif kind in _SCALARS and set(map(type, batch)) == {kind}:
-        made = np.array(batch, kind)
-    elif kind is dict:
-        return {key: _collate(list(map(itemgetter(key), batch))) for key in first}
-    elif (kind is tuple or kind is list) and set(map(len, batch)) == {len(first)}:
-        return [_collate(column) for column in zip(*batch)]
-    return _leave(batch) if made is None else torch.from_numpy(made)
+    return _core.collate(batch, torch.from_numpy, _leave)
 
 
-def _stack(batch: Any, first: np.ndarray[Any, Any]) -> Optional[np.ndarray[Any, Any]]:
-    """Arrays of one dtype and shape as one; None where they are no such."""
-    if first.dtype.kind not in 'biufc' or not first.dtype.isnative:
-        return None
-    made = np.empty((len(batch), *first.shape), first.dtype)
-    return made if _core.collate_arrays(batch, made) else None
+def is_torchs() -> bool:
+    """Whether torch's rules are those that it came with."""
+    return bool(_KNOWN == getattr(_torchs, 'default_collate_fn_map', {}))
 
 
 def _leave(batch: Any) -> Any:
     """What torch makes of it, in memory that is not shared with processes."""
+    if type(batch) in (list, tuple) and batch:
+        kind = type(batch[0])
+        if kind in _SCALARS and is_torchs() and set(map(type, batch)) == {kind}:
+            return torch.from_numpy(np.array(batch, kind))
     with hidden():
         return data._utils.collate.default_collate(batch)

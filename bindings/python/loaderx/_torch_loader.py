@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Mapping, Optional
 
 from torch.utils import data
 
-from ._torch_collate import default_collate
+from ._torch_collate import default_collate, is_torchs
 from ._torch_fetchers import Found, Gathered, collation, find_source, together
 from ._torch_inline import Inline
 from ._torch_straight import Straight, goes_straight
@@ -90,7 +90,7 @@ class DataLoader(data.DataLoader):
         collate = data._utils.collate
         own = ((collate.default_collate, default_collate) if self._auto_collation
                else (collate.default_convert,))
-        self._collates = any(self.collate_fn is one for one in own)
+        self._collates = any(self.collate_fn is one for one in own) and is_torchs()
 
     @property
     def _index_sampler(self) -> Any:

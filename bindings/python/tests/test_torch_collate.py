@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from torch.utils import data
 
 import loaderx.torch as lt
+from loaderx import _core
 from torch_cases import SETTINGS
 from torch_loaders import outcome, same
 
@@ -55,6 +56,21 @@ def test_of_like_items(item, count):
     check([item] * count)
 
 
+RECORDS = st.tuples(
+    st.fixed_dictionaries({'n': st.integers(-2**63, 2**63), 'x': st.floats(allow_nan=False),
+                           'text': st.text(max_size=2)}),
+    st.lists(st.integers(), min_size=2, max_size=2),
+    st.integers(0, 100).map(lambda n: np.full((2, 3), n, np.uint8)),
+    st.integers(0, 100).map(np.float32))
+
+
+@SETTINGS
+@given(st.lists(RECORDS, min_size=1, max_size=9))
+def test_of_records(records):
+    check(records)
+    check([{'all': list(record)} for record in records])
+
+
 @SETTINGS
 @given(st.lists(ITEMS, max_size=3) | st.lists(st.integers() | st.floats(allow_nan=False)))
 def test_of_any_items(items):
@@ -71,6 +87,8 @@ def test_of_any_items(items):
     [np.arange(6)[::2]] * 2, [np.arange(6)[::-1]] * 2, [np.zeros((3, 2), order='F')] * 2,
     [np.zeros(3).view(np.recarray)] * 2, [(1, 2), (3,)], [[1], [2, 3]], [(1, 2), 3],
     [{'a': 1}, {'b': 1}], [{'a': 1}, {'a': 1, 'b': 2}], [{}, {}], [(), ()], [[], []],
+    [[], [None], np.array(False)], [{'a': 1}, collections.OrderedDict(a=2)], [(1, [2]), [3, (4,)]],
+    [{'a': {'b': (1, 'x')}}, {'a': {'b': (2, 'y')}}], [{1: 2.5, None: 3}] * 2, [{'a': 1}, (1,)],
     [{1, 2}], [object], [], (), 5, 'text', {}, torch.zeros(3), range(3), [range(3), range(3)],
 ], ids=repr)
 def test_of_these(batch):
@@ -82,6 +100,35 @@ def test_the_batch_has_memory_of_its_own():
     made = lt.default_collate([item, item])
     made[0] += 1
     assert item.sum() == 0 and made[1].sum() == 0
+
+
+def test_what_is_changed_meanwhile_is_no_harm():
+    """Code of the user's that runs amid a batch, and takes away what is still to come."""
+    batch = [([1], 'x', [2]) for _ in range(3)]
+
+    def leave(column):
+        for one in batch:
+            one[2].clear()
+        batch.clear()
+        return column
+
+    made = _core.collate(batch, lambda array: array.tolist(), leave)
+    assert made[:2] == [[[1, 1, 1]], ('x', 'x', 'x')] and made[2] == []
+    dicts = [{'a': 'x', 'b': 1}, {'a': 'x', 'b': 1}]
+
+    def forget(column):
+        for one in dicts:
+            one.pop('b', None)
+        return column
+
+    assert _core.collate(dicts, list, forget) == dicts
+
+
+def test_a_batch_within_itself_ends():
+    batch = []
+    batch.append(batch)
+    with pytest.raises(RecursionError):
+        lt.default_collate(batch)
 
 
 def test_what_users_add_to_torchs_rules_counts(monkeypatch):
