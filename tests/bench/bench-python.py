@@ -11,77 +11,21 @@ rows are given their indices, which were made beforehand.
 """
 
 import argparse
-import gzip
-import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
 import sys
-import time
 
 import numpy as np
 
 import loaderx as lx
+from turns import (ROUNDS, Case, add_arguments, compare, import_fashion, new_report, read_idx,
+                   write_report)
 
-IDX_FOLDER = '/usr/share/datasets/fashion-mnist'
 BATCH = 256
 RECORD = 4096
-ROUNDS = 7
-ROUND_SECONDS = 0.05    # a round of a case lasts so long at least
 SEED = 42
-
-
-# ---- measuring
-
-class Case:
-    """One way to do a job: a function that is called for each unit of work."""
-
-    def __init__(self, name, run, records):
-        self.name = name
-        self.run = run
-        self.records = records
-        self.seconds = []    # of a unit, of each round
-
-    def time(self, repeats):
-        run = self.run
-        start = time.perf_counter()
-        for _ in range(repeats):
-            run()
-        return time.perf_counter() - start
-
-    def repeats(self):
-        """How many units fill a round; the warm-up, too."""
-        count = 1
-        while self.time(count) < ROUND_SECONDS:
-            count *= 2
-        return count
-
-    @property
-    def median(self):
-        return statistics.median(self.seconds)
-
-
-def compare(report, title, cases, rounds):
-    """Run the cases against each other, print a table and keep the numbers."""
-    repeats = [case.repeats() for case in cases]
-    for _ in range(rounds):
-        for case, count in zip(cases, repeats):
-            case.seconds.append(case.time(count) / count)
-    print(f'\n{title}: medians of {rounds} rounds in turn')
-    print(f'{"":44}{"a batch":>12}{"least":>12}{"batches/s":>12}{"records/s":>12}{"ratio":>8}')
-    reference = cases[0].median
-    for case in cases:
-        print(f'{case.name:44}{case.median * 1e6:9.1f} us{min(case.seconds) * 1e6:9.1f} us'
-              f'{1 / case.median:12,.0f}{case.records / case.median:12,.0f}'
-              f'{reference / case.median:8.2f}', flush=True)
-    report['groups'].append({
-        'title': title,
-        'cases': [{'name': case.name, 'records': case.records, 'median_seconds': case.median,
-                   'speed_ratio': reference / case.median, 'round_seconds': case.seconds}
-                  for case in cases],
-    })
 
 
 def cache_bytes():
@@ -94,25 +38,6 @@ def cache_bytes():
 
 
 # ---- Fashion-MNIST
-
-def read_idx(path):
-    """The array of a gzipped IDX file of bytes."""
-    with gzip.open(path) as file:
-        data = file.read()
-    shape = np.frombuffer(data, '>u4', data[3], 4)
-    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape).copy()
-
-
-def import_fashion(folder, idx_folder):
-    """The dataset of the training images, imported by the command if it is not there."""
-    path = os.path.join(folder, 'fashion')
-    if not os.path.exists(path):
-        idx = [f'--idx={name}={os.path.join(idx_folder, file)}'
-               for name, file in (('data', 'train-images-idx3-ubyte.gz'),
-                                  ('label', 'train-labels-idx1-ubyte.gz'))]
-        subprocess.run(['loaderx', 'import', path, *idx], check=True)
-    return path
-
 
 def take_from(loader):
     """A function that takes the next batch of a loader, which never ends, and drops it."""
@@ -248,13 +173,9 @@ def default_megabytes():
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description='The bindings beside NumPy.')
-    parser.add_argument('folder', metavar='DIR', help='where data is made and kept')
-    parser.add_argument('--idx', metavar='FOLDER', default=IDX_FOLDER,
-                        help='where the gzipped IDX files are (default: %(default)s)')
+    add_arguments(parser)
     parser.add_argument('--mib', type=int, default=None,
                         help='size of the records of 4 KiB (default: 4 last-level caches)')
-    parser.add_argument('--rounds', type=int, default=ROUNDS)
-    parser.add_argument('--json', metavar='FILE', help='write every round there')
     parser.add_argument('--plot', metavar='FILE', help='draw a PNG there (needs matplotlib)')
     arguments = parser.parse_args()
     if arguments.rounds < ROUNDS:
@@ -267,20 +188,12 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     os.makedirs(arguments.folder, exist_ok=True)
-    report = {
-        'machine': {'architecture': platform.machine(), 'processors': os.cpu_count(),
-                    'system': platform.platform()},
-        'versions': {'loaderx': lx.__version__, 'numpy': np.__version__,
-                     'python': platform.python_version()},
-        'rounds': arguments.rounds,
-        'groups': [],
-    }
+    report = new_report(arguments.rounds)
     compare_loaders(report, arguments.folder, arguments.idx, arguments.rounds)
     compare_gather(report, arguments.folder, arguments.mib or default_megabytes(),
                    arguments.rounds)
     if arguments.json:
-        with open(arguments.json, 'w', encoding='utf-8') as file:
-            json.dump(report, file, indent=1)
+        write_report(report, arguments.json)
     if arguments.plot:
         plot(report, arguments.plot)
     return 0

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""loaderx.torch beside torch: shuffled batches of Fashion-MNIST, and collation.
+
+    PYTHONPATH=... PATH=... python3 tests/bench/bench-torch.py DIR [--json FILE]
+
+DIR is made if need be, and keeps the data for the next run; a tmpfs is best. Cases of a comparison
+take turns for at least seven rounds, and medians count, above all their ratio to the first of them.
+torch reads arrays in memory: record by record, as its datasets do, and at its best, with a
+`__getitems__` that indexes the arrays once for a batch, which needs no collation. Passes are begun
+anew as they end.
+"""
+
+import argparse
+import os
+import sys
+
+import numpy as np
+import torch
+from torch.utils import data
+
+import loaderx as lx
+import loaderx.torch as lt
+from turns import (ROUNDS, Case, add_arguments, compare, import_fashion, new_report, read_idx,
+                   write_report)
+
+BATCH = 256
+
+
+class Arrays:
+    """A dataset as one writes it: (image, number of the class)."""
+
+    def __init__(self, images, labels):
+        self.images, self.labels = images, labels
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, index):
+        return self.images[index], int(self.labels[index])
+
+
+class Indexed(Arrays):
+    """The same, read a batch at a time."""
+
+    def __getitems__(self, indices):
+        return self.images[indices], self.labels[indices]
+
+
+def to_tensors(arrays):
+    return [torch.from_numpy(array) for array in arrays]
+
+
+def take_from(loader):
+    """A function that takes the next batch, of the next pass where one ends, and drops it."""
+    batches = iter(loader)
+
+    def take():
+        nonlocal batches
+        try:
+            next(batches)
+        except StopIteration:
+            batches = iter(loader)
+            next(batches)
+    return take
+
+
+def compare_loaders(report, arguments):
+    path = import_fashion(arguments.folder, arguments.idx)
+    files = [os.path.join(arguments.idx, f'train-{kind}.gz')
+             for kind in ('images-idx3-ubyte', 'labels-idx1-ubyte')]
+    images, labels = map(read_idx, files)
+    dataset = lx.open(path)
+    for first in range(0, len(dataset), BATCH):    # records are verified at their first reading
+        assert np.array_equal(dataset['data'][first:first + BATCH], images[first:first + BATCH])
+    common = {'batch_size': BATCH, 'shuffle': True, 'drop_last': True}
+    cases = [
+        Case('torch, __getitem__',
+             take_from(data.DataLoader(Arrays(images, labels), **common)), BATCH),
+        Case('torch, __getitems__',
+             take_from(data.DataLoader(Indexed(images, labels), collate_fn=to_tensors, **common)),
+             BATCH),
+        Case('torch over the loaderx dataset', take_from(data.DataLoader(dataset, **common)),
+             BATCH),
+        Case('loaderx.torch, over the Python dataset',
+             take_from(lt.DataLoader(Arrays(images, labels), **common)), BATCH),
+    ]
+    for workers in 0, 1, 2:
+        loader = lt.DataLoader(dataset, num_workers=workers, **common)
+        cases.append(Case(f'loaderx.torch, num_workers={workers}', take_from(loader), BATCH))
+    compare(report, f'shuffled Fashion-MNIST, {BATCH} a batch', cases, arguments.rounds)
+    best = min(case.median for case in cases[4:])
+    print(f'the fastest: {cases[0].median / best:.1f} times torch, '
+          f'{cases[1].median / best:.1f} times torch with __getitems__')
+
+
+def compare_collation(report, rounds):
+    rng = np.random.default_rng(1)
+    batches = {
+        'pairs of a 28x28 array and an int': [
+            (rng.random((28, 28), np.float32), i) for i in range(BATCH)],
+        'dicts of three scalars': [
+            {'a': i, 'b': float(i), 'c': 2 * i} for i in range(BATCH)],
+    }
+    for name, batch in batches.items():
+        cases = [Case(title, lambda collate=collate, batch=batch: collate(batch), BATCH)
+                 for title, collate in (('torch', data.default_collate),
+                                        ('loaderx.torch', lt.default_collate))]
+        compare(report, f'default_collate of {BATCH} {name}', cases, rounds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description='loaderx.torch beside torch.')
+    add_arguments(parser)
+    arguments = parser.parse_args()
+    if arguments.rounds < ROUNDS:
+        parser.error(f'fewer than {ROUNDS} rounds say too little')
+    os.makedirs(arguments.folder, exist_ok=True)
+    torch.set_num_threads(1)
+    report = new_report(arguments.rounds, torch=torch.__version__)
+    compare_loaders(report, arguments)
+    compare_collation(report, arguments.rounds)
+    if arguments.json:
+        write_report(report, arguments.json)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
