@@ -86,8 +86,8 @@ class Records(Joined):
         """Several records at a time, as torch's DataLoader asks for them."""
         if any(dtype is None for _, dtype, _ in self._source.columns):
             return self._below(indices)
-        columns = self._source.gather(places_of(indices), None)
-        return records_of(columns, len(indices), self._nameless)
+        places = places_of(indices)
+        return records_of(self._source.gather(places, None), len(places), self._nameless)
 
 
     def _below(self, indices: Sequence[int]) -> List[Any]:

@@ -30,7 +30,7 @@ class Stored(Joined):
             if not present.all():
                 columns[name] = [value if there else None
                                  for value, there in zip(columns[name], present)]
-        return records_of(columns, len(indices))
+        return records_of(columns, len(places))
 
     def __reduce__(self) -> Any:
         self_: Any = self

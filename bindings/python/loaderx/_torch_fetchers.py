@@ -99,11 +99,20 @@ class Gathered:
 
     def fetch(self, index: Any) -> Any:
         """The records of a list of indices, or of one."""
+        numbers = _integers(index if self._batched else [index])
+        if numbers is None:
+            return self._fetch_as_torch(index)
+        batch = self.tensors(self.gather(numbers))
         if self._batched:
-            return self.tensors(self.gather(_integers(index)))
-        batch = self.tensors(self.gather(_integers([index])))
+            return batch
         return {name: values[0] for name, values in batch.items()} if isinstance(
             batch, dict) else batch[0]
+
+    def _fetch_as_torch(self, index: Any) -> Any:
+        """What torch makes of anything else, its errors above all."""
+        collate = default_collate if self._batched else data._utils.collate.default_convert
+        return data._DatasetKind.create_fetcher(data._DatasetKind.Map, self._dataset, self._batched,
+                                                collate, False).fetch(index)
 
     def tensors(self, batch: Dict[str, Any]) -> Any:
         """The arrays as tensors, without a copy: of records that are arrays, one."""
@@ -120,10 +129,12 @@ class Gathered:
             raise
 
 
-def _integers(index: Any) -> np.ndarray[Any, Any]:
-    if len(index) == 0:
-        raise IndexError('list index out of range')    # as torch's collation of no items
-    made = np.array(index)
-    if made.ndim != 1 or made.dtype.kind not in 'iu':
-        raise TypeError(f'indices must be ints, not {type(index[0]).__name__}')
-    return made
+def _integers(index: Any) -> Optional[np.ndarray[Any, Any]]:
+    """Indices as an array; None where there are none, or others."""
+    if not isinstance(index, (list, tuple, np.ndarray, torch.Tensor)):
+        return None
+    try:
+        made = np.array(index)
+    except ValueError:    # ragged
+        return None
+    return made if made.ndim == 1 and len(made) and made.dtype.kind in 'iu' else None

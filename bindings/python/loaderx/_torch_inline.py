@@ -17,9 +17,9 @@ class Inline(Iterator):
     """Batches made when they are asked for."""
 
     def __init__(self, loader: Any) -> None:
-        super().__init__(loader)
-        if self._timeout != 0:
+        if loader.timeout != 0:
             data.dataloader._SingleProcessDataLoaderIter(loader)    # which refuses it
+        super().__init__(loader)
         streams = self._resumed_streams
         self._fetcher = fetcher = loader._fetcher_maker()(self._dataset, streams and streams[0])
         if loader._is_iterable():

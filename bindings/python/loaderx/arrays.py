@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._records import Joined
+from ._records import Joined, places_of
 
 __all__ = ['NPDataset']
 
@@ -60,7 +60,7 @@ class NPDataset(Joined):
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Several records at a time, as torch's DataLoader asks for them."""
-        return list(self.array[indices])
+        return list(self.array[places_of(indices)])
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         if copy:

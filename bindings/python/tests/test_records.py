@@ -57,7 +57,7 @@ def check(dataset, expected):
     assert len(dataset) == len(expected)
     for index in 0, len(expected) - 1, -1, -len(expected), np.int32(3):
         assert same(dataset[index], expected[index])
-    for indices in [3, -1, 3, 0], np.array([2, 1]), []:
+    for indices in [3, -1, 3, 0], np.array([2, 1]), (3, 1), []:
         got = dataset.__getitems__(indices)
         assert isinstance(got, list) and len(got) == len(indices)
         assert all(same(one, expected[i]) for one, i in zip(got, indices))

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Any arguments: loaderx.torch.DataLoader gives, warns of and refuses what torch's does."""
+
+import inspect
+
+import pytest
+
+torch = pytest.importorskip('torch')
+pytest.importorskip('hypothesis')
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.utils import data
+
+import loaderx as lx
+import loaderx.torch as lt
+from torch_cases import SETTINGS
+from torch_loaders import (RECORDS, STATEFUL, Batched, Pairs, Stream, Told, loading, make_dataset,
+                           make_sampler, outcome, same, streams)
+
+# torch itself warns so, for scalars of bool
+pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
+
+
+@pytest.fixture(scope='module')
+def stored(tmp_path_factory):
+    with make_dataset(tmp_path_factory.mktemp('torch') / 'stored') as dataset:
+        yield dataset
+
+
+def choose(kind, stored):
+    return {'pairs': Pairs(), 'batched': Batched(), 'stream': Stream(9), 'told': Told(9, 4),
+            'list': list(range(9)), 'tensors': data.TensorDataset(torch.arange(9)),
+            'stored': stored, 'array': lx.NPDataset(np.arange(9.0)), 'joined': stored + stored,
+            'subset': data.Subset(stored, range(7)), 'nothing': [], 'none': None}[kind]
+
+
+def identity(batch):
+    return batch
+
+
+KINDS = ['pairs', 'batched', 'stream', 'told', 'list', 'tensors', 'stored', 'array', 'joined',
+         'subset', 'nothing', 'none']
+
+# Of each argument what is right, and what is not; those that are not made here come from below.
+ARGUMENTS = {
+    'batch_size': st.sampled_from([1, 2, 4, 50, None, 0, -1, 2.5, '3', True]),
+    'shuffle': st.sampled_from([True, False, None, 'yes', 1]),
+    'sampler': st.sampled_from([*STATEFUL[2:], 'eager', 'tensors', 'ints', 'strings', 'five']),
+    'batch_sampler': st.sampled_from(['lists', 'empty', 'of torch', 'tuples', 'strings']),
+    'num_workers': st.sampled_from([0, -1, False]),
+    'collate_fn': st.sampled_from([None, identity, len, data.default_collate,
+                                   data.default_convert]),
+    'pin_memory': st.booleans(),
+    'drop_last': st.sampled_from([True, False, 1, 'no']),
+    'timeout': st.sampled_from([0, -1, 2.5]),
+    'generator': st.sampled_from([None, 1, 2, 'none']),
+    'prefetch_factor': st.sampled_from([None, 1, 2, 0, -1]),
+    'persistent_workers': st.booleans(),
+    'in_order': st.booleans(),
+}
+KNOWN = {name: values for name, values in ARGUMENTS.items()
+         if name in inspect.signature(data.DataLoader.__init__).parameters}
+
+
+def make_arguments(drawn):
+    """Each loader has samplers and generators of its own."""
+    made = dict(drawn)
+    if isinstance(made.get('generator'), int):
+        made['generator'] = torch.Generator().manual_seed(made['generator'])
+    if 'sampler' in made:
+        made['sampler'] = {'ints': [3, 1, -1], 'strings': ['a'], 'five': 5}.get(
+            made['sampler']) or make_sampler(made['sampler'], torch.Generator().manual_seed(9))
+    if 'batch_sampler' in made:
+        made['batch_sampler'] = {
+            'lists': [[1, 2], [3], [-1]], 'empty': [[], [1]], 'tuples': [(1, 2), (0,)],
+            'strings': 'ab', 'of torch': data.BatchSampler(range(7), 3, False),
+        }[made['batch_sampler']]
+    return made
+
+
+def run(module, dataset, drawn):
+    torch.manual_seed(7)
+    loader = outcome(lambda: module.DataLoader(dataset, **make_arguments(drawn)))
+    if isinstance(loader[0], list):
+        return loader    # it was refused
+    made, warned = loader
+    return [warned, outcome(lambda: len(made)), [outcome(lambda: list(made)) for _ in range(2)],
+            torch.get_rng_state()]
+
+
+@SETTINGS
+@given(st.sampled_from(KINDS), st.fixed_dictionaries({}, optional=KNOWN))
+def test_any_arguments(stored, kind, drawn):
+    dataset = choose(kind, stored)
+    assert same(run(lt, dataset, drawn), run(data, dataset, drawn))
+
+
+@SETTINGS
+@given(st.sampled_from(KINDS[:-2]), st.data())
+def test_two_arguments_that_may_exclude_each_other(stored, kind, chosen):
+    names = chosen.draw(st.lists(st.sampled_from(sorted(KNOWN)), min_size=2, max_size=2,
+                                 unique=True))
+    drawn = {name: chosen.draw(KNOWN[name], name) for name in names}
+    dataset = choose(kind, stored)
+    assert same(run(lt, dataset, drawn), run(data, dataset, drawn))
+
+
+@SETTINGS
+@given(loading(STATEFUL), st.sampled_from(['pairs', 'batched', 'stored', 'joined', 'subset',
+                                           'array']),
+       st.integers(1, 3), st.integers(1, 3), st.booleans())
+def test_workers_give_what_there_is_without_them(stored, case, kind, workers, ahead, stay):
+    if kind == 'subset' and case.kind not in ('sequential', 'shuffle'):
+        kind = 'stored'    # of all records that samplers ask for
+    dataset = choose(kind, stored) if kind != 'array' else lx.NPDataset(np.arange(RECORDS))
+    def run_with(module, *more, **options):
+        torch.manual_seed(7)
+        loader = case.make(module, dataset, *more, **options)
+        # Workers that stay have no new seed drawn for them, and later passes are others.
+        return [[list(loader) for _ in range(1 if stay else 2)], streams(loader)]
+
+    assert same(run_with(lt, workers, prefetch_factor=ahead, persistent_workers=stay),
+                run_with(data))
