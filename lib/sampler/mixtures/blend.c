@@ -6,9 +6,6 @@
 #include "sampler/mixtures/sets.h"
 #include "sampler/mixtures/weightings.h"
 
-/* What sets have of positions is counted where there are so many for each. */
-#define RUN_LENGTH 4
-
 struct blend {
     lx_order order;
     lx_exhausted exhausted;
@@ -62,17 +59,6 @@ static size_t find_in_phase(const struct blend *self, uint64_t *places, size_t c
     return n;
 }
 
-/** Whether each position is one above the last. */
-static bool are_consecutive(const uint64_t *places, size_t count)
-{
-    uint64_t first = places[0], differ = 0;
-    if (places[count - 1] - first != count - 1)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        differ |= (places[i] - i) ^ first;
-    return differ == 0;
-}
-
 /** Finds what each set has of positions that follow each other. */
 static void find_runs(const struct blend *self, const struct spot *spot,
                       lx__mix_sets_scratch *scratch, uint64_t first, size_t count)
@@ -114,7 +100,7 @@ static lx_status blend_read(const lx_order *order, void *memory, uint64_t *place
     lx_status status = lx__mix_sets_prepare(&self->sets, scratch, error);
     if (status != LX_OK)
         return status;
-    if (self->sets.count <= count / RUN_LENGTH && are_consecutive(places, count)) {
+    if (lx__mix_sets_have_runs(&self->sets, places, count)) {
         const struct spot spot = find_spot(self, places[0]);
         if (spot.end - places[0] >= count)
             return read_runs(self, &spot, scratch, places, count, error);

@@ -22,6 +22,8 @@ struct greedy_scratch {
     uint16_t *of, *ranks; /* the set of each position, and its rank among those of the block */
     uint16_t *counts;     /* of each set */
     uint64_t *given;      /* to each set before the block */
+    size_t next;          /* place in the block behind what was read in sequence, ... */
+    uint16_t *had;        /* and what each set has of the block before that */
 };
 
 /* ---- reading */
@@ -38,18 +40,19 @@ static lx_status prepare(const struct greedy_blend *self, struct greedy_scratch 
         scratch->ranks = lx__alloc_array(LX__GREEDY_BLOCK, sizeof *scratch->ranks);
     if (scratch->counts == NULL)
         scratch->counts = lx__alloc_array(self->sets.count, sizeof *scratch->counts);
-    if (scratch->of != NULL && scratch->ranks != NULL && scratch->counts != NULL)
+    if (scratch->had == NULL)
+        scratch->had = lx__alloc_array(self->sets.count, sizeof *scratch->had);
+    if (scratch->of != NULL && scratch->ranks != NULL && scratch->counts != NULL &&
+        scratch->had != NULL)
         scratch->given = lx__alloc_array(self->sets.count, sizeof *scratch->given);
     scratch->block = UINT64_MAX;
     return scratch->given != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
 }
 
-static lx_status enter_block(const struct greedy_blend *self, struct greedy_scratch *scratch,
-                             uint64_t block, lx_error *error)
+static lx_status give_block(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                            uint64_t block, lx_error *error)
 {
     size_t count = LX__GREEDY_BLOCK;
-    if (scratch->block == block)
-        return LX_OK;
     scratch->block = UINT64_MAX;
     lx_status status =
         lx__greedy_plan_enter(&self->plan, block, &scratch->greedy, scratch->given, error);
@@ -62,24 +65,81 @@ static lx_status enter_block(const struct greedy_blend *self, struct greedy_scra
     for (size_t i = 0; i < count; i++)
         scratch->ranks[i] = scratch->counts[scratch->of[i]]++;
     scratch->block = block;
+    scratch->next = 0;
+    memset(scratch->had, 0, self->sets.count * sizeof *scratch->had);
     return LX_OK;
 }
 
-/** The set of an offset of an epoch, and in its place the position there. */
-static lx_status find(const struct greedy_blend *self, struct greedy_scratch *scratch,
-                      uint64_t epoch, uint64_t *place, uint16_t *set, lx_error *error)
+static inline lx_status enter_block(const struct greedy_blend *self,
+                                    struct greedy_scratch *scratch, uint64_t block,
+                                    lx_error *error)
 {
-    const lx__greedy_plan *plan = &self->plan;
-    uint64_t offset = *place, block = offset / LX__GREEDY_BLOCK;
-    lx_status status = enter_block(self, scratch, block, error);
+    return scratch->block == block ? LX_OK : give_block(self, scratch, block, error);
+}
+
+/** The position in a set's part of the one that is its n-th in an epoch. */
+static inline uint64_t place_of(const struct greedy_blend *self, uint64_t epoch, size_t set,
+                                uint64_t n)
+{
+    return self->plan.exhausted == LX_EXHAUSTED_REPEAT
+               ? epoch * self->plan.totals[set] + n
+               : lx__part_place(&self->sets.parts[set], epoch, n);
+}
+
+/** Reads any offsets of an epoch: finds their sets, and the positions in these. */
+static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                          uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t block = places[i] / LX__GREEDY_BLOCK, at = places[i] % LX__GREEDY_BLOCK;
+        lx_status status = enter_block(self, scratch, block, error);
+        if (status != LX_OK)
+            return status;
+        uint16_t set = scratch->of[at];
+        scratch->sets.of[i] = set;
+        places[i] = place_of(self, epoch, set, scratch->given[set] + scratch->ranks[at]);
+    }
+    return lx__mix_sets_read(&self->sets, &scratch->sets, places, count, error);
+}
+
+/** Reads what follows what was read of the block before: what each set had says what it has
+ * next. */
+static lx_status read_next(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                           uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
+{
+    lx__mix_run *runs = scratch->sets.runs;
+    uint16_t *had = scratch->had;
+    size_t sets = self->sets.count;
+    const uint16_t *of = scratch->of + scratch->next, *ranks = scratch->ranks + scratch->next;
+    for (size_t i = 0; i < sets; i++)
+        runs[i].number = had[i];
+    for (size_t i = 0; i < count; i++) {
+        scratch->sets.of[i] = of[i];
+        places[i] = ranks[i];
+        had[of[i]] = (uint16_t)(ranks[i] + 1);
+    }
+    for (size_t i = 0; i < sets; i++) {
+        runs[i].end = had[i];
+        if (runs[i].end != runs[i].number)
+            runs[i].place = place_of(self, epoch, i, scratch->given[i] + runs[i].number);
+    }
+    scratch->next += count;
+    return lx__mix_sets_read_runs(&self->sets, &scratch->sets, places, count, error);
+}
+
+/** Reads offsets of an epoch, from the first on; @p count becomes how many. */
+static lx_status read_some(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                           uint64_t epoch, uint64_t *places, size_t *count, lx_error *error)
+{
+    size_t place = (size_t)(places[0] % LX__GREEDY_BLOCK), left = LX__GREEDY_BLOCK - place;
+    if (!lx__mix_sets_have_runs(&self->sets, places, *count))
+        return read_any(self, scratch, epoch, places, *count, error);
+    *count = *count < left ? *count : left;
+    lx_status status = enter_block(self, scratch, places[0] / LX__GREEDY_BLOCK, error);
     if (status != LX_OK)
         return status;
-    *set = scratch->of[offset % LX__GREEDY_BLOCK];
-    uint64_t in_epoch = scratch->given[*set] + scratch->ranks[offset % LX__GREEDY_BLOCK];
-    *place = plan->exhausted == LX_EXHAUSTED_REPEAT
-                 ? epoch * plan->totals[*set] + in_epoch
-                 : lx__part_place(&self->sets.parts[*set], epoch, in_epoch);
-    return LX_OK;
+    return place == scratch->next ? read_next(self, scratch, epoch, places, *count, error)
+                                  : read_any(self, scratch, epoch, places, *count, error);
 }
 
 static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
@@ -88,13 +148,14 @@ static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *plac
     const struct greedy_blend *self = (const struct greedy_blend *)order;
     struct greedy_scratch *scratch = memory;
     lx_status status = prepare(self, scratch, error);
-    for (size_t at = 0, here; status == LX_OK && at < count; at += here) {
-        uint64_t epoch = lx__order_split_epoch(order, places + at, count - at, &here);
-        for (size_t i = at; status == LX_OK && i < at + here; i++)
-            status = find(self, scratch, epoch, &places[i], &scratch->sets.of[i], error);
+    while (status == LX_OK && count != 0) {
+        size_t here, some;
+        uint64_t epoch = lx__order_split_epoch(order, places, count, &here);
+        for (; status == LX_OK && here != 0; here -= some, places += some, count -= some) {
+            some = here;
+            status = read_some(self, scratch, epoch, places, &some, error);
+        }
     }
-    if (status == LX_OK)
-        status = lx__mix_sets_read(&self->sets, &scratch->sets, places, count, error);
     return status;
 }
 
@@ -107,6 +168,7 @@ static void greedy_clear(void *memory)
     lx__free(scratch->ranks);
     lx__free(scratch->counts);
     lx__free(scratch->given);
+    lx__free(scratch->had);
 }
 
 /* ---- what it is */

@@ -115,8 +115,9 @@ static size_t sort_by_sets(lx__mix_sets_scratch *scratch, const uint64_t *places
 /** Maps the sorted ones from @p first up to @p end by the permutations of their sets. */
 static void map_waiting(lx__mix_sets_scratch *scratch, size_t first, size_t end)
 {
-    lx__feistel_map_mixed(scratch->feistels, scratch->sorted_of + first, scratch->sorted + first,
-                          end - first);
+    if (first != end)
+        lx__feistel_map_mixed(scratch->feistels, scratch->sorted_of + first,
+                              scratch->sorted + first, end - first);
 }
 
 /** Reads the sorted ones, of so many sets; those that permutations map wait for each other, since
@@ -134,10 +135,11 @@ static lx_status read_sorted(const lx__mix_sets *sets, lx__mix_sets_scratch *scr
         uint64_t *places = scratch->sorted + start;
         const lx__part *part = &sets->parts[set];
         lx__scratch **of_part = &scratch->parts[set];
-        if (status == LX_OK)
-            status = lx__part_find_feistel(part, of_part, places, end - start,
-                                           &scratch->feistels[set], error);
-        if (status != LX_OK || scratch->feistels[set] != NULL)
+        const lx__feistel *feistel = NULL;
+        if (status == LX_OK && part->order->class->find_feistel != NULL)
+            status = lx__part_find_feistel(part, of_part, places, end - start, &feistel, error);
+        scratch->feistels[set] = feistel;
+        if (status != LX_OK || feistel != NULL)
             continue;
         map_waiting(scratch, waiting, start);
         status = lx__part_map(part, of_part, places, end - start, error);
@@ -157,6 +159,21 @@ lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scra
     for (size_t i = 0; i < count; i++)
         places[i] = scratch->sorted[scratch->ranks[i]] + offsets[scratch->of[i]];
     return status;
+}
+
+/* ---- of runs */
+
+/* There are so many positions for each set. */
+#define RUN_LENGTH 8
+
+bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, size_t count)
+{
+    uint64_t first = places[0], differ = 0;
+    if (sets->count > count / RUN_LENGTH || places[count - 1] - first != count - 1)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        differ |= (places[i] - i) ^ first;
+    return differ == 0;
 }
 
 /** Fills in the sorted positions of a set, from @p start on. */

@@ -7,6 +7,8 @@
 #ifndef LX_SAMPLER_SETS_H
 #define LX_SAMPLER_SETS_H
 
+#include <stdbool.h>
+
 #include "sampler/mixtures/mixture.h"
 #include "sampler/order/part.h"
 
@@ -56,6 +58,9 @@ lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *s
  * says, the index that stands there. */
 lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
                             uint64_t *places, size_t count, lx_error *error);
+
+/** Whether positions each follow the last, enough of them to look at what each set has: runs. */
+bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, size_t count);
 
 /** As lx__mix_sets_read() of positions of which the scratch has the runs; the places are numbers
  * within these. */

@@ -100,9 +100,7 @@ lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *p
 const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *scratch,
                                           uint64_t *places, size_t count)
 {
-    return order->class->find_feistel != NULL
-               ? order->class->find_feistel(order, scratch->memory, places, count)
-               : NULL;
+    return order->class->find_feistel(order, scratch->memory, places, count);
 }
 
 lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,

@@ -128,7 +128,7 @@ LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uin
 lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places,
                         size_t count, lx_error *error);
 
-/** As find_feistel of its class, which it need not have. */
+/** As find_feistel of its class, which has it. */
 const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *scratch,
                                           uint64_t *places, size_t count);
 

@@ -36,8 +36,8 @@ lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *pl
                        size_t count, lx_error *error);
 
 /**
- * Tells in @p feistel which permutation maps all of the places, as find_feistel of a class does, or
- * NULL; with a scratch as for lx__part_map().
+ * Tells in @p feistel which permutation maps all of the places, as find_feistel of its class does,
+ * which has it; with a scratch as for lx__part_map().
  */
 lx_status lx__part_find_feistel(const lx__part *part, lx__scratch **scratch, uint64_t *places,
                                 size_t count, const lx__feistel **feistel, lx_error *error);

@@ -176,6 +176,56 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
+/** Reads positions up to @p end in pieces by chance, which leaves out some, and notes which. */
+static void read_pieces(lx_order *order, uint64_t end, uint64_t *indices, bool *is_read)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__scratch *scratch;
+    uint64_t state = 21;
+    unit_ok(lx__scratch_new(order, &scratch, &error));
+    for (uint64_t at = 0, count; at < end; at += count) {
+        count = next_choice(&state) % 700 + 1;
+        if (count > end - at)
+            count = end - at;
+        if (next_choice(&state) % 9 == 0)
+            continue;
+        unit_ok(lx__order_read(order, scratch, at, 1, count, indices + at, &error));
+        memset(is_read + at, true, count);
+    }
+    lx__scratch_free(scratch);
+}
+
+START_TEST(what_is_read_in_sequence_stands_there)
+{
+    enum { END = 70000, STEP = 7 };
+    static const uint64_t lengths[] = {66000, 300, 90000};
+    static uint64_t indices[END], right[END / STEP];
+    static bool is_read[END];
+    for (int exhausted = LX_EXHAUSTED_REPEAT; exhausted <= LX_EXHAUSTED_REDISTRIBUTE; exhausted++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_order *order;
+        lx_mixture *mixture = lx_mixture_new();
+        for (size_t i = 0; i < 3; i++) {
+            lx_order *part = make_order("shuffle", lengths[i], i, 0);
+            unit_ok(lx_mixture_add(mixture, part, i * APART, i == 1 ? 0.01 : 0.495, &error));
+            lx_order_unref(part);
+        }
+        unit_ok(lx_mixture_set_exhausted(mixture, (lx_exhausted)exhausted, &error));
+        unit_ok(lx_mixture_set_length(mixture, 33000, &error));
+        unit_ok(lx_order_new_greedy(mixture, NULL, &order, &error));
+        memset(is_read, 0, sizeof is_read);
+        read_pieces(order, END, indices, is_read);
+        for (uint64_t first = 0; first < STEP; first++) {
+            read_order(order, first, STEP, END / STEP, right);
+            for (uint64_t i = 0; i < END / STEP; i++)
+                ck_assert(!is_read[first + i * STEP] || indices[first + i * STEP] == right[i]);
+        }
+        lx_order_unref(order);
+        lx_mixture_free(mixture);
+    }
+}
+END_TEST
+
 START_TEST(without_memory_to_read)
 {
     lx_error error = LX_ERROR_INIT;
@@ -203,4 +253,5 @@ START_TEST(without_memory_to_read)
 END_TEST
 
 UNIT_MAIN("sampler/greedy-blend", megatron_has_these_numbers, its_exhaustive_form, it_is_the_loop,
-          sets_are_counted, wrong_arguments, without_memory_to_read)
+          what_is_read_in_sequence_stands_there, sets_are_counted, wrong_arguments,
+          without_memory_to_read)
