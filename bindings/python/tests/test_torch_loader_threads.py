@@ -18,7 +18,7 @@ from torch.utils.data import get_worker_info
 import loaderx as lx
 import loaderx.torch as lt
 from processes import run_script
-from torch_loaders import Pairs, Stream, make_dataset, same
+from torch_loaders import Pairs, Stream, make_dataset, outcome, same
 
 # torch itself warns so, for scalars of bool
 pytestmark = pytest.mark.filterwarnings('ignore:In future, it will be an error')
@@ -298,6 +298,20 @@ def test_a_forked_process_is_told():
             os._exit(9)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     """)
+
+
+@pytest.mark.parametrize('workers', [0, 2])
+def test_pinning_without_a_device_warns_as_torch_does(workers):
+    array = lx.NPDataset(np.arange(9))
+
+    def run(module, dataset, workers):
+        return outcome(lambda: list(module.DataLoader(dataset, 4, num_workers=workers,
+                                                      pin_memory=True)))
+
+    if torch.cuda.is_available():
+        pytest.skip('there is a device')
+    for dataset in array, Pairs():
+        assert same(run(lt, dataset, workers), run(data, dataset, 0))
 
 
 def test_threads_are_no_reason_to_warn():
