@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Type, TypeVar
+from typing import (Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar,
+                    Union)
 
 import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
+from ._outputs import Output, choose_output
 from .budgeted import Budgeted
 from .orders import Order, Sequential, to_json
 from .source import as_source
@@ -49,6 +51,17 @@ def choose_fields(source: _core.Source, fields: Optional[Sequence[str]]) -> Tupl
                 'choose fields without it'
             )
     return names
+
+
+def _sizes(length: int, batch_size: Optional[int], rank: int, world: int,
+           drop_last: bool) -> List[Tuple[int, int]]:
+    """How many records batches have, of this rank and of all; a Budgeted order may have any."""
+    if batch_size is None:
+        return []
+    rest = 0 if drop_last else length % (batch_size * world)
+    sizes = [(batch_size, batch_size * world)] if length >= batch_size * world else []
+    last = (rest + world - 1 - rank) // world
+    return sizes + ([(last, rest)] if last else [])
 
 
 def generator(key: Any) -> np.random.Generator:
@@ -155,8 +168,11 @@ class Loader(_core.Loader):
         each record the key of random numbers of its own, which depend on this seed, the epoch and
         the record, and not on threads, ranks or what was drawn before. `generator` makes a NumPy
         generator of one.
-    out : {'numpy'}
-        What kind of arrays.
+    out : {'numpy', 'torch', 'jax'}
+        What kind of arrays: NumPy's; tensors, over the same memory; or arrays of JAX, on its
+        default device (`loaderx.jax.Loader` places them on others). It is the last step: a
+        `transform` gets arrays of NumPy, and the arrays of what it returns, in dicts, lists and
+        tuples, are converted. ``batch['keys']`` stay with NumPy.
 
     Examples
     --------
@@ -183,7 +199,7 @@ class Loader(_core.Loader):
         transform: Optional[Callable[[Dict[str, Any]], Any]] = None,
         on_damage: str = 'raise',
         keys: Optional[int] = None,
-        out: str = 'numpy',
+        out: Union[str, Output] = 'numpy',
     ) -> _Self:
         if batch_size is not None:
             batch_size = natural('batch_size', batch_size, least=1)
@@ -201,10 +217,7 @@ class Loader(_core.Loader):
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         if order is not None and not isinstance(order, Order):
             raise TypeError(f'order must be an Order or None, not {type(order).__name__}')
-        if not isinstance(out, str):
-            raise TypeError(f'out must be a str, not {type(out).__name__}')
-        if out != 'numpy':
-            raise ValueError(f"out must be 'numpy', not {out!r}")
+        output = choose_output(out)
         own = getattr(source, '_for_loader', None)
         if own is not None:
             source, order = own(order)
@@ -216,10 +229,16 @@ class Loader(_core.Loader):
                 raise ValueError(
                     "keys: the source has a field 'keys', too: choose fields without it"
                 )
+        order_core = (Sequential() if order is None else order)._for_length(core.length)
+        if transform is None:
+            output.check({name: (dtype, shape) for name, dtype, shape in core.columns
+                          if name in names and dtype is not None},
+                         _sizes(order_core.length, None if isinstance(order, Budgeted)
+                                else batch_size or 1, rank, world, drop_last))
         return super().__new__(
             cls,
             core,
-            (Sequential() if order is None else order)._for_length(core.length),
+            order_core,
             names,
             batch_size or 0,
             0 if epochs is None else natural('epochs', epochs, least=1),
@@ -230,7 +249,7 @@ class Loader(_core.Loader):
             threads,
             executor,
             None if prefetch_bytes is None else natural('prefetch_bytes', prefetch_bytes),
-            transform,
+            output.after(transform),
             on_damage,
             keys,
         )

@@ -440,7 +440,7 @@ def test_bytes_behind_a_short_value_are_damage(tmp_path):
     ({'prefetch_bytes': -1}, ValueError),
     ({'prefetch_bytes': 1.5}, TypeError),
     ({'transform': 3}, TypeError),
-    ({'out': 'torch'}, ValueError),
+    ({'out': 'tensorflow'}, ValueError),
     ({'out': None}, TypeError),
     ({'order': 'shuffle'}, TypeError),
     ({'order': lx.Shuffle(N + 1)}, ValueError),

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What kind of arrays a loader hands out: tensors. Those of JAX are in test_jax.py."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+
+torch = pytest.importorskip('torch')
+
+IMAGES = np.arange(100 * 12, dtype=np.uint8).reshape(100, 3, 4)
+LABELS = np.arange(100, dtype=np.int64)
+
+
+def test_batches_are_tensors_with_the_bytes_of_arrays():
+    order = lx.Shuffle(seed=3)
+    with lx.Loader((IMAGES, LABELS), batch_size=7, order=order, threads=2) as arrays:
+        with lx.Loader((IMAGES, LABELS), batch_size=7, order=order, out='torch') as tensors:
+            pairs = list(zip(arrays, tensors))
+    assert len(pairs) == 15
+    for array, tensor in pairs:
+        assert set(tensor) == {'data', 'label'}
+        for name, value in tensor.items():
+            assert isinstance(value, torch.Tensor)
+            np.testing.assert_array_equal(value.numpy(), array[name])
+            assert value.numpy().dtype == array[name].dtype
+
+
+def test_tensors_outlive_the_loader_and_may_be_written_to():
+    with lx.Loader(LABELS, batch_size=10, out='torch') as loader:
+        first, second = next(loader)['data'], next(loader)['data']
+    first += 1
+    assert first.tolist() == list(range(1, 11))
+    assert second.tolist() == list(range(10, 20))
+
+
+def test_a_transform_comes_first_and_gets_arrays():
+    def nest(batch):
+        assert type(batch['data']) is np.ndarray
+        return [{'twice': batch['data'] * 2}, (batch['data'], 'kept', {'keys': batch['keys']})]
+
+    with lx.Loader(LABELS, batch_size=4, transform=nest, keys=1, out='torch') as loader:
+        left, (array, kept, right) = next(loader)
+    assert left['twice'].tolist() == [0, 2, 4, 6]
+    assert kept == 'kept'
+    assert type(right['keys']) is np.ndarray and right['keys'].dtype == np.uint64
+    assert array.tolist() == [0, 1, 2, 3] and isinstance(array, torch.Tensor)
+
+
+def test_keys_stay_with_numpy():
+    with lx.Loader(LABELS, batch_size=4, keys=1, out='torch') as loader:
+        batch = next(loader)
+    assert type(batch['keys']) is np.ndarray
+    lx.generator(batch['keys'][0]).random()
+
+
+def test_what_torch_has_not_is_refused_at_once():
+    field = {'odd': np.zeros(10, np.uint32), 'even': np.zeros(10, np.int32)}
+    if not hasattr(torch, 'uint32'):
+        with pytest.raises(ValueError, match="has no uint32, which 'odd' is: choose fields"):
+            lx.Loader(field, out='torch')
+    with lx.Loader(field, fields=['even'], out='torch') as loader:
+        assert next(loader)['even'].dtype == torch.int32
+
+
+@pytest.mark.parametrize('out, kind, message', [
+    ('tensorflow', ValueError, "out must be one of 'numpy', 'torch', 'jax', not 'tensorflow'"),
+    (None, TypeError, 'out must be a str, not NoneType')])
+def test_other_kinds_are_errors(out, kind, message):
+    with pytest.raises(kind, match=message):
+        lx.Loader(LABELS, out=out)
+
+
+@pytest.mark.parametrize('name', ['torch', 'jax'])
+def test_one_that_is_not_installed_is_named(name):
+    code = f"""
+import sys
+sys.modules[{name!r}] = None
+import numpy, loaderx
+try:
+    loaderx.Loader(numpy.zeros(3), out={name!r})
+except ImportError as error:
+    print(error)
+"""
+    found = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                           timeout=120)
+    assert 'no module ' + name in found.stdout, found
