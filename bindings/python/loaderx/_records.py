@@ -19,6 +19,11 @@ class Joined:
 
     __slots__ = ()
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if '__getitem__' in vars(cls) and '__getitems__' not in vars(cls):
+            setattr(cls, '__getitems__', _one_by_one)    # what the user's class makes
+
     def __add__(self, other: Any) -> Any:
         from .parts import ConcatDataset    # which is one of these
         if isinstance(other, Joined):
@@ -27,6 +32,11 @@ class Joined:
         if torchs is not None and isinstance(other, torchs.Dataset):
             return torchs.ConcatDataset([self, other])
         return NotImplemented
+
+
+def _one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
+    """Several records, each as `__getitem__` gives it."""
+    return [self[index] for index in indices]
 
 
 class Records(Joined):
@@ -80,10 +90,13 @@ class Records(Joined):
         except TypeError:
             raise TypeError('the key is the index of a record, not '
                             f'{type(index).__name__}; gather() reads several') from None
-        return self.__getitems__([place])[0]
+        return self._read_together([place])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Several records at a time, as torch's DataLoader asks for them."""
+        return self._read_together(indices)
+
+    def _read_together(self, indices: Sequence[int]) -> List[Any]:
         if any(dtype is None for _, dtype, _ in self._source.columns):
             return self._below(indices)
         places = places_of(indices)

@@ -18,8 +18,8 @@ class Stored(Joined):
 
     _opened: Tuple[str, Dict[str, Any]]    # the path, absolute, and the options
 
-    def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
-        """Several records at a time, as torch's DataLoader asks for them; all of one state."""
+    def _read_together(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
+        """Several records at a time, all of one state."""
         state: Any = self.pin() if self.live else self    # type: ignore[attr-defined]
         places = places_of(indices)
         columns: Dict[str, Any] = state.gather(places)

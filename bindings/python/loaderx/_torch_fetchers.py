@@ -20,6 +20,9 @@ __all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'togethe
 
 _KINDS = (Dataset, NPDataset, Records)
 
+# How they read several records; a class that was derived may make something else of them.
+_READING = tuple(kind.__getitems__ for kind in _KINDS)
+
 # What the library reads, and whether its records are arrays and no dicts of them.
 Found = Tuple[_core.Source, bool]
 
@@ -56,7 +59,7 @@ def _look(dataset: Any) -> Optional[Found]:
     try:
         if isinstance(dataset, Together):
             return dataset._source, False
-        if isinstance(dataset, _KINDS):
+        if isinstance(dataset, _KINDS) and type(dataset).__getitems__ in _READING:
             return core_of(dataset, 'dataset')
         if type(dataset) is data.ConcatDataset:
             return _concat([_look(one) for one in dataset.datasets])

@@ -79,7 +79,7 @@ class DataLoader(data.DataLoader):
     _progress: Optional[Progress] = None              # of the newest iterator
     _resumed: Optional[Mapping[str, Any]] = None      # a state, for the next iterator
 
-    @functools.wraps(data.DataLoader.__init__)
+    @functools.wraps(data.DataLoader.__init__)  # type: ignore[misc]
     def __init__(self, dataset: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(together(dataset), *args, **kwargs)
         self._attach()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from types import MappingProxyType
 from typing import (Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional,
-                    Union, overload)
+                    Sequence, Union, overload)
 
 from . import _core
 from ._check import boolean
@@ -104,6 +104,10 @@ class Dataset(Stored, _core.Dataset):
         if field is None:
             raise KeyError(f'there is no field {key!r}; there are {list(self._fields)}')
         return Column(self, key, field)
+
+    def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
+        """Several records at a time, as torch's DataLoader asks for them."""
+        return self._read_together(indices)
 
     def __iter__(self) -> Iterator[Dict[str, Any]]:
         state = self.pin() if self.live else self

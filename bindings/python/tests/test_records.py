@@ -153,6 +153,24 @@ def test_what_plus_joins(images):
         images + lx.NPDataset(array)    # of other columns
 
 
+def test_what_a_class_of_ones_own_makes_of_a_record(images):
+    class Doubled(lx.Dataset):
+        def __getitem__(self, index):
+            return 2 * super().__getitem__(index)['data'].astype(int)
+
+    class Negated(lx.SubsetDataset):
+        def __getitem__(self, index):
+            return -super().__getitem__(index)['data'].astype(int)
+
+    class Renamed(Negated):
+        pass
+
+    with Doubled(images.path) as dataset:
+        for one in dataset, Negated(images, range(N)), Renamed(images, range(N)):
+            got = one.__getitems__([3, -1])
+            assert np.array_equal(got, [one[3], one[-1]]) and got[0].dtype == int
+
+
 # ---- pickled
 
 

@@ -80,6 +80,19 @@ def test_spawned_workers_open_it(stored, tmp_path):
     """)
 
 
+def test_classes_that_were_derived_are_asked(stored):
+    """And not what they are derived from."""
+    class Numbers(lx.Dataset):
+        def __getitem__(self, index):
+            return int(super().__getitem__(index)['int64']) * 3
+
+    with Numbers(stored.path) as dataset:
+        for module in lt, data:
+            for workers in 0, 2:
+                got = torch.cat(list(module.DataLoader(dataset, 6, num_workers=workers)))
+                assert torch.equal(got, torch.arange(RECORDS) * 3)
+
+
 # ---- torch's datasets of ours
 
 
