@@ -26,12 +26,17 @@ class Joined:
 
     def __add__(self, other: Any) -> Any:
         from .parts import ConcatDataset    # which is one of these
-        if isinstance(other, Joined):
+        if isinstance(other, Joined) and not (_is_ones_own(self) or _is_ones_own(other)):
             return ConcatDataset([self, other])
-        torchs = sys.modules.get('torch.utils.data')
-        if torchs is not None and isinstance(other, torchs.Dataset):
+        torchs = sys.modules.get('torch.utils.data')    # which asks each for its records
+        if torchs is not None and isinstance(other, (Joined, torchs.Dataset)):
             return torchs.ConcatDataset([self, other])
         return NotImplemented
+
+
+def _is_ones_own(dataset: Joined) -> bool:
+    """Whether a class of the user's makes its records."""
+    return getattr(type(dataset), '__getitems__', None) is _one_by_one
 
 
 def _one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
@@ -101,7 +106,6 @@ class Records(Joined):
             return self._below(indices)
         places = places_of(indices)
         return records_of(self._source.gather(places, None), len(places), self._nameless)
-
 
     def _below(self, indices: Sequence[int]) -> List[Any]:
         """Records of fields of bytes, which the datasets read that it is made of."""

@@ -91,6 +91,8 @@ def test_classes_that_were_derived_are_asked(stored):
             for workers in 0, 2:
                 got = torch.cat(list(module.DataLoader(dataset, 6, num_workers=workers)))
                 assert torch.equal(got, torch.arange(RECORDS) * 3)
+        joined = dataset + lx.NPDataset(np.arange(3))
+        assert isinstance(joined, data.ConcatDataset) and (joined[4], joined[-1]) == (12, 2)
 
 
 # ---- torch's datasets of ours
