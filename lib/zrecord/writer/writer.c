@@ -69,6 +69,7 @@ static void free_writer(lx_writer *writer)
     lx__file_close(&writer->log);
     lx__file_close(&writer->chunk_directory);
     lx__file_close(&writer->directory);
+    lx__heirs_end(writer);
     lx__file_close(&writer->lock); /* last: the next writer may begin now */
     if (writer->own_executor)
         lx_executor_close(writer->executor);
@@ -104,6 +105,7 @@ static lx_status make_durable(lx_writer *writer, lx_error *error)
 /** With the lock held and the directory open: reads what is there, and gets ready to append. */
 static lx_status prepare(lx_writer *writer, lx_error *error)
 {
+    lx__heirs_begin(writer);
     lx_status status = read_meta(writer, error);
     if (status == LX_OK && writer->meta.sealed)
         status = lx__writer_fail_sealed(writer, error);
@@ -244,7 +246,7 @@ static void abandon(lx_writer *writer)
     close(writer->log.fd);
     close(writer->chunk_directory.fd);
     close(writer->directory.fd);
-    close(writer->lock.fd);
+    close(writer->lock.fd); /* unless that was done as the child was made */
 }
 
 lx_status lx_writer_close(lx_writer *writer, lx_error *error)
@@ -268,7 +270,7 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
         lx__writer_put_last(writer);
     if (status == LX_OK && writer->failure.status == LX_OK && writer->log_reserved != 0)
         lx__writer_trim_log(writer, writer->state.place.offset);
-    /* A child of fork() may have the descriptor, too, and must not keep the lock. */
+    /* A child that was made past fork() has the descriptor, too, and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);
     return status;

@@ -7,7 +7,7 @@
  * its values into chunks; stages.c takes back what is placed, in the order of the calls; apply.c
  * makes entries of it; commit.c makes these visible and durable, by frames of the log.
  *
- * The parts, each of which calls only those before it: handle.c, leftover.c, recover.c, apply.c,
+ * The parts, each of which calls only those before it: heirs.c, handle.c, leftover.c, recover.c, apply.c,
  * stages.c, commit.c, group.c, the switches of generations (switch.h), clock.c, value.c, add.c,
  * then the public append.c, modify.c, transaction.c, submit.c, seal.c, fields.c and writer.c.
  *
@@ -65,6 +65,8 @@ struct lx_writer {
 
     lx__file directory, chunk_directory, lock, log;
     bool lock_linked; /**< Links of LOCK are counted here, so it can be seen that there is none. */
+    bool has_heirs;   /**< It is in the list of heirs.c, */
+    lx_writer *next_with_lock; /**< before this one. */
     lx__meta meta;
     lx__entry_rules *rules; /**< One a field. */
     lx__log_identity identity;
@@ -163,6 +165,14 @@ lx_status lx__writer_end(lx_writer *writer, const lx_error *failure, lx_error *e
  * @p call on from being committed. Returns its status. */
 lx_status lx__writer_note(lx_writer *writer, uint64_t call, lx_status status,
                           const lx_error *failure, lx_error *error);
+
+/* ---- heirs.c */
+
+/** From here on, a child of fork() closes its descriptor of this writer's LOCK. */
+void lx__heirs_begin(lx_writer *writer);
+
+/** Ends that, before the writer closes it; nothing if it has not begun. */
+void lx__heirs_end(lx_writer *writer);
 
 /* ---- recover.c */
 
