@@ -11,7 +11,8 @@ static const command_option options[] = {
     JSON_OPTION("the summary as JSON"),
 };
 
-/** @p changed: whether there was anything to fold. */
+/** @p changed: whether entries went from the log to tables: to new ones, or, where none was of a
+ * row that they had already, to the end of those that there are. */
 static lx_status fold(const char *path, bool *changed, lx_identity *now, uint64_t *length,
                       lx_error *error)
 {
@@ -25,7 +26,8 @@ static lx_status fold(const char *path, bool *changed, lx_identity *now, uint64_
     dataset_advise_repair(error);
     if (status == LX_OK)
         status = dataset_identify(path, now, length, error);
-    *changed = status == LX_OK && now->generation != before.generation;
+    *changed = status == LX_OK &&
+               (now->generation != before.generation || now->epoch != before.epoch);
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;
 }

@@ -342,7 +342,8 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
 /* ---- generations
  *
  * Each of these commits first. Interrupted at any moment it leaves the dataset as it was before, or
- * as it is after. If it fails, it is as before, and unless a sync failed the writer can be used.
+ * as it is after. If it fails, it is as before, and unless a sync failed the writer can be used, at
+ * the latest after lx_writer_rollback().
  * Readers of before keep what they read: files that nobody needs any more go when they are gone, at
  * the latest when the next writer opens the dataset. */
 

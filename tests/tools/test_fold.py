@@ -6,7 +6,15 @@ import subprocess
 from conftest import BUILD, TIMEOUT
 
 
+def test_what_was_appended_goes_to_the_tables(loaderx, images):
+    """Small commits leave their entries in the log, also where nothing was changed."""
+    assert loaderx.json('stat', 'images')['log_entries'] == 40
+    assert loaderx.text('fold', 'images') == 'images: folded, 20 records\n'
+    assert loaderx.json('stat', 'images')['log_entries'] == 0
+
+
 def test_nothing_to_fold(loaderx, images):
+    assert loaderx.json('fold', 'images')['changed'] is True
     assert loaderx.text('fold', 'images') == 'images: there was nothing to fold, 20 records\n'
     done = loaderx.json('fold', 'images')
     assert done == {'path': 'images', 'length': 20, 'generation': 0, 'changed': False}
