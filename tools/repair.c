@@ -123,6 +123,18 @@ static lx_status found(const lx_finding *finding, void *user)
     return status;
 }
 
+/** Tells, in the JSON document alone, why nothing can be looked at: the error tells it else. */
+static void tell_hopeless(request *r, const lx_error *why, lx_repair_result *result)
+{
+    const lx_finding finding = {.remedy = LX_REMEDY_NONE, .damage = *why};
+    if (!r->json || result->damages != 0 || why->status != LX_ERR_CORRUPT)
+        return;
+    if (print_json(r, &finding) == LX_OK) {
+        result->damages++;
+        r->told++;
+    }
+}
+
 static lx_status advanced(uint64_t done, uint64_t total, void *user)
 {
     request *r = user;
@@ -181,6 +193,7 @@ static lx_status repair(request *r, lx_error *error)
     lx_status status = lx_dataset_repair(r->path, mode, found, advanced, r, &result, &first);
     bool would = status == LX_ERR_CORRUPT && !r->apply && result.damages != 0;
     progress_clear(&r->bar);
+    tell_hopeless(r, &first, &result);
     if (r->json && is_told(r, status) && begin_json(r) == LX_OK)
         end_json(r, &result);
     else if (!r->json && !r->quiet && (status == LX_OK || (would && r->remedied)))

@@ -99,6 +99,20 @@ def test_a_dataset_that_does_not_open(loaderx, folder, images):
     assert loaderx.json('verify', 'images')['intact'] is True
 
 
+def test_a_chunk_that_is_gone_is_told_once(loaderx, folder, images):
+    for seal in True, False:
+        if seal:
+            loaderx.text('seal', 'images')
+        (folder / 'images' / 'chunk' / '0.zr').rename(folder / '0.zr')
+        got = json.loads(loaderx('repair', 'images', '--json').stdout)
+        assert [one['remedy'] for one in got['findings']] == ['forget'] + 20 * ['missing']
+        assert got['damages'] == 21
+        (folder / '0.zr').rename(folder / 'images' / 'chunk' / '0.zr')
+        if seal:
+            loaderx.text('unseal', 'images')
+    assert loaderx.json('verify', 'images')['intact'] is True
+
+
 def test_a_sealed_dataset_outlives_its_log(loaderx, folder, images):
     data, label = images
     loaderx.text('seal', 'images')
@@ -145,7 +159,11 @@ def test_what_cannot_be_repaired(loaderx, folder, images):
     for options in [], ['--apply']:
         assert 'backup' in loaderx.fails(1, 'repair', 'images', *options)
     done = loaderx('repair', 'images', '--json')
-    assert done.returncode == 1 and json.loads(done.stdout)['changed'] is False
+    got = json.loads(done.stdout)
+    assert done.returncode == 1 and got['changed'] is False
+    assert [(one['remedy'], one['path']) for one in got['findings']] == [
+        ('none', 'images/meta.json')]
+    assert got['damages'] == 1 and got['records'] == 0
     loaderx.fails(2, 'repair', 'nowhere')
     assert loaderx('repair', 'nowhere', '--json').stdout == b''
     loaderx.fails(2, 'repair')

@@ -124,6 +124,19 @@ static lx_status look_at_sealed_tables(repair *self, lx_error *error)
     return status;
 }
 
+/** Whether look_at_chunks() has told of what lx__verify_run() finds in its file number @p file. */
+static bool is_short_chunk(const repair *self, size_t file)
+{
+    const lx__state *state = &self->rescue.state;
+    size_t before = 3 * self->rescue.meta.schema->count; /* dictionaries and tables */
+    uint64_t bytes = 0;
+    if (file < before || file - before >= state->chunk_count)
+        return false;
+    const lx__chunk_item *chunk = &state->chunks[file - before];
+    return lx__rescue_chunk_bytes(&self->rescue, chunk, &bytes, NULL, NULL) == LX_OK &&
+           bytes < chunk->bytes;
+}
+
 /** Dictionaries, of which no more is known than that they are wrong; and of a sealed dataset all
  * that a seal says. Only of one that can be opened. */
 static lx_status look_at_seal(repair *self, lx_error *error)
@@ -148,7 +161,7 @@ static lx_status look_at_seal(repair *self, lx_error *error)
         status = lx__verify_run(&job);
         if (status != LX_OK)
             lx__error_pass(error, &job.failure);
-        else if (job.found_count != 0)
+        else if (job.found_count != 0 && !is_short_chunk(self, i))
             status = take(self, &job.found[0].error,
                           i < fields ? LX_REMEDY_NONE : LX_REMEDY_FORGET, NULL, error);
     }

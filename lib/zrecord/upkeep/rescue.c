@@ -14,6 +14,24 @@
 /* How often meta.json may be replaced while its generation is being locked. */
 #define LOCK_TRIES 100
 
+/* ---- links
+ *
+ * What stands behind a link is not lost, but where no reader looks for it. To repair the dataset
+ * without it would be to throw it away. */
+
+static lx_status refuse_link(const lx__file *directory, const char *name, lx_error *error)
+{
+    char path[sizeof error->path];
+    if (!lx__file_is_link(directory, name))
+        return LX_OK;
+    snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
+    lx_status status =
+        lx__fail(error, LX_ERR_CORRUPT,
+                 "a symbolic link is not followed here: put what it points to in its place");
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
 /* ---- meta.json and the lock */
 
 static lx_status read_meta(lx__rescue *rescue, const char *name, lx__meta *meta, lx_error *error)
@@ -56,6 +74,25 @@ static lx_status load_meta(lx__rescue *rescue, lx_error *error)
     return status;
 }
 
+/** What is no file cannot be locked, by a writer or a reader; and nothing of the dataset is in it.
+ * What else there is about it, whoever locks it tells. */
+static lx_status check_lock(const lx__rescue *rescue, lx_error *error)
+{
+    lx__file lock;
+    lx_error why = LX_ERROR_INIT;
+    lx_status status =
+        lx__file_open(&lock, &rescue->directory, LX__LOCK_NAME, O_RDONLY, &why);
+    if (status == LX_OK)
+        lx__file_close(&lock);
+    if (status != LX_ERR_CORRUPT)
+        return LX_OK;
+    size_t used = strlen(why.message);
+    snprintf(why.message + used, sizeof why.message - used,
+             "; remove it: the next writer makes another");
+    lx__error_pass(error, &why);
+    return status;
+}
+
 /** The lock of the generation's readers, so that its files stay. Without a LOCK, and where locks
  * cannot be had, it is done without. */
 static void lock_generation(lx__rescue *rescue)
@@ -68,7 +105,11 @@ static void lock_generation(lx__rescue *rescue)
 
 static lx_status lock_and_load(lx__rescue *rescue, bool writing, lx_error *error)
 {
-    lx_status status = load_meta(rescue, error);
+    lx_status status = refuse_link(&rescue->directory, LX__META_NAME, error);
+    if (status == LX_OK)
+        status = load_meta(rescue, error);
+    if (status == LX_OK)
+        status = check_lock(rescue, error);
     if (status == LX_OK && writing) {
         status = lx__check_local(&rescue->directory, error);
         if (status == LX_OK)
@@ -90,22 +131,12 @@ static lx_status lock_and_load(lx__rescue *rescue, bool writing, lx_error *error
     return status;
 }
 
-/* ---- links
- *
- * What stands behind a link is not lost, but where no reader looks for it. To repair the dataset
- * without it would be to throw it away. */
-
-static lx_status refuse_link(const lx__file *directory, const char *name, lx_error *error)
+/** The log, without which it is not known what else there is. */
+static lx_status refuse_log(const lx__rescue *rescue, lx_error *error)
 {
-    char path[sizeof error->path];
-    if (!lx__file_is_link(directory, name))
-        return LX_OK;
-    snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
-    lx_status status =
-        lx__fail(error, LX_ERR_CORRUPT,
-                 "a symbolic link is not followed here: put what it points to in its place");
-    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
-    return status;
+    char name[LX__NAME_SIZE];
+    lx__log_name(rescue->meta.generation, name);
+    return refuse_link(&rescue->directory, name, error);
 }
 
 static lx_status refuse_links(const lx__rescue *rescue, lx_error *error)
@@ -218,6 +249,8 @@ lx_status lx__rescue_open(lx__rescue *rescue, const char *path, bool writing, lx
         return status;
     }
     status = prepare_columns(rescue, error);
+    if (status == LX_OK)
+        status = refuse_log(rescue, error);
     if (status == LX_OK)
         status = lx__rescue_follow(rescue, error);
     if (status == LX_OK)

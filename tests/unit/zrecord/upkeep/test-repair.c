@@ -537,8 +537,8 @@ END_TEST
 
 START_TEST(what_a_link_points_to_is_not_given_up)
 {
-    static const char *const names[] = {"d/chunk", "d/chunk/0.zr", "d/image.offset",
-                                        "d/wave.check"};
+    static const char *const names[] = {"d/chunk",      "d/chunk/0.zr", "d/image.offset",
+                                        "d/wave.check", "d/LOG",        "d/meta.json"};
     char *scratch = scratch_make();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         lx_error error = LX_ERROR_INIT;
@@ -559,6 +559,27 @@ START_TEST(what_a_link_points_to_is_not_given_up)
         expect_whole(25, NULL);
         unit_ok(lx_dataset_remove("d", &error));
     }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_lock_that_is_no_file_is_to_be_removed)
+{
+    static const lx_repair modes[] = {LX_REPAIR_REPORT, LX_REPAIR_VALUES};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_repair_result result;
+    records_make("d", 10, 5);
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_int_eq(remove("d/LOCK"), 0);
+        ck_assert_int_eq(i < 2 ? mkfifo("d/LOCK", 0600) : symlink("elsewhere", "d/LOCK"), 0);
+        lx_status status = repair(modes[i % 2], &told, &result, &error);
+        expect_error(status, LX_ERR_CORRUPT, "remove it", "d/LOCK");
+    }
+    ck_assert_int_eq(remove("d/LOCK"), 0);
+    unit_ok(repair(LX_REPAIR_VALUES, &told, &result, &error));
+    expect_whole(15, NULL);
     scratch_remove(scratch);
 }
 END_TEST
@@ -677,5 +698,6 @@ UNIT_MAIN("zrecord/repair", a_whole_dataset_is_left_as_it_is, damaged_values_bec
           rows_behind_the_end_of_a_table_read_as_missing, tables_and_chunks_that_are_gone,
           a_chunk_that_is_short_loses_what_lay_behind, a_seal_that_is_wrong_is_taken_off,
           what_nothing_can_be_done_about_is_told_with_advice, what_a_link_points_to_is_not_given_up,
+          a_lock_that_is_no_file_is_to_be_removed,
           who_is_told_may_end_it_and_nothing_was_changed, a_writer_keeps_it_out_and_readers_go_on,
           interrupted_anywhere_it_is_as_before_or_repaired)
