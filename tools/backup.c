@@ -56,8 +56,12 @@ static lx_status copy(request *r, lx_dataset *dataset, lx_error *error)
     progress_begin(&r->bar, "backup", r->quiet);
     lx_status status = lx_dataset_backup(dataset, r->copy, advanced, r, error);
     progress_clear(&r->bar);
-    if (status == LX_ERR_CANCELED)
-        return interrupt_check(error);
+    if (status == LX_ERR_CANCELED) {
+        lx_error_clear(error);
+        (void)interrupt_check(error);
+        advise(error, LX_ERR_CANCELED, "nothing was copied");
+        return status;
+    }
     dataset_advise_repair(error);
     advise(error, LX_ERR_EXISTS, "name a directory that is not there yet");
     locate(error, r->copy, NULL, LX_NONE, LX_NONE);

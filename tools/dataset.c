@@ -13,14 +13,19 @@ void dataset_advise_repair(lx_error *error)
         advise(error, LX_ERR_CORRUPT, advice);
 }
 
+void dataset_advise_open(lx_error *error)
+{
+    advise(error, LX_ERR_NOT_FOUND, "'loaderx import' makes datasets");
+    dataset_advise_repair(error);
+}
+
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error)
 {
     lx_status status = directory_check(path, error);
     if (status == LX_OK)
         status = lx_dataset_open(path, options, dataset, error);
-    advise(error, LX_ERR_NOT_FOUND, "'loaderx import' makes datasets");
-    dataset_advise_repair(error);
+    dataset_advise_open(error);
     return status;
 }
 

@@ -23,6 +23,9 @@ lx_status dataset_open_damaged(const char *path, lx_damage damage, lx_dataset **
 lx_status dataset_open_with(const char *path, const lx_dataset_options *options,
                             lx_dataset **dataset, lx_error *error);
 
+/** Advises what to do where a dataset cannot be opened. */
+void dataset_advise_open(lx_error *error);
+
 /** Advises what to do about damage, once. */
 void dataset_advise_repair(lx_error *error);
 

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "dataset.h"
+#include "directory.h"
 #include "failure.h"
 #include "progress.h"
 #include "report.h"
@@ -158,10 +159,13 @@ static lx_status verify_with(verification *v, lx_executor *executor, lx_error *e
         return fail_memory(error, "options");
     lx_status status = lx_dataset_options_set_executor(made, executor, error);
     if (status == LX_OK)
-        status = dataset_open_with(v->path, made, &dataset, error);
+        status = directory_check(v->path, error);
+    if (status == LX_OK)
+        status = lx_dataset_open(v->path, made, &dataset, error);
     lx_dataset_options_free(made);
     if (status == LX_ERR_CORRUPT && v->json)
         print_unopened_json(v, error);
+    dataset_advise_open(error);
     if (status == LX_OK)
         status = read_all(v, dataset, error);
     lx_dataset_close(dataset);

@@ -60,11 +60,12 @@ def test_stopped(loaderx, folder, images):
         job = loaderx.start('backup', 'images', f'copy-{delay}')
         time.sleep(delay)
         job.send_signal(signal.SIGTERM)
-        job.communicate(timeout=60)
+        told = job.communicate(timeout=60)[1]
         if job.returncode == 0:
             assert loaderx.json('verify', f'copy-{delay}')['intact'] is True
         elif job.returncode != -signal.SIGTERM:  # it came before the copy began
             assert job.returncode == 128 + signal.SIGTERM
+            assert b'stopped by the signal' in told and b'nothing was copied' in told
         if job.returncode != 0:
             assert not (folder / f'copy-{delay}').exists()
 

@@ -78,6 +78,7 @@ def test_damaged_beyond_opening(loaderx, folder, images):
     got = json.loads(done.stdout)
     assert done.returncode == 1 and got['complete'] is False and got['intact'] is False
     assert got['damages'][0]['path'] == 'images/meta.json'
+    assert "'loaderx repair'" not in got['damages'][0]['message']
 
 
 def test_newer_format(loaderx, folder, images):
