@@ -132,7 +132,8 @@ LX_API lx_status lx__directory_remove(const lx__file *directory, const char *nam
 LX_API lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset,
                                uint64_t size, lx_error *error);
 
-/** Gives the lock back now, whoever else has descriptors of the handle: children of fork() do. */
+/** Gives locks back now, whoever else has descriptors of the handle: children of fork() do. A size
+ * of 0 is all from @p offset on. */
 LX_API void lx__file_unlock(const lx__file *file, uint64_t offset, uint64_t size);
 
 #endif

@@ -74,8 +74,14 @@ lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *e
     else
         status = write_pid(lock, error);
     if (status != LX_OK)
-        lx__file_close(lock);
+        lx__writer_unlock(lock);
     return status;
+}
+
+void lx__writer_unlock(lx__file *lock)
+{
+    lx__file_unlock(lock, LX__LOCK_WRITER, 0);
+    lx__file_close(lock);
 }
 
 lx_status lx__check_local(const lx__file *directory, lx_error *error)

@@ -15,6 +15,10 @@
  */
 lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *error);
 
+/** Gives back what was locked in LOCK, also where a child of fork() has the descriptor, and closes
+ * it; nothing if it is closed. */
+void lx__writer_unlock(lx__file *lock);
+
 /** Fails on a network file system, where nothing can be written.
  * @retval LX_ERR_UNSUPPORTED  It is one; the error names it. */
 lx_status lx__check_local(const lx__file *directory, lx_error *error);

@@ -284,7 +284,7 @@ lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_f
     }
     lx__file_close(&self.chunks);
     lx__file_close(&self.directory);
-    lx__file_close(&self.lock);
+    lx__writer_unlock(&self.lock);
     lx__snapshot_unref(snapshot);
     return status;
 }

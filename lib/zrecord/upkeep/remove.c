@@ -138,7 +138,7 @@ static void close_all(removal *self)
     lx__meta_free(&self->meta);
     lx__file_close(&self->chunks);
     lx__file_close(&self->directory);
-    lx__file_close(&self->lock);
+    lx__writer_unlock(&self->lock);
 }
 
 lx_status lx_dataset_check_removable(const char *path, lx_error *error)

@@ -275,7 +275,7 @@ void lx__rescue_close(lx__rescue *rescue)
     lx__state_free(&rescue->state);
     lx__state_free(&rescue->synced);
     lx__meta_free(&rescue->meta);
-    lx__file_close(&rescue->lock);
+    lx__writer_unlock(&rescue->lock);
     lx__file_close(&rescue->chunk_directory);
     lx__file_close(&rescue->directory);
 }

@@ -44,6 +44,6 @@ lx_status lx_dataset_unseal(const char *path, lx_error *error)
         status = unseal(&directory, error);
     lx__meta_free(&meta);
     lx__file_close(&directory);
-    lx__file_close(&lock);
+    lx__writer_unlock(&lock);
     return status;
 }

@@ -611,6 +611,32 @@ START_TEST(who_is_told_may_end_it_and_nothing_was_changed)
 }
 END_TEST
 
+/** Has a child, which has what is open just now, and stays. */
+static lx_status have_child(uint64_t done, uint64_t total, void *user)
+{
+    pid_t *child = user;
+    (void)done, (void)total;
+    if (*child == 0 && (*child = fork()) == 0)
+        for (;;)
+            pause();
+    return *child > 0 ? LX_OK : LX_ERR_IO;
+}
+
+START_TEST(a_child_that_is_made_meanwhile_keeps_nobody_out)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    pid_t child = 0;
+    records_make("d", 20, 5);
+    harm_two_images();
+    unit_ok(lx_dataset_repair("d", LX_REPAIR_VALUES, NULL, have_child, &child, NULL, &error));
+    close_writer(records_reopen("d", NULL));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_writer_keeps_it_out_and_readers_go_on)
 {
     char *scratch = scratch_make();
@@ -698,6 +724,6 @@ UNIT_MAIN("zrecord/repair", a_whole_dataset_is_left_as_it_is, damaged_values_bec
           rows_behind_the_end_of_a_table_read_as_missing, tables_and_chunks_that_are_gone,
           a_chunk_that_is_short_loses_what_lay_behind, a_seal_that_is_wrong_is_taken_off,
           what_nothing_can_be_done_about_is_told_with_advice, what_a_link_points_to_is_not_given_up,
-          a_lock_that_is_no_file_is_to_be_removed,
+          a_lock_that_is_no_file_is_to_be_removed, a_child_that_is_made_meanwhile_keeps_nobody_out,
           who_is_told_may_end_it_and_nothing_was_changed, a_writer_keeps_it_out_and_readers_go_on,
           interrupted_anywhere_it_is_as_before_or_repaired)
