@@ -213,20 +213,44 @@ static lx_status add_field(lx_schema *schema, const lx_field *field, lx_error *e
                                field->compression, error);
 }
 
-/** The fields that are asked for, or all those of the first source. */
-static lx_status fill_schema(const request *r, const lx_schema *from, lx_schema *schema,
-                             lx_error *error)
+/** Adds those fields of a source that the schema does not have. */
+static lx_status add_fields(lx_schema *schema, const lx_schema *from, lx_error *error)
 {
     lx_status status = LX_OK;
     size_t position;
-    for (size_t i = 0; r->field_count == 0 && status == LX_OK && i < lx_schema_get_count(from); i++)
-        status = add_field(schema, lx_schema_get_field(from, i), error);
-    for (size_t i = 0; status == LX_OK && i < r->field_count; i++) {
-        status = lx_schema_find_field(from, r->fields[i], &position, error);
-        locate(error, r->paths[0], NULL, LX_NONE, LX_NONE);
-        if (status == LX_OK)
-            status = add_field(schema, lx_schema_get_field(from, position), error);
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_count(from); i++) {
+        const lx_field *field = lx_schema_get_field(from, i);
+        if (lx_schema_find_field(schema, field->name, &position, NULL) != LX_OK)
+            status = add_field(schema, field, error);
     }
+    return status;
+}
+
+/** Adds a field that is asked for, as the first source has it that does. */
+static lx_status add_named(const request *r, lx_dataset **sources, const char *name,
+                           lx_schema *schema, lx_error *error)
+{
+    size_t position, count = r->path_count - 1;
+    for (size_t i = 0; i < count; i++) {
+        const lx_schema *from = lx_dataset_get_schema(sources[i]);
+        lx_error *why = i + 1 < count ? NULL : error;
+        lx_status status = lx_schema_find_field(from, name, &position, why);
+        if (status == LX_OK)
+            return add_field(schema, lx_schema_get_field(from, position), error);
+    }
+    locate(error, r->paths[count - 1], NULL, LX_NONE, LX_NONE);
+    return LX_ERR_NOT_FOUND;
+}
+
+/** The fields that are asked for, or all those of the sources. */
+static lx_status fill_schema(const request *r, lx_dataset **sources, lx_schema *schema,
+                             lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; r->field_count == 0 && status == LX_OK && i + 1 < r->path_count; i++)
+        status = add_fields(schema, lx_dataset_get_schema(sources[i]), error);
+    for (size_t i = 0; status == LX_OK && i < r->field_count; i++)
+        status = add_named(r, sources, r->fields[i], schema, error);
     return status;
 }
 
@@ -254,7 +278,7 @@ static lx_status create(request *r, lx_dataset **sources, const lx_writer_option
     lx_schema *schema = lx_schema_new();
     lx_status status = schema != NULL ? LX_OK : fail_memory(error, "a schema");
     if (status == LX_OK)
-        status = fill_schema(r, lx_dataset_get_schema(sources[0]), schema, error);
+        status = fill_schema(r, sources, schema, error);
     if (status == LX_OK)
         status = directory_make(path, &made, error);
     if (status == LX_OK) {
@@ -339,8 +363,8 @@ const command copy_command = {
     .summary = "copy records of datasets to another one, as they are stored",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Nothing is decompressed and compressed again. DIR is made, with the fields of the\n"
-             "first SOURCE, or has to be empty; with --append it is a dataset. A field that a\n"
+    .notes = "Nothing is decompressed and compressed again. DIR is made, with the fields of all\n"
+             "SOURCEs, or has to be empty; with --append it is a dataset. A field that a\n"
              "SOURCE does not have is missing in its records. Either all is copied, or nothing.\n"
              "A subset is a copy with --range or --indices, a split several of these, a merge a\n"
              "copy of several datasets.\n",

@@ -49,6 +49,23 @@ def test_a_field_that_is_not_there_is_missing(loaderx, images):
     assert fields['data']['missing'] == 20 and fields['label']['missing'] == 0
 
 
+def test_a_merge_has_the_fields_of_all(loaderx, folder, images):
+    write_idx(folder / 'few', values('uint8', (3,)))
+    loaderx.text('import', 'scored', '--idx', 'score=few', '--idx', 'label=few')
+    loaderx.text('copy', 'images', 'scored', 'whole')
+    fields = loaderx.json('stat', 'whole')['fields']
+    assert [(field['name'], field['missing']) for field in fields] == [
+        ('data', 3), ('label', 0), ('score', 20)]
+    loaderx.text('copy', 'images', 'scored', 'part', '--field', 'score', '--field', 'label')
+    fields = loaderx.json('stat', 'part')['fields']
+    assert [(field['name'], field['missing']) for field in fields] == [
+        ('score', 20), ('label', 0)]
+    assert "'speed'" in loaderx.fails(2, 'copy', 'images', 'scored', 'none', '--field', 'speed')
+    loaderx.text('copy', 'scored', 'images', '--append')
+    fields = loaderx.json('stat', 'images')['fields']
+    assert [field['name'] for field in fields] == ['data', 'label']
+
+
 def test_what_does_not_fit(loaderx, folder, images):
     loaderx.text('import', 'other', '--idx',
                  'data=' + write_idx(folder / 'd', values('uint8', (3, 2, 2))))
