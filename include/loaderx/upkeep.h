@@ -140,7 +140,7 @@ typedef struct lx_repair_result {
  * Makes of a damaged dataset one that is whole: keeps what verifies, and puts the rest aside. Also
  * of one that cannot be opened, unless its meta.json is damaged, or the first frame of its log
  * without a seal that tells what there is, or a file of it is a symbolic link: what that points to
- * is to be put in its place.
+ * is to be put in its place. A LOCK that is no file is to be removed.
  *
  * - A value that does not verify becomes missing, or its record is deleted, as @p mode says.
  * - Where the log is damaged, the dataset is as it was after the last commit before that; those
