@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sampler/mixtures/greedy.h"
-#include "sampler/numbers/mt19937.h"
+#include "sampler/numbers/random-state.h"
 #include "sampler/numbers/sum.h"
 #include "sampler/numbers/weights.h"
 #include "sampler/order/order.h"
@@ -16,8 +16,6 @@
 
 /* Positions that are given away at a time. */
 #define STEP 4096
-/* Exchanges of the shuffle that are under way together. */
-#define AHEAD 32
 
 struct nanoset {
     lx_order order;
@@ -61,42 +59,6 @@ static lx_status mix(making *m, lx_error *error)
     }
     lx__greedy_free(&greedy);
     return LX_OK;
-}
-
-/** A number of 0..most, as RandomState draws it: of the bits that hold it, until it is one. */
-static uint64_t draw(lx__mt19937 *generator, uint64_t most)
-{
-    uint64_t mask = most, number;
-    for (unsigned shift = 1; shift < 64; shift *= 2)
-        mask |= mask >> shift;
-    do {
-        number = lx__mt19937_next(generator);
-        if (most > UINT32_MAX)
-            number = number << 32 | lx__mt19937_next(generator);
-        number &= mask;
-    } while (number > most);
-    return number;
-}
-
-/** numpy.random.RandomState(seed).shuffle(), of one index or more. Some are drawn before they are
- * exchanged, so that memory is asked for all of them at once. */
-static void shuffle(uint64_t *indices, uint64_t count, uint64_t seed)
-{
-    lx__mt19937 generator;
-    lx__mt19937_seed(&generator, (uint32_t)seed);
-    for (uint64_t i = count - 1; i > 0;) {
-        uint64_t others[AHEAD], last = i;
-        size_t n = i < AHEAD ? (size_t)i : AHEAD;
-        for (size_t k = 0; k < n; k++) {
-            others[k] = draw(&generator, last - k);
-            __builtin_prefetch(&indices[others[k]], 1);
-        }
-        for (size_t k = 0; k < n; k++, i--) {
-            uint64_t index = indices[i];
-            indices[i] = indices[others[k]];
-            indices[others[k]] = index;
-        }
-    }
 }
 
 /* ---- weights */
@@ -206,11 +168,13 @@ static lx_status prepare(making *m, lx_error *error)
 static lx_status make_table(void *user, lx__table *table, lx_error *error)
 {
     making *m = user;
+    lx__mt19937 generator;
     lx_status status = prepare(m, error);
     if (status == LX_OK)
         status = mix(m, error);
     if (status == LX_OK) {
-        shuffle(m->indices, m->total, m->seed);
+        lx__mt19937_seed(&generator, (uint32_t)m->seed);
+        lx__random_state_shuffle64(&generator, m->indices, m->total);
         status = lx__table_fill(m->indices, table, error);
     }
     lx__free(m->begins);

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include <loaderx/export.h>
+
 #define LX__MT19937_WORDS 624
 
 /** A generator. Copies go on alike. */
@@ -20,7 +22,7 @@ typedef struct lx__mt19937 {
     uint32_t used; /**< Of the words. */
 } lx__mt19937;
 
-void lx__mt19937_seed(lx__mt19937 *generator, uint32_t seed);
+LX_API void lx__mt19937_seed(lx__mt19937 *generator, uint32_t seed);
 
 /** Makes the next words, once all are used. */
 void lx__mt19937_advance(lx__mt19937 *generator);

@@ -13,6 +13,8 @@
 #ifndef LX_SAMPLER_TABLE_KEEP_H
 #define LX_SAMPLER_TABLE_KEEP_H
 
+#include <loaderx/export.h>
+
 #include "sampler/order/table.h"
 
 /** How the tables of a kind are made. */
@@ -33,8 +35,8 @@ typedef struct lx__table_maker {
  *
  * @return As the maker, lx__table_file_open(), and what the system says about folder and file.
  */
-lx_status lx__table_keep(const char *folder, const lx__table_maker *maker, void *user,
-                         lx__table *table, lx_error *error);
+LX_API lx_status lx__table_keep(const char *folder, const lx__table_maker *maker, void *user,
+                                lx__table *table, lx_error *error);
 
 /**
  * Opens a folder for tables of later on, which is made if there is none.

@@ -78,7 +78,7 @@ static inline lx_status lx__table_finish(const lx__table *table, lx_error *error
 }
 
 /** For who finds that a file has numbers which no order has there. */
-lx_status lx__table_refuse(const lx__table *table, lx_error *error);
+LX_API lx_status lx__table_refuse(const lx__table *table, lx_error *error);
 
 /** Puts in the place of each of @p count numbers, below the table's count, the index that is there
  * in the table; each is below the bound. */
