@@ -12,6 +12,7 @@
 #include <loaderx/grouped.h>
 #include <loaderx/hooks.h>
 #include <loaderx/loader.h>
+#include <loaderx/megatron.h>
 #include <loaderx/mixture.h>
 #include <loaderx/nanoset.h>
 #include <loaderx/packing.h>

@@ -109,6 +109,15 @@ def documents(kind, lengths, dtype, length, tokens_of_all, **more):
             'documents': len(lengths), 'document_lengths': lengths, **more}
 
 
+def megatron(lengths, first, count, **more):
+    """Megatron's samples of some of these documents, by doc/packing.md."""
+    used = lengths[first:first + count]
+    samples = (more['epochs'] * sum(used) - more['extra_token']) // more['sequence_length']
+    return {'kind': 'megatron', 'length': samples, 'formula': 1, 'tokens': sum(used),
+            'dtype': 'uint16', 'first': first, 'count': count, 'document_lengths': used,
+            'all_lengths': lengths, **more}
+
+
 def of_sources(kind, length, sources, **more):
     """A source that is made of others."""
     return {'kind': kind, 'length': length, 'sources': sources, **more}
@@ -125,6 +134,9 @@ def loaders():
            shuffle_of(6, 42), 6 * 3 + 2)
     yield ('joined', documents('joined', [2, 0, 4] * 8, 'uint16', 17, 72, sequence_length=4,
                                separator=9), None, shuffle_of(17, 42), 17 * 2 + 5)
+    yield ('megatron', megatron([9, 3, 12, 0, 2, 5, 4], 1, 5, sequence_length=4, extra_token=True,
+                                partial=False, epochs=3, separate=True, seed=1234), None,
+           shuffle_of(16, 42), 16 * 2 + 3)
     yield 'zrecord', DATASET, FRAME, shuffle_of(LENGTH, 42), LENGTH * 7 + 50
     yield ('concat', of_sources('concat', 85, [plain_own, other]), [None, None],
            concat_of([shuffle_of(60, 1), shuffle_of(25, 2)], [0, 60]), 85 + 55)

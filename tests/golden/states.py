@@ -32,7 +32,7 @@ def words(numbers):
 
 def source_in_state(source):
     """What a state has of a source: no tables, and no lists."""
-    apart = ('table', 'dataset', 'document_lengths')
+    apart = ('table', 'dataset', 'document_lengths', 'all_lengths')
     state = {key: value for key, value in source.items() if key not in apart}
     if 'sources' in source:
         state['sources'] = [source_in_state(part) for part in source['sources']]

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <loaderx/loader.h>
+#include <loaderx/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>
+
+#include "../tree.h"
 
 /* Records of the sources that are no dataset. */
 #define LENGTH 96
@@ -434,6 +437,43 @@ static void fill_joined(struct run *run)
     lx_tokens_unref(all);
 }
 
+/** Tables in memory, made for a file, and found there. The mask is asked for without the tokens. */
+static void fill_megatron_in(struct run *run, lx_tokens *all, const char *folder)
+{
+    static const uint64_t first = 0;
+    lx_source *source = NULL;
+    float mask[48];
+    uint64_t number = 7, length;
+    lx_megatron how = LX_MEGATRON_INIT;
+    how.sequence_length = 48;
+    how.columns = LX_MEGATRON_LOSS_MASK;
+    how.tables = folder;
+    if (TRY(run, lx_source_from_megatron(all, &how, &source, &run->error))) {
+        const lx_target targets[] = {{NULL, 0}, {mask, sizeof mask}};
+        if (TRY(run, lx_source_fill(source, &first, 1, targets, &run->error)) &&
+            TRY(run, lx_source_read_megatron(source, LX_MEGATRON_DOCUMENTS, 1, 1, &number, &length,
+                                             &run->error)) &&
+            (mask[0] != 1 || mask[47] != 1 || number > 1 || length != 2))
+            run_fail(run, "the samples of Megatron's are wrong");
+    }
+    lx_source_unref(source);
+}
+
+static void fill_megatron(struct run *run)
+{
+    char folder[4400];
+    lx_tokens *all = open_twice(run);
+    if (all == NULL)
+        return;
+    snprintf(folder, sizeof folder, "%s.tables", run->path);
+    fill_megatron_in(run, all, NULL);
+    for (int i = 0; i < 2; i++)
+        fill_megatron_in(run, all, folder);
+    if (access(folder, F_OK) == 0)
+        tree_remove(folder);
+    lx_tokens_unref(all);
+}
+
 const struct scenario loader_scenarios[] = {
     {"load", prepare_sources, false, load_dataset},
     {"load-threads", prepare_sources, false, load_dataset_by_threads},
@@ -445,5 +485,6 @@ const struct scenario loader_scenarios[] = {
     {"fill-tokens", prepare_sources, false, fill_tokens},
     {"fill-packed", prepare_sources, false, fill_packed},
     {"fill-joined", prepare_sources, false, fill_joined},
+    {"fill-megatron", prepare_sources, false, fill_megatron},
     {NULL, NULL, false, NULL},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* States of loaders that were written with version 1, which must be read for ever. */
+#include <loaderx/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>
 
@@ -100,14 +101,13 @@ static lx_source *tokens_of(const json_t *description)
     return source;
 }
 
-/** Samples of documents, all tokens of which are zero. */
-static lx_source *documents_of(const json_t *description)
+/** Documents, all tokens of which are zero. */
+static lx_tokens *open_documents(const json_t *description, const char *key)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_source *source;
     lx_tokens *tokens;
     size_t count;
-    uint64_t end = 0, *ends = numbers_of(json_object_get(description, "document_lengths"), &count);
+    uint64_t end = 0, *ends = numbers_of(json_object_get(description, key), &count);
     lx_dtype dtype;
     unit_ok(lx_dtype_parse(word(description, "dtype"), &dtype, &error));
     for (size_t i = 0; i < count; i++) {
@@ -120,6 +120,16 @@ static lx_source *documents_of(const json_t *description)
     free(zeros);
     free(ends);
     unit_ok(lx_tokens_open("tokens.ds", dtype, &tokens, &error));
+    ck_assert_int_eq(remove("tokens.ds") | remove("tokens.ds.index"), 0);
+    return tokens;
+}
+
+/** Samples of documents. */
+static lx_source *documents_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    lx_tokens *tokens = open_documents(description, "document_lengths");
     if (strcmp(word(description, "kind"), "packed") == 0)
         unit_ok(lx_source_pack_tokens(tokens, number_of(description, "capacity"), LX_INT32, 0, 0, 0,
                                       &source, &error));
@@ -128,7 +138,24 @@ static lx_source *documents_of(const json_t *description)
                                       0, (int64_t)number_of(description, "separator"), 0, &source,
                                       &error));
     lx_tokens_unref(tokens);
-    ck_assert_int_eq(remove("tokens.ds") | remove("tokens.ds.index"), 0);
+    return source;
+}
+
+/** As Megatron has them, for one sample of the last epoch. */
+static lx_source *megatron_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    lx_tokens *tokens = open_documents(description, "all_lengths");
+    lx_megatron how = LX_MEGATRON_INIT;
+    uint64_t before = (number_of(description, "epochs") - 1) * number_of(description, "tokens");
+    how.first_document = number_of(description, "first");
+    how.document_count = number_of(description, "count");
+    how.sequence_length = number_of(description, "sequence_length");
+    how.num_samples = (before - 1) / how.sequence_length + 1;
+    how.seed = number_of(description, "seed");
+    unit_ok(lx_source_from_megatron(tokens, &how, &source, &error));
+    lx_tokens_unref(tokens);
     return source;
 }
 
@@ -171,6 +198,8 @@ static lx_source *source_of(struct sources *sources, const json_t *description)
         return tokens_of(description);
     if (strcmp(kind, "packed") == 0 || strcmp(kind, "joined") == 0)
         return documents_of(description);
+    if (strcmp(kind, "megatron") == 0)
+        return megatron_of(description);
     return strcmp(kind, "own") == 0 ? own_of(sources, description) : array_of(description);
 }
 
@@ -230,7 +259,7 @@ static void loads(const struct kept_state *kept)
 
 START_TEST(states_of_version_1_load_for_ever)
 {
-    kept_states_each("loaders", 12, loads);
+    kept_states_each("loaders", 13, loads);
 }
 END_TEST
 
@@ -255,7 +284,7 @@ static void is_written(const struct kept_state *kept)
 
 START_TEST(what_is_saved_now_is_what_was_saved_then)
 {
-    kept_states_each("loaders", 12, is_written);
+    kept_states_each("loaders", 13, is_written);
 }
 END_TEST
 
@@ -286,7 +315,7 @@ static void is_of_the_null_ones(const struct kept_state *kept)
 
 START_TEST(a_rank_without_data_has_the_same)
 {
-    kept_states_each("loaders", 12, is_of_the_null_ones);
+    kept_states_each("loaders", 13, is_of_the_null_ones);
 }
 END_TEST
 
