@@ -17,6 +17,7 @@ static int add_all(PyObject *module)
         lxpy_add_peers,
         lxpy_add_source,
         lxpy_add_source_makers,
+        lxpy_add_source_megatron,
         lxpy_add_source_tokens,
         lxpy_add_tokens,
         lxpy_add_loader,

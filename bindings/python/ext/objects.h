@@ -14,6 +14,7 @@ int lxpy_add_grouped(PyObject *module);
 int lxpy_add_peers(PyObject *module);
 int lxpy_add_source(PyObject *module);
 int lxpy_add_source_makers(PyObject *module);
+int lxpy_add_source_megatron(PyObject *module);
 int lxpy_add_source_tokens(PyObject *module);
 int lxpy_add_tokens(PyObject *module);
 int lxpy_add_loader(PyObject *module);

@@ -213,6 +213,14 @@ def source_joined(
     tokens: Tokens, sequence_length: int, wide: bool, vocabulary: int, separator: int,
     columns: int, /
 ) -> Source: ...
+def source_megatron(
+    tokens: Tokens, first: int, count: int, sequence_length: int, num_samples: int,
+    random_seed: int, vocabulary: int, columns: int, extra_token: bool, drop_last_partial: bool,
+    wide: bool, split_at_eod: bool, mask_eod: bool, tables: Optional[bytes], pad: int, eod: int, /
+) -> Source: ...
+def source_megatron_index(
+    source: Source, index: int, first: int, numbers: np.ndarray[Any, np.dtype[np.uint64]], /
+) -> int: ...
 def source_padding(source: Source, /) -> Tuple[int, int]: ...
 def source_flat(
     path: Any, column: Tuple[str, str, Tuple[int, ...], str], offset: int, /

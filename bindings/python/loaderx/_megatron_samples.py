@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: MIT
+"""The samples of Megatron-LM's GPT dataset."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _core
+from ._check import UINT64_MAX, Folder, boolean, folder, integer, natural
+from ._nanoset_batches import arrays_of, choose_out
+from ._records import Records
+from .orders import Order
+from .tokens import POSITIONS, SEGMENTS, Tokens, token, tokens_of, vocabulary_of
+
+__all__ = ['GPTDataset', 'Samples']
+
+_Array = np.ndarray[Any, Any]
+_Range = Tuple[int, int]
+
+# What lx_megatron_columns and lx_megatron_index have beside those of packing.
+_LOSS_MASK = 4
+_DOCUMENTS, _SAMPLES, _SHUFFLE = 0, 1, 2
+
+_SEQUENCE_MAX = 2**31 - 2
+_NONE = UINT64_MAX
+
+
+class Samples(Records):
+    """The samples of a `GPTDataset` as they are read: their text, and what goes with it.
+
+    It can be joined and divided as other datasets; its records are dicts of ``tokens``,
+    ``loss_mask``, and where a reset asks for them, ``positions`` and ``segments``.
+    """
+
+    _nameless = False
+
+    def __init__(self, given: Dict[str, Any]) -> None:
+        self._given = given
+        resets = [name for name in ('reset_position_ids', 'reset_attention_mask', 'eod_mask_loss')
+                  if given[name]]
+        if resets and given['eod'] is None:
+            raise ValueError(f'{resets[0]} needs an eod')
+        by_documents = given['inter_document_masking']
+        columns = _LOSS_MASK
+        if by_documents or (given['reset_attention_mask'] and given['create_attention_mask']):
+            columns |= SEGMENTS
+        if by_documents or given['reset_position_ids']:
+            columns |= POSITIONS
+        first, end = given['documents']
+        self._source = _core.source_megatron(
+            given['tokens']._core,
+            first,
+            end - first,
+            given['sequence_length'],
+            _NONE if given['num_samples'] is None else given['num_samples'],
+            given['random_seed'],
+            given['vocabulary'] or 0,
+            columns,
+            given['add_extra_token_to_sequence'],
+            given['drop_last_partial_sequence'],
+            True,
+            bool(resets) and not by_documents,
+            given['eod_mask_loss'],
+            given['tables'],
+            given['pad'],
+            -1 if given['eod'] is None else given['eod'],
+        )
+
+    def __reduce__(self) -> Any:
+        return Samples, (self._given,)
+
+    def __repr__(self) -> str:
+        return f'Samples({len(self)} of {self._given["sequence_length"]} tokens)'
+
+
+class GPTDataset:
+    """Megatron's GPT dataset over documents, number for number.
+
+    The documents of as many epochs as are needed are shuffled, put one behind the other, and cut
+    into samples; then the samples are shuffled. If few samples of the last epoch are needed, less
+    than 80 % of them, its documents and samples stay behind all others.
+
+    It is a dataset for torch's DataLoader: ``dataset[i]`` is the dict that Megatron's gives. A
+    `Loader` takes it, too, reads it in threads and without Python, and gives batches with the
+    fields ``tokens``, of ``sequence_length + 1`` each, ``loss_mask``, and, where a reset asks for
+    them, ``positions`` and ``segments``; ``transform=dataset.collate`` makes of these what Megatron's
+    batches have.
+
+    Parameters
+    ----------
+    tokens : Tokens, path, or a sequence of paths
+        What ``indexed_dataset`` is there, ``corpus.bin`` for instance; a document is what is called
+        a sequence there.
+    sequence_length : int
+        Tokens of an input.
+    num_samples : int, optional
+        How many are needed; there may be more. None: as many as one epoch has.
+    documents : pair of int, optional
+        The documents it is made of, ``(first, end)``: see `split_documents`. None: all.
+    random_seed : int
+        0 to 2**32 - 1.
+    eod : int, optional
+        The token at the end of a document, which the next three arguments need.
+    reset_position_ids : bool
+        Whether positions begin with 0 behind each `eod`.
+    reset_attention_mask : bool
+        Whether tokens behind an `eod` see none before it.
+    eod_mask_loss : bool
+        Whether there is no loss where the input is an `eod`.
+    create_attention_mask : bool
+        Whether samples and batches have an ``attention_mask``; it takes ``sequence_length ** 2``
+        bytes a sample.
+    inter_document_masking : bool
+        In place of attention masks, ``cu_seqlens`` and ``max_seqlen`` of the pieces of documents,
+        and positions from 0 in each of these, wherever an `eod` stands.
+    add_extra_token_to_sequence : bool
+        False: samples share no token, and the last label of each is padding.
+    drop_last_partial_sequence : bool
+        False: what is left at the end is a sample, too, which is padded. Megatron's
+        ``drop_last_partial_validation_sequence``, of the split for validation.
+    pad : int
+        What padding is in ``tokens`` of a Loader; where it stands there is no loss. Megatron uses
+        the tokenizer's, if that is no other special token, or else -1.
+    dtype : dtype or str, optional
+        Of a token in the files, where `tokens` are paths; see `Tokens`.
+    vocabulary : int, optional
+        Tokens must be below it: a sample with another one is a `CorruptError`.
+    tables : path, optional
+        A folder that keeps the tables in a file, as ``path_to_cache`` does: who makes the dataset
+        first makes it, and other processes and later runs open it at once, and share its memory.
+        None: memory keeps the tables.
+    out : {'torch', 'numpy'}, optional
+        What samples and batches have. None: tensors where PyTorch is installed, else arrays.
+
+    Attributes
+    ----------
+    source : Samples
+        What a Loader reads.
+
+    Raises
+    ------
+    ValueError
+        An argument is wrong; the documents have no token, or less than one sample in one epoch.
+    CorruptError
+        An index says a document where there are no tokens; the file of the tables is damaged.
+
+    Examples
+    --------
+    >>> tokens = lx.Tokens('corpus.bin')
+    >>> train, valid, test = split_documents(tokens, '969,30,1')
+    >>> dataset = GPTDataset(tokens, 4096, train_samples, documents=train, eod=50256)
+    >>> loader = lx.Loader(dataset, batch_size=8, rank=dp_rank, world=dp_size,
+    ...                    start=consumed_train_samples, transform=dataset.collate)
+    """
+
+    def __init__(
+        self,
+        tokens: Any,
+        sequence_length: int,
+        num_samples: Optional[int] = None,
+        *,
+        documents: Optional[Sequence[int]] = None,
+        random_seed: int = 1234,
+        eod: Optional[int] = None,
+        reset_position_ids: bool = False,
+        reset_attention_mask: bool = False,
+        eod_mask_loss: bool = False,
+        create_attention_mask: bool = True,
+        inter_document_masking: bool = False,
+        add_extra_token_to_sequence: bool = True,
+        drop_last_partial_sequence: bool = True,
+        pad: int = -1,
+        dtype: Any = None,
+        vocabulary: Optional[int] = None,
+        tables: Folder = None,
+        out: Optional[str] = None,
+    ) -> None:
+        opened = tokens_of(tokens, dtype)
+        self._set({
+            'tokens': opened,
+            'sequence_length': natural('sequence_length', sequence_length, 1, _SEQUENCE_MAX),
+            'num_samples': None if num_samples is None
+                           else natural('num_samples', num_samples, most=_NONE - 1),
+            'documents': _range(documents, len(opened.documents)),
+            'random_seed': natural('random_seed', random_seed, most=2**32 - 1),
+            'eod': None if eod is None else natural('eod', eod, most=2**63 - 1),
+            'reset_position_ids': boolean('reset_position_ids', reset_position_ids),
+            'reset_attention_mask': boolean('reset_attention_mask', reset_attention_mask),
+            'eod_mask_loss': boolean('eod_mask_loss', eod_mask_loss),
+            'create_attention_mask': boolean('create_attention_mask', create_attention_mask),
+            'inter_document_masking': boolean('inter_document_masking', inter_document_masking),
+            'add_extra_token_to_sequence': boolean('add_extra_token_to_sequence',
+                                                   add_extra_token_to_sequence),
+            'drop_last_partial_sequence': boolean('drop_last_partial_sequence',
+                                                  drop_last_partial_sequence),
+            'pad': token('pad', pad, True),
+            'vocabulary': vocabulary_of(vocabulary),
+            'tables': folder('tables', tables),
+            'out': choose_out(out),
+        })
+
+    def _set(self, arguments: Dict[str, Any]) -> None:
+        self._given = given = arguments
+        self.tokens: Tokens = given['tokens']
+        self.sequence_length: int = given['sequence_length']
+        self.num_samples: Optional[int] = given['num_samples']
+        self.documents: _Range = given['documents']
+        self.random_seed: int = given['random_seed']
+        self.source = Samples(given)
+
+    # ---- the tables
+
+    def _read_table(self, index: int, dtype: Any) -> _Array:
+        length = _core.source_megatron_index(self.source._source, index, 0, np.empty(0, np.uint64))
+        numbers = np.empty(length, np.uint64)
+        _core.source_megatron_index(self.source._source, index, 0, numbers)
+        return numbers.astype(dtype)
+
+    @property
+    def document_index(self) -> _Array:
+        """The documents of all epochs, as Megatron's array of that name; made each time."""
+        return self._read_table(_DOCUMENTS, np.int32)
+
+    @property
+    def sample_index(self) -> _Array:
+        """Where samples begin, as Megatron's array of that name; made each time."""
+        return self._read_table(_SAMPLES, np.int64).reshape(-1, 2)
+
+    @property
+    def shuffle_index(self) -> _Array:
+        """Which sample stands where, as Megatron's array of that name; made each time."""
+        return self._read_table(_SHUFFLE, np.int64)
+
+    # ---- samples
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __getitem__(self, idx: Optional[int]) -> Dict[str, Any]:
+        place = 0 if idx is None else integer('idx', idx)
+        if not -len(self) <= place < len(self):
+            raise IndexError(f'sample {place} is out of range: there are {len(self)}')
+        row = self.source.gather([place])
+        if idx is None:    # what Megatron pads batches with
+            row['loss_mask'][:] = 0
+        batch = self._arrays(row)
+        names, values = list(batch), [value[0, ...] for value in batch.values()]
+        return dict(zip(names, arrays_of(values, self._given['out'])))
+
+    def collate(self, batch: Mapping[str, Any]) -> Dict[str, Any]:
+        """Make of a batch of a Loader what Megatron's batches have.
+
+        Parameters
+        ----------
+        batch : mapping
+            With the fields of this dataset.
+
+        Returns
+        -------
+        dict
+            ``tokens`` and ``labels``, in which padding is 0, ``loss_mask`` and ``position_ids``;
+            and ``attention_mask``, True where nothing is seen, or ``cu_seqlens`` and
+            ``max_seqlen``, as the dataset was made.
+        """
+        made = self._arrays({name: np.asarray(value) for name, value in batch.items()})
+        return dict(zip(made, arrays_of(list(made.values()), self._given['out'])))
+
+    def _for_loader(self, order: Optional[Order]) -> Tuple[Samples, Optional[Order]]:
+        """What a Loader reads, and in what order."""
+        return self.source, order
+
+    def _arrays(self, fields: Mapping[str, _Array]) -> Dict[str, _Array]:
+        length, pad = self.sequence_length, self._given['pad']
+        text = fields['tokens']
+        labels = np.full((len(text), length), pad, np.int64)
+        labels[:, :text.shape[1] - 1] = text[:, 1:]
+        tokens = text[:, :length].copy()
+        for numbers in tokens, labels:
+            numbers[numbers == pad] = 0
+        made = {'tokens': tokens, 'labels': labels}
+        if self._given['inter_document_masking']:
+            made['loss_mask'] = fields['loss_mask']
+            made['position_ids'] = fields['positions'][:, :length].astype(np.int64)
+            made['cu_seqlens'], made['max_seqlen'] = _ends_of(fields['segments'][:, :length])
+            return made
+        if self._given['create_attention_mask']:
+            made['attention_mask'] = _mask_of(fields.get('segments'), len(text), length)
+        made['loss_mask'] = fields['loss_mask']
+        if self._given['reset_position_ids']:
+            made['position_ids'] = fields['positions'][:, :length].astype(np.int64)
+        else:
+            made['position_ids'] = np.tile(np.arange(length), (len(text), 1))
+        return made
+
+    def __repr__(self) -> str:
+        first, end = self.documents
+        return (f'GPTDataset({len(self)} samples of {self.sequence_length} tokens, '
+                f'documents: {first} to {end})')
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return self._given
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self._set(state)
+
+
+def _range(documents: Optional[Sequence[int]], there: int) -> _Range:
+    if documents is None:
+        return 0, there
+    if isinstance(documents, (str, bytes)) or not hasattr(documents, '__len__') \
+            or len(documents) != 2:
+        raise ValueError(f'documents must be a pair (first, end), not {documents!r}')
+    first = natural('documents[0]', documents[0], most=there)
+    end = natural('documents[1]', documents[1], most=there)
+    if end <= first:
+        raise ValueError(f'documents from {first} to {end} are none')
+    return first, end
+
+
+def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
+    """What each token does not see: all behind it, and other segments."""
+    mask = np.triu(np.ones((length, length), np.bool_), 1)
+    if segments is None:
+        return np.tile(mask, (rows, 1, 1, 1))
+    of = segments[:, None, :length]
+    masks: _Array = mask | (of[:, :, :, None] != of[:, :, None, :])
+    return masks
+
+
+def _ends_of(segments: _Array) -> Tuple[_Array, _Array]:
+    """Where the pieces of each row begin, and behind the last one its length, as often as there is
+    room; and the longest piece of each row."""
+    rows, length = segments.shape
+    places = np.full((rows, length + 1), length, np.int32)
+    longest = np.empty(rows, np.int32)
+    for i, row in enumerate(segments):
+        begins = np.flatnonzero(np.diff(row, prepend=0))
+        places[i, :len(begins)] = begins
+        longest[i] = np.diff(begins, append=length).max()
+    return places, longest

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""What parts of documents, and of samples, are whose, as Megatron-LM has it."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Iterable, List, Optional, Tuple
+
+import numpy as np
+
+from ._check import natural, number, reals
+from .tokens import Tokens
+
+__all__ = ['normalize', 'samples_per_dataset', 'split_documents']
+
+_Range = Tuple[int, int]
+
+
+def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
+    """Divide documents into those for training, validation and testing, as Megatron does.
+
+    Parameters
+    ----------
+    documents : int or Tokens
+        How many there are.
+    split : str
+        The shares of the three, ``'969,30,1'`` for instance; those that are left out are 0.
+
+    Returns
+    -------
+    list
+        For each of the three ``(first, end)``, or None where its share is 0: its documents are
+        from `first` up to, and without, `end`. A share that is too small may have none of them.
+
+    Examples
+    --------
+    >>> split_documents(1000, '969,30,1')
+    [(0, 969), (969, 999), (999, 1000)]
+    """
+    count = len(documents.documents) if isinstance(documents, Tokens) else documents
+    total = natural('documents', count, most=2**31 - 1)
+    if not isinstance(split, str):
+        raise TypeError(f'split must be a str, not {type(split).__name__}')
+    try:
+        shares = [float(share) for share in re.findall(r'[.0-9]+', split)]
+    except ValueError:
+        raise ValueError(f'split must be numbers, not {split!r}') from None
+    if not 1 <= len(shares) <= 3:
+        raise ValueError(f'split must have one to three numbers, not {split!r}')
+    parts = np.array(shares + [0.0] * (3 - len(shares)), np.float64)
+    whole = parts.sum()
+    if not 0 < whole < math.inf:
+        raise ValueError(f'split must have a number above 0, and a sum that is finite: {split!r}')
+    end, ranges = 0.0, []
+    for part in (parts / whole).tolist():
+        begin, end = end, end + part
+        ranges.append((int(round(begin * float(total))), int(round(end * float(total))))
+                      if end > begin else None)
+    return ranges
+
+
+def samples_per_dataset(
+    weights: Iterable[float], size: int, surplus: float = 0.0
+) -> List[int]:
+    """Tell how many samples of each dataset a blend of `size` needs, as Megatron does.
+
+    Parameters
+    ----------
+    weights : sequence of float
+        Of the datasets, above 0; they are divided by their sum.
+    size : int
+        Samples of the blend that are asked for.
+    surplus : float
+        The share that is added, as by Megatron's ``mid_level_dataset_surplus``.
+
+    Returns
+    -------
+    list of int
+        For each dataset.
+
+    Examples
+    --------
+    >>> samples_per_dataset([0.7, 0.3], 1000), samples_per_dataset([0.7, 0.3], 1000, 0.005)
+    ([700, 300], [704, 302])
+    """
+    asked = natural('size', size, most=2**53)
+    more = number('surplus', surplus)
+    return [int(math.ceil(math.ceil(asked * weight) * (1 + more)))
+            for weight in normalize(weights)]
+
+
+def normalize(weights: Any) -> List[float]:
+    """Divide weights by their sum."""
+    given = reals('weights', list(weights) if not isinstance(weights, np.ndarray) else weights)
+    if len(given) == 0 or not (given > 0).all():
+        raise ValueError('weights must be above 0, each of them')
+    with np.errstate(over='ignore'):
+        whole = np.sum(given)
+    if not np.isfinite(whole):
+        raise ValueError('weights: their sum is beyond float64')
+    shares: List[float] = (given / whole).tolist()
+    return shares

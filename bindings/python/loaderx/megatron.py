@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""What users of Megatron-LM know: its GPT dataset, the split of documents, and blends of datasets.
+
+The samples, and their order, are those of Megatron's, number for number. None of it needs PyTorch:
+samples and batches are tensors where it is installed, and NumPy arrays where it is not, or where
+``out='numpy'`` asks for these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._check import Folder, folder, integer, natural
+from ._megatron_samples import GPTDataset
+from ._megatron_shares import normalize, samples_per_dataset, split_documents
+from .blend import Blend
+from .orders import Order, Sequential
+from .parts import ConcatDataset
+from .tokens import tokens_of
+
+__all__ = ['BlendedDataset', 'GPTDataset', 'samples_per_dataset', 'split_documents']
+
+_Array = np.ndarray[Any, Any]
+
+_SETS_MAX = 32766
+_PARTS = ('train', 'valid', 'test')
+
+
+class BlendedDataset:
+    """Several GPT datasets in one, as Megatron's of that name mixes them, number for number.
+
+    It is a dataset for torch's DataLoader: ``blend[i]`` is the sample of the dataset whose turn it
+    is, with its number as ``dataset_id``. A `Loader` takes it, too, reads it in the same order, and
+    gives the fields of the datasets, which must be alike; ``transform=blend.collate`` makes of
+    these what Megatron's batches have.
+
+    Parameters
+    ----------
+    datasets : sequence of GPTDataset
+        Each has to have the samples that the blend takes of it: see `samples_per_dataset`.
+    weights : sequence of float, optional
+        Of each dataset, above 0; they are divided by their sum. None: as many as each has.
+    size : int, optional
+        Samples of the blend. None: all samples of all datasets, once; without `weights`, then.
+    tables : path, optional
+        A folder that keeps the table of the blend in a file; see `GPTDataset`.
+
+    Attributes
+    ----------
+    source : ConcatDataset
+        All samples of all datasets, once.
+    order : Order
+        Which of them stands where.
+
+    Raises
+    ------
+    IndexError
+        The blend takes more samples of a dataset than it has, as in Megatron.
+
+    Examples
+    --------
+    >>> blend = BlendedDataset.build(['wiki.bin', 'code.bin'], 4096, train_samples, [0.7, 0.3],
+    ...                              split='969,30,1', part='train')
+    >>> loader = lx.Loader(blend, batch_size=8, transform=blend.collate)
+    """
+
+    def __init__(
+        self,
+        datasets: Sequence[GPTDataset],
+        weights: Optional[Sequence[float]] = None,
+        size: Optional[int] = None,
+        *,
+        tables: Folder = None,
+    ) -> None:
+        self.datasets: List[GPTDataset] = list(datasets)
+        if not 1 <= len(self.datasets) <= _SETS_MAX:
+            raise ValueError(f'datasets must be 1 to {_SETS_MAX}, not {len(self.datasets)}')
+        for i, one in enumerate(self.datasets):
+            if not isinstance(one, GPTDataset):
+                raise TypeError(f'datasets[{i}] must be a GPTDataset, not {type(one).__name__}')
+        if size is None and weights is not None:
+            raise ValueError('weights go with a size: without it, all samples are taken once')
+        self.size = None if size is None else natural('size', size, least=1, most=2**53)
+        self._weights = None if weights is None else list(map(float, weights))
+        self._tables = folder('tables', tables)
+        self._build()
+
+    def _build(self) -> None:
+        lengths = [len(one) for one in self.datasets]
+        self.source = ConcatDataset([one.source for one in self.datasets])
+        self._begins = np.cumsum([0, *lengths])
+        parts = [Sequential(length) for length in lengths]
+        offsets = self._begins[:-1].tolist()
+        if self.size is None:
+            self.order: Order = Blend(parts, offsets=offsets, method='exhaustive',
+                                      tables=self._tables)
+            self.weights: List[float] = [float(length) for length in lengths]
+            return
+        given = list(map(float, lengths)) if self._weights is None else self._weights
+        if len(given) != len(lengths):
+            raise ValueError(f'weights: there must be {len(lengths)}, one for each dataset, not '
+                             f'{len(given)}')
+        self.weights = normalize(given)
+        blend = Blend(parts, given, n=self.size, offsets=offsets, method='greedy',
+                      tables=self._tables)
+        self.order = blend
+        for i, (count, length) in enumerate(zip(blend.counts(0, self.size).tolist(), lengths)):
+            if count > length:
+                raise IndexError(f'the blend takes {count} samples of datasets[{i}], which has '
+                                 f'{length}: make it with more, see samples_per_dataset()')
+
+    @classmethod
+    def build(
+        cls,
+        tokens: Sequence[Any],
+        sequence_length: int,
+        size: Optional[int] = None,
+        weights: Optional[Sequence[float]] = None,
+        *,
+        split: str = '1',
+        part: str = 'train',
+        surplus: float = 0.005,
+        tables: Folder = None,
+        **options: Any,
+    ) -> BlendedDataset:
+        """Make the datasets and the blend of one part of a split, as Megatron's builder does.
+
+        With weights each dataset is made for its share of `size` and `surplus` more, and the blend
+        is as long as the shares are, each rounded up. Without, each is made for one epoch, and the
+        blend has `size` of their samples at most, in proportion to their numbers, or all.
+
+        Parameters
+        ----------
+        tokens : sequence of Tokens or paths
+            Of each dataset.
+        sequence_length : int
+            Tokens of an input.
+        size : int, optional
+            Samples that are needed.
+        weights : sequence of float, optional
+            Of each dataset, above 0, with a `size`.
+        split : str, optional
+            See `split_documents`.
+        part : {'train', 'valid', 'test'}
+            Which part of the split it is.
+        surplus : float, optional
+            Megatron's ``mid_level_dataset_surplus``.
+        tables : path, optional
+            A folder for the tables of the datasets and of the blend.
+        **options
+            Other arguments of `GPTDataset`.
+
+        Returns
+        -------
+        BlendedDataset
+        """
+        if part not in _PARTS:
+            raise ValueError(f'part must be one of {", ".join(_PARTS)}, not {part!r}')
+        opened = [tokens_of(one, options.get('dtype')) for one in tokens]
+        options.pop('dtype', None)
+        if len(opened) == 1 and weights is None:
+            raise ValueError('tokens: one dataset without weights is no blend: use GPTDataset')
+        if weights is not None and size is None:
+            raise ValueError('weights need a size')
+        numbers: List[Optional[int]] = [None] * len(opened)
+        shares = None
+        if weights is not None and size is not None:
+            if len(weights) != len(opened):
+                raise ValueError(f'weights: there must be {len(opened)}, not {len(weights)}')
+            shares = normalize(weights)
+            numbers = list(samples_per_dataset(weights, size, surplus))
+            size = sum(samples_per_dataset(weights, size))
+        made = []
+        for i, one in enumerate(opened):
+            documents = split_documents(one, split)[_PARTS.index(part)]
+            if documents is None:
+                raise ValueError(f'split {split!r} has nothing for {part}')
+            if documents[0] == documents[1]:
+                raise ValueError(f'split {split!r} has no document of tokens[{i}] for {part}: '
+                                 f'it has {len(one.documents)}')
+            made.append(GPTDataset(one, sequence_length, numbers[i], documents=documents,
+                                   tables=tables, **options))
+        if shares is None and size is not None:
+            size = min(size, sum(map(len, made)))
+        return cls(made, shares, size, tables=tables)
+
+    def collate(self, batch: Mapping[str, Any]) -> Dict[str, Any]:
+        """Make of a batch of a Loader what Megatron's batches have: see `GPTDataset.collate`."""
+        return self.datasets[0].collate(batch)
+
+    def _pairs(self) -> Tuple[_Array, _Array]:
+        indices = self.order.shard(0, 1).take(len(self)).astype(np.int64)
+        sets = np.searchsorted(self._begins, indices, 'right') - 1
+        return sets, indices - self._begins[sets]
+
+    @property
+    def dataset_index(self) -> _Array:
+        """The dataset of each sample, as Megatron's array of that name; made each time."""
+        return self._pairs()[0].astype(np.int16)
+
+    @property
+    def dataset_sample_index(self) -> _Array:
+        """The number of each sample in its dataset, as Megatron's array of that name; made each
+        time."""
+        return self._pairs()[1]
+
+    def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
+        """What a Loader reads, and in what order."""
+        if order is not None:
+            raise ValueError('order: a blend has its own; for another one, give blend.source')
+        return self.source, self.order
+
+    def __len__(self) -> int:
+        return len(self.source) if self.size is None else self.size
+
+    def __getitem__(self, idx: int) -> Dict[str, Any]:
+        place = integer('idx', idx)
+        if not -len(self) <= place < len(self):
+            raise IndexError(f'sample {place} is out of range: there are {len(self)}')
+        walk = self.order._walk().shard(0, 1)
+        walk.seek(place % len(self))
+        index = int(walk.take(1)[0])
+        i = int(np.searchsorted(self._begins, index, 'right')) - 1
+        return {'dataset_id': i, **self.datasets[i][index - int(self._begins[i])]}
+
+    def __repr__(self) -> str:
+        return f'BlendedDataset({len(self)} samples, datasets: {len(self.datasets)})'
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {'datasets': self.datasets, 'weights': self._weights, 'size': self.size,
+                'tables': self._tables}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.datasets, self.size = state['datasets'], state['size']
+        self._weights, self._tables = state['weights'], state['tables']
+        self._build()

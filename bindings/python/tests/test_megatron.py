@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""Megatron's GPT dataset, its split and its blends."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import loaderx as lx
+from loaderx.megatron import BlendedDataset, GPTDataset, samples_per_dataset, split_documents
+from megatrons import Dataset, build_blend, draw_documents, write_documents
+
+
+def expect_alike(ours, theirs, leave_out=()):
+    for name in theirs:
+        if name not in leave_out:
+            assert np.array_equal(ours[name], theirs[name]), name
+            assert np.asarray(ours[name]).dtype == theirs[name].dtype, name
+
+
+def draw_given(random, count):
+    first = int(random.integers(0, count))
+    length = int(random.choice([1, 2, 7, 30]))
+    return length, {
+        'range': (first, count),
+        'num_samples': None if random.random() < .2 else int(random.integers(0, 400 // length + 2)),
+        'seed': int(random.integers(0, 2**32)),
+        'extra': bool(random.random() < .7),
+        'partial': bool(random.random() < .4),
+        'eod': 5,
+        'pad': int(random.choice([-1, 7])),
+        'reset_positions': bool(random.random() < .5),
+        'reset_mask': bool(random.random() < .5),
+        'mask_loss': bool(random.random() < .5),
+    }
+
+
+def open_dataset(tokens, length, given, **more):
+    return GPTDataset(
+        tokens, length, given['num_samples'], documents=given['range'], random_seed=given['seed'],
+        eod=given['eod'], reset_position_ids=given['reset_positions'],
+        reset_attention_mask=given['reset_mask'], eod_mask_loss=given['mask_loss'],
+        add_extra_token_to_sequence=given['extra'],
+        drop_last_partial_sequence=not given['partial'], pad=given['pad'], out='numpy', **more)
+
+
+@pytest.mark.parametrize('seed', range(40))
+def test_as_megatron_has_it(tmp_path, seed):
+    random = np.random.default_rng(seed)
+    documents = draw_documents(random, int(random.integers(1, 20)), int(random.choice([4, 40])))
+    length, given = draw_given(random, len(documents))
+    expected = Dataset(documents, length, **given)
+    tokens = write_documents(tmp_path / 'd', documents)
+    if len(expected) == 0:
+        with pytest.raises(ValueError, match='sequence_length'):
+            open_dataset(tokens, length, given)
+        return
+    dataset = open_dataset(tokens, length, given, tables=tmp_path / 'tables' if seed % 2 else None)
+    assert len(dataset) == len(expected)
+    assert np.array_equal(dataset.document_index, expected.document_index)
+    assert dataset.document_index.dtype == np.int32
+    assert np.array_equal(dataset.shuffle_index, expected.shuffle_index)
+    begins = np.arange(len(expected)) * length
+    if given['extra']:
+        starts = np.searchsorted(expected.places, np.arange(len(expected.document_index)))
+        places = expected.places[begins]
+        index = np.stack([places, begins - starts[places]], 1)[1:]
+        assert np.array_equal(dataset.sample_index[1:-1], index)
+    for i in range(len(dataset)):
+        expect_alike(dataset[i], expected[i])
+    batches = lx.Loader(dataset, batch_size=5, epochs=1, transform=dataset.collate)
+    rows = [{name: column[k] for name, column in batch.items()}
+            for batch in batches for k in range(len(batch['tokens']))]
+    assert len(rows) == len(expected)
+    for i, row in enumerate(rows):
+        expect_alike(row, expected[i])
+
+
+def test_attention_within_documents(tmp_path):
+    documents = draw_documents(np.random.default_rng(3), 9, 12, least=1)
+    expected = Dataset(documents, 10, num_samples=20)
+    dataset = GPTDataset(write_documents(tmp_path / 'd', documents), 10, 20, out='numpy',
+                         inter_document_masking=True)
+    for i in range(len(dataset)):
+        sample, begins = dataset[i], expected.pieces(i)
+        lengths = np.diff([*begins, 10])
+        assert sample['cu_seqlens'].tolist() == begins + [10] * (11 - len(begins))
+        assert sample['max_seqlen'] == max(lengths)
+        assert sample['position_ids'].tolist() == [k for n in lengths for k in range(n)]
+        assert 'attention_mask' not in sample
+        expect_alike(sample, expected[i], ('attention_mask', 'position_ids'))
+
+
+def test_tensors_and_the_sample_that_pads_batches(tmp_path):
+    torch = pytest.importorskip('torch')
+    documents = draw_documents(np.random.default_rng(4), 5, 30)
+    dataset = GPTDataset(write_documents(tmp_path / 'd', documents), 8)
+    expected = Dataset(documents, 8)
+    assert dataset[0]['tokens'].dtype == torch.int64
+    assert dataset[0]['attention_mask'].shape == (1, 8, 8)
+    assert dataset[None]['loss_mask'].sum() == 0
+    assert torch.equal(dataset[None]['tokens'], dataset[0]['tokens'])
+    loader = torch.utils.data.DataLoader(dataset, batch_size=3)
+    rows = [row for batch in loader for row in batch['labels'].tolist()]
+    assert rows == [expected[i]['labels'].tolist() for i in range(len(expected))]
+    ours = pytest.importorskip('loaderx.torch').DataLoader(dataset, batch_size=3)
+    assert [row for batch in ours for row in batch['labels'].tolist()] == rows
+
+
+def test_the_samples_themselves(tmp_path):
+    documents = draw_documents(np.random.default_rng(8), 9, 30)
+    dataset = GPTDataset(write_documents(tmp_path / 'd', documents), 8, out='numpy')
+    samples = pickle.loads(pickle.dumps(dataset.source))
+    assert set(samples[0]) == {'tokens', 'loss_mask'}
+    some = samples.gather([3, -1])['tokens']
+    assert np.array_equal(some[0, :-1], dataset[3]['tokens'])
+    assert np.array_equal(some[1, 1:], dataset[-1]['labels'])
+    both = lx.ConcatDataset([samples, dataset.source])
+    assert np.array_equal(both[len(samples) + 3]['tokens'], some[0])
+
+
+def test_tables_are_kept_and_damage_is_told(tmp_path):
+    tokens = write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(5), 30, 50, 1))
+    made = [GPTDataset(tokens, 16, 200, tables=tmp_path / 't', out='numpy') for _ in range(2)]
+    file, = (tmp_path / 't').iterdir()
+    assert all(np.array_equal(made[0][i]['tokens'], made[1][i]['tokens']) for i in range(200))
+    copy = pickle.loads(pickle.dumps(made[0]))
+    assert np.array_equal(copy[7]['tokens'], made[0][7]['tokens'])
+    assert len(list((tmp_path / 't').iterdir())) == 1
+    del made, copy
+    content = bytearray(file.read_bytes())
+    content[5000] ^= 1
+    file.unlink()
+    file.write_bytes(content)
+    with pytest.raises(lx.CorruptError) as told:
+        for i in range(200):
+            GPTDataset(tokens, 16, 200, tables=tmp_path / 't')[i]
+    assert str(file) in str(told.value)
+
+
+def test_a_run_goes_on_where_it_was(tmp_path):
+    tokens = write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(6), 30, 50, 1))
+    dataset = GPTDataset(tokens, 8, 100, out='numpy')
+    loader = lx.Loader(dataset, batch_size=4)
+    for _ in range(6):
+        next(loader)
+    state = loader.state_dict()
+    behind = next(loader)['tokens'].copy()
+    more = GPTDataset(tokens, 8, 101, out='numpy', eod=3, reset_position_ids=True)
+    other = lx.Loader(more, batch_size=4)
+    other.load_state_dict(state)
+    assert np.array_equal(next(other)['tokens'], behind)
+    assert np.array_equal(behind[0, :-1], dataset[24]['tokens'])
+    with pytest.raises(ValueError, match='seed'):
+        lx.Loader(GPTDataset(tokens, 8, 100, random_seed=7), batch_size=4).load_state_dict(state)
+
+
+@pytest.mark.parametrize('split, count, expected', [
+    ('969,30,1', 1000, [(0, 969), (969, 999), (999, 1000)]),
+    ('969, 30, 1', 7, [(0, 7), (7, 7), (7, 7)]),
+    ('99,1,0', 250, [(0, 248), (248, 250), None]),    # 247.5 goes to the even one
+    ('1', 12, [(0, 12), None, None]),
+    ('0,1', 5, [None, (0, 5), None]),
+    ('.5/.25/.25', 10, [(0, 5), (5, 8), (8, 10)]),    # 7.5 too
+])
+def test_the_split(split, count, expected):
+    assert split_documents(count, split) == expected
+
+
+@pytest.mark.parametrize('split', ['', 'x', '0,0', '1,1,1,1', '1.2.3', '9' * 400])
+def test_splits_that_are_none(split):
+    with pytest.raises(ValueError, match='split'):
+        split_documents(10, split)
+
+
+def test_splits_of_tokens_and_of_what_is_none(tmp_path):
+    tokens = write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(7), 10, 9))
+    assert split_documents(tokens, '80,20') == [(0, 8), (8, 10), None]
+    with pytest.raises(TypeError, match='split'):
+        split_documents(10, 1)
+    with pytest.raises(ValueError, match='documents'):
+        split_documents(-1, '1')
+
+
+@pytest.mark.parametrize('seed', range(8))
+def test_a_blend(tmp_path, seed):
+    random = np.random.default_rng(seed)
+    count, size = int(random.integers(1, 5)), int(random.integers(1, 300))
+    weights = (random.random(count) + .05).tolist()
+    shares = (np.array(weights) / np.sum(weights)).tolist()
+    needed = [math.ceil(math.ceil(size * share) * 1.005) for share in shares]
+    assert samples_per_dataset(weights, size, .005) == needed
+    target = sum(math.ceil(size * share) for share in shares)
+    assert sum(samples_per_dataset(weights, size)) == target
+    sets = [draw_documents(random, 10, 30, least=1) for _ in range(count)]
+    tokens = [write_documents(tmp_path / str(i), one) for i, one in enumerate(sets)]
+    blend = BlendedDataset.build(tokens, 8, size, weights, split='80,20', part='train',
+                                 random_seed=9, out='numpy', tables=tmp_path / 't')
+    expected = [Dataset(one, 8, num_samples=n, seed=9, range=(0, 8))
+                for one, n in zip(sets, needed)]
+    pairs = build_blend(shares, target)
+    assert len(blend) == target
+    assert list(zip(blend.dataset_index.tolist(), blend.dataset_sample_index.tolist())) == pairs
+    assert blend.dataset_index.dtype == np.int16
+    batches = list(lx.Loader(blend, batch_size=7, epochs=1, transform=blend.collate))
+    labels = np.concatenate([batch['labels'] for batch in batches])
+    for i, (one, k) in enumerate(pairs):
+        assert np.array_equal(labels[i], expected[one][k]['labels'])
+    for i in 0, target // 2, target - 1, -1:
+        one, k = pairs[i]
+        assert blend[i]['dataset_id'] == one
+        expect_alike(blend[i], expected[one][k])
+    copy = pickle.loads(pickle.dumps(blend))
+    assert np.array_equal(copy.dataset_sample_index, blend.dataset_sample_index)
+
+
+def test_blends_without_weights(tmp_path):
+    random = np.random.default_rng(1)
+    sets = [draw_documents(random, 10, size, least=1) for size in (10, 30)]
+    tokens = [write_documents(tmp_path / str(i), one) for i, one in enumerate(sets)]
+    whole = BlendedDataset.build(tokens, 4, out='numpy')
+    lengths = [len(one) for one in whole.datasets]
+    assert len(whole) == sum(lengths)
+    index = whole.dataset_index
+    for one, length in enumerate(lengths):
+        assert whole.dataset_sample_index[index == one].tolist() == list(range(length))
+    part = BlendedDataset.build(tokens, 4, 10, out='numpy')
+    assert list(zip(part.dataset_index, part.dataset_sample_index)) == build_blend(lengths, 10)
+    assert len(BlendedDataset.build(tokens, 4, 10**6)) == sum(lengths)
+
+
+def test_blends_that_cannot_be(tmp_path):
+    documents = draw_documents(np.random.default_rng(2), 10, 10, least=1)
+    tokens = write_documents(tmp_path / 'd', documents)
+    one = GPTDataset(tokens, 4)
+    with pytest.raises(IndexError, match=r'datasets\[0\]'):
+        BlendedDataset([one, one], [.9, .1], 2 * len(one))
+    for given, match in [(([], None, 3), 'datasets'), (([one], [1]), 'size'),
+                         (([one], [1, 2], 3), 'weights'), (([one], [0.0], 3), 'weights'),
+                         (([one], None, 0), 'size')]:
+        with pytest.raises(ValueError, match=match):
+            BlendedDataset(*given)
+    with pytest.raises(TypeError, match=r'datasets\[0\]'):
+        BlendedDataset([tokens])
+    for given, more, match in [
+            (([tokens], 4), {}, 'use GPTDataset'), (([tokens] * 2, 4, None, [1, 1]), {}, 'size'),
+            (([tokens] * 2, 4, 5, [1]), {}, 'weights'),
+            (([tokens] * 2, 4), {'part': 'eval'}, 'part'),
+            (([tokens] * 2, 4), {'split': '1', 'part': 'test'}, 'split'),
+            (([tokens] * 2, 4), {'split': '9999,1', 'part': 'valid'}, 'no document')]:
+        with pytest.raises(ValueError, match=match):
+            BlendedDataset.build(*given, **more)
+    with pytest.raises(ValueError, match='order'):
+        lx.Loader(BlendedDataset([one, one]), batch_size=2, order=lx.Shuffle())
+
+
+def test_wrong_arguments(tmp_path):
+    documents = [np.arange(30), np.arange(0), np.arange(40)]
+    tokens = write_documents(tmp_path / 'd', documents)
+    for given, match in [
+            ({'sequence_length': 0}, 'sequence_length'),
+            ({'sequence_length': 70}, 'sequence_length'),
+            ({'sequence_length': 2**31 - 1}, 'sequence_length'),
+            ({'num_samples': -1}, 'num_samples'),
+            ({'documents': (0, 4)}, 'documents'), ({'documents': (1, 1)}, 'documents'),
+            ({'documents': 3}, 'documents'), ({'documents': (1, 2)}, 'documents'),
+            ({'random_seed': 2**32}, 'random_seed'), ({'random_seed': -1}, 'random_seed'),
+            ({'eod': -3}, 'eod'), ({'reset_position_ids': True}, 'eod'),
+            ({'eod_mask_loss': True}, 'eod'), ({'pad': 2**63}, 'pad'), ({'out': 'jax'}, 'out'),
+            ({'eod': 9, 'vocabulary': 5}, 'eod')]:
+        with pytest.raises(ValueError, match=match):
+            GPTDataset(tokens, **{'sequence_length': 8, **given})
+    with pytest.raises(ValueError, match='num_samples'):
+        GPTDataset(tokens, 8, 2**60)
+    with pytest.raises(TypeError, match='eod_mask_loss'):
+        GPTDataset(tokens, 8, eod_mask_loss=1)
+    dataset = GPTDataset(tokens, 8, vocabulary=25, out='numpy')
+    for place in len(dataset), -len(dataset) - 1:
+        with pytest.raises(IndexError):
+            dataset[place]
+    with pytest.raises(lx.CorruptError, match='below 25'):
+        for i in range(len(dataset)):
+            dataset[i]
