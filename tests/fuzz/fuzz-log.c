@@ -1,90 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* LOG: a byte of options, then its bytes. A reader opens what is there, then a writer does and goes
- * on, then another reader. Since no fuzzer guesses a CRC, the frames are made valid if that is
- * asked for: then it is their rules and their sets that are tried. */
+/* LOG, the whole form: a byte of options, then its bytes. A reader opens what is there, with tables
+ * and chunks, then a writer does and goes on, then another reader. fuzz-replay.c takes the same
+ * inputs, and only replays them: that is where most executions belong. What only this form finds is
+ * what comes of a log: entries of sets that are read, recovery, commits behind hostile frames. */
 #include "fuzz.h"
 
-#include "base/bytes.h"
-#include "base/crc32c.h"
-#include "zrecord/format/frame.h"
+#include "frames.h"
+#include "memory.h"
 #include "zrecord/store/log.h"
-
-/* What the options mean. */
-enum {
-    REPAIR = 1,     /* sizes, epochs and CRCs are made right */
-    THIS_BOOT = 2,  /* frames are of this boot */
-    SENSIBLE = 4,   /* lengths, rows and chunks are not far beyond what there is */
-    BASE_FIRST = 8, /* the first frame has the flags of one */
-    HOW_SHIFT = 4,  /* how the reader opens it */
-    READ_ONLY = 128 /* no writer does, which takes ten times as long */
-};
-
-#define LOG_MAX 65536u
-#define CHUNKS 4
-#define CHUNK_BYTES 4096
-
-/** Numbers from which something can follow. */
-static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t sets)
-{
-    lx__store_le64(frame + 16, lx__load_le64(frame + 16) % (FUZZ_ROWS * 2));
-    lx__store_le64(frame + 24, lx__load_le64(frame + 24) % (FUZZ_ROWS + 1));
-    lx__store_le32(frame + 44, lx__load_le32(frame + 44) & LX__FRAME_SYNCED);
-    lx__store_le32(frame + 56, 0);
-    lx__store_le32(frame + 60, CHUNKS);
-    uint8_t *item = frame + LX__FRAME_HEADER;
-    for (uint32_t i = 0; i < chunks; i++, item += LX__FRAME_CHUNK) {
-        lx__store_le32(item, i);
-        lx__store_le64(item + 8, lx__load_le64(item + 8) % (CHUNK_BYTES + 1));
-    }
-    for (uint32_t i = 0; i < sets; i++, item += LX__FRAME_SET) {
-        lx__store_le32(item, lx__load_le32(item) % 5);
-        lx__store_le32(item + 4, 0);
-        lx__store_le64(item + 8, lx__load_le64(item + 8) % (FUZZ_ROWS * 2));
-    }
-    lx__store_le32(item, 0);
-}
-
-/** Makes frames of the bytes, one after another; returns how many bytes they have. */
-static size_t repair(uint8_t *log, size_t size, unsigned options)
-{
-    lx__log_identity identity = {.generation = 0};
-    size_t at = 0;
-    uint32_t crc = 0;
-    memcpy(identity.uuid, fuzz_uuid, sizeof fuzz_uuid);
-    for (uint64_t epoch = 0; size - at >= LX__FRAME_HEADER + LX__FRAME_TRAILER; epoch++) {
-        uint8_t *frame = log + at;
-        size_t room = size - at - LX__FRAME_HEADER - LX__FRAME_TRAILER;
-        uint32_t chunks = lx__load_le32(frame + 32) % (CHUNKS + 1);
-        if (chunks * LX__FRAME_CHUNK > room)
-            chunks = (uint32_t)(room / LX__FRAME_CHUNK);
-        room -= chunks * LX__FRAME_CHUNK;
-        uint32_t sets = lx__load_le32(frame + 36) % 64;
-        if (sets * LX__FRAME_SET > room)
-            sets = (uint32_t)(room / LX__FRAME_SET);
-        uint32_t bytes = (uint32_t)lx__frame_size(chunks, sets);
-        lx__store_le32(frame, LX__FRAME_MAGIC);
-        lx__store_le32(frame + 4, bytes);
-        lx__store_le64(frame + 8, epoch);
-        lx__store_le32(frame + 32, chunks);
-        lx__store_le32(frame + 36, sets);
-        lx__store_le32(frame + 40, crc);
-        if (options & SENSIBLE)
-            make_sensible(frame, chunks, sets);
-        if ((options & BASE_FIRST) && epoch == 0)
-            lx__store_le32(frame + 44, LX__FRAME_BASE | LX__FRAME_SYNCED);
-        if (options & THIS_BOOT)
-            lx__store_le64(frame + 48, lx__boot_id());
-        crc = lx__crc32c(lx__frame_crc_start(&identity), frame, bytes - 4);
-        lx__store_le32(frame + bytes - 4, crc);
-        at += bytes;
-    }
-    return at;
-}
 
 static void make_files(const uint8_t *log, size_t size)
 {
     static const char *const stems[] = {"image", "label", "text", "blob"};
-    static const uint8_t zeros[CHUNK_BYTES];
+    static const uint8_t zeros[FRAMES_CHUNK_BYTES];
     char name[64];
     fuzz_write("log/LOG", log, size);
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
@@ -93,7 +21,7 @@ static void make_files(const uint8_t *log, size_t size)
         snprintf(name, sizeof name, "log/%s.check", stems[i]);
         fuzz_write_sparse(name, "", 0, FUZZ_ROWS * LX__CHECK_ROW);
     }
-    for (unsigned i = 0; i < CHUNKS; i++) {
+    for (unsigned i = 0; i < FRAMES_CHUNKS; i++) {
         snprintf(name, sizeof name, "log/chunk/%u.zr", i);
         fuzz_write(name, zeros, sizeof zeros);
     }
@@ -107,7 +35,10 @@ static void write_on(const char *path)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     uint64_t index, length = 0;
-    lx_status status = lx_writer_open(path, NULL, &writer, &error);
+    lx_writer_options *options = need(lx_writer_options_new());
+    (void)lx_writer_options_set_executor(options, fuzz_executor(), NULL);
+    lx_status status = lx_writer_open(path, options, &writer, &error);
+    lx_writer_options_free(options);
     if (status != error.status)
         fuzz_fail("the error is not that of the status");
     if (status != LX_OK)
@@ -126,22 +57,19 @@ static void write_on(const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool made;
+    static uint8_t log[FRAMES_MAX];
     struct input input = {data, size};
     unsigned options = input_byte(&input);
-    size_t length = LOG_MAX;
-    const uint8_t *bytes = input_bytes(&input, &length);
     uint64_t records;
+    fuzz_keep_large();
+    fuzz_json_begin();
     if (!made)
         fuzz_make_dataset("log");
     made = true;
-    uint8_t *log = need(malloc(length + 1));
-    memcpy(log, bytes, length);
-    if (options & REPAIR)
-        length = repair(log, length, options);
-    make_files(log, length);
-    free(log);
-    (void)fuzz_open_and_read(fuzz_path("log"), options >> HOW_SHIFT, &records);
-    if (!(options & READ_ONLY))
+    make_files(log, frames_make(input.data, input.size, options, log));
+    (void)fuzz_open_and_read(fuzz_path("log"), options >> FRAMES_HOW_SHIFT & 7, &records);
+    if (!(options & FRAMES_READ_ONLY))
         write_on(fuzz_path("log"));
+    fuzz_json_end();
     return 0;
 }

@@ -39,6 +39,27 @@ void fuzz_fail(const char *format, ...)
     abort();
 }
 
+static lx_executor *executor;
+
+static void close_executor(void)
+{
+    lx_executor_close(executor);
+}
+
+lx_executor *fuzz_executor(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    if (executor != NULL)
+        return executor;
+    lx_executor_options *options = need(lx_executor_options_new());
+    if (lx_executor_options_set_readers(options, 0, &error) != LX_OK ||
+        lx_executor_open(options, &executor, &error) != LX_OK)
+        fuzz_fail("an executor: %s", error.message);
+    lx_executor_options_free(options);
+    atexit(close_executor);
+    return executor;
+}
+
 /* ---- files */
 
 static char *directory;
@@ -168,7 +189,7 @@ static void read_view(lx_dataset *dataset, size_t field, uint64_t index)
     lx_view_release(view);
 }
 
-uint64_t fuzz_read_all(lx_dataset *dataset)
+uint64_t fuzz_read_all(lx_dataset *dataset, bool verify)
 {
     lx_statistics totals;
     const lx_schema *schema = lx_dataset_get_schema(dataset);
@@ -183,7 +204,7 @@ uint64_t fuzz_read_all(lx_dataset *dataset)
         }
     }
     (void)lx_dataset_stat(dataset, &totals, NULL, NULL);
-    if (whole <= RECORDS)
+    if (verify && whole <= RECORDS)
         (void)lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, NULL);
     return whole;
 }
@@ -193,15 +214,16 @@ lx_status fuzz_open_and_read(const char *path, unsigned how, uint64_t *length)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = need(lx_dataset_options_new());
-    (void)lx_dataset_options_set_verify(options, (lx_verify)(how % 3), NULL);
+    (void)lx_dataset_options_set_verify(options, (lx_verify)((how & 7) % 3), NULL);
     (void)lx_dataset_options_set_durable(options, (how & 4) != 0, NULL);
+    (void)lx_dataset_options_set_placement(options, (lx_placement)(how >> 3 & 3), NULL);
     lx_status status = lx_dataset_open(path, options, &dataset, &error);
     lx_dataset_options_free(options);
     if (status != error.status)
         fuzz_fail("the error is not that of the status");
     if (status != LX_OK)
         return status;
-    *length = fuzz_read_all(dataset);
+    *length = fuzz_read_all(dataset, (how & 4) != 0);
     lx_dataset_close(dataset);
     return LX_OK;
 }

@@ -16,6 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /** Ends the process, so that the input is kept. */
 _Noreturn void fuzz_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** One for all inputs: to start threads takes longer than most of them do. It has no readers. What
+ * is closed that has it ends on its threads, a little later. */
+lx_executor *fuzz_executor(void);
+
 /** A directory of this process, gone at its end. */
 const char *fuzz_directory(void);
 
@@ -53,11 +57,12 @@ extern const uint8_t fuzz_uuid[16];
 /** Makes the directory NAME with meta.json, chunk and LOCK; the rest is the caller's. */
 void fuzz_make_dataset(const char *name);
 
-/** Reads all of a dataset in every way; what fails is not looked at. Returns the length. */
-uint64_t fuzz_read_all(lx_dataset *dataset);
+/** Reads all of a dataset in every way; what fails is not looked at. Returns the length. To verify
+ * it starts threads, which takes as long as all else. */
+uint64_t fuzz_read_all(lx_dataset *dataset, bool verify);
 
-/** Opens it for reading, in the way that @p how says (its low bits), and reads all. Returns the
- * status of opening. */
+/** Opens it for reading, in the way that @p how says (three bits for the verification and whether
+ * it is durable, two for the placement), and reads all. Returns the status of opening. */
 lx_status fuzz_open_and_read(const char *path, unsigned how, uint64_t *length);
 
 #endif

@@ -104,7 +104,16 @@ def table():
                     struct.pack('<IIQII', generator.randrange(3), size, 2 ** 64 - 8, size, 0),
                     generator.randbytes(24)))
         options = number % 8 | (8 if number % 3 else 0) | (16 if number % 5 < 2 else 0)
+        options |= number // 2 % 4 << 5
         put('table', f'rows-{number}', bytes([options, rows]) + words + chunk)
+    for name, at in {'at-the-end': 8180, 'beyond': 8181, 'far-beyond': 2 ** 32 - 12}.items():
+        entry = struct.pack('<IIQII', 0, 12, at, 12, 0)
+        for options in (8, 10, 9, 11):
+            put('table', f'{name}-{options}',
+                bytes([options, 1]) + bytes(72) + entry + b'chunk')
+            image = struct.pack('<IIQII', 0, 12, at // 4 * 4 + at % 4 * 4, 12, 0)
+            put('table', f'image-{name}-{options}',
+                bytes([options, 1]) + image + bytes(72) + b'chunk')
     put('table', 'no-rows', bytes([8, 0]) + b'chunk')
 
 

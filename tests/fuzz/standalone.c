@@ -9,6 +9,11 @@
 
 #include "fuzz.h"
 
+/* Some have the inputs of another one. */
+#ifndef FUZZ_CORPUS
+#define FUZZ_CORPUS FUZZ_NAME
+#endif
+
 /* For one input, in seconds; sanitizers make it ten times slower. */
 #define TIMEOUT 60
 
@@ -84,7 +89,7 @@ int main(int count, char **arguments)
         run(arguments[i]);
     if (count == 1) {
         snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/%s", top != NULL ? top : ".",
-                 FUZZ_NAME);
+                 FUZZ_CORPUS);
         run(folder);
     }
     printf("# " FUZZ_NAME ": %lu passed, 0 failed, 0 skipped\n", runs);

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* LOG, its frames alone: the inputs are those of fuzz-log.c, which is the whole form. The library
+ * scans and replays it, as newest and as durable state, at once and in two steps; what comes of it
+ * is held against plain-log.c. One file stays open, and there are neither tables nor chunks. */
+#include "fuzz.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "frames.h"
+#include "memory.h"
+#include "plain-log.h"
+#include "zrecord/format/schema.h"
+#include "zrecord/store/state.h"
+
+static lx__log_reader reader;
+static lx_schema *schema;
+static int fd = -1;
+
+/** The file, and the fields image, label, text and blob of fuzz_make_dataset(). */
+static void begin(void)
+{
+    static const char *const names[] = {"image", "label", "text", "blob"};
+    lx_error error = LX_ERROR_INIT;
+    lx__log_identity identity = {.generation = 0};
+    lx__file directory;
+    memcpy(identity.uuid, fuzz_uuid, sizeof fuzz_uuid);
+    fuzz_write("LOG", "", 0);
+    fd = open(fuzz_path("LOG"), O_RDWR | O_CLOEXEC);
+    schema = need(lx_schema_new());
+    for (uint32_t i = 0; i < 4; i++)
+        if (lx_schema_add_field(schema, names[i], LX_BYTES, NULL, 0, LX_RAW, &error) != LX_OK)
+            fuzz_fail("a schema: %s", error.message);
+    if (fd == -1 ||
+        lx__directory_open(&directory, LX__HERE, fuzz_directory(), &error) != LX_OK ||
+        lx__log_open(&reader, &directory, &identity, &error) != LX_OK)
+        fuzz_fail("a log: %s", error.message);
+    lx__file_close(&directory);
+}
+
+static void write_log(const uint8_t *log, size_t size)
+{
+    if (pwrite(fd, log, size, 0) != (ssize_t)size || ftruncate(fd, (off_t)size) == -1)
+        give_up("LOG");
+}
+
+/* ---- one state, twice */
+
+/** Nobody who reads many records looks for a set that is not screened. */
+static void screen(const lx__state *state, uint32_t field, uint64_t index)
+{
+    uint64_t mark;
+    if (state->sets.depth == 0)
+        fuzz_fail("there are no layers");
+    lx__sets_mark_many(&state->sets, field, &index, 1, &mark);
+    uint64_t may = lx__sets_screen(&state->sets, field, &index, 1, &mark);
+    if (may == 0)
+        fuzz_fail("a live set is screened off");
+    lx__sets_approach(&state->sets, field, &index, may);
+}
+
+/** As a writer takes them over, which ends those of the state. */
+static void take_sets(lx__state *state, const struct plain_log *plain, size_t live)
+{
+    lx__set_map map = {0};
+    lx_error error = LX_ERROR_INIT;
+    uint32_t field;
+    if (lx__sets_take(&state->sets, &map, &error) != LX_OK)
+        fuzz_fail("the sets cannot be taken: %s", error.message);
+    if (map.count != live)
+        fuzz_fail("%zu sets are taken, not %zu", map.count, live);
+    for (size_t i = 0; i < plain->set_count; i++) {
+        const struct plain_set *set = &plain->sets[i];
+        if (!set->live || !lx__schema_find_id(schema, set->field, &field))
+            continue;
+        const lx__set *taken = lx__set_map_find(&map, field, set->index);
+        if (taken == NULL || memcmp(taken->rows, set->rows, LX__ENTRY_BYTES) != 0)
+            fuzz_fail("a set that is taken is not found");
+    }
+    lx__set_map_free(&map);
+}
+
+static void compare_sets(lx__state *state, const struct plain_log *plain)
+{
+    size_t live = 0;
+    for (size_t i = 0; i < plain->set_count; i++) {
+        const struct plain_set *set = &plain->sets[i];
+        uint32_t field;
+        if (!lx__schema_find_id(schema, set->field, &field))
+            continue;
+        const uint8_t *rows = lx__sets_find(&state->sets, field, set->index);
+        live += set->live;
+        if (set->live && (rows == NULL || memcmp(rows, set->rows, LX__ENTRY_BYTES) != 0))
+            fuzz_fail("a live set is not found");
+        if (set->live)
+            screen(state, field, set->index);
+    }
+    /* So those that are not live are not there either. */
+    if (lx__sets_count(&state->sets) != live)
+        fuzz_fail("%zu sets are live, not %zu", lx__sets_count(&state->sets), live);
+    take_sets(state, plain, live);
+}
+
+static void compare_chunks(const lx__state *state, const struct plain_log *plain)
+{
+    if (state->chunk_count != plain->chunk_count)
+        fuzz_fail("%zu chunks, not %zu", state->chunk_count, plain->chunk_count);
+    for (size_t i = 0; i < plain->chunk_count; i++) {
+        const struct plain_chunk *chunk = &plain->chunks[i];
+        const lx__chunk_item *item = lx__state_find_chunk(state, chunk->id);
+        if (item == NULL || item->records != chunk->records || item->bytes != chunk->bytes)
+            fuzz_fail("chunk %u has other numbers", chunk->id);
+    }
+}
+
+/** Ends the sets of the state. */
+static void compare(lx__state *state, const struct plain_log *plain)
+{
+    if (state->length != plain->length || state->rows != plain->rows ||
+        state->next_chunk != plain->next_chunk ||
+        state->table_generation != plain->table_generation ||
+        state->place.offset != plain->offset || state->place.crc != plain->crc ||
+        state->place.epoch != plain->epoch + 1)
+        fuzz_fail("length %llu, rows %llu up to %llu, not %llu, %llu, %llu",
+                  (unsigned long long)state->length, (unsigned long long)state->rows,
+                  (unsigned long long)state->place.offset, (unsigned long long)plain->length,
+                  (unsigned long long)plain->rows, (unsigned long long)plain->offset);
+    compare_chunks(state, plain);
+    compare_sets(state, plain);
+}
+
+static lx_status replay(lx__state *state, bool durable)
+{
+    lx_error error = LX_ERROR_INIT;
+    bool unknown;
+    lx_status status =
+        lx__state_replay(state, &reader, schema,
+                         durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, NULL, &unknown, &error);
+    if (status != error.status)
+        fuzz_fail("the error is not that of the status");
+    return status;
+}
+
+static void try_whole(const uint8_t *log, size_t size, bool durable)
+{
+    lx__state state = {0};
+    const struct plain_log *plain = plain_log_read(log, size, reader.boot, durable);
+    lx_status status = replay(&state, durable);
+    if (status != LX_OK && status != LX_ERR_CORRUPT)
+        fuzz_fail("it is %s", lx_status_name(status));
+    if (plain->end != PLAIN_LOG_COSTLY && (status == LX_OK) != (plain->end == PLAIN_LOG_WHOLE))
+        fuzz_fail("it is %s, and %s", lx_status_name(status),
+                  plain->end == PLAIN_LOG_WHOLE ? "whole"
+                  : plain->end == PLAIN_LOG_ROT ? "has rot"
+                                                : "breaks a rule");
+    if (status == LX_OK)
+        compare(&state, plain);
+    lx__state_free(&state);
+}
+
+/** Goes on from the end of a frame, as a reader does that was there before the others came. Of the
+ * states before, one is held, as by who reads it. */
+static void try_steps(const uint8_t *log, size_t size, unsigned turn)
+{
+    lx__state state = {0}, held;
+    lx_error error = LX_ERROR_INIT;
+    const struct plain_log *plain = plain_log_read(log, size, reader.boot, false);
+    if (plain->end != PLAIN_LOG_WHOLE)
+        return;
+    size_t step = plain->frames / 4 + 1;
+    for (size_t at = turn % step; at < plain->frames; at += step)
+        if (plain->ends[at] <= plain->offset &&
+            lx__state_replay_to(&state, &reader, schema, plain->ends[at], &error) != LX_OK)
+            fuzz_fail("a part of it is refused: %s", error.message);
+    lx__state_copy(&held, &state);
+    if (replay(&state, false) != LX_OK)
+        fuzz_fail("it is refused from the middle on");
+    lx__state_free(&held);
+    compare(&state, plain);
+    lx__state_free(&state);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct guarded buffer;
+    static uint8_t bytes[FRAMES_MAX];
+    struct input input = {data, size};
+    unsigned options = input_byte(&input), how = options >> FRAMES_HOW_SHIFT & 7;
+    if (fd == -1)
+        begin();
+    size_t length = frames_make(input.data, input.size, options, bytes);
+    const uint8_t *log = guarded_copy(&buffer, FRAMES_MAX, bytes, length);
+    write_log(log, length);
+    try_whole(log, length, (how & 4) != 0);
+    if (options & FRAMES_READ_ONLY)
+        try_steps(log, length, how);
+    return 0;
+}

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs fuzzers that `make fuzz` or `make fuzz-afl` has built, in its folder, one after another, and
+# prints what each did.
+#
+#   run.sh libfuzzer|afl SECONDS NAME...
+#
+# What an engine learns is kept in found/NAME, and what it finds in found/NAME.bad: that belongs
+# into the corpus, by a name that says what it is. (AFL++ keeps all of it in found/NAME.) Stacks of
+# allocations are left out, which take a third of the time: a finding is run again without that. So
+# is most of the quarantine, which would hold what a thousand executions free.
+set -u
+top=${top_srcdir:?"the top folder of the sources"}
+export ASAN_OPTIONS=allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=16
+export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_AFFINITY=1 AFL_NO_UI=1 \
+    AFL_AUTORESUME=1
+engine=$1
+seconds=$2
+shift 2
+bad=0
+
+# Longer inputs take longer, and say nothing new.
+longest() {
+    case $1 in
+        state) echo 128 ;;
+        python) echo 512 ;;
+        entry | order | tokens) echo 1024 ;;
+        meta | restore) echo 2048 ;;
+        *) echo 4096 ;;
+    esac
+}
+
+# Of an execution of thousands of features, to weigh all of them takes a quarter of the time.
+entropic() {
+    case $1 in
+        python | state) echo 0 ;;
+        *) echo 1 ;;
+    esac
+}
+
+corpus() {
+    case $1 in
+        entry) echo table ;;
+        replay) echo log ;;
+        *) echo "$1" ;;
+    esac
+}
+
+run_libfuzzer() {
+    mkdir -p "found/$1" "found/$1.bad"
+    "tests/fuzz/fuzz-$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 \
+        -max_len="$(longest "$1")" -entropic="$(entropic "$1")" -print_final_stats=1 \
+        -artifact_prefix="found/$1.bad/" \
+        "found/$1" "$top/tests/fuzz/corpus/$(corpus "$1")" > "found/$1.log" 2>&1
+    count=$(sed -n 's/^stat::number_of_executed_units: *//p' "found/$1.log")
+    findings=$(find "found/$1.bad" -type f | wc -l)
+    [ "${count:-0}" -gt 0 ] && [ "$findings" -eq 0 ]
+}
+
+run_afl() {
+    mkdir -p found
+    ASAN_OPTIONS=$ASAN_OPTIONS:abort_on_error=1:symbolize=0 afl-fuzz -m none -t 20000 \
+        -V "$seconds" -i "$top/tests/fuzz/corpus/$(corpus "$1")" -o "found/$1" -- \
+        "tests/fuzz/fuzz-$1" > "found/$1.log" 2>&1
+    stats=found/$1/default/fuzzer_stats
+    count=$(sed -n 's/^execs_done *: *//p' "$stats")
+    findings=$(sed -n 's/^saved_\(crashes\|hangs\) *: *//p' "$stats" |
+        awk '{ sum += $1 } END { print sum + 0 }')
+    [ "${count:-0}" -gt 0 ] && [ "${findings:-0}" -eq 0 ]
+}
+
+printf '%-10s %12s %9s %8s %9s\n' fuzzer executions seconds rate findings
+for name in "$@"; do
+    begin=$(date +%s)
+    "run_$engine" "$name" || bad=1
+    took=$(($(date +%s) - begin))
+    printf '%-10s %12d %9d %8d %9d\n' "$name" "${count:-0}" "$took" \
+        $((${count:-0} / (took + (took == 0)))) "${findings:-0}"
+done
+exit $bad
