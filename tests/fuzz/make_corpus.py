@@ -136,6 +136,97 @@ def inflate():
     put('inflate', 'no-final-block', b'\x05\0\0\x00\x05\0\xfa\xffstore')
 
 
+def order():
+    """Write pieces over the files of tables: (place, bytes), places from 512 on are numbers."""
+    pieces = {
+        'as-it-is': (), 'magic': ((0, b'LXTABEL'),), 'version': ((8, b'\2'),),
+        'crc': ((12, b'none'),), 'width': ((16, b'\x08'),), 'what': ((40, b'{"kind":"other"'),),
+        'what-size': ((20, b'\xff\xff\0\0'),), 'count': ((24, b'\xff' * 8),),
+        'count-one-more': ((24, b'\x3d'),), 'bound': ((32, b'\xff' * 7),),
+        'zeros': ((512, bytes(240)),), 'ones': ((512, b'\xff' * 240),),
+        'high': ((512, b'\x80' * 8), (560, b'\x7f' * 8)), 'end': ((760, b'\1' * 200),),
+        'one-number': ((540, b'\x3c\0\0\0'),), 'pad': ((511, b'\0\0'),)}
+    for number, (name, list_) in enumerate(pieces.items()):
+        written = b''.join(struct.pack('<HB', at, len(data)) + data for at, data in list_)
+        for kind in {number % 11, (number * 5 + 3) % 11}:
+            put('order', f'{name}-{kind}', bytes([kind, 3]) + written)
+        put('order', f'{name}-not-repaired', bytes([number % 11, 0]) + written)
+    for kind in range(11):
+        put('order', f'whole-{kind}', bytes([kind, 0]))
+    for size in (0, 39, 41, 4095, 4097, 4340, 20000):
+        put('order', f'cut-{size}', bytes([9, 4]) + struct.pack('<H', size))
+
+
+def tokens():
+    numbers = b''.join(struct.pack('<H', k * 7) for k in range(60))
+    put('tokens', 'bare-uint16', bytes([0, 7]) + numbers)
+    put('tokens', 'bare-uint64', bytes([0, 9]) + numbers + b'\xff' * 8)
+    put('tokens', 'bare-odd', bytes([0, 8]) + numbers[:-3])
+    put('tokens', 'bare-of-nothing', bytes([0, 0]) + numbers)
+    for name, descr, shape in (('uint16', '<u2', '(60,)'), ('int32', '<i4', '(30,)'),
+                               ('too-long', '<u2', '(61,)'), ('two-axes', '<u2', '(6, 10)'),
+                               ('floats', '<f4', '(30,)'), ('big-endian', '>u2', '(60,)')):
+        head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117)
+        array = b'\x93NUMPY\1\0' + struct.pack('<H', 118) + head.encode() + b'\n' + numbers
+        put('tokens', 'npy-' + name, bytes([1, 15 | 32]) + array)
+    lengths = (20, 0, 15, 25)
+    starts = [sum(lengths[:k]) * 2 for k in range(4)]
+    index = b'MMIDIDX\0\0' + struct.pack('<QBQQ', 1, 8, 4, 5) + struct.pack('<4i', *lengths) + \
+        struct.pack('<4q', *starts) + struct.pack('<5q', *range(5))
+    for name, change in {
+            'good': (), 'float': ((17, b'\7'),), 'code-0': ((17, b'\0'),), 'version': ((9, b'\2'),),
+            'sequences': ((18, b'\xff' * 8),), 'negative-length': ((38, b'\xff' * 4),),
+            'negative-place': ((58, b'\xff' * 8),), 'far': ((66, b'\0\0\0\0\0\0\0\x40'),),
+            'odd-place': ((58, b'\x29'),), 'last': ((46, b'\x1a'),)}.items():
+        changed = bytearray(index)
+        for at, data in change:
+            changed[at:at + len(data)] = data
+        changed = bytes(changed) + bytes(-len(changed) % 4)
+        for options in (15 | 96, 15 | 16):
+            whole = bytes(changed if options & 16 == 0 else changed[:-2])
+            # The index has 34 bytes and a multiple of 4, of which the fuzzer counts the latter.
+            size = len(whole) // 4
+            put('tokens', f'megatron-{name}-{options}',
+                bytes([2, options, size]) + whole[:4 * size + (2 if options & 16 else 0)] + numbers)
+    ends = struct.pack('<4Q', 20, 20, 35, 60)
+    for name, data in {'good': ends, 'falls': struct.pack('<3Q', 30, 20, 60), 'none': b'',
+                       'other': struct.pack('<2Q', 20, 61), 'cut': ends[:-4],
+                       'far': struct.pack('<3Q', 20, 2 ** 64 - 1, 60)}.items():
+        put('tokens', f'ds-{name}', bytes([3, 7 | 96, len(data) // 4]) + data + numbers)
+        put('tokens', f'ds-{name}-repaired', bytes([3, 7 | 48, len(data) // 4]) + data + numbers)
+    for name, text in {'two': 'name|2\n60\n120\n', 'four': 'a|b|4\n30\n', 'three': 'name|3\n',
+                       'none': 'name\n60\n', 'empty': ''}.items():
+        data = text.encode()
+        data += b' ' * (-len(data) % 4)
+        put('tokens', 'metadata-' + name, bytes([4, 15, len(data) // 4]) + data + numbers)
+
+
+def restore():
+    states = HERE.parent / 'data' / 'states'
+    for path in sorted(states.glob('*/*.json')):
+        text = json.dumps(json.loads(path.read_bytes())['state']).encode()
+        if len(text) < 700:
+            put('restore', f'{path.parent.name}-{path.stem}', bytes([0, 0]) + text)
+    for kind in range(6):
+        for options in (1, 3, 5, 7):
+            what = 'loader' if options & 4 else 'sampler'
+            for name, position in (('begin', 0), ('middle', 17), ('later', 40 * 1000 + 1),
+                                   ('last', '18446744073709551614'), ('end', 2 ** 63 - 1),
+                                   ('signed', -1), ('text', '12'), ('none', None)):
+                text = json.dumps({'state': what, 'version': 1, 'position': position})
+                if options & 2 or (kind == 0 and name == 'begin'):
+                    put('restore', f'{what}-{kind}-{name}-{options}',
+                        bytes([kind, options]) + text.encode())
+    text = json.dumps({'position': 1, 'crc32c': '00000000'})
+    for options in (11, 15):
+        put('restore', f'sum-{options}', bytes([0, options]) + text.encode())
+    text = json.dumps({'state': 'sampler', 'version': 2, 'position': 1})
+    put('restore', 'version', bytes([0, 1]) + text.encode())
+    put('restore', 'not-json', bytes([0, 0]) + b'{"state": "sampler", ')
+    put('restore', 'array', bytes([0, 1]) + b'[1, 2]')
+    put('restore', 'deep', bytes([0, 3]) + b'{"position": 1, "a": ' + b'[' * 20 + b']' * 20 + b'}')
+
+
 def programs(fuzzer, count, size, seed):
     """Write bytes that mean something whatever they are."""
     generator = random.Random(seed)
@@ -148,6 +239,9 @@ def main():
     log()
     table()
     inflate()
+    order()
+    tokens()
+    restore()
     programs('python', 40, 200, 3)
     programs('state', 40, 600, 4)
 

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* States of samplers and loaders: a byte that chooses one, a byte of options, then the text. It is
+ * restored as it is, or with its checksum made right, since no fuzzer guesses that. What is taken
+ * is what is saved again, and goes on from there. */
+#include "fuzz.h"
+
+#include <loaderx/budgeted.h>
+#include <loaderx/loader.h>
+#include <loaderx/mixture.h>
+#include <loaderx/sampler.h>
+
+#include "base/alloc.h"
+#include "memory.h"
+#include "sampler/order/state.h"
+
+enum {
+    REPAIR = 1, /* its checksum is made right */
+    OURS = 2,   /* all but its position, and what nobody has, are those of the object's own state */
+    LOADER = 4, /* restored by a loader, else by a sampler */
+    SUM = 8     /* the checksum is the text's own, after all */
+};
+
+#define TEXT_MAX ((size_t)8192)
+#define STATE_MAX LX_SAMPLER_STATE_SIZE
+#define LENGTH 40
+#define BATCH 3
+#define KINDS 6
+
+struct object {
+    lx_sampler *sampler;
+    lx_loader *loader;
+    char states[2][STATE_MAX]; /* as they were at first: the sampler's, the loader's */
+};
+
+static struct object objects[KINDS];
+
+/* ---- orders, and what reads them */
+
+static lx_status make_blend(lx_order **order, lx_error *error)
+{
+    lx_order *part = NULL;
+    lx_mixture *mixture = need(lx_mixture_new());
+    lx_status status = lx_order_new_shuffle(LENGTH / 2, 5, &part, error);
+    for (uint64_t i = 0; status == LX_OK && i < 2; i++)
+        status = lx_mixture_add(mixture, part, i * LENGTH / 2, .5, error);
+    if (status == LX_OK)
+        status = lx_order_new_blend(mixture, order, error);
+    lx_mixture_free(mixture);
+    lx_order_unref(part);
+    return status;
+}
+
+static lx_status make_repeated(lx_order **order, lx_error *error)
+{
+    lx_order *inner = NULL, *outer = NULL;
+    lx_status status = lx_order_new_shuffle(LENGTH, 7, &inner, error);
+    if (status == LX_OK)
+        status = lx_order_new_slice(inner, 1, LENGTH - 2, &outer, error);
+    if (status == LX_OK)
+        status = lx_order_new_repeat(outer, 3, order, error);
+    lx_order_unref(inner);
+    lx_order_unref(outer);
+    return status;
+}
+
+static lx_status make_budgeted(lx_order **order, lx_error *error)
+{
+    uint64_t costs[LENGTH];
+    lx_order *part;
+    for (uint64_t i = 0; i < LENGTH; i++)
+        costs[i] = 1 + i % 7;
+    lx_status status = lx_order_new_shuffle(LENGTH, 9, &part, error);
+    if (status != LX_OK)
+        return status;
+    status = lx_order_new_budgeted(part, costs, LENGTH, 20, BATCH, false, order, error);
+    lx_order_unref(part);
+    return status;
+}
+
+static lx_status make_order(size_t kind, lx_order **order, lx_error *error)
+{
+    switch (kind) {
+    case 0:
+        return lx_order_new_shuffle(LENGTH, 3, order, error);
+    case 1:
+        return lx_order_new_sequential(LENGTH, 5, 2, order, error);
+    case 2:
+        return lx_order_new_random(LENGTH, UINT64_MAX, order, error);
+    case 3:
+        return make_blend(order, error);
+    case 4:
+        return make_repeated(order, error);
+    default:
+        return make_budgeted(order, error);
+    }
+}
+
+static lx_status fill(void *user, const uint64_t *indices, size_t count, const lx_target *targets,
+                      lx_error *error)
+{
+    (void)user, (void)error;
+    for (size_t i = 0; i < count; i++)
+        memcpy((uint8_t *)targets[0].data + i * targets[0].stride, &indices[i], sizeof *indices);
+    return LX_OK;
+}
+
+static lx_status make_loader(lx_order *order, lx_loader **loader, lx_error *error)
+{
+    static const lx_source_functions functions = {.struct_size = sizeof functions, .fill = fill};
+    lx_column_info column = {.name = "number", .dtype = LX_UINT64};
+    lx_source *source;
+    lx_loader_options *options = need(lx_loader_options_new());
+    lx_status status =
+        lx_source_new(&functions, NULL, LENGTH, &column, 1, "numbers", &source, error);
+    if (status == LX_OK)
+        status = lx_loader_options_set_executor(options, fuzz_executor(), error);
+    if (status == LX_OK)
+        status = lx_loader_options_set_order(options, order, error);
+    if (status == LX_OK && lx_order_get_batch_rows(order) == 0)
+        status = lx_loader_options_set_batch_size(options, BATCH, error);
+    if (status == LX_OK)
+        status = lx_loader_open(source, options, loader, error);
+    lx_loader_options_free(options);
+    lx_source_unref(source);
+    return status;
+}
+
+static void begin(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    for (size_t i = 0; i < KINDS; i++) {
+        struct object *object = &objects[i];
+        lx_order *order = NULL;
+        lx_status status = make_order(i, &order, &error);
+        if (status == LX_OK)
+            status = lx_sampler_new(order, 0, 1, &object->sampler, &error);
+        if (status == LX_OK)
+            status = make_loader(order, &object->loader, &error);
+        if (status == LX_OK)
+            status = lx_sampler_save(object->sampler, object->states[0], STATE_MAX, NULL, &error);
+        if (status == LX_OK)
+            status = lx_loader_save(object->loader, object->states[1], STATE_MAX, NULL, &error);
+        if (status != LX_OK)
+            fuzz_fail("object %zu: %s", i, error.message);
+        lx_order_unref(order);
+    }
+    fuzz_json_keep();
+}
+
+/* ---- texts */
+
+/** The members of the object's own state, but for those named, take the place of the text's. */
+static void put_ours(json_t *state, const char *ours)
+{
+    const char *key;
+    json_t *value, *own = need(json_loads(ours, 0, NULL));
+    json_object_foreach(own, key, value)
+        if (strcmp(key, "position") != 0 && strcmp(key, "crc32c") != 0)
+            (void)json_object_set(state, key, value);
+    json_decref(own);
+}
+
+/** The text with what is to be made right; for free(). NULL: it is no object. */
+static char *repair(const char *text, const struct object *object, unsigned options)
+{
+    size_t bytes;
+    json_t *state = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    char *made = NULL;
+    if (json_is_object(state)) {
+        if (options & OURS)
+            put_ours(state, object->states[(options & LOADER) != 0]);
+        json_t *sum = json_incref(json_object_get(state, "crc32c"));
+        (void)json_object_del(state, "crc32c");
+        json_t *right = lx__state_digest(state, &bytes);
+        (void)json_object_set(state, "crc32c", options & SUM && sum != NULL ? sum : right);
+        json_decref(right);
+        json_decref(sum);
+        made = lx__json_text(state, JSON_COMPACT);
+    }
+    json_decref(state);
+    return made;
+}
+
+/** What was taken has its own checksum. */
+static void check_sum(const char *text)
+{
+    size_t bytes;
+    json_t *state = need(json_loads(text, JSON_REJECT_DUPLICATES, NULL));
+    json_t *theirs = json_incref(json_object_get(state, "crc32c"));
+    (void)json_object_del(state, "crc32c");
+    json_t *right = lx__state_digest(state, &bytes);
+    if (!json_equal(theirs, right))
+        fuzz_fail("a state that was changed is taken");
+    json_decref(theirs);
+    json_decref(right);
+    json_decref(state);
+}
+
+/* ---- what was restored */
+
+static uint64_t go_on(struct object *object, bool loader)
+{
+    uint64_t position, indices[BATCH], taken;
+    lx_batch *batch;
+    if (loader) {
+        position = lx_loader_tell(object->loader);
+        if (lx_loader_next(object->loader, &batch, NULL) == LX_OK)
+            lx_batch_release(batch);
+        return position;
+    }
+    position = lx_sampler_tell(object->sampler);
+    (void)lx_sampler_take(object->sampler, BATCH, indices, &taken, NULL);
+    return position;
+}
+
+static lx_status restore(struct object *object, bool loader, const char *text, lx_error *error)
+{
+    return loader ? lx_loader_restore(object->loader, text, error)
+                  : lx_sampler_restore(object->sampler, text, error);
+}
+
+static void try_text(struct object *object, bool loader, const char *text)
+{
+    char saved[STATE_MAX];
+    lx_error error = LX_ERROR_INIT;
+    lx_status status = restore(object, loader, text, &error);
+    if (status != error.status)
+        fuzz_fail("the error is not that of the status");
+    if (status != LX_OK)
+        return;
+    check_sum(text);
+    status = loader ? lx_loader_save(object->loader, saved, sizeof saved, NULL, &error)
+                    : lx_sampler_save(object->sampler, saved, sizeof saved, NULL, &error);
+    uint64_t position = go_on(object, loader);
+    if (status != LX_OK || restore(object, loader, saved, &error) != LX_OK)
+        fuzz_fail("what was restored cannot be saved and restored: %s", error.message);
+    if (go_on(object, loader) != position)
+        fuzz_fail("it stands elsewhere when it is restored again");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input input = {data, size};
+    char text[TEXT_MAX + 1];
+    fuzz_json_begin();
+    if (objects[0].loader == NULL)
+        begin();
+    struct object *object = &objects[input_byte(&input) % KINDS];
+    unsigned options = input_byte(&input);
+    size_t length = input.size < TEXT_MAX ? input.size : TEXT_MAX;
+    memcpy(text, input.data, length);
+    text[length] = '\0';
+    char *repaired = options & REPAIR ? repair(text, object, options) : NULL;
+    try_text(object, (options & LOADER) != 0, repaired != NULL ? repaired : text);
+    lx__free(repaired);
+    fuzz_json_end();
+    return 0;
+}
