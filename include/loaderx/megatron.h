@@ -82,7 +82,8 @@ typedef struct lx_megatron {
  * Padding continues the last piece, as it does there: its segment is not 0.
  *
  * It holds 4 bytes for each document of each epoch, and 12 for each sample, or 8 and 24 from 2^32
- * of either on. Making it reads the lengths of these documents, whether the tables are made or found.
+ * of either on. Making it reads the lengths of these documents, whether the tables are made or
+ * found.
  * Any number of processes share tables in files.
  *
  * States of a loader tell it by the lengths of the documents, by the epochs that num_samples comes

@@ -85,8 +85,8 @@ class GPTDataset:
     It is a dataset for torch's DataLoader: ``dataset[i]`` is the dict that Megatron's gives. A
     `Loader` takes it, too, reads it in threads and without Python, and gives batches with the
     fields ``tokens``, of ``sequence_length + 1`` each, ``loss_mask``, and, where a reset asks for
-    them, ``positions`` and ``segments``; ``transform=dataset.collate`` makes of these what Megatron's
-    batches have.
+    them, ``positions`` and ``segments``; ``transform=dataset.collate`` makes of these what
+    Megatron's batches have.
 
     Parameters
     ----------

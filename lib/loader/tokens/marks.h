@@ -22,8 +22,8 @@ typedef struct lx__marked {
  * Either of the two may be NULL. */
 void lx__marks_split(const lx__marked *marked, uint8_t *segments, uint8_t *positions);
 
-/** Writes a float for each of the first @p inputs tokens: 0 where the one behind it is @p pad or not
- * there, and with @p ends where it is a mark; else 1. */
+/** Writes a float for each of the first @p inputs tokens: 0 where the one behind it is @p pad or
+ * not there, and with @p ends where it is a mark; else 1. */
 void lx__marks_mask(const lx__marked *marked, bool ends, int64_t pad, uint64_t inputs,
                     uint8_t *mask);
 

@@ -31,9 +31,9 @@ static inline __attribute__((always_inline)) void descend(__m256i *place, __m256
     }
     __m256i low = _mm256_or_si256(_mm256_slli_epi64(other, 32),
                                   _mm256_and_si256(product, low_half));
-    /* Half is added, which rounds. With it in low, low + ratio overflows where the left side has the
-     * next position, too: that is where low is above the complement of ratio. Half is the sign bit,
-     * by which a comparison of numbers without a sign differs from one of those with it. */
+    /* Half is added, which rounds. With it in low, low + ratio overflows where the left side has
+     * the next position, too: that is where low is above the complement of ratio. Half is the sign
+     * bit, by which a comparison of numbers without a sign differs from one of those with it. */
     __m256i left = _mm256_add_epi64(high, _mm256_srli_epi64(low, 63));
     __m256i is_left = _mm256_cmpgt_epi64(low, _mm256_xor_si256(ratio, all_but_sign));
     *place = _mm256_blendv_epi8(_mm256_sub_epi64(*place, left), left, is_left);

@@ -14,7 +14,8 @@ typedef struct lx__part {
     uint64_t epochs; /**< Whole ones that there are positions for; 0 where the length is. */
 } lx__part;
 
-/** Takes a reference of @p order, which lx__part_check() has seen, as a part of the new order @p in. */
+/** Takes a reference of @p order, which lx__part_check() has seen, as a part of the new order
+ * @p in. */
 void lx__part_init(lx__part *part, lx_order *order, lx_order *in);
 
 /** Gives it back; also of one that is zero. */

@@ -7,9 +7,10 @@
  * its values into chunks; stages.c takes back what is placed, in the order of the calls; apply.c
  * makes entries of it; commit.c makes these visible and durable, by frames of the log.
  *
- * The parts, each of which calls only those before it: heirs.c, handle.c, leftover.c, recover.c, apply.c,
- * stages.c, commit.c, group.c, the switches of generations (switch.h), clock.c, value.c, add.c,
- * then the public append.c, modify.c, transaction.c, submit.c, seal.c, fields.c and writer.c.
+ * The parts, each of which calls only those before it: heirs.c, handle.c, leftover.c, recover.c,
+ * apply.c, stages.c, commit.c, group.c, the switches of generations (switch.h), clock.c, value.c,
+ * add.c, then the public append.c, modify.c, transaction.c, submit.c, seal.c, fields.c and
+ * writer.c.
  *
  * Lock order: writer.mutex, then placer.mutex, then the chunk pool's. The executor's locks come
  * after them.
