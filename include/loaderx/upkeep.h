@@ -181,7 +181,8 @@ typedef struct lx_repair_result {
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
  *                             a network file system, and @p mode is not that of a report.
  * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or there are no more numbers
- *                             for generations.
+ *                             for generations, or it tells of more than 2^36 records of which
+ *                             nothing is there.
  * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
  * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not
  *                             give back (EIO) is a damage.

@@ -37,18 +37,12 @@ static lx_status remove_new(const lx__rebuild *rebuild, lx_error *error)
                            : status;
 }
 
-lx_status lx__rebuild_begin(lx__rebuild *rebuild, lx__rescue *rescue, bool deletes,
-                            lx_error *error)
+lx_status lx__rebuild_begin(lx__rebuild *rebuild, lx__rescue *rescue, lx_error *error)
 {
     const lx__state *state = &rescue->state;
     *rebuild = (lx__rebuild){.rescue = rescue, .table_generation = state->table_generation + 1};
     if (state->table_generation == UINT32_MAX || rescue->meta.generation >= LX__GENERATION_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "all generations are used up: copy the dataset");
-    if (deletes) {
-        rebuild->deleted = lx__alloc_array((size_t)(state->length / 8 + 1), 1);
-        if (rebuild->deleted == NULL)
-            return lx__fail_memory(error, "a repair");
-    }
     lx_status status = remove_new(rebuild, error);
     rebuild->made = status == LX_OK;
     return status == LX_OK ? lx__rows_open(&rebuild->rows, &rescue->directory, rescue->meta.schema,
@@ -73,15 +67,23 @@ void lx__rebuild_put(lx__rebuild *rebuild, size_t field, const lx__entry *entry)
     lx__rows_put(&rebuild->rows, field, rebuild->length - 1, entry);
 }
 
-void lx__rebuild_delete(lx__rebuild *rebuild)
+lx_status lx__rebuild_skip(lx__rebuild *rebuild, uint64_t count, lx_error *error)
 {
-    uint64_t index = rebuild->length - 1;
-    rebuild->deleted[index / 8] |= (uint8_t)(1 << index % 8);
+    lx_status status = lx__rows_skip(&rebuild->rows, count, error);
+    if (status == LX_OK)
+        rebuild->length += count;
+    return status;
 }
 
-static bool is_deleted(const lx__rebuild *rebuild, uint64_t index)
+lx_status lx__rebuild_delete(lx__rebuild *rebuild, lx_error *error)
 {
-    return rebuild->deleted[index / 8] >> index % 8 & 1;
+    uint64_t *list = lx__grow_array(rebuild->deleted, rebuild->deleted_count,
+                                    &rebuild->deleted_capacity, sizeof *list);
+    if (list == NULL)
+        return lx__fail_memory(error, "a repair");
+    rebuild->deleted = list;
+    list[rebuild->deleted_count++] = rebuild->length - 1;
+    return LX_OK;
 }
 
 /** Writes the rows of one record over those of another. */
@@ -111,18 +113,19 @@ static lx_status move_record(lx__rebuild *rebuild, uint64_t from, uint64_t to, l
 lx_status lx__rebuild_close_up(lx__rebuild *rebuild, lx__aside *aside, lx_error *error)
 {
     lx_status status = lx__rows_write(&rebuild->rows, error);
+    const uint64_t *deleted = rebuild->deleted;
     uint64_t end = rebuild->length;
-    for (uint64_t index = 0; status == LX_OK && rebuild->deleted != NULL && index < end; index++) {
-        if (!is_deleted(rebuild, index))
-            continue;
-        while (end - 1 > index && is_deleted(rebuild, end - 1))
+    for (size_t first = 0, last = rebuild->deleted_count; status == LX_OK; first++) {
+        while (last > first && deleted[last - 1] == end - 1) {
+            last--;
             end--;
-        end--; /* the last that stays, or the record itself */
-        if (end == index)
+        }
+        if (first == last)
             break;
-        status = move_record(rebuild, end, index, error);
+        end--; /* the last that stays */
+        status = move_record(rebuild, end, deleted[first], error);
         if (status == LX_OK)
-            status = lx__aside_add_move(aside, end, index, error);
+            status = lx__aside_add_move(aside, end, deleted[first], error);
     }
     rebuild->length = end;
     return status;

@@ -15,23 +15,26 @@ typedef struct lx__rebuild {
     lx__rescue *rescue; /**< With the writer's lock. */
     lx__rows rows;      /**< Of the new tables. */
     uint32_t table_generation;
-    uint8_t *deleted; /**< A bit for each record that is to go; NULL: none may. */
+    uint64_t *deleted; /**< Records that are to go, ascending. */
+    size_t deleted_count, deleted_capacity;
     uint64_t length;  /**< Records so far, then those that are left. */
     bool made;        /**< There are new files. */
 } lx__rebuild;
 
-/** Makes the new tables, empty; @p deletes: records may be deleted. End it in any case. */
-lx_status lx__rebuild_begin(lx__rebuild *rebuild, lx__rescue *rescue, bool deletes,
-                            lx_error *error);
+/** Makes the new tables, empty. End it in any case. */
+lx_status lx__rebuild_begin(lx__rebuild *rebuild, lx__rescue *rescue, lx_error *error);
 
 /** Adds the next record, all values missing. */
 lx_status lx__rebuild_add(lx__rebuild *rebuild, lx_error *error);
+
+/** Adds @p count records without values, which take no space. */
+lx_status lx__rebuild_skip(lx__rebuild *rebuild, uint64_t count, lx_error *error);
 
 /** Gives the record that was added last a value. */
 void lx__rebuild_put(lx__rebuild *rebuild, size_t field, const lx__entry *entry);
 
 /** Notes that the record that was added last is to go. */
-void lx__rebuild_delete(lx__rebuild *rebuild);
+lx_status lx__rebuild_delete(lx__rebuild *rebuild, lx_error *error);
 
 /** Fills the places of records that are to go with the last ones, and notes these moves in
  * @p aside. All were added. */

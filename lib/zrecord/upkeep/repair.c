@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/format/names.h"
 #include "zrecord/reader/dataset.h"
@@ -14,6 +15,9 @@
 
 /* Records between two calls of the progress function. */
 #define STEP 4096
+/* Most that are kept though nothing of them is there: more could not be mapped any more, and are
+ * none that anybody had. */
+#define NOTHING_MAX (UINT64_C(1) << 36)
 
 typedef struct repair {
     const char *path;
@@ -294,10 +298,39 @@ static lx_status look_at_record(repair *self, uint64_t index, lx_error *damage, 
     self->result.records++;
     if (status == LX_OK && damaged && deletes(self)) {
         if (applies(self))
-            lx__rebuild_delete(&self->rebuild);
+            status = lx__rebuild_delete(&self->rebuild, error);
         self->result.deleted++;
     }
     return status;
+}
+
+static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return lx__multiply_fits(a, b, &product) && lx__add_fits(sum, product, &sum) ? sum
+                                                                                 : UINT64_MAX;
+}
+
+/** Passes over records of which nothing is there, up to @p end: all their values are missing. */
+static lx_status skip_records(repair *self, uint64_t index, uint64_t end, lx_error *error)
+{
+    const lx__rescue *rescue = &self->rescue;
+    size_t fields = rescue->meta.schema->count;
+    uint64_t rows = end < rescue->state.rows ? end : rescue->state.rows;
+    if (end - index > NOTHING_MAX) {
+        lx_status status = lx__fail(error, LX_ERR_LIMIT,
+                                    "the log tells of %llu records, and nothing is there of those "
+                                    "from %llu on: put that of a backup in its place",
+                                    (unsigned long long)rescue->state.length,
+                                    (unsigned long long)index);
+        lx__error_locate(error, self->path, NULL, index, LX_NONE);
+        return status;
+    }
+    self->result.records += end - index;
+    self->result.values = add_product(self->result.values, end - index, fields);
+    if (rows > index)
+        self->result.missing = add_product(self->result.missing, rows - index, fields);
+    return applies(self) ? lx__rebuild_skip(&self->rebuild, end - index, error) : LX_OK;
 }
 
 static lx_status look_at_records(repair *self, lx_error *error)
@@ -306,6 +339,13 @@ static lx_status look_at_records(repair *self, lx_error *error)
     lx_error damage = LX_ERROR_INIT; /* one for all: it is large */
     lx_status status = LX_OK;
     for (uint64_t index = 0; status == LX_OK && index < length; index++) {
+        uint64_t next = lx__rescue_next(&self->rescue, index);
+        if (next != index) {
+            status = skip_records(self, index, next, error);
+            index = next;
+        }
+        if (status != LX_OK || index == length)
+            break;
         status = look_at_record(self, index, &damage, error);
         if (status == LX_OK && self->progress != NULL && (index + 1) % STEP == 0)
             status = lx__error_answer(error, self->progress(index + 1, length, self->user));
@@ -389,8 +429,7 @@ static lx_status look_at_all(repair *self, lx_error *error)
     if (status == LX_OK)
         status = look_around(self, error);
     if (status == LX_OK && applies(self))
-        status = lx__rebuild_begin(&self->rebuild, &self->rescue,
-                                   self->mode == LX_REPAIR_RECORDS, error);
+        status = lx__rebuild_begin(&self->rebuild, &self->rescue, error);
     return status == LX_OK ? look_at_records(self, error) : status;
 }
 

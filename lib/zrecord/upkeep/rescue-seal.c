@@ -235,7 +235,8 @@ lx_status lx__rescue_prove_seal(lx__rescue *rescue, lx_error *error)
 {
     lx_error damage = LX_ERROR_INIT;
     bool any = false;
-    for (uint64_t index = 0; index < rescue->state.length; index++) {
+    uint64_t length = rescue->state.length, index = lx__rescue_next(rescue, 0);
+    for (; index < length; index = lx__rescue_next(rescue, index + 1)) {
         for (size_t i = 0; i < rescue->meta.schema->count; i++) {
             lx__entry entry;
             lx_status status = lx__rescue_check(rescue, i, index, &entry, &damage);

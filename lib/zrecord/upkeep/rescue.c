@@ -257,6 +257,8 @@ lx_status lx__rescue_open(lx__rescue *rescue, const char *path, bool writing, lx
         status = refuse_links(rescue, error);
     if (status == LX_OK)
         status = open_tables(rescue, error);
+    if (status == LX_OK)
+        status = lx__rescue_find_reach(rescue, error);
     return status == LX_OK && rescue->alone ? lx__rescue_prove_seal(rescue, error) : status;
 }
 
@@ -269,6 +271,7 @@ void lx__rescue_close(lx__rescue *rescue)
         lx__free(rescue->columns[i].window);
     }
     lx__free(rescue->columns);
+    lx__free(rescue->beyond);
     lx__free(rescue->payload);
     lx__free(rescue->value);
     lx__inflater_free(rescue->inflater);

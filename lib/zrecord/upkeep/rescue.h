@@ -40,6 +40,9 @@ typedef struct lx__rescue {
     bool alone;       /**< No frame of the log agrees with what meta.json says. */
     lx_error why_cut; /**< How the log is damaged, in either case. */
     lx__rescue_column *columns; /**< One a field. */
+    uint64_t reach;             /**< Rows of the longest table. */
+    uint64_t *beyond;           /**< Indices of sets from there on, ascending. */
+    size_t beyond_count, beyond_capacity;
     uint8_t *payload;           /**< Stored bytes of the last value. */
     size_t capacity;
     size_t stored; /**< How many; 0 if they could not. */
@@ -79,6 +82,9 @@ lx_status lx__rescue_take_seal(lx__rescue *rescue, const lx_error *why, lx_error
  * @retval LX_ERR_CORRUPT  There are values, and none does. */
 lx_status lx__rescue_prove_seal(lx__rescue *rescue, lx_error *error);
 
+/** Finds for lx__rescue_next() what there is, once tables are open. */
+lx_status lx__rescue_find_reach(lx__rescue *rescue, lx_error *error);
+
 /** @} */
 
 /** Holds table number @p table, two a field, against its checksum in meta.json, where the state is
@@ -93,6 +99,10 @@ lx_status lx__rescue_check_table(const lx__rescue *rescue, size_t table, lx_erro
  */
 lx_status lx__rescue_check(lx__rescue *rescue, size_t field, uint64_t index, lx__entry *entry,
                            lx_error *error);
+
+/** The first record from @p index on of which a table has a row, or the log a set; the length if
+ * there is none. All values of those before it are missing. */
+uint64_t lx__rescue_next(const lx__rescue *rescue, uint64_t index);
 
 /** Whether the entry of a record below the length, in a row, was lost with the end of a table. */
 bool lx__rescue_is_lost(const lx__rescue *rescue, size_t field, uint64_t index);

@@ -328,39 +328,46 @@ START_TEST(chunks_of_lost_commits_are_put_aside)
 }
 END_TEST
 
-START_TEST(a_frame_that_breaks_a_rule_ends_the_log)
+/** Adds a frame to the log of a dataset, whose name it gives. Returns the length before. */
+static uint64_t add_frame(const char *path, uint64_t length, uint64_t rows, char name[64])
 {
-    char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told;
-    lx_repair_result result;
-    golden_copy("generations");
-    lx_dataset *dataset;
-    unit_ok(lx_dataset_open("generations", NULL, &dataset, &error));
+    lx_dataset *dataset = open_dataset(path);
     lx_identity identity;
     lx_dataset_get_identity(dataset, &identity);
-    uint64_t length = lx_dataset_get_length(dataset);
+    uint64_t before = lx_dataset_get_length(dataset);
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    /* A frame whose rows go down. */
     lx__log_identity log = identity_of(identity.uuid);
     log.generation = identity.generation;
     lx__frame_builder builder = {0};
     lx__frame frame = {.epoch = snapshot->state.place.epoch,
-                       .length = length + 100,
-                       .rows = 0,
+                       .length = length,
+                       .rows = rows,
                        .previous_crc = snapshot->state.place.crc,
                        .flags = LX__FRAME_SYNCED,
                        .table_generation = snapshot->state.table_generation,
                        .next_chunk = snapshot->state.next_chunk};
     unit_ok(lx__frame_begin(&builder, 0, 0, &error));
     lx__frame_finish(&builder, &frame, &log);
-    char name[64], path[128];
+    char file[128];
     lx__log_name(identity.generation, name);
-    snprintf(path, sizeof path, "generations/%s", name);
-    file_patch(path, snapshot->state.place.offset, builder.data, builder.size);
+    snprintf(file, sizeof file, "%s/%s", path, name);
+    file_patch(file, snapshot->state.place.offset, builder.data, builder.size);
     lx__frame_builder_free(&builder);
     lx__snapshot_unref(snapshot);
     lx_dataset_close(dataset);
+    return before;
+}
+
+START_TEST(a_frame_that_breaks_a_rule_ends_the_log)
+{
+    char *scratch = scratch_make(), name[64];
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_repair_result result;
+    lx_dataset *dataset;
+    golden_copy("generations");
+    uint64_t length = add_frame("generations", 100, 0, name); /* its rows go down */
     ck_assert_int_eq(rename("generations", "d"), 0);
     lx_status status = repair(LX_REPAIR_REPORT, &told, &result, &error);
     expect_error(status, LX_ERR_CORRUPT, "", name);
@@ -369,6 +376,58 @@ START_TEST(a_frame_that_breaks_a_rule_ends_the_log)
     ck_assert_uint_eq(lx_dataset_get_length(dataset), length);
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
     lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(rows_that_no_table_has_are_not_gone_through)
+{
+    const uint64_t many = (uint64_t)1 << 32;
+    char *scratch = scratch_make(), name[64];
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_repair_result result;
+    lx_dataset *dataset;
+    records_make("d", 20, 5);
+    ck_assert_uint_eq(add_frame("d", many, many, name), 25);
+    for (int mode = LX_REPAIR_REPORT; mode <= LX_REPAIR_REPORT_RECORDS; mode += 3) {
+        unit_fails(repair((lx_repair)mode, &told, &result, &error), LX_ERR_CORRUPT);
+        ck_assert_uint_eq(result.records, many);
+        ck_assert_uint_eq(result.values, many * FIELDS);
+        ck_assert_uint_eq(result.missing, (many - 20) * FIELDS);
+        lx_error_clear(&error);
+    }
+    unit_ok(repair(LX_REPAIR_RECORDS, &told, &result, &error));
+    ck_assert_uint_eq(result.deleted, 0);
+    unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), many);
+    for (uint64_t index = 0; index < 20; index++)
+        expect_value(dataset, LABEL, index);
+    uint64_t last = many - 1, ends[2];
+    uint8_t present;
+    unit_ok(lx_dataset_measure(dataset, LABEL, &last, 1, ends, &present, &error));
+    ck_assert_uint_eq(present, 0);
+    lx_dataset_close(dataset);
+    unit_ok(lx_dataset_remove("d", &error));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(more_rows_than_can_be_are_refused)
+{
+    const uint64_t most = (uint64_t)1 << 40;
+    char *scratch = scratch_make(), name[64];
+    struct told told;
+    lx_repair_result result;
+    records_make("d", 20, 5);
+    (void)add_frame("d", most, most, name);
+    uint64_t digest = digest_of("d");
+    for (int mode = LX_REPAIR_REPORT; mode <= LX_REPAIR_REPORT_RECORDS; mode++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_status status = repair((lx_repair)mode, &told, &result, &error);
+        expect_error(status, LX_ERR_LIMIT, "nothing is there", "d");
+        ck_assert_uint_eq(digest_of("d"), digest);
+    }
     scratch_remove(scratch);
 }
 END_TEST
@@ -720,7 +779,8 @@ END_TEST
 UNIT_MAIN("zrecord/repair", a_whole_dataset_is_left_as_it_is, damaged_values_become_missing,
           damaged_records_can_be_deleted, every_wrong_number_of_an_entry_is_repaired,
           rot_in_the_log_keeps_the_commits_before_it, chunks_of_lost_commits_are_put_aside,
-          a_frame_that_breaks_a_rule_ends_the_log,
+          a_frame_that_breaks_a_rule_ends_the_log, rows_that_no_table_has_are_not_gone_through,
+          more_rows_than_can_be_are_refused,
           rows_behind_the_end_of_a_table_read_as_missing, tables_and_chunks_that_are_gone,
           a_chunk_that_is_short_loses_what_lay_behind, a_seal_that_is_wrong_is_taken_off,
           what_nothing_can_be_done_about_is_told_with_advice, what_a_link_points_to_is_not_given_up,
