@@ -74,3 +74,22 @@ size_t frames_make(const uint8_t *data, size_t size, unsigned options, uint8_t l
         memcpy(log, data, size);
     return options & FRAMES_REPAIR ? repair(log, size, options) : size;
 }
+
+void frames_write(const char *name, const uint8_t *log, size_t size)
+{
+    static const char *const stems[] = {"image", "label", "text", "blob"};
+    static const uint8_t zeros[FRAMES_CHUNK_BYTES];
+    char file[64];
+    snprintf(file, sizeof file, "%s/LOG", name);
+    fuzz_write(file, log, size);
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
+        snprintf(file, sizeof file, "%s/%s.offset", name, stems[i]);
+        fuzz_write_sparse(file, "", 0, FUZZ_ROWS * LX__OFFSET_ROW);
+        snprintf(file, sizeof file, "%s/%s.check", name, stems[i]);
+        fuzz_write_sparse(file, "", 0, FUZZ_ROWS * LX__CHECK_ROW);
+    }
+    for (unsigned i = 0; i < FRAMES_CHUNKS; i++) {
+        snprintf(file, sizeof file, "%s/chunk/%u.zr", name, i);
+        fuzz_write(file, zeros, sizeof zeros);
+    }
+}

@@ -27,4 +27,7 @@ enum {
 /** Makes the bytes of a log of an input behind its options; returns how many there are. */
 size_t frames_make(const uint8_t *data, size_t size, unsigned options, uint8_t log[FRAMES_MAX]);
 
+/** Writes the log of the dataset NAME (fuzz_make_dataset()), with tables and chunks of zeros. */
+void frames_write(const char *name, const uint8_t *log, size_t size);
+
 #endif

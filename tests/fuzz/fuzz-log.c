@@ -7,25 +7,6 @@
 
 #include "frames.h"
 #include "memory.h"
-#include "zrecord/store/log.h"
-
-static void make_files(const uint8_t *log, size_t size)
-{
-    static const char *const stems[] = {"image", "label", "text", "blob"};
-    static const uint8_t zeros[FRAMES_CHUNK_BYTES];
-    char name[64];
-    fuzz_write("log/LOG", log, size);
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
-        snprintf(name, sizeof name, "log/%s.offset", stems[i]);
-        fuzz_write_sparse(name, "", 0, FUZZ_ROWS * LX__OFFSET_ROW);
-        snprintf(name, sizeof name, "log/%s.check", stems[i]);
-        fuzz_write_sparse(name, "", 0, FUZZ_ROWS * LX__CHECK_ROW);
-    }
-    for (unsigned i = 0; i < FRAMES_CHUNKS; i++) {
-        snprintf(name, sizeof name, "log/chunk/%u.zr", i);
-        fuzz_write(name, zeros, sizeof zeros);
-    }
-}
 
 /** A writer that takes it goes on with it, and what it commits is there. */
 static void write_on(const char *path)
@@ -66,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!made)
         fuzz_make_dataset("log");
     made = true;
-    make_files(log, frames_make(input.data, input.size, options, log));
+    frames_write("log", log, frames_make(input.data, input.size, options, log));
     (void)fuzz_open_and_read(fuzz_path("log"), options >> FRAMES_HOW_SHIFT & 7, &records);
     if (!(options & FRAMES_READ_ONLY))
         write_on(fuzz_path("log"));

@@ -136,6 +136,19 @@ def inflate():
     put('inflate', 'no-final-block', b'\x05\0\0\x00\x05\0\xfa\xffstore')
 
 
+def upkeep():
+    """Have something done to datasets of the corpora of table and log."""
+    for fuzzer, names in {'table': ('rows-1', 'rows-4', 'rows-7', 'rows-13', 'no-rows'),
+                          'log': ('append-9', 'rows-9', 'chunks-9', 'many-9', 'shrink-9', 'torn-9',
+                                  'nothing-9', 'two-commits-LOG-1')}.items():
+        for name in names:
+            path = CORPUS / fuzzer / name
+            if path.exists():
+                for what in range(8):
+                    put('upkeep', f'{name}-{what}',
+                        bytes([what, fuzzer == 'log']) + path.read_bytes())
+
+
 def order():
     """Write pieces over the files of tables: (place, bytes), places from 512 on are numbers."""
     pieces = {
@@ -239,6 +252,7 @@ def main():
     log()
     table()
     inflate()
+    upkeep()
     order()
     tokens()
     restore()

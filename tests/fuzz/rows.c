@@ -92,3 +92,25 @@ void rows_write_log(const char *name, uint64_t count, size_t chunk_size)
     fuzz_write(name, log, size + builder.size);
     lx__frame_builder_free(&builder);
 }
+
+static void write_tables(const char *name, const struct rows *rows, size_t field)
+{
+    char file[64];
+    uint8_t offsets[FUZZ_ROWS * LX__OFFSET_ROW] = {0}, checks[FUZZ_ROWS * LX__CHECK_ROW] = {0};
+    rows_make(rows, field, offsets, checks);
+    snprintf(file, sizeof file, "%s/%s.offset", name, rows_stems[field]);
+    fuzz_write(file, offsets, rows->count * LX__OFFSET_ROW);
+    snprintf(file, sizeof file, "%s/%s.check", name, rows_stems[field]);
+    fuzz_write(file, checks, rows->count * LX__CHECK_ROW);
+}
+
+void rows_write(const char *name, const struct rows *rows)
+{
+    char file[64];
+    for (size_t i = 0; i < ROWS_FIELDS; i++)
+        write_tables(name, rows, i);
+    snprintf(file, sizeof file, "%s/chunk/0.zr", name);
+    fuzz_write(file, rows->chunk, rows->chunk_size);
+    snprintf(file, sizeof file, "%s/LOG", name);
+    rows_write_log(file, rows->count, rows->chunk_size);
+}

@@ -42,4 +42,7 @@ void rows_make(const struct rows *rows, size_t field, uint8_t *offsets, uint8_t 
 /** Writes the log of a dataset of so many rows, and of one chunk of so many bytes. */
 void rows_write_log(const char *name, uint64_t count, size_t chunk_size);
 
+/** Writes tables, chunk and log of the dataset NAME (fuzz_make_dataset()). */
+void rows_write(const char *name, const struct rows *rows);
+
 #endif

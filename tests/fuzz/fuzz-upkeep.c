@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* What is done to whole datasets, of damaged ones: a byte that says what, a byte of which the
+ * lowest bit says whether an input of fuzz-table.c or one of fuzz-log.c follows. The dataset is
+ * made, and all that can be read of it is read; it is repaired, folded, rebalanced, sealed or
+ * copied; then what could be read before is still there, and what was repaired is whole. A whole
+ * form, of which an input takes milliseconds. */
+#include "fuzz.h"
+
+#include <sys/stat.h>
+
+#include "../faults/tree.h"
+#include "frames.h"
+#include "memory.h"
+#include "rows.h"
+
+enum what {
+    REPORT, /* the four modes of a repair */
+    REPAIR_VALUES,
+    REPAIR_RECORDS,
+    REPORT_RECORDS,
+    FOLD,
+    REBALANCE,
+    SEAL,
+    BACKUP,
+    WHATS
+};
+
+#define FIELDS 4
+#define RECORDS (FUZZ_ROWS * 2)
+/* Longer values are not compared. */
+#define VALUE_MAX ((uint64_t)1 << 16)
+
+/** What can be read of a dataset. */
+struct content {
+    uint64_t length;
+    struct value {
+        bool there, present;
+        uint64_t size;
+        uint8_t *data; /* for free() */
+    } values[FIELDS][RECORDS];
+};
+
+static struct content before, after;
+
+/* ---- content */
+
+static void read_value(lx_dataset *dataset, size_t field, uint64_t index, struct value *value)
+{
+    uint64_t ends[2];
+    uint8_t present;
+    if (lx_dataset_measure(dataset, field, &index, 1, ends, &present, NULL) != LX_OK ||
+        ends[1] > VALUE_MAX)
+        return;
+    value->size = ends[1];
+    value->present = present != 0;
+    value->data = need(malloc((size_t)value->size + 1));
+    value->there = lx_dataset_gather_bytes(dataset, field, &index, 1, value->data, ends, NULL) ==
+                   LX_OK;
+}
+
+static void forget(struct content *content)
+{
+    for (size_t i = 0; i < FIELDS; i++)
+        for (size_t k = 0; k < RECORDS; k++)
+            free(content->values[i][k].data);
+    memset(content, 0, sizeof *content);
+}
+
+static lx_dataset *open_one(const char *path)
+{
+    lx_dataset *dataset = NULL;
+    lx_dataset_options *options = need(lx_dataset_options_new());
+    (void)lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, NULL);
+    (void)lx_dataset_open(path, options, &dataset, NULL);
+    lx_dataset_options_free(options);
+    return dataset;
+}
+
+/** False: it cannot be opened. */
+static bool read_content(const char *path, struct content *content)
+{
+    lx_dataset *dataset = open_one(path);
+    forget(content);
+    if (dataset == NULL)
+        return false;
+    content->length = lx_dataset_get_length(dataset);
+    for (size_t i = 0; i < FIELDS; i++)
+        for (uint64_t k = 0; k < content->length && k < RECORDS; k++)
+            read_value(dataset, i, k, &content->values[i][k]);
+    lx_dataset_close(dataset);
+    return true;
+}
+
+/** What could be read can be, and is the same. */
+static void compare(const char *what)
+{
+    if (after.length != before.length)
+        fuzz_fail("%s: %llu records, not %llu", what, (unsigned long long)after.length,
+                  (unsigned long long)before.length);
+    for (size_t i = 0; i < FIELDS; i++) {
+        for (uint64_t k = 0; k < before.length && k < RECORDS; k++) {
+            const struct value *was = &before.values[i][k], *is = &after.values[i][k];
+            if (!was->there)
+                continue;
+            if (!is->there || is->present != was->present || is->size != was->size ||
+                memcmp(is->data, was->data, (size_t)was->size) != 0)
+                fuzz_fail("%s: field %zu, record %d is not what it was", what, i, (int)k);
+        }
+    }
+}
+
+/** A log may claim many records, which stay, without values, and take long to verify. */
+static void verify(const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset = open_one(path);
+    if (dataset == NULL)
+        fuzz_fail("what was repaired cannot be opened");
+    if (lx_dataset_get_length(dataset) <= RECORDS &&
+        lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error) != LX_OK)
+        fuzz_fail("what was repaired is damaged: %s", error.message);
+    lx_dataset_close(dataset);
+}
+
+/* ---- what is done */
+
+static lx_status repair(const char *path, lx_repair mode, bool opened)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_repair_result result = {0};
+    lx_status status = lx_dataset_repair(path, mode, NULL, NULL, NULL, &result, &error);
+    if (status != error.status)
+        fuzz_fail("the error is not that of the status");
+    if (status != LX_OK)
+        return status;
+    if (mode == LX_REPAIR_VALUES || mode == LX_REPAIR_RECORDS)
+        verify(path);
+    if (opened && mode == LX_REPAIR_RECORDS &&
+        (!read_content(path, &after) || after.length != before.length - result.deleted))
+        fuzz_fail("%llu records were deleted, it is said", (unsigned long long)result.deleted);
+    return status;
+}
+
+static lx_status write_anew(const char *path, enum what what)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_writer_options *options = need(lx_writer_options_new());
+    (void)lx_writer_options_set_executor(options, fuzz_executor(), NULL);
+    lx_status status = lx_writer_open(path, options, &writer, &error);
+    lx_writer_options_free(options);
+    if (status != LX_OK)
+        return status;
+    if (what == FOLD)
+        status = lx_writer_fold(writer, &error);
+    else if (what == REBALANCE)
+        status = lx_writer_rebalance(writer, NULL, NULL, NULL, &error);
+    else
+        status = lx_writer_seal(writer, &error);
+    if (status != error.status)
+        fuzz_fail("the error is not that of the status");
+    lx_status closed = lx_writer_close(writer, NULL);
+    return status != LX_OK ? status : closed;
+}
+
+/** Reads the copy. */
+static void back_up(const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    const char *copy = fuzz_path("upkeep/copy");
+    lx_dataset *dataset = open_one(path);
+    lx_status status = lx_dataset_backup(dataset, copy, NULL, NULL, &error);
+    lx_dataset_close(dataset);
+    if (status != error.status)
+        fuzz_fail("the error is not that of the status");
+    if (status == LX_OK && !read_content(copy, &after))
+        fuzz_fail("the copy cannot be opened");
+    if (status == LX_OK)
+        compare("a copy");
+}
+
+static void try_upkeep(enum what what)
+{
+    const char *path = fuzz_path("upkeep/data");
+    bool opened = read_content(path, &before);
+    if (what == BACKUP) {
+        if (opened)
+            back_up(path);
+        return;
+    }
+    bool repairs = what <= REPORT_RECORDS;
+    lx_status status = repairs ? repair(path, (lx_repair)what, opened) : write_anew(path, what);
+    if (!opened || (status == LX_OK && what == REPAIR_RECORDS))
+        return;
+    if (!read_content(path, &after))
+        fuzz_fail("it cannot be opened after %d, which is %s", (int)what, lx_status_name(status));
+    compare(lx_status_name(status));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static uint8_t log[FRAMES_MAX];
+    struct input input = {data, size};
+    struct rows rows;
+    enum what what = (enum what)(input_byte(&input) % WHATS);
+    bool is_log = input_byte(&input) % 2 != 0;
+    if (!is_log && !rows_take(&rows, input.data, input.size))
+        return 0;
+    fuzz_keep_large();
+    fuzz_json_begin();
+    mkdir(fuzz_path("upkeep"), 0777);
+    fuzz_make_dataset("upkeep/data");
+    if (is_log) {
+        unsigned options = input_byte(&input);
+        frames_write("upkeep/data", log, frames_make(input.data, input.size, options, log));
+    } else {
+        rows_write("upkeep/data", &rows);
+    }
+    try_upkeep(what);
+    tree_clear(fuzz_path("upkeep"));
+    forget(&before);
+    forget(&after);
+    fuzz_json_end();
+    return 0;
+}
