@@ -43,6 +43,8 @@ typedef struct replay {
     drops taken; /**< Frames that took rows: bound is their rows. Both ascend. */
     drops cuts;  /**< Frames whose length no later one goes below: bound is it. Both ascend. */
     uint32_t next_field; /**< Position that the next set probably has. */
+    bool follows;          /**< A set of the same frame came before the next one: */
+    lx__set_item previous; /**< this, of which there are only field and index. */
     bool unknown;
     /** Of chunks, a hash table of their positions plus 1, as soon as one came that stands neither
      * where it belongs nor behind the others: to keep millions of them in order meanwhile would
@@ -282,7 +284,7 @@ static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, 
 
 /** Applies @p count sets, which stand at @p offset. */
 static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool base,
-                             lx__set_item *previous, lx_error *error)
+                             lx_error *error)
 {
     const uint8_t *bytes;
     lx_status status = lx__log_bytes(r->log, offset, (size_t)count * LX__FRAME_SET, &bytes, error);
@@ -292,13 +294,14 @@ static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool ba
         const char *broken = NULL;
         if (!lx__set_item_clean(bytes))
             broken = "reserved bytes are not zero";
-        else if (base && previous->index != LX_NONE &&
-                 (index < previous->index ||
-                  (index == previous->index && id <= previous->field)))
+        else if (base && r->follows &&
+                 (index < r->previous.index ||
+                  (index == r->previous.index && id <= r->previous.field)))
             broken = "the sets of a base do not ascend";
         if (broken != NULL)
             return fail_rule(r, offset + (uint64_t)i * LX__FRAME_SET, error, broken);
-        *previous = (lx__set_item){.field = id, .index = index};
+        r->follows = true;
+        r->previous = (lx__set_item){.field = id, .index = index};
         status = keep_set(r, id, index, bytes + 16, error);
     }
     return status;
@@ -308,14 +311,14 @@ static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
                             lx_error *error)
 {
     lx_status status = LX_OK;
-    lx__set_item previous = {.index = LX_NONE};
     bool base = (frame->flags & LX__FRAME_BASE) != 0;
     uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)frame->chunk_count * LX__FRAME_CHUNK;
+    r->follows = false;
     if (frame->set_count != 0 && r->layer == NULL)
         status = make_layer(r, offset, frame, error);
     for (uint32_t left = frame->set_count; status == LX_OK && left != 0;) {
         uint32_t count = left < BLOCK_SETS ? left : BLOCK_SETS;
-        status = apply_block(r, at, count, base, &previous, error);
+        status = apply_block(r, at, count, base, error);
         at += (uint64_t)count * LX__FRAME_SET;
         left -= count;
     }

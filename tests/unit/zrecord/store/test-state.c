@@ -162,6 +162,7 @@ START_TEST(rules_of_the_first_frame_are_kept)
     static const lx__set_item by_index[] = {{0, 4, {0}}, {0, 3, {0}}};
     static const lx__set_item by_field[] = {{1, 3, {0}}, {0, 3, {0}}};
     static const lx__set_item twice[] = {{1, 3, {0}}, {1, 3, {0}}};
+    static const lx__set_item last_first[] = {{0, UINT64_MAX, {0}}, {0, 3, {0}}};
     static const lx__chunk_item chunks[] = {{0, 1, 1}, {7, 2, 2}};
     static const struct rule first[] = {
         {"1: flags 0", {.flags = 0}, "flags"},
@@ -180,6 +181,7 @@ START_TEST(rules_of_the_first_frame_are_kept)
         {"8: indices descend", {.flags = 3, .sets = by_index, .set_count = 2}, "ascend"},
         {"8: fields descend", {.flags = 3, .sets = by_field, .set_count = 2}, "ascend"},
         {"8: a set twice", {.flags = 3, .sets = twice, .set_count = 2}, "ascend"},
+        {"8: the last index first", {.flags = 3, .sets = last_first, .set_count = 2}, "ascend"},
     };
     char *scratch = scratch_make();
     for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
