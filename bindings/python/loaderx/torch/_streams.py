@@ -9,7 +9,7 @@ from typing import Any, Dict, Mapping, Optional
 
 from torch.utils.data import _utils
 
-from .errors import CorruptError
+from ..errors import CorruptError
 
 __all__ = ['Streamed', 'copy_for_worker']
 

@@ -9,10 +9,10 @@ from typing import Any, Callable, Dict, Mapping, Optional
 import torch
 from torch.utils import data
 
-from ._torch_passes import Stateful
-from ._torch_states import VERSION, check, checksum, differs, number, pack, unpack
-from ._torch_streams import check_streams
-from .errors import CorruptError
+from ..errors import CorruptError
+from ._passes import Stateful
+from ._states import VERSION, check, checksum, differs, number, pack, unpack
+from ._streams import check_streams
 
 __all__ = ['KIND', 'Iterator', 'Progress', 'check_state', 'make_state']
 

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users of Megatron-LM know: its GPT dataset, the split of documents, and blends of datasets.
-
-The samples, and their order, are those of Megatron's, number for number. None of it needs PyTorch:
-samples and batches are tensors where it is installed, and NumPy arrays where it is not, or where
-``out='numpy'`` asks for these.
-"""
+"""Several of Megatron's datasets in one."""
 
 from __future__ import annotations
 
@@ -12,15 +7,15 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._check import Folder, folder, integer, natural
-from ._megatron_samples import GPTDataset
-from ._megatron_shares import normalize, samples_per_dataset, split_documents
-from .blend import Blend
-from .orders import Order, Sequential
-from .parts import ConcatDataset
-from .tokens import tokens_of
+from .._check import Folder, folder, integer, natural
+from ..blend import Blend
+from ..orders import Order, Sequential
+from ..parts import ConcatDataset
+from ..tokens import tokens_of
+from ._samples import GPTDataset
+from ._shares import normalize, samples_per_dataset, split_documents
 
-__all__ = ['BlendedDataset', 'GPTDataset', 'samples_per_dataset', 'split_documents']
+__all__ = ['BlendedDataset']
 
 _Array = np.ndarray[Any, Any]
 

@@ -7,12 +7,12 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _core
-from ._check import UINT64_MAX, Folder, boolean, folder, integer, natural
-from ._nanoset_batches import arrays_of, choose_out
-from ._records import Records
-from .orders import Order
-from .tokens import POSITIONS, SEGMENTS, Tokens, token, tokens_of, vocabulary_of
+from .. import _core
+from .._check import UINT64_MAX, Folder, boolean, folder, integer, natural
+from .._records import Records
+from ..nanoset._batches import arrays_of, choose_out
+from ..orders import Order
+from ..tokens import POSITIONS, SEGMENTS, Tokens, token, tokens_of, vocabulary_of
 
 __all__ = ['GPTDataset', 'Samples']
 

@@ -8,7 +8,7 @@ from typing import Any
 from torch.utils import data
 from torch.utils.data import _utils
 
-from ._torch_walks import Iterator
+from ._walks import Iterator
 
 __all__ = ['Inline']
 

@@ -9,9 +9,9 @@ from typing import Any, Dict, Iterator, List, Mapping
 
 from torch.utils import data
 
-from ._check import natural
-from ._torch_passes import Stateful
-from ._torch_states import differs, number
+from .._check import natural
+from ._passes import Stateful
+from ._states import differs, number
 
 __all__ = ['BatchSampler']
 

@@ -9,14 +9,14 @@ from typing import Any, Callable, Dict, Mapping, Optional
 
 from torch.utils import data
 
-from ._torch_collate import default_collate, is_torchs
-from ._torch_fetchers import Found, Gathered, collation, find_source, together
-from ._torch_inline import Inline
-from ._torch_straight import Straight, goes_straight
-from ._torch_streams import Streamed, copy_for_worker
-from ._torch_threads import Threaded
-from ._torch_twins import twin
-from ._torch_walks import Progress, check_state, make_state
+from ._collate import default_collate, is_torchs
+from ._fetchers import Found, Gathered, collation, find_source, together
+from ._inline import Inline
+from ._straight import Straight, goes_straight
+from ._streams import Streamed, copy_for_worker
+from ._threads import Threaded
+from ._twins import twin
+from ._walks import Progress, check_state, make_state
 
 __all__ = ['DataLoader']
 

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch.utils.data import _utils
 
-from . import _core
-from ._torch_batches import BatchSampler
-from ._torch_fetchers import Gathered
-from ._torch_passes import Block, Pass, Stateful
-from ._torch_walks import Iterator, Progress
+from .. import _core
+from ._batches import BatchSampler
+from ._fetchers import Gathered
+from ._passes import Block, Pass, Stateful
+from ._walks import Iterator, Progress
 
 __all__ = ['Straight', 'goes_straight']
 

@@ -7,10 +7,10 @@ from typing import Any, Dict, Type
 
 from torch.utils import data
 
-from ._torch_batches import BatchSampler
-from ._torch_passes import Stateful
-from ._torch_samplers import (DistributedSampler, RandomSampler, SequentialSampler,
-                              SubsetRandomSampler, WeightedRandomSampler)
+from ._batches import BatchSampler
+from ._passes import Stateful
+from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
+                        SubsetRandomSampler, WeightedRandomSampler)
 
 __all__ = ['twin']
 

@@ -9,8 +9,8 @@ from typing import Any, Callable, List, Optional
 import torch
 from torch._utils import ExceptionWrapper
 
-from . import _torch_worker_info as worker_info
-from ._torch_streams import Streamed
+from . import _worker_info as worker_info
+from ._streams import Streamed
 
 __all__ = ['Ended', 'Failed', 'Shared', 'like_this_thread', 'work']
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch.utils import data
 
-from . import _core
-from ._torch_worker_info import hidden
+from .. import _core
+from ._worker_info import hidden
 
 __all__ = ['default_collate', 'is_torchs']
 

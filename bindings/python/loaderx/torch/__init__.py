@@ -24,11 +24,11 @@ except ModuleNotFoundError as error:
 from torch.utils.data import ConcatDataset
 from torch.utils.data._utils.collate import default_convert
 
-from ._torch_batches import BatchSampler
-from ._torch_collate import default_collate
-from ._torch_loader import DataLoader
-from ._torch_samplers import (DistributedSampler, RandomSampler, SequentialSampler,
-                              SubsetRandomSampler, WeightedRandomSampler)
+from ._batches import BatchSampler
+from ._collate import default_collate
+from ._loader import DataLoader
+from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
+                        SubsetRandomSampler, WeightedRandomSampler)
 
 __all__ = [
     'BatchSampler',

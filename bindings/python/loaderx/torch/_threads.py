@@ -12,9 +12,9 @@ from typing import Any, Dict, Optional
 
 from torch.utils.data import _utils
 
-from . import _torch_worker_info as worker_info
-from ._torch_walks import Iterator
-from ._torch_workers import Ended, Failed, Shared, like_this_thread, work
+from . import _worker_info as worker_info
+from ._walks import Iterator
+from ._workers import Ended, Failed, Shared, like_this_thread, work
 
 __all__ = ['Threaded']
 

@@ -11,9 +11,9 @@ from typing import Any, List, Mapping, Optional
 import numpy as np
 import torch
 
-from ._check import UINT64_MAX, natural
-from .errors import CorruptError, LoaderxError
-from .orders import to_json
+from .._check import UINT64_MAX, natural
+from ..errors import CorruptError, LoaderxError
+from ..orders import to_json
 
 VERSION = 1
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Dict, Iterator, List, Sequence
 
-from ._check import natural
-from .orders import Order
+from .._check import natural
+from ..orders import Order
 
 __all__ = ['EmptyInfiniteDataset', 'SkipBatchSampler']
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from ._check import natural
+from .._check import natural
 
 __all__ = ['DataCollatorForCLM', 'TensorPointer', 'Unfit', 'arrays_of', 'choose_out']
 

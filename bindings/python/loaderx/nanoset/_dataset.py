@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users of Nanotron know: Nanosets, the collator of their samples, and a sampler that skips.
-
-The samples, and their order, are those of Nanotron, number for number. None of it needs PyTorch:
-samples and batches are tensors where it is installed, and NumPy arrays where it is not, or where
-``out='numpy'`` asks for these.
-"""
+"""Nanotron's mixture of token files."""
 
 from __future__ import annotations
 
@@ -18,20 +13,18 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from . import peers
-from ._check import boolean, integer, natural, reals
-from ._nanoset_batches import DataCollatorForCLM, TensorPointer, Unfit, arrays_of, choose_out
-from ._nanoset_samplers import EmptyInfiniteDataset, SkipBatchSampler
-from .combined import Repeat, Slice
-from .loader import Loader
-from .orders import Order, Sequential
-from .parts import ConcatDataset
-from .tokens import TokenDataset
+from .. import peers
+from .._check import boolean, integer, natural, reals
+from ..combined import Repeat, Slice
+from ..loader import Loader
+from ..orders import Order, Sequential
+from ..parts import ConcatDataset
+from ..tokens import TokenDataset
+from ._batches import Unfit, arrays_of, choose_out
 
-__all__ = ['DataCollatorForCLM', 'EmptyInfiniteDataset', 'Nanoset', 'SkipBatchSampler',
-           'TensorPointer']
+__all__ = ['Nanoset']
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger('loaderx.nanoset')
 
 _Numbers = np.ndarray[Any, np.dtype[np.int64]]
 _DTYPES = {2: 'uint16', 4: 'uint32'}

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch.utils import data
 
-from . import _core
-from ._records import Records
-from ._torch_collate import default_collate
-from .arrays import NPDataset
-from .dataset import Dataset
-from .source import as_source, core_of
+from .. import _core
+from .._records import Records
+from ..arrays import NPDataset
+from ..dataset import Dataset
+from ..source import as_source, core_of
+from ._collate import default_collate
 
 __all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'together']
 

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch.utils import data
 
-from . import _core
-from ._check import UINT64_MAX
-from ._torch_passes import Block, Pass, Stateful
-from ._torch_states import number
-from .errors import CorruptError
+from .. import _core
+from .._check import UINT64_MAX
+from ..errors import CorruptError
+from ._passes import Block, Pass, Stateful
+from ._states import number
 
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
            'WeightedRandomSampler']

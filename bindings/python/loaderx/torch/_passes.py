@@ -10,10 +10,9 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 import numpy as np
 import torch
 
-from . import _core
-from ._check import natural
-from ._torch_states import (VERSION, check, checksum, differs, digest, get_rest, number, pack,
-                            unpack)
+from .. import _core
+from .._check import natural
+from ._states import VERSION, check, checksum, differs, digest, get_rest, number, pack, unpack
 
 # Indices that are made ints of Python at a time.
 _CHUNK = 4096
