@@ -6,8 +6,8 @@
 
 #include "../records.h"
 
-/** Takes the place of the parent: opens three datasets, closes one again, has a child and tells its
- * id, and waits to be killed. */
+/** Takes the place of the parent: opens three datasets, closes one again, has a child, which tells
+ * its id, and waits to be killed. */
 static void bequeath(int told)
 {
     lx_writer *writers[3];
@@ -17,8 +17,9 @@ static void bequeath(int told)
             _exit(1);
     if (lx_writer_close(writers[1], NULL) != LX_OK)
         _exit(2);
-    pid_t heir = fork();
-    if (heir > 0 && write(told, &heir, sizeof heir) != (ssize_t)sizeof heir)
+    pid_t heir = fork(), own = getpid();
+    /* By itself: it has let go of the locks by then. */
+    if (heir == -1 || (heir == 0 && write(told, &own, sizeof own) != (ssize_t)sizeof own))
         _exit(3);
     for (;;)
         pause();
