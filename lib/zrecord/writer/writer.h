@@ -21,9 +21,9 @@
 #include <sys/types.h>
 
 #include "zrecord/staging/barrier.h"
-#include "zrecord/store/set-map.h"
 #include "zrecord/staging/placer.h"
 #include "zrecord/staging/rows.h"
+#include "zrecord/store/set-map.h"
 #include "zrecord/store/state.h"
 #include "zrecord/writer/leftover.h"
 
