@@ -8,7 +8,6 @@
 
 struct blend {
     lx_order order;
-    lx_exhausted exhausted;
     lx__phases phases;
     lx__mix_sets sets;
     lx__weightings weightings; /* for states */
@@ -33,14 +32,12 @@ static struct spot find_spot(const struct blend *self, uint64_t position)
     return (struct spot){epoch, phase, start + phase->begin, start + end};
 }
 
-/** The position in a set's part of the one that is its n-th there. */
+/** The position in a set's part of what is its n-th there. */
 static inline uint64_t place_of(const struct blend *self, const struct spot *spot, size_t set,
                                 uint64_t n)
 {
-    n += spot->phase->before[set];
-    return self->exhausted == LX_EXHAUSTED_REPEAT
-               ? spot->epoch * self->phases.totals[set] + n
-               : lx__part_place(&self->sets.parts[set], spot->epoch, n);
+    return lx__mix_sets_place(&self->sets, self->phases.totals, spot->epoch, set,
+                              spot->phase->before[set] + n);
 }
 
 /** Finds sets, and positions in them, of positions from the first on that are in one phase of one
@@ -120,7 +117,7 @@ static void blend_clear(void *scratch)
 static int blend_describe(const lx_order *order, json_t *object)
 {
     const struct blend *self = (const struct blend *)order;
-    int failed = lx__exhausted_describe(self->exhausted, object);
+    int failed = lx__exhausted_describe(self->sets.exhausted, object);
     failed |= json_object_set_new(object, "weightings", lx__weightings_to_json(&self->weightings));
     failed |= lx__mix_sets_describe(&self->sets, object);
     return failed;
@@ -164,7 +161,6 @@ static lx_status fill(struct blend *self, const lx_mixture *mixture, lx_error *e
         status = lx__weightings_new(mixture, &self->weightings, error);
     if (status == LX_OK)
         status = lx__mix_sets_new(mixture, &self->order, &self->sets, error);
-    self->exhausted = mixture->exhausted;
     self->order.length = self->phases.length;
     return status;
 }

@@ -77,15 +77,6 @@ static inline lx_status enter_block(const struct greedy_blend *self,
     return scratch->block == block ? LX_OK : give_block(self, scratch, block, error);
 }
 
-/** The position in a set's part of the one that is its n-th in an epoch. */
-static inline uint64_t place_of(const struct greedy_blend *self, uint64_t epoch, size_t set,
-                                uint64_t n)
-{
-    return self->plan.exhausted == LX_EXHAUSTED_REPEAT
-               ? epoch * self->plan.totals[set] + n
-               : lx__part_place(&self->sets.parts[set], epoch, n);
-}
-
 /** Reads any offsets of an epoch: finds their sets, and the positions in these. */
 static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch *scratch,
                           uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
@@ -97,7 +88,8 @@ static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch
             return status;
         uint16_t set = scratch->of[at];
         scratch->sets.of[i] = set;
-        places[i] = place_of(self, epoch, set, scratch->given[set] + scratch->ranks[at]);
+        places[i] = lx__mix_sets_place(&self->sets, self->plan.totals, epoch, set,
+                                       scratch->given[set] + scratch->ranks[at]);
     }
     return lx__mix_sets_read(&self->sets, &scratch->sets, places, count, error);
 }
@@ -121,7 +113,8 @@ static lx_status read_next(const struct greedy_blend *self, struct greedy_scratc
     for (size_t i = 0; i < sets; i++) {
         runs[i].end = had[i];
         if (runs[i].end != runs[i].number)
-            runs[i].place = place_of(self, epoch, i, scratch->given[i] + runs[i].number);
+            runs[i].place = lx__mix_sets_place(&self->sets, self->plan.totals, epoch, i,
+                                               scratch->given[i] + runs[i].number);
     }
     scratch->next += count;
     return lx__mix_sets_read_runs(&self->sets, &scratch->sets, places, count, error);

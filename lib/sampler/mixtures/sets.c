@@ -9,7 +9,7 @@
 lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,
                            lx_error *error)
 {
-    *sets = (lx__mix_sets){.count = mixture->count};
+    *sets = (lx__mix_sets){.count = mixture->count, .exhausted = mixture->exhausted};
     sets->parts = lx__alloc_array(mixture->count, sizeof *sets->parts);
     sets->offsets = lx__alloc_array(mixture->count, sizeof *sets->offsets);
     if (sets->parts == NULL || sets->offsets == NULL)

@@ -15,6 +15,7 @@
 /** They never change. */
 typedef struct lx__mix_sets {
     size_t count;
+    lx_exhausted exhausted;
     lx__part *parts;   /**< One a set. */
     uint64_t *offsets; /**< Added to the indices of each. */
 } lx__mix_sets;
@@ -27,6 +28,15 @@ void lx__mix_sets_free(lx__mix_sets *sets);
 
 /** Adds "parts" and "offsets" to the JSON of an order; as describe of a class. */
 int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object);
+
+/** The position in a set's part of what is its n-th in an epoch, of each of which it has
+ * @p totals[set]. */
+static inline uint64_t lx__mix_sets_place(const lx__mix_sets *sets, const uint64_t *totals,
+                                          uint64_t epoch, size_t set, uint64_t n)
+{
+    return sets->exhausted == LX_EXHAUSTED_REPEAT ? epoch * totals[set] + n
+                                                  : lx__part_place(&sets->parts[set], epoch, n);
+}
 
 /** What a set has of a block of positions that follow each other: places that do so, too. */
 typedef struct lx__mix_run {
