@@ -57,3 +57,8 @@ lx_status lx__file_copy(const lx__file *from, const lx__file *to, uint64_t offse
     }
     return LX_OK;
 }
+
+lx_status lx__file_write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
+{
+    return start < end ? copy_through(file, file, start, end - start, error) : LX_OK;
+}

@@ -11,8 +11,6 @@
 
 /* Rows that are written at once. */
 #define ROWS 4096
-/* Bytes that are read and written back at once. */
-#define STEP ((size_t)1 << 20)
 
 /* ---- tables */
 
@@ -144,25 +142,7 @@ static lx_status sync_tables(const lx__rebuild *rebuild, lx_error *error)
 
 /* ---- chunks */
 
-/** Writes bytes [start, end) of a chunk back to their places, and syncs it: it was never synced
- * since, and a sync that failed may have left them in memory alone. */
-static lx_status write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
-{
-    uint8_t *buffer = lx__alloc(STEP);
-    if (buffer == NULL)
-        return lx__fail_memory(error, "a repair");
-    lx_status status = LX_OK;
-    while (status == LX_OK && start < end) {
-        size_t step = end - start < STEP ? (size_t)(end - start) : STEP;
-        status = lx__file_read(file, buffer, step, start, error);
-        if (status == LX_OK)
-            status = lx__file_write(file, buffer, step, start, error);
-        start += step;
-    }
-    lx__free(buffer);
-    return status == LX_OK ? lx__file_sync(file, error) : status;
-}
-
+/** Makes durable what no synced frame has of a chunk: a sync of it may have failed. */
 static lx_status settle_chunk(const lx__rescue *rescue, const lx__chunk_item *chunk,
                               lx_error *error)
 {
@@ -176,7 +156,9 @@ static lx_status settle_chunk(const lx__rescue *rescue, const lx__chunk_item *ch
     lx_status status = lx__file_open(&file, &rescue->chunk_directory, name, O_RDWR, error);
     if (status != LX_OK)
         return status;
-    status = write_back(&file, start, chunk->bytes, error);
+    status = lx__file_write_back(&file, start, chunk->bytes, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&file, error);
     lx__file_close(&file);
     return status;
 }

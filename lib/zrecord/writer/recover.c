@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening for writing what another writer has left. See doc/zrecord-format.md, 10.3. */
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "zrecord/fault.h"
@@ -10,30 +9,13 @@
 #include "zrecord/writer/users.h"
 #include "zrecord/writer/writer.h"
 
-/* Bytes that are read and written back at once. */
-#define STEP ((size_t)1 << 20)
-
 /* ---- writing back */
 
-/** Reads bytes [start, end) and writes them to the same place: a sync that failed for the last
- * writer may have left them clean in the cache and absent on disk. */
+/** A sync of them may have failed for the last writer. */
 static lx_status write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
 {
-    uint8_t *buffer = lx__alloc(STEP);
-    if (buffer == NULL)
-        return lx__fail_memory(error, "recovery");
-    lx_status status = LX_OK;
-    while (status == LX_OK && start < end) {
-        size_t step = end - start < STEP ? (size_t)(end - start) : STEP;
-        status = lx__file_read(file, buffer, step, start, error);
-        if (status == LX_OK)
-            status = lx__file_write(file, buffer, step, start, error);
-        start += step;
-    }
-    lx__free(buffer);
-    if (status == LX_OK)
-        status = lx__file_sync_data(file, error);
-    return status;
+    lx_status status = lx__file_write_back(file, start, end, error);
+    return status == LX_OK ? lx__file_sync_data(file, error) : status;
 }
 
 static lx_status write_back_file(const lx__file *directory, const char *name, uint64_t start,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of ranges between files, by the system or by hand. */
+/* Copies of ranges between files, by the system or by hand, and to where they are. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "../scarce.h"
 #include "../scratch.h"
@@ -117,5 +118,61 @@ START_TEST(a_file_that_may_not_grow_is_told)
 }
 END_TEST
 
+START_TEST(what_is_written_back_stays_as_it_is)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const uint64_t ranges[][2] = {{0, SIZE}, {0, 0}, {9, 3}, {4095, 12289},
+                                         {SIZE - 5, SIZE}};
+    lx__file file = make("file", SIZE, 3);
+    uint8_t *before = bytes_of(&file, SIZE);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        unit_ok(lx__file_write_back(&file, ranges[i][0], ranges[i][1], &error));
+        uint8_t *after = bytes_of(&file, SIZE);
+        ck_assert(memcmp(before, after, SIZE) == 0);
+        free(after);
+    }
+    unit_fails(lx__file_write_back(&file, SIZE - 5, SIZE + 1, &error), LX_ERR_CORRUPT);
+    uint64_t size;
+    unit_ok(lx__file_size(&file, &size, &error));
+    ck_assert_uint_eq(size, SIZE);
+    scarce_begin(0);
+    unit_fails(lx__file_write_back(&file, 0, SIZE, &error), LX_ERR_NOMEM);
+    scarce_begin(1000);
+    free(before);
+    lx__file_close(&file);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** When the file was written last, in seconds. */
+static int64_t time_of(const lx__file *file)
+{
+    struct stat about;
+    ck_assert_int_eq(fstat(file->fd, &about), 0);
+    return about.st_mtim.tv_sec;
+}
+
+START_TEST(what_is_written_back_is_written)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    static const struct timespec past[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    lx__file file = make("file", SIZE, 3), reads;
+    ck_assert_int_eq(futimens(file.fd, past), 0);
+    unit_ok(lx__file_write_back(&file, 7, 7, &error));
+    ck_assert_int_eq(time_of(&file), 1);
+    unit_ok(lx__file_write_back(&file, 7, 8, &error));
+    ck_assert_int_gt(time_of(&file), 1);
+    unit_ok(lx__file_open(&reads, LX__HERE, "file", O_RDONLY, &error));
+    ck_assert_int_eq(lx__file_write_back(&reads, 0, SIZE, &error), LX_ERR_IO);
+    ck_assert_str_eq(error.path, "file");
+    lx__file_close(&reads);
+    lx__file_close(&file);
+    scratch_remove(scratch);
+}
+END_TEST
+
 UNIT_MAIN("base/copy", a_range_is_copied_to_its_own_place, a_file_that_ends_before_is_told,
-          what_the_system_does_not_copy_is_read_and_written, a_file_that_may_not_grow_is_told)
+          what_the_system_does_not_copy_is_read_and_written, a_file_that_may_not_grow_is_told,
+          what_is_written_back_stays_as_it_is, what_is_written_back_is_written)
