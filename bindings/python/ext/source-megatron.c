@@ -40,8 +40,8 @@ static PyObject *source_megatron(PyObject *module, PyObject *const *args, Py_ssi
     lx_error error = LX_ERROR_INIT;
     if (!lxpy_are(count, 16) || take_megatron(args + 1, &how) < 0)
         return NULL;
-    lx_tokens *handle = lxpy_tokens_get(lxpy_state_get(module), args[0], "tokens");
-    lxpy_source *self = handle != NULL ? lxpy_source_alloc(module) : NULL;
+    lx_tokens *handle;
+    lxpy_source *self = lxpy_source_alloc_of_tokens(module, args[0], &handle);
     if (self == NULL)
         return NULL;
     LXPY_WITHOUT_GIL(status = lx_source_from_megatron(handle, &how, &self->handle, &error));

@@ -2,6 +2,12 @@
 /* Sources of tokens. */
 #include "source.h"
 
+lxpy_source *lxpy_source_alloc_of_tokens(PyObject *module, PyObject *tokens, lx_tokens **handle)
+{
+    *handle = lxpy_tokens_get(lxpy_state_get(module), tokens, "tokens");
+    return *handle != NULL ? lxpy_source_alloc(module) : NULL;
+}
+
 static PyObject *source_tokens(PyObject *module, PyObject *args)
 {
     PyObject *given, *sequence, *words;
@@ -12,8 +18,8 @@ static PyObject *source_tokens(PyObject *module, PyObject *args)
         lxpy_uint64(sequence, "sequence_length", 1, UINT64_MAX - 1, &length) < 0 ||
         lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
         return NULL;
-    lx_tokens *handle = lxpy_tokens_get(lxpy_state_get(module), given, "tokens");
-    lxpy_source *self = handle != NULL ? lxpy_source_alloc(module) : NULL;
+    lx_tokens *handle;
+    lxpy_source *self = lxpy_source_alloc_of_tokens(module, given, &handle);
     if (self == NULL)
         return NULL;
     lx_dtype dtype = wide ? LX_INT64 : LX_INT32;
@@ -44,8 +50,8 @@ static PyObject *of_documents(PyObject *module, PyObject *args, const char *argu
         lxpy_uint64(number, argument, 1, UINT64_MAX, &size) < 0 ||
         lxpy_uint64(words, "vocabulary", 0, UINT64_MAX, &vocabulary) < 0)
         return NULL;
-    lx_tokens *handle = lxpy_tokens_get(lxpy_state_get(module), given, "tokens");
-    lxpy_source *self = handle != NULL ? lxpy_source_alloc(module) : NULL;
+    lx_tokens *handle;
+    lxpy_source *self = lxpy_source_alloc_of_tokens(module, given, &handle);
     if (self == NULL)
         return NULL;
     LXPY_WITHOUT_GIL(status = make(handle, size, wide ? LX_INT64 : LX_INT32, vocabulary, written,

@@ -20,6 +20,9 @@ typedef struct lxpy_source {
 /** One without a handle, which is set by who makes it; NULL with an exception. */
 lxpy_source *lxpy_source_alloc(PyObject *module);
 
+/** As lxpy_source_alloc(), for a source of Tokens, whose handle is given, too (source-tokens.c). */
+lxpy_source *lxpy_source_alloc_of_tokens(PyObject *module, PyObject *tokens, lx_tokens **handle);
+
 /** The object, if its handle could be made; else raises why not, and lets go of it. */
 PyObject *lxpy_source_finish(lxpy_source *self, lx_status status, lx_error *error);
 
