@@ -7,7 +7,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .._check import Folder, folder, integer, natural
+from .._check import Folder, folder, natural
+from .._mixed import indices_at, locate
 from ..blend import Blend
 from ..orders import Order, Sequential
 from ..parts import ConcatDataset
@@ -85,9 +86,9 @@ class BlendedDataset:
     def _build(self) -> None:
         lengths = [len(one) for one in self.datasets]
         self.source = ConcatDataset([one.source for one in self.datasets])
-        self._begins = np.cumsum([0, *lengths])
+        self._begins = np.cumsum([0, *lengths[:-1]])
         parts = [Sequential(length) for length in lengths]
-        offsets = self._begins[:-1].tolist()
+        offsets = self._begins.tolist()
         if self.size is None:
             self.order: Order = Blend(parts, offsets=offsets, method='exhaustive',
                                       tables=self._tables)
@@ -186,9 +187,7 @@ class BlendedDataset:
         return self.datasets[0].collate(batch)
 
     def _pairs(self) -> Tuple[_Array, _Array]:
-        indices = self.order.shard(0, 1).take(len(self)).astype(np.int64)
-        sets = np.searchsorted(self._begins, indices, 'right') - 1
-        return sets, indices - self._begins[sets]
+        return locate(self.order.shard(0, 1).take(len(self)), self._begins)
 
     @property
     def dataset_index(self) -> _Array:
@@ -211,14 +210,9 @@ class BlendedDataset:
         return len(self.source) if self.size is None else self.size
 
     def __getitem__(self, idx: int) -> Dict[str, Any]:
-        place = integer('idx', idx)
-        if not -len(self) <= place < len(self):
-            raise IndexError(f'sample {place} is out of range: there are {len(self)}')
-        walk = self.order._walk().shard(0, 1)
-        walk.seek(place % len(self))
-        index = int(walk.take(1)[0])
-        i = int(np.searchsorted(self._begins, index, 'right')) - 1
-        return {'dataset_id': i, **self.datasets[i][index - int(self._begins[i])]}
+        sets, numbers = locate(np.array(indices_at(self.order, [idx])), self._begins)
+        i = int(sets[0])
+        return {'dataset_id': i, **self.datasets[i][int(numbers[0])]}
 
     def __repr__(self) -> str:
         return f'BlendedDataset({len(self)} samples, datasets: {len(self.datasets)})'

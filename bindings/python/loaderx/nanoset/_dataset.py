@@ -14,7 +14,8 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 import numpy as np
 
 from .. import peers
-from .._check import boolean, integer, natural, reals
+from .._check import boolean, natural, reals
+from .._mixed import indices_at, locate
 from ..combined import Repeat, Slice
 from ..loader import Loader
 from ..orders import Order, Sequential
@@ -169,7 +170,7 @@ class Nanoset:
         self._mix(arguments['given_weights'], arguments['divide_weights'])
 
     def _open(self, folders: List[List[str]], overlap: bool) -> None:
-        """Opens the files, and finds where each begins among all samples."""
+        """Opens the files, and finds where each, and each set, begins among all samples."""
         dtype = _DTYPES[self.token_size]
         self._step = self.sequence_length if overlap else self.sequence_length + 1
         self.dataset_lengths: List[int] = []
@@ -186,6 +187,7 @@ class Nanoset:
         self.source = ConcatDataset(datasets)
         ends = np.cumsum([len(dataset) for dataset in datasets]).tolist()
         self._begins: List[int] = [0, *ends[:-1]]
+        self._set_begins = np.cumsum([0, *self.dataset_lengths[:-1]])
 
     def _mix(self, given: Any, divide: bool) -> None:
         lengths = self.dataset_lengths
@@ -219,21 +221,13 @@ class Nanoset:
     def _count_to(self, end: int) -> _Numbers:
         walk, sets = self._epoch.shard(0, 1), len(self.dataset_lengths)
         counts = np.zeros(sets, np.int64)
-        ends = np.cumsum(self.dataset_lengths).astype(np.uint64)
         for first in range(0, end, _STRETCH):
             indices = walk.take(min(_STRETCH, end - first))
-            counts += np.bincount(np.searchsorted(ends, indices, 'right'), minlength=sets)
+            counts += np.bincount(locate(indices, self._set_begins)[0], minlength=sets)
         return counts
 
     def _pairs(self) -> Tuple[_Numbers, _Numbers]:
-        return self._divide(self.order.shard(0, 1).take(len(self)))
-
-    def _divide(self, indices: np.ndarray[Any, Any]) -> Tuple[_Numbers, _Numbers]:
-        """The sets of samples, and their numbers there."""
-        begins = np.cumsum([0, *self.dataset_lengths[:-1]])
-        places = indices.astype(np.int64)
-        sets = np.searchsorted(begins, places, 'right') - 1
-        return sets, places - begins[sets]
+        return locate(self.order.shard(0, 1).take(len(self)), self._set_begins)
 
     @property
     def dataset_index(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -262,14 +256,7 @@ class Nanoset:
 
     def __getitems__(self, indices: Iterable[int]) -> List[Dict[str, Any]]:
         """Return several samples, as torch's DataLoader asks for them."""
-        walk = self.order._walk().shard(0, 1)    # its own, as others may be reading, too
-        samples = []
-        for index in indices:
-            place = integer('idx', index)
-            if not -len(self) <= place < len(self):
-                raise IndexError(f'sample {place} is out of range: there are {len(self)}')
-            walk.seek(place % len(self))
-            samples.append(self._read(int(walk.take(1)[0])))
+        samples = [self._read(index) for index in indices_at(self.order, indices)]
         return [{'input_ids': sample} for sample in arrays_of(samples, self._out)]
 
     def _read(self, index: int) -> np.ndarray[Any, Any]:
