@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 from torch.utils import data
-from torch.utils.data import _utils
 
 from ._walks import Iterator
 
@@ -38,6 +37,4 @@ class Inline(Iterator):
         except StopIteration:
             here.finished = True    # the dataset has no more; or says so, and torch believes it
             raise
-        if self._pin_memory:
-            made = _utils.pin_memory.pin_memory(made, self._pin_memory_device)
-        return made
+        return self._pinned(made)

@@ -142,6 +142,11 @@ class DataLoader(data.DataLoader):
         resumed, self._resumed = self._resumed, None
         return {} if resumed is None else resumed
 
+    def _refuse_foreign(self) -> None:
+        if self._is_foreign():
+            raise ValueError("torch's own loader has no state: leave out multiprocessing_context, "
+                             'and give a dataset that is no data pipe')
+
     def state_dict(self) -> Dict[str, Any]:
         """Return where the newest iterator is, as a dict that JSON can hold (version 1).
 
@@ -152,9 +157,7 @@ class DataLoader(data.DataLoader):
         ValueError
             torch's own loader runs, which has no state; or batches came out of order.
         """
-        if self._is_foreign():
-            raise ValueError("torch's own loader has no state: leave out multiprocessing_context, "
-                             'and give a dataset that is no data pipe')
+        self._refuse_foreign()
         if self._resumed is not None:
             return copy.deepcopy(dict(self._resumed))
         return make_state(self, self._walked, self._progress)
@@ -175,9 +178,7 @@ class DataLoader(data.DataLoader):
         CorruptError
             The state was changed, or is none.
         """
-        if self._is_foreign():
-            raise ValueError("torch's own loader has no state: leave out multiprocessing_context, "
-                             'and give a dataset that is no data pipe')
+        self._refuse_foreign()
         check_state(self, self._walked, state)
         self._resumed = copy.deepcopy(dict(state))
         self._progress = None

@@ -8,8 +8,6 @@ from typing import Any, Dict, Optional
 from typing import Iterator as Iterating
 
 import numpy as np
-import torch
-from torch.utils.data import _utils
 
 from .. import _core
 from ._batches import BatchSampler
@@ -180,7 +178,4 @@ class Straight(Iterator):
         if self._num_workers:
             self._whole.pull(self._fetcher.source.length)
         here.batches += 1
-        made = self._fetcher.tensors(batch)
-        if self._pin_memory:
-            made = _utils.pin_memory.pin_memory(made, self._pin_memory_device)
-        return made
+        return self._pinned(self._fetcher.tensors(batch))

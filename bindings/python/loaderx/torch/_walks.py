@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Mapping, Optional
 
 import torch
 from torch.utils import data
+from torch.utils.data import _utils
 
 from ..errors import CorruptError
 from ._passes import Stateful
@@ -163,3 +164,9 @@ class Iterator(data.dataloader._BaseDataLoaderIter):  # type: ignore[misc]
         made = self._next_data()
         self._num_yielded += 1
         return made
+
+    def _pinned(self, batch: Any) -> Any:
+        """A batch as it is handed out: in pinned memory, where that was asked for."""
+        if self._pin_memory:
+            return _utils.pin_memory.pin_memory(batch, self._pin_memory_device)
+        return batch
