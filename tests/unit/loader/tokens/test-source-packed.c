@@ -4,6 +4,7 @@
 
 #include <loaderx/packing.h>
 
+#include "states.h"
 #include "token-files.h"
 
 static uint64_t seed;
@@ -222,9 +223,7 @@ START_TEST(an_index_that_is_written_to_does_no_harm)
     write_numbers("d.ds.index", 8, good, 3);
     lx_tokens *tokens = open_tokens("d.ds", LX_BYTES);
     lx_source *source = pack(tokens, 8, LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS);
-    FILE *file = fopen("d.ds.index", "r+b"); /* in place: it stays mapped */
-    ck_assert_uint_eq(fwrite(other, sizeof other, 1, file), 1);
-    ck_assert_int_eq(fclose(file), 0);
+    overwrite("d.ds.index", other, 3);
     for (uint64_t i = 0; i < lx_source_get_length(source); i++) {
         const lx_target targets[] = {{sample[0], 32}, {sample[1], 32}, {sample[2], 32}};
         lx_status status = lx_source_fill(source, &i, 1, targets, &error);
@@ -312,36 +311,14 @@ START_TEST(threads_make_no_difference)
 }
 END_TEST
 
-static lx_status restore(lx_source *source, const char *state)
-{
-    lx_error error = LX_ERROR_INIT;
-    lx_loader *loader;
-    lx_loader_options *options = lx_loader_options_new();
-    unit_ok(lx_loader_options_set_shuffle(options, 3, &error));
-    unit_ok(lx_loader_open(source, options, &loader, &error));
-    lx_status status = lx_loader_restore(loader, state, &error);
-    lx_error_clear(&error);
-    lx_loader_close(loader);
-    lx_loader_options_free(options);
-    lx_source_unref(source);
-    return status;
-}
-
 START_TEST(a_state_knows_what_was_packed)
 {
     static const uint32_t lengths[] = {3, 5, 7, 2, 9, 4}, others[] = {3, 5, 2, 7, 9, 4};
     lx_error error = LX_ERROR_INIT;
-    lx_loader *loader;
     char state[4096], *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 6), *other = make_documents("e", others, 6);
-    lx_source *source = pack(tokens, 10, 1), *changed;
-    lx_loader_options *options = lx_loader_options_new();
-    unit_ok(lx_loader_options_set_shuffle(options, 3, &error));
-    unit_ok(lx_loader_open(source, options, &loader, &error));
-    unit_ok(lx_loader_save(loader, state, sizeof state, NULL, &error));
-    lx_loader_close(loader);
-    lx_loader_options_free(options);
-    lx_source_unref(source);
+    lx_source *changed;
+    save_state(pack(tokens, 10, 1), state, sizeof state);
     ck_assert_int_eq(restore(pack(tokens, 10, 1), state), LX_OK);
     ck_assert_int_eq(restore(pack(other, 10, 1), state), LX_ERR_MISMATCH);
     ck_assert_int_eq(restore(pack(tokens, 11, 1), state), LX_ERR_MISMATCH);

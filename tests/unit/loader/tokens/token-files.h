@@ -25,6 +25,24 @@ static inline void write_numbers(const char *path, size_t width, const uint64_t 
     free(bytes);
 }
 
+/** Writes @p count numbers of 8 bytes over those of a file, in place: where it is mapped it stays
+ * so. */
+static inline void overwrite(const char *path, const uint64_t *numbers, size_t count)
+{
+    FILE *file = fopen(path, "r+b");
+    ck_assert_ptr_nonnull(file);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t bytes[8];
+        lx__store_le64(bytes, numbers[i]);
+        ck_assert_uint_eq(fwrite(bytes, sizeof bytes, 1, file), 1);
+    }
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+/** What an index of three documents of 100 tokens may be overwritten with. */
+static const uint64_t liars[][3] = {
+    {90, 95, 100}, {0, 0, 0}, {0, 0, 1}, {1, 100, 100}, {100, 1, 100}};
+
 /** Writes an index of Megatron's for sequences of these lengths, one behind the other. */
 static inline size_t write_idx(const char *path, int code, size_t width, const uint32_t *lengths,
                                size_t count)
