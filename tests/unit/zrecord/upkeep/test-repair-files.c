@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What a repair says of files that are no part of the dataset, and what the next writer does. */
-#include "../harm.h"
-
-struct told {
-    lx_finding findings[32];
-    size_t count;
-};
-
-static lx_status note(const lx_finding *finding, void *user)
-{
-    struct told *told = user;
-    ck_assert_uint_lt(told->count, sizeof told->findings / sizeof *told->findings);
-    told->findings[told->count++] = *finding;
-    return LX_OK;
-}
+#include "repaired.h"
 
 /** What was said of a file; NULL: nothing. */
 static const lx_finding *find(const struct told *told, const char *name)
 {
+    ck_assert_uint_le(told->count, sizeof told->findings / sizeof *told->findings);
     for (size_t i = 0; i < told->count; i++)
         if (strcmp(told->findings[i].damage.path, name) == 0)
             return &told->findings[i];
@@ -53,13 +41,13 @@ static const struct file files[] = {
 static void expect_agreement(bool was_dropped)
 {
     lx_error error = LX_ERROR_INIT;
-    struct told told = {.count = 0};
+    struct told told;
     lx_repair_result result;
     for (size_t i = 0; i < FILES; i++)
         file_put(files[i].name, "x", !files[i].empty);
     ck_assert_int_eq(mkdir("d/LOG.9", 0777), 0);
     ck_assert_int_eq(mkdir("d/chunk/98.zr", 0777), 0);
-    unit_ok(lx_dataset_repair("d", LX_REPAIR_REPORT, note, NULL, &told, &result, &error));
+    unit_ok(repair(LX_REPAIR_REPORT, &told, &result, &error));
     ck_assert_uint_eq(result.foreign, FILES + 2);
     ck_assert_uint_eq(result.damages, 0);
     ck_assert_int_eq(find(&told, "d/LOG.9")->remedy, LX_REMEDY_NONE);
@@ -111,21 +99,11 @@ START_TEST(chunks_of_lost_commits_are_told_as_such)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    struct told told = {.count = 0};
+    struct told told;
     lx_repair_result result;
-    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 8, 1 << 20, &error));
-    lx_writer *writer = records_create("d", options);
-    uint64_t end = file_size("d/LOG");
-    for (int i = 0; i < 5; i++) {
-        records_append(writer, 3);
-        commit(writer);
-    }
-    close_writer(writer);
-    file_flip("d/LOG", 8 * (end + 70));
+    make_lost_commits(0);
     file_put("d/chunk/x", "x", 1);
-    unit_fails(lx_dataset_repair("d", LX_REPAIR_REPORT, note, NULL, &told, &result, &error),
-               LX_ERR_CORRUPT);
+    unit_fails(repair(LX_REPAIR_REPORT, &told, &result, &error), LX_ERR_CORRUPT);
     const lx_finding *finding = find(&told, "d/chunk/0.zr");
     ck_assert_ptr_nonnull(finding);
     ck_assert_int_eq(finding->remedy, LX_REMEDY_FORGET);
@@ -133,9 +111,7 @@ START_TEST(chunks_of_lost_commits_are_told_as_such)
     ck_assert_int_eq(find(&told, "d/chunk/x")->damage.status, LX_ERR_EXISTS);
     ck_assert_uint_eq(result.foreign, 1);
     size_t damages = result.damages;
-    told.count = 0;
-    lx_error_clear(&error);
-    unit_ok(lx_dataset_repair("d", LX_REPAIR_VALUES, note, NULL, &told, &result, &error));
+    unit_ok(repair(LX_REPAIR_VALUES, &told, &result, &error));
     ck_assert_uint_eq(result.damages, damages);
     for (size_t i = 0; i < damages - 1; i++) { /* each chunk that was told of, and no other file */
         char name[64];

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Repairs of the dataset "d": what was found, and what has to be so before and after.
+ */
+#ifndef LX_TESTS_REPAIRED_H
+#define LX_TESTS_REPAIRED_H
+
+#include "../harm.h"
+
+/** What was found. */
+struct told {
+    lx_finding findings[64];
+    size_t count;
+    uint64_t stop_at; /**< Ends it with this one; 0: never. */
+};
+
+static inline lx_status note(const lx_finding *finding, void *user)
+{
+    struct told *told = user;
+    if (told->count < sizeof told->findings / sizeof *told->findings)
+        told->findings[told->count] = *finding;
+    return ++told->count == told->stop_at ? LX_ERR_CANCELED : LX_OK;
+}
+
+static inline lx_status repair(lx_repair mode, struct told *told, lx_repair_result *result,
+                               lx_error *error)
+{
+    *told = (struct told){.count = 0};
+    lx_error_clear(error);
+    return lx_dataset_repair("d", mode, note, NULL, told, result, error);
+}
+
+/** Every file of the dataset, as it is now: FNV-1a over names and bytes, in the order of names. */
+static inline uint64_t digest_of(const char *path)
+{
+    uint64_t digest = 0;
+    DIR *list = opendir(path);
+    ck_assert_ptr_nonnull(list);
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
+        struct stat about;
+        char name[1024];
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, "LOCK") == 0)
+            continue;
+        snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        ck_assert_int_eq(lstat(name, &about), 0);
+        uint64_t one = 0xCBF29CE484222325u;
+        for (const char *at = entry->d_name; *at != '\0'; at++)
+            one = (one ^ (uint8_t)*at) * 0x100000001B3u;
+        if (S_ISDIR(about.st_mode)) {
+            one ^= digest_of(name);
+        } else {
+            size_t size;
+            uint8_t *bytes = file_bytes(name, &size);
+            for (size_t i = 0; i < size; i++)
+                one = (one ^ bytes[i]) * 0x100000001B3u;
+            free(bytes);
+        }
+        digest += one; /* the order of a directory is any */
+    }
+    closedir(list);
+    return digest;
+}
+
+/** The dataset "d" is whole, has @p length records, and those values that @p missing does not name
+ * are right. */
+static inline void expect_whole(uint64_t length, bool (*missing)(int field, uint64_t index))
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset = open_dataset("d");
+    unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), length);
+    for (uint64_t index = 0; index < length; index++) {
+        for (int field = 0; field < FIELDS; field++) {
+            uint8_t value[VALUE_MAX];
+            uint64_t size;
+            bool there;
+            if (missing == NULL || !missing(field, index)) {
+                expect_value(dataset, field, index);
+                continue;
+            }
+            unit_ok(read_value(dataset, (size_t)field, index, value, &size, &there, &error));
+            ck_assert(!there);
+        }
+    }
+    lx_dataset_close(dataset);
+    /* And it can be written to. */
+    lx_writer *writer = records_reopen("d", NULL);
+    records_append(writer, 3);
+    close_writer(writer);
+}
+
+/** A dataset "d" of chunks of 8 records: commits of 3 each that are kept, and 5 behind rot in the
+ * log. */
+static inline void make_lost_commits(int kept)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_chunk(options, 8, 1 << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    uint64_t end = log_size("d/LOG");
+    for (int i = 0; i < kept + 5; i++) {
+        records_append(writer, 3);
+        commit(writer);
+        if (i < kept)
+            end = log_size("d/LOG");
+    }
+    close_writer(writer);
+    file_flip("d/LOG", 8 * (end + 70));
+}
+
+#endif
