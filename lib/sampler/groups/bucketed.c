@@ -26,10 +26,11 @@ struct bucketed_scratch {
 
 /** Reads the first of the offsets of an epoch, and those behind it that are in the same batch; how
  * many that are. */
-static lx_status read_batch(const struct bucketed *self, struct bucketed_scratch *scratch,
-                            uint64_t epoch, uint64_t *places, size_t count, size_t *here,
-                            lx_error *error)
+static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
+                            size_t count, size_t *here, lx_error *error)
 {
+    const struct bucketed *self = (const struct bucketed *)order;
+    struct bucketed_scratch *scratch = memory;
     uint64_t length = self->order.length, whole = length / self->batch;
     uint64_t number = places[0] / self->batch, begin = number * self->batch, seed;
     uint64_t room = number < whole ? self->batch : length - begin; /* the last one stays last */
@@ -63,17 +64,7 @@ static lx_status read_batch(const struct bucketed *self, struct bucketed_scratch
 static lx_status bucketed_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
                                lx_error *error)
 {
-    const struct bucketed *self = (const struct bucketed *)order;
-    lx_status status = LX_OK;
-    while (status == LX_OK && count != 0) {
-        size_t of_epoch, here;
-        uint64_t epoch = lx__order_split_epoch(order, places, count, &of_epoch);
-        for (size_t at = 0; status == LX_OK && at < of_epoch; at += here)
-            status = read_batch(self, memory, epoch, places + at, of_epoch - at, &here, error);
-        places += of_epoch;
-        count -= of_epoch;
-    }
-    return status;
+    return lx__order_read_pieces(order, memory, places, count, read_batch, error);
 }
 
 static void bucketed_clear(void *memory)

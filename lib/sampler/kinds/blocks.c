@@ -65,14 +65,19 @@ static struct slot find_slot(const struct blocks *self, const struct blocks_scra
 }
 
 /** Reads the offsets that lie in one block; tells how many those are. */
-static lx_status read_block(const struct blocks *self, struct blocks_scratch *scratch,
-                            uint64_t *places, size_t count, size_t *here, lx_error *error)
+static lx_status read_block(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
+                            size_t count, size_t *here, lx_error *error)
 {
+    const struct blocks *self = (const struct blocks *)order;
+    struct blocks_scratch *scratch = memory;
     uint64_t seed;
+    lx_status status = enter_epoch(self, scratch, epoch, error);
+    if (status != LX_OK)
+        return status;
     struct slot slot = find_slot(self, scratch, places[0]);
     lx__key(self->seed, slot.block, LX__STREAM_BLOCK, 1, &seed);
-    lx_status status = lx__permutation_enter(&scratch->within, slot.length, seed, scratch->epoch,
-                                             TABLE_LENGTH, error);
+    status = lx__permutation_enter(&scratch->within, slot.length, seed, epoch, TABLE_LENGTH,
+                                   error);
     size_t n = 0;
     for (; n < count && places[n] - slot.begin < slot.length; n++)
         places[n] -= slot.begin;
@@ -88,19 +93,7 @@ static lx_status read_block(const struct blocks *self, struct blocks_scratch *sc
 static lx_status blocks_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
                              lx_error *error)
 {
-    const struct blocks *self = (const struct blocks *)order;
-    struct blocks_scratch *scratch = memory;
-    lx_status status = LX_OK;
-    while (status == LX_OK && count != 0) {
-        size_t of_epoch, here;
-        uint64_t epoch = lx__order_split_epoch(order, places, count, &of_epoch);
-        status = enter_epoch(self, scratch, epoch, error);
-        for (size_t at = 0; status == LX_OK && at < of_epoch; at += here)
-            status = read_block(self, scratch, places + at, of_epoch - at, &here, error);
-        places += of_epoch;
-        count -= of_epoch;
-    }
-    return status;
+    return lx__order_read_pieces(order, memory, places, count, read_block, error);
 }
 
 static void blocks_clear(void *memory)

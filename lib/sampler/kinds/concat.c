@@ -40,10 +40,11 @@ static size_t find(const struct concat *self, uint64_t offset)
 }
 
 /** Reads the offsets of an epoch that lie in one piece; tells how many those are. */
-static lx_status read_piece(const struct concat *self, struct concat_scratch *scratch,
-                            uint64_t epoch, uint64_t *places, size_t count, size_t *here,
-                            lx_error *error)
+static lx_status read_piece(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
+                            size_t count, size_t *here, lx_error *error)
 {
+    const struct concat *self = (const struct concat *)order;
+    const struct concat_scratch *scratch = memory;
     size_t which = find(self, places[0]), n = 0;
     const struct piece *piece = &self->pieces[which];
     uint64_t start = lx__part_place(&piece->part, epoch, 0);
@@ -66,16 +67,7 @@ static lx_status concat_read(const lx_order *order, void *memory, uint64_t *plac
     if (scratch->parts == NULL)
         return lx__fail_memory(error, "reading an order");
     scratch->count = self->count;
-    lx_status status = LX_OK;
-    while (status == LX_OK && count != 0) {
-        size_t of_epoch, here;
-        uint64_t epoch = lx__order_split_epoch(order, places, count, &of_epoch);
-        for (size_t at = 0; status == LX_OK && at < of_epoch; at += here)
-            status = read_piece(self, scratch, epoch, places + at, of_epoch - at, &here, error);
-        places += of_epoch;
-        count -= of_epoch;
-    }
-    return status;
+    return lx__order_read_pieces(order, scratch, places, count, read_piece, error);
 }
 
 static void concat_clear(void *memory)

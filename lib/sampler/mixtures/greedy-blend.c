@@ -120,19 +120,22 @@ static lx_status read_next(const struct greedy_blend *self, struct greedy_scratc
     return lx__mix_sets_read_runs(&self->sets, &scratch->sets, places, count, error);
 }
 
-/** Reads offsets of an epoch, from the first on; @p count becomes how many. */
-static lx_status read_some(const struct greedy_blend *self, struct greedy_scratch *scratch,
-                           uint64_t epoch, uint64_t *places, size_t *count, lx_error *error)
+/** Reads offsets of an epoch: those of a block, where they are in sequence, else all. */
+static lx_status read_some(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
+                           size_t count, size_t *here, lx_error *error)
 {
+    const struct greedy_blend *self = (const struct greedy_blend *)order;
+    struct greedy_scratch *scratch = memory;
     size_t place = (size_t)(places[0] % LX__GREEDY_BLOCK), left = LX__GREEDY_BLOCK - place;
-    if (!lx__mix_sets_have_runs(&self->sets, places, *count))
-        return read_any(self, scratch, epoch, places, *count, error);
-    *count = *count < left ? *count : left;
+    *here = count;
+    if (!lx__mix_sets_have_runs(&self->sets, places, count))
+        return read_any(self, scratch, epoch, places, count, error);
+    *here = count < left ? count : left;
     lx_status status = enter_block(self, scratch, places[0] / LX__GREEDY_BLOCK, error);
     if (status != LX_OK)
         return status;
-    return place == scratch->next ? read_next(self, scratch, epoch, places, *count, error)
-                                  : read_any(self, scratch, epoch, places, *count, error);
+    return place == scratch->next ? read_next(self, scratch, epoch, places, *here, error)
+                                  : read_any(self, scratch, epoch, places, *here, error);
 }
 
 static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
@@ -141,15 +144,9 @@ static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *plac
     const struct greedy_blend *self = (const struct greedy_blend *)order;
     struct greedy_scratch *scratch = memory;
     lx_status status = prepare(self, scratch, error);
-    while (status == LX_OK && count != 0) {
-        size_t here, some;
-        uint64_t epoch = lx__order_split_epoch(order, places, count, &here);
-        for (; status == LX_OK && here != 0; here -= some, places += some, count -= some) {
-            some = here;
-            status = read_some(self, scratch, epoch, places, &some, error);
-        }
-    }
-    return status;
+    return status == LX_OK
+               ? lx__order_read_pieces(order, scratch, places, count, read_some, error)
+               : status;
 }
 
 static void greedy_clear(void *memory)

@@ -89,6 +89,28 @@ static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *pl
     return epoch;
 }
 
+/** Reads the first of @p count offsets of an epoch, and those behind it that are read with it; how
+ * many these are. */
+typedef lx_status (*lx__read_piece)(const lx_order *order, void *scratch, uint64_t epoch,
+                                    uint64_t *places, size_t count, size_t *here, lx_error *error);
+
+/** As read of a class, by pieces of epochs. It is compiled for each kind: pieces may be short. */
+static inline __attribute__((always_inline)) lx_status
+lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                      lx__read_piece read, lx_error *error)
+{
+    lx_status status = LX_OK;
+    while (status == LX_OK && count != 0) {
+        size_t of_epoch, here = 0;
+        uint64_t epoch = lx__order_split_epoch(order, places, count, &of_epoch);
+        for (size_t at = 0; status == LX_OK && at < of_epoch; at += here)
+            status = read(order, scratch, epoch, places + at, of_epoch - at, &here, error);
+        places += of_epoch;
+        count -= of_epoch;
+    }
+    return status;
+}
+
 /** Memory of @p size bytes for an order of @p class, begun with these and one reference. */
 lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length, uint64_t bound,
                         lx_order **order, lx_error *error);
