@@ -299,18 +299,6 @@ static lx_status move_large(lx__mover *mover, const lx__move *move, uint32_t chu
     return LX_OK;
 }
 
-static lx_status check_place(const lx__mover *mover, const lx__entry *entry, lx_error *error)
-{
-    const lx__chunk_item *chunk = lx__state_find_chunk(mover->from, entry->chunk);
-    if (chunk == NULL)
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
-    if (!lx__range_fits(entry->offset, entry->physical, chunk->bytes))
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "%u bytes at %llu reach beyond the %llu committed ones", entry->physical,
-                        (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
-    return LX_OK;
-}
-
 lx_status lx__mover_check(const lx__mover *mover, const lx__move *move, lx_error *error)
 {
     lx__entry entry = load(move);
@@ -318,7 +306,8 @@ lx_status lx__mover_check(const lx__mover *mover, const lx__move *move, lx_error
         return LX_OK;
     lx_status status = lx__entry_check(&entry, &mover->rules[move->field], error);
     if (status == LX_OK && !lx__entry_is_inline(&entry))
-        status = check_place(mover, &entry, error);
+        status = lx__state_check_stored(lx__state_find_chunk(mover->from, entry.chunk), &entry,
+                                        error);
     if (status != LX_OK)
         blame(mover, move, &entry, error);
     return status;

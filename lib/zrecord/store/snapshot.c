@@ -228,14 +228,9 @@ lx_status lx__snapshot_find_stored(const lx__snapshot *snapshot, const lx__entry
                                    uint32_t *position, lx_error *error)
 {
     *position = lx__snapshot_find_chunk(snapshot, entry->chunk);
-    if (*position == LX__NO_CHUNK)
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
-    uint64_t bytes = snapshot->state.chunks[*position].bytes;
-    if (!lx__range_fits(entry->offset, entry->physical, bytes))
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "%u bytes at %llu reach beyond the %llu committed ones", entry->physical,
-                        (unsigned long long)entry->offset, (unsigned long long)bytes);
-    return LX_OK;
+    const lx__chunk_item *chunks = snapshot->state.chunks;
+    return lx__state_check_stored(*position != LX__NO_CHUNK ? &chunks[*position] : NULL, entry,
+                                  error);
 }
 
 static lx_status locate_stored(lx__snapshot *snapshot, const lx__entry *entry,

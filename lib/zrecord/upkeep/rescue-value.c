@@ -103,13 +103,9 @@ static lx_status read_payload(lx__rescue *rescue, lx__rescue_column *column,
                               const lx__entry *entry, lx_error *error)
 {
     const lx__chunk_item *chunk = lx__state_find_chunk(&rescue->state, entry->chunk);
-    if (chunk == NULL)
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
-    if (!lx__range_fits(entry->offset, entry->physical, chunk->bytes))
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "%u bytes at %llu reach beyond the %llu committed ones", entry->physical,
-                        (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
-    lx_status status = hold_chunk(rescue, column, entry->chunk, error);
+    lx_status status = lx__state_check_stored(chunk, entry, error);
+    if (status == LX_OK)
+        status = hold_chunk(rescue, column, entry->chunk, error);
     if (status == LX_OK && !lx__range_fits(entry->offset, entry->physical, column->chunk_size))
         status = lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
                           (unsigned long long)column->chunk_size,
