@@ -4,7 +4,7 @@
  * @brief Copies records of one field of a snapshot into the caller's memory.
  *
  * lx__gather_dense() and its like are in placement.c: they take the way that the store's placement
- * says. gather.c is that of what is mapped, fetch-gather.c that of pread.
+ * says. gather.c and gather-dense.c are that of what is mapped, fetch-gather.c that of pread.
  */
 #ifndef LX_ZRECORD_GATHER_H
 #define LX_ZRECORD_GATHER_H

@@ -246,6 +246,23 @@ static lx_status locate_stored(lx__snapshot *snapshot, const lx__entry *entry,
     return status;
 }
 
+/** Checks the entry of a value, and finds its bytes, of which those in rows lie at @p inlined. */
+static lx_status locate_entry(lx__snapshot *snapshot, size_t field, uint64_t index,
+                              const lx__entry *entry, const uint8_t *inlined,
+                              lx__value_place *place, lx_error *error)
+{
+    if (lx__entry_is_missing(entry))
+        return LX_OK;
+    lx_status status = lx__entry_check(entry, snapshot->columns[field].rules, error);
+    if (status == LX_OK && lx__entry_is_inline(entry))
+        place->data = inlined;
+    else if (status == LX_OK)
+        status = locate_stored(snapshot, entry, place, error);
+    if (status != LX_OK)
+        lx__snapshot_blame(snapshot, field, index, entry, error);
+    return status;
+}
+
 lx_status lx__snapshot_locate(lx__snapshot *snapshot, size_t field, uint64_t index,
                               lx__entry *entry, lx__value_place *place, lx_error *error)
 {
@@ -253,16 +270,17 @@ lx_status lx__snapshot_locate(lx__snapshot *snapshot, size_t field, uint64_t ind
     const lx__set *set = find_rows(snapshot, field, index, &offset_row, &check_row);
     *entry = lx__entry_load(offset_row, check_row);
     *place = (lx__value_place){NULL, entry->physical, entry->logical, set};
-    if (lx__entry_is_missing(entry))
-        return LX_OK;
-    lx_status status = lx__entry_check(entry, snapshot->columns[field].rules, error);
-    if (status == LX_OK && lx__entry_is_inline(entry))
-        place->data = offset_row + 8;
-    else if (status == LX_OK)
-        status = locate_stored(snapshot, entry, place, error);
-    if (status != LX_OK)
-        lx__snapshot_blame(snapshot, field, index, entry, error);
-    return status;
+    return locate_entry(snapshot, field, index, entry, offset_row + 8, place, error);
+}
+
+void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index)
+{
+    const lx__column *column = &snapshot->columns[field];
+    const uint8_t *row = column->offsets + index * LX__OFFSET_ROW;
+    lx__entry entry = lx__entry_load(row, column->checks + index * LX__CHECK_ROW);
+    lx__value_place place = {NULL, entry.physical, entry.logical, NULL};
+    if (locate_entry(snapshot, field, index, &entry, row + 8, &place, NULL) == LX_OK)
+        (void)lx__snapshot_verify(snapshot, field, index, &entry, &place, NULL);
 }
 
 lx_status lx__snapshot_verify_now(lx__snapshot *snapshot, size_t field, uint64_t index,

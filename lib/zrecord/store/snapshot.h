@@ -80,6 +80,10 @@ lx_status lx__snapshot_verify_now(lx__snapshot *snapshot, size_t field, uint64_t
                                   const lx__entry *entry, const lx__value_place *place,
                                   lx_error *error);
 
+/** Notes that the value of a row is verified, if it is whole: also of one that a set hides. There
+ * is such a row. */
+void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index);
+
 /** Notes where a failure about this record lies. */
 void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__entry *entry, lx_error *error);

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/reader/mapped.h"
+
+#include <string.h>
+
+/* Records whose places are found before the first of them is copied. */
+#define BLOCK 64
+/* The same where nothing but rows is read. */
+#define SHORT_AHEAD 32
+/* Lines of each page of the next record that are prefetched while one is copied: the start of a
+ * page is what the processor's own prefetcher does not see coming. */
+#define LINES_AHEAD 4
+#define LINE 64
+/* Records up to this are prefetched whole as soon as they are found: a block of them fits into the
+ * first-level cache, and one of them is copied before the next one's lines could arrive. */
+#define SMALL 512
+#define PAGE 4096
+
+/** @p lines is how many of each page. */
+static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lines)
+{
+    for (size_t page = 0; page < size; page += PAGE)
+        for (size_t line = page; line < size && line < page + lines * LINE; line += LINE)
+            __builtin_prefetch(data + line);
+}
+
+/* What is known of the sets of a block's records is found in steps, while another block is copied:
+ * each has the memory fetched that the next one reads. */
+
+/** The marks of a block's records in filters. */
+static void mark_block(const lx__mapped *g, const uint64_t *indices, size_t count, uint64_t *marks)
+{
+    lx__sets_mark_many(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+                       count < BLOCK ? count : BLOCK, marks);
+}
+
+/** Which of them may have sets, a bit each. */
+static uint64_t screen_block(const lx__mapped *g, const uint64_t *indices, size_t count,
+                             const uint64_t *marks)
+{
+    return lx__sets_screen(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+                           count < BLOCK ? count : BLOCK, marks);
+}
+
+/**
+ * Finds a raw value by its row of the offset table, or what a set has in its place; NULL where the
+ * long way has to be taken: a chunk that is not mapped yet, or anything that is not as it usually
+ * is. The rules of lx__entry_check() hold for what is found, but for the logical length, which
+ * is_intact() and set_is_intact() see.
+ */
+static inline __attribute__((always_inline)) const uint8_t *
+find_raw(lx__mapped *g, uint64_t index, const uint8_t *set)
+{
+    if (set == NULL && index >= g->rows)
+        return NULL;
+    const uint8_t *row = set != NULL ? set : g->column->offsets + index * LX__OFFSET_ROW;
+    uint64_t head = lx__load_le64(row), offset = lx__load_le64(row + 8);
+    if (head == g->head && offset <= g->last_start && (offset & g->align_mask) == 0)
+        return g->data + offset;
+    uint32_t chunk = (uint32_t)head, physical = (uint32_t)(head >> 32);
+    if (physical != g->size)
+        return NULL;
+    if (chunk == LX__CHUNK_INLINE)
+        return physical == LX__INLINE_MAX ||
+                       (physical < LX__INLINE_MAX && offset >> 8 * physical == 0)
+                   ? row + 8
+                   : NULL;
+    uint32_t position = lx__snapshot_find_chunk(g->snapshot, chunk);
+    if (position == LX__NO_CHUNK || (offset & g->align_mask) != 0 || physical == 0 ||
+        !lx__range_fits(offset, physical, g->snapshot->state.chunks[position].bytes))
+        return NULL;
+    const uint8_t *data =
+        atomic_load_explicit(&g->snapshot->chunk_data[position], memory_order_acquire);
+    if (data == NULL)
+        return NULL;
+    g->head = head;
+    g->last_start = g->snapshot->state.chunks[position].bytes - physical;
+    g->data = data;
+    return data + offset;
+}
+
+/** Whether a raw value of a row that find_raw() found needs no verification, or passes it. */
+static inline __attribute__((always_inline)) bool is_intact(const lx__mapped *g, uint64_t index,
+                                                            const uint8_t *data)
+{
+    if (!g->always && lx__table_is_verified(g->column->table, index))
+        return true;
+    lx__entry entry = lx__entry_load(g->column->offsets + index * LX__OFFSET_ROW,
+                                     g->column->checks + index * LX__CHECK_ROW);
+    if (entry.logical != entry.physical ||
+        (lx__entry_crc(&entry, g->column->rules, data) ^ lx__index_crc(index)) != entry.crc)
+        return false; /* the long way tells what is wrong */
+    if (!g->always)
+        lx__table_set_verified(g->column->table, index);
+    return true;
+}
+
+/** Whether the value of a set passes its verification. */
+static __attribute__((noinline)) bool set_is_intact(const lx__mapped *g, uint64_t index,
+                                                    const lx__set *set, const uint8_t *data)
+{
+    lx__entry entry = lx__set_entry(set);
+    if (entry.logical != entry.physical ||
+        (lx__entry_crc(&entry, g->column->rules, data) ^ lx__index_crc(index)) != entry.crc)
+        return false; /* the long way tells what is wrong */
+    if (!g->always)
+        lx__set_note_verified(set);
+    return true;
+}
+
+/** Verifies the row that a set hides: until all rows are, each record costs a look whether its row
+ * is. */
+static void verify_hidden(const lx__mapped *g, uint64_t index)
+{
+    if (g->verify && !g->always && index < g->rows &&
+        !lx__table_is_verified(g->column->table, index))
+        lx__snapshot_verify_row(g->snapshot, g->field, index);
+}
+
+/** Copies a block whose raw values were found; a bit of @p have tells which are of @p sets. */
+static inline __attribute__((always_inline)) lx_status
+copy_block(lx__mapped *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
+           const lx__set *const *sets, size_t count, uint8_t *out, size_t stride, lx_error *error)
+{
+    size_t size = g->size;
+    /* A checksum reads in three streams, which the processor's prefetcher makes nothing of. */
+    size_t lines = g->many ? PAGE / LINE : LINES_AHEAD;
+    if (found[0] != NULL)
+        prefetch_payload(found[0], size, lines);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && found[i + 1] != NULL)
+            prefetch_payload(found[i + 1], size, lines);
+        bool right = found[i] != NULL;
+        if ((have >> i & 1) != 0) {
+            verify_hidden(g, indices[i]);
+            right = right && (!g->verify_sets || (!g->always && lx__set_is_verified(sets[i])) ||
+                              set_is_intact(g, indices[i], sets[i], found[i]));
+        } else if (right && g->verify) {
+            right = is_intact(g, indices[i], found[i]);
+        }
+        if (right) {
+            memcpy(out + i * stride, found[i], size);
+            continue;
+        }
+        lx_status status = lx__mapped_copy(g, indices[i], out + i * stride, size, error);
+        if (status != LX_OK)
+            return status;
+    }
+    return LX_OK;
+}
+
+/** Finds where the values of a block lie, of which some @p may have sets; returns which have. */
+static inline __attribute__((always_inline)) uint64_t
+find_block(lx__mapped *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
+           const lx__set **sets, const uint8_t **found)
+{
+    const lx__sets *all = &g->snapshot->state.sets;
+    uint64_t have = 0;
+    if (may != 0)
+        lx__sets_approach(all, (uint32_t)g->field, indices, may);
+    for (size_t i = 0; i < block; i++) {
+        uint64_t index = indices[i];
+        const uint8_t *rows = NULL;
+        if (i + LX__ROWS_AHEAD < count)
+            lx__mapped_prefetch_rows(g, indices[i + LX__ROWS_AHEAD]);
+        if ((may >> i & 1) != 0 &&
+            (sets[i] = lx__sets_find_set(all, (uint32_t)g->field, index)) != NULL) {
+            rows = sets[i]->rows;
+            have |= 1ull << i;
+        }
+        found[i] = index < g->length ? find_raw(g, index, rows) : NULL;
+        if (found[i] == NULL)
+            continue;
+        prefetch_payload(found[i], g->size < SMALL ? g->size : 1, PAGE / LINE);
+        if (g->verify && index < g->rows && !g->always)
+            lx__table_prefetch_verified(g->column->table, index);
+    }
+    return have;
+}
+
+/** Copies dense records by blocks: first where a block's values lie, then the values. */
+static lx_status copy_blocks(lx__mapped *g, const uint64_t *indices, size_t count, uint8_t *out,
+                             size_t stride, lx_error *error)
+{
+    const uint8_t *found[BLOCK];
+    const lx__set *sets[BLOCK];
+    uint64_t marks[BLOCK];
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < LX__ROWS_AHEAD && i < count; i++)
+        lx__mapped_prefetch_rows(g, indices[i]);
+    mark_block(g, indices, count, marks);
+    uint64_t may = screen_block(g, indices, count, marks);
+    for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
+        size_t block = count - at < BLOCK ? count - at : BLOCK, rest = count - at - block;
+        const uint64_t *here = indices + at, *next = here + block;
+        uint8_t *to = out + at * stride;
+        mark_block(g, next, rest, marks);
+        if (may == 0) { /* compiled for itself: most blocks have none */
+            find_block(g, here, block, count - at, 0, sets, found);
+            may = screen_block(g, next, rest, marks);
+            status = copy_block(g, here, found, 0, sets, block, to, stride, error);
+            continue;
+        }
+        uint64_t have = find_block(g, here, block, count - at, may, sets, found);
+        may = screen_block(g, next, rest, marks);
+        status = copy_block(g, here, found, have, sets, block, to, stride, error);
+    }
+    return status;
+}
+
+/**
+ * Copies inline values of @p size bytes, a constant, from their rows, up to the first that is not
+ * verified, or anything else but the usual; returns how many. Of @p indices there are @p known, of
+ * which the first @p count are copied.
+ */
+static inline __attribute__((always_inline)) size_t
+copy_inline(const lx__mapped *g, const uint64_t *indices, size_t count, size_t known, uint8_t *out,
+            size_t stride, const size_t size)
+{
+    const uint8_t *rows = g->column->offsets;
+    /* Chunk and physical length in one, and the bytes of the value that must be zeros. */
+    const uint64_t head = (uint64_t)size << 32 | LX__CHUNK_INLINE;
+    const uint64_t padding = size == LX__INLINE_MAX ? 0 : UINT64_MAX << 8 * size;
+    const uint64_t end = g->rows < g->length ? g->rows : g->length;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t index = indices[i];
+        if (i + SHORT_AHEAD < known && indices[i + SHORT_AHEAD] < end)
+            __builtin_prefetch(rows + indices[i + SHORT_AHEAD] * LX__OFFSET_ROW);
+        if (index >= end)
+            return i;
+        const uint8_t *row = rows + index * LX__OFFSET_ROW;
+        if (lx__load_le64(row) != head || (lx__load_le64(row + 8) & padding) != 0)
+            return i;
+        if (g->verify && (g->always || !lx__table_is_verified(g->column->table, index)))
+            return i;
+        memcpy(out + i * stride, row + 8, size);
+    }
+    return count;
+}
+
+static size_t copy_short(const lx__mapped *g, const uint64_t *indices, size_t count, size_t known,
+                         uint8_t *out, size_t stride)
+{
+    switch (g->size) {
+    case 1:
+        return copy_inline(g, indices, count, known, out, stride, 1);
+    case 2:
+        return copy_inline(g, indices, count, known, out, stride, 2);
+    case 4:
+        return copy_inline(g, indices, count, known, out, stride, 4);
+    case 8:
+        return copy_inline(g, indices, count, known, out, stride, 8);
+    default:
+        return 0;
+    }
+}
+
+/** Copies a short value that may have a set; false where the long way has to be taken. */
+static bool copy_short_set(lx__mapped *g, uint64_t index, uint8_t *out)
+{
+    const lx__set *set =
+        lx__sets_find_set(&g->snapshot->state.sets, (uint32_t)g->field, index);
+    if (set == NULL)
+        return copy_short(g, &index, 1, 1, out, 0) == 1;
+    const uint8_t *found = index < g->length ? find_raw(g, index, set->rows) : NULL;
+    if (found == NULL || g->verify || (g->verify_sets && !lx__set_is_verified(set)))
+        return false;
+    memcpy(out, found, g->size);
+    return true;
+}
+
+/** Copies a block of short values of which some @p may have sets. */
+static lx_status copy_short_block(lx__mapped *g, const uint64_t *indices, size_t block,
+                                  size_t known, uint64_t may, uint8_t *out, size_t stride,
+                                  lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < block;) {
+        uint64_t left = may >> at;
+        size_t run = left != 0 ? (size_t)__builtin_ctzll(left) : block - at;
+        size_t done = copy_short(g, indices + at, run, known - at, out + at * stride, stride);
+        at += done;
+        if (at == block)
+            break;
+        if (done == run && copy_short_set(g, indices[at], out + at * stride)) {
+            at++;
+            continue;
+        }
+        /* That which may have a set is one; what is not short goes on to the end. */
+        size_t rest = done == run ? 1 : block - at;
+        status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
+        at += rest;
+    }
+    return status;
+}
+
+/** Copies short values where there are sets. */
+static lx_status copy_short_sets(lx__mapped *g, const uint64_t *indices, size_t count, uint8_t *out,
+                                 size_t stride, lx_error *error)
+{
+    uint64_t marks[BLOCK];
+    lx_status status = LX_OK;
+    mark_block(g, indices, count, marks);
+    uint64_t may = screen_block(g, indices, count, marks);
+    for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
+        size_t known = count - at, block = known < BLOCK ? known : BLOCK;
+        const uint64_t *next = indices + at + block;
+        mark_block(g, next, known - block, marks);
+        lx__sets_approach(&g->snapshot->state.sets, (uint32_t)g->field, indices + at, may);
+        uint64_t next_may = screen_block(g, next, known - block, marks);
+        status = copy_short_block(g, indices + at, block, known, may, out + at * stride, stride,
+                                  error);
+        may = next_may;
+    }
+    return status;
+}
+
+/** Copies short values where there are none. */
+static lx_status copy_short_rows(lx__mapped *g, const uint64_t *indices, size_t count, uint8_t *out,
+                                 size_t stride, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < count;) {
+        size_t known = count - at;
+        at += copy_short(g, indices + at, known, known, out + at * stride, stride);
+        /* What stopped it may be one record. */
+        size_t rest = count - at < BLOCK ? count - at : BLOCK;
+        status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
+        at += rest;
+    }
+    return status;
+}
+
+lx_status lx__mapped_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                           const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
+                           lx_error *error)
+{
+    lx__mapped g = lx__mapped_start(snapshot, damages, field);
+    lx_status status;
+    if (g.size > LX__INLINE_MAX)
+        status = copy_blocks(&g, indices, count, out, stride, error);
+    else if (snapshot->state.sets.depth != 0)
+        status = copy_short_sets(&g, indices, count, out, stride, error);
+    else
+        status = copy_short_rows(&g, indices, count, out, stride, error);
+    lx__mapped_finish(&g);
+    return status;
+}
+
