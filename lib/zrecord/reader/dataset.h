@@ -69,7 +69,25 @@ lx__snapshot *lx__dataset_pin(lx_dataset *dataset);
 
 /** @} */
 
+/**
+ * @name In show.c: of a pin that is not refreshed, and a raw field of it that is mapped
+ * A slice is readable as long as the pin is open.
+ */
+/** @{ */
+
+/** As lx_dataset_view() of one record. */
+LX_API lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index,
+                                  lx_slice *slice, lx_error *error);
+
+/** Finds a value to have its memory fetched ahead, which is read later, by lx__dataset_show():
+ * nothing but its row is looked at. False where that does not tell. */
+LX_API bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index,
+                                lx_slice *slice);
+
+/** @} */
+
 /** Fails unless @p field is a position in the schema. */
-lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field, lx_error *error);
+LX_API lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field,
+                                         lx_error *error);
 
 #endif
