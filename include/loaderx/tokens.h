@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Tokens: long sequences of small integers in files, and samples of them.
+ * @brief Tokens: long sequences of small integers in files or fields, and samples of them.
  *
  * An ::lx_tokens is one sequence of tokens, and of documents where the files tell of them. A source
  * cuts it into samples of one length, any of which is found at once.
@@ -28,8 +28,9 @@
 LX_BEGIN_DECLS
 
 /**
- * A sequence of tokens: uint8, uint16, uint32, int32 or int64, little-endian, mapped from files,
- * which must not be cut or written to as long as it is there.
+ * A sequence of tokens: uint8, uint16, uint32, int32 or int64, little-endian; mapped from files,
+ * which must not be cut or written to as long as it is there, or read from fields of datasets,
+ * which writers may change.
  *
  * @par Lifetime
  * Counted: each constructor gives one reference, lx_tokens_unref() gives it up.
@@ -67,6 +68,40 @@ LX_API lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **to
                                 lx_error *error);
 
 /**
+ * Makes a sequence of a field of a dataset: each record is a document, one behind the other in the
+ * order of the records. The bytes of a record are tokens of @p dtype; of a dense field its
+ * elements are, in C order. A record without a value is a document without tokens.
+ *
+ * It pins the state of the dataset that is read, as lx_dataset_pin() does: what a writer does
+ * later, a refresh, and lx_dataset_close() change nothing of it. It keeps the options of the
+ * dataset: its placement, when records are verified, and #LX_DAMAGE_ZEROS, with which a document
+ * that is damaged has no tokens if that is known when its length is read, and zeros if it is later.
+ *
+ * The lengths of all records are read at once, and kept, in 8.5 bytes for each; a dense field where
+ * no value is missing keeps none. Raw records are read where they are mapped. Compressed ones, and
+ * those that are read by pread or guarded, are gathered whole for each sample that has a part of
+ * them.
+ *
+ * @param[in]  dataset  Not referenced: it may be closed.
+ * @param[in]  field    Position of the field in the schema.
+ * @param[in]  dtype    Of a token: needed for a field of bytes. #LX_BYTES: what a dense field says;
+ *                      where that says another one it is refused.
+ * @param[out] tokens   To be given up with lx_tokens_unref().
+ * @param[out] error    Where a failure is told; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  No such field; @p dtype is none of a token, or #LX_BYTES for a field of
+ *                          bytes; or a pointer is NULL.
+ * @retval LX_ERR_MISMATCH  The field says another dtype.
+ * @retval LX_ERR_CORRUPT   A record ends within a token, or its entry is damaged; the error has
+ *                          field and record.
+ * @retval LX_ERR_LIMIT     There are 2^64 tokens or more.
+ * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @return Else as lx_dataset_measure().
+ */
+LX_API lx_status lx_tokens_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
+                                      lx_tokens **tokens, lx_error *error);
+
+/**
  * Puts sequences of one dtype one behind the other, with their documents.
  *
  * @param[in]  parts   At least one; referenced. Parts of other concatenations are taken over.
@@ -90,10 +125,10 @@ LX_API void lx_tokens_unref(lx_tokens *tokens);
 /** Number of tokens. */
 LX_API uint64_t lx_tokens_get_length(const lx_tokens *tokens);
 
-/** Type of a token in the files. */
+/** Type of a token in the files or fields. */
 LX_API lx_dtype lx_tokens_get_dtype(const lx_tokens *tokens);
 
-/** Number of documents; what tells nothing of documents is one. */
+/** Number of documents; a file that tells nothing of documents is one. */
 LX_API uint64_t lx_tokens_get_document_count(const lx_tokens *tokens);
 
 /**
@@ -114,7 +149,8 @@ LX_API lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number
  * @param[out] data    Room for as many of these.
  * @param[out] error   Where a failure is told; may be NULL.
  * @retval LX_ERR_RANGE     There are not so many.
- * @retval LX_ERR_CORRUPT   One does not fit @p dtype; the error tells its file and offset.
+ * @retval LX_ERR_CORRUPT   One does not fit @p dtype; the error tells its file and offset, or its
+ *                          field and record. Or the record is damaged.
  * @retval LX_ERR_ARGUMENT  @p dtype is another, or a pointer is NULL.
  */
 LX_API lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count,

@@ -30,12 +30,17 @@ static int describe(const lx_source *source, json_t *object)
     return json_object_set_new(object, "uuid", json_string(identity.uuid));
 }
 
-static json_t *frame(const lx_source *source)
+json_t *lx__source_dataset_frame(lx_dataset *dataset)
 {
     lx_identity identity;
-    lx_dataset_get_identity(((const zrecord_source *)source)->dataset, &identity);
+    lx_dataset_get_identity(dataset, &identity);
     return json_pack("{s:o, s:o, s:I}", "generation", lx__state_number(identity.generation),
                      "epoch", lx__state_number(identity.epoch), "crc", (json_int_t)identity.crc);
+}
+
+static json_t *frame(const lx_source *source)
+{
+    return lx__source_dataset_frame(((const zrecord_source *)source)->dataset);
 }
 
 static lx_status hold(lx_source *source, lx_source **held, lx_error *error)

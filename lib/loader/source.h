@@ -76,6 +76,9 @@ lx_status lx__source_check_names(const lx_source *source, lx_error *error);
 lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
                                   lx_source **source, lx_error *error);
 
+/** What names the state of a dataset. NULL without memory. */
+json_t *lx__source_dataset_frame(lx_dataset *dataset);
+
 /** {"kind", "length", ...}: all that tells the data. NULL without memory. */
 json_t *lx__source_to_json(const lx_source *source);
 

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <loaderx/packing.h>
+#include <loaderx/upkeep.h>
+#include <loaderx/writer.h>
 
 #include "base/bytes.h"
 
@@ -48,6 +50,110 @@ static lx_tokens *open_tokens(const char *name)
     lx_tokens *tokens = NULL;
     must_be_ok(lx_tokens_open(name, LX_UINT32, &tokens, &error), &error);
     return tokens;
+}
+
+/* ---- the same as a field of a dataset */
+
+#define DATASET "bench-tokens.zrecord"
+#define FIELD "tokens"
+
+static lx_writer *create_dataset(lx_compression compression)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = NULL;
+    lx_schema *schema = lx_schema_new();
+    must_be_ok(lx_schema_add_field(schema, FIELD, LX_BYTES, NULL, 0, compression, &error), &error);
+    must_be_ok(lx_writer_create(DATASET, schema, NULL, &writer, &error), &error);
+    lx_schema_free(schema);
+    return writer;
+}
+
+static lx_dataset *open_dataset(lx_writer *writer)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset = NULL;
+    must_be_ok(lx_writer_close(writer, &error), &error);
+    must_be_ok(lx_dataset_open(DATASET, NULL, &dataset, &error), &error);
+    return dataset;
+}
+
+static void remove_dataset(void)
+{
+    lx_error error = LX_ERROR_INIT;
+    must_be_ok(lx_dataset_remove(DATASET, &error), &error);
+}
+
+static lx_tokens *open_field(lx_dataset *dataset)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_tokens *tokens = NULL;
+    must_be_ok(lx_tokens_from_field(dataset, 0, LX_UINT32, &tokens, &error), &error);
+    return tokens;
+}
+
+/** Makes a record of each document of @p tokens, which lie at @p map. */
+static lx_tokens *copy_to_field(const lx_tokens *tokens, const uint32_t *map,
+                                lx_compression compression)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = create_dataset(compression);
+    uint64_t documents = lx_tokens_get_document_count(tokens), first, length;
+    for (uint64_t i = 0; i < documents; i++) {
+        must_be_ok(lx_tokens_get_document(tokens, i, &first, &length, &error), &error);
+        const lx_value value = {map + first, (size_t)(4 * length)};
+        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+    }
+    lx_dataset *dataset = open_dataset(writer);
+    lx_tokens *made = open_field(dataset);
+    lx_dataset_close(dataset);
+    return made;
+}
+
+static void open_fields(void *context)
+{
+    lx_tokens_unref(open_field(context));
+}
+
+struct lengths {
+    lx_dataset *dataset;
+    uint64_t documents;
+};
+
+/** As a plain loop over the calls that read lengths has them. */
+static void measure_records(void *context)
+{
+    const struct lengths *lengths = context;
+    lx_error error = LX_ERROR_INIT;
+    static uint64_t records[4096], offsets[4097];
+    volatile uint64_t total = 0;
+    for (uint64_t done = 0; done < lengths->documents; done += 4096) {
+        uint64_t left = lengths->documents - done;
+        size_t count = left < 4096 ? (size_t)left : 4096;
+        for (size_t i = 0; i < count; i++)
+            records[i] = done + i;
+        must_be_ok(lx_dataset_measure(lengths->dataset, 0, records, count, offsets, NULL, &error),
+                   &error);
+        total = total + offsets[count];
+    }
+}
+
+static void bench_opening(bench_run *bench)
+{
+    enum { DOCUMENTS = 1000000 };
+    lx_error error = LX_ERROR_INIT;
+    uint64_t seed = 1;
+    static const uint32_t text[64];
+    lx_writer *writer = create_dataset(LX_RAW);
+    for (uint64_t i = 0; i < DOCUMENTS; i++) {
+        const lx_value value = {text, (size_t)(4 * (next_random(&seed) % 64))};
+        must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
+    }
+    struct lengths lengths = {open_dataset(writer), DOCUMENTS};
+    const bench_case cases[] = {{"reading their lengths", measure_records, &lengths, DOCUMENTS},
+                                {"opening the field", open_fields, lengths.dataset, DOCUMENTS}};
+    bench_compare(bench, "a field of 1,000,000 documents", "document", cases, 2);
+    lx_dataset_close(lengths.dataset);
+    remove_dataset();
 }
 
 /* ---- packing */
@@ -239,6 +345,16 @@ static void bench_samples(bench_run *bench)
     bench_kind(bench, "samples of 4,096 tokens", tokens, 0, map);
     bench_kind(bench, "samples of documents one behind the other", tokens, 1, map);
     bench_kind(bench, "samples of packed documents", tokens, 2, map);
+    lx_tokens *field = copy_to_field(tokens, map, LX_RAW);
+    bench_kind(bench, "samples of 4,096 tokens, of a field", field, 0, map);
+    bench_kind(bench, "samples of documents of a field, one behind the other", field, 1, map);
+    bench_kind(bench, "samples of packed documents of a field", field, 2, map);
+    lx_tokens_unref(field);
+    remove_dataset();
+    field = copy_to_field(tokens, map, LX_FLATE);
+    bench_kind(bench, "samples of 4,096 tokens, of a compressed field", field, 0, map);
+    lx_tokens_unref(field);
+    remove_dataset();
     lx_tokens_unref(tokens);
     munmap(map, 4 * TOKENS);
     close(file);
@@ -248,6 +364,7 @@ static void bench_samples(bench_run *bench)
 
 void bench_tokens(bench_run *bench)
 {
+    bench_opening(bench);
     bench_packing(bench);
     bench_samples(bench);
 }

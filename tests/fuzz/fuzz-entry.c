@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Entries and what they lead to: the inputs are those of fuzz-table.c, which is the whole form. One
  * dataset stays open, of which the input changes the bytes of tables and chunk. Each value is read
- * by gather_bytes and in one other way, by mapping and by pread, and these must agree. */
+ * by gather_bytes and in one other way, by mapping and by pread, and these must agree; and as a
+ * document of tokens, where all lengths can be read. */
 #include "rows.h"
 
 #include <fcntl.h>
+#include <loaderx/tokens.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "memory.h"
 #include "zrecord/format/constants.h"
 
@@ -192,6 +195,33 @@ static bool read_value(size_t handle, size_t field, size_t size, uint64_t index,
     return value.there;
 }
 
+/** As documents of tokens of a byte. */
+static void read_tokens(size_t handle, size_t field, size_t count)
+{
+    static struct guarded memory;
+    static uint32_t out[VALUE_MAX];
+    lx_tokens *tokens;
+    uint64_t first, length;
+    if (lx_tokens_from_field(handles[handle], field, LX_UINT8, &tokens, NULL) != LX_OK)
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        struct value value = read_bytes(handles[handle], field, i, &memory);
+        if (lx_tokens_get_document(tokens, i, &first, &length, NULL) != LX_OK)
+            fuzz_fail("field %zu: there is no document %d", field, (int)i);
+        if (value.data == NULL || length > VALUE_MAX)
+            continue;
+        if (length != (value.present ? value.size : 0))
+            fuzz_fail("field %zu, document %d has another length", field, (int)i);
+        lx_status status = lx_tokens_read(tokens, first, length, LX_INT32, out, NULL);
+        if (length != 0 && (status == LX_OK) != value.there && !gathers_more(handle))
+            fuzz_fail("field %zu, document %d: %s", field, (int)i, lx_status_name(status));
+        for (uint64_t k = 0; status == LX_OK && value.there && k < length; k++)
+            if (lx__load_le32(&out[k]) != value.data[k])
+                fuzz_fail("field %zu, document %d has other tokens", field, (int)i);
+    }
+    lx_tokens_unref(tokens);
+}
+
 /** All records of a dense field at once, the last first. */
 static void gather_all(size_t handle, size_t field, size_t size, size_t count, bool right)
 {
@@ -225,6 +255,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             right &= read_value(handle, field, sizes[field], i, (unsigned)i + way);
         if (sizes[field] != LX_NONE)
             gather_all(handle, field, sizes[field], count, right);
+        if (!slow && sizes[field] != 8 && way % 4 == 0)
+            read_tokens(handle, field, count);
     }
     return 0;
 }

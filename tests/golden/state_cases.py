@@ -83,6 +83,8 @@ LABELS = [{'name': 'label', 'dtype': 'uint64', 'shape': []},
 LENGTH = 59
 DATASET = {'kind': 'zrecord', 'length': LENGTH, 'uuid': '88b2594f-3a1b-45a0-a250-dca7e221f56a',
            'dataset': 'rows'}
+# Bytes of its images, of which some are missing.
+IMAGE_LENGTHS = [0 if i in {4, 19, 23, 24, 43, 47, 58} else 12 for i in range(LENGTH)]
 FRAME = {'generation': 0, 'epoch': 3, 'crc': 450095994}
 
 
@@ -101,6 +103,13 @@ def tokens(count, sequence, dtype):
     """Samples of tokens, the last of which is the first of the next."""
     return {'kind': 'tokens', 'length': (count - 1) // sequence,
             'tokens': count, 'dtype': dtype, 'sequence_length': sequence}
+
+
+def of_field(dataset, column, number, dtype, lengths, sequence):
+    """Samples of tokens of a field of a dataset, whose documents have these lengths."""
+    fields = [{'first': 0, 'uuid': dataset['uuid'], 'field': number, 'record_lengths': lengths}]
+    return {**tokens(sum(lengths), sequence, dtype), 'fields': fields,
+            'dataset': dataset['dataset'], 'column': column}
 
 
 def documents(kind, lengths, dtype, length, tokens_of_all, **more):
@@ -130,6 +139,8 @@ def loaders():
     yield 'npy', array('npy', 40, 'float32', [2]), None, shuffle_of(40, 42), 35
     yield 'flat', array('flat', 30, 'int16', [3, 2]), None, plain(30), 64
     yield 'tokens', tokens(1000, 24, 'uint16'), None, shuffle_of(41, 42), 41 * 5 + 30
+    yield ('field', of_field(DATASET, 'image', 0, 'uint8', IMAGE_LENGTHS, 24), [FRAME],
+           shuffle_of((sum(IMAGE_LENGTHS) - 1) // 24, 42), 50)
     yield ('packed', documents('packed', [3, 12, 0, 2, 5, 4], 'uint32', 6, 26, capacity=5), None,
            shuffle_of(6, 42), 6 * 3 + 2)
     yield ('joined', documents('joined', [2, 0, 4] * 8, 'uint16', 17, 72, sequence_length=4,

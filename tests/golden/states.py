@@ -32,10 +32,14 @@ def words(numbers):
 
 def source_in_state(source):
     """What a state has of a source: no tables, and no lists."""
-    apart = ('table', 'dataset', 'document_lengths', 'all_lengths')
+    apart = ('table', 'dataset', 'column', 'document_lengths', 'all_lengths')
     state = {key: value for key, value in source.items() if key not in apart}
     if 'sources' in source:
         state['sources'] = [source_in_state(part) for part in source['sources']]
+    if 'fields' in source:
+        state['fields'] = [
+            {**{key: value for key, value in field.items() if key != 'record_lengths'},
+             'lengths': crc32c(words(field['record_lengths']))} for field in source['fields']]
     if 'table' in source:
         state['indices'] = crc32c(words(entries(source, 'table')))
     if 'document_lengths' in source:

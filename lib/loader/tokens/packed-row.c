@@ -73,6 +73,7 @@ int lx__row_format_describe(const lx__row_format *format, uint64_t tokens, uint3
     failed |= json_object_set_new(object, "dtype", json_string(lx_dtype_get_name(from->dtype)));
     failed |= json_object_set_new(object, "documents", lx__state_number(from->documents));
     failed |= json_object_set_new(object, "lengths", lx__state_crc(lengths_crc));
+    failed |= lx__tokens_describe(from, object);
     return failed != 0 ? -1 : 0;
 }
 

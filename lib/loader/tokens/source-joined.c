@@ -131,6 +131,11 @@ static int describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
+static json_t *frame(const lx_source *source)
+{
+    return lx__tokens_frame(((const joined_source *)source)->format.tokens);
+}
+
 static void dispose(lx_source *source)
 {
     joined_source *self = (joined_source *)source;
@@ -139,7 +144,7 @@ static void dispose(lx_source *source)
 }
 
 static const lx__source_class class = {
-    .kind = "joined", .fill = fill, .describe = describe, .dispose = dispose};
+    .kind = "joined", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
 /* ---- making it */
 

@@ -177,7 +177,13 @@ static int describe(const lx_source *source, json_t *object)
     const lx_tokens *tokens = self->format.tokens;
     int failed = lx__gpt_plan_describe(&self->plan, object);
     failed |= json_object_set_new(object, "dtype", json_string(lx_dtype_get_name(tokens->dtype)));
+    failed |= lx__tokens_describe(tokens, object);
     return failed != 0 ? -1 : 0;
+}
+
+static json_t *frame(const lx_source *source)
+{
+    return lx__tokens_frame(((const megatron_source *)source)->format.tokens);
 }
 
 static void dispose(lx_source *source)
@@ -188,7 +194,7 @@ static void dispose(lx_source *source)
 }
 
 static const lx__source_class class = {
-    .kind = "megatron", .fill = fill, .describe = describe, .dispose = dispose};
+    .kind = "megatron", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
 lx_status lx_source_read_megatron(const lx_source *source, lx_megatron_index index,
                                   uint64_t first, uint64_t count, uint64_t *numbers,

@@ -140,6 +140,11 @@ static int describe(const lx_source *source, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
+static json_t *frame(const lx_source *source)
+{
+    return lx__tokens_frame(((const packed_source *)source)->format.tokens);
+}
+
 static void dispose(lx_source *source)
 {
     packed_source *self = (packed_source *)source;
@@ -149,7 +154,7 @@ static void dispose(lx_source *source)
 }
 
 static const lx__source_class class = {
-    .kind = "packed", .fill = fill, .describe = describe, .dispose = dispose};
+    .kind = "packed", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
 /* ---- making it */
 

@@ -43,9 +43,15 @@ static int describe(const lx_source *source, json_t *object)
     int failed = json_object_set_new(object, "tokens", lx__state_number(self->tokens->length));
     failed |= json_object_set_new(object, "dtype",
                                   json_string(lx_dtype_get_name(self->tokens->dtype)));
+    failed |= lx__tokens_describe(self->tokens, object);
     const char *step = self->step < self->size ? "sequence_length" : "block";
     failed |= json_object_set_new(object, step, lx__state_number(self->step));
     return failed != 0 ? -1 : 0;
+}
+
+static json_t *frame(const lx_source *source)
+{
+    return lx__tokens_frame(((const tokens_source *)source)->tokens);
 }
 
 static void dispose(lx_source *source)
@@ -54,7 +60,7 @@ static void dispose(lx_source *source)
 }
 
 static const lx__source_class class = {
-    .kind = "tokens", .fill = fill, .describe = describe, .dispose = dispose};
+    .kind = "tokens", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
 /** What is the same of samples and blocks, of which each begins @p step tokens behind another. */
 static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype dtype,

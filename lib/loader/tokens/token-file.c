@@ -157,16 +157,65 @@ static lx_status open_by_name(lx__token_file *file, lx_dtype dtype, lx_error *er
     return lx__token_file_map(file, path, dtype, 0, LX_NONE, error);
 }
 
+/** One without tokens, which is told by @p path. */
+static lx_status make(const char *path, lx__token_file **file, lx_error *error)
+{
+    lx__token_file *made = lx__alloc_array(1, sizeof *made);
+    char *copy = lx__strdup(path);
+    if (made == NULL || copy == NULL) {
+        lx__free(made);
+        lx__free(copy);
+        return lx__fail_memory(error, "a file of tokens");
+    }
+    *made = (lx__token_file){.path = copy};
+    atomic_init(&made->references, 1);
+    *file = made;
+    return LX_OK;
+}
+
 lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
                               lx_error *error)
 {
-    lx__token_file *made = lx__alloc_array(1, sizeof *made);
-    if (made == NULL)
-        return lx__fail_memory(error, "a file of tokens");
-    *made = (lx__token_file){.path = lx__strdup(path)};
-    atomic_init(&made->references, 1);
+    lx__token_file *made;
+    lx_status status = make(path, &made, error);
+    if (status != LX_OK)
+        return status;
+    status = open_by_name(made, dtype, error);
+    if (status == LX_OK)
+        *file = made;
+    else
+        lx__token_file_unref(made);
+    return status;
+}
+
+static lx_status open_field(lx__token_file *file, lx_dataset *dataset, size_t position,
+                            lx_dtype dtype, lx_error *error)
+{
+    const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(dataset), position);
+    file->dtype = dtype;
     lx_status status =
-        made->path == NULL ? lx__fail_memory(error, "a path") : open_by_name(made, dtype, error);
+        field->dtype != LX_BYTES ? lx__token_file_agree(file, dtype, field->dtype, error) : LX_OK;
+    if (status == LX_OK)
+        status = check_dtype(file->dtype, error);
+    if (status == LX_OK)
+        status = lx__token_field_open(dataset, position, file->dtype, &file->field, error);
+    lx__error_locate(error, file->path, field->name, LX_NONE, LX_NONE);
+    if (status != LX_OK)
+        return status;
+    file->how = LX__DOCUMENTS_RECORDS;
+    file->length = file->field->length;
+    file->documents = file->field->documents;
+    return LX_OK;
+}
+
+lx_status lx__token_file_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
+                                    lx__token_file **file, lx_error *error)
+{
+    lx__token_file *made;
+    lx_status status = make(lx_dataset_get_path(dataset), &made, error);
+    if (status != LX_OK)
+        return status;
+    status = open_field(made, dataset, field, dtype, error);
     if (status == LX_OK)
         *file = made;
     else
@@ -185,6 +234,7 @@ void lx__token_file_unref(lx__token_file *file)
     if (file == NULL ||
         atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) != 1)
         return;
+    lx__token_field_free(file->field);
     lx__mapping_close(&file->tokens);
     lx__mapping_close(&file->index);
     lx__free(file->path);
@@ -210,6 +260,10 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
     if (file->how == LX__DOCUMENTS_ONE) {
         *first = 0;
         *length = file->length;
+        return LX_OK;
+    }
+    if (file->how == LX__DOCUMENTS_RECORDS) {
+        lx__token_field_document(file->field, number, first, length);
         return LX_OK;
     }
     if (file->how == LX__DOCUMENTS_ENDS) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A mapped file of tokens, and what says where its documents are.
+ * @brief A mapped file of tokens, and what says where its documents are; or a field in its place.
  */
 #ifndef LX_LOADER_TOKEN_FILE_H
 #define LX_LOADER_TOKEN_FILE_H
@@ -11,18 +11,21 @@
 #include <loaderx/tokens.h>
 
 #include "base/mapping.h"
+#include "loader/tokens/token-field.h"
 
 /** How documents are told. */
 typedef enum lx__documents {
     LX__DOCUMENTS_ONE,     /**< All tokens are one. */
     LX__DOCUMENTS_ENDS,    /**< A number of 8 bytes each: its end, in tokens. */
-    LX__DOCUMENTS_MEGATRON /**< Lengths of 4 bytes in tokens, then places of 8 in bytes. */
+    LX__DOCUMENTS_MEGATRON, /**< Lengths of 4 bytes in tokens, then places of 8 in bytes. */
+    LX__DOCUMENTS_RECORDS   /**< Those of a field. */
 } lx__documents;
 
 /** Never changes once it is open; counted. */
 typedef struct lx__token_file {
     atomic_size_t references;
     char *path;
+    lx__token_field *field; /**< Has the tokens, and nothing is mapped; NULL: the file has. */
     lx__mapping tokens, index;
     const uint8_t *data; /**< The first token. */
     uint64_t offset;     /**< Of it in the file. */
@@ -37,6 +40,10 @@ typedef struct lx__token_file {
 /** Opens it by its name; see lx_tokens_open(). */
 lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
                               lx_error *error);
+
+/** Puts a field in the place of a file; see lx_tokens_from_field(). */
+lx_status lx__token_file_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
+                                    lx__token_file **file, lx_error *error);
 
 lx__token_file *lx__token_file_ref(lx__token_file *file);
 void lx__token_file_unref(lx__token_file *file);

@@ -6,6 +6,9 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "loader/source.h"
+#include "loader/tokens/ahead.h"
+#include "zrecord/reader/dataset.h"
 
 /* ---- making them */
 
@@ -33,14 +36,9 @@ static bool add(lx_tokens *tokens, lx__token_file *file)
            lx__add_fits(tokens->documents, file->documents, &tokens->documents);
 }
 
-lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens, lx_error *error)
+/** All tokens of one file, whose reference is taken over, also on failure. */
+static lx_status make_of_one(lx__token_file *file, lx_tokens **tokens, lx_error *error)
 {
-    lx__token_file *file;
-    if (path == NULL || tokens == NULL)
-        return lx__fail_null(error, path == NULL ? "path" : "tokens");
-    lx_status status = lx__token_file_open(path, dtype, &file, error);
-    if (status != LX_OK)
-        return status;
     lx_tokens *made = make(1, file->dtype, error);
     if (made == NULL) {
         lx__token_file_unref(file);
@@ -49,6 +47,27 @@ lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens, l
     (void)add(made, file);
     *tokens = made;
     return LX_OK;
+}
+
+lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens, lx_error *error)
+{
+    lx__token_file *file;
+    if (path == NULL || tokens == NULL)
+        return lx__fail_null(error, path == NULL ? "path" : "tokens");
+    lx_status status = lx__token_file_open(path, dtype, &file, error);
+    return status == LX_OK ? make_of_one(file, tokens, error) : status;
+}
+
+lx_status lx_tokens_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
+                               lx_tokens **tokens, lx_error *error)
+{
+    lx__token_file *file;
+    if (dataset == NULL || tokens == NULL)
+        return lx__fail_null(error, dataset == NULL ? "dataset" : "tokens");
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status == LX_OK)
+        status = lx__token_file_from_field(dataset, field, dtype, &file, error);
+    return status == LX_OK ? make_of_one(file, tokens, error) : status;
 }
 
 static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *files,
@@ -167,38 +186,28 @@ lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint6
 
 /* ---- reading */
 
-/* What lies apart from what was read before is fetched ahead: the first lines of each page. */
-#define PAGE 4096
-#define LINE 64
-#define LINES 4
-
 void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count)
 {
     const lx__token_part *part = &tokens->parts[lx__tokens_find(tokens, first)];
-    uint64_t at = first - part->first;
-    uint64_t size =
-        (part->file->length - at < count ? part->file->length - at : count) * tokens->width;
-    const uint8_t *data = part->file->data + at * tokens->width;
-    for (uint64_t page = 0; page < size; page += PAGE)
-        for (uint64_t line = page; line < page + LINES * LINE && line < size; line += LINE)
-            __builtin_prefetch(data + line);
+    uint64_t at = first - part->first, left = part->file->length - at;
+    uint64_t step = left < count ? left : count;
+    if (part->file->field != NULL)
+        lx__token_field_approach(part->file->field, at, step);
+    else
+        lx__ahead(part->file->data + at * tokens->width, step * tokens->width);
 }
 
 /** Tells the first of @p count tokens, from place @p at of the file on, that breaks the limit. */
 static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t count, size_t width,
                             lx__widen *widen, uint64_t limit, lx_error *error)
 {
-    uint8_t wide[8] = {0}, token[8] = {0};
-    const uint8_t *from = file->data + at * width;
-    uint64_t i = 0;
-    while (i + 1 < count && widen(from + i * width, 1, limit, wide))
-        i++;
-    memcpy(token, from + i * width, width);
+    uint64_t token;
+    at += lx__widen_find_bad(widen, file->data + at * width, count, width, limit, &token);
     lx_status status = lx__fail(error, LX_ERR_CORRUPT,
                                 "token %" PRIu64 " of the file is 0x%" PRIx64
                                 ", and has to be below %" PRIu64,
-                                at + i, lx__load_le64(token), limit);
-    lx__error_locate(error, file->path, NULL, LX_NONE, file->offset + (at + i) * width);
+                                at, token, limit);
+    lx__error_locate(error, file->path, NULL, LX_NONE, file->offset + at * width);
     return status;
 }
 
@@ -211,8 +220,13 @@ lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t coun
         const lx__token_file *file = tokens->parts[i].file;
         uint64_t at = first - tokens->parts[i].first;
         uint64_t step = file->length - at < count ? file->length - at : count;
-        if (step != 0 && !widen(file->data + at * tokens->width, (size_t)step, limit, out))
-            return fail_token(file, at, step, tokens->width, widen, limit, error);
+        lx_status status = LX_OK;
+        if (file->field != NULL)
+            status = lx__token_field_copy(file->field, at, step, widen, limit, wide, out, error);
+        else if (step != 0 && !widen(file->data + at * tokens->width, (size_t)step, limit, out))
+            status = fail_token(file, at, step, tokens->width, widen, limit, error);
+        if (status != LX_OK)
+            return status;
         out += step * wide;
         first += step;
         count -= step;
@@ -234,4 +248,37 @@ lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count
                         count, first, tokens->length);
     return lx__tokens_copy(tokens, first, count, widen, lx__widen_limit(tokens->dtype, dtype, 0),
                            lx_dtype_get_size(dtype), data, error);
+}
+
+/* ---- states */
+
+int lx__tokens_describe(const lx_tokens *tokens, json_t *object)
+{
+    json_t *fields = json_array();
+    int failed = fields == NULL;
+    for (size_t i = 0; i < tokens->part_count; i++) {
+        const lx__token_part *part = &tokens->parts[i];
+        if (part->file->field != NULL)
+            failed |= json_array_append_new(
+                fields, lx__token_field_describe(part->file->field, part->first));
+    }
+    if (failed == 0 && json_array_size(fields) != 0)
+        failed |= json_object_set(object, "fields", fields);
+    json_decref(fields);
+    return failed != 0 ? -1 : 0;
+}
+
+json_t *lx__tokens_frame(const lx_tokens *tokens)
+{
+    json_t *frames = json_array();
+    int failed = frames == NULL;
+    for (size_t i = 0; i < tokens->part_count; i++) {
+        const lx__token_field *field = tokens->parts[i].file->field;
+        if (field != NULL)
+            failed |= json_array_append_new(frames, lx__source_dataset_frame(field->dataset));
+    }
+    if (failed == 0 && json_array_size(frames) != 0)
+        return frames;
+    json_decref(frames);
+    return failed != 0 ? NULL : json_null();
 }

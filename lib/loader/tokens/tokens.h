@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A sequence of tokens: parts of it lie in files, one behind the other.
+ * @brief A sequence of tokens: parts of it lie in files and fields, one behind the other.
  */
 #ifndef LX_LOADER_TOKENS_H
 #define LX_LOADER_TOKENS_H
@@ -34,5 +34,12 @@ lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t coun
 
 /** Fetches the beginning of each page of tokens that are read next, as far as one file has them. */
 void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count);
+
+/** Adds to the state of a source what tells the fields among the parts; of files there is nothing.
+ * Returns 0, or -1 without memory. */
+int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
+
+/** What names the states of these fields; null without any. NULL without memory. */
+json_t *lx__tokens_frame(const lx_tokens *tokens);
 
 #endif

@@ -30,3 +30,16 @@ uint64_t lx__widen_limit(lx_dtype from, lx_dtype to, uint64_t vocabulary)
         limit = most_of(from);
     return vocabulary != 0 && vocabulary < limit ? vocabulary : limit;
 }
+
+uint64_t lx__widen_find_bad(lx__widen *widen, const void *from, uint64_t count, size_t width,
+                            uint64_t limit, uint64_t *token)
+{
+    const uint8_t *at = from;
+    uint8_t wide[8], bytes[8] = {0};
+    uint64_t i = 0;
+    while (i + 1 < count && widen(at + i * width, 1, limit, wide))
+        i++;
+    memcpy(bytes, at + i * width, width);
+    *token = lx__load_le64(bytes);
+    return i;
+}

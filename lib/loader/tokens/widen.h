@@ -20,6 +20,11 @@ typedef bool lx__widen(const void *from, size_t count, uint64_t limit, void *to)
  * that dtype, or @p to is another. */
 lx__widen *lx__widen_find(lx_dtype from, lx_dtype to);
 
+/** Finds the first of @p count tokens, of @p width bytes each, that is @p limit or above: there is
+ * one where @p widen gave false. @p token is what it is. */
+uint64_t lx__widen_find_bad(lx__widen *widen, const void *from, uint64_t count, size_t width,
+                            uint64_t limit, uint64_t *token);
+
 /** By the dtype in the file, up to the last that tokens can have, and whether they become 8 bytes
  * wide; NULL where there are none. */
 #define LX__WIDEN_DTYPES (LX_UINT64 + 1)

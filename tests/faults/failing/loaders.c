@@ -374,6 +374,43 @@ static void fill_tokens(struct run *run)
 }
 
 /** The tokens 0, 1 .. of an array, twice: two documents. */
+/** All bytes of a field, record after record, as @p tokens must be; or the call tells a failure. */
+static void check_field_tokens(struct run *run, lx_tokens *tokens, enum plain_kind kind)
+{
+    static int32_t text[LENGTH * PLAIN_VALUE];
+    uint8_t memory[PLAIN_VALUE];
+    uint64_t at = 0, length = lx_tokens_get_length(tokens);
+    if (!TRY(run, lx_tokens_read(tokens, 0, length, LX_INT32, text, &run->error)))
+        return;
+    for (uint64_t i = 0; i < LENGTH; i++) {
+        const lx_value value = plain_value(kind, run->pending.records[i].tokens[kind], memory);
+        const uint8_t *bytes = value.data;
+        for (uint64_t k = 0; value.size != LX_NONE && k < value.size; k++, at++)
+            if (at == length || text[at] != bytes[k]) {
+                run_fail(run, "token %llu of a field is wrong", (unsigned long long)at);
+                return;
+            }
+    }
+    if (at != length)
+        run_fail(run, "a field has more tokens than it should");
+}
+
+static void fill_fields(struct run *run)
+{
+    static const enum plain_kind kinds[] = {PLAIN_IMAGE, PLAIN_TEXT, PLAIN_BLOB};
+    lx_dataset *dataset;
+    if (!TRY(run, lx_dataset_open(run->path, NULL, &dataset, &run->error)))
+        return;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        lx_tokens *tokens;
+        if (!TRY(run, lx_tokens_from_field(dataset, kinds[i], LX_UINT8, &tokens, &run->error)))
+            continue;
+        check_field_tokens(run, tokens, kinds[i]);
+        lx_tokens_unref(tokens);
+    }
+    lx_dataset_close(dataset);
+}
+
 static lx_tokens *open_twice(struct run *run)
 {
     char name[4300];
@@ -483,6 +520,7 @@ const struct scenario loader_scenarios[] = {
     {"fill", prepare_sources, false, fill},
     {"fill-concat", prepare_sources, false, fill_concat},
     {"fill-tokens", prepare_sources, false, fill_tokens},
+    {"fill-fields", prepare_sources, false, fill_fields},
     {"fill-packed", prepare_sources, false, fill_packed},
     {"fill-joined", prepare_sources, false, fill_joined},
     {"fill-megatron", prepare_sources, false, fill_megatron},

@@ -81,12 +81,11 @@ static lx_source *dataset_of(const json_t *description)
     return source;
 }
 
-/** Samples of tokens, all of them zero. */
-static lx_source *tokens_of(const json_t *description)
+/** Tokens in a file, all of them zero. */
+static lx_tokens *file_of(const json_t *description)
 {
-    lx_error error = LX_ERROR_INIT;
-    lx_source *source;
     lx_tokens *tokens;
+    lx_error error = LX_ERROR_INIT;
     size_t count = (size_t)number_of(description, "tokens");
     lx_dtype dtype;
     unit_ok(lx_dtype_parse(word(description, "dtype"), &dtype, &error));
@@ -94,10 +93,36 @@ static lx_source *tokens_of(const json_t *description)
     write_bytes("tokens", zeros, count * lx_dtype_get_size(dtype));
     free(zeros);
     unit_ok(lx_tokens_open("tokens", dtype, &tokens, &error));
+    ck_assert_int_eq(remove("tokens"), 0);
+    return tokens;
+}
+
+/** Tokens in a field of one of the datasets of tests/data. */
+static lx_tokens *field_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_tokens *tokens;
+    size_t position;
+    golden_copy(word(description, "dataset"));
+    unit_ok(lx_dataset_open(word(description, "dataset"), NULL, &dataset, &error));
+    unit_ok(lx_schema_find_field(lx_dataset_get_schema(dataset), word(description, "column"),
+                                 &position, &error));
+    unit_ok(lx_tokens_from_field(dataset, position, LX_BYTES, &tokens, &error));
+    lx_dataset_close(dataset);
+    return tokens;
+}
+
+/** Samples of tokens. */
+static lx_source *tokens_of(const json_t *description)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source;
+    lx_tokens *tokens = json_object_get(description, "dataset") != NULL ? field_of(description)
+                                                                        : file_of(description);
     unit_ok(lx_source_from_tokens(tokens, number_of(description, "sequence_length"), LX_INT32, 0,
                                   &source, &error));
     lx_tokens_unref(tokens);
-    ck_assert_int_eq(remove("tokens"), 0);
     return source;
 }
 
@@ -259,7 +284,7 @@ static void loads(const struct kept_state *kept)
 
 START_TEST(states_of_version_1_load_for_ever)
 {
-    kept_states_each("loaders", 13, loads);
+    kept_states_each("loaders", 14, loads);
 }
 END_TEST
 
@@ -284,7 +309,7 @@ static void is_written(const struct kept_state *kept)
 
 START_TEST(what_is_saved_now_is_what_was_saved_then)
 {
-    kept_states_each("loaders", 13, is_written);
+    kept_states_each("loaders", 14, is_written);
 }
 END_TEST
 
@@ -315,7 +340,7 @@ static void is_of_the_null_ones(const struct kept_state *kept)
 
 START_TEST(a_rank_without_data_has_the_same)
 {
-    kept_states_each("loaders", 13, is_of_the_null_ones);
+    kept_states_each("loaders", 14, is_of_the_null_ones);
 }
 END_TEST
 

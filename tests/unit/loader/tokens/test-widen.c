@@ -47,6 +47,9 @@ START_TEST(one_above_the_limit_is_told_wherever_it_is)
             ck_assert(widen(from, 140, 101, to));
             ck_assert(!widen(from, 140, 100, to));
             ck_assert(widen(from, at, 100, to)); /* what is behind is not looked at */
+            uint64_t token = 0;
+            ck_assert_uint_eq(lx__widen_find_bad(widen, from, 140, width, 100, &token), at);
+            ck_assert_uint_eq(token, 100);
         }
     }
 }

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* Raw records that are mapped are read where they lie. All others are gathered first, a block of
+ * documents at a time, and whole: a piece of a compressed value cannot be had alone. */
+#include "loader/tokens/token-field.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "loader/tokens/ahead.h"
+#include "sampler/order/state.h"
+#include "zrecord/reader/dataset.h"
+
+/* Documents that are asked for at once: a lock and a look at the process are shared by these. */
+#define BLOCK 256
+/* Documents for one of which it is noted where to look: half a byte each. */
+#define GUIDED 16
+/* Documents of a sample whose memory is fetched while another one is read. */
+#define FORESEEN 32
+/* Bytes that are gathered at once, on the stack, unless one document has more. */
+#define SCRATCH 16384
+/* Dense records up to this are gathered also where they could be read in place: the reader's short
+ * way for many of them is faster than a look at each, and nearly all of each is wanted. */
+#define SHORT 512
+
+/* ---- lengths */
+
+static lx_status blame(const lx__token_field *self, uint64_t record, lx_error *error,
+                       lx_status status)
+{
+    lx__error_locate(error, lx_dataset_get_path(self->dataset), self->field->name, record,
+                     LX_NONE);
+    return status;
+}
+
+static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t bytes,
+                            lx_error *error)
+{
+    uint64_t length = bytes / self->width;
+    if (bytes % self->width != 0)
+        return blame(self, record, error,
+                     lx__fail(error, LX_ERR_CORRUPT,
+                              "a record of %" PRIu64 " bytes is no whole number of tokens of %s",
+                              bytes, lx_dtype_get_name(self->dtype)));
+    if (!lx__add_fits(self->length, length, &self->length))
+        return blame(self, record, error,
+                     lx__fail(error, LX_ERR_LIMIT, "documents of 2^64 tokens or more"));
+    if (self->ends != NULL)
+        self->ends[record] = self->length;
+    self->lengths_crc = lx__state_add(self->lengths_crc, length);
+    return LX_OK;
+}
+
+/** A record without a value is a document without tokens, also in a dense field. */
+static lx_status read_lengths(lx__token_field *self, lx_error *error)
+{
+    uint64_t records[BLOCK], offsets[BLOCK + 1];
+    uint8_t present[BLOCK];
+    lx_status status = LX_OK;
+    self->length = 0;
+    self->lengths_crc = 0;
+    for (uint64_t done = 0; status == LX_OK && done < self->documents; done += BLOCK) {
+        uint64_t left = self->documents - done;
+        size_t count = left < BLOCK ? (size_t)left : BLOCK;
+        for (size_t i = 0; i < count; i++)
+            records[i] = done + i;
+        status = lx_dataset_measure(self->dataset, self->position, records, count, offsets,
+                                    present, error);
+        for (size_t i = 0; status == LX_OK && i < count; i++)
+            status = add_length(self, records[i],
+                                present[i] != 0 ? offsets[i + 1] - offsets[i] : 0, error);
+    }
+    return status;
+}
+
+/** Notes the document of every 2^shift-th token, about one for GUIDED documents. */
+static lx_status make_guide(lx__token_field *self, lx_error *error)
+{
+    uint64_t noted = 0;
+    while (self->length >> self->shift > self->documents / GUIDED)
+        self->shift++;
+    size_t count = (size_t)(self->length >> self->shift) + 2;
+    self->guide = lx__alloc_array(count, sizeof *self->guide);
+    if (self->guide == NULL)
+        return lx__fail_memory(error, "the ends of documents");
+    for (uint64_t i = 0; i < self->documents; i++)
+        while (self->ends[i] != 0 && noted <= (self->ends[i] - 1) >> self->shift)
+            self->guide[noted++] = i;
+    while (noted < count) /* behind the last token */
+        self->guide[noted++] = self->documents - 1;
+    return LX_OK;
+}
+
+/** Dense documents that are all there need no list. */
+static lx_status make_index(lx__token_field *self, lx_error *error)
+{
+    uint64_t all;
+    if (self->field->size != LX_NONE) {
+        self->each = self->field->size / self->width;
+        lx_status status = read_lengths(self, error);
+        if (status != LX_OK || (lx__multiply_fits(self->documents, self->each, &all) &&
+                                all == self->length))
+            return status;
+    }
+    self->ends = self->documents <= SIZE_MAX
+                     ? lx__alloc_array((size_t)self->documents, sizeof *self->ends)
+                     : NULL;
+    if (self->ends == NULL)
+        return lx__fail_memory(error, "the ends of documents");
+    lx_status status = read_lengths(self, error);
+    return status == LX_OK ? make_guide(self, error) : status;
+}
+
+void lx__token_field_document(const lx__token_field *self, uint64_t number, uint64_t *first,
+                              uint64_t *length)
+{
+    if (self->ends == NULL) {
+        *first = number * self->each;
+        *length = self->each;
+        return;
+    }
+    *first = number == 0 ? 0 : self->ends[number - 1];
+    *length = self->ends[number] - *first;
+}
+
+/** The document that has token @p at, which is below the length. */
+static uint64_t find(const lx__token_field *self, uint64_t at)
+{
+    if (self->ends == NULL)
+        return at / self->each;
+    const uint64_t *noted = self->guide + (at >> self->shift), *from = self->ends + noted[0];
+    for (uint64_t count = noted[1] - noted[0] + 1; count > 1;) { /* the first to end behind it */
+        uint64_t half = count / 2;
+        from = from[half - 1] <= at ? from + half : from;
+        count -= half;
+    }
+    return (uint64_t)(from - self->ends);
+}
+
+/* ---- reading */
+
+/** Tokens that are read into rows. */
+typedef struct copying {
+    const lx__token_field *self;
+    uint64_t at, end; /**< What is left to read. */
+    lx__widen *widen;
+    uint64_t limit;
+    size_t wide;
+    uint8_t *out;
+} copying;
+
+/** Documents with tokens that are asked for at once. */
+typedef struct block {
+    size_t count;
+    uint64_t records[BLOCK];
+    uint64_t offsets[BLOCK + 1]; /**< In bytes, as lx_dataset_measure() would tell. */
+    uint64_t first;              /**< Token of the field with which the first of them begins. */
+} block;
+
+/** The next documents: those that are wanted, and no more than @p most bytes unless one has. */
+static void find_block(const copying *c, uint64_t most, block *b)
+{
+    const lx__token_field *self = c->self;
+    uint64_t number = find(self, c->at), first, length, bytes = 0;
+    lx__token_field_document(self, number, &b->first, &length);
+    for (b->count = 0; b->count < BLOCK; number++) {
+        lx__token_field_document(self, number, &first, &length);
+        if (first >= c->end || (b->count != 0 && length * self->width > most - bytes))
+            break;
+        if (length == 0)
+            continue;
+        b->records[b->count] = number;
+        b->offsets[b->count++] = bytes;
+        bytes += length * self->width;
+        if (first + length >= c->end || bytes >= most)
+            break;
+    }
+    b->offsets[b->count] = bytes;
+}
+
+static lx_status fail_token(const copying *c, const uint8_t *from, uint64_t count,
+                            lx_error *error)
+{
+    uint64_t token, first, length;
+    uint64_t at = c->at + lx__widen_find_bad(c->widen, from, count, c->self->width, c->limit,
+                                             &token);
+    uint64_t record = find(c->self, at);
+    lx__token_field_document(c->self, record, &first, &length);
+    return blame(c->self, record, error,
+                 lx__fail(error, LX_ERR_CORRUPT,
+                          "token %" PRIu64 " of the record is 0x%" PRIx64
+                          ", and has to be below %" PRIu64,
+                          at - first, token, c->limit));
+}
+
+/** Adds what is wanted of the tokens up to @p end, the next of which lies at @p from. */
+static lx_status add_tokens(copying *c, const uint8_t *from, uint64_t end, lx_error *error)
+{
+    uint64_t count = (end < c->end ? end : c->end) - c->at;
+    if (!c->widen(from, (size_t)count, c->limit, c->out))
+        return fail_token(c, from, count, error);
+    c->at += count;
+    c->out += count * c->wide;
+    return LX_OK;
+}
+
+/** Of a damaged record that reads as zeros. */
+static void add_zeros(copying *c, uint64_t end)
+{
+    uint64_t count = (end < c->end ? end : c->end) - c->at;
+    memset(c->out, 0, (size_t)count * c->wide);
+    c->at += count;
+    c->out += count * c->wide;
+}
+
+static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, lx_error *error)
+{
+    uint64_t first, length;
+    lx__token_field_document(c->self, record, &first, &length);
+    if (slice->data == NULL && c->self->zeros) {
+        add_zeros(c, first + length);
+        return LX_OK;
+    }
+    if (slice->size != length * c->self->width)
+        return blame(c->self, record, error,
+                     lx__fail(error, LX_ERR_CORRUPT,
+                              "the record is not as long as it was: its table was written to"));
+    const uint8_t *data = slice->data;
+    return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
+}
+
+/** Where tokens [at, end) lie that document @p number has of these; without data where nobody knows
+ * yet. */
+static lx_slice foresee(const lx__token_field *self, uint64_t number, uint64_t at, uint64_t end)
+{
+    uint64_t first, length;
+    lx_slice slice;
+    lx__token_field_document(self, number, &first, &length);
+    if (length == 0 || !lx__dataset_foresee(self->dataset, self->position, number, &slice) ||
+        slice.size != length * self->width)
+        return (lx_slice){NULL, 0};
+    uint64_t from = at > first ? (at - first) * self->width : 0;
+    uint64_t to = end - first < length ? (end - first) * self->width : slice.size;
+    return (lx_slice){(const uint8_t *)slice.data + from, to - from};
+}
+
+/** Whether documents were written one behind the other: of @p size bytes, with little between. */
+static bool adjoin(const lx_slice *first, const lx_slice *last, uint64_t size)
+{
+    uintptr_t from = (uintptr_t)first->data, to = (uintptr_t)last->data;
+    return first->data != NULL && to > from && to - from <= 2 * size;
+}
+
+void lx__token_field_approach(const lx__token_field *self, uint64_t at, uint64_t count)
+{
+    uint64_t end = at + count, begin = 0, length = 0;
+    if (!self->in_place || count == 0)
+        return;
+    uint64_t first = find(self, at), last = first, most = first + FORESEEN;
+    for (; last < most; last++) {
+        lx__token_field_document(self, last, &begin, &length);
+        if (begin + length >= end)
+            break;
+    }
+    lx_slice slice = foresee(self, first, at, end), behind = foresee(self, last, at, end);
+    if (last != first && adjoin(&slice, &behind, count * self->width)) {
+        const uint8_t *from = slice.data, *to = (const uint8_t *)behind.data + behind.size;
+        lx__ahead(from, (uint64_t)(to - from));
+        return;
+    }
+    for (uint64_t i = first; i <= last; i++) {
+        slice = foresee(self, i, at, end);
+        if (slice.data != NULL)
+            lx__ahead(slice.data, slice.size);
+    }
+}
+
+static lx_status copy_in_place(copying *c, lx_error *error)
+{
+    const lx__token_field *self = c->self;
+    uint64_t number = find(self, c->at), first, length;
+    lx_status status = LX_OK;
+    for (; status == LX_OK && c->at < c->end; number++) {
+        lx_slice slice;
+        lx__token_field_document(self, number, &first, &length);
+        if (length == 0)
+            continue;
+        status = lx__dataset_show(self->dataset, self->position, number, &slice, error);
+        if (status == LX_OK)
+            status = add_slice(c, number, &slice, error);
+    }
+    return status;
+}
+
+static lx_status gather(const lx__token_field *self, const block *b, uint8_t *out, lx_error *error)
+{
+    if (self->field->size != LX_NONE)
+        return lx_dataset_gather(self->dataset, self->position, b->records, b->count, out,
+                                 (size_t)self->field->size, error);
+    return lx_dataset_gather_bytes(self->dataset, self->position, b->records, b->count, out,
+                                   b->offsets, error);
+}
+
+static lx_status copy_gathered(copying *c, lx_error *error)
+{
+    const lx__token_field *self = c->self;
+    uint8_t scratch[SCRATCH], *own = NULL;
+    block b;
+    find_block(c, sizeof scratch, &b);
+    uint64_t bytes = b.offsets[b.count];
+    if (bytes > sizeof scratch)
+        own = lx__alloc((size_t)bytes); /* of a record: less than 2^32 */
+    if (bytes > sizeof scratch && own == NULL)
+        return blame(self, b.records[0], error, lx__fail_memory(error, "a document"));
+    uint8_t *memory = own != NULL ? own : scratch;
+    lx_status status = gather(self, &b, memory, error);
+    if (status == LX_OK)
+        status = add_tokens(c, memory + (c->at - b.first) * self->width,
+                            b.first + bytes / self->width, error);
+    lx__free(own);
+    return status;
+}
+
+lx_status lx__token_field_copy(const lx__token_field *self, uint64_t at, uint64_t count,
+                               lx__widen *widen, uint64_t limit, size_t wide, uint8_t *out,
+                               lx_error *error)
+{
+    copying c = {self, at, at + count, widen, limit, wide, out};
+    lx_status status = LX_OK;
+    while (status == LX_OK && c.at < c.end)
+        status = self->in_place ? copy_in_place(&c, error) : copy_gathered(&c, error);
+    return status;
+}
+
+/* ---- states */
+
+json_t *lx__token_field_describe(const lx__token_field *self, uint64_t first)
+{
+    lx_identity identity;
+    lx_dataset_get_identity(self->dataset, &identity);
+    return json_pack("{s:o, s:s, s:I, s:o}", "first", lx__state_number(first), "uuid",
+                     identity.uuid, "field", (json_int_t)self->field->id, "lengths",
+                     lx__state_crc(self->lengths_crc));
+}
+
+/* ---- making it */
+
+static lx_status start(lx__token_field *self, lx_dataset *dataset, lx_error *error)
+{
+    lx_status status = lx_dataset_pin(dataset, &self->dataset, error);
+    if (status != LX_OK)
+        return status;
+    self->field = lx_schema_get_field(lx_dataset_get_schema(self->dataset), self->position);
+    self->documents = lx_dataset_get_length(self->dataset);
+    self->zeros = self->dataset->options.damage == LX_DAMAGE_ZEROS;
+    self->in_place = lx_dataset_get_placement(self->dataset, NULL) == LX_PLACEMENT_MAPPED &&
+                     self->field->compression == LX_RAW && self->field->size > SHORT;
+    return make_index(self, error);
+}
+
+lx_status lx__token_field_open(lx_dataset *dataset, size_t position, lx_dtype dtype,
+                               lx__token_field **field, lx_error *error)
+{
+    lx__token_field *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a field of tokens");
+    *made = (lx__token_field){
+        .position = position, .dtype = dtype, .width = lx_dtype_get_size(dtype)};
+    lx_status status = start(made, dataset, error);
+    if (status == LX_OK)
+        *field = made;
+    else
+        lx__token_field_free(made);
+    return status;
+}
+
+void lx__token_field_free(lx__token_field *self)
+{
+    if (self == NULL)
+        return;
+    lx_dataset_close(self->dataset);
+    lx__free(self->ends);
+    lx__free(self->guide);
+    lx__free(self);
+}

@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: MIT */
+/* Fields whose records are documents of tokens: lib/loader/tokens/token-field.c. What is read of
+ * them is held against a plain array of all tokens, and against the same documents in a file. */
+#include "loader/tokens/token-field.h"
+
+#include <loaderx/megatron.h>
+#include <loaderx/packing.h>
+#include <loaderx/upkeep.h>
+#include <loaderx/writer.h>
+
+#include "../../scarce.h"
+#include "../../zrecord/files.h"
+#include "states.h"
+#include "token-files.h"
+
+/** A missing value. */
+#define ABSENT UINT32_MAX
+
+/** Token @p at of all: what fits two bytes, and no other multiple of a document's length. */
+static uint32_t token_at(uint64_t at)
+{
+    return (uint32_t)(at * 7919 % 65521);
+}
+
+static uint64_t seed;
+
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((seed >> 33) % below);
+}
+
+/** Appends a document whose first token is token @p first of all. */
+static void append_document(lx_writer *writer, uint64_t first, uint32_t length, size_t width)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint8_t *bytes = malloc((size_t)length * width + 8);
+    for (uint32_t i = 0; i < length; i++)
+        lx__store_le64(bytes + i * width, token_at(first + i));
+    const lx_value value = {bytes, length * width};
+    unit_ok(lx_writer_append(writer, &value, NULL, &error));
+    free(bytes);
+}
+
+static lx_writer *create(const char *path, lx_dtype dtype, const uint64_t *shape, size_t ndim,
+                         lx_compression compression)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    lx_schema *schema = lx_schema_new();
+    unit_ok(lx_schema_add_field(schema, "text", dtype, shape, ndim, compression, &error));
+    unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
+    lx_schema_free(schema);
+    return writer;
+}
+
+/** The dataset at @p path, with documents of these lengths. */
+static void write_field(const char *path, const uint32_t *lengths, size_t count, size_t width,
+                        lx_compression compression)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = create(path, LX_BYTES, NULL, 0, compression);
+    uint64_t first = 0;
+    for (size_t i = 0; i < count; i++) {
+        static const lx_value absent = {NULL, LX_NONE};
+        if (lengths[i] == ABSENT) {
+            unit_ok(lx_writer_append(writer, &absent, NULL, &error));
+            continue;
+        }
+        append_document(writer, first, lengths[i], width);
+        first += lengths[i];
+    }
+    unit_ok(lx_writer_close(writer, &error));
+}
+
+/** Has all rows in tables. */
+static void seal(const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    unit_ok(lx_writer_open(path, NULL, &writer, &error));
+    unit_ok(lx_writer_seal(writer, &error));
+    unit_ok(lx_writer_close(writer, &error));
+}
+
+static lx_dataset *open_dataset(const char *path, lx_placement placement, lx_damage damage)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_placement(options, placement, &error));
+    unit_ok(lx_dataset_options_set_damage(options, damage, &error));
+    unit_ok(lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, &error));
+    unit_ok(lx_dataset_open(path, options, &dataset, &error));
+    lx_dataset_options_free(options);
+    return dataset;
+}
+
+static lx_tokens *open_field_by(const char *path, lx_dtype dtype, lx_placement placement)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_tokens *tokens = NULL;
+    lx_dataset *dataset = open_dataset(path, placement, LX_DAMAGE_RAISE);
+    unit_ok(lx_tokens_from_field(dataset, 0, dtype, &tokens, &error));
+    lx_dataset_close(dataset);
+    return tokens;
+}
+
+static lx_tokens *open_field(const char *path, lx_dtype dtype)
+{
+    return open_field_by(path, dtype, LX_PLACEMENT_MAPPED);
+}
+
+static void expect_field(const lx_tokens *tokens, uint64_t at, uint64_t count)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint8_t *wide = malloc(4 * count + 8);
+    unit_ok(lx_tokens_read(tokens, at, count, LX_INT32, wide, &error));
+    for (uint64_t i = 0; i < count; i++)
+        ck_assert_uint_eq(lx__load_le32(wide + 4 * i), token_at(at + i));
+    free(wide);
+}
+
+/** All documents, and as many stretches. */
+static void expect_all(const lx_tokens *tokens, const uint32_t *lengths, size_t count)
+{
+    uint64_t total = 0;
+    ck_assert_uint_eq(lx_tokens_get_document_count(tokens), count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t length = lengths[i] == ABSENT ? 0 : lengths[i];
+        expect_document(tokens, i, total, length);
+        total += length;
+    }
+    ck_assert_uint_eq(lx_tokens_get_length(tokens), total);
+    expect_field(tokens, 0, total);
+    for (int i = 0; i < 50; i++) {
+        uint64_t at = draw((uint32_t)total + 1), left = total - at;
+        expect_field(tokens, at, i % 2 != 0 ? left : draw((uint32_t)left + 1));
+    }
+}
+
+static size_t draw_lengths(uint32_t *lengths, size_t most, int kind)
+{
+    size_t count = 1 + draw((uint32_t)most);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t way = draw(10);
+        lengths[i] = way == 0   ? 0
+                     : way == 1 ? ABSENT
+                     : way == 2 ? draw(20000)
+                                : draw(kind % 2 != 0 ? 4 : 300);
+    }
+    return count;
+}
+
+START_TEST(as_one_array_of_all_tokens)
+{
+    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD,
+                                              LX_PLACEMENT_GUARDED};
+    uint32_t lengths[700];
+    for (int kind = 0; kind < 12; kind++) {
+        char *scratch = scratch_make();
+        size_t count = draw_lengths(lengths, kind < 4 ? 700 : 40, kind);
+        bool wide = kind / 2 % 2 != 0;
+        lx_compression compression = kind % 3 == 0 ? LX_FLATE : LX_RAW;
+        write_field("d", lengths, count, wide ? 4 : 2, compression);
+        if (kind % 4 > 1) /* else some rows are in the log */
+            seal("d");
+        for (size_t i = 0; i < sizeof placements / sizeof *placements; i++) {
+            lx_tokens *tokens =
+                open_field_by("d", wide ? LX_UINT32 : LX_UINT16, placements[i]);
+            expect_all(tokens, lengths, count);
+            lx_tokens_unref(tokens);
+        }
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
+/** Documents of two axes, or of none; of @p missing each one is absent, 0: none. */
+static void expect_dense(const uint64_t *shape, size_t ndim, lx_dtype dtype,
+                         lx_compression compression, uint32_t missing)
+{
+    enum { COUNT = 600 };
+    lx_error error = LX_ERROR_INIT;
+    uint32_t lengths[COUNT];
+    uint64_t first = 0, each = 1;
+    size_t width = lx_dtype_get_size(dtype);
+    char *scratch = scratch_make();
+    lx_writer *writer = create("d", dtype, shape, ndim, compression);
+    for (size_t i = 0; i < ndim; i++)
+        each *= shape[i];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        static const lx_value absent = {NULL, LX_NONE};
+        lengths[i] = missing != 0 && i % missing == 0 ? ABSENT : (uint32_t)each;
+        if (lengths[i] == ABSENT) {
+            unit_ok(lx_writer_append(writer, &absent, NULL, &error));
+            continue;
+        }
+        append_document(writer, first, lengths[i], width);
+        first += each;
+    }
+    unit_ok(lx_writer_close(writer, &error));
+    lx_tokens *tokens = open_field("d", LX_BYTES);
+    ck_assert_int_eq(lx_tokens_get_dtype(tokens), dtype);
+    expect_all(tokens, lengths, COUNT);
+    lx_tokens_unref(tokens);
+    scratch_remove(scratch);
+}
+
+START_TEST(dense_records_are_documents_of_one_length)
+{
+    static const uint64_t small[] = {3, 4}, large[] = {300}, nothing[] = {2, 0};
+    expect_dense(small, 2, LX_UINT16, LX_RAW, 0);
+    expect_dense(small, 2, LX_INT64, LX_FLATE, 7);
+    expect_dense(large, 1, LX_UINT32, LX_RAW, 0);
+    expect_dense(large, 1, LX_UINT16, LX_RAW, 3);
+    expect_dense(large, 1, LX_INT32, LX_FLATE, 0);
+    expect_dense(NULL, 0, LX_UINT32, LX_RAW, 0);
+    expect_dense(nothing, 2, LX_UINT16, LX_RAW, 0);
+    expect_dense(small, 2, LX_UINT16, LX_RAW, 1);
+}
+END_TEST
+
+START_TEST(without_records_there_are_no_tokens)
+{
+    char *scratch = scratch_make();
+    write_field("d", NULL, 0, 2, LX_RAW);
+    lx_tokens *tokens = open_field("d", LX_UINT16);
+    expect_all(tokens, NULL, 0);
+    lx_tokens_unref(tokens);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* ---- sources */
+
+#define KINDS 5
+
+/** One of each kind of source over tokens. */
+static lx_source *make_source(lx_tokens *tokens, int kind)
+{
+    enum { ALL = LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS };
+    lx_megatron megatron = LX_MEGATRON_INIT;
+    lx_error error = LX_ERROR_INIT;
+    lx_source *source = NULL;
+    switch (kind) {
+    case 0:
+        unit_ok(lx_source_from_tokens(tokens, 37, LX_INT32, 0, &source, &error));
+        break;
+    case 1:
+        unit_ok(lx_source_from_token_blocks(tokens, 100, LX_INT32, 65521, &source, &error));
+        break;
+    case 2:
+        unit_ok(lx_source_join_tokens(tokens, 50, LX_INT32, 0, 65530, ALL, &source, &error));
+        break;
+    case 3:
+        megatron.sequence_length = 40;
+        megatron.num_samples = 5;
+        unit_ok(lx_source_from_megatron(tokens, &megatron, &source, &error));
+        break;
+    default:
+        unit_ok(lx_source_pack_tokens(tokens, 64, LX_INT32, 0, -1, ALL, &source, &error));
+    }
+    return source;
+}
+
+/** All samples must be the same, in an order that goes to and fro. */
+static void expect_same(lx_source *one, lx_source *other)
+{
+    lx_error error = LX_ERROR_INIT;
+    static uint8_t rows[2][3][400][4 * 101];
+    uint64_t indices[400], length = lx_source_get_length(one);
+    ck_assert_uint_eq(lx_source_get_length(other), length);
+    size_t count = length < 400 ? (size_t)length : 400;
+    for (size_t i = 0; i < count; i++)
+        indices[i] = draw((uint32_t)length);
+    memset(rows, 0, sizeof rows);
+    for (int k = 0; k < 2; k++) {
+        lx_target targets[3];
+        for (int i = 0; i < 3; i++)
+            targets[i] = (lx_target){rows[k][i], sizeof rows[k][i][0]};
+        unit_ok(lx_source_fill(k == 0 ? one : other, indices, count, targets, &error));
+    }
+    ck_assert_mem_eq(rows[0], rows[1], sizeof rows[0]);
+}
+
+/** The same documents as an x.ds. */
+static lx_tokens *make_file(const uint32_t *lengths, size_t count)
+{
+    uint64_t total = 0, ends[700];
+    for (size_t i = 0; i < count; i++)
+        ends[i] = total += lengths[i] == ABSENT ? 0 : lengths[i];
+    uint64_t *numbers = malloc(8 * total + 8);
+    for (uint64_t i = 0; i < total; i++)
+        numbers[i] = token_at(i);
+    write_numbers("f.ds", 2, numbers, total);
+    write_numbers("f.ds.index", 8, ends, count);
+    free(numbers);
+    return open_tokens("f.ds", LX_UINT16);
+}
+
+START_TEST(samples_are_those_of_a_file_with_the_same_documents)
+{
+    uint32_t lengths[700];
+    for (int kind = 0; kind < 6; kind++) {
+        lx_error error = LX_ERROR_INIT;
+        char *scratch = scratch_make();
+        size_t count = draw_lengths(lengths, 700, kind);
+        write_field("d", lengths, count, 2, kind % 3 == 0 ? LX_FLATE : LX_RAW);
+        lx_tokens *field = open_field("d", LX_UINT16), *file = make_file(lengths, count);
+        lx_tokens *mixed, *twice;
+        unit_ok(lx_tokens_concat((lx_tokens *[]){file, field}, 2, &mixed, &error));
+        unit_ok(lx_tokens_concat((lx_tokens *[]){file, file}, 2, &twice, &error));
+        for (int way = 0; way < KINDS; way++) {
+            lx_source *sources[] = {make_source(field, way), make_source(file, way),
+                                    make_source(mixed, way), make_source(twice, way)};
+            expect_same(sources[0], sources[1]);
+            expect_same(sources[2], sources[3]);
+            for (int i = 0; i < 4; i++)
+                lx_source_unref(sources[i]);
+        }
+        lx_tokens_unref(twice);
+        lx_tokens_unref(mixed);
+        lx_tokens_unref(file);
+        lx_tokens_unref(field);
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
+/* ---- writers beside it */
+
+START_TEST(what_a_writer_does_moves_no_token)
+{
+    static const uint32_t lengths[] = {30, 0, 500, 7};
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    char *scratch = scratch_make();
+    write_field("d", lengths, 4, 2, LX_RAW);
+    lx_dataset *live;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_live(options, true, &error));
+    unit_ok(lx_dataset_open("d", options, &live, &error));
+    lx_dataset_options_free(options);
+    lx_tokens *before, *after;
+    unit_ok(lx_tokens_from_field(live, 0, LX_UINT16, &before, &error));
+    unit_ok(lx_writer_open("d", NULL, &writer, &error));
+    append_document(writer, 537, 11, 2);
+    unit_ok(lx_writer_delete(writer, 0, NULL, &error));
+    unit_ok(lx_writer_commit(writer, &error));
+    unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
+    unit_ok(lx_writer_close(writer, &error));
+    expect_all(before, lengths, 4);
+    unit_ok(lx_tokens_from_field(live, 0, LX_UINT16, &after, &error));
+    ck_assert_uint_eq(lx_tokens_get_length(after), 518);
+    lx_dataset_close(live);
+    expect_all(before, lengths, 4);
+    expect_document(after, 0, 0, 11); /* the last one is in the place of the first */
+    lx_tokens_unref(after);
+    lx_tokens_unref(before);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* ---- states */
+
+START_TEST(a_state_knows_the_documents_of_its_dataset)
+{
+    static const uint32_t lengths[] = {300, 5, 500};
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer;
+    char states[KINDS][4096], *scratch = scratch_make();
+    write_field("d", lengths, 3, 2, LX_RAW);
+    write_field("e", lengths, 3, 2, LX_RAW);
+    lx_tokens *tokens = open_field("d", LX_UINT16), *other = open_field("e", LX_UINT16);
+    for (int kind = 0; kind < KINDS; kind++) {
+        save_state(make_source(tokens, kind), states[kind], sizeof states[kind]);
+        ck_assert_int_eq(restore(make_source(tokens, kind), states[kind]), LX_OK);
+        ck_assert_int_eq(restore(make_source(other, kind), states[kind]), LX_ERR_MISMATCH);
+    }
+    /* As many tokens, in other documents. */
+    unit_ok(lx_writer_open("d", NULL, &writer, &error));
+    unit_ok(lx_writer_delete(writer, 0, NULL, &error));
+    append_document(writer, 0, 300, 2);
+    unit_ok(lx_writer_close(writer, &error));
+    lx_tokens *changed = open_field("d", LX_UINT16);
+    ck_assert_uint_eq(lx_tokens_get_length(changed), lx_tokens_get_length(tokens));
+    for (int kind = 0; kind < KINDS; kind++)
+        ck_assert_int_eq(restore(make_source(changed, kind), states[kind]), LX_ERR_MISMATCH);
+    lx_tokens_unref(changed);
+    lx_tokens_unref(other);
+    lx_tokens_unref(tokens);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* ---- what is wrong */
+
+START_TEST(a_record_that_ends_within_a_token)
+{
+    static const uint32_t lengths[] = {8, 4, 3, 1};
+    lx_error error = LX_ERROR_INIT;
+    lx_tokens *tokens;
+    char *scratch = scratch_make();
+    write_field("d", lengths, 4, 1, LX_RAW);
+    lx_dataset *dataset = open_dataset("d", LX_PLACEMENT_MAPPED, LX_DAMAGE_RAISE);
+    ck_assert_int_eq(lx_tokens_from_field(dataset, 0, LX_UINT32, &tokens, &error), LX_ERR_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(error.message, "3 bytes is no whole number of tokens of uint32"));
+    ck_assert_str_eq(error.field, "text");
+    ck_assert_str_eq(error.path, "d");
+    ck_assert_uint_eq(error.record, 2);
+    lx_error_clear(&error);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_token_that_does_not_fit_is_told_by_its_record)
+{
+    static const uint32_t lengths[] = {20, 0, 2000, 9};
+    lx_error error = LX_ERROR_INIT;
+    int64_t row[50];
+    for (int compressed = 0; compressed < 2; compressed++) {
+        char *scratch = scratch_make();
+        write_field("d", lengths, 4, 4, compressed != 0 ? LX_FLATE : LX_RAW);
+        lx_tokens *tokens = open_field("d", LX_UINT32);
+        uint32_t limit = token_at(50), bad = 50; /* the first that is too large behind */
+        lx_source *source;
+        for (bad = 40; token_at(bad) < limit; bad++)
+            continue;
+        unit_ok(lx_source_from_token_blocks(tokens, 1, LX_INT64, limit, &source, &error));
+        for (uint64_t i = 40; i <= bad; i++) {
+            const lx_target target = {row, sizeof row};
+            lx_status status = lx_source_fill(source, &i, 1, &target, &error);
+            ck_assert_int_eq(status, i < bad ? LX_OK : LX_ERR_CORRUPT);
+        }
+        char expected[100];
+        snprintf(expected, sizeof expected,
+                 "token %u of the record is 0x%x, and has to be below %u", bad - 20, token_at(bad),
+                 limit);
+        ck_assert_ptr_nonnull(strstr(error.message, expected));
+        ck_assert_str_eq(error.field, "text");
+        ck_assert_uint_eq(error.record, 2);
+        lx_error_clear(&error);
+        lx_source_unref(source);
+        lx_tokens_unref(tokens);
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
+/** Changes byte @p at of the first chunk. */
+static void damage(const char *dataset, long at)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/chunk/0.zr", dataset);
+    FILE *file = fopen(path, "r+b");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fseek(file, at, SEEK_SET), 0);
+    int byte = fgetc(file);
+    ck_assert_int_eq(fseek(file, at, SEEK_SET), 0);
+    ck_assert_int_ne(fputc(byte ^ 0x55, file), EOF);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+START_TEST(damage_is_told_with_its_record_and_others_are_read)
+{
+    static const uint32_t lengths[] = {100, 200, 300};
+    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
+    uint32_t row[601];
+    for (int i = 0; i < 4; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_tokens *tokens;
+        char *scratch = scratch_make();
+        write_field("d", lengths, 3, 2, LX_RAW);
+        lx_damage policy = i < 2 ? LX_DAMAGE_RAISE : LX_DAMAGE_ZEROS;
+        lx_dataset *dataset = open_dataset("d", placements[i % 2], policy);
+        unit_ok(lx_tokens_from_field(dataset, 0, LX_UINT16, &tokens, &error));
+        damage("d", 250); /* of the second document */
+        lx_status status = lx_tokens_read(tokens, 0, 600, LX_INT32, row, &error);
+        if (policy == LX_DAMAGE_RAISE) {
+            ck_assert_int_eq(status, LX_ERR_CORRUPT);
+            ck_assert_str_eq(error.field, "text");
+            ck_assert_uint_eq(error.record, 1);
+            ck_assert_ptr_nonnull(strstr(error.path, "chunk"));
+            lx_error_clear(&error);
+        } else {
+            unit_ok(status);
+            for (uint32_t k = 0; k < 600; k++)
+                ck_assert_uint_eq(LX__LE32(row[k]), k < 100 || k >= 300 ? token_at(k) : 0);
+        }
+        expect_field(tokens, 0, 100);
+        expect_field(tokens, 300, 300);
+        lx_tokens_unref(tokens);
+        if (policy == LX_DAMAGE_ZEROS) { /* known at the opening it is no document */
+            unit_ok(lx_tokens_from_field(dataset, 0, LX_UINT16, &tokens, &error));
+            expect_document(tokens, 1, 100, 0);
+            ck_assert_uint_eq(lx_tokens_get_length(tokens), 400);
+            lx_tokens_unref(tokens);
+        }
+        lx_dataset_close(dataset);
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
+START_TEST(a_table_that_is_written_to_does_no_harm)
+{
+    enum { WORDS = 2 * 3 }; /* of the rows of three records: chunk and size, then the offset */
+    static const uint32_t lengths[] = {100, 200, 300};
+    static const uint64_t sizes[] = {0, 1, 200, 400, 0xffffffff}, places[] = {0, 8, 1200, 1u << 30,
+                                                                              UINT64_MAX - 7};
+    static uint32_t row[601];
+    for (int verified = 0; verified < 2; verified++) {
+        char *scratch = scratch_make();
+        write_field("d", lengths, 3, 2, LX_RAW);
+        seal("d");
+        for (size_t i = 0; i < 25; i++) {
+            lx_error error = LX_ERROR_INIT;
+            lx_tokens *tokens;
+            lx_dataset *dataset;
+            unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
+            unit_ok(lx_tokens_from_field(dataset, 0, LX_UINT16, &tokens, &error));
+            lx_dataset_close(dataset);
+            if (verified != 0)
+                expect_field(tokens, 0, 600);
+            size_t size;
+            uint8_t *before = file_bytes("d/text.offset", &size);
+            ck_assert_uint_ge(size, 8 * WORDS);
+            uint64_t rows[WORDS];
+            for (size_t k = 0; k < WORDS; k++)
+                rows[k] = lx__load_le64(before + 8 * k);
+            rows[2] = sizes[i % 5] << 32;
+            rows[3] = places[i / 5];
+            overwrite("d/text.offset", rows, WORDS);
+            lx_status status = lx_tokens_read(tokens, 0, 600, LX_INT32, row, &error);
+            ck_assert(status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_MISMATCH);
+            lx_error_clear(&error);
+            expect_field(tokens, 300, 300);
+            file_patch("d/text.offset", 0, before, 8 * WORDS);
+            free(before);
+            lx_tokens_unref(tokens);
+        }
+        scratch_remove(scratch);
+    }
+}
+END_TEST
+
+START_TEST(wrong_arguments)
+{
+    static const uint32_t lengths[] = {8};
+    static const uint64_t shape[] = {4};
+    lx_error error = LX_ERROR_INIT;
+    lx_tokens *tokens;
+    char *scratch = scratch_make();
+    write_field("d", lengths, 1, 2, LX_RAW);
+    unit_ok(lx_writer_close(create("e", LX_UINT16, shape, 1, LX_RAW), &error));
+    unit_ok(lx_writer_close(create("f", LX_FLOAT32, shape, 1, LX_RAW), &error));
+    lx_dataset *bytes = open_dataset("d", LX_PLACEMENT_AUTO, LX_DAMAGE_RAISE);
+    lx_dataset *dense = open_dataset("e", LX_PLACEMENT_AUTO, LX_DAMAGE_RAISE);
+    lx_dataset *floats = open_dataset("f", LX_PLACEMENT_AUTO, LX_DAMAGE_RAISE);
+    unit_fails(lx_tokens_from_field(bytes, 1, LX_UINT16, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_from_field(bytes, 0, LX_BYTES, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_from_field(bytes, 0, LX_FLOAT16, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_from_field(bytes, 0, (lx_dtype)99, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_from_field(dense, 0, LX_UINT32, &tokens, &error), LX_ERR_MISMATCH);
+    unit_fails(lx_tokens_from_field(floats, 0, LX_BYTES, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_tokens_from_field(NULL, 0, LX_UINT16, &tokens, &error), "dataset");
+    unit_refuses_null(lx_tokens_from_field(bytes, 0, LX_UINT16, NULL, &error), "tokens");
+    lx_dataset_close(floats);
+    lx_dataset_close(dense);
+    lx_dataset_close(bytes);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+    static const uint32_t lengths[] = {8, 30000, 5};
+    static uint32_t row[30013];
+    char *scratch = scratch_make();
+    write_field("d", lengths, 3, 2, LX_FLATE);
+    lx_dataset *dataset = open_dataset("d", LX_PLACEMENT_AUTO, LX_DAMAGE_RAISE);
+    lx_tokens *tokens = NULL;
+    lx_status status = LX_ERR_NOMEM;
+    for (int left = 0; status != LX_OK; left++) {
+        ck_assert_int_lt(left, 50);
+        scarce_begin(left);
+        status = lx_tokens_from_field(dataset, 0, LX_UINT16, &tokens, NULL);
+        ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
+    }
+    status = LX_ERR_NOMEM;
+    for (int left = 0; status != LX_OK; left++) {
+        ck_assert_int_lt(left, 50);
+        scarce_begin(left);
+        status = lx_tokens_read(tokens, 0, 30013, LX_INT32, row, NULL);
+        ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
+    }
+    lx_dataset_close(dataset);
+    lx_tokens_unref(tokens);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("loader/tokens/token-field", as_one_array_of_all_tokens,
+          dense_records_are_documents_of_one_length, without_records_there_are_no_tokens,
+          samples_are_those_of_a_file_with_the_same_documents, what_a_writer_does_moves_no_token,
+          a_state_knows_the_documents_of_its_dataset, a_record_that_ends_within_a_token,
+          a_token_that_does_not_fit_is_told_by_its_record,
+          damage_is_told_with_its_record_and_others_are_read,
+          a_table_that_is_written_to_does_no_harm, wrong_arguments, out_of_memory)
