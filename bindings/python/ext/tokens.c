@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens: an lx_tokens, which typed Python stands above. */
+/* Tokens: an lx_tokens of files and fields, which typed Python stands above. */
+#include "dataset.h"
 #include "objects.h"
 
 typedef struct tokens {
@@ -101,12 +102,12 @@ static PyGetSetDef tokens_getset[] = {
     {"length", tokens_get_number, NULL, "Number of tokens.", (void *)lx_tokens_get_length},
     {"documents", tokens_get_number, NULL, "Number of documents.",
      (void *)lx_tokens_get_document_count},
-    {"dtype", tokens_get_dtype, NULL, "Of a token in the files.", NULL},
+    {"dtype", tokens_get_dtype, NULL, "Of a token as it is stored.", NULL},
     {NULL},
 };
 
 static PyType_Slot tokens_slots[] = {
-    {Py_tp_doc, "Tokens in files."},      {Py_tp_dealloc, tokens_dealloc},
+    {Py_tp_doc, "Tokens in files and fields."}, {Py_tp_dealloc, tokens_dealloc},
     {Py_tp_methods, tokens_methods},      {Py_tp_getset, tokens_getset},
     {0, NULL},
 };
@@ -118,25 +119,58 @@ static PyType_Spec tokens_spec = {
     .slots = tokens_slots,
 };
 
+/** The dtype @p name, which may be NULL; -1 with an exception. */
+static int parse_dtype(lxpy_state *state, const char *name, lx_dtype *dtype)
+{
+    lx_error error = LX_ERROR_INIT;
+    *dtype = LX_BYTES;
+    if (name == NULL || lx_dtype_parse(name, dtype, &error) == LX_OK)
+        return 0;
+    lxpy_raise(state, &error);
+    return -1;
+}
+
 static PyObject *tokens_open(PyObject *module, PyObject *args)
 {
     lxpy_state *state = lxpy_state_get(module);
     PyObject *given;
     const char *name;
-    lx_dtype dtype = LX_BYTES;
+    lx_dtype dtype;
     lx_tokens *handle;
     lx_status status;
     lx_error error = LX_ERROR_INIT;
-    if (!PyArg_ParseTuple(args, "Oz", &given, &name))
+    if (!PyArg_ParseTuple(args, "Oz", &given, &name) || parse_dtype(state, name, &dtype) < 0)
         return NULL;
-    if (name != NULL && lx_dtype_parse(name, &dtype, &error) != LX_OK)
-        return lxpy_raise(state, &error);
     PyObject *path = lxpy_path(given, "path");
     if (path == NULL)
         return NULL;
     LXPY_WITHOUT_GIL(status =
                          lx_tokens_open(PyBytes_AS_STRING(path), dtype, &handle, &error));
     Py_DECREF(path);
+    return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
+}
+
+static PyObject *tokens_from_field(PyObject *module, PyObject *args)
+{
+    lxpy_state *state = lxpy_state_get(module);
+    PyObject *dataset, *field;
+    const char *name;
+    lx_dtype dtype;
+    lx_tokens *handle;
+    lx_status status;
+    lx_error error = LX_ERROR_INIT;
+    lxpy_reading reading;
+    if (!PyArg_ParseTuple(args, "OOz", &dataset, &field, &name) ||
+        parse_dtype(state, name, &dtype) < 0 || lxpy_dataset_check(state, dataset, "dataset") < 0 ||
+        lxpy_reading_begin(&reading, dataset) < 0)
+        return NULL;
+    Py_ssize_t position = lxpy_schema_find(reading.schema, field);
+    if (position >= 0)
+        LXPY_WITHOUT_GIL(status = lx_tokens_from_field(reading.handle, (size_t)position, dtype,
+                                                       &handle, &error));
+    lxpy_reading_end(&reading);
+    if (position < 0)
+        return NULL;
     return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
 }
 
@@ -225,6 +259,8 @@ static PyMethodDef functions[] = {
     {"segments_measure", segments_measure, METH_VARARGS,
      "segments_measure(segments, rows, length, padding)"},
     {"tokens_open", tokens_open, METH_VARARGS, "tokens_open(path, dtype)"},
+    {"tokens_from_field", tokens_from_field, METH_VARARGS,
+     "tokens_from_field(dataset, field, dtype)"},
     {"tokens_concat", tokens_concat, METH_O, "tokens_concat(tokens)"},
     {NULL},
 };

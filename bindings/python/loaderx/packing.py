@@ -32,12 +32,12 @@ class PackedDataset(Records):
 
     Parameters
     ----------
-    tokens : Tokens, path, or a sequence of paths
+    tokens : Tokens, path or Column, or a sequence of these two
         With documents: of files that do not tell any, each is one.
     capacity : int
         Tokens of a sample, at most 2**24.
     dtype : dtype or str, optional
-        Of a token in the files, where `tokens` are paths; see `Tokens`.
+        Of a token as it is stored, where `tokens` are none yet; see `Tokens`.
     out : dtype or str, optional
         Of the field ``tokens``: ``int32`` or ``int64``.
     vocabulary : int, optional

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tokens in files, and samples of them for language models."""
+"""Tokens in files and fields, and samples of them for language models."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import numpy as np
 from . import _core
 from ._records import Records
 from ._check import UINT64_MAX, boolean, integer, natural
+from .column import Column
+from .dataset import Dataset
+from .errors import LoaderxError
 
 __all__ = ['TokenDataset', 'Tokens']
 
@@ -53,7 +56,7 @@ def token(name: str, value: Any, wide: bool) -> int:
 
 
 class Tokens:
-    """Tokens in one or more files: one long sequence, and its documents.
+    """Tokens in one or more files, or fields of datasets: one long sequence, and its documents.
 
     A file is opened by its name: ``x.npy`` is an array of one axis; ``x.idx``, or ``x.bin`` with an
     ``x.idx`` beside it, are the files of Megatron's indexed datasets, whose sequences are the
@@ -62,20 +65,30 @@ class Tokens:
 
     The files are mapped, and must stay as they are.
 
+    A field, ``dataset['text']``, has a document in each record: bytes, or an array, whose elements
+    are the tokens. A record without a value is a document without tokens. The state that the
+    dataset shows is kept: what a `Writer` does later changes nothing here. Lengths are read at
+    once, about a tenth of a microsecond each; 8.5 bytes are kept of each, or none for arrays.
+    Records that are compressed are decompressed whole for each sample that has a part of them.
+
     Parameters
     ----------
-    paths : str, bytes, path-like, or a sequence of these
-        The files, in their order. Those without documents are one each.
+    paths : str, bytes, path-like, Column, or a sequence of these
+        The files and fields, in their order. Files without documents are one each.
     dtype : dtype or str, optional
-        Of a token, ``'uint16'`` for instance; needed where the file does not say it. ``x.ds``
-        without metadata has uint16.
+        Of a token, ``'uint16'`` for instance; needed where the file does not say it, and for a
+        field of bytes. ``x.ds`` without metadata has uint16.
+    field : str, optional
+        The name of a field: paths that are directories are datasets, then, and have it.
 
     Raises
     ------
     CorruptError
-        A file ends within a token, or does not fit its index.
-    LoaderxError
-        A file says another dtype than `dtype`, or those of several differ.
+        A file or a record ends within a token; a file does not fit its index.
+    ValueError
+        A file or field says another dtype than `dtype`, or those of several differ.
+    KeyError
+        A dataset has no such field.
 
     Examples
     --------
@@ -84,10 +97,12 @@ class Tokens:
     (9000000, 2)
     >>> tokens[:4]
     array([ 464, 2068, 7586, 21831], dtype=int32)
+    >>> lx.Tokens(lx.open('corpus')['text'], 'uint16')
+    Tokens(4500000 of uint16, documents: 7100)
     """
 
-    def __init__(self, paths: Any, dtype: Any = None) -> None:
-        single = isinstance(paths, (str, bytes, os.PathLike))
+    def __init__(self, paths: Any, dtype: Any = None, *, field: Optional[str] = None) -> None:
+        single = isinstance(paths, (str, bytes, os.PathLike, Column))
         self._paths: Tuple[Any, ...] = (paths,) if single else tuple(paths)
         if not self._paths:
             raise ValueError('paths is empty: there are no tokens')
@@ -95,18 +110,20 @@ class Tokens:
         if dtype is not None and np.dtype(dtype).newbyteorder('<') != np.dtype(dtype):
             raise ValueError(f'dtype is {dtype!r}, and tokens are little-endian')
         self._dtype = name
-        opened = tuple(_core.tokens_open(path, name) for path in self._paths)
+        self._field = field
+        opened = tuple(_open(path, name, field) for path in self._paths)
         self._core = opened[0] if len(opened) == 1 else _core.tokens_concat(opened)
 
     def __reduce__(self) -> Any:
-        return Tokens, (self._paths, self._dtype)
+        known = len(self), len(self.documents)
+        return _reopen, (self._paths, self._dtype, self._field, known)
 
     def __len__(self) -> int:
         return self._core.length
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of a token in the files."""
+        """Of a token as it is stored."""
         return self._core.dtype
 
     @property
@@ -151,6 +168,31 @@ class Tokens:
 
     def __repr__(self) -> str:
         return f'Tokens({len(self)} of {self.dtype}, documents: {len(self.documents)})'
+
+
+def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens:
+    if isinstance(path, Column):
+        return _core.tokens_from_field(path._dataset, path.name, dtype)
+    if not os.path.isdir(path):
+        return _core.tokens_open(path, dtype)
+    if field is None:
+        raise ValueError(f'{os.fsdecode(path)} is a directory: of a dataset, give the field')
+    with Dataset(path) as dataset:
+        return _core.tokens_from_field(dataset, field, dtype)
+
+
+def _reopen(
+    paths: Tuple[Any, ...], dtype: Optional[str], field: Optional[str], known: Tuple[int, int]
+) -> Tokens:
+    """Tokens in another process: datasets are in their newest states there."""
+    made = Tokens(paths, dtype, field=field)
+    found = len(made), len(made.documents)
+    if found != known:
+        raise LoaderxError(
+            f'{known[0]} tokens in {known[1]} documents were pickled, and there are {found[0]} in '
+            f'{found[1]} now: a file or a dataset was changed meanwhile'
+        )
+    return made
 
 
 class Documents:
@@ -201,13 +243,13 @@ class TokenDataset(Records):
 
     Parameters
     ----------
-    tokens : Tokens, path, or a sequence of paths
-        Several files are one sequence; for samples of each file alone, put a `TokenDataset` of each
-        into a `ConcatDataset`.
+    tokens : Tokens, path or Column, or a sequence of these two
+        Several files or fields are one sequence; for samples of each alone, put a `TokenDataset` of
+        each into a `ConcatDataset`.
     sequence_length : int
         Tokens of an input.
     dtype : dtype or str, optional
-        Of a token in the files, where `tokens` are paths; see `Tokens`.
+        Of a token as it is stored, where `tokens` are none yet; see `Tokens`.
     out : dtype or str, optional
         Of the samples: ``int32`` or ``int64``.
     vocabulary : int, optional

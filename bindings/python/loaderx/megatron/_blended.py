@@ -129,7 +129,7 @@ class BlendedDataset:
 
         Parameters
         ----------
-        tokens : sequence of Tokens or paths
+        tokens : sequence of Tokens, paths or Columns
             Of each dataset.
         sequence_length : int
             Tokens of an input.

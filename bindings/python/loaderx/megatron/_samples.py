@@ -90,7 +90,7 @@ class GPTDataset:
 
     Parameters
     ----------
-    tokens : Tokens, path, or a sequence of paths
+    tokens : Tokens, path or Column, or a sequence of these two
         What ``indexed_dataset`` is there, ``corpus.bin`` for instance; a document is what is called
         a sequence there.
     sequence_length : int
@@ -124,7 +124,7 @@ class GPTDataset:
         What padding is in ``tokens`` of a Loader; where it stands there is no loss. Megatron uses
         the tokenizer's, if that is no other special token, or else -1.
     dtype : dtype or str, optional
-        Of a token in the files, where `tokens` are paths; see `Tokens`.
+        Of a token as it is stored, where `tokens` are none yet; see `Tokens`.
     vocabulary : int, optional
         Tokens must be below it: a sample with another one is a `CorruptError`.
     tables : path, optional
