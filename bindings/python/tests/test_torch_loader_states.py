@@ -19,7 +19,7 @@ from torch.utils import data
 
 import loaderx as lx
 import loaderx.torch as lt
-from loaderx.torch._states import checksum
+from loaderx._states import checksum
 from torch_cases import SETTINGS, through_json
 from torch_loaders import (RECORDS, STATEFUL, Case, Pairs, Stream, loading, make_dataset, same,
                            streams)

@@ -19,7 +19,7 @@ from torch.utils import data
 
 import loaderx as lx
 import loaderx.torch as lt
-from loaderx.torch._states import checksum
+from loaderx._states import checksum
 from torch_cases import SETTINGS, Case, Streams, check_resumed, sampling, through_json
 
 

@@ -10,8 +10,8 @@ from typing import Any, Dict, Iterator, List, Mapping
 from torch.utils import data
 
 from .._check import natural
+from .._states import differs, number
 from ._passes import Stateful
-from ._states import differs, number
 
 __all__ = ['BatchSampler']
 

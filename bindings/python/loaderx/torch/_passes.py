@@ -12,7 +12,8 @@ import torch
 
 from .. import _core
 from .._check import natural
-from ._states import VERSION, check, checksum, differs, digest, get_rest, number, pack, unpack
+from .._states import VERSION, check, checksum, differs, number
+from ._states import digest, get_rest, pack, unpack
 
 # Indices that are made ints of Python at a time.
 _CHUNK = 4096

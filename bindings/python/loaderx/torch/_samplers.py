@@ -13,9 +13,9 @@ from torch.utils import data
 
 from .. import _core
 from .._check import UINT64_MAX
+from .._states import number
 from ..errors import CorruptError
 from ._passes import Block, Pass, Stateful
-from ._states import number
 
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
            'WeightedRandomSampler']

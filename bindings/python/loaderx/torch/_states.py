@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 from typing import Any, List, Mapping, Optional
 
 import numpy as np
 import torch
 
-from .._check import UINT64_MAX, natural
-from ..errors import CorruptError, LoaderxError
-from ..orders import to_json
-
-VERSION = 1
+from .._check import natural
+from ..errors import CorruptError
 
 # Numbers of a sequence that are looked at at a time.
 _STRETCH = 4096
@@ -36,12 +32,6 @@ def digest(values: Any) -> Optional[str]:
     except (TypeError, ValueError, LookupError):    # it has no slices, or no rectangular ones
         return None
     return f'{crc:08x}'
-
-
-def differs(key: str, there: Any, here: Any) -> ValueError:
-    """That a state does not fit, and in what."""
-    return ValueError(f'"{key}" is {there} in the state and {here} here: make it as the state has '
-                      'it, or begin without the state')
 
 
 def pack(state: torch.Tensor) -> str:
@@ -71,34 +61,3 @@ def get_rest(state: Mapping[str, Any], most: int) -> List[int]:
                 for i, one in enumerate(rest)]
     except (TypeError, ValueError) as cause:
         raise CorruptError(f'the state is damaged: {cause}') from cause
-
-
-def number(state: Mapping[str, Any], key: str, least: int = 0, most: int = UINT64_MAX) -> int:
-    """A number of a state, that can be."""
-    try:
-        return natural(f'"{key}"', state.get(key), least, most)
-    except (TypeError, ValueError) as cause:
-        raise CorruptError(f'the state is damaged: {cause}') from cause
-
-
-def checksum(state: Mapping[str, Any]) -> str:
-    whole = {key: value for key, value in state.items() if key != 'crc32'}
-    return f'{zlib.crc32(json.dumps(whole, sort_keys=True).encode()):08x}'
-
-
-def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any]) -> None:
-    """Raise what is wrong with a state, for a sampler of this kind and configuration."""
-    to_json(state)
-    if not isinstance(state.get('state'), str):
-        raise CorruptError('this is no state')
-    if state['state'] != kind:
-        raise ValueError(f'this is the state of a {state["state"]}, not of a {kind}')
-    if state.get('version') != VERSION:
-        raise LoaderxError(f'the state is of version {state.get("version")} and this loaderx reads '
-                           f'version {VERSION}: use the one that wrote it')
-    for key, here in configuration.items():
-        if state.get(key) != here:
-            raise differs(key, state.get(key), here)
-    if state.get('crc32') != checksum(state):
-        raise CorruptError(f'the state was changed after it was written: its "crc32" is '
-                           f'{state.get("crc32")} and its content gives {checksum(state)}')

@@ -10,9 +10,10 @@ import torch
 from torch.utils import data
 from torch.utils.data import _utils
 
+from .._states import VERSION, check, checksum, differs, number
 from ..errors import CorruptError
 from ._passes import Stateful
-from ._states import VERSION, check, checksum, differs, number, pack, unpack
+from ._states import pack, unpack
 from ._streams import check_streams
 
 __all__ = ['KIND', 'Iterator', 'Progress', 'check_state', 'make_state']

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""States that Python keeps: what is in all of them, and whether one fits."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any, Mapping
+
+from ._check import UINT64_MAX, natural
+from .errors import CorruptError, LoaderxError
+from .orders import to_json
+
+VERSION = 1
+
+
+def differs(key: str, there: Any, here: Any) -> ValueError:
+    """That a state does not fit, and in what."""
+    return ValueError(f'"{key}" is {there} in the state and {here} here: make it as the state has '
+                      'it, or begin without the state')
+
+
+def number(state: Mapping[str, Any], key: str, least: int = 0, most: int = UINT64_MAX) -> int:
+    """A number of a state, that can be."""
+    try:
+        return natural(f'"{key}"', state.get(key), least, most)
+    except (TypeError, ValueError) as cause:
+        raise CorruptError(f'the state is damaged: {cause}') from cause
+
+
+def checksum(state: Mapping[str, Any]) -> str:
+    whole = {key: value for key, value in state.items() if key != 'crc32'}
+    return f'{zlib.crc32(json.dumps(whole, sort_keys=True).encode()):08x}'
+
+
+def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any]) -> None:
+    """Raise what is wrong with a state, for what is of this kind and configuration."""
+    to_json(state)
+    if not isinstance(state.get('state'), str):
+        raise CorruptError('this is no state')
+    if state['state'] != kind:
+        raise ValueError(f'this is the state of a {state["state"]}, not of a {kind}')
+    if state.get('version') != VERSION:
+        raise LoaderxError(f'the state is of version {state.get("version")} and this loaderx reads '
+                           f'version {VERSION}: use the one that wrote it')
+    for key, here in configuration.items():
+        if state.get(key) != here:
+            raise differs(key, state.get(key), here)
+    if state.get('crc32') != checksum(state):
+        raise CorruptError(f'the state was changed after it was written: its "crc32" is '
+                           f'{state.get("crc32")} and its content gives {checksum(state)}')
