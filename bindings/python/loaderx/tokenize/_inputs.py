@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""What texts are read from: files of text, lines of JSON, and fields of datasets."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import stat
+import zlib
+from typing import IO, Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+
+from ._sources import Pace, Texts, texts_of
+from ._texts import LONGEST, Text, fault
+
+__all__ = ['Block', 'Input', 'blocks_of', 'open_input']
+
+# Bytes and documents that are tokenized at a time.
+_BLOCK = 1 << 20
+_MOST = 1024
+
+_JSON = ('.jsonl', '.ndjson')
+
+
+class Block(NamedTuple):
+    """Texts that are tokenized at a time; with a key they are lines of JSON."""
+
+    key: Optional[str]
+    texts: List[Text]
+
+
+class Input(NamedTuple):
+    """What is known of an input before it is read."""
+
+    texts: Iterator[Text]
+    key: Optional[str]
+    size: Optional[int]    # in bytes of text, where that is known
+
+
+def open_input(path: Any, field: Optional[str] = None, key: Optional[str] = None,
+               lines: bool = False, split_at: Optional[str] = None) -> Input:
+    """Find out how an input is read, without reading much of it.
+
+    A folder is a dataset. Of files, those whose names end with .jsonl or .ndjson are lines of JSON
+    if it is not said otherwise, and all others one document each; .gz behind that is inflated.
+    """
+    name = os.fsdecode(path)
+    if os.path.isdir(name):
+        return Input(_records(texts_of(name, field)), None, None)
+    if field is not None:
+        raise ValueError(f'field: {name} is a file, and fields are those of datasets')
+    inflated = name.endswith('.gz')
+    if key is None and not lines and split_at is None:
+        key = 'text' if name[:-3 if inflated else None].endswith(_JSON) else None
+    size = _look(name)    # whether it is there, before hours are spent on others
+    size = None if inflated else size
+    if key is not None:
+        return Input(_read(name, inflated, _json_lines), key, size)
+    if lines:
+        return Input(_read(name, inflated, _lines), None, size)
+    if split_at is not None:
+        return Input(_read(name, inflated, _Split(split_at)), None, size)
+    return Input(_read(name, inflated, _whole), None, size)
+
+
+def _look(path: str) -> Optional[int]:
+    """The size of a file that can be read; a pipe is not opened, since that is done only once."""
+    status = os.stat(path)
+    if not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def _records(texts: Texts) -> Iterator[Text]:
+    """The texts of a field."""
+    pace, first = Pace(_BLOCK, _MOST), 0
+    while first < len(texts):
+        read = texts.read(slice(first, first + pace.count))
+        yield from read
+        pace.tell(read)
+        first += len(read)
+
+
+def blocks_of(inputs: Iterable[Input]) -> Iterator[Block]:
+    """The texts of all inputs in their order, as many at a time as make a block."""
+    block, size = Block(None, []), 0
+    for one in inputs:
+        if one.key != block.key and block.texts:
+            yield block
+            block, size = Block(one.key, []), 0
+        block = block._replace(key=one.key)
+        for text in one.texts:
+            block.texts.append(text)
+            size += len(text.data)
+            if size >= _BLOCK or len(block.texts) == _MOST:
+                yield block
+                block, size = Block(one.key, []), 0
+    if block.texts:
+        yield block
+
+
+# ---- files
+
+
+def _read(path: str, inflated: bool, texts_of: Any) -> Iterator[Text]:
+    try:
+        with (gzip.open(path, 'rb') if inflated else open(path, 'rb')) as file:
+            yield from texts_of(file, path)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as cause:
+        raise fault(f'it cannot be inflated: {cause}', path) from cause
+
+
+def _whole(file: IO[bytes], path: str) -> Iterator[Text]:
+    data = file.read(LONGEST + 1)
+    if len(data) > LONGEST:
+        raise _too_long('the document', path, None, 0)
+    yield Text(data, path, None, 0)
+
+
+def _numbered(file: IO[bytes], path: str) -> Iterator[Tuple[int, int, bytes]]:
+    """Lines with their ends: their numbers, where they begin, and what is in them."""
+    offset = number = 0
+    while True:
+        line = file.readline(LONGEST + 1)
+        if not line:
+            return
+        number += 1
+        if len(line) > LONGEST:
+            raise _too_long('the line', path, number, offset)
+        yield number, offset, line
+        offset += len(line)
+
+
+def _lines(file: IO[bytes], path: str) -> Iterator[Text]:
+    for number, offset, line in _numbered(file, path):
+        yield Text(_without_end(line), path, number, offset)
+
+
+def _json_lines(file: IO[bytes], path: str) -> Iterator[Text]:
+    for number, offset, line in _numbered(file, path):
+        if not line.isspace():
+            yield Text(_without_end(line), path, number, offset)
+
+
+class _Split:
+    """Documents between lines of a text."""
+
+    def __init__(self, text: str) -> None:
+        if '\n' in text:
+            raise ValueError(f'split_at must be what one line is, not {text!r}')
+        self._text = text.encode()
+
+    def __call__(self, file: IO[bytes], path: str) -> Iterator[Text]:
+        held: List[bytes] = []
+        begin = first = size = 0
+        for number, offset, line in _numbered(file, path):
+            if _without_end(line) != self._text:
+                if not held:
+                    begin, first = offset, number
+                held.append(line)
+                size += len(line)
+                if size > LONGEST:
+                    raise _too_long('the document', path, first, begin)
+            elif held:
+                yield Text(_without_end(b''.join(held)), path, first, begin)
+                held, size = [], 0
+        if held:
+            yield Text(_without_end(b''.join(held)), path, first, begin)
+
+
+def _without_end(line: bytes) -> bytes:
+    """A line without its end."""
+    line = line[:-1] if line.endswith(b'\n') else line
+    return line[:-1] if line.endswith(b'\r') else line
+
+
+def _too_long(what: str, path: str, line: Optional[int], offset: int) -> Exception:
+    return fault(f'{what} has more than {LONGEST} bytes, which is too long to tokenize: cut it',
+                 path, line, offset=offset)

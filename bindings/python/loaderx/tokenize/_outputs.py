@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Files of tokens, as Megatron, Nanotron, NumPy and nobody in particular have them."""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Type
+
+import numpy as np
+
+from ..errors import LoaderxError
+from ._files import Files, naming
+
+__all__ = ['FORMATS', 'Output', 'choose_dtype', 'choose_output']
+
+_Array = np.ndarray[Any, Any]
+
+# Documents of an index that are looked at at a time.
+_STRETCH = 1 << 16
+
+
+class Output:
+    """Tokens of documents, as they are written: bare ones.
+
+    Parameters
+    ----------
+    path : str
+        Of the file, or of any of them.
+    dtype : numpy.dtype
+        Of a token.
+    name : str
+        Of the tokenizer.
+    """
+
+    dtypes: Sequence[str] = ('uint16', 'uint32')    # narrow and wide
+    files: Files
+
+    def __init__(self, path: str, dtype: np.dtype[Any], name: str) -> None:
+        self.path = path
+        self.dtype = dtype
+        self.name = name
+        self.documents = self.tokens = 0
+
+    def paths(self) -> List[str]:
+        """The files; the first is the one by which they are opened."""
+        return [self.path]
+
+    def begin(self) -> None:
+        """Write what comes before the first token."""
+
+    def write(self, tokens: _Array, lengths: _Array) -> None:
+        """Write the tokens of some documents."""
+        self.files.write(self.path, tokens.astype(self.dtype, copy=False).data)
+        self.documents += len(lengths)
+        self.tokens += len(tokens)
+
+    def finish(self) -> None:
+        """Write what is known only behind the last token."""
+
+
+class Npy(Output):
+    """An array of one axis."""
+
+    _HEADER = 128    # which has room for any length, and is a multiple of 64
+
+    def begin(self) -> None:
+        described = (f"{{'descr': '{self.dtype.str}', 'fortran_order': False, "
+                     f"'shape': ({self.tokens},), }}")
+        text = described.ljust(self._HEADER - 11) + '\n'
+        head = b'\x93NUMPY\1\0' + struct.pack('<H', len(text)) + text.encode()
+        self.files.write(self.path, head)
+
+    def finish(self) -> None:
+        with naming(self.path):
+            self.files[self.path].seek(0)
+        self.begin()
+
+
+class Nanotron(Output):
+    """Tokens, where each document ends, and a text about them, as datatrove writes them."""
+
+    def paths(self) -> List[str]:
+        return [self.path, f'{self.path}.index', f'{self.path}.metadata']
+
+    def write(self, tokens: _Array, lengths: _Array) -> None:
+        ends = self.tokens + np.cumsum(lengths, dtype='<u8')
+        super().write(tokens, lengths)
+        self.files.write(f'{self.path}.index', ends.astype('<u8').data)
+
+    def finish(self) -> None:
+        name = ' '.join(self.name.split())
+        text = f'{name}|{self.dtype.itemsize}\n{self.tokens}\n{self.tokens:,} tokens\n'
+        self.files.write(f'{self.path}.metadata', text.encode())
+
+
+class Megatron(Output):
+    """Tokens, and an index of the lengths of documents, their places, and their numbers."""
+
+    dtypes = 'uint16', 'int32'
+    _CODES = {'uint16': 8, 'int32': 4}
+    _LONGEST = 2**31 - 1
+
+    def __init__(self, path: str, dtype: np.dtype[Any], name: str) -> None:
+        super().__init__(f'{path[:-4]}.bin', dtype, name)
+        self.index = f'{path[:-4]}.idx'
+
+    def paths(self) -> List[str]:
+        return [self.index, self.path]
+
+    def begin(self) -> None:
+        head = struct.pack('<9sQBQQ', b'MMIDIDX\0\0', 1, self._CODES[self.dtype.name],
+                           self.documents, self.documents + 1)
+        self.files.write(self.index, head)
+
+    def write(self, tokens: _Array, lengths: _Array) -> None:
+        if len(lengths) and int(lengths.max()) > self._LONGEST:
+            raise LoaderxError(f'a document has {lengths.max()} tokens, and those of Megatron have '
+                               f'{self._LONGEST} at most: cut it, or choose another format')
+        super().write(tokens, lengths)
+        self.files.write(self.index, lengths.astype('<i4').data)
+
+    def finish(self) -> None:
+        """The places follow the lengths, which are read again, so that none are kept in memory."""
+        file = self.files[self.index]
+        with naming(self.index):
+            head, place = file.tell() - 4 * self.documents, 0    # the lengths were written last
+            for first, count in _stretches(self.documents):
+                file.seek(head + 4 * first)
+                sizes = np.frombuffer(file.read(4 * count), '<i4').astype('<i8')
+                ends = place + np.cumsum(sizes) * self.dtype.itemsize
+                file.seek(0, os.SEEK_END)
+                file.write((ends - sizes * self.dtype.itemsize).data)
+                place = int(ends[-1])
+            for first, count in _stretches(self.documents + 1):
+                file.write(np.arange(first, first + count, dtype='<i8').data)
+            file.seek(0)
+        self.begin()
+
+
+def _stretches(count: int) -> Iterator[Tuple[int, int]]:
+    return ((first, min(_STRETCH, count - first)) for first in range(0, count, _STRETCH))
+
+
+FORMATS: Dict[str, Type[Output]] = {'megatron': Megatron, 'ds': Nanotron, 'npy': Npy,
+                                    'flat': Output}
+_ENDINGS = {'.bin': 'megatron', '.idx': 'megatron', '.ds': 'ds', '.npy': 'npy'}
+# How the names of files end, of a format that is asked for.
+_MUST_END = {'megatron': ('.bin', '.idx'), 'ds': ('.ds',), 'npy': ('.npy',)}
+
+
+def choose_output(path: Any, asked: Optional[str]) -> str:
+    """The format that is asked for, or that of the name."""
+    name = os.fsdecode(path)
+    if asked is None:
+        ending = os.path.splitext(name)[1]
+        if ending not in _ENDINGS:
+            raise ValueError(f'format must be given: the name {name!r} ends with none of '
+                             f"{', '.join(_ENDINGS)}")
+        return _ENDINGS[ending]
+    if asked not in FORMATS:
+        raise ValueError(f'format must be one of {", ".join(map(repr, FORMATS))}, not {asked!r}')
+    ends = _MUST_END.get(asked)
+    if ends is not None and not name.endswith(ends):
+        raise ValueError(f'the files of format {asked!r} are opened by names that end with '
+                         f'{" or ".join(ends)}, and {name!r} does not')
+    if asked == 'flat' and name.endswith(('.npy', '.ds', '.idx')):
+        raise ValueError(f'bare tokens in {name!r} would be opened as something else: choose '
+                         'another name')
+    if asked == 'flat' and name.endswith('.bin') and os.path.exists(f'{name[:-4]}.idx'):
+        raise ValueError(f'{name} has an .idx beside it, by which it would be opened as one of '
+                         "Megatron's: choose another name")
+    return asked
+
+
+def choose_dtype(form: str, asked: Any, vocabulary: int) -> np.dtype[Any]:
+    """What tokens are stored as: what is asked for, or the least that the vocabulary fits."""
+    there = FORMATS[form].dtypes
+    if asked is None:
+        name = there[0] if vocabulary <= 2**16 else there[1]
+    else:
+        name = np.dtype(asked).name
+        if name not in there and (name, form) != ('int32', 'npy'):
+            raise ValueError(f'dtype must be {" or ".join(there)} for format {form!r}, not {name}')
+    largest = int(np.iinfo(name).max)
+    if vocabulary - 1 > largest:
+        raise ValueError(f'dtype: the tokenizer has tokens up to {vocabulary - 1}, and {name} '
+                         f'holds {largest} at most: choose {there[1]}')
+    return np.dtype(name).newbyteorder('<')

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Processes that tokenize blocks, in the order in which these come."""
+
+from __future__ import annotations
+
+import collections
+import os
+import pickle
+import queue
+import subprocess
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Deque, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from ..errors import LoaderxError
+from ._inputs import Block
+from ._texts import BadText, encode
+from ._tokenizer import Encoder, load
+
+__all__ = ['Pool', 'Setup', 'serve']
+
+Encoded = Tuple['np.ndarray[Any, Any]', 'np.ndarray[Any, Any]']
+
+
+class Setup(NamedTuple):
+    """What tokenizes, as it is sent to another process."""
+
+    tokenizer: str    # its JSON
+    end: Optional[int]
+    special: bool
+    errors: str
+    dtype: str
+
+    def encoder(self) -> Encoder:
+        from tokenizers import Tokenizer
+        return Encoder(load(Tokenizer.from_str(self.tokenizer)), self.end, self.special)
+
+
+def run(setup: Setup, encoder: Encoder, key: Optional[str], data: List[Any]) -> Encoded:
+    """The tokens of a block as they are stored, and how many each text has."""
+    tokens, lengths = encode(encoder, data, key, setup.errors)
+    largest = int(tokens.max(initial=0))
+    if largest > np.iinfo(setup.dtype).max:
+        raise LoaderxError(f"the tokenizer's post-processor adds token {largest}, which "
+                           f'{setup.dtype} does not hold: choose another dtype')
+    return tokens.astype(setup.dtype), lengths
+
+
+class Pool:
+    """Processes, each with a thread that waits for it; or none, then who asks does it.
+
+    One tokenizer uses many threads, but a batch of it lasts as long as its longest text, and its
+    results become objects of Python one after the other. Processes share none of that.
+
+    A process is started when there is more to do than for those so far. None survives this one: it
+    ends when nobody is left to ask it.
+    """
+
+    def __init__(self, setup: Setup, processes: int) -> None:
+        self._setup = setup
+        self._count = processes
+        self._encoder = setup.encoder() if processes == 0 else None
+        self._threads = ThreadPoolExecutor(processes or 1)
+        self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
+        self._all: List[subprocess.Popen[bytes]] = []
+        self._closed = False
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        """End them at once, whatever they are at."""
+        self._closed = True
+        for process in self._all:
+            process.kill()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for process in self._all:
+            process.kill()    # one that was started meanwhile
+            process.wait()
+            for pipe in process.stdin, process.stdout:
+                if pipe is not None:
+                    try:
+                        pipe.close()
+                    except OSError:
+                        pass    # what was not sent
+
+    def map(self, blocks: Iterable[Block]) -> Iterator[Tuple[Block, Encoded]]:
+        """Each block with its tokens. Twice as many as there are processes are under way."""
+        waiting: Deque[Tuple[Block, Future[Encoded]]] = collections.deque()
+        for block in blocks:
+            waiting.append((block, self._threads.submit(self._tokenize, block)))
+            if len(waiting) > 2 * self._count:
+                yield self._result(*waiting.popleft())
+        while waiting:
+            yield self._result(*waiting.popleft())
+
+    @staticmethod
+    def _result(block: Block, future: Future[Encoded]) -> Tuple[Block, Encoded]:
+        try:
+            return block, future.result()
+        except BadText as error:
+            raise block.texts[error.number].fault(error.message, error.at) from None
+
+    def _tokenize(self, block: Block) -> Encoded:
+        data = [text.data for text in block.texts]
+        if self._encoder is not None:
+            return run(self._setup, self._encoder, block.key, data)
+        process = self._find()
+        try:
+            made = _ask(process, (block.key, data))
+        finally:
+            self._idle.put(process)
+        if isinstance(made, BaseException):
+            raise made
+        return made    # type: ignore[no-any-return]
+
+    def _find(self) -> subprocess.Popen[bytes]:
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            pass
+        if self._closed:
+            raise LoaderxError('the tokenizing was ended')
+        process = _start()
+        self._all.append(process)
+        _send(process, self._setup)
+        return process
+
+
+# ---- one process
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """A process that knows what this one can import, and no Ctrl-C, which is for this one."""
+    known = {**os.environ, 'PYTHONPATH': os.pathsep.join(map(os.path.abspath, sys.path)),
+             'TOKENIZERS_PARALLELISM': 'false'}
+    script = 'from loaderx.tokenize._pool import serve; serve()'
+    return subprocess.Popen([sys.executable, '-c', script], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, env=known, start_new_session=True)
+
+
+def _send(process: subprocess.Popen[bytes], what: Any) -> None:
+    assert process.stdin is not None
+    try:
+        pickle.dump(what, process.stdin, pickle.HIGHEST_PROTOCOL)
+        process.stdin.flush()
+    except BrokenPipeError:
+        raise _lost(process) from None
+
+
+def _ask(process: subprocess.Popen[bytes], what: Any) -> Any:
+    assert process.stdout is not None
+    _send(process, what)
+    try:
+        return pickle.load(process.stdout)
+    except (EOFError, pickle.UnpicklingError):
+        raise _lost(process) from None
+
+
+def _lost(process: subprocess.Popen[bytes]) -> LoaderxError:
+    status = process.wait()
+    how = f'was ended by signal {-status}' if status < 0 else f'ended with status {status}'
+    return LoaderxError(f'a process that tokenizes {how}: if memory ran out, ask for fewer '
+                        'processes')
+
+
+def serve() -> None:
+    """What such a process does, until nobody asks any more."""
+    asked = sys.stdin.buffer
+    answers = os.fdopen(os.dup(1), 'wb')
+    os.dup2(2, 1)    # what the library prints is no answer
+    try:
+        setup: Setup = pickle.load(asked)
+        encoder = setup.encoder()
+        while True:
+            key, data = pickle.load(asked)
+            try:
+                made: Any = run(setup, encoder, key, data)
+            except (BadText, LoaderxError, MemoryError) as error:
+                made = error
+            except BaseException as error:    # a panic of the library can not be sent
+                made = LoaderxError(f'the tokenizer failed: {error!r}')
+            pickle.dump(made, answers, pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+    except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+        os._exit(0)    # nobody is left

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Tokenizers of the library tokenizers: loaded, looked at, and used on texts."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+from typing import Any, List, Optional, Tuple, Union
+
+import numpy as np
+
+from .._check import boolean, natural
+from ..errors import LoaderxError
+
+__all__ = ['ERRORS', 'Encoder', 'choose_errors', 'fingerprint', 'load', 'token_id', 'vocabulary']
+
+ERRORS = ('strict', 'replace')
+
+# What tokenizers with one vocabulary may take apart in different ways.
+_PROBE = ("Don't  PANIC:\n\n\tx_1 += 3.14159 * 12345678;\r\n naïve ﬁne Ünïcode, 東京、"
+          'Привет мир! 🙂🙂 <b>end</b>   ')
+
+
+def load(tokenizer: Any) -> Any:
+    """A tokenizer of one's own that neither cuts texts nor pads them.
+
+    Parameters
+    ----------
+    tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
+        A path is that of a ``tokenizer.json``, or of the folder that it is in.
+    """
+    library = _library()
+    if isinstance(tokenizer, (str, bytes, os.PathLike)):
+        made = _read(library, os.fsdecode(tokenizer))
+    else:
+        given = getattr(tokenizer, 'backend_tokenizer', tokenizer)
+        if not isinstance(given, library):
+            raise TypeError('tokenizer must be a path, a tokenizers.Tokenizer or a fast tokenizer '
+                            f'of transformers, not {type(tokenizer).__name__}')
+        made = library.from_str(given.to_str())
+    made.no_truncation()
+    made.no_padding()
+    return made
+
+
+def _library() -> Any:
+    try:
+        from tokenizers import Tokenizer
+    except ModuleNotFoundError as error:
+        if error.name != 'tokenizers':
+            raise
+        raise ImportError('loaderx.tokenize needs the library tokenizers, and there is no module '
+                          'tokenizers: install it, by pip install tokenizers',
+                          name='tokenizers') from None
+    return Tokenizer
+
+
+def _read(library: Any, path: str) -> Any:
+    if os.path.isdir(path):
+        path = os.path.join(path, 'tokenizer.json')
+    with open(path, 'rb') as file:
+        data = file.read()
+    try:
+        return library.from_str(data.decode())
+    except Exception as cause:    # the library has no class of its own for what it refuses
+        error = LoaderxError(f'{path}: this is no tokenizer that the library tokenizers reads '
+                             f'({cause}): give the tokenizer.json of one')
+        error.path = path
+        raise error from None
+
+
+def vocabulary(tokenizer: Any) -> int:
+    """How many numbers a model must have: one more than the largest."""
+    return 1 + max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
+
+
+def token_id(tokenizer: Any, name: str, token: Union[int, str, None]) -> Optional[int]:
+    """The number of a token that is given by name, or by number, also as a text of digits."""
+    if token is None:
+        return None
+    if not isinstance(token, str):
+        number = natural(name, token, most=2**32 - 1)
+    elif token.isdecimal() and token.isascii():
+        number = natural(name, int(token), most=2**32 - 1)
+    else:
+        found = tokenizer.token_to_id(token)
+        if found is None:
+            raise ValueError(f'{name}: the tokenizer has no token {token!r}')
+        return int(found)
+    if tokenizer.id_to_token(number) is None:
+        raise ValueError(f'{name}: the tokenizer has no token of number {number}; it has '
+                         f'{vocabulary(tokenizer)}')
+    return number
+
+
+def fingerprint(tokenizer: Any) -> str:
+    """What tells tokenizers apart, whatever version of the library writes them."""
+    known = sorted(tokenizer.get_vocab(with_added_tokens=True).items())
+    made = [tokenizer.encode(_PROBE, add_special_tokens=special).ids for special in (False, True)]
+    return hashlib.sha256(json.dumps([known, made]).encode()).hexdigest()[:32]
+
+
+def choose_errors(errors: Any) -> str:
+    """What is done about bytes that are not UTF-8."""
+    if errors not in ERRORS:
+        raise ValueError(f"errors must be 'strict' or 'replace', not {errors!r}")
+    return str(errors)
+
+
+class Encoder:
+    """Makes numbers of texts, many at a time, on the threads of the library.
+
+    Parameters
+    ----------
+    tokenizer : tokenizers.Tokenizer
+        As `load` gives it.
+    end : int, optional
+        A token that is put behind each text.
+    special : bool
+        Whether the tokens are added that the tokenizer's post-processor puts around a text.
+    """
+
+    def __init__(self, tokenizer: Any, end: Optional[int], special: bool) -> None:
+        self.tokenizer = tokenizer
+        self.special = boolean('special_tokens', special)
+        self._end = [] if end is None else [end]
+        # Without offsets, where the version has that.
+        self._many = getattr(tokenizer, 'encode_batch_fast', tokenizer.encode_batch)
+
+    def encode(self, texts: List[str]) -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """The tokens of all texts, and how many each has: of what makes none, nothing is added."""
+        numbers: List[List[int]] = []
+        for text, made in zip(texts, self._many(texts, add_special_tokens=self.special)):
+            ids = made.ids if text else []
+            numbers.append(ids + self._end if ids else ids)
+        lengths = np.fromiter(map(len, numbers), np.int64, len(numbers))
+        flat = itertools.chain.from_iterable(numbers)
+        return np.fromiter(flat, np.uint32, int(lengths.sum())), lengths

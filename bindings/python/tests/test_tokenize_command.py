@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""``python -m loaderx.tokenize``, as its user sees it."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+tokenizing = pytest.importorskip('tokenizing', reason='the library tokenizers is not installed')
+
+from tokenizing import ids_of, make_texts, read_ds, read_megatron, train
+
+TEXTS = make_texts(400, 9)
+COMMAND = [sys.executable, '-m', 'loaderx.tokenize']
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    train().save(str(tmp_path / 'tokenizer.json'))
+    (tmp_path / 'texts.jsonl').write_text(''.join(json.dumps({'text': text}) + '\n'
+                                                  for text in TEXTS))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60)
+    assert done.returncode == status, done.stderr
+    return done.stdout if status == 0 else done.stderr
+
+
+def test_it_writes_and_reports(folder):
+    expected = ids_of(train(), TEXTS, [0])
+    told = run('--tokenizer', 'tokenizer.json', '-o', 'x.bin', '--append-eod', '<|endoftext|>',
+               'texts.jsonl')
+    tokens = sum(map(len, expected))
+    assert told.startswith(f'x.bin, x.idx: {tokens:,} tokens of uint16 in {len(expected):,} docum')
+    assert read_megatron(folder / 'x') == expected
+    report = json.loads(run('--tokenizer', '.', '-o', 'x.ds', '--eos', '0', '--json',
+                            '--processes', '2', 'texts.jsonl'))
+    assert report['tokens'] == tokens and report['documents'] == len(expected)
+    assert report['files'] == ['x.ds', 'x.ds.index', 'x.ds.metadata']
+    assert report['tokens_per_second'] > 0
+    assert read_ds(folder / 'x.ds') == expected
+
+
+def test_help_has_examples(folder):
+    told = run('--help')
+    assert 'examples:' in told and '--tokenizer tokenizer.json' in told
+
+
+@pytest.mark.parametrize('arguments, status, message', [
+    (['-o', 'x.bin', 'none.txt'], 1, 'loaderx.tokenize: none.txt: No such file'),
+    (['-o', 'x', 'texts.jsonl'], 2, "loaderx.tokenize: format must be given: the name 'x'"),
+    (['-o', 'x.bin', '--eos', 'none', 'texts.jsonl'], 2, "no token 'none'"),
+    (['-o', 'x.bin', '--key', 'body', 'texts.jsonl'], 1, "texts.jsonl, line 1, offset 0: there is"),
+    (['-o', 'x.bin', '--key', 'a', '--lines', 'texts.jsonl'], 2, 'not allowed with argument'),
+    (['-o', 'none/x.bin', 'texts.jsonl'], 1, 'none/x.idx: No such file'),
+    (['-o', 'there.bin', 'texts.jsonl'], 1, 'there.bin: there is one already'),
+    (['-o', 'x.bin', '--tokenizer', 'texts.jsonl', 'texts.jsonl'], 1, 'this is no tokenizer'),
+])
+def test_what_is_wrong_is_one_line(folder, arguments, status, message):
+    (folder / 'there.bin').write_text('mine')
+    there = sorted(os.listdir(folder))
+    told = run('--tokenizer', 'tokenizer.json', *arguments, status=status)
+    assert message in told and 'Traceback' not in told
+    assert sorted(os.listdir(folder)) == there
+
+
+def begin(folder):
+    """A run that waits for more of its input, which is a pipe; and the end of that to write to."""
+    os.mkfifo(folder / 'pipe.jsonl')
+    there = sorted(os.listdir(folder))
+    process = subprocess.Popen([*COMMAND, '--tokenizer', 'tokenizer.json', '-o', 'x.bin',
+                                '--processes', '2', 'texts.jsonl', 'pipe.jsonl'],
+                               stderr=subprocess.PIPE, text=True)
+    watch = threading.Timer(60, process.kill)    # so that no write waits for ever
+    watch.daemon = True
+    watch.start()
+    pipe = open_pipe(folder / 'pipe.jsonl')
+    line = json.dumps({'text': ' '.join(TEXTS)}) + '\n'
+    for _ in range(40):    # more than a block, so that processes are there
+        pipe.write(line)
+    pipe.flush()
+    deadline = time.monotonic() + 30
+    while not children(process.pid) and time.monotonic() < deadline:
+        time.sleep(.01)
+    assert sorted(os.listdir(folder)) != there    # what is not whole
+    return process, pipe, there
+
+
+def open_pipe(path):
+    """Write to a pipe, once somebody reads it."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            number = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            assert error.errno == errno.ENXIO and time.monotonic() < deadline
+            time.sleep(.02)
+            continue
+        os.set_blocking(number, True)
+        return os.fdopen(number, 'w')
+
+
+def children(pid):
+    found = []
+    for name in filter(str.isdecimal, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{name}/stat') as file:
+                parent = int(file.read().rpartition(')')[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if parent == pid:
+            found.append(int(name))
+    return found
+
+
+def gone(pids, seconds=20):
+    deadline = time.monotonic() + seconds
+    while any(os.path.exists(f'/proc/{pid}') for pid in pids) and time.monotonic() < deadline:
+        time.sleep(.02)
+    return not any(os.path.exists(f'/proc/{pid}') for pid in pids)
+
+
+@pytest.mark.parametrize('number, status', [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_nothing_stays_of_a_run_that_is_stopped(folder, number, status):
+    process, pipe, there = begin(folder)
+    workers = children(process.pid)
+    process.send_signal(number)
+    told = process.communicate(timeout=30)[1]
+    pipe.close()
+    assert process.returncode == status and 'Traceback' not in told
+    assert sorted(os.listdir(folder)) == there
+    assert workers and gone(workers)
+
+
+def test_a_process_that_is_killed_is_told_of(folder):
+    process, pipe, there = begin(folder)
+    for worker in children(process.pid):
+        os.kill(worker, signal.SIGKILL)
+    try:
+        line = json.dumps({'text': ' '.join(TEXTS)}) + '\n'
+        for _ in range(1000):
+            pipe.write(line)
+        pipe.close()
+    except BrokenPipeError:
+        pass
+    told = process.communicate(timeout=30)[1]
+    assert process.returncode == 1 and 'was ended by signal 9: if memory ran out' in told
+    assert sorted(os.listdir(folder)) == there
+
+
+def test_processes_end_with_the_one_that_asks(folder):
+    process, pipe, _ = begin(folder)
+    workers = children(process.pid)
+    process.kill()
+    process.communicate(timeout=30)
+    pipe.close()
+    assert workers and gone(workers)
+
+
+def test_without_the_library_it_says_what_to_install(folder):
+    script = ("import sys; sys.modules['tokenizers'] = None\n"
+              'import loaderx.tokenize.__main__ as command\n'
+              "sys.exit(command.main(['--tokenizer', 'tokenizer.json', '-o', 'x.bin', 'x']))")
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 2
+    assert 'needs the library tokenizers, and there is no module tokenizers: install' in done.stderr
