@@ -30,6 +30,7 @@ from .orders import Blocks, Order, Random, Sequential, Shuffle
 from .packing import PackedDataset, cu_seqlens
 from .parts import ConcatDataset, SubsetDataset
 from .peers import Distributed, Nanoset, TorchRandom, TorchSubset
+from .tokenize import TokenStream
 from .tokens import TokenDataset, Tokens
 from .upkeep import copy, repair, unseal
 from .weighted import Weighted
@@ -69,6 +70,7 @@ __all__ = [
     'SubsetDataset',
     'Ticket',
     'TokenDataset',
+    'TokenStream',
     'Tokens',
     'TorchRandom',
     'TorchSubset',

@@ -115,7 +115,7 @@ def choose_field(dataset: Dataset, field: Optional[str]) -> str:
 
 def texts_of(texts: Any, field: Optional[str]) -> Texts:
     """What is read of what a user gives."""
-    if isinstance(texts, (bytes, os.PathLike)) or (isinstance(texts, str) and os.path.isdir(texts)):
+    if isinstance(texts, (str, bytes, os.PathLike)):
         texts = Dataset(texts)
     if isinstance(texts, Column):
         if field is not None:
@@ -123,8 +123,7 @@ def texts_of(texts: Any, field: Optional[str]) -> Texts:
         texts, field = texts._dataset, texts.name
     if isinstance(texts, Dataset):
         return _Stored(texts, choose_field(texts, field))
-    methods = '__getitem__', '__len__'
-    if isinstance(texts, str) or not all(hasattr(texts, name) for name in methods):
+    if not hasattr(texts, '__getitem__') or not hasattr(texts, '__len__'):
         raise TypeError('texts must be a Dataset, its path, a column of it, or a sequence of texts, '
                         f'not {texts!r:.100}')
     return Texts(texts, field)

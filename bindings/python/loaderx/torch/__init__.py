@@ -29,6 +29,7 @@ from ._collate import default_collate
 from ._loader import DataLoader
 from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
                         SubsetRandomSampler, WeightedRandomSampler)
+from ._texts import TokenStream
 
 __all__ = [
     'BatchSampler',
@@ -38,6 +39,7 @@ __all__ = [
     'RandomSampler',
     'SequentialSampler',
     'SubsetRandomSampler',
+    'TokenStream',
     'WeightedRandomSampler',
     'default_collate',
     'default_convert',

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Texts that are tokenized on the fly, as torch's iterable datasets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.utils import data
+
+from .. import tokenize
+
+__all__ = ['TokenStream']
+
+
+class TokenStream(tokenize.TokenStream, data.IterableDataset):
+    """A `loaderx.TokenStream` that goes into DataLoaders of torch and of this module.
+
+    It makes samples ahead by a thread of its own, so a DataLoader needs no workers. More than one
+    would give all samples as many times. The state of this module's DataLoader has the stream's.
+
+    Examples
+    --------
+    >>> stream = TokenStream('wiki', 'tokenizer.json', 4096, order=lx.Shuffle(seed=42))
+    >>> for batch in DataLoader(stream, batch_size=8):
+    ...     inputs, labels = batch['tokens'][:, :-1], batch['tokens'][:, 1:]
+    """
+
+    def __iter__(self) -> Any:
+        info = data.get_worker_info()
+        if info is not None and info.num_workers > 1:
+            raise ValueError(f'num_workers must be 0 or 1 for a TokenStream, not '
+                             f'{info.num_workers}: each worker would give all samples')
+        return super().__iter__()

@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: MIT
+"""Samples of texts that are tokenized on the fly."""
+
+import copy
+import gc
+import itertools
+import json
+import os
+import pickle
+import threading
+import time
+
+import numpy as np
+import pytest
+
+tokenizing = pytest.importorskip('tokenizing', reason='the library tokenizers is not installed')
+
+import loaderx as lx
+from loaderx._states import checksum
+from loaderx.tokenize import write_tokens
+from processes import run_script
+from tokenizing import END, ids_of, make_texts, train, with_template
+
+TEXTS = make_texts(120, 3)
+
+
+@pytest.fixture(scope='module')
+def tokenizer():
+    return train()
+
+
+@pytest.fixture
+def path(tmp_path):
+    with lx.create(tmp_path / 'set', {'text': lx.Field(bytes), 'n': lx.Field('int64')}) as writer:
+        writer.extend(text=[text.encode() for text in TEXTS], n=np.arange(len(TEXTS)))
+    return tmp_path / 'set'
+
+
+def rows(stream):
+    """What is left of a pass."""
+    return [batch['tokens'].tolist() for batch in stream]
+
+
+def cut(tokenizer, texts, length, end=()):
+    """The samples of texts one behind the other."""
+    line = [one for ids in ids_of(tokenizer, texts, end) for one in ids]
+    return [line[i:i + length + 1] for i in range(0, len(line) - length, length)]
+
+
+def through_json(state):
+    assert len(json.dumps(state)) < 2000
+    return json.loads(json.dumps(state))
+
+
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name == 'loaderx.TokenStream']
+
+
+@pytest.mark.parametrize('length', [1, 7, 100, 5000])
+@pytest.mark.parametrize('separator', [None, 0, END])
+def test_samples_are_those_of_the_texts(path, tokenizer, length, separator):
+    expected = cut(tokenizer, TEXTS, length, () if separator is None else [0])
+    for texts in lx.open(path), path, lx.open(path)['text'], TEXTS, [{'text': x} for x in TEXTS]:
+        stream = lx.TokenStream(texts, tokenizer, length, separator=separator,
+                                field='text' if isinstance(texts, list) and texts is not TEXTS
+                                else None)
+        assert rows(stream) == expected
+    assert stream.vocabulary == tokenizer.get_vocab_size()
+
+
+def test_they_are_those_of_files_of_the_same_tokens(path, tokenizer, tmp_path):
+    write_tokens(path, tmp_path / 'x.bin', tokenizer, eos=END, processes=0)
+    dataset = lx.TokenDataset(tmp_path / 'x.bin', 50)
+    expected = [batch['tokens'].tolist() for batch in lx.Loader(dataset, batch_size=8)]
+    assert rows(lx.TokenStream(path, tokenizer, 50, separator=END, batch_size=8)) == expected
+
+
+@pytest.mark.parametrize('out', ['int32', np.int64])
+def test_batches(tokenizer, out):
+    expected = cut(tokenizer, TEXTS, 64)
+    batches = list(lx.TokenStream(TEXTS, tokenizer, 64, batch_size=7, out=out))
+    assert all(batch['tokens'].dtype == out for batch in batches)
+    assert [len(batch['tokens']) for batch in batches[:-1]] == [7] * (len(expected) // 7)
+    assert np.concatenate([batch['tokens'] for batch in batches]).tolist() == expected
+
+
+@pytest.mark.parametrize('epochs', [1, 2])
+def test_orders_and_epochs(tokenizer, epochs):
+    order = lx.Shuffle(len(TEXTS), seed=4)
+    stream = lx.TokenStream(TEXTS, tokenizer, 64, order=lx.Shuffle(seed=4), epochs=epochs)
+    for _ in range(3):
+        texts = [TEXTS[i] for i in order.take(epochs * len(TEXTS))]
+        assert rows(stream) == cut(tokenizer, texts, 64)
+    endless = lx.TokenStream(TEXTS, tokenizer, 64, order=lx.Shuffle(seed=4), epochs=None)
+    order.seek(0)
+    expected = cut(tokenizer, [TEXTS[i] for i in order.take(3 * len(TEXTS))], 64)
+    assert rows(itertools.islice(endless, len(expected))) == expected
+    endless.close()
+
+
+@pytest.mark.parametrize('world', [2, 3, 7])
+def test_ranks_have_each_document_once(tokenizer, world):
+    order = lx.Shuffle(len(TEXTS), seed=4)
+    for rank in range(world):
+        stream = lx.TokenStream(TEXTS, tokenizer, 16, order=order, rank=rank, world=world, epochs=2)
+        places = [*range(rank, len(TEXTS), world),
+                  *range(len(TEXTS) + rank, 2 * len(TEXTS), world)]
+        order.seek(0)
+        indices = order.take(2 * len(TEXTS))
+        assert rows(stream) == cut(tokenizer, [TEXTS[indices[p]] for p in places], 16)
+
+
+def test_special_tokens(tokenizer):
+    made = with_template(tokenizer, 9)
+    stream = lx.TokenStream(['bada', '', 'doke'], made, 1, special_tokens=True, separator=0)
+    line = [9, *ids_of(tokenizer, ['bada'])[0], 0, 9, *ids_of(tokenizer, ['doke'])[0], 0]
+    assert rows(stream) == [line[i:i + 2] for i in range(len(line) - 1)]
+
+
+def test_a_loop_that_was_left_is_gone_on_with(tokenizer):
+    expected = cut(tokenizer, TEXTS, 32)
+    stream = lx.TokenStream(TEXTS, tokenizer, 32)
+    got = []
+    for batch in stream:
+        got.append(batch['tokens'].tolist())
+        if len(got) == 10:
+            break
+    assert got + rows(stream) == expected
+    assert rows(stream) == expected    # the next epoch
+
+
+def test_it_goes_on_from_any_state(path, tokenizer):
+    def make(**more):
+        return lx.TokenStream(path, tokenizer, 40, separator=END, order=lx.Shuffle(seed=8), **more)
+
+    expected = rows(make())
+    stream = make()
+    for k in range(len(expected) + 1):
+        state = through_json(stream.state_dict())
+        resumed = make(prefetch_bytes=0 if k % 2 else None)
+        resumed.load_state_dict(state)
+        assert resumed.state_dict() == state
+        assert rows(itertools.islice(resumed, 3)) == expected[k:k + 3]
+        resumed.close()
+        if k < len(expected):
+            assert next(stream)['tokens'].tolist() == expected[k]
+    assert list(stream) == []
+    second = rows(stream)
+    resumed = make()
+    resumed.load_state_dict(state)
+    assert list(resumed) == [] and rows(resumed) == second
+
+
+def test_a_state_is_loaded_over_what_runs(tokenizer):
+    stream = lx.TokenStream(TEXTS, tokenizer, 32)
+    expected = cut(tokenizer, TEXTS, 32)
+    first = stream.state_dict()
+    rows(itertools.islice(stream, 5))
+    state = stream.state_dict()
+    rows(itertools.islice(stream, 5))
+    stream.load_state_dict(state)
+    assert rows(stream) == expected[5:]
+    stream.load_state_dict(first)
+    assert rows(stream) == expected
+    assert not threads()
+
+
+def test_it_reads_only_what_it_needs_to_go_on(tokenizer):
+    asked = []
+
+    class Texts(list):
+        def __getitem__(self, index):
+            asked.append(index)
+            return super().__getitem__(index)
+
+    texts = Texts(TEXTS * 50)
+    stream = lx.TokenStream(texts, tokenizer, 64, prefetch_bytes=0)
+    rows(itertools.islice(stream, 3000))
+    state = stream.state_dict()
+    stream.close()
+    resumed = lx.TokenStream(texts, tokenizer, 64, prefetch_bytes=0)
+    resumed.load_state_dict(state)
+    asked.clear()
+    next(resumed)
+    resumed.close()
+    assert asked[0] == state['position'] > 1000 and len(asked) < 500
+
+
+@pytest.mark.parametrize('change, message', [
+    ({'tokenizer': 500}, '"tokenizer" is .* in the state and .* here'),
+    ({'texts': TEXTS[:-1]}, '"order" is .*"length": 120|"order" is .*\'length\': 120'),
+    ({'texts': TEXTS[::-1]}, '"data" is .*crc32'),
+    ({'sequence_length': 33}, '"sequence_length" is 32 in the state and 33 here'),
+    ({'separator': 0}, '"separator" is None in the state and 0 here'),
+    ({'order': lx.Shuffle(seed=1)}, '"order" is .*sequential.* in the state and .*shuffle'),
+    ({'rank': 1, 'world': 2}, '"rank" is 0 in the state and 1 here'),
+    ({'world': 2}, '"world" is 1 in the state and 2 here'),
+    ({'special_tokens': True}, '"special_tokens" is False in the state and True here'),
+    ({'errors': 'replace'}, '"errors" is strict in the state and replace here'),
+])
+def test_states_that_do_not_fit_are_refused(tokenizer, change, message):
+    stream = lx.TokenStream(TEXTS, tokenizer, 32)
+    next(stream)
+    given = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 32, **change}
+    if given['tokenizer'] == 500:
+        given['tokenizer'] = train(500)
+    other = lx.TokenStream(**given)
+    before = other.state_dict()
+    with pytest.raises(ValueError, match=message):
+        other.load_state_dict(stream.state_dict())
+    assert other.state_dict() == before
+    stream.close()
+
+
+def test_states_that_are_none(tokenizer):
+    stream = lx.TokenStream(TEXTS, tokenizer, 32)
+    rows(itertools.islice(stream, 3))
+    state = stream.state_dict()
+    assert state['version'] == 1
+    for wrong, kind, message in [
+            ({'position': 5}, lx.CorruptError, 'was changed after it was written'),
+            ({'version': 2}, lx.LoaderxError, 'of version 2'),
+            ({'state': 'sampler'}, ValueError, 'the state of a sampler')]:
+        with pytest.raises(kind, match=message):
+            stream.load_state_dict({**state, **wrong})
+    for wrong in ({'position': -1}, {'offset': 'x'}, {'text_crc32': 2**32}, {'position': 1.5},
+                  {'text_crc32': None, 'offset': 3}, {'text_crc32': None, 'position': 7}):
+        edited = {**state, **wrong}
+        edited['crc32'] = checksum(edited)
+        with pytest.raises(lx.CorruptError, match='the state is damaged'):
+            stream.load_state_dict(edited)
+    for wrong in ({'offset': 10**6}, {'position': 100}):
+        edited = {**state, **wrong}
+        edited['crc32'] = checksum(edited)
+        stream.load_state_dict(edited)
+        with pytest.raises(lx.CorruptError, match='is another one than when it was saved'):
+            next(stream)
+    with pytest.raises(lx.CorruptError, match='this is no state'):
+        stream.load_state_dict({})
+    with pytest.raises(TypeError, match='state must be a dict'):
+        stream.load_state_dict([])
+
+
+def test_a_text_that_was_changed_is_noticed(path, tokenizer):
+    stream = lx.TokenStream(path, tokenizer, 20)
+    rows(itertools.islice(stream, 4))
+    state = stream.state_dict()
+    stream.close()
+    with lx.open(path, mode='r+') as writer:
+        writer[state['position']] = {'text': b'bada ' * 100}
+    resumed = lx.TokenStream(path, tokenizer, 20)
+    resumed.load_state_dict(state)
+    with pytest.raises(lx.CorruptError, match=f'the text of index {state["position"]}'):
+        next(resumed)
+
+
+def test_faults_come_in_their_place_and_are_tried_again(path, tokenizer):
+    with lx.open(path, mode='r+') as writer:
+        writer[100] = {'text': b'ba\xff'}
+    stream = lx.TokenStream(path, tokenizer, 20)
+    got = []
+    for _ in range(2):
+        with pytest.raises(lx.CorruptError, match='record 100, offset 2: the') as caught:
+            for batch in stream:
+                got.append(batch['tokens'].tolist())
+        assert (caught.value.field, caught.value.record) == ('text', 100)
+    assert got == cut(tokenizer, TEXTS, 20)[:len(got)]
+    state = stream.state_dict()
+    replaced = lx.TokenStream(path, tokenizer, 20, errors='replace')
+    texts = [*TEXTS[:100], 'ba\ufffd', *TEXTS[101:]]
+    assert rows(replaced) == cut(tokenizer, texts, 20)
+    assert state == stream.state_dict() and not threads()
+
+
+def test_exceptions_of_the_users_reach_the_user(tokenizer):
+    class Texts(list):
+        def __getitem__(self, index):
+            if index == 90:
+                raise KeyError('mine')
+            return super().__getitem__(index)
+
+    stream = lx.TokenStream(Texts(TEXTS), tokenizer, 20)
+    with pytest.raises(KeyError, match='mine'):
+        rows(stream)
+    for wrong, message in [([5], 'text 0 must be a str or bytes, not int'),
+                           ([{'text': 'a'}], 'not dict; a field may be given')]:
+        with pytest.raises(TypeError, match=message):
+            lx.TokenStream(wrong, tokenizer, 20)
+    late = lx.TokenStream(['a'] * 20, tokenizer, 20, order=lx.Sequential(30))
+    with pytest.raises(IndexError, match='index 20 is out of range: there are 20 texts'):
+        rows(late)
+
+
+def test_a_tokenizer_that_refuses_texts():
+    from tokenizers import Tokenizer, models
+    words = Tokenizer(models.WordLevel({'a': 0}, unk_token='none'))
+    stream = lx.TokenStream(['a'] * 5 + ['b'], words, 2)
+    with pytest.raises(lx.CorruptError, match='record 5: the tokenizer refuses the text'):
+        rows(stream)
+
+
+def test_texts_without_tokens(tokenizer):
+    assert rows(lx.TokenStream(['', None, b'', ''], tokenizer, 5)) == []
+    endless = lx.TokenStream(['', None], tokenizer, 5, epochs=None, separator=0)
+    with pytest.raises(ValueError, match='100 epochs have had no token for this rank'):
+        next(endless)
+    with pytest.raises(ValueError, match='an epoch has 0, so there are no texts'):
+        lx.TokenStream([], tokenizer, 5)
+    with pytest.raises(ValueError, match='no texts for rank 2'):
+        lx.TokenStream(['a', 'b'], tokenizer, 5, rank=2, world=3)
+
+
+def test_a_live_dataset_is_read_in_one_state(path, tokenizer):
+    stream = lx.TokenStream(lx.open(path, live=True), tokenizer, 20)
+    with lx.open(path, mode='r+') as writer:
+        writer[0] = {'text': b'bada'}
+    assert rows(stream) == cut(tokenizer, TEXTS, 20)
+
+
+def test_closing(tokenizer):
+    stream = lx.TokenStream(TEXTS, tokenizer, 20, epochs=None)
+    next(stream)
+    assert threads()
+    stream.close()
+    stream.close()
+    assert stream.closed and not threads()
+    with pytest.raises(lx.LoaderxError, match='closed'):
+        next(stream)
+    with lx.TokenStream(TEXTS, tokenizer, 20, epochs=None) as stream:
+        next(stream)
+    assert not threads()
+    dropped = lx.TokenStream(TEXTS, tokenizer, 20, epochs=None)
+    next(dropped)
+    del dropped
+    gc.collect()
+    assert not threads()
+
+
+def test_closing_while_somebody_waits(tokenizer):
+    go = threading.Event()
+
+    class Texts(list):
+        def __getitem__(self, index):
+            if index == 60:
+                go.wait(5)
+            return super().__getitem__(index)
+
+    stream = lx.TokenStream(Texts(TEXTS), tokenizer, 10**6)
+    caught = []
+
+    def wait():
+        try:
+            next(stream)
+        except Exception as error:
+            caught.append(error)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(.2)
+    threading.Timer(.3, go.set).start()
+    stream.close()
+    waiting.join(10)
+    assert not waiting.is_alive() and 'closed' in str(caught[0])
+
+
+def test_several_threads_share_it(tokenizer):
+    expected = cut(tokenizer, TEXTS, 8)
+    stream = lx.TokenStream(TEXTS, tokenizer, 8)
+    got, lock = [], threading.Lock()
+
+    def take():
+        while True:
+            with lock:
+                if len(got) == len(expected):
+                    return
+                got.append(None)
+            row = next(stream)['tokens'].tolist()
+            with lock:
+                got.append(row)
+                got.remove(None)
+
+    takers = [threading.Thread(target=take) for _ in range(4)]
+    for taker in takers:
+        taker.start()
+    for taker in takers:
+        taker.join(30)
+    assert sorted(got) == sorted(expected)
+    stream.close()
+
+
+def test_copies_go_on_from_the_same_place(tokenizer):
+    stream = lx.TokenStream(TEXTS, tokenizer, 32)
+    rows(itertools.islice(stream, 4))
+    others = copy.copy(stream), copy.deepcopy(stream)
+    expected = rows(stream)
+    assert all(rows(other) == expected for other in others)
+    with pytest.raises(TypeError, match='cannot be pickled'):
+        pickle.dumps(stream)
+
+
+def test_a_child_of_fork_goes_on(tokenizer):
+    expected = cut(tokenizer, TEXTS, 32)
+    stream = lx.TokenStream(TEXTS, tokenizer, 32)
+    rows(itertools.islice(stream, 4))
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            status = 0 if rows(itertools.islice(stream, 4)) == expected[4:8] else 2
+            stream.close()
+        finally:
+            os.write(writing, b'.')
+            os._exit(status)
+    assert os.waitpid(pid, 0)[1] == 0
+    os.close(reading)
+    os.close(writing)
+    assert rows(stream) == expected[4:]
+
+
+def test_the_interpreter_ends_while_it_runs():
+    out = run_script("""
+        sys.path.insert(0, %r)
+        from tokenizing import make_texts, train
+        stream = lx.TokenStream(make_texts(2000, 3), train(), 64, epochs=None)
+        print(next(stream)['tokens'].shape)
+        def collected():
+            other = lx.TokenStream(make_texts(100, 3), train(), 64, epochs=None)
+            next(other)
+            other.itself = other
+        collected()
+    """ % os.path.dirname(__file__))
+    assert out == '(65,)\n'
+
+
+@pytest.mark.parametrize('how, kind, message', [
+    ({'sequence_length': 0}, ValueError, 'sequence_length must be from 1'),
+    ({'separator': 'none'}, ValueError, "separator: the tokenizer has no token 'none'"),
+    ({'separator': 10**6}, ValueError, 'no token of number 1000000'),
+    ({'order': 5}, TypeError, 'order must be an Order'),
+    ({'epochs': 0}, ValueError, 'epochs must be from 1'),
+    ({'rank': 1}, ValueError, 'rank must be from 0 to 0'),
+    ({'batch_size': 0}, ValueError, 'batch_size'),
+    ({'out': 'float32'}, ValueError, 'out must be int32 or int64'),
+    ({'errors': 5}, ValueError, 'errors must be'),
+    ({'special_tokens': 1}, TypeError, 'special_tokens must be True or False'),
+    ({'texts': 'no folder'}, FileNotFoundError, 'no folder'),
+    ({'texts': iter(TEXTS)}, TypeError, 'texts must be a Dataset'),
+    ({'tokenizer': 'none.json'}, FileNotFoundError, 'none.json'),
+    ({'order': lx.Sequential(4).shard(0, 2)}, ValueError, 'order is rank 0 of 2'),
+])
+def test_wrong_arguments(tokenizer, how, kind, message):
+    given = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 8, **how}
+    with pytest.raises(kind, match=message):
+        lx.TokenStream(**given)
