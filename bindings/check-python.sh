@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests the Python package that was just built against the installed library: its own tests, and
-# the examples of doc/examples. Called by `make installcheck`, in a folder that it may write to.
+# Tests the Python package that was just built against the installed library: its own tests, or
+# those in $tests, and the examples of doc/examples. Called by make, in a folder that it may write
+# to.
 set -eu
-"$PYTHON" -m pytest -q -p no:cacheprovider python-source/tests
+"$PYTHON" -m pytest -q -rs -p no:cacheprovider ${tests:-python-source/tests}
 
 passed=0 failed=0 skipped=0
 for example in "$top_srcdir"/doc/examples/*.py; do
