@@ -178,6 +178,11 @@ class ARDataset:
     def __getitem__(self, key: Any) -> Any:
         return self._column[key]
 
+    def __getitems__(self, indices: Any) -> np.ndarray[Any, Any]:
+        """Several records, as one array."""
+        records: np.ndarray[Any, Any] = self._column[list(indices)]
+        return records
+
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         return np.asarray(self._column, dtype=dtype)
 

@@ -57,6 +57,8 @@ def test_what_converter_writes_ardataset_reads(tmp_path, images):
         assert np.array_equal(dataset[10:20], images[10:20])
         assert np.array_equal(dataset[[3, 1, 2]], images[[3, 1, 2]])
         assert np.array_equal(np.asarray(dataset), images)
+        assert np.array_equal(dataset.__getitems__(iter([3, -1])), images[[3, -1]])
+        assert dataset.__getitems__([]).shape == (0, 28, 28)
         with pytest.raises(IndexError):
             dataset[N]
     assert lx.open(tmp_path / 'd')['data'].shape == images.shape
@@ -321,6 +323,14 @@ def test_it_leaves_datasets_open(tmp_path, images, labels):
         next(loader)
     del loader
     assert np.array_equal(dataset[5], images[5]) and labelset[5] == 5
+
+
+def test_arrays_can_be_closed_as_other_datasets(tmp_path, labels):
+    np.save(tmp_path / 'labels.npy', labels)
+    labelset = NPDataset(tmp_path / 'labels.npy')
+    with DataLoader(labels, labelset, mode=0) as loader:
+        labelset.close()
+        assert next(loader)['label'].tolist() == list(range(256))
 
 
 def test_del_of_a_half_built_loader_prints_nothing():
