@@ -13,8 +13,23 @@ static lxpy_engine *engines;
 /** Some of them have lost their Loader within a transform. */
 static bool has_orphans;
 
-/** The interpreter is ending. */
+/** The interpreter is ending, by the thread */
 static bool exiting;
+static unsigned long exit_thread;
+
+/**
+ * Raises what a thread is told that finds no loader. While the interpreter ends, any other than that
+ * which ends it is a daemon thread. It is ended, as Python ends such threads: a traceback from it
+ * would be printed to a stream that Python is taking away, and abort the process. Within a transform
+ * the thread is the library's, and the error is the loader's.
+ */
+static void raise_exiting(lxpy_state *state, const char *text)
+{
+    if (exiting && PyThread_get_thread_ident() != exit_thread && !lxpy_in_transform(NULL))
+        PyErr_SetNone(PyExc_SystemExit); /* threading prints nothing of it */
+    else
+        lxpy_raise_status(state, LX_ERR_STATE, text);
+}
 
 /* ---- opening */
 
@@ -72,7 +87,7 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
                               PyObject *transform, const uint64_t *seed)
 {
     if (exiting) {
-        lxpy_raise_status(state, LX_ERR_STATE, "the interpreter is ending");
+        raise_exiting(state, "the interpreter is ending");
         return NULL;
     }
     lxpy_engine *self = calloc(1, sizeof *self);
@@ -174,6 +189,7 @@ static PyObject *close_all(PyObject *ignored, PyObject *nothing)
     (void)ignored;
     (void)nothing;
     exiting = true;
+    exit_thread = PyThread_get_thread_ident();
     while (leaving) {
         lxpy_engine *open = find_open(&leaving);
         if (open != NULL) {
@@ -204,7 +220,8 @@ int lxpy_engine_watch_exit(void)
 
 PyObject *lxpy_engine_fail_closed(lxpy_engine *self)
 {
-    return lxpy_raise_status(self->state, LX_ERR_STATE, "the loader is closed");
+    raise_exiting(self->state, "the loader is closed");
+    return NULL;
 }
 
 /** Takes the turn; -1 with an exception raised where that makes no sense. */

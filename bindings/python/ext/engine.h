@@ -49,7 +49,8 @@ void lxpy_engine_end(lxpy_engine *engine);
 /** Ends the loader, now; not within a transform. May be called again. */
 void lxpy_engine_close(lxpy_engine *engine);
 
-/** Raises that the loader is closed. Returns NULL. */
+/** Raises that the loader is closed; a daemon thread that meets it because the interpreter is ending
+ * gets SystemExit. Returns NULL. */
 PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
 
 /** Goes back to the batch that Ctrl-C has interrupted, so that nothing is lost by it; -1 with an

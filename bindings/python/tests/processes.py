@@ -17,8 +17,11 @@ def arrays(n=4096, width=64):
 """
 
 
-def run_script(text, status=0, seconds=60):
-    """Run it; it must end with this status, and by itself. Returns what it printed."""
+def run_script(text, status=0, seconds=60, silent=False):
+    """Run it; it must end with this status, and by itself. Returns what it printed.
+
+    If it is to be `silent`, it must not have written to stderr.
+    """
     done = subprocess.run(
         [sys.executable, '-c', HEAD + textwrap.dedent(text)],
         stdout=subprocess.PIPE,
@@ -27,4 +30,5 @@ def run_script(text, status=0, seconds=60):
         universal_newlines=True,
     )
     assert done.returncode == status, f'status {done.returncode}\n{done.stdout}\n{done.stderr}'
+    assert not (silent and done.stderr), done.stderr
     return done.stdout
