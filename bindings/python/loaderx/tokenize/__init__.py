@@ -5,7 +5,21 @@
 makes samples of texts while a model trains.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._stream import TokenStream
-from ._writing import write_tokens
+
+if TYPE_CHECKING:
+    from ._writing import write_tokens
 
 __all__ = ['TokenStream', 'write_tokens']
+
+
+def __getattr__(name: str) -> Any:
+    # What it takes to run processes is a tenth of the time of `import loaderx`, and is for few.
+    if name != 'write_tokens':
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    from ._writing import write_tokens
+
+    globals()[name] = write_tokens
+    return write_tokens
