@@ -65,12 +65,9 @@ find_raw(lx__mapped *g, uint64_t index, const uint8_t *set)
                        (physical < LX__INLINE_MAX && offset >> 8 * physical == 0)
                    ? row + 8
                    : NULL;
-    uint32_t position = lx__snapshot_find_chunk(g->snapshot, chunk);
-    if (position == LX__NO_CHUNK || (offset & g->align_mask) != 0 || physical == 0 ||
-        !lx__range_fits(offset, physical, g->snapshot->state.chunks[position].bytes))
-        return NULL;
-    const uint8_t *data =
-        atomic_load_explicit(&g->snapshot->chunk_data[position], memory_order_acquire);
+    uint32_t position;
+    const uint8_t *data = lx__snapshot_find_mapped(g->snapshot, chunk, offset, physical,
+                                                   g->align_mask, &position);
     if (data == NULL)
         return NULL;
     g->head = head;

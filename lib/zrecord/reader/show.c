@@ -15,12 +15,9 @@ static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t inde
     const uint8_t *row = set != NULL ? set->rows : column->offsets + index * LX__OFFSET_ROW;
     uint32_t chunk = lx__load_le32(row), size = lx__load_le32(row + 4);
     uint64_t offset = lx__load_le64(row + 8);
-    uint32_t position = lx__snapshot_find_chunk(snapshot, chunk);
-    if (position == LX__NO_CHUNK || size == 0 || (offset & (column->rules->align - 1)) != 0 ||
-        !lx__range_fits(offset, size, snapshot->state.chunks[position].bytes))
-        return false;
-    const uint8_t *data =
-        atomic_load_explicit(&snapshot->chunk_data[position], memory_order_acquire);
+    uint32_t position;
+    const uint8_t *data = lx__snapshot_find_mapped(snapshot, chunk, offset, size,
+                                                   column->rules->align - 1, &position);
     if (data == NULL)
         return false;
     *slice = (lx_slice){data + offset, size};

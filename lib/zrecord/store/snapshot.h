@@ -108,4 +108,17 @@ static inline uint32_t lx__snapshot_find_chunk(const lx__snapshot *snapshot, uin
     return item != NULL ? (uint32_t)(item - snapshot->state.chunks) : LX__NO_CHUNK;
 }
 
+/** Base address of the chunk of a value's stored bytes, and its @p position, by what a row says;
+ * NULL where that breaks a rule of lx__entry_check(), or the chunk is not mapped yet. */
+static inline __attribute__((always_inline)) const uint8_t *
+lx__snapshot_find_mapped(const lx__snapshot *snapshot, uint32_t chunk, uint64_t offset,
+                         uint32_t size, uint64_t align_mask, uint32_t *position)
+{
+    *position = lx__snapshot_find_chunk(snapshot, chunk);
+    if (*position == LX__NO_CHUNK || (offset & align_mask) != 0 || size == 0 ||
+        !lx__range_fits(offset, size, snapshot->state.chunks[*position].bytes))
+        return NULL;
+    return atomic_load_explicit(&snapshot->chunk_data[*position], memory_order_acquire);
+}
+
 #endif
