@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Memory: arrays keep what they show, and nothing is kept that nobody has."""
 
+import contextlib
 import gc
+import os
+import subprocess
 import sys
 import threading
 
@@ -233,3 +236,53 @@ def test_reference_counts_stay(path):
     gc.collect()
     after = [sys.getrefcount(thing) for thing in things]
     assert all(b <= a + 20 for a, b in zip(before, after)), (before, after)
+
+
+# ---- files larger than memory
+
+
+@contextlib.contextmanager
+def memory_group(limit):
+    """A control group whose processes have so many bytes of memory, with what they map of files."""
+    for folder, name in (('/sys/fs/cgroup/memory', 'memory.limit_in_bytes'),
+                         ('/sys/fs/cgroup', 'memory.max')):
+        group = os.path.join(folder, f'loaderx-{os.getpid()}')
+        try:
+            os.mkdir(group)
+        except OSError:
+            continue
+        try:
+            with open(os.path.join(group, name), 'w') as file:
+                file.write(str(limit))
+            yield group
+            return
+        except OSError:
+            continue
+        finally:
+            os.rmdir(group)
+    pytest.skip('no control group of memory can be made here')
+
+
+def test_an_epoch_of_tokens_goes_through_a_file_larger_than_memory(tmp_path):
+    path = tmp_path / 'tokens.bin'
+    path.touch()
+    os.truncate(path, 512 << 20)    # a hole takes no disk, and memory as any other file
+    kind = subprocess.run(['stat', '-f', '-c', '%T', path], stdout=subprocess.PIPE, check=True)
+    if kind.stdout.strip() in (b'tmpfs', b'ramfs'):
+        pytest.skip('files lie in memory here')
+    with memory_group(96 << 20) as group:
+        run_script(f"""
+            def used(kind):
+                with open('/proc/self/status') as file:
+                    return next(int(line.split()[1]) << 10 for line in file if kind in line)
+            with open('{group}/cgroup.procs', 'w') as file:
+                file.write(str(os.getpid()))
+            samples = lx.TokenDataset(lx.Tokens({str(path)!r}, 'uint16'), 4096)
+            order = lx.Shuffle(len(samples), seed=1)
+            before, count = used('RssAnon'), 0
+            for batch in lx.Loader(samples, batch_size=64, order=order, threads=2, epochs=1):
+                count += len(batch['tokens'])
+                assert used('VmRSS') < 192 << 20
+            assert count >= len(samples) > 65000
+            assert used('RssAnon') < before + (16 << 20)
+        """)
