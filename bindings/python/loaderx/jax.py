@@ -31,7 +31,7 @@ class Arrays(Output):
     """Arrays of JAX, on its default device or as a sharding tells."""
 
     def __init__(self, sharding: Optional[_jax.sharding.Sharding] = None, world: int = 1) -> None:
-        self._sharding = sharding
+        self._sharding: Any = sharding
         self._world = world
         # Whether other processes have parts of the arrays.
         self._shared = sharding is not None and not sharding.is_fully_addressable

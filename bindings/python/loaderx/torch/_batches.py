@@ -97,7 +97,7 @@ class BatchSampler(Stateful, data.BatchSampler):
         return _Batches(samples, samples)
 
     def _skip_entries(self, count: int) -> None:
-        self.seek(min(count * self.batch_size, len(self.sampler)))  # type: ignore[arg-type]
+        self.seek(min(count * self.batch_size, len(self.sampler)))
 
     def _begin(self) -> Any:
         self._current = _Batches() if self._pending is None else copy.deepcopy(self._pending)

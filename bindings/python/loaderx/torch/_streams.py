@@ -25,7 +25,7 @@ def copy_for_worker(dataset: Any) -> Any:
         return copy.copy(dataset)
 
 
-class Streamed(_utils.fetch._IterableDatasetFetcher):  # type: ignore[misc]
+class Streamed(_utils.fetch._IterableDatasetFetcher):
     """torch's reader of an iterable dataset, which can say where it is.
 
     The iterator tells where that is, or the dataset, where they have ``state_dict()`` and

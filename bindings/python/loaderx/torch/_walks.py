@@ -138,7 +138,7 @@ def check_state(loader: Any, sampler: Any, state: Mapping[str, Any]) -> None:
 _profiled: Callable[[], bool] = getattr(torch.autograd, '_profiler_enabled', lambda: True)
 
 
-class Iterator(data.dataloader._BaseDataLoaderIter):  # type: ignore[misc]
+class Iterator(data.dataloader._BaseDataLoaderIter):
     """torch's iterator, which begins where a state told, and says where it is."""
 
     def __init__(self, loader: Any) -> None:
