@@ -210,6 +210,7 @@ def test_a_timeout_is_torchs():
 
 
 def test_what_is_dropped_ends_and_waits_for_nobody():
+    wait_until(lambda: not workers())    # of tests before
     dataset = Blocked()
     iterator = iter(lt.DataLoader(dataset, 2, num_workers=3))
     assert len(workers()) == 3
