@@ -121,6 +121,7 @@ def test_of_datasets_of_datasets(stored, workers):
     {'batch_size': 0}, {'batch_size': 2.5}, {'drop_last': 5}, {'multiprocessing_context': 'fork'},
     {'multiprocessing_context': 'none', 'num_workers': 1}, {'generator': 5}, {'shuffle': 'yes'},
     {'num_workers': 1, 'prefetch_factor': -1}, {'nonsense': 1}, {'timeout': 2},
+    {'num_workers': 1, 'prefetch_factor': 0},
     {'collate_fn': len}, {'sampler': [RECORDS]}, {'sampler': ['x']}, {'pin_memory': True},
 ], ids=str)
 @pytest.mark.parametrize('kind', [Pairs, lambda: Stream(5)])
@@ -130,6 +131,13 @@ def test_errors_and_warnings_are_torchs(kind, more):
     def run(module):
         torch.manual_seed(7)
         return outcome(lambda: list(module.DataLoader(dataset, **more)))
+
+    assert same(run(lt), run(data))
+
+
+def test_what_is_stored_is_refused_as_well(stored):
+    def run(module):
+        return outcome(lambda: list(module.DataLoader(stored, num_workers=2, prefetch_factor=0)))
 
     assert same(run(lt), run(data))
 

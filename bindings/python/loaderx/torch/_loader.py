@@ -118,8 +118,8 @@ class DataLoader(data.DataLoader):
             super().check_worker_number_rationality()
 
     def _get_iterator(self) -> Any:
-        if self._is_foreign():
-            return super()._get_iterator()
+        if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
+            return super()._get_iterator()    # where torch of 2.0 and later refuses that
         self._source = find_source(self.dataset)    # which may show another state since
         if goes_straight(self):
             return Straight(self)
