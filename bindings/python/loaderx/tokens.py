@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterator, Optional, Tuple, Union
+from typing import Any, Iterable, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
@@ -102,10 +102,10 @@ class Tokens:
     """
 
     def __init__(self, paths: Any, dtype: Any = None, *, field: Optional[str] = None) -> None:
-        single = isinstance(paths, (str, bytes, os.PathLike, Column))
-        self._paths: Tuple[Any, ...] = (paths,) if single else tuple(paths)
-        if not self._paths:
-            raise ValueError('paths is empty: there are no tokens')
+        self._paths = _listed(paths)
+        if field is not None and not any(map(_is_directory, self._paths)):
+            raise ValueError(f'field is for directories, which are datasets; there is none, and '
+                             f'nothing has a field {field!r}')
         name = None if dtype is None else np.dtype(dtype).name
         if dtype is not None and np.dtype(dtype).newbyteorder('<') != np.dtype(dtype):
             raise ValueError(f'dtype is {dtype!r}, and tokens are little-endian')
@@ -170,10 +170,25 @@ class Tokens:
         return f'Tokens({len(self)} of {self.dtype}, documents: {len(self.documents)})'
 
 
+def _listed(paths: Any) -> Tuple[Any, ...]:
+    if isinstance(paths, (str, bytes, os.PathLike, Column)):
+        return (paths,)
+    if not isinstance(paths, Iterable):
+        raise TypeError('paths must be a path, a Column, or a sequence of these, not '
+                        f'{type(paths).__name__}')
+    if not (listed := tuple(paths)):
+        raise ValueError('paths is empty: there are no tokens')
+    return listed
+
+
+def _is_directory(path: Any) -> bool:
+    return isinstance(path, (str, bytes, os.PathLike)) and os.path.isdir(path)
+
+
 def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens:
     if isinstance(path, Column):
         return _core.tokens_from_field(path._dataset, path.name, dtype)
-    if not os.path.isdir(path):
+    if not _is_directory(path):
         return _core.tokens_open(path, dtype)
     if field is None:
         raise ValueError(f'{os.fsdecode(path)} is a directory: of a dataset, give the field')

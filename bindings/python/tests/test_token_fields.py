@@ -224,6 +224,13 @@ def test_wrong_arguments(tmp_path):
         lx.Tokens(tmp_path / 'd', 'uint16', field=3)
     with pytest.raises(ValueError, match='give the field'):
         lx.Tokens(tmp_path / 'd', 'uint16')
+    np.save(tmp_path / 'x.npy', np.arange(9))
+    for none in tmp_path / 'x.npy', dataset['text'], [tmp_path / 'x.npy']:
+        with pytest.raises(ValueError, match='field is for directories'):
+            lx.Tokens(none, field='text')
+    for none in 5, [5], None:
+        with pytest.raises(TypeError, match='path'):
+            lx.Tokens(none, 'uint16')
     with lx.create(tmp_path / 'e', {'x': lx.Field('uint16', (4,)), 'y': lx.Field('float32')}):
         pass
     with pytest.raises(ValueError, match='asked for'):
