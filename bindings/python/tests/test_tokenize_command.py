@@ -129,7 +129,8 @@ def gone(pids, seconds=20):
     return not any(os.path.exists(f'/proc/{pid}') for pid in pids)
 
 
-@pytest.mark.parametrize('number, status', [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize('number, status', [(signal.SIGINT, 130), (signal.SIGTERM, 143),
+                                            (signal.SIGHUP, 129)])
 def test_nothing_stays_of_a_run_that_is_stopped(folder, number, status):
     process, pipe, there = begin(folder)
     workers = children(process.pid)
@@ -139,6 +140,19 @@ def test_nothing_stays_of_a_run_that_is_stopped(folder, number, status):
     assert process.returncode == status and 'Traceback' not in told
     assert sorted(os.listdir(folder)) == there
     assert workers and gone(workers)
+
+
+def test_a_run_under_nohup_goes_on(folder):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)    # which a child is begun with
+    try:
+        process, pipe, there = begin(folder)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    process.send_signal(signal.SIGHUP)
+    pipe.close()
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert sorted(os.listdir(folder)) == sorted([*there, 'x.bin', 'x.idx'])
 
 
 def test_a_process_that_is_killed_is_told_of(folder):

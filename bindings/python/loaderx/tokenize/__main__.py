@@ -78,7 +78,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """What the command does; the exit status."""
     given = vars(_parser().parse_args(arguments))
     as_json = given.pop('json')
-    signal.signal(signal.SIGTERM, _stop)    # so that nothing half-written stays
+    for number in signal.SIGTERM, signal.SIGHUP:    # so that nothing half-written stays
+        if signal.getsignal(number) != signal.SIG_IGN:    # as nohup has it
+            signal.signal(number, _stop)
     try:
         report = write_tokens(given.pop('inputs'), given.pop('output'), given.pop('tokenizer'),
                               **given)
