@@ -128,8 +128,9 @@ def test_what_is_wrong_with_the_files_is_told(tmp_path):
 def test_wrong_arguments(tmp_path, numbers):
     path = tmp_path / 'x'
     path.write_bytes(numbers.astype('<u2').tobytes())
-    with pytest.raises(ValueError, match='give a dtype'):
-        lx.Tokens(path)
+    np.save(tmp_path / 'y.npy', numbers.astype('<u2'))
+    with pytest.raises(ValueError, match='/x: .* give a dtype'):    # which of them it is
+        lx.Tokens([tmp_path / 'y.npy', path])
     with pytest.raises(ValueError, match='paths is empty'):
         lx.Tokens([])
     with pytest.raises(ValueError, match='little-endian'):

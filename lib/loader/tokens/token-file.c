@@ -66,8 +66,10 @@ lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dt
     lx__file opened;
     uint64_t size;
     lx_status status = check_dtype(dtype, error);
-    if (status != LX_OK)
+    if (status != LX_OK) {
+        lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
         return status;
+    }
     file->dtype = dtype;
     file->offset = offset;
     status = lx__file_open(&opened, LX__HERE, path, O_RDONLY, error);
