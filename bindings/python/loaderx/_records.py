@@ -11,11 +11,14 @@ import numpy as np
 
 from . import _core
 
-__all__ = ['Joined', 'Records', 'places_of', 'records_of', 'resolved']
+__all__ = ['Asked', 'Joined', 'Records', 'places_of', 'records_of', 'resolved']
 
 
-class Joined:
-    """What can stand before and behind a ``+``."""
+class Asked:
+    """What torch's DataLoader asks for several records at a time.
+
+    A class that is derived, and makes records of its own, is asked for each.
+    """
 
     __slots__ = ()
 
@@ -23,6 +26,12 @@ class Joined:
         super().__init_subclass__(**more)
         if '__getitem__' in vars(cls) and '__getitems__' not in vars(cls):
             setattr(cls, '__getitems__', _one_by_one)    # what the user's class makes
+
+
+class Joined(Asked):
+    """What can stand before and behind a ``+``."""
+
+    __slots__ = ()
 
     def __add__(self, other: Any) -> Any:
         from .parts import ConcatDataset    # which is one of these

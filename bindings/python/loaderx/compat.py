@@ -26,6 +26,7 @@ import numpy as np
 from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
+from ._records import Asked
 from .dataset import Dataset
 from .errors import CorruptError
 from .field import Field
@@ -135,7 +136,7 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
 # ---- datasets
 
 
-class ARDataset:
+class ARDataset(Asked):
     """A dataset of one field, as `converter` makes it, indexed like an array.
 
     Parameters

@@ -101,6 +101,13 @@ def test_tensors_and_the_sample_that_pads_batches(tmp_path):
     assert dataset[0]['attention_mask'].shape == (1, 8, 8)
     assert dataset[None]['loss_mask'].sum() == 0
     assert torch.equal(dataset[None]['tokens'], dataset[0]['tokens'])
+    some = dataset.__getitems__([4, None, -1])
+    for sample, index in zip(some, [4, None, -1]):
+        assert list(sample) == list(dataset[index])
+        assert all(torch.equal(sample[name], dataset[index][name]) for name in sample)
+    assert dataset.__getitems__([]) == []
+    with pytest.raises(IndexError, match='sample 99 is out of range'):
+        dataset.__getitems__([0, 99])
     loader = torch.utils.data.DataLoader(dataset, batch_size=3)
     rows = [row for batch in loader for row in batch['labels'].tolist()]
     assert rows == [expected[i]['labels'].tolist() for i in range(len(expected))]
@@ -211,6 +218,9 @@ def test_a_blend(tmp_path, seed):
         one, k = pairs[i]
         assert blend[i]['dataset_id'] == one
         expect_alike(blend[i], expected[one][k])
+    for (one, k), sample in zip(pairs, blend.__getitems__(range(target))):
+        assert sample['dataset_id'] == one
+        expect_alike(sample, expected[one][k])
     copy = pickle.loads(pickle.dumps(blend))
     assert np.array_equal(copy.dataset_sample_index, blend.dataset_sample_index)
 

@@ -3,6 +3,7 @@
 test_nanoset_property.py."""
 
 import copy
+import importlib
 import logging
 import pickle
 
@@ -161,6 +162,17 @@ def test_torchs_dataloader_gives_what_a_loader_gives(two, workers, weights):
 
 
 @needs_torch
+@needs_torch
+@pytest.mark.parametrize('module', ['torch.utils.data', 'loaderx.torch'])
+def test_classes_that_were_derived_are_asked(two, module):
+    class Mine(Nanoset):
+        def __getitem__(self, idx):
+            return {'number': idx}
+
+    loader = importlib.import_module(module).DataLoader(Mine(two[0], 16, 2, 30), batch_size=8)
+    assert [number for batch in loader for number in batch['number'].tolist()] == [*range(30)]
+
+
 def test_samples_are_tensors(two):
     nanoset = Nanoset(two[0], 16, 2, 50)
     sample = nanoset[3]['input_ids']

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._check import Folder, folder, natural
 from .._mixed import indices_at, locate
+from .._records import Asked
 from ..blend import Blend
 from ..orders import Order, Sequential
 from ..parts import ConcatDataset
@@ -24,7 +25,7 @@ _SETS_MAX = 32766
 _PARTS = ('train', 'valid', 'test')
 
 
-class BlendedDataset:
+class BlendedDataset(Asked):
     """Several GPT datasets in one, as Megatron's of that name mixes them, number for number.
 
     It is a dataset for torch's DataLoader: ``blend[i]`` is the sample of the dataset whose turn it
@@ -210,9 +211,18 @@ class BlendedDataset:
         return len(self.source) if self.size is None else self.size
 
     def __getitem__(self, idx: int) -> Dict[str, Any]:
-        sets, numbers = locate(np.array(indices_at(self.order, [idx])), self._begins)
-        i = int(sets[0])
-        return {'dataset_id': i, **self.datasets[i][int(numbers[0])]}
+        return self.__getitems__([idx])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
+        """Return several samples, as torch's DataLoader asks for them."""
+        sets, numbers = locate(np.array(indices_at(self.order, indices)), self._begins)
+        made: List[Dict[str, Any]] = [{} for _ in sets]
+        for i in set(sets.tolist()):
+            rows = np.flatnonzero(sets == i)
+            samples = self.datasets[i].__getitems__(numbers[rows].tolist())
+            for row, sample in zip(rows.tolist(), samples):
+                made[row] = {'dataset_id': i, **sample}
+        return made
 
     def __repr__(self) -> str:
         return f'BlendedDataset({len(self)} samples, datasets: {len(self.datasets)})'

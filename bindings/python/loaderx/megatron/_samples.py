@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX, Folder, boolean, folder, integer, natural
-from .._records import Records
+from .._records import Asked, Records
 from ..nanoset._batches import arrays_of, choose_out
 from ..orders import Order
 from ..tokens import POSITIONS, SEGMENTS, Tokens, token, tokens_of, vocabulary_of
@@ -75,7 +75,7 @@ class Samples(Records):
         return f'Samples({len(self)} of {self._given["sequence_length"]} tokens)'
 
 
-class GPTDataset:
+class GPTDataset(Asked):
     """Megatron's GPT dataset over documents, number for number.
 
     The documents of as many epochs as are needed are shuffled, put one behind the other, and cut
@@ -239,15 +239,23 @@ class GPTDataset:
         return len(self.source)
 
     def __getitem__(self, idx: Optional[int]) -> Dict[str, Any]:
+        return self.__getitems__([idx])[0]
+
+    def __getitems__(self, indices: Sequence[Optional[int]]) -> List[Dict[str, Any]]:
+        """Return several samples, as torch's DataLoader asks for them."""
+        rows = self.source.gather([self._place(idx) for idx in indices])
+        for i, idx in enumerate(indices):
+            if idx is None:    # what Megatron pads batches with
+                rows['loss_mask'][i] = 0
+        batch, out = self._arrays(rows), self._given['out']
+        return [dict(zip(batch, arrays_of([values[i, ...] for values in batch.values()], out)))
+                for i in range(len(indices))]
+
+    def _place(self, idx: Optional[int]) -> int:
         place = 0 if idx is None else integer('idx', idx)
         if not -len(self) <= place < len(self):
             raise IndexError(f'sample {place} is out of range: there are {len(self)}')
-        row = self.source.gather([place])
-        if idx is None:    # what Megatron pads batches with
-            row['loss_mask'][:] = 0
-        batch = self._arrays(row)
-        names, values = list(batch), [value[0, ...] for value in batch.values()]
-        return dict(zip(names, arrays_of(values, self._given['out'])))
+        return place
 
     def collate(self, batch: Mapping[str, Any]) -> Dict[str, Any]:
         """Make of a batch of a Loader what Megatron's batches have.

@@ -16,6 +16,7 @@ import numpy as np
 from .. import peers
 from .._check import boolean, natural, reals
 from .._mixed import indices_at, locate
+from .._records import Asked
 from ..combined import Repeat, Slice
 from ..loader import Loader
 from ..orders import Order, Sequential
@@ -35,7 +36,7 @@ _MOST = 2**62
 _STRETCH = 1 << 16
 
 
-class Nanoset:
+class Nanoset(Asked):
     """Samples of token files in several folders, mixed by weights and shuffled, as Nanotron's.
 
     Each folder is a set: the samples of its ``*.ds`` files one behind the other, the files sorted
