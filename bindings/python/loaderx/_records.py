@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
 import numpy as np
 
@@ -24,7 +24,10 @@ class Asked:
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        if '__getitem__' in vars(cls) and '__getitems__' not in vars(cls):
+        one, several = (next((place for place, base in enumerate(cls.__mro__)
+                              if name in vars(base)), None)
+                        for name in ('__getitem__', '__getitems__'))
+        if one is not None and (several is None or one < several):
             setattr(cls, '__getitems__', _one_by_one)    # what the user's class makes
 
 
@@ -51,6 +54,10 @@ def _is_ones_own(dataset: Joined) -> bool:
 def _one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
     """Several records, each as `__getitem__` gives it."""
     return [self[index] for index in indices]
+
+
+# Attributes that are made anew where a dataset arrives.
+_REMADE = ('_source', '_parts', '_part')
 
 
 class Records(Joined):
@@ -116,9 +123,27 @@ class Records(Joined):
         places = places_of(indices)
         return records_of(self._source.gather(places, None), len(places), self._nameless)
 
+    def _recipe(self) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        """What makes one like it, and of what, where it is pickled."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> Any:
+        if '_recipe' in vars(type(self)):
+            return self._recipe()
+        own = {name: value for name, value in self.__dict__.items() if name not in _REMADE}
+        return _remake, (type(self), self._recipe(), own)
+
     def _below(self, indices: Sequence[int]) -> List[Any]:
         """Records of fields of bytes, which the datasets read that it is made of."""
         raise TypeError(f'{type(self).__name__} has fields of bytes, which only a Dataset reads')
+
+
+def _remake(kind: Type[Records], recipe: Any, own: Mapping[str, Any]) -> Records:
+    """One of a class that was derived, whose own constructor may want anything."""
+    make, given = recipe
+    made = object.__new__(kind)
+    made.__dict__.update({**make(*given).__dict__, **own})
+    return made
 
 
 def places_of(indices: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -57,7 +57,7 @@ class FlatDataset(Records):
         self._more: Dict[str, Any] = {'offset': offset, 'name': name}
         self.path = os.fsdecode(path)
 
-    def __reduce__(self) -> Any:
+    def _recipe(self) -> Any:
         return functools.partial(FlatDataset, **self._more), self._arguments
 
     def __repr__(self) -> str:

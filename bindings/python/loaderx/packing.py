@@ -94,7 +94,7 @@ class PackedDataset(Records):
             self._columns,
         )
 
-    def __reduce__(self) -> Any:
+    def _recipe(self) -> Any:
         given = (self.tokens, self.capacity, self._wide, self.vocabulary, self.pad, self._columns)
         return _remake, given
 

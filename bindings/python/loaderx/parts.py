@@ -62,7 +62,7 @@ class ConcatDataset(Records):
         return [self._parts[number][int(place - ends[number])]    # counted from its end
                 for number, place in zip(np.searchsorted(ends, places, 'right'), places)]
 
-    def __reduce__(self) -> Any:
+    def _recipe(self) -> Any:
         return ConcatDataset, (self.datasets,)
 
     def __repr__(self) -> str:
@@ -101,7 +101,7 @@ class SubsetDataset(Records):
         part, chosen = self._part
         return [part[int(place)] for place in chosen[resolved(indices, len(self))]]
 
-    def __reduce__(self) -> Any:
+    def _recipe(self) -> Any:
         return SubsetDataset, (self.dataset, self._indices)
 
     def __repr__(self) -> str:

@@ -337,7 +337,7 @@ class TokenDataset(Records):
         separator = -1 if self.separator is None else self.separator
         return _core.source_joined(core, length, self._wide, vocabulary, separator, self._columns)
 
-    def __reduce__(self) -> Any:
+    def _recipe(self) -> Any:
         given = (self.tokens, self.sequence_length, self._wide, self.vocabulary)
         return _remake, (*given, self.overlap, self.separator, self._columns)
 

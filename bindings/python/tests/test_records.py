@@ -204,6 +204,47 @@ class Own(lx.Dataset):
         self.mark = 5
 
 
+def test_classes_of_ones_own_over_others_are_kept(tmp_path, images):
+    """As torch's workers get them that are spawned."""
+    path = tmp_path / 'x'
+    path.write_bytes(bytes(range(100)))
+    datasets = [Scaled([images, images]), ScaledSubset(images, [2, 1]), ScaledPacked(path),
+                ScaledTokens(path, 3, 'uint8'), ScaledFile(path, 'uint8')]
+    for dataset in datasets:
+        dataset.factor = 7
+        copy = pickle.loads(pickle.dumps(dataset))
+        assert type(copy) is type(dataset) and len(copy) == len(dataset)
+        assert copy[0] == dataset[0] and copy[0][0] == 7 and copy.__getitems__([0]) == [copy[0]]
+
+
+class Times:
+    factor = 1
+
+    def __getitem__(self, index):
+        return self.factor, repr(super().__getitem__(index))
+
+
+class Scaled(Times, lx.ConcatDataset):
+    pass
+
+
+class ScaledSubset(Times, lx.SubsetDataset):
+    pass
+
+
+class ScaledTokens(Times, lx.TokenDataset):
+    pass
+
+
+class ScaledFile(Times, lx.FlatDataset):
+    pass
+
+
+class ScaledPacked(Times, lx.PackedDataset):
+    def __init__(self, path):
+        super().__init__(lx.Tokens([path, path], 'uint8'), 64)
+
+
 def test_what_is_opened_is_what_was_pickled(tmp_path):
     path = make(tmp_path / 'd')
     with lx.open(path) as dataset:

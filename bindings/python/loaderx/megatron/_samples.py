@@ -68,7 +68,7 @@ class Samples(Records):
             -1 if given['eod'] is None else given['eod'],
         )
 
-    def __reduce__(self) -> Any:
+    def _recipe(self) -> Any:
         return Samples, (self._given,)
 
     def __repr__(self) -> str:

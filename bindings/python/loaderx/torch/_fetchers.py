@@ -35,7 +35,7 @@ class Together(Records):
         self._source = as_source(datasets, 'dataset')
         self._nameless = False
 
-    def __reduce__(self) -> Any:
+    def _recipe(self) -> Any:
         return Together, (self.datasets,)
 
 
