@@ -283,6 +283,11 @@ class TokenDataset(Records):
         Whether there is a field ``positions``, int32: from 0 in each of these pieces, as with
         Megatron's ``reset_position_ids``.
 
+    Raises
+    ------
+    ValueError
+        An argument is wrong; or there are fewer tokens than one sample has.
+
     See Also
     --------
     PackedDataset : Samples that cut documents only if they have to.
@@ -295,6 +300,7 @@ class TokenDataset(Records):
     """
 
     _nameless = False
+    _least = 1    # samples that there must be
 
     def __init__(
         self,
@@ -323,6 +329,11 @@ class TokenDataset(Records):
             self.separator = natural('separator', separator, most=most - 1)
             token('separator', self.separator, self._wide)
         self._source = self._open()
+        if len(self) < self._least:
+            raise ValueError(
+                f'sequence_length: a sample of {self.sequence_length} + 1 tokens is longer than '
+                f'all there are: {self.tokens!r}'
+            )
 
     def _open(self) -> _core.Source:
         """Open a source that knows documents, if something is made of them."""
@@ -338,14 +349,21 @@ class TokenDataset(Records):
         return _core.source_joined(core, length, self._wide, vocabulary, separator, self._columns)
 
     def _recipe(self) -> Any:
-        given = (self.tokens, self.sequence_length, self._wide, self.vocabulary)
+        given = (self._least, self.tokens, self.sequence_length, self._wide, self.vocabulary)
         return _remake, (*given, self.overlap, self.separator, self._columns)
 
     def __repr__(self) -> str:
         return f'TokenDataset({len(self)} samples of {self.sequence_length} + 1 tokens)'
 
 
+class TokenFile(TokenDataset):
+    """Samples of one of many files, which may be too short for any."""
+
+    _least = 0
+
+
 def _remake(
+    least: int,
     tokens: Tokens,
     length: int,
     wide: bool,
@@ -354,7 +372,7 @@ def _remake(
     separator: Optional[int],
     columns: int,
 ) -> TokenDataset:
-    return TokenDataset(
+    return (TokenDataset if least else TokenFile)(
         tokens,
         length,
         out=np.int64 if wide else np.int32,

@@ -63,10 +63,10 @@ def test_each_kind_of_file_by_its_name(tmp_path, numbers):
 @pytest.mark.parametrize('out', ['int32', np.int64])
 def test_samples_share_their_ends(tmp_path, numbers, out):
     (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
-    for length in 1, 7, 100, 4999, 5000:
+    for length in 1, 7, 100, 4999:
         samples = lx.TokenDataset(tmp_path / 'x', length, 'uint16', out=out)
         assert len(samples) == 4999 // length
-        loader = lx.Loader(samples, batch_size=max(len(samples), 1), order=lx.Shuffle(seed=1))
+        loader = lx.Loader(samples, batch_size=len(samples), order=lx.Shuffle(seed=1))
         for batch in loader:
             got = batch['tokens']
             assert got.dtype == out and got.shape == (len(samples), length + 1)
@@ -75,7 +75,7 @@ def test_samples_share_their_ends(tmp_path, numbers, out):
                        for row, i in zip(got, places.astype(int)))
 
 
-@pytest.mark.parametrize('length', [1, 7, 100, 4999, 5000])
+@pytest.mark.parametrize('length', [1, 7, 100, 4999])
 def test_samples_without_overlap(tmp_path, numbers, length):
     (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
     samples = lx.TokenDataset(tmp_path / 'x', length, 'uint16', overlap=False)
@@ -84,6 +84,16 @@ def test_samples_without_overlap(tmp_path, numbers, length):
         rows = [row for batch in lx.Loader(again, batch_size=7) for row in batch['tokens']]
         expected = numbers[:len(samples) * (length + 1)].reshape(-1, length + 1)
         assert np.array_equal(np.reshape(rows, expected.shape), expected)
+
+
+def test_samples_that_are_longer_than_all_tokens(tmp_path, numbers):
+    (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
+    tokens = lx.Tokens(tmp_path / 'x', 'uint16')
+    assert len(lx.TokenDataset(tokens, 5000, separator=1)) == 1
+    for length, more in ((5000, {}), (5000, {'overlap': False}), (5000, {'segments': True}),
+                         (5001, {'separator': 1})):
+        with pytest.raises(ValueError, match=r'sequence_length: .* longer than all .*\(5000 of'):
+            lx.TokenDataset(tokens, length, **more)
 
 
 def test_several_datasets_of_tokens_are_put_together(tmp_path, numbers):

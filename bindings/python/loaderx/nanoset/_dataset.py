@@ -21,7 +21,7 @@ from ..combined import Repeat, Slice
 from ..loader import Loader
 from ..orders import Order, Sequential
 from ..parts import ConcatDataset
-from ..tokens import TokenDataset
+from ..tokens import TokenDataset, TokenFile
 from ._batches import Unfit, arrays_of, choose_out
 
 __all__ = ['Nanoset']
@@ -177,8 +177,8 @@ class Nanoset(Asked):
         self.dataset_lengths: List[int] = []
         datasets: List[TokenDataset] = []
         for i, files in enumerate(folders):
-            some = [TokenDataset(file, self.sequence_length, dtype, out=np.int64,
-                                 vocabulary=self._vocab_size, overlap=overlap) for file in files]
+            some = [TokenFile(file, self.sequence_length, dtype, out=np.int64,
+                              vocabulary=self._vocab_size, overlap=overlap) for file in files]
             self.dataset_lengths.append(sum(map(len, some)))
             if self.dataset_lengths[-1] == 0:
                 raise ValueError(f'dataset_folders[{i}] has no sample: no file of it has the '
