@@ -119,6 +119,9 @@ def test_a_field_of_a_dataset(tmp_path, tokenizer):
                            ('n', "'n' of .* is of int64"), ('none', "has no 'none'")]:
         with pytest.raises(ValueError, match=message):
             write_tokens(tmp_path / 'set', tmp_path / 'b.bin', tokenizer, field=field)
+    for how in {'key': 'text'}, {'lines': True}, {'split_at': ''}:
+        with pytest.raises(ValueError, match='is for files, and there are only datasets'):
+            write_tokens(tmp_path / 'set', tmp_path / 'b.bin', tokenizer, field='text', **how)
 
 
 def test_special_tokens_truncation_and_padding(tmp_path, tokenizer):

@@ -120,6 +120,8 @@ def _open_all(inputs: Any, field: Optional[str], key: Optional[str], lines: bool
     given = [name for name, there in chosen.items() if there]
     if len(given) > 1:
         raise ValueError(f'{given[0]} and {given[1]} exclude each other')
+    if given and all(map(os.path.isdir, paths)):
+        raise ValueError(f'{given[0]} is for files, and there are only datasets: leave it out')
     return [open_input(path, field, key, lines, split_at) for path in paths]
 
 
