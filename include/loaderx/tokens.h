@@ -159,7 +159,8 @@ LX_API lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_
 /**
  * A source of samples: sample i is the @p sequence_length + 1 tokens from i * @p sequence_length
  * on, so that inputs and labels, moved by one, cover each token once. What is left at the end is no
- * sample. Its one column is "tokens".
+ * sample: of fewer tokens than a sample has there is none, which lx_source_get_length() tells. Its
+ * one column is "tokens".
  *
  * @param[in]  tokens           Referenced.
  * @param[in]  sequence_length  1 or more.
@@ -177,7 +178,7 @@ LX_API lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_leng
 
 /**
  * A source of blocks, which share no token: block i is the @p size tokens from i * @p size on.
- * What is left at the end is no block. Its one column is "tokens".
+ * What is left at the end is no block; of fewer tokens there is none. Its one column is "tokens".
  *
  * With inputs `[:-1]` and labels `[1:]` of a block, its first token is no label of any.
  *
