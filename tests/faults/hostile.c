@@ -527,14 +527,6 @@ static const struct hostile table[] = {
 
 /* ---- the test */
 
-static double processor_seconds(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
 /* A child's exit status: all is right but that it took too long, which a busy machine may be the
  * reason for. */
 #define TOO_SLOW 3
@@ -549,9 +541,9 @@ static void look(const struct hostile *hostile, const char *path)
     if (SLOWER == 1 && setrlimit(RLIMIT_AS, &limit) == -1)
         give_up("a limit");
     alarm(SECONDS_OF_CLOCK);
-    double before = processor_seconds();
+    clock_t before = clock(); /* of the processor */
     lx_status status = (hostile->look != NULL ? hostile->look : read_all)(path, &error);
-    double seconds = processor_seconds() - before;
+    double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
     lx_error_describe(&error, told, sizeof told);
     if (!(hostile->may & (status == LX_OK ? FINE : ONE(status))))
         printf("%s: %s, %s\n", hostile->name, lx_status_name(status), told);

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* Replay of a log, whole and in parts, held against a plain model: doc/zrecord-format.md, 8.10 to
+ * 8.15. */
+#include "../records.h"
+#include "replays.h"
+
+/** The frames of the document's table, 8.15. */
+static void add_table_frame(struct log *log, int number)
+{
+    static const lx__set_item abc[] = {{0, 0, ENTRY('a')}, {0, 1, ENTRY('b')}, {0, 2, ENTRY('c')}};
+    static const lx__set_item b1 = {0, 1, ENTRY('B')}, c0 = {0, 0, ENTRY('c')};
+    static const lx__set_item d2 = {0, 2, ENTRY('d')}, e3 = {0, 3, ENTRY('e')};
+    const struct frame frames[] = {
+        [1] = {.length = 3, .rows = 0, .sets = abc, .set_count = 3},
+        [2] = {.length = 3, .rows = 3},
+        [3] = {.length = 3, .rows = 3, .sets = &b1, .set_count = 1},
+        [4] = {.length = 2, .rows = 3, .sets = &c0, .set_count = 1},
+        [5] = {.length = 3, .rows = 3, .sets = &d2, .set_count = 1},
+        [6] = {.length = 4, .rows = 3, .sets = &e3, .set_count = 1},
+        [7] = {.length = 4, .rows = 4},
+        [8] = {.length = 3, .rows = 4},
+    };
+    struct frame frame = frames[number];
+    frame.boot = lx__boot_id();
+    frame.flags = frame.boot == 0 ? SYNCED : 0;
+    log_add(log, &frame);
+}
+
+/** What the document's table says of each frame: live sets as letters, '.' where there is none. */
+static const struct {
+    uint64_t length, rows;
+    const char *sets;
+} table[] = {{0, 0, "...."}, {3, 0, "abc."}, {3, 3, "...."}, {3, 3, ".B.."}, {2, 3, "cB.."},
+             {3, 3, "cBd."}, {4, 3, "cBde"}, {4, 4, "cBd."}, {3, 4, "cBd."}};
+
+static void expect_table(const lx__state *state, int after)
+{
+    size_t live = 0;
+    ck_assert_uint_eq(state->length, table[after].length);
+    ck_assert_uint_eq(state->rows, table[after].rows);
+    for (uint64_t i = 0; i < 4; i++) {
+        const uint8_t *rows = lx__sets_find(&state->sets, 0, i);
+        char letter = rows != NULL ? (char)rows[8] : '.';
+        ck_assert_msg(letter == table[after].sets[i], "after frame %d, row %d: %c", after, (int)i,
+                      letter);
+        live += rows != NULL;
+    }
+    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
+}
+
+START_TEST(the_example_of_the_document_is_replayed)
+{
+    char *scratch = scratch_make();
+    struct log log = log_new(&example_log);
+    for (int number = 0; number <= 8; number++) {
+        lx_error error = LX_ERROR_INIT;
+        lx__state state = {0};
+        if (number != 0)
+            add_table_frame(&log, number);
+        unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
+        expect_table(&state, number);
+        ck_assert_uint_eq(state.place.epoch, (uint64_t)number + 1);
+        ck_assert_uint_eq(state.place.crc, log.crc);
+        ck_assert_uint_eq(state.place.offset, log.size);
+        lx__state_free(&state);
+    }
+    log_free(&log);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(the_example_is_replayed_in_two_parts)
+{
+    char *scratch = scratch_make();
+    for (int first = 0; first <= 8; first++) {
+        for (int second = first; second <= 8; second++) {
+            lx_error error = LX_ERROR_INIT;
+            lx__state state = {0};
+            struct log log = log_new(&example_log);
+            for (int number = 1; number <= first; number++)
+                add_table_frame(&log, number);
+            unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
+            for (int number = first + 1; number <= second; number++)
+                add_table_frame(&log, number);
+            unit_ok(replay(&state, &log, LX__REPLAY_NEWEST, NULL, &error));
+            expect_table(&state, second);
+            lx__state_free(&state);
+            log_free(&log);
+        }
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** A replay as the document has it, with no cleverness: 3 fields, few rows. */
+#define INDICES 12
+struct plain {
+    uint64_t length, rows, items;
+    uint32_t sets[3][INDICES]; /* 0: none; else a number of the set */
+};
+
+static void plain_apply(struct plain *plain, const struct frame *frame)
+{
+    for (uint32_t field = 0; field < 3; field++)
+        for (uint64_t i = plain->rows; i < frame->rows && i < INDICES; i++)
+            plain->sets[field][i] = 0;
+    for (uint32_t i = 0; i < frame->set_count; i++)
+        if (frame->sets[i].field < 3)
+            plain->sets[frame->sets[i].field][frame->sets[i].index] = frame->sets[i].entry.crc;
+    for (uint32_t field = 0; field < 3; field++)
+        for (uint64_t i = frame->length; i < INDICES; i++)
+            plain->sets[field][i] = 0;
+    plain->length = frame->length;
+    plain->rows = frame->rows;
+    plain->items += frame->set_count;
+}
+
+static void expect_plain(const lx__state *state, const struct plain *plain, uint64_t seed)
+{
+    size_t live = 0;
+    ck_assert_uint_eq(state->length, plain->length);
+    ck_assert_uint_eq(state->rows, plain->rows);
+    ck_assert_uint_eq(state->items, plain->items);
+    for (uint32_t field = 0; field < 3; field++) {
+        for (uint64_t i = 0; i < INDICES; i++) {
+            const uint8_t *rows = lx__sets_find(&state->sets, field, i);
+            uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
+            ck_assert_msg(got == plain->sets[field][i], "log %d: field %u, index %d: %u, not %u",
+                          (int)seed, field, (int)i, got, plain->sets[field][i]);
+            live += rows != NULL;
+        }
+    }
+    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
+}
+
+/** A random frame that keeps the rules; sets may be above its length and below its rows. */
+static struct frame random_frame(const struct plain *plain, lx__set_item sets[4], uint64_t *random)
+{
+    static uint32_t number;
+    struct frame frame = {.flags = SYNCED, .rows = plain->rows, .sets = sets};
+    *random = mix(*random);
+    frame.set_count = (uint32_t)(*random >> 8 & 3);
+    for (uint32_t i = 0; i < frame.set_count; i++) {
+        *random = mix(*random);
+        sets[i] = (lx__set_item){*random % 4, *random / 16 % INDICES, {1, 1, 1, 1, ++number}};
+    }
+    *random = mix(*random);
+    if (*random % 3 == 0 && plain->rows < INDICES)
+        frame.rows += *random / 16 % (INDICES - plain->rows + 1);
+    uint64_t most = frame.rows + plain->items + frame.set_count;
+    frame.length = *random / 4096 % ((most < INDICES ? most : INDICES) + 1);
+    return frame;
+}
+
+START_TEST(any_log_is_replayed_as_the_document_says)
+{
+    char *scratch = scratch_make();
+    for (uint64_t seed = 0; seed < (SANITIZED ? 300 : 3000); seed++) {
+        lx_error error = LX_ERROR_INIT;
+        uint64_t random = seed;
+        struct plain plain = {0};
+        struct log log = log_new(&example_log);
+        lx__state whole = {0}, parts = {0};
+        for (int frames = (int)(mix(seed) % 12); frames-- > 0;) {
+            lx__set_item sets[4];
+            struct frame frame = random_frame(&plain, sets, &random);
+            log_add(&log, &frame);
+            plain_apply(&plain, &frame);
+            if (random % 3 == 0)
+                unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
+        }
+        unit_ok(replay(&whole, &log, LX__REPLAY_NEWEST, NULL, &error));
+        expect_plain(&whole, &plain, seed);
+        unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
+        expect_plain(&parts, &plain, seed);
+        lx__state_free(&whole);
+        lx__state_free(&parts);
+        log_free(&log);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* ---- many sets, in layers */
+
+#define WIDE 500
+struct wide {
+    uint64_t length, rows, items;
+    uint32_t sets[3][WIDE];
+};
+
+static void wide_apply(struct wide *wide, const struct frame *frame)
+{
+    for (uint32_t field = 0; field < 3; field++)
+        for (uint64_t i = wide->rows; i < frame->rows; i++)
+            wide->sets[field][i] = 0;
+    for (uint32_t i = 0; i < frame->set_count; i++)
+        wide->sets[frame->sets[i].field][frame->sets[i].index] = frame->sets[i].entry.crc;
+    for (uint32_t field = 0; field < 3; field++)
+        for (uint64_t i = frame->length; i < WIDE; i++)
+            wide->sets[field][i] = 0;
+    wide->length = frame->length;
+    wide->rows = frame->rows;
+    wide->items += frame->set_count;
+}
+
+/** Mostly small changes; now and then many, or rows taken, or records deleted or appended. */
+static struct frame wide_frame(const struct wide *wide, lx__set_item *sets, uint64_t *random)
+{
+    static uint32_t number;
+    struct frame frame = {.flags = SYNCED, .rows = wide->rows, .sets = sets};
+    *random = mix(*random);
+    uint64_t kind = *random % 10;
+    frame.set_count = (uint32_t)(*random / 16 % (kind == 0 ? WIDE : 12));
+    for (uint32_t i = 0; i < frame.set_count; i++) {
+        *random = mix(*random);
+        sets[i] = (lx__set_item){*random % 3, *random / 16 % WIDE, {1, 1, 1, 1, ++number}};
+    }
+    *random = mix(*random);
+    if (kind == 1)
+        frame.rows += *random % (WIDE - wide->rows + 1) / 4;
+    uint64_t most = frame.rows + wide->items + frame.set_count;
+    frame.length = kind < 6 ? wide->length : *random / 4096 % (WIDE + 1);
+    if (kind == 6 && wide->length != 0)
+        frame.length = wide->length - 1; /* the last one goes */
+    if (frame.length > most)
+        frame.length = most;
+    return frame;
+}
+
+static void expect_wide(const lx__state *state, const struct wide *wide, uint64_t seed)
+{
+    size_t live = 0;
+    ck_assert_uint_eq(state->length, wide->length);
+    ck_assert_uint_eq(state->rows, wide->rows);
+    ck_assert_uint_eq(state->items, wide->items);
+    for (uint32_t field = 0; field < 3; field++) {
+        for (uint64_t i = 0; i < WIDE; i++) {
+            const uint8_t *rows = lx__sets_find(&state->sets, field, i);
+            uint32_t got = rows != NULL ? lx__load_le32(rows + 20) : 0;
+            if (got != wide->sets[field][i])
+                ck_abort_msg("log %d: field %u, index %d: %u, not %u", (int)seed, field, (int)i,
+                             got, wide->sets[field][i]);
+            live += rows != NULL;
+        }
+    }
+    ck_assert_uint_eq(lx__sets_count(&state->sets), live);
+}
+
+START_TEST(a_log_followed_step_by_step_is_the_log_replayed_at_once)
+{
+    char *scratch = scratch_make();
+    size_t deepest = 0;
+    static lx__set_item sets[WIDE];
+    for (uint64_t seed = 0; seed < (SANITIZED ? 3 : 12); seed++) {
+        lx_error error = LX_ERROR_INIT;
+        uint64_t random = seed;
+        struct wide wide = {0}, kept = {0};
+        struct log log = log_new(&example_log);
+        lx__state whole = {0}, parts = {0}, old = {0};
+        for (int step = 0; step < 120; step++) {
+            for (uint64_t frames = 1 + mix(random) % 3; frames-- != 0;) {
+                struct frame frame = wide_frame(&wide, sets, &random);
+                log_add(&log, &frame);
+                wide_apply(&wide, &frame);
+            }
+            unit_ok(replay(&parts, &log, LX__REPLAY_NEWEST, NULL, &error));
+            expect_wide(&parts, &wide, seed);
+            deepest = parts.sets.depth > deepest ? parts.sets.depth : deepest;
+            /* A copy stays what it was, whatever becomes of what it shares. */
+            if (step == 60) {
+                lx__state_copy(&old, &parts);
+                kept = wide;
+            }
+        }
+        unit_ok(replay(&whole, &log, LX__REPLAY_NEWEST, NULL, &error));
+        expect_wide(&whole, &wide, seed);
+        expect_wide(&old, &kept, seed);
+        lx__state_free(&whole);
+        lx__state_free(&parts);
+        expect_wide(&old, &kept, seed);
+        lx__state_free(&old);
+        log_free(&log);
+    }
+    ck_assert_uint_ge(deepest, 3);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/state-replay", the_example_of_the_document_is_replayed,
+          the_example_is_replayed_in_two_parts, any_log_is_replayed_as_the_document_says,
+          a_log_followed_step_by_step_is_the_log_replayed_at_once)
