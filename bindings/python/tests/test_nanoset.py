@@ -162,7 +162,6 @@ def test_torchs_dataloader_gives_what_a_loader_gives(two, workers, weights):
 
 
 @needs_torch
-@needs_torch
 @pytest.mark.parametrize('module', ['torch.utils.data', 'loaderx.torch'])
 def test_classes_that_were_derived_are_asked(two, module):
     class Mine(Nanoset):
@@ -173,6 +172,7 @@ def test_classes_that_were_derived_are_asked(two, module):
     assert [number for batch in loader for number in batch['number'].tolist()] == [*range(30)]
 
 
+@needs_torch
 def test_samples_are_tensors(two):
     nanoset = Nanoset(two[0], 16, 2, 50)
     sample = nanoset[3]['input_ids']
