@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import loaderx as lx
+from places import lies_in_memory
 from processes import run_script
 
 FIELDS = {'x': lx.Field('int64')}
@@ -137,27 +138,33 @@ def test_a_wait_that_is_too_short(path):
 # ---- several threads
 
 
-def test_threads_share_commits(path):
-    """With one for each there would be 400 frames."""
+def append_by_threads(path, commit):
+    """Each of 8 threads appends 40 records, and commits behind each. Returns the frames."""
     writer = lx.create(path, FIELDS, durability='full')
 
     def work():
-        tickets = []
         for i in range(40):
             writer.append(x=i)
-            # Where files lie in memory, one is over before another thread has its turn.
-            tickets.append(writer.commit(wait=False))
-            if i % 4 == 0:
-                writer.commit()
-        for ticket in tickets:
-            ticket.wait()
+            commit(writer)
 
     together(*[work] * 8)
     writer.close()
     with lx.open(path) as dataset:
         assert len(dataset) == 320
         assert sorted(dataset['x'][:]) == sorted(list(range(40)) * 8)
-        assert dataset.identity['epoch'] < 400
+        return dataset.identity['epoch']
+
+
+def test_threads_share_commits(path):
+    """With one commit each there would be as many frames as appends."""
+    frames = append_by_threads(path, lambda writer: writer.commit())
+    if lies_in_memory(path):
+        pytest.skip('a sync is over here before another thread has its turn')
+    assert frames < 320
+
+
+def test_threads_share_commits_that_they_do_not_wait_for(path):
+    assert append_by_threads(path, lambda writer: writer.commit(wait=False)) < 320
 
 
 def test_close_waits_for_calls(path):

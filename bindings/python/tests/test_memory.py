@@ -4,7 +4,6 @@
 import contextlib
 import gc
 import os
-import subprocess
 import sys
 import threading
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import loaderx as lx
+from places import lies_in_memory
 from processes import run_script
 
 N = 64
@@ -241,6 +241,15 @@ def test_reference_counts_stay(path):
 # ---- files larger than memory
 
 
+def _limited(path, limit):
+    try:
+        with open(path, 'w') as file:
+            file.write(str(limit))
+    except OSError:
+        return False
+    return True
+
+
 @contextlib.contextmanager
 def memory_group(limit):
     """A control group whose processes have so many bytes of memory, with what they map of files."""
@@ -252,12 +261,9 @@ def memory_group(limit):
         except OSError:
             continue
         try:
-            with open(os.path.join(group, name), 'w') as file:
-                file.write(str(limit))
-            yield group
-            return
-        except OSError:
-            continue
+            if _limited(os.path.join(group, name), limit):
+                yield group
+                return
         finally:
             os.rmdir(group)
     pytest.skip('no control group of memory can be made here')
@@ -267,8 +273,7 @@ def test_an_epoch_of_tokens_goes_through_a_file_larger_than_memory(tmp_path):
     path = tmp_path / 'tokens.bin'
     path.touch()
     os.truncate(path, 512 << 20)    # a hole takes no disk, and memory as any other file
-    kind = subprocess.run(['stat', '-f', '-c', '%T', path], stdout=subprocess.PIPE, check=True)
-    if kind.stdout.strip() in (b'tmpfs', b'ramfs'):
+    if lies_in_memory(path):
         pytest.skip('files lie in memory here')
     with memory_group(96 << 20) as group:
         run_script(f"""
