@@ -24,6 +24,9 @@ enum {
     FIELDS
 };
 
+/** Bytes of a value of each dense field. */
+static const uint64_t dense_sizes[] = {[IMAGE] = 12, [LABEL] = 8, [WAVE] = 64};
+
 /** The longest value. */
 #define VALUE_MAX 512
 

@@ -42,18 +42,26 @@ static void expect_example(lx_dataset *dataset)
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
 }
 
+/** Has it made, and reads it; false where there is no Python. */
+static bool read_example(const char *option, lx_identity *identity)
+{
+    if (!make_example(option, "d"))
+        return false;
+    lx_dataset *dataset = open_dataset("d");
+    expect_example(dataset);
+    lx_dataset_get_identity(dataset, identity);
+    lx_dataset_close(dataset);
+    return true;
+}
+
 START_TEST(the_example_of_the_document_is_read)
 {
     char *scratch = scratch_make();
-    if (make_example("--write", "d")) {
-        lx_identity identity;
-        lx_dataset *dataset = open_dataset("d");
-        expect_example(dataset);
-        lx_dataset_get_identity(dataset, &identity);
+    lx_identity identity;
+    if (read_example("--write", &identity)) {
         ck_assert_str_eq(identity.uuid, "00112233-4455-6677-8899-aabbccddeeff");
         ck_assert_uint_eq(identity.epoch, 2);
         ck_assert_uint_eq(identity.crc, 0x3bfac4dc);
-        lx_dataset_close(dataset);
     }
     scratch_remove(scratch);
 }
@@ -62,14 +70,10 @@ END_TEST
 START_TEST(the_sealed_example_of_the_document_is_read)
 {
     char *scratch = scratch_make();
-    if (make_example("--write-sealed", "d")) {
-        lx_identity identity;
-        lx_dataset *dataset = open_dataset("d");
-        expect_example(dataset);
-        lx_dataset_get_identity(dataset, &identity);
+    lx_identity identity;
+    if (read_example("--write-sealed", &identity)) {
         ck_assert_uint_eq(identity.sealed, 1);
         ck_assert_uint_eq(identity.crc, 0x349c760f);
-        lx_dataset_close(dataset);
     }
     scratch_remove(scratch);
 }

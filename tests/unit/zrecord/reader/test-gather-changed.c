@@ -9,8 +9,6 @@
 /* Several blocks, and rows to be prefetched. */
 #define MANY 300
 
-static const uint64_t dense_sizes[] = {[IMAGE] = 12, [LABEL] = 8, [WAVE] = 64};
-
 /** Which record's values each field of a record has. */
 struct copies {
     uint64_t of[FIELDS][CHANGED];

@@ -15,8 +15,6 @@
 /** What a handle that raises has. */
 static lx__damages damages;
 
-static const uint64_t dense_sizes[] = {[IMAGE] = 12, [LABEL] = 8, [WAVE] = 64};
-
 static lx__snapshot *pin(const char *path, lx_verify verify)
 {
     lx_error error = LX_ERROR_INIT;
