@@ -23,7 +23,7 @@ static unsigned long exit_thread;
  * would be printed to a stream that Python is taking away, and abort the process. Within a transform
  * the thread is the library's, and the error is the loader's.
  */
-static void raise_exiting(lxpy_state *state, const char *text)
+static void raise_no_loader(lxpy_state *state, const char *text)
 {
     if (exiting && PyThread_get_thread_ident() != exit_thread && !lxpy_in_transform(NULL))
         PyErr_SetNone(PyExc_SystemExit); /* threading prints nothing of it */
@@ -87,7 +87,7 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
                               PyObject *transform, const uint64_t *seed)
 {
     if (exiting) {
-        raise_exiting(state, "the interpreter is ending");
+        raise_no_loader(state, "the interpreter is ending");
         return NULL;
     }
     lxpy_engine *self = calloc(1, sizeof *self);
@@ -220,7 +220,7 @@ int lxpy_engine_watch_exit(void)
 
 PyObject *lxpy_engine_fail_closed(lxpy_engine *self)
 {
-    raise_exiting(self->state, "the loader is closed");
+    raise_no_loader(self->state, "the loader is closed");
     return NULL;
 }
 
