@@ -4,12 +4,15 @@
 
 #include "base/error.h"
 #include "zrecord/fault.h"
+#include "zrecord/staging/zeros.h"
 #include "zrecord/writer/writer.h"
 
 /* Entries go into the frame while there are few: at most this many new ones, and not more bytes
  * in the log that are not in the tables yet. */
 #define SETS_MAX 16384u
 #define PENDING_SETS_BYTES ((uint64_t)8 << 20)
+/* The most zeros behind the log. */
+#define LOG_ZEROS ((uint64_t)256 << 10)
 
 /** A sync failed. */
 static lx_status poison(lx_writer *writer, const lx_error *cause, lx_error *error)
@@ -77,10 +80,19 @@ static lx_status run_barrier(lx_writer *writer, lx_status listed, unsigned how, 
     return listed == LX_OK ? LX_OK : poison(writer, cause, error);
 }
 
+/** Has zeros behind payloads, to be synced with them. */
+static void extend_chunks(lx_writer *writer)
+{
+    for (size_t i = 0; i < writer->placer.lane_count; i++)
+        lx__chunk_files_extend(&writer->placer.lanes[i].lane.chunks);
+}
+
 /** Makes durable all that the frames so far and the next one name. */
 static lx_status sync_all(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_error cause = LX_ERROR_INIT;
+    if (writer->durability == LX_DURABILITY_FULL)
+        extend_chunks(writer);
     lx_status status = run_barrier(writer, fill_barrier(writer, &cause), how, &cause, error);
     if (status == LX_OK)
         writer->settled = true;
@@ -175,13 +187,14 @@ static lx_status write_frame(lx_writer *writer, const lx__frame *frame, unsigned
     lx_status status =
         lx__file_write(&writer->log, writer->frame.data, frame->bytes, start, &cause);
     if (status != LX_OK) {
-        writer->log_reserved = 0;
+        writer->log_zeros = 0;
         if (lx__file_truncate(&writer->log, start, NULL) != LX_OK)
             return poison(writer, &cause, error);
         return lx__writer_note(writer, 0, status, &cause, error);
     }
     if ((frame->flags & LX__FRAME_SYNCED) && writer->durability == LX_DURABILITY_FULL)
-        lx__writer_reserve_log(writer, start, start + frame->bytes);
+        lx__zeros_extend(&writer->log_zeros, &writer->log, start, start + frame->bytes,
+                         LOG_ZEROS);
     if ((frame->flags & LX__FRAME_SYNCED) && !LX__FAULT(LOG_SYNC)) {
         begin_wait(writer, how);
         status = lx__file_sync_data(&writer->log, &cause);
@@ -324,6 +337,14 @@ void lx__writer_put_last(lx_writer *writer)
         advance(writer, &frame);
     else
         (void)lx__file_truncate(&writer->log, end, NULL);
+}
+
+void lx__writer_trim(lx_writer *writer)
+{
+    for (size_t i = 0; i < writer->placer.lane_count; i++)
+        lx__chunk_files_trim(&writer->placer.lanes[i].lane.chunks);
+    if (writer->log_zeros != 0)
+        lx__zeros_cut(&writer->log_zeros, &writer->log, writer->state.place.offset);
 }
 
 /** Whether waiting rows are to be moved to the tables by this commit. */

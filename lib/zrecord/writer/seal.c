@@ -68,7 +68,7 @@ static lx_status trim_all(lx__switch *next, lx__table_seal *seals, lx_error *err
     if (status == LX_OK)
         status = trim(next->log.fd != -1 ? &next->log : &writer->log, next->state.place.offset,
                       NULL, error);
-    writer->log_reserved = 0;
+    writer->log_zeros = 0;
     return status == LX_OK ? lx__sync_or_poison(&writer->chunk_directory, error) : status;
 }
 

@@ -206,7 +206,7 @@ static void adopt(lx__switch *self)
     if (self->log.fd != -1) {
         lx__file_close(&writer->log);
         writer->log = self->log;
-        writer->log_reserved = 0;
+        writer->log_zeros = 0;
         self->log = (lx__file)LX__FILE_CLOSED;
         lx__state_free(&writer->state);
         writer->state = self->state;

@@ -268,8 +268,8 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     /* Only now: a request that was still on its way may have committed, or folded. */
     if (status == LX_OK)
         lx__writer_put_last(writer);
-    if (status == LX_OK && writer->failure.status == LX_OK && writer->log_reserved != 0)
-        lx__writer_trim_log(writer, writer->state.place.offset);
+    if (status == LX_OK && writer->failure.status == LX_OK && !writer->meta.sealed)
+        lx__writer_trim(writer);
     /* A child that was made past fork() has the descriptor, too, and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);

@@ -75,7 +75,7 @@ struct lx_writer {
 
     /* What is committed. */
     lx__state state;  /**< Without sets: rows and live have them. */
-    uint64_t log_reserved; /**< Where zeros behind the last frame end; 0: there are none. */
+    uint64_t log_zeros; /**< Where zeros behind the last frame end; 0: there are none. */
     lx__set_map live; /**< Sets of the log at indices below state.rows. Those at or above the
                            length count no more. */
     bool unsynced;    /**< Frames were written since the last synced one. */
@@ -235,12 +235,8 @@ lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how,
  */
 void lx__writer_put_last(lx_writer *writer);
 
-/** Behind a frame at [start, end) of the log that reaches beyond the zeros that were written ahead,
- * writes more of them, before it is synced. Without room for them it goes on as it was. */
-void lx__writer_reserve_log(lx_writer *writer, uint64_t start, uint64_t end);
-
-/** Cuts the log off at @p end, and with it the zeros behind, if it can. */
-void lx__writer_trim_log(lx_writer *writer, uint64_t end);
+/** Cuts off the zeros behind what is committed, at the end of a writer that has synced all. */
+void lx__writer_trim(lx_writer *writer);
 
 /* ---- group.c */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Zeros that a writer keeps behind the last frame: doc/zrecord-format.md, 8.1 and 10.4. */
+/* Zeros that a writer keeps behind its last frame and the end of its chunk: doc/zrecord-format.md,
+ * 8.1 and 10.4. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,79 @@ START_TEST(they_are_as_many_as_the_log_is_long_and_gone_at_the_end)
 }
 END_TEST
 
+START_TEST(a_chunk_has_them_too)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", NULL);
+    uint64_t size = 0;
+    unsigned grown = 0;
+    for (int i = 0; i < 200; i++) {
+        records_append(writer, 10);
+        commit(writer);
+        uint64_t now = file_size("d/chunk/0.zr");
+        ck_assert_uint_eq(now % 4096, 0);
+        grown += now != size;
+        size = now;
+    }
+    ck_assert_uint_lt(grown, 20);
+    expect_dataset("d", 2000);
+    close_writer(writer);
+    uint64_t closed = file_size("d/chunk/0.zr");
+    ck_assert_uint_lt(closed, size);
+    writer = records_reopen("d", NULL);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    ck_assert_uint_eq(file_size("d/chunk/0.zr"), closed); /* there was nothing left to cut */
+    expect_dataset("d", 2000);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_full_chunk_keeps_none)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_chunk(options, 100, 1u << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    for (int i = 0; i < 100; i++) {
+        records_append(writer, 5);
+        commit(writer);
+    }
+    uint64_t sizes[3];
+    ck_assert_uint_gt(directory_count("d/chunk"), 3);
+    for (int i = 0; i < 3; i++) {
+        const char *chunks[] = {"d/chunk/0.zr", "d/chunk/1.zr", "d/chunk/2.zr"};
+        sizes[i] = file_size(chunks[i]);
+    }
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    ck_assert_uint_eq(file_size("d/chunk/0.zr"), sizes[0]);
+    ck_assert_uint_eq(file_size("d/chunk/1.zr"), sizes[1]);
+    ck_assert_uint_eq(file_size("d/chunk/2.zr"), sizes[2]);
+    expect_dataset("d", 500);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_rollback_goes_on_over_them)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", NULL);
+    for (int i = 0; i < 20; i++) {
+        records_append(writer, 7);
+        commit(writer);
+        records_append(writer, 300);
+        unit_ok(lx_writer_rollback(writer, &error));
+    }
+    close_writer(writer);
+    expect_dataset("d", 140);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(a_large_frame_is_not_waited_for_with_zeros)
 {
     char *scratch = scratch_make();
@@ -93,7 +167,9 @@ START_TEST(who_does_not_sync_writes_none)
             commit(writer);
         }
         ck_assert_uint_eq(zeros_of(in(path, "LOG")), 0);
+        uint64_t size = file_size(in(path, "chunk/0.zr"));
         close_writer(writer);
+        ck_assert_uint_eq(file_size(in(path, "chunk/0.zr")), size);
     }
     scratch_remove(scratch);
 }
@@ -218,7 +294,8 @@ START_TEST(the_next_log_and_a_seal_have_none_of_the_last)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/reserve", they_are_as_many_as_the_log_is_long_and_gone_at_the_end,
+UNIT_MAIN("zrecord/zeros", they_are_as_many_as_the_log_is_long_and_gone_at_the_end,
+          a_chunk_has_them_too, a_full_chunk_keeps_none, a_rollback_goes_on_over_them,
           a_large_frame_is_not_waited_for_with_zeros, who_does_not_sync_writes_none,
           a_reader_goes_on_over_them, those_of_a_writer_that_was_killed_are_cut_by_the_next,
           rot_that_looks_like_them_is_told_at_the_next_opening,
