@@ -188,6 +188,15 @@ void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size)
     }
 }
 
+void lx__file_start_sync(const lx__file *file, uint64_t offset, uint64_t size)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)sync_file_range(file->fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)file, (void)offset, (void)size;
+#endif
+}
+
 lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                              size_t *got, lx_error *error)
 {

@@ -106,6 +106,10 @@ LX_API lx_status lx__file_write_back(const lx__file *file, uint64_t start, uint6
 /** Cuts or extends to @p size bytes. */
 LX_API lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error);
 
+/** Has @p size bytes from @p offset on (0: all behind it) on their way to the disk, where the system
+ * can, for a sync that comes soon. It waits for none of them, and tells of no failure: that does. */
+LX_API void lx__file_start_sync(const lx__file *file, uint64_t offset, uint64_t size);
+
 /** Makes the file's data durable (fdatasync: with the length, without the times). Never retry a
  * failed one: the kernel may have dropped what could not be written. */
 LX_API lx_status lx__file_sync_data(const lx__file *file, lx_error *error);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How a handle gets to a state: from the start of a log, or on from the state that it has. */
-#include <errno.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "zrecord/reader/dataset.h"
+#include "zrecord/store/intact.h"
 #include "zrecord/store/sealed.h"
 
 /* How often meta.json may be replaced while the dataset is being opened. */
@@ -16,17 +16,26 @@ typedef struct outcome {
     bool gone;              /**< The log does not have the state any more. */
 } outcome;
 
-/** Makes durable what was found: a frame is flagged synced, and seen, a moment before its sync has
- * returned. A file system on which nothing can be synced (squashfs, ISO 9660) is one that nobody
- * writes. */
-static lx_status sync_log(const lx__store *store, lx_error *error)
+/** Goes on from the settled state over the joint frame behind it, if it counts though it is not of
+ * this boot, or though what is asked for is a durable state, which it becomes here. */
+static lx_status follow_joint(const lx_dataset *dataset, lx__store *store, lx__state *state,
+                              const lx__log_scan *scan, lx_error *error)
 {
-    lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__file_sync_data(&store->log.file, &why);
-    if (status != LX_OK && (why.errnum == EINVAL || why.errnum == EROFS))
+    const lx__intact_place place = {.directory = &store->directory,
+                                    .chunk_directory = &store->chunk_directory,
+                                    .schema = store->meta.schema,
+                                    .uuid = store->meta.uuid};
+    uint64_t start = state->place.offset, end = scan->joint.offset;
+    lx_status status = LX_OK;
+    if (start >= end)
         return LX_OK;
-    if (status != LX_OK)
-        lx__error_pass(error, &why);
+    if (scan->trusted.offset < end)
+        status = lx__intact_end(&place, &store->log, state, scan->joint.offset, &end, error);
+    if (status == LX_OK && end != start && dataset->options.durable)
+        status = lx__intact_sync(&place, &store->log, start, error);
+    if (status == LX_OK && end != start)
+        status = lx__state_replay_to(state, &store->log, store->schema, end, error);
+    lx__log_note_end(&store->log, state->place.offset);
     return status;
 }
 
@@ -35,12 +44,17 @@ static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__sta
                             lx__log_scan *scan, lx_error *error)
 {
     bool unknown; /* entries of a field that was dropped: nobody asks for them */
+    lx__log_scan found = {0};
     uint64_t from = state->place.offset;
     lx_status status = lx__state_follow(
         state, &store->log, store->schema, store->meta.schema,
-        dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, &unknown, error);
+        dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, &found, &unknown, error);
+    if (status == LX_OK)
+        status = follow_joint(dataset, store, state, &found, error);
     if (status == LX_OK && dataset->options.durable && state->place.offset != from)
-        status = sync_log(store, error);
+        status = lx__sync_found(&store->log.file, error);
+    if (scan != NULL)
+        *scan = found;
     return status;
 }
 

@@ -41,12 +41,10 @@ void lx__barrier_add_directory(lx__barrier *barrier, const lx__file *directory)
 lx_status lx__barrier_run(lx__barrier *barrier, lx_error *error)
 {
     lx_status status = LX_OK;
-#ifdef SYNC_FILE_RANGE_WRITE
     /* Start them all, then wait for each: the device sees them together. */
     for (size_t i = 0; barrier->count > 1 && i < barrier->count; i++)
         if (!barrier->directories[i])
-            (void)sync_file_range(barrier->files[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-#endif
+            lx__file_start_sync(&barrier->files[i], 0, 0);
     for (size_t i = 0; status == LX_OK && i < barrier->count; i++)
         status = barrier->directories[i] ? lx__file_sync(&barrier->files[i], error)
                                          : lx__file_sync_data(&barrier->files[i], error);

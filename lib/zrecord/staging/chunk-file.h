@@ -23,6 +23,7 @@ typedef struct lx__chunk_pool {
     const lx__file *directory;
     uint64_t records_limit;
     uint64_t bytes_limit;
+    bool each_synced; /**< Each commit waits for the disk. */
     pthread_mutex_t mutex; /**< For all that follows. A leaf. */
     uint32_t next_id;
     lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< Those with the most room. */

@@ -8,8 +8,20 @@
 
 /* Output is written when it has this much, in the general case. */
 #define OUTPUT_BYTES ((size_t)1 << 20)
+/* Fewer bytes are on their way soon enough when the commit syncs them. */
+#define START_BYTES (OUTPUT_BYTES / 4)
 
 static const uint8_t zeros[LX__ALIGN_MAX];
+
+/** Writes to a chunk, and starts what will be waited for at the next commit. */
+static lx_status write_chunk(const lx__lane *lane, const lx__chunk_file *chunk, const void *data,
+                             size_t size, uint64_t start, lx_error *error)
+{
+    lx_status status = lx__file_write(&chunk->file, data, size, start, error);
+    if (status == LX_OK && lane->chunks.pool->each_synced && size >= START_BYTES)
+        lx__file_start_sync(&chunk->file, start, size);
+    return status;
+}
 
 /** Completes the entry of a payload at @p start of @p chunk. */
 static void seal_stored(const lx__lane *lane, lx__staged *value, const lx__chunk_file *chunk,
@@ -70,7 +82,7 @@ static lx_status place_whole(lx__lane *lane, lx__stage *stage, uint64_t payloads
                         stage->data + value->entry.offset);
     }
     chunk->dirty = true;
-    status = lx__file_write(&chunk->file, stage->data, stage->used, start, error);
+    status = write_chunk(lane, chunk, stage->data, stage->used, start, error);
     if (status == LX_OK) {
         chunk->now.bytes = start + stage->used;
         chunk->now.records += (uint32_t)payloads;
@@ -89,7 +101,7 @@ static lx_status write_output(lx__lane *lane, lx_error *error)
     size_t size = lane->output.used;
     lane->output.used = 0;
     chunk->dirty = true;
-    return lx__file_write(&chunk->file, lane->output.data, size, chunk->now.bytes - size, error);
+    return write_chunk(lane, chunk, lane->output.data, size, chunk->now.bytes - size, error);
 }
 
 static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)

@@ -124,11 +124,9 @@ static lx_status write_output(lx__mover *mover, lx_error *error)
     if (size == 0)
         return LX_OK;
     lx_status status = lx__file_write(&mover->chunk, mover->output, size, start, error);
-#ifdef SYNC_FILE_RANGE_WRITE
-    /* On its way to the disk while the next are read: the sync at the end has less to wait for. */
+    /* While the next are read: the sync at the end has less to wait for. */
     if (status == LX_OK)
-        (void)sync_file_range(mover->chunk.fd, (off_t)start, (off_t)size, SYNC_FILE_RANGE_WRITE);
-#endif
+        lx__file_start_sync(&mover->chunk, start, size);
     return status;
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/store/intact.h"
 
+#include <errno.h>
+
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
+#include "zrecord/store/table.h"
 
 /* Rows of a table that are read at once. */
 #define ROWS 4096
@@ -14,6 +17,7 @@
 typedef struct search {
     const lx__intact_place *place;
     lx__log_reader *log;
+    const lx__state *from;
     lx__file chunk;
     uint32_t chunk_id;
     uint64_t chunk_size;
@@ -78,11 +82,21 @@ static lx_status read_payload(search *s, const lx__entry *entry, lx_error *error
     return read_or_lose(s, &s->chunk, s->payload, entry->physical, entry->offset, error);
 }
 
-static lx_status check_value(search *s, const lx__entry_rules *rules, uint64_t index,
-                             const lx__entry *entry, lx_error *error)
+/** What was durable before can rot, which its reader is told, but not be lost. */
+static bool is_settled(const search *s, const lx__entry *entry)
+{
+    const lx__chunk_item *chunk = lx__state_find_chunk(s->from, entry->chunk);
+    return chunk != NULL && lx__range_fits(entry->offset, entry->physical, chunk->bytes);
+}
+
+static lx_status check_value(search *s, uint32_t field, uint64_t index, const lx__entry *entry,
+                             lx_error *error)
 {
     uint8_t slot[LX__INLINE_MAX];
-    if (lx__entry_is_missing(entry))
+    const lx__entry_rules own =
+        lx__field_rules(lx__schema_field(s->place->schema, field), s->place->uuid);
+    const lx__entry_rules *rules = &own;
+    if (lx__entry_is_missing(entry) || is_settled(s, entry))
         return LX_OK;
     if (lx__entry_check(entry, rules, NULL) != LX_OK) {
         s->intact = false;
@@ -129,15 +143,14 @@ static lx_status check_sets(search *s, uint64_t at, const lx__frame *frame, lx_e
             break;
         lx__set_item item = lx__set_item_load(bytes);
         if (lx__schema_find_id(s->place->schema, item.field, &field))
-            status = check_value(s, &s->place->rules[field], item.index, &item.entry, error);
+            status = check_value(s, field, item.index, &item.entry, error);
     }
     return status;
 }
 
 /** Rows [first, end) of one field's tables. */
 static lx_status check_rows(search *s, const lx__file *offsets, const lx__file *checks,
-                            const lx__entry_rules *rules, uint64_t first, uint64_t end,
-                            lx_error *error)
+                            uint32_t field, uint64_t first, uint64_t end, lx_error *error)
 {
     lx_status status = LX_OK;
     uint8_t *rows = lx__alloc_array(ROWS, LX__ENTRY_BYTES);
@@ -154,7 +167,7 @@ static lx_status check_rows(search *s, const lx__file *offsets, const lx__file *
         for (size_t i = 0; status == LX_OK && s->intact && i < count; i++) {
             lx__entry entry =
                 lx__entry_load(rows + i * LX__OFFSET_ROW, check_rows + i * LX__CHECK_ROW);
-            status = check_value(s, rules, first + i, &entry, error);
+            status = check_value(s, field, first + i, &entry, error);
         }
         first += count;
     }
@@ -177,7 +190,7 @@ static lx_status check_tables(search *s, uint32_t generation, uint64_t first, ui
         if (status == LX_OK && s->intact)
             status = open_or_lose(s, &checks, s->place->directory, name, error);
         if (status == LX_OK && s->intact)
-            status = check_rows(s, &offsets, &checks, &s->place->rules[i], first, end, error);
+            status = check_rows(s, &offsets, &checks, (uint32_t)i, first, end, error);
         lx__file_close(&offsets);
         lx__file_close(&checks);
     }
@@ -187,7 +200,11 @@ static lx_status check_tables(search *s, uint32_t generation, uint64_t first, ui
 lx_status lx__intact_end(const lx__intact_place *place, lx__log_reader *log,
                          const lx__state *from, uint64_t until, uint64_t *end, lx_error *error)
 {
-    search s = {.place = place, .log = log, .chunk = LX__FILE_CLOSED, .intact = true};
+    search s = {.place = place,
+                .log = log,
+                .from = from,
+                .chunk = LX__FILE_CLOSED,
+                .intact = true};
     uint64_t rows = from->rows;
     lx_status status = LX_OK;
     for (*end = from->place.offset; *end < until;) {
@@ -208,5 +225,41 @@ lx_status lx__intact_end(const lx__intact_place *place, lx__log_reader *log,
     }
     lx__file_close(&s.chunk);
     lx__free(s.payload);
+    return status;
+}
+
+lx_status lx__sync_found(const lx__file *file, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__file_sync_data(file, &why);
+    if (status != LX_OK && (why.errnum == EINVAL || why.errnum == EROFS))
+        return LX_OK;
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+lx_status lx__intact_sync(const lx__intact_place *place, lx__log_reader *log, uint64_t offset,
+                          lx_error *error)
+{
+    lx__frame frame;
+    lx_status status = lx__log_frame(log, offset, &frame, error);
+    for (uint32_t i = 0; status == LX_OK && i < frame.chunk_count; i++) {
+        char name[LX__NAME_SIZE];
+        const uint8_t *bytes;
+        lx__file chunk;
+        uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)i * LX__FRAME_CHUNK;
+        status = lx__log_bytes(log, at, LX__FRAME_CHUNK, &bytes, error);
+        if (status != LX_OK)
+            break;
+        lx__chunk_item item = lx__chunk_item_load(bytes);
+        lx__chunk_name(item.id, name);
+        status = lx__committed_open(&chunk, place->chunk_directory, name, O_RDONLY, item.bytes,
+                                    false, error);
+        if (status == LX_OK) {
+            status = lx__sync_found(&chunk, error);
+            lx__file_close(&chunk);
+        }
+    }
     return status;
 }

@@ -22,8 +22,10 @@ typedef struct lx__log_place {
 typedef struct lx__log_scan {
     lx__log_place valid;   /**< Behind the last valid frame. */
     lx__log_place trusted; /**< Behind the last frame that counts. */
-    lx__log_place synced;  /**< Behind the last synced frame. */
-    uint64_t synced_start; /**< Where that frame starts; LX_NONE if there is none. */
+    lx__log_place settled; /**< Behind the last synced frame, or before the last joint one. */
+    lx__log_place joint;   /**< Behind the joint frame that is the first behind the settled ones, which
+                                counts in any boot if it is intact; zeros: there is none. */
+    uint64_t last_start;   /**< Where the last synced or joint frame starts; LX_NONE: none does. */
     bool torn;             /**< There are bytes behind the last valid frame. */
 } lx__log_scan;
 
@@ -67,9 +69,9 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
 /**
  * Follows the chain of frames from @p from (zeros: the start) to its end.
  *
- * Frames up to the last synced one are trusted, later ones only as long as they are of the boot
- * @p boot (0: none is). A break of the chain with a valid synced frame behind it is rot and fails
- * with LX_ERR_CORRUPT; any other is a torn end. From a place behind the start it is not looked for
+ * The settled frames are trusted, later ones only as long as they are of the boot @p boot (0: none
+ * is). A break of the chain with a valid synced or joint frame behind it is rot and fails with
+ * LX_ERR_CORRUPT; any other is a torn end. From a place behind the start it is not looked for
  * where the next frame would begin with zeros, which writers keep there.
  */
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,

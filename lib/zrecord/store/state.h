@@ -27,8 +27,8 @@ typedef struct lx__state {
 
 /** Which of a log's frames to replay. */
 typedef enum lx__replay {
-    LX__REPLAY_NEWEST, /**< All that count now. */
-    LX__REPLAY_DURABLE /**< Those that survive a power loss. */
+    LX__REPLAY_NEWEST, /**< All that the scan trusts. */
+    LX__REPLAY_DURABLE /**< The settled ones. */
 } lx__replay;
 
 /**

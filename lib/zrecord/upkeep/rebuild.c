@@ -142,12 +142,12 @@ static lx_status sync_tables(const lx__rebuild *rebuild, lx_error *error)
 
 /* ---- chunks */
 
-/** Makes durable what no synced frame has of a chunk: a sync of it may have failed. */
+/** Makes durable what no settled frame has of a chunk: a sync of it may have failed. */
 static lx_status settle_chunk(const lx__rescue *rescue, const lx__chunk_item *chunk,
                               lx_error *error)
 {
-    const lx__chunk_item *synced = lx__state_find_chunk(&rescue->synced, chunk->id);
-    uint64_t start = synced != NULL ? synced->bytes : 0;
+    const lx__chunk_item *settled = lx__state_find_chunk(&rescue->settled, chunk->id);
+    uint64_t start = settled != NULL ? settled->bytes : 0;
     char name[LX__NAME_SIZE];
     lx__file file;
     if (start >= chunk->bytes)

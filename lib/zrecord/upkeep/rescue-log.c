@@ -77,29 +77,23 @@ static lx_status find_obedient(lx__rescue *rescue, lx__log_reader *log, uint64_t
     return status;
 }
 
-/** Frames that were never synced count as far as what they name is there, as for a writer. */
-static lx_status find_intact(lx__rescue *rescue, lx__log_reader *log, uint64_t *end,
-                             lx_error *error)
+/** Frames behind the settled ones count as far as what they name is there, as for a writer. From
+ * @p trusted on, a loss is none: a loss of power came before its commit was over. */
+static lx_status find_intact(lx__rescue *rescue, lx__log_reader *log, uint64_t trusted,
+                             uint64_t *end, lx_error *error)
 {
-    size_t count = rescue->meta.schema->count;
     uint64_t until = *end;
-    if (rescue->synced.place.offset >= *end)
+    if (rescue->settled.place.offset >= *end)
         return LX_OK;
-    lx__entry_rules *rules = lx__alloc_array(count, sizeof *rules);
-    if (rules == NULL)
-        return lx__fail_memory(error, "a repair");
-    for (size_t i = 0; i < count; i++)
-        rules[i] = rescue->columns[i].rules;
     const lx__intact_place place = {.directory = &rescue->directory,
                                     .chunk_directory = &rescue->chunk_directory,
                                     .schema = rescue->meta.schema,
-                                    .rules = rules};
-    *end = rescue->synced.place.offset;
+                                    .uuid = rescue->meta.uuid};
+    *end = rescue->settled.place.offset;
     lx_status status = LX_OK;
     if (rescue->chunk_directory.fd != -1)
-        status = lx__intact_end(&place, log, &rescue->synced, until, end, error);
-    lx__free(rules);
-    if (status == LX_OK && *end < until && !rescue->cut) {
+        status = lx__intact_end(&place, log, &rescue->settled, until, end, error);
+    if (status == LX_OK && *end < until && *end < trusted && !rescue->cut) {
         rescue->cut = true;
         (void)lx__fail(&rescue->why_cut, LX_ERR_CORRUPT,
                        "what the last commits name was lost before it was synced");
@@ -120,18 +114,18 @@ static lx_status replay(lx__rescue *rescue, lx__log_reader *log, bool *obedient,
         return status;
     }
     /* Before a synced frame everything was synced, also where the frames between are rotten. */
-    uint64_t end = rescue->cut ? scan.valid.offset : scan.trusted.offset;
-    uint64_t synced = rescue->cut ? scan.valid.offset : scan.synced.offset;
-    uint64_t valid = end;
+    uint64_t trusted = rescue->cut ? scan.valid.offset : scan.trusted.offset;
+    uint64_t settled = rescue->cut ? scan.valid.offset : scan.settled.offset;
+    uint64_t end = trusted > scan.joint.offset ? trusted : scan.joint.offset, valid = end;
     status = find_obedient(rescue, log, &end, error);
     *obedient = end == valid;
     if (status == LX_OK && end == 0)
         status = lx__log_fail_first(log, error);
     if (status == LX_OK)
-        status = lx__state_replay_to(&rescue->synced, log, rescue->meta.schema,
-                                     synced < end ? synced : end, error);
+        status = lx__state_replay_to(&rescue->settled, log, rescue->meta.schema,
+                                     settled < end ? settled : end, error);
     if (status == LX_OK)
-        status = find_intact(rescue, log, &end, error);
+        status = find_intact(rescue, log, trusted, &end, error);
     if (status == LX_OK)
         status = lx__state_replay_to(&rescue->state, log, rescue->meta.schema, end, error);
     return status;

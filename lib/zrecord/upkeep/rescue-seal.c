@@ -220,9 +220,9 @@ lx_status lx__rescue_take_seal(lx__rescue *rescue, const lx_error *why, lx_error
     }
     explain(rescue, why);
     lx__state_free(&rescue->state);
-    lx__state_free(&rescue->synced);
+    lx__state_free(&rescue->settled);
     rescue->state = state;
-    lx__state_copy(&rescue->synced, &state); /* all that is sealed was synced */
+    lx__state_copy(&rescue->settled, &state); /* all that is sealed was synced */
     rescue->cut = false;
     rescue->by_seal = true;
     rescue->alone = why != NULL;

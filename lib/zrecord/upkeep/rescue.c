@@ -276,7 +276,7 @@ void lx__rescue_close(lx__rescue *rescue)
     lx__free(rescue->value);
     lx__inflater_free(rescue->inflater);
     lx__state_free(&rescue->state);
-    lx__state_free(&rescue->synced);
+    lx__state_free(&rescue->settled);
     lx__meta_free(&rescue->meta);
     lx__writer_unlock(&rescue->lock);
     lx__file_close(&rescue->chunk_directory);

@@ -34,7 +34,7 @@ typedef struct lx__rescue {
     lx__meta meta;
     lx__log_identity identity;
     lx__state state;  /**< As far as the log can be followed, and what it names is there. */
-    lx__state synced; /**< At its last synced frame. */
+    lx__state settled; /**< At its last settled frame. */
     bool cut;         /**< What comes behind in the log is lost. */
     bool by_seal;     /**< The log is damaged, and the state is the one that was sealed. */
     bool alone;       /**< No frame of the log agrees with what meta.json says. */

@@ -32,16 +32,16 @@ static lx_status write_back_file(const lx__file *directory, const char *name, ui
     return status;
 }
 
-/** The last synced frame, those behind it, and everything that these name. */
-static lx_status write_back_state(lx_writer *writer, const lx__state *synced,
-                                  uint64_t synced_start, lx_error *error)
+/** The log from @p start on, and all that the frames behind the settled state name. */
+static lx_status write_back_state(lx_writer *writer, const lx__state *settled, uint64_t start,
+                                  lx_error *error)
 {
     char name[LX__NAME_SIZE];
     const lx__state *state = &writer->state;
-    lx_status status = write_back(&writer->log, synced_start, state->place.offset, error);
+    lx_status status = write_back(&writer->log, start, state->place.offset, error);
     for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
         const lx__chunk_item *item = &state->chunks[i];
-        const lx__chunk_item *before = lx__state_find_chunk(synced, item->id);
+        const lx__chunk_item *before = lx__state_find_chunk(settled, item->id);
         lx__chunk_name(item->id, name);
         status = write_back_file(&writer->chunk_directory, name,
                                  before != NULL ? before->bytes : 0, item->bytes, error);
@@ -49,11 +49,11 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *synced,
     for (size_t i = 0; status == LX_OK && i < writer->meta.schema->count; i++) {
         const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
         lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
-        status = write_back_file(&writer->directory, name, synced->rows * LX__OFFSET_ROW,
+        status = write_back_file(&writer->directory, name, settled->rows * LX__OFFSET_ROW,
                                  state->rows * LX__OFFSET_ROW, error);
         lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
         if (status == LX_OK)
-            status = write_back_file(&writer->directory, name, synced->rows * LX__CHECK_ROW,
+            status = write_back_file(&writer->directory, name, settled->rows * LX__CHECK_ROW,
                                      state->rows * LX__CHECK_ROW, error);
     }
     return status;
@@ -61,21 +61,24 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *synced,
 
 /* ---- opening */
 
-/** Replays the frames behind the last synced one, as far as what they name is there. */
-static lx_status replay_unsynced(lx_writer *writer, lx__log_reader *log, const lx__state *synced,
-                                 const lx__log_scan *scan, lx_error *error)
+/** Replays the frames behind the settled ones, as far as what they name is there: all of this boot,
+ * or a joint one. */
+static lx_status replay_rest(lx_writer *writer, lx__log_reader *log, const lx__state *settled,
+                             const lx__log_scan *scan, lx_error *error)
 {
     const lx__intact_place place = {.directory = &writer->directory,
                                     .chunk_directory = &writer->chunk_directory,
                                     .schema = writer->meta.schema,
-                                    .rules = writer->rules};
-    uint64_t end;
-    lx_status status = lx__intact_end(&place, log, synced, scan->trusted.offset, &end, error);
+                                    .uuid = writer->meta.uuid};
+    uint64_t until = scan->trusted.offset, end;
+    if (until < scan->joint.offset)
+        until = scan->joint.offset;
+    lx_status status = lx__intact_end(&place, log, settled, until, &end, error);
     if (status == LX_OK && end < scan->trusted.offset)
         lx__log(LX_LOG_WARNING,
                 "%s: what commits from byte %llu of the log on name is lost; they are cut off",
                 writer->directory.path, (unsigned long long)end);
-    lx__state_copy(&writer->state, synced);
+    lx__state_copy(&writer->state, settled);
     if (status == LX_OK)
         status = lx__state_replay_to(&writer->state, log, writer->meta.schema, end, error);
     if (status == LX_OK)
@@ -84,7 +87,7 @@ static lx_status replay_unsynced(lx_writer *writer, lx__log_reader *log, const l
     return status;
 }
 
-static lx_status replay_log(lx_writer *writer, lx__state *synced, lx__log_scan *scan,
+static lx_status replay_log(lx_writer *writer, lx__state *settled, lx__log_scan *scan,
                             lx_error *error)
 {
     const lx__log_place start = {0};
@@ -96,10 +99,10 @@ static lx_status replay_log(lx_writer *writer, lx__state *synced, lx__log_scan *
     if (status == LX_OK && scan->valid.offset == 0)
         status = lx__log_fail_first(&log, error);
     if (status == LX_OK)
-        status = lx__state_replay_to(synced, &log, writer->meta.schema, scan->synced.offset,
+        status = lx__state_replay_to(settled, &log, writer->meta.schema, scan->settled.offset,
                                      error);
     if (status == LX_OK)
-        status = replay_unsynced(writer, &log, synced, scan, error);
+        status = replay_rest(writer, &log, settled, scan, error);
     lx__log_close(&log);
     return status;
 }
@@ -192,9 +195,9 @@ static lx_status take_up(lx_writer *writer, lx_error *error)
 lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    lx__state synced = {0};
+    lx__state settled = {0};
     lx__log_scan scan;
-    lx_status status = replay_log(writer, &synced, &scan, error);
+    lx_status status = replay_log(writer, &settled, &scan, error);
     if (status == LX_OK)
         status = check_readers(writer, &scan, error);
     if (status == LX_OK)
@@ -202,11 +205,11 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     lx__log_name(writer->meta.generation, name);
     if (status == LX_OK)
         status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);
-    writer->unsynced = writer->state.place.offset > scan.synced.offset;
+    writer->unsynced = writer->state.place.offset > scan.settled.offset;
     /* The last synced frame, too: in the sync of it its writer may have died or failed. */
     if (status == LX_OK && !writer->settled && !LX__FAULT(WRITE_BACK))
-        status = write_back_state(writer, &synced, scan.synced_start, error);
-    lx__state_free(&synced);
+        status = write_back_state(writer, &settled, scan.last_start, error);
+    lx__state_free(&settled);
     if (status == LX_OK && !LX__FAULT(CUT))
         status = cut_log(writer, error);
     if (status == LX_OK)

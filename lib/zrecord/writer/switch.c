@@ -41,22 +41,13 @@ lx_status lx__switch_make_tables(lx__switch *self, lx_error *error)
     return status;
 }
 
-/** Sends a table on its way, so that the device sees all of them together. */
-static void start_sync(const lx__file *file)
-{
-#ifdef SYNC_FILE_RANGE_WRITE
-    (void)sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-#else
-    (void)file;
-#endif
-}
-
 lx_status lx__switch_sync_tables(lx__switch *self, lx_error *error)
 {
     lx_status status = LX_OK;
+    /* The device sees all of them together. */
     for (size_t i = 0; i < self->rows.field_count; i++) {
-        start_sync(&self->rows.fields[i].offsets);
-        start_sync(&self->rows.fields[i].checks);
+        lx__file_start_sync(&self->rows.fields[i].offsets, 0, 0);
+        lx__file_start_sync(&self->rows.fields[i].checks, 0, 0);
     }
     for (size_t i = 0; status == LX_OK && i < self->rows.field_count; i++) {
         if (LX__FAULT(SWITCH_TABLE_SYNC))

@@ -129,6 +129,7 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     writer->placer.pool.directory = &writer->chunk_directory;
     writer->placer.pool.records_limit = writer->meta.chunk_records;
     writer->placer.pool.bytes_limit = writer->meta.chunk_limit;
+    writer->placer.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
     lx__placer_start(&writer->placer, writer->executor, writer->rules, fields, writer->level);
     status = lx__writer_recover(writer, error);
     writer->placer.pool.next_id =

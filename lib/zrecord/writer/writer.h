@@ -78,7 +78,8 @@ struct lx_writer {
     uint64_t log_zeros; /**< Where zeros behind the last frame end; 0: there are none. */
     lx__set_map live; /**< Sets of the log at indices below state.rows. Those at or above the
                            length count no more. */
-    bool unsynced;    /**< Frames were written since the last synced one. */
+    bool unsynced;    /**< Frames were written since the last synced or joint one. */
+    bool joint;       /**< The last frame that this writer wrote is joint. */
     bool changes;     /**< So did the last frame that this writer wrote: change something. */
     bool settled;     /**< The first barrier after the opening is done. */
 

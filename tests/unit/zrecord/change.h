@@ -52,6 +52,43 @@ static inline void log_extend(const char *path, struct frame frame)
     lx_dataset_close(dataset);
 }
 
+/** Gives all frames from offset @p at on another boot, and the CRCs that belong to it. */
+static inline void log_change_boot(const char *path, size_t at, uint64_t boot)
+{
+    size_t size;
+    lx__frame frame;
+    lx_identity identity;
+    lx_dataset *dataset = open_dataset(path);
+    lx_dataset_get_identity(dataset, &identity);
+    lx_dataset_close(dataset);
+    lx__log_identity log = identity_of(identity.uuid);
+    uint8_t *bytes = log_bytes(in(path, "LOG"), &size);
+    uint32_t crc = lx__load_le32(bytes + at - 4);
+    for (; at < size; at += frame.bytes) {
+        ck_assert(lx__frame_load(&frame, bytes + at));
+        lx__store_le32(bytes + at + 40, crc);
+        lx__store_le64(bytes + at + 48, boot);
+        crc = crc_of_frame(&log, bytes + at, frame.bytes);
+        lx__store_le32(bytes + at + frame.bytes - 4, crc);
+    }
+    file_put(in(path, "LOG"), bytes, size);
+    free(bytes);
+}
+
+/** The dataset must open, have @p length records, take some more, and have them. */
+static inline void expect_usable(const char *path, uint64_t length)
+{
+    lx_writer *writer = records_reopen(path, NULL);
+    ck_assert_uint_eq(lx_writer_get_length(writer), length);
+    expect_dataset(path, length);
+    records_append(writer, 4);
+    commit(writer);
+    expect_dataset(path, length + 4);
+    records_append(writer, 3);
+    close_writer(writer);
+    expect_dataset(path, length + 7);
+}
+
 /** One commit: the record at each moves[i][0] takes the place moves[i][1] as well, in the order of
  * the moves, and then there are @p length. */
 static inline void records_move(const char *path, struct shown *shown, const uint64_t moves[][2],

@@ -34,7 +34,7 @@ static inline lx__log_identity identity_of(const char *uuid)
 }
 
 /** Bits of flags. */
-enum { BASE = 1, SYNCED = 2 };
+enum { BASE = 1, SYNCED = 2, JOINT = 4 };
 
 /** A frame to be; what is zero is filled in so that the frame is valid. */
 struct frame {

@@ -18,7 +18,7 @@
 struct shown {
     lx__store *store;
     lx__log_reader log;
-    lx__state synced;
+    lx__state settled;
     uint64_t starts[FRAMES + 1]; /* of the frames, and where the last one ends */
     lx__frame frames[FRAMES];
 };
@@ -32,10 +32,10 @@ static void show(const char *path, struct shown *shown)
     lx__log_identity identity = {.generation = 0};
     memcpy(identity.uuid, shown->store->meta.uuid, sizeof identity.uuid);
     unit_ok(lx__log_open(&shown->log, &shown->store->directory, &identity, &error));
-    shown->synced = (lx__state){0};
-    unit_ok(lx__state_replay(&shown->synced, &shown->log, shown->store->meta.schema,
+    shown->settled = (lx__state){0};
+    unit_ok(lx__state_replay(&shown->settled, &shown->log, shown->store->meta.schema,
                              LX__REPLAY_DURABLE, &scan, &unknown, &error));
-    shown->starts[0] = shown->synced.place.offset;
+    shown->starts[0] = shown->settled.place.offset;
     for (int i = 0; i < FRAMES; i++) {
         unit_ok(lx__log_frame(&shown->log, shown->starts[i], &shown->frames[i], &error));
         shown->starts[i + 1] = shown->starts[i] + shown->frames[i].bytes;
@@ -45,7 +45,7 @@ static void show(const char *path, struct shown *shown)
 
 static void hide(struct shown *shown)
 {
-    lx__state_free(&shown->synced);
+    lx__state_free(&shown->settled);
     lx__log_close(&shown->log);
     lx__store_unref(shown->store);
 }
@@ -55,8 +55,8 @@ static lx_status look(struct shown *shown, uint64_t until, uint64_t *end, lx_err
     const lx__intact_place place = {.directory = &shown->store->directory,
                                     .chunk_directory = &shown->store->chunk_directory,
                                     .schema = shown->store->meta.schema,
-                                    .rules = shown->store->rules};
-    return lx__intact_end(&place, &shown->log, &shown->synced, until, end, error);
+                                    .uuid = shown->store->meta.uuid};
+    return lx__intact_end(&place, &shown->log, &shown->settled, until, end, error);
 }
 
 /** Frame number @p frame must be the first that lost something; FRAMES: none has. */
@@ -246,9 +246,9 @@ START_TEST(fields_that_are_not_known_are_not_looked_at)
                                     field->compression, &error));
     }
     const lx__intact_place place = {&shown.store->directory, &shown.store->chunk_directory, schema,
-                                    shown.store->rules};
+                                    shown.store->meta.uuid};
     uint64_t end;
-    unit_ok(lx__intact_end(&place, &shown.log, &shown.synced, shown.starts[FRAMES], &end, &error));
+    unit_ok(lx__intact_end(&place, &shown.log, &shown.settled, shown.starts[FRAMES], &end, &error));
     ck_assert_uint_eq(end, shown.starts[FRAMES]);
     lx_schema_free(schema);
     lx_schema_free(whole);

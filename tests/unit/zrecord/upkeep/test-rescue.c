@@ -127,7 +127,7 @@ START_TEST(commits_that_were_not_synced_count_as_far_as_they_are_whole)
     ck_assert_int_eq(rename("e", "d"), 0);
     open_rescue(&rescue, false);
     ck_assert_uint_eq(rescue.state.length, 17);
-    ck_assert_uint_eq(rescue.synced.length, 5);
+    ck_assert_uint_eq(rescue.settled.length, 5);
     ck_assert(!rescue.cut);
     uint64_t bytes = rescue.state.chunks[0].bytes;
     lx__rescue_close(&rescue);

@@ -10,20 +10,6 @@ static void remove_all(const char *path)
     nftw(path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/** The dataset must open, have @p length records, take some more, and have them. */
-static void expect_usable(const char *path, uint64_t length)
-{
-    lx_writer *writer = records_reopen(path, NULL);
-    ck_assert_uint_eq(lx_writer_get_length(writer), length);
-    expect_dataset(path, length);
-    records_append(writer, 4);
-    commit(writer);
-    expect_dataset(path, length + 4);
-    records_append(writer, 3);
-    close_writer(writer);
-    expect_dataset(path, length + 7);
-}
-
 START_TEST(a_kill_loses_no_commit)
 {
     char *scratch = scratch_make();
@@ -195,29 +181,6 @@ START_TEST(a_damaged_last_frame_is_a_torn_end)
 }
 END_TEST
 
-/** Gives all frames from offset @p at on another boot, and the CRCs that belong to it. */
-static void change_boot(const char *path, size_t at, uint64_t boot)
-{
-    size_t size;
-    lx__frame frame;
-    lx_identity identity;
-    lx_dataset *dataset = open_dataset(path);
-    lx_dataset_get_identity(dataset, &identity);
-    lx_dataset_close(dataset);
-    lx__log_identity log = identity_of(identity.uuid);
-    uint8_t *bytes = file_bytes(in(path, "LOG"), &size);
-    uint32_t crc = lx__load_le32(bytes + at - 4);
-    for (; at < size; at += frame.bytes) {
-        ck_assert(lx__frame_load(&frame, bytes + at));
-        lx__store_le32(bytes + at + 40, crc);
-        lx__store_le64(bytes + at + 48, boot);
-        crc = crc_of_frame(&log, bytes + at, frame.bytes);
-        lx__store_le32(bytes + at + frame.bytes - 4, crc);
-    }
-    file_put(in(path, "LOG"), bytes, size);
-    free(bytes);
-}
-
 START_TEST(frames_of_another_boot_are_cut)
 {
     char *scratch = scratch_make();
@@ -233,13 +196,13 @@ START_TEST(frames_of_another_boot_are_cut)
     static const uint64_t boots[] = {1, 0};
     for (size_t i = 0; i < 2; i++) {
         directory_copy("d", "lost");
-        change_boot("lost", synced, boots[i]);
+        log_change_boot("lost", synced, boots[i]);
         expect_dataset("lost", 5); /* readers do not count them either */
         expect_usable("lost", 5);
         remove_all("lost");
     }
     directory_copy("d", "kept");
-    change_boot("kept", synced, lx__boot_id());
+    log_change_boot("kept", synced, lx__boot_id());
     expect_usable("kept", 11);
     close_writer(writer);
     scratch_remove(scratch);
