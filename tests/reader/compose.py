@@ -8,13 +8,14 @@ import json
 import pathlib
 
 from zrbase import U32, crc32c, le32, le64
-from zrecord import ENTRY, show, table_name
+from zrecord import show, table_name
 from zrlog import CHUNK_ITEM, HEADER, MAGIC, SET_ITEM, TRAILER, log_name
 from zrmeta import Field
+from zrvalue import ENTRY
 
 UUID = "00112233-4455-6677-8899-aabbccddeeff"
 BOOT = bytes.fromhex("4f1c2a907be34d58")
-BASE, SYNCED = 1, 2
+BASE, SYNCED, JOINT = 1, 2, 4
 
 
 def field(number, name, dtype="bytes", shape=(), compress="raw", align=8, **other):

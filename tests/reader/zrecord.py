@@ -15,17 +15,16 @@ and raises `Corrupt` rather than return a wrong byte.
 import argparse
 import os
 import re
-import struct
 import sys
 import zlib
 
-from zrbase import (Absent, Corrupt, File, OutOfRange, U32, Unsupported, ZrError, crc32c, le32,
-                    le64, lock_generation, open_folder, present_boot)
+from zrbase import (Absent, Corrupt, File, OutOfRange, U32, Unsupported, ZrError, crc32c,
+                    lock_generation, open_folder, present_boot)
+from zrjoint import JointChunks
 from zrlog import Log, State, log_name
 from zrmeta import BYTES_MAX, Meta
+from zrvalue import NOTHING, Entry, chunk_name
 
-ENTRY = struct.Struct("<IIQII")
-NOTHING = bytes(24)
 FLATE_FACTOR = 1032
 DUMP_BYTES = 32
 
@@ -67,7 +66,7 @@ class Dataset:
     path : str
         The directory.
     durable : bool, optional
-        Read the last synced state.
+        Read the durable state: what no loss of power can take back.
     boot : bytes or None, optional
         The present boot instead of that of the system; None for an unknown one.
     log : bool, optional
@@ -191,7 +190,8 @@ class Dataset:
             log.read()
             if durable:
                 os.fdatasync(file.fd)
-            return log.replay(boot, durable)
+            joint = JointChunks(self._find_chunk, self.meta.fields, self.meta.uuid)
+            return log.replay(boot, durable, joint)
         finally:
             file.close()
 
@@ -253,17 +253,25 @@ class Dataset:
         for name, field, width in self._tables():
             self._file(self._folder, name, name, width * self.state.rows, field.name)
 
-    def _open_chunk_folder(self):
+    def _find_chunk_folder(self):
         if self._chunk_folder is None:
-            try:
-                self._chunk_folder = open_folder(self._folder, "chunk", "chunk")
-            except FileNotFoundError as error:
-                raise Corrupt("the directory of the chunks is absent", file="chunk") from error
+            self._chunk_folder = open_folder(self._folder, "chunk", "chunk")
+
+    def _open_chunk_folder(self):
+        try:
+            self._find_chunk_folder()
+        except FileNotFoundError as error:
+            raise Corrupt("the directory of the chunks is absent", file="chunk") from error
+
+    def _find_chunk(self, chunk):
+        """Open a chunk of its own; FileNotFoundError: it, or the directory of all, is absent."""
+        self._find_chunk_folder()
+        return File(self._chunk_folder, f"{chunk}.zr", chunk_name(chunk))
 
     def _chunk(self, chunk):
         self._open_chunk_folder()
-        name = f"{chunk}.zr"
-        return self._file(self._chunk_folder, name, f"chunk/{name}", self.state.chunks[chunk][1])
+        return self._file(self._chunk_folder, f"{chunk}.zr", chunk_name(chunk),
+                          self.state.chunks[chunk][1])
 
     def _file(self, folder, name, path, need, field=None):
         """Open a table or a chunk, once, that must have `need` bytes."""
@@ -324,52 +332,18 @@ class Dataset:
         words, path, at = self._words(field, index)
         if words == NOTHING:
             return None
-
-        def bad(what, file=path, offset=at):
-            return Corrupt(what, file=file, field=field.name, record=index, offset=offset)
-
-        chunk, physical, offset, logical, crc = ENTRY.unpack(words)
-        if field.size is not None and logical != field.size:
-            raise bad(f"{logical} bytes in a field of {field.size}")
-        if chunk == U32:
-            if physical != logical or physical > 8:
-                raise bad(f"an inline value of {physical} and {logical} bytes")
-            slot = le64(offset)
-            stored = slot[:physical]
-            if any(slot[physical:]):
-                raise bad("bytes behind an inline value are not zero")
-            offset = 0
-        else:
-            self._check_stored(field, ENTRY.unpack(words), bad)
-            path, at = f"chunk/{chunk}.zr", offset
-            stored = self._chunk(chunk).read(offset, physical)
-        seed = (self.meta.uuid, le32(field.id), le32(chunk), le64(offset), le32(physical),
-                le32(logical))
-        if crc32c(*seed, stored) ^ crc32c(le64(index)) != crc:
-            raise bad("a wrong checksum", path, at)
-        if physical == logical:
+        entry = Entry(field, index, words, path, at)
+        entry.check(self.state.chunks)
+        stored = entry.stored(self.meta.uuid, lambda chunk, *place: self._chunk(chunk).read(*place))
+        if entry.physical == entry.logical:
             return stored
         if field.compress == "zstd":
-            raise Unsupported("no zstd here", file=path, field=field.name, record=index,
-                              offset=at)
-        value = inflate(stored, logical)
+            raise Unsupported("no zstd here", file=chunk_name(entry.chunk), field=field.name,
+                              record=index, offset=entry.offset)
+        value = inflate(stored, entry.logical)
         if value is None:
-            raise bad(f"no Deflate stream of {logical} bytes", path, at)
+            raise entry.bad(f"no Deflate stream of {entry.logical} bytes", payload=True)
         return value
-
-    def _check_stored(self, field, words, bad):
-        chunk, physical, offset, logical, _ = words
-        if chunk not in self.state.chunks:
-            raise bad(f"chunk {chunk} is not in the state")
-        if offset % field.align:
-            raise bad(f"offset {offset} is not aligned to {field.align}")
-        if not 1 <= physical <= logical:
-            raise bad(f"{physical} stored bytes for {logical}")
-        if field.compress == "raw" and physical != logical:
-            raise bad(f"{physical} stored bytes for {logical} in a raw field")
-        committed = self.state.chunks[chunk][1]
-        if offset + physical > committed:
-            raise bad(f"the payload ends at {offset + physical}, chunk {chunk} at {committed}")
 
     # The whole dataset.
 
@@ -461,7 +435,7 @@ def main():
     what.add_argument("--dump", action="store_true", help="print the contents")
     what.add_argument("--verify", action="store_true", help="verify everything")
     what.add_argument("--get", nargs=2, metavar=("FIELD", "INDEX"), help="print one value")
-    parser.add_argument("--durable", action="store_true", help="read the last synced state")
+    parser.add_argument("--durable", action="store_true", help="read the durable state")
     try:
         return run(parser.parse_args())
     except (ZrError, OSError, ValueError) as error:

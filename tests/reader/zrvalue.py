@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Entries and checks: sections 5.2 to 5.5 of the format."""
+
+import struct
+
+from zrbase import Corrupt, U32, crc32c, le32, le64
+
+ENTRY = struct.Struct("<IIQII")
+NOTHING = bytes(24)
+
+
+def chunk_name(chunk):
+    """Return the path of a chunk within the dataset."""
+    return f"chunk/{chunk}.zr"
+
+
+class Entry:
+    """Entry and check of one value, which is not missing.
+
+    Parameters
+    ----------
+    field : Field
+        The field of the schema.
+    index : int
+        The index of the record.
+    words : bytes
+        The 24 bytes.
+    path : str, optional
+        The file that they stand in, for errors, and
+    at : int, optional
+        where they stand in it.
+
+    Attributes
+    ----------
+    chunk, physical, offset, logical, crc : int
+        As they stand there.
+    inline : bool
+        Whether the value is empty or lies in the entry.
+    """
+
+    def __init__(self, field, index, words, path=None, at=None):
+        self.field = field
+        self.index = index
+        self._place = (path, at)
+        self.chunk, self.physical, self.offset, self.logical, self.crc = ENTRY.unpack(words)
+        self.inline = self.chunk == U32
+
+    def bad(self, what, payload=False):
+        """Return the error of this value, at its words or at its payload."""
+        path, at = self._place
+        if payload and not self.inline:
+            path, at = chunk_name(self.chunk), self.offset
+        return Corrupt(what, file=path, field=self.field.name, record=self.index, offset=at)
+
+    def check(self, chunks):
+        """Check the rules of section 5.4; `chunks` are (records, bytes) of the state, by id."""
+        if self.field.size is not None and self.logical != self.field.size:
+            raise self.bad(f"{self.logical} bytes in a field of {self.field.size}")
+        if not self.inline:
+            self._check_stored(chunks)
+            return
+        if self.physical != self.logical or self.physical > 8:
+            raise self.bad(f"an inline value of {self.physical} and {self.logical} bytes")
+        if any(le64(self.offset)[self.physical:]):
+            raise self.bad("bytes behind an inline value are not zero")
+
+    def _check_stored(self, chunks):
+        if self.chunk not in chunks:
+            raise self.bad(f"chunk {self.chunk} is not in the state")
+        if self.offset % self.field.align:
+            raise self.bad(f"offset {self.offset} is not aligned to {self.field.align}")
+        if not 1 <= self.physical <= self.logical:
+            raise self.bad(f"{self.physical} stored bytes for {self.logical}")
+        if self.field.compress == "raw" and self.physical != self.logical:
+            raise self.bad(f"{self.physical} stored bytes for {self.logical} in a raw field")
+        committed = chunks[self.chunk][1]
+        end = self.offset + self.physical
+        if end > committed:
+            raise self.bad(f"the payload ends at {end}, chunk {self.chunk} at {committed}")
+
+    def stored(self, uuid, read):
+        """Return the stored bytes, verified: section 5.5.
+
+        Parameters
+        ----------
+        uuid : bytes
+            The uuid of the dataset.
+        read : callable
+            Given chunk, offset and size, returns the bytes that stand there.
+        """
+        offset = 0 if self.inline else self.offset
+        if self.inline:
+            stored = le64(self.offset)[:self.physical]
+        else:
+            stored = read(self.chunk, offset, self.physical)
+        seed = (uuid, le32(self.field.id), le32(self.chunk), le64(offset), le32(self.physical),
+                le32(self.logical))
+        if crc32c(*seed, stored) ^ crc32c(le64(self.index)) != self.crc:
+            raise self.bad("a wrong checksum", payload=True)
+        return stored
