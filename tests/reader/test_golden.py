@@ -5,7 +5,7 @@ import pytest
 
 import make_golden
 from common import GOLDENS, NAMES, contents, folder, golden, library, plain_text  # noqa: F401
-from compose import BOOT, SYNCED, Composer, field
+from compose import BOOT, SYNCED, Composer, field, moved
 from zrbase import Corrupt, OutOfRange, Unsupported, crc32c, present_boot
 from zrecord import Dataset
 
@@ -126,3 +126,27 @@ def test_records_behind_a_seal_that_was_taken_off(folder, monkeypatch):
 
     monkeypatch.setattr(Dataset, "_replay", late)
     assert plain_text(path) == new.text(records + [{"x": b"new", "n": None}])
+
+
+def test_record_that_was_moved_behind_the_drop_of_a_field(folder, monkeypatch):
+    """The schema is read, a field goes, and a record is moved without it; then the log is read."""
+    new = Composer([field(0, "x"), field(1, "y")])
+    new.frame(0)
+    sets = [(number, k, new.stored(number, k, make_golden.value(2 * k + number)))
+            for k in range(2) for number in (0, 1)]
+    new.frame(2, 0, [0], sets)
+    new.write(folder / "d")
+    path = folder / "d"
+    del new.meta["fields"][1], new.by_id[1], new.tables[1]
+    new.frame(1, 0, [], [(0, 0, moved(sets[2][2], 1, 0))])
+    replay = Dataset._replay
+
+    def late(self, *arguments):
+        new.write(folder / "later")
+        for name in ("LOG", "meta.json"):
+            (folder / "later" / name).rename(path / name)
+        monkeypatch.setattr(Dataset, "_replay", replay)
+        return replay(self, *arguments)
+
+    monkeypatch.setattr(Dataset, "_replay", late)
+    assert plain_text(path) == new.text([{"x": make_golden.value(2)}])

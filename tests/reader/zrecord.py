@@ -145,7 +145,8 @@ class Dataset:
     def _open(self, durable, boot, log):
         """Open everything; return False if meta.json was replaced meanwhile: then once more.
 
-        There may be sets of a field that was added, or records behind a seal that was taken off.
+        There may be sets of a field that was added, records that were moved without one that was
+        dropped, or records behind a seal that was taken off.
         """
         try:
             if log:
@@ -160,8 +161,7 @@ class Dataset:
             if self._meta_file and self._replaced():
                 return False
             raise
-        unknown = {field for field, _ in self.state.place} - {f.id for f in self.meta.fields}
-        return not (unknown and self._replaced())
+        return not self._replaced()
 
     def _open_locked(self, durable, boot):
         meta = self._read_meta()
