@@ -17,7 +17,8 @@
 typedef struct search {
     const lx__intact_place *place;
     lx__log_reader *log;
-    const lx__state *from;
+    const lx__state *from; /**< The settled state, */
+    const lx__state *to;   /**< and that behind all frames that are looked at. */
     lx__file chunk;
     uint32_t chunk_id;
     uint64_t chunk_size;
@@ -67,8 +68,12 @@ static lx_status open_chunk(search *s, uint32_t id, lx_error *error)
 
 static lx_status read_payload(search *s, const lx__entry *entry, lx_error *error)
 {
-    lx_status status = open_chunk(s, entry->chunk, error);
+    const lx__chunk_item *before = lx__state_find_chunk(s->from, entry->chunk);
+    const lx__chunk_item *now = lx__state_find_chunk(s->to, entry->chunk);
     /* Before there is memory for it: an entry may claim gigabytes, and a place beyond all files. */
+    s->intact = lx__state_check_stored(now, entry, NULL) == LX_OK &&
+                (before == NULL || entry->offset >= before->bytes);
+    lx_status status = s->intact ? open_chunk(s, entry->chunk, error) : LX_OK;
     s->intact = s->intact && lx__range_fits(entry->offset, entry->physical, s->chunk_size);
     if (status != LX_OK || !s->intact)
         return status;
@@ -125,6 +130,8 @@ static lx_status check_chunks(search *s, uint64_t at, const lx__frame *frame, lx
         if (status != LX_OK)
             break;
         lx__chunk_item item = lx__chunk_item_load(bytes);
+        if (item.bytes == 0)
+            continue; /* it may be absent */
         status = open_chunk(s, item.id, error);
         s->intact = s->intact && s->chunk_size >= item.bytes;
     }
@@ -197,34 +204,50 @@ static lx_status check_tables(search *s, uint32_t generation, uint64_t first, ui
     return status;
 }
 
-lx_status lx__intact_end(const lx__intact_place *place, lx__log_reader *log,
-                         const lx__state *from, uint64_t until, uint64_t *end, lx_error *error)
+/** Looks at the frames from where @p end is up to @p until, and puts it where the first one starts
+ * that is not intact. */
+static lx_status check_frames(search *s, uint64_t until, uint64_t *end, lx_error *error)
 {
-    search s = {.place = place,
-                .log = log,
-                .from = from,
-                .chunk = LX__FILE_CLOSED,
-                .intact = true};
-    uint64_t rows = from->rows;
-    lx_status status = LX_OK;
-    for (*end = from->place.offset; *end < until;) {
+    uint64_t rows = s->from->rows;
+    while (*end < until) {
         lx__frame frame;
         uint64_t items = *end + LX__FRAME_HEADER;
-        status = lx__log_frame(log, *end, &frame, error);
+        lx_status status = lx__log_frame(s->log, *end, &frame, error);
         if (status == LX_OK)
-            status = check_chunks(&s, items, &frame, error);
-        if (status == LX_OK && s.intact)
-            status = check_sets(&s, items + (uint64_t)frame.chunk_count * LX__FRAME_CHUNK, &frame,
+            status = check_chunks(s, items, &frame, error);
+        if (status == LX_OK && s->intact)
+            status = check_sets(s, items + (uint64_t)frame.chunk_count * LX__FRAME_CHUNK, &frame,
                                 error);
-        if (status == LX_OK && s.intact)
-            status = check_tables(&s, frame.table_generation, rows, frame.rows, error);
-        if (status != LX_OK || !s.intact)
-            break;
+        if (status == LX_OK && s->intact)
+            status = check_tables(s, frame.table_generation, rows, frame.rows, error);
+        if (status != LX_OK || !s->intact)
+            return status;
         rows = frame.rows;
         *end += frame.bytes;
     }
+    return LX_OK;
+}
+
+lx_status lx__intact_end(const lx__intact_place *place, lx__log_reader *log,
+                         const lx__state *from, uint64_t until, uint64_t *end, lx_error *error)
+{
+    lx__state to;
+    search s = {.place = place,
+                .log = log,
+                .from = from,
+                .to = &to,
+                .chunk = LX__FILE_CLOSED,
+                .intact = true};
+    *end = from->place.offset;
+    if (*end >= until)
+        return LX_OK;
+    lx__state_copy(&to, from);
+    lx_status status = lx__state_replay_to(&to, log, place->schema, until, error);
+    if (status == LX_OK)
+        status = check_frames(&s, until, end, error);
     lx__file_close(&s.chunk);
     lx__free(s.payload);
+    lx__state_free(&to);
     return status;
 }
 

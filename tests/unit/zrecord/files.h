@@ -178,6 +178,11 @@ static inline void directory_copy(const char *from, const char *to)
     closedir(list);
 }
 
+static inline void remove_all(const char *path)
+{
+    nftw(path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 /** How many names a directory has, the two dots aside. */
 static inline size_t directory_count(const char *path)
 {

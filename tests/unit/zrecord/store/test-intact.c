@@ -97,11 +97,6 @@ static bool boots_are_known(void)
     return false;
 }
 
-static void remove_all(const char *path)
-{
-    nftw(path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 START_TEST(what_is_whole_is_intact_to_its_end)
 {
     if (!boots_are_known())

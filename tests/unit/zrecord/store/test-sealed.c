@@ -8,11 +8,6 @@
 #include "../frames.h"
 #include "../records.h"
 
-static void remove_all(const char *path)
-{
-    nftw(path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /** A change of meta.json. */
 struct edit {
     const char *name;

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening for writing what another writer has left: doc/zrecord-format.md, 10.3 and 11.8.
  * A copy of a dataset that is being written is what a kill leaves of it. */
-#include "../frames.h"
-#include "../records.h"
+#include "../change.h"
 #include "zrecord/writer/writer.h"
-
-static void remove_all(const char *path)
-{
-    nftw(path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 START_TEST(a_kill_loses_no_commit)
 {
