@@ -7,10 +7,11 @@
 #include "zrecord/staging/zeros.h"
 #include "zrecord/writer/writer.h"
 
-/* Entries go into the frame while there are few: at most this many new ones, since a row of a table
- * takes three fifths of a set's bytes, and not more bytes in the log that are not in the tables
- * yet. */
-#define SETS_MAX 4096u
+/* Entries go into the frame while there are few: at most this many new ones, and not more bytes in the
+ * log that are not in the tables yet. A row takes three fifths of a set's bytes, but its table has to
+ * be synced before the frame: of more than the fewer where each commit waits for the disk anyway. */
+#define SETS_MAX 16384u
+#define SYNCED_SETS_MAX 4096u
 #define PENDING_SETS_BYTES ((uint64_t)8 << 20)
 /* The most zeros behind the log. */
 #define LOG_ZEROS ((uint64_t)256 << 10)
@@ -377,7 +378,8 @@ static bool takes_rows(const lx_writer *writer, unsigned how)
 {
     uint64_t fields = writer->rows.field_count, first = first_new_row(writer);
     uint64_t fresh = writer->collected > first ? (writer->collected - first) * fields : 0;
-    return (how & LX__COMMIT_ROWS) || fresh > SETS_MAX ||
+    uint64_t most = writer->placer.pool.each_synced ? SYNCED_SETS_MAX : SETS_MAX;
+    return (how & LX__COMMIT_ROWS) || fresh > most ||
            writer->rows.count * fields * LX__FRAME_SET > PENDING_SETS_BYTES;
 }
 

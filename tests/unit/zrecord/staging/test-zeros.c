@@ -142,7 +142,7 @@ START_TEST(a_large_frame_is_not_waited_for_with_zeros)
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
     for (int i = 0; i < 4; i++) {
-        records_append(writer, 1000); /* 200,000 bytes of sets */
+        records_append(writer, 800); /* 160,000 bytes of sets */
         commit(writer);
         ck_assert_uint_eq(zeros_of("d/LOG"), 0);
     }
@@ -210,7 +210,7 @@ START_TEST(those_of_a_writer_that_was_killed_are_cut_by_the_next)
     expect_dataset("d", 15);
     ck_assert_uint_eq(file_size("d/LOG"), size); /* a reader changes nothing */
     lx_writer *writer = records_reopen("d", writer_options(LX_DURABILITY_NONE));
-    ck_assert_uint_eq(file_size("d/LOG"), frames);
+    ck_assert_uint_eq(file_size("d/LOG"), frames + 72); /* behind a joint one, a synced one */
     close_writer(writer);
     expect_dataset("d", 15);
     scratch_remove(scratch);
