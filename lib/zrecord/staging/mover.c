@@ -13,8 +13,6 @@
 
 /* A payload above this is moved by itself, in steps of it. */
 #define STEP_BYTES ((uint64_t)1 << 20)
-/* What is written at once. */
-#define OUTPUT_BYTES ((size_t)8 << 20)
 
 lx_status lx__mover_open(lx__mover *mover, lx_error *error)
 {
@@ -23,15 +21,18 @@ lx_status lx__mover_open(lx__mover *mover, lx_error *error)
     mover->chunk = (lx__file)LX__FILE_CLOSED;
     mover->input = lx__alloc(LX__WINDOW_INPUT);
     mover->places = lx__alloc_array(LX__WINDOW_MOVES, sizeof *mover->places);
-    mover->output = lx__alloc(OUTPUT_BYTES);
+    lx_status status = lx__output_open(&mover->output, mover->executor, error);
+    if (status != LX_OK)
+        return status;
     return lx__window_open(&mover->windows[0]) && lx__window_open(&mover->windows[1]) &&
-                   mover->input != NULL && mover->places != NULL && mover->output != NULL
+                   mover->input != NULL && mover->places != NULL
                ? LX_OK
                : lx__fail_memory(error, "moving records");
 }
 
 void lx__mover_close(lx__mover *mover)
 {
+    lx__output_close(&mover->output);
     for (size_t i = 0; i < LX__MOVER_OPEN; i++)
         lx__file_close(&mover->open[i].file);
     lx__file_close(&mover->chunk);
@@ -39,7 +40,6 @@ void lx__mover_close(lx__mover *mover)
     lx__window_close(&mover->windows[1]);
     lx__free(mover->input);
     lx__free(mover->places);
-    lx__free(mover->output);
 }
 
 /** Says of damage which value it is about, and where that lies. */
@@ -118,16 +118,8 @@ static lx_status read_window(lx__mover *mover, const lx__window *window, lx_erro
 
 static lx_status write_output(lx__mover *mover, lx_error *error)
 {
-    size_t size = mover->output_used;
-    uint64_t start = mover->filled.bytes - size;
-    mover->output_used = 0;
-    if (size == 0)
-        return LX_OK;
-    lx_status status = lx__file_write(&mover->chunk, mover->output, size, start, error);
-    /* While the next are read: the sync at the end has less to wait for. */
-    if (status == LX_OK)
-        lx__file_start_sync(&mover->chunk, start, size);
-    return status;
+    return lx__output_write(&mover->output, &mover->chunk,
+                            mover->filled.bytes - mover->output.used, error);
 }
 
 lx_status lx__mover_finish(lx__mover *mover, lx_error *error)
@@ -135,6 +127,8 @@ lx_status lx__mover_finish(lx__mover *mover, lx_error *error)
     if (mover->chunk.fd == -1)
         return LX_OK;
     lx_status status = write_output(mover, error);
+    if (status == LX_OK)
+        status = lx__output_wait(&mover->output, error);
     if (status == LX_OK && !LX__FAULT(SWITCH_CHUNK_SYNC) &&
         lx__file_sync(&mover->chunk, error) != LX_OK)
         status = LX_ERR_POISONED;
@@ -185,11 +179,12 @@ static lx_status put(lx__mover *mover, const lx__entry *entry, const uint8_t *st
 {
     size_t gap = (size_t)(entry->offset - mover->filled.bytes);
     lx_status status = LX_OK;
-    if (OUTPUT_BYTES - mover->output_used < gap + entry->physical)
+    if (LX__OUTPUT_BYTES - mover->output.used < gap + entry->physical)
         status = write_output(mover, error);
-    memset(mover->output + mover->output_used, 0, gap);
-    memcpy(mover->output + mover->output_used + gap, stored, entry->physical);
-    mover->output_used += gap + entry->physical;
+    uint8_t *to = mover->output.data + mover->output.used;
+    memset(to, 0, gap);
+    memcpy(to + gap, stored, entry->physical);
+    mover->output.used += gap + entry->physical;
     return status;
 }
 

@@ -6,12 +6,13 @@
  *
  * They are gathered in windows. Those of a window are read in the order in which they lie, in as
  * few pieces as there are, and the pieces of the next window are asked for before. Each payload is
- * verified by its CRC and gets the CRC of its new place. Memory is bounded, also for a payload of
+ * verified by its CRC and gets the CRC of its new place, while those before it are written. Memory is bounded, also for a payload of
  * gigabytes.
  */
 #ifndef LX_ZRECORD_MOVER_H
 #define LX_ZRECORD_MOVER_H
 
+#include "zrecord/staging/output.h"
 #include "zrecord/staging/window.h"
 #include "zrecord/store/state.h"
 
@@ -27,6 +28,7 @@ typedef struct lx__mover {
     const lx__state *from;
     lx__state *to; /**< Gets the items of new chunks, and above their ids its next chunk id. */
     uint64_t records_limit, bytes_limit;
+    lx_executor *executor; /**< Writes. */
 
     struct {
         const lx__chunk_item *chunk;
@@ -39,8 +41,7 @@ typedef struct lx__mover {
 
     lx__file chunk;       /**< The one that is being filled. */
     lx__chunk_item filled; /**< What it has, and will have once the output is written. */
-    uint8_t *output;
-    size_t output_used;
+    lx__output output;
     uint64_t payloads; /**< That were moved. */
     uint64_t bytes;
 } lx__mover;

@@ -7,9 +7,9 @@
 #include "zrecord/staging/zeros.h"
 #include "zrecord/writer/writer.h"
 
-/* Entries go into the frame while there are few: at most this many new ones, and not more bytes in the
- * log that are not in the tables yet. A row takes three fifths of a set's bytes, but its table has to
- * be synced before the frame: of more than the fewer where each commit waits for the disk anyway. */
+/* Entries go into the frame while there are few: at most this many new ones, and not more bytes in
+ * the log that are not in the tables yet. A row has three fifths of a set's bytes, but its table is
+ * to be synced before the frame: so of fewer only where each commit waits for the disk anyway. */
 #define SETS_MAX 16384u
 #define SYNCED_SETS_MAX 4096u
 #define PENDING_SETS_BYTES ((uint64_t)8 << 20)

@@ -164,7 +164,8 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
                               .from = &writer->state,
                               .to = &self->next.state,
                               .records_limit = writer->meta.chunk_records,
-                              .bytes_limit = writer->meta.chunk_limit};
+                              .bytes_limit = writer->meta.chunk_limit,
+                              .executor = writer->executor};
     if (status == LX_OK)
         status = lx__stripe_open(&self->stripe, writer, error);
     if (status == LX_OK)
