@@ -33,6 +33,7 @@ static const struct {
     unsigned job;
 } rare[] = {
     {LX__FAULT_CHUNK_PREFIX, JOB_LANES},
+    {LX__FAULT_SHARED_COMMIT, JOB_USUAL},
     {LX__FAULT_OLD_UNDER_READER, JOB_SWITCHES},
 };
 
