@@ -106,7 +106,7 @@ class Run(Fate):
 
     def open_writer(self):
         try:
-            writer = Writer(self.disk)
+            writer = Writer(self.disk, None if self.exists else False)
         except Sealed:
             self.sealed_life()
             return None
@@ -118,7 +118,8 @@ class Run(Fate):
         self.exists = True
         self.lossy = False
         self.history.seal_seen(False)
-        self.history.opened(writer.content(), writer.state.synced)
+        durable = writer.state.synced or writer.state.joint
+        self.history.opened(writer.content(), writer.complete and durable)
         self.disk.note('opened generation', writer.meta['generation'], 'epoch', writer.state.epoch,
                        'length', writer.state.length, 'state', self.history.acked)
         return writer
@@ -140,7 +141,7 @@ class Run(Fate):
                 self.kill_soon(.3, 40)
                 current = Content(keep_up(self, writer, current, ops))
                 continue
-            if end < .35:
+            if end < .35 and writer.complete:
                 remove_old(writer)
             self.kill_soon(.1, 12)
             current = self.commit_some(writer, current, ops, ops.random() < synced_share)
@@ -166,7 +167,7 @@ class Run(Fate):
             if change:
                 change(writer, lambda: self.history.acknowledge(True), (0, 0))
             else:
-                writer.commit((0, 0))
+                writer.commit((0, 0), joint=False)
                 self.history.acknowledge(True)
         except NoSpace:
             self.disk.note('  no space')

@@ -43,8 +43,8 @@ class Stage:
         for name in 'xy':
             self.append(name, synced=True)
 
-    def open_writer(self):
-        self.writer = Writer(self.disk)
+    def open_writer(self, lazy=None):
+        self.writer = Writer(self.disk, lazy)
         self.current = Content(self.writer.content())
 
     def append(self, name, bulk=False, synced=False):
@@ -56,20 +56,25 @@ class Stage:
         """Append a record whose image lies in a chunk, and do not commit."""
         append(self.writer, self.current, (name.encode() * 300, name.encode()))
 
-    def commit(self, bulk=False, synced=False):
+    def commit(self, bulk=False, synced=False, joint=None):
         begin = self.writer.state.at
-        self.writer.commit(bulk=bulk, synced=synced)
+        self.writer.commit(bulk=bulk, synced=synced, joint=joint)
         return begin, self.writer.state.at
+
+    def place(self):
+        """Have the first lane write what is not committed."""
+        self.writer.mark()
+        self.writer.stages.place(self.writer.stages.lanes[0])
 
     def renew(self, change):
         """Restart, fold, rebalance or seal."""
         change(self.writer, lambda: None)
 
-    def new_reader(self):
-        return Reader(self.disk)
+    def new_reader(self, durable=False):
+        return Reader(self.disk, durable)
 
-    def reader(self):
-        reader = self.new_reader()
+    def reader(self, durable=False):
+        reader = self.new_reader(durable)
         finish(reader.open())
         return reader
 
