@@ -42,6 +42,7 @@ FAULTS = {
     'jointnolog': Fault('power', 'the log is not synced beside them'),
     'jointearly': Fault('power', 'a joint frame is written while unsynced ones precede'),
     'jointfirst': Fault('power', 'a joint frame is written before the barrier of the opening'),
+    'jointtail': Fault('power', 'it is written behind unsynced ones that the opening has synced'),
     'jointrush': Fault('power', 'a frame follows before the syncs of a joint one have returned'),
     'jointnew': Fault('power', 'a joint frame names a chunk that no frame named'),
     'jointblind': Fault('power', 'a joint frame of another boot counts without being looked at'),

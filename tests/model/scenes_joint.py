@@ -112,7 +112,7 @@ def a_joint_frame_back_again(faults):
     stage.expect('xya')
 
 
-def join_unsynced(stage):
+def join_another(stage):
     """What precedes is not durable, and a joint frame must not settle it."""
     append(stage.writer, stage.current, (b'c', b'c'))
     commit_killed(stage)
@@ -125,16 +125,30 @@ def a_joint_frame_behind_an_unsynced_one(faults):
     stage = with_chunk(faults)
     stage.put('b')
     stage.commit()
-    join_unsynced(stage)
+    join_another(stage)
 
 
 def a_joint_frame_comes_first(faults):
-    """The same, where another writer of this boot left the unsynced one."""
+    """Another writer of this boot was killed before the syncs of its own joint frame."""
     stage = with_chunk(faults)
     stage.put('b')
-    stage.commit()
+    commit_killed(stage)
     stage.open_writer(lazy=True)
-    join_unsynced(stage)
+    join_another(stage)
+
+
+def a_joint_frame_behind_an_old_tail(faults):
+    """It settles an unsynced frame; cut off in another boot, it does so no more."""
+    stage = with_chunk(faults)
+    stage.append('b')
+    stage.open_writer()
+    stage.put('c')
+    commit_killed(stage)
+    stage.disk.power_loss(lose_payloads)
+    shown = stage.reader().content()
+    stage.open_writer()
+    if stage.reader().content() != shown:
+        raise Wrong('an opening takes back what readers saw')
 
 
 def a_joint_sync_that_failed(faults):
@@ -182,5 +196,6 @@ def a_durable_reader_and_a_new_chunk(faults):
 SCENARIOS = (
     a_joint_payload_lost, a_joint_chunk_too_short, commits_behind_a_joint_one,
     a_joint_frame_cut_under_a_reader, a_joint_frame_back_again,
-    a_joint_frame_behind_an_unsynced_one, a_joint_frame_comes_first, a_joint_sync_that_failed,
+    a_joint_frame_behind_an_unsynced_one, a_joint_frame_comes_first,
+    a_joint_frame_behind_an_old_tail, a_joint_sync_that_failed,
     a_durable_reader, a_durable_reader_and_a_new_chunk)

@@ -159,13 +159,17 @@ class Writer(Handle):
     def may_join(self, rows, stages):
         """Whether the frame may be a joint one: all before it is durable, with what that names.
 
-        It names old chunks alone, whose entries are durable, and takes no rows.
+        It names old chunks alone, whose entries are durable, and takes no rows. The last frame is a
+        synced or a joint one: an unsynced one of another boot would not count any more when a
+        joint one behind it is given up, whatever the opening has synced.
         """
+        early = {'jointearly'} if self.complete else {'jointfirst'}
+        before = not self.log_dirty and (self.state.synced or self.state.joint
+                                         or 'jointtail' in self.faults)
         known = set(self.stages.chunk_items(stages)) <= set(self.state.chunks)
         return (self.disk.boot != 0 and rows == self.state.rows
                 and (known or 'jointnew' in self.faults)
-                and (not self.log_dirty or 'jointearly' in self.faults and self.complete
-                     or 'jointfirst' in self.faults and not self.complete))
+                and (before or bool(early & self.faults)))
 
     def draw_joint(self, joint):
         return self.disk.rng.random() < .5 if joint is None else joint
