@@ -14,6 +14,7 @@ from compose import BOOT, JOINT, SYNCED, Composer, field
 from make_golden import GO, GO_STREAM, OTHER_BOOT, one_joint, value
 from zrbase import Corrupt, ZrError, present_boot
 from zrecord import Dataset
+from zrjoint import JointChunks
 from zrlog import JOINT_BYTES_MAX, JOINT_SETS_MAX
 
 
@@ -113,7 +114,7 @@ def test_durable_reader_syncs_the_chunks(folder, monkeypatch):
     assert synced == ["LOG", "0.zr"]
 
 
-def test_durable_reader_does_without_chunks_that_cannot_be_synced(folder, monkeypatch):
+def test_durable_reader_fails_where_chunks_cannot_be_synced(folder, monkeypatch):
     new, _ = one_joint(keep)
     new.write(folder / "d")
     sync = os.fdatasync
@@ -124,8 +125,22 @@ def test_durable_reader_does_without_chunks_that_cannot_be_synced(folder, monkey
         sync(file)
 
     monkeypatch.setattr(os, "fdatasync", refuse)
-    assert length(folder / "d", boot=OTHER_BOOT, durable=True) == 1
+    with pytest.raises(OSError):
+        length(folder / "d", boot=OTHER_BOOT, durable=True)
     assert length(folder / "d", boot=OTHER_BOOT) == 3
+
+
+def test_frame_that_is_cut_while_it_is_looked_at_does_not_count(folder, monkeypatch):
+    new, _ = one_joint(keep)
+    new.write(folder / "d")
+    look = JointChunks.intact
+
+    def cut(self, frame, before):
+        os.truncate(folder / "d" / "LOG", frame.at)
+        return look(self, frame, before)
+
+    monkeypatch.setattr(JointChunks, "intact", cut)
+    assert length(folder / "d", boot=BOOT) == 1
 
 
 # What makes a joint frame of another boot count, and what does not.

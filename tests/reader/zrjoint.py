@@ -68,6 +68,8 @@ class JointChunks:
         if not entry.inline and entry.chunk in before:
             if entry.offset + entry.physical <= before[entry.chunk][1]:
                 return True
+            if entry.offset < before[entry.chunk][1]:
+                return False
         try:
             entry.check(chunks)
             entry.stored(self._uuid, self._read)
@@ -76,12 +78,8 @@ class JointChunks:
         return True
 
     def sync(self, frame):
-        """Sync the chunks of the frame; return whether that succeeded."""
-        try:
-            for chunk, _, size in frame.chunks:
-                if size:
-                    with closing(self._open(chunk)) as file:
-                        os.fdatasync(file.fd)
-        except OSError:
-            return False
-        return True
+        """Sync the chunks of the frame."""
+        for chunk, _, size in frame.chunks:
+            if size:
+                with closing(self._open(chunk)) as file:
+                    os.fdatasync(file.fd)

@@ -265,8 +265,9 @@ class Log:
             What looks at the chunks of a joint frame; needed where one may stand behind the
             settled frames.
         """
-        settled = max(k + frame.synced for k, frame in enumerate(self.frames)
-                      if frame.synced or frame.joint)
+        settled = max(k + 1 for k, frame in enumerate(self.frames) if frame.synced or frame.joint)
+        if settled == len(self.frames) and self.frames[-1].joint:
+            settled -= 1
         state = State()
         for frame in self.frames[:settled]:
             state.apply(frame)
@@ -274,14 +275,18 @@ class Log:
             state.apply(frame)
         return state
 
-    @staticmethod
-    def _behind(frames, chunks, boot, durable, joint):
+    def _behind(self, frames, chunks, boot, durable, joint):
         """Return the frames that count of those behind the settled ones, which give `chunks`."""
         counting = list(takewhile(lambda frame: boot and frame.boot == boot, frames))
         if not frames or not frames[0].joint:
             return [] if durable else counting
-        if not counting and joint.intact(frames[0], chunks):
-            counting = frames[:1]
-        if durable:
-            return counting[:1] if counting and joint.sync(frames[0]) else []
+        if not counting and joint.intact(frames[0], chunks) and self._is_there(frames[0]):
+            counting = frames
+        if durable and counting:
+            joint.sync(frames[0])
         return counting
+
+    def _is_there(self, frame):
+        """Whether the frame still stands in the file: a writer may have cut it meanwhile."""
+        end = frame.at + frame.bytes
+        return self.file.read_some(end)[frame.at:end] == self.data[frame.at:end]

@@ -16,6 +16,22 @@ typedef struct outcome {
     bool gone;              /**< The log does not have the state any more. */
 } outcome;
 
+/** Whether the joint frame that ends at @p joint is intact: then @p end is its end, else its start.
+ * A writer that cuts it may put the same payloads in their places for another commit: so it must
+ * still be there behind the look. */
+static lx_status find_intact(const lx__intact_place *place, lx__log_reader *log,
+                             const lx__state *state, const lx__log_place *joint, uint64_t *end,
+                             lx_error *error)
+{
+    lx__log_sight sight;
+    lx_status status = lx__intact_end(place, log, state, joint->offset, end, error);
+    if (status == LX_OK)
+        status = lx__log_look(log, joint, &sight, error);
+    if (status == LX_OK && sight == LX__LOG_GONE)
+        *end = state->place.offset;
+    return status;
+}
+
 /** Goes on from the settled state over the joint frame behind it, if it counts though it is not of
  * this boot, or though what is asked for is a durable state, which it becomes here. */
 static lx_status follow_joint(const lx_dataset *dataset, lx__store *store, lx__state *state,
@@ -30,7 +46,7 @@ static lx_status follow_joint(const lx_dataset *dataset, lx__store *store, lx__s
     if (start >= end)
         return LX_OK;
     if (scan->trusted.offset < end)
-        status = lx__intact_end(&place, &store->log, state, scan->joint.offset, &end, error);
+        status = find_intact(&place, &store->log, state, &scan->joint, &end, error);
     if (status == LX_OK && end != start && dataset->options.durable)
         status = lx__intact_sync(&place, &store->log, start, error);
     if (status == LX_OK && end != start)

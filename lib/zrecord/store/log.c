@@ -244,6 +244,11 @@ static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool
 {
     const lx__log_place before = scan->valid;
     bool synced = (frame->flags & LX__FRAME_SYNCED) != 0;
+    if (scan->joint.offset != 0) { /* its syncs had returned when this one was written */
+        scan->settled = scan->trusted = before;
+        scan->joint = (lx__log_place){0};
+        *unbroken = true;
+    }
     scan->valid.offset += frame->bytes;
     scan->valid.epoch++;
     scan->valid.crc = frame->crc;

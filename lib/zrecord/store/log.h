@@ -22,9 +22,9 @@ typedef struct lx__log_place {
 typedef struct lx__log_scan {
     lx__log_place valid;   /**< Behind the last valid frame. */
     lx__log_place trusted; /**< Behind the last frame that counts. */
-    lx__log_place settled; /**< Behind the last synced frame, or before the last joint one. */
-    lx__log_place joint;   /**< Behind the joint frame that is the first behind the settled ones, which
-                                counts in any boot if it is intact; zeros: there is none. */
+    lx__log_place settled; /**< Behind the last frame before which all is durable, and itself. */
+    lx__log_place joint;   /**< Behind the last valid frame, if it is joint, and so not settled: it
+                                counts in any boot if it is intact. Zeros: it is not. */
     uint64_t last_start;   /**< Where the last synced or joint frame starts; LX_NONE: none does. */
     bool torn;             /**< There are bytes behind the last valid frame. */
 } lx__log_scan;

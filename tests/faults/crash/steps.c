@@ -42,7 +42,8 @@ bool life_worked(struct life *life, lx_status status, const char *what, const lx
         life->full = false;
         life->filled = life->job->kind == JOB_FULL;
         kernel_fill_disk(0, 0);
-        undo(life);
+        if (life->writer != NULL) /* else a ticket tells of it that was undone before */
+            undo(life);
         return false;
     }
     lx_writer_close(life->writer, NULL);
