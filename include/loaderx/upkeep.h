@@ -60,10 +60,10 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  * and nothing of that is in the copy. What the state does not name is left out.
  *
  * The copy is durable when the call returns. All of its commits count on any machine: where the
- * last one had not been synced, one that changes nothing and counts as synced is added behind it.
- * Then, and only then, lx_dataset_get_identity() tells of a later epoch. A dataset that is copied
- * by other means loses commits that were not synced, as in a loss of power, once the copy is on
- * another machine or the machine is started again.
+ * last one had not been synced, or together with its data, one that changes nothing and counts as
+ * synced is added behind it. Then, and only then, lx_dataset_get_identity() tells of a later epoch. A
+ * dataset that is copied by other means loses commits that were not synced, as in a loss of power,
+ * once the copy is on another machine or the machine is started again.
  *
  * Records are not verified. Copy and dataset must not both be written to: their states would have
  * the same uuid and not the same records.

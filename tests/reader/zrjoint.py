@@ -5,6 +5,7 @@ import os
 from contextlib import closing
 
 from zrbase import Corrupt
+from zrlog import JOINT_BYTES_MAX
 from zrvalue import NOTHING, Entry
 
 
@@ -28,6 +29,7 @@ class JointChunks:
         self._open = open_chunk
         self._fields = {field.id: field for field in fields}
         self._uuid = uuid
+        self._left = 0
 
     def _size(self, chunk):
         with closing(self._open(chunk)) as file:
@@ -57,6 +59,7 @@ class JointChunks:
         except FileNotFoundError:
             return False
         chunks = {**before, **{chunk: (records, size) for chunk, records, size in frame.chunks}}
+        self._left = JOINT_BYTES_MAX
         return all(self._set_intact(item, before, chunks) for item in frame.sets)
 
     def _set_intact(self, item, before, chunks):
@@ -70,6 +73,9 @@ class JointChunks:
                 return True
             if entry.offset < before[entry.chunk][1]:
                 return False
+        self._left -= 0 if entry.inline else entry.physical
+        if self._left < 0:
+            return False
         try:
             entry.check(chunks)
             entry.stored(self._uuid, self._read)

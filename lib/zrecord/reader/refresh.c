@@ -51,7 +51,7 @@ static lx_status follow_joint(const lx_dataset *dataset, lx__store *store, lx__s
         status = lx__intact_sync(&place, &store->log, start, error);
     if (status == LX_OK && end != start)
         status = lx__state_replay_to(state, &store->log, store->schema, end, error);
-    lx__log_note_end(&store->log, state->place.offset);
+    lx__log_note_end(&store->log, status == LX_OK ? state->place.offset : LX_NONE);
     return status;
 }
 

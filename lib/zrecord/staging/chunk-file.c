@@ -265,7 +265,7 @@ void lx__chunk_files_extend(lx__chunk_files *files)
     lx__chunk_file *chunk = current(files);
     if (chunk != NULL && chunk->dirty)
         lx__zeros_extend(&chunk->zeros_end, &chunk->file, chunk->committed.bytes, chunk->now.bytes,
-                         CHUNK_ZEROS);
+                         CHUNK_ZEROS, files->pool->bytes_limit);
 }
 
 static void trim(lx__chunk_file *chunk)

@@ -6,8 +6,8 @@
  *
  * They are gathered in windows. Those of a window are read in the order in which they lie, in as
  * few pieces as there are, and the pieces of the next window are asked for before. Each payload is
- * verified by its CRC and gets the CRC of its new place, while those before it are written. Memory is bounded, also for a payload of
- * gigabytes.
+ * verified by its CRC and gets the CRC of its new place, while those before it are written. Memory
+ * is bounded, also for a payload of gigabytes.
  */
 #ifndef LX_ZRECORD_MOVER_H
 #define LX_ZRECORD_MOVER_H

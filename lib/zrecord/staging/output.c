@@ -52,13 +52,17 @@ lx_status lx__output_open(lx__output *output, lx_executor *executor, lx_error *e
 
 lx_status lx__output_wait(lx__output *output, lx_error *error)
 {
+    /* In a child of fork() nobody ends what the parent's thread was writing. */
+    lx_status status = lx__executor_check(output->executor, error);
+    if (status != LX_OK)
+        return status;
     /* The threads of the queue may all wait for something, perhaps for this thread. */
     lx__executor_help(output->executor, &output->task);
     pthread_mutex_lock(&output->mutex);
     while (output->under_way)
         pthread_cond_wait(&output->over, &output->mutex);
     pthread_mutex_unlock(&output->mutex);
-    lx_status status = output->status;
+    status = output->status;
     if (status != LX_OK)
         lx__error_pass(error, &output->error);
     output->status = LX_OK;

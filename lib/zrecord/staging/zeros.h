@@ -14,11 +14,12 @@
 
 /**
  * Behind bytes at [@p start, @p end) that reach beyond the zeros there are, writes more of them, to
- * be synced with the bytes; at most about @p most. Nothing where the bytes are so many that the
- * journal takes no part of their time. Without room for zeros it goes on as it was.
+ * be synced with the bytes; at most about @p most, and none beyond @p limit. Nothing where the
+ * bytes are so many that the journal takes no part of their time. Without room for zeros it goes on
+ * as it was.
  */
 void lx__zeros_extend(uint64_t *zeros_end, const lx__file *file, uint64_t start, uint64_t end,
-                      uint64_t most);
+                      uint64_t most, uint64_t limit);
 
 /** Cuts the file off at @p end, and with it the zeros behind, if it can. */
 void lx__zeros_cut(uint64_t *zeros_end, const lx__file *file, uint64_t end);

@@ -24,6 +24,8 @@ typedef struct search {
     uint64_t chunk_size;
     uint8_t *payload;
     size_t capacity;
+    uint64_t left; /**< Bytes of payloads that the frame may yet have: a hostile one may name the
+                        same again and again. */
     bool intact; /**< So far. */
 } search;
 
@@ -72,7 +74,9 @@ static lx_status read_payload(search *s, const lx__entry *entry, lx_error *error
     const lx__chunk_item *now = lx__state_find_chunk(s->to, entry->chunk);
     /* Before there is memory for it: an entry may claim gigabytes, and a place beyond all files. */
     s->intact = lx__state_check_stored(now, entry, NULL) == LX_OK &&
-                (before == NULL || entry->offset >= before->bytes);
+                (before == NULL || entry->offset >= before->bytes) &&
+                entry->physical <= s->left;
+    s->left -= s->intact ? entry->physical : 0;
     lx_status status = s->intact ? open_chunk(s, entry->chunk, error) : LX_OK;
     s->intact = s->intact && lx__range_fits(entry->offset, entry->physical, s->chunk_size);
     if (status != LX_OK || !s->intact)
@@ -213,6 +217,7 @@ static lx_status check_frames(search *s, uint64_t until, uint64_t *end, lx_error
         lx__frame frame;
         uint64_t items = *end + LX__FRAME_HEADER;
         lx_status status = lx__log_frame(s->log, *end, &frame, error);
+        s->left = frame.flags == LX__FRAME_JOINT ? LX__JOINT_BYTES : UINT64_MAX;
         if (status == LX_OK)
             status = check_chunks(s, items, &frame, error);
         if (status == LX_OK && s->intact)
@@ -276,6 +281,8 @@ lx_status lx__intact_sync(const lx__intact_place *place, lx__log_reader *log, ui
         if (status != LX_OK)
             break;
         lx__chunk_item item = lx__chunk_item_load(bytes);
+        if (item.bytes == 0)
+            continue;
         lx__chunk_name(item.id, name);
         status = lx__committed_open(&chunk, place->chunk_directory, name, O_RDONLY, item.bytes,
                                     false, error);

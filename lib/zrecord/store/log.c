@@ -213,7 +213,7 @@ lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *er
 /** Whether a whole frame that is synced or joint, of an epoch not below @p at's, lies there or
  * anywhere behind: all before it was durable when it was written. */
 static lx_status settles_behind(lx__log_reader *log, const lx__log_place *at, bool *found,
-                               lx_error *error)
+                                lx_error *error)
 {
     uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
     lx_status status = lx__log_find_magic(log, &offset, error);

@@ -29,6 +29,12 @@ typedef struct lx__log_scan {
     bool torn;             /**< There are bytes behind the last valid frame. */
 } lx__log_scan;
 
+/** Where the last frame ends that may count: of this boot, or a joint one. */
+static inline uint64_t lx__log_scan_last(const lx__log_scan *scan)
+{
+    return scan->joint.offset > scan->trusted.offset ? scan->joint.offset : scan->trusted.offset;
+}
+
 /** What is known of a file in which nothing more counts, though there are more bytes. */
 typedef struct lx__log_rest {
     bool settled;    /**< They were not written just now, so that a change of them shows. */

@@ -113,10 +113,10 @@ static lx_status replay(lx__rescue *rescue, lx__log_reader *log, bool *obedient,
         lx__error_pass(error, &rescue->why_cut);
         return status;
     }
-    /* Before a synced frame everything was synced, also where the frames between are rotten. */
+    /* Before a synced or joint frame all was synced, also where frames between are rotten. */
     uint64_t trusted = rescue->cut ? scan.valid.offset : scan.trusted.offset;
     uint64_t settled = rescue->cut ? scan.valid.offset : scan.settled.offset;
-    uint64_t end = trusted > scan.joint.offset ? trusted : scan.joint.offset, valid = end;
+    uint64_t end = rescue->cut ? trusted : lx__log_scan_last(&scan), valid = end;
     status = find_obedient(rescue, log, &end, error);
     *obedient = end == valid;
     if (status == LX_OK && end == 0)

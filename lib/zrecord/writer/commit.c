@@ -91,6 +91,12 @@ static void extend_chunks(lx_writer *writer)
         lx__chunk_files_extend(&writer->placer.lanes[i].lane.chunks);
 }
 
+static void trim_chunks(lx_writer *writer)
+{
+    for (size_t i = 0; i < writer->placer.lane_count; i++)
+        lx__chunk_files_trim(&writer->placer.lanes[i].lane.chunks);
+}
+
 /** Makes durable all that the frames so far and the next one name, and a joint one itself. */
 static lx_status sync_all(lx_writer *writer, unsigned how, bool joint, lx_error *error)
 {
@@ -211,13 +217,14 @@ static lx_status write_frame(lx_writer *writer, const lx__frame *frame, unsigned
         lx__file_write(&writer->log, writer->frame.data, frame->bytes, start, &cause);
     if (status != LX_OK) {
         writer->log_zeros = 0;
+        trim_chunks(writer); /* the disk may be full of them */
         if (lx__file_truncate(&writer->log, start, NULL) != LX_OK)
             return poison(writer, &cause, error);
         return lx__writer_note(writer, 0, status, &cause, error);
     }
     if (frame->flags != 0 && writer->durability == LX_DURABILITY_FULL)
         lx__zeros_extend(&writer->log_zeros, &writer->log, start, start + frame->bytes,
-                         LOG_ZEROS);
+                         LOG_ZEROS, LX_NONE);
     if ((frame->flags & LX__FRAME_SYNCED) && !LX__FAULT(LOG_SYNC)) {
         begin_wait(writer, how);
         status = lx__file_sync_data(&writer->log, &cause);
@@ -367,8 +374,7 @@ void lx__writer_put_last(lx_writer *writer)
 
 void lx__writer_trim(lx_writer *writer)
 {
-    for (size_t i = 0; i < writer->placer.lane_count; i++)
-        lx__chunk_files_trim(&writer->placer.lanes[i].lane.chunks);
+    trim_chunks(writer);
     if (writer->log_zeros != 0)
         lx__zeros_cut(&writer->log_zeros, &writer->log, writer->state.place.offset);
 }

@@ -70,10 +70,9 @@ static lx_status replay_rest(lx_writer *writer, lx__log_reader *log, const lx__s
                                     .chunk_directory = &writer->chunk_directory,
                                     .schema = writer->meta.schema,
                                     .uuid = writer->meta.uuid};
-    uint64_t until = scan->trusted.offset, end;
-    if (until < scan->joint.offset)
-        until = scan->joint.offset;
-    lx_status status = lx__intact_end(&place, log, settled, until, &end, error);
+    uint64_t end;
+    lx_status status =
+        lx__intact_end(&place, log, settled, lx__log_scan_last(scan), &end, error);
     if (status == LX_OK && end < scan->trusted.offset)
         lx__log(LX_LOG_WARNING,
                 "%s: what commits from byte %llu of the log on name is lost; they are cut off",
@@ -206,7 +205,7 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);
     writer->unsynced = writer->state.place.offset > scan.settled.offset;
-    /* The last synced frame, too: in the sync of it its writer may have died or failed. */
+    /* The last synced or joint frame, too: in its sync its writer may have died or failed. */
     if (status == LX_OK && !writer->settled && !LX__FAULT(WRITE_BACK))
         status = write_back_state(writer, &settled, scan.last_start, error);
     lx__state_free(&settled);

@@ -238,11 +238,14 @@ lx_status lx__switch_finish(lx__switch *self, lx_error *error)
     return LX_OK;
 }
 
-/** Removes new files; what cannot be removed is a leftover. */
+/** Removes new files; what cannot be removed is a leftover. A child of fork(), which came back from
+ * a callback, leaves them to its parent. */
 static void remove_new(lx__switch *self)
 {
     char name[LX__NAME_SIZE];
     lx_writer *writer = self->writer;
+    if (lx__executor_check(writer->executor, NULL) != LX_OK)
+        return;
     if (self->meta.generation > writer->meta.generation) {
         lx__log_name(self->meta.generation, name);
         (void)lx__file_remove(&writer->directory, name, NULL);

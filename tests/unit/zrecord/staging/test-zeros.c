@@ -98,11 +98,12 @@ START_TEST(a_full_chunk_keeps_none)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_writer_options_set_chunk(options, 100, 1u << 20, &error));
+    unit_ok(lx_writer_options_set_chunk(options, 100, 5001, &error));
     lx_writer *writer = records_create("d", options);
     for (int i = 0; i < 100; i++) {
         records_append(writer, 5);
         commit(writer);
+        ck_assert_uint_le(file_size("d/chunk/0.zr"), 5001); /* nor more than it may ever use */
     }
     uint64_t sizes[3];
     ck_assert_uint_gt(directory_count("d/chunk"), 3);

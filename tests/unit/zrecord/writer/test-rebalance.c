@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* New chunks with the payloads in the order of the records: doc/zrecord-format.md, 11.4. */
+#include <sys/wait.h>
+
 #include "../change.h"
 #include "../harm.h"
 #include "zrecord/writer/switch.h"
@@ -219,6 +221,42 @@ START_TEST(it_tells_how_far_it_is_and_can_be_stopped)
 }
 END_TEST
 
+static pid_t parent;
+
+/** Goes on in a child of fork(), too, which is over when the parent does. */
+static lx_status fork_once(uint64_t done, uint64_t total, void *user)
+{
+    pid_t *child = user;
+    (void)done, (void)total;
+    if (*child != 0)
+        return LX_OK;
+    *child = fork();
+    ck_assert_int_ne(*child, -1);
+    int how = 0;
+    if (*child != 0)
+        ck_assert_int_eq(waitpid(*child, &how, 0), *child);
+    ck_assert_int_eq(how, 0);
+    return LX_OK;
+}
+
+START_TEST(a_child_of_a_callback_leaves_it_to_its_parent)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct shown shown = make_changed("d");
+    lx_writer *writer = records_reopen("d", NULL);
+    pid_t child = 0;
+    parent = getpid();
+    lx_status status = lx_writer_rebalance(writer, fork_once, &child, NULL, &error);
+    if (getpid() != parent)
+        _exit(status == LX_ERR_FORKED && lx_writer_close(writer, NULL) == LX_ERR_FORKED ? 0 : 1);
+    unit_ok(status);
+    close_writer(writer);
+    expect_shown("d", &shown);
+    scratch_remove(scratch);
+}
+END_TEST
+
 /* ---- damage */
 
 START_TEST(a_damaged_value_ends_it_and_is_named)
@@ -396,7 +434,8 @@ END_TEST
 
 UNIT_MAIN("zrecord/rebalance", only_what_is_read_is_left, the_writer_goes_on_behind_it,
           an_empty_dataset_and_one_without_payloads_can_be_rebalanced, a_reader_keeps_what_it_reads,
-          it_tells_how_far_it_is_and_can_be_stopped, a_damaged_value_ends_it_and_is_named,
+          it_tells_how_far_it_is_and_can_be_stopped,
+          a_child_of_a_callback_leaves_it_to_its_parent, a_damaged_value_ends_it_and_is_named,
           a_chunk_that_is_gone_or_cut_ends_it, values_that_lie_over_one_another_are_refused,
           a_sync_that_fails_ends_the_writer_and_loses_nothing,
           a_full_disk_leaves_it_as_it_was, few_descriptors_are_enough_for_many_chunks,
