@@ -217,9 +217,10 @@ static lx_status check_frames(search *s, uint64_t until, uint64_t *end, lx_error
         lx__frame frame;
         uint64_t items = *end + LX__FRAME_HEADER;
         lx_status status = lx__log_frame(s->log, *end, &frame, error);
+        if (status != LX_OK)
+            return status;
         s->left = frame.flags == LX__FRAME_JOINT ? LX__JOINT_BYTES : UINT64_MAX;
-        if (status == LX_OK)
-            status = check_chunks(s, items, &frame, error);
+        status = check_chunks(s, items, &frame, error);
         if (status == LX_OK && s->intact)
             status = check_sets(s, items + (uint64_t)frame.chunk_count * LX__FRAME_CHUNK, &frame,
                                 error);
