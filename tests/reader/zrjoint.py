@@ -29,7 +29,6 @@ class JointChunks:
         self._open = open_chunk
         self._fields = {field.id: field for field in fields}
         self._uuid = uuid
-        self._left = 0
 
     def _size(self, chunk):
         with closing(self._open(chunk)) as file:
@@ -59,22 +58,25 @@ class JointChunks:
         except FileNotFoundError:
             return False
         chunks = {**before, **{chunk: (records, size) for chunk, records, size in frame.chunks}}
-        self._left = JOINT_BYTES_MAX
-        return all(self._set_intact(item, before, chunks) for item in frame.sets)
+        entries = self._unsettled(frame, before)
+        if sum(entry.physical for entry in entries if not entry.inline) > JOINT_BYTES_MAX:
+            return False
+        return all(self._entry_intact(entry, before, chunks) for entry in entries)
 
-    def _set_intact(self, item, before, chunks):
-        number, _, index, words = item
-        field = self._fields.get(number)
-        if field is None or words == NOTHING:
-            return True
-        entry = Entry(field, index, words)
-        if not entry.inline and entry.chunk in before:
-            if entry.offset + entry.physical <= before[entry.chunk][1]:
-                return True
-            if entry.offset < before[entry.chunk][1]:
-                return False
-        self._left -= 0 if entry.inline else entry.physical
-        if self._left < 0:
+    def _unsettled(self, frame, before):
+        """Return the entries of values that do not lie wholly in what was settled."""
+        entries = []
+        for number, _, index, words in frame.sets:
+            if number not in self._fields or words == NOTHING:
+                continue
+            entry = Entry(self._fields[number], index, words)
+            if (entry.inline or entry.chunk not in before
+                    or entry.offset + entry.physical > before[entry.chunk][1]):
+                entries.append(entry)
+        return entries
+
+    def _entry_intact(self, entry, before, chunks):
+        if not entry.inline and entry.chunk in before and entry.offset < before[entry.chunk][1]:
             return False
         try:
             entry.check(chunks)

@@ -60,17 +60,14 @@ static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__sta
                             lx__log_scan *scan, lx_error *error)
 {
     bool unknown; /* entries of a field that was dropped: nobody asks for them */
-    lx__log_scan found = {0};
     uint64_t from = state->place.offset;
     lx_status status = lx__state_follow(
         state, &store->log, store->schema, store->meta.schema,
-        dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, &found, &unknown, error);
+        dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, &unknown, error);
     if (status == LX_OK)
-        status = follow_joint(dataset, store, state, &found, error);
+        status = follow_joint(dataset, store, state, scan, error);
     if (status == LX_OK && dataset->options.durable && state->place.offset != from)
         status = lx__sync_found(&store->log.file, error);
-    if (scan != NULL)
-        *scan = found;
     return status;
 }
 
@@ -143,6 +140,7 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
 {
     lx__store *store = now->store;
     lx__state state = {0};
+    lx__log_scan scan;
     lx__log_sight sight = LX__LOG_SAME;
     *found = (outcome){0};
     pthread_mutex_lock(&store->log_mutex);
@@ -151,7 +149,7 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
         status = lx__log_look(&store->log, &now->state.place, &sight, error);
     if (status == LX_OK && sight == LX__LOG_MORE) {
         lx__state_copy(&state, &now->state);
-        status = follow_log(dataset, store, &state, NULL, error);
+        status = follow_log(dataset, store, &state, &scan, error);
     }
     pthread_mutex_unlock(&store->log_mutex);
     found->gone = sight == LX__LOG_GONE;

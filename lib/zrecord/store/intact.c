@@ -102,12 +102,11 @@ static lx_status check_value(search *s, uint32_t field, uint64_t index, const lx
                              lx_error *error)
 {
     uint8_t slot[LX__INLINE_MAX];
-    const lx__entry_rules own =
-        lx__field_rules(lx__schema_field(s->place->schema, field), s->place->uuid);
-    const lx__entry_rules *rules = &own;
     if (lx__entry_is_missing(entry) || is_settled(s, entry))
         return LX_OK;
-    if (lx__entry_check(entry, rules, NULL) != LX_OK) {
+    const lx__entry_rules rules =
+        lx__field_rules(lx__schema_field(s->place->schema, field), s->place->uuid);
+    if (lx__entry_check(entry, &rules, NULL) != LX_OK) {
         s->intact = false;
         return LX_OK;
     }
@@ -119,21 +118,31 @@ static lx_status check_value(search *s, uint32_t field, uint64_t index, const lx
             return status;
         stored = s->payload;
     }
-    s->intact = (lx__entry_crc(entry, rules, stored) ^ lx__index_crc(index)) == entry->crc ||
+    s->intact = (lx__entry_crc(entry, &rules, stored) ^ lx__index_crc(index)) == entry->crc ||
                 LX__FAULT(VALUE_CRC);
     return LX_OK;
+}
+
+/** Chunk item number @p i of those at @p at of the log. */
+static lx_status read_item(lx__log_reader *log, uint64_t at, uint32_t i, lx__chunk_item *item,
+                           lx_error *error)
+{
+    const uint8_t *bytes;
+    lx_status status =
+        lx__log_bytes(log, at + (uint64_t)i * LX__FRAME_CHUNK, LX__FRAME_CHUNK, &bytes, error);
+    if (status == LX_OK)
+        *item = lx__chunk_item_load(bytes);
+    return status;
 }
 
 static lx_status check_chunks(search *s, uint64_t at, const lx__frame *frame, lx_error *error)
 {
     lx_status status = LX_OK;
     for (uint32_t i = 0; status == LX_OK && s->intact && i < frame->chunk_count; i++) {
-        const uint8_t *bytes;
-        status = lx__log_bytes(s->log, at + (uint64_t)i * LX__FRAME_CHUNK, LX__FRAME_CHUNK, &bytes,
-                               error);
+        lx__chunk_item item;
+        status = read_item(s->log, at, i, &item, error);
         if (status != LX_OK)
             break;
-        lx__chunk_item item = lx__chunk_item_load(bytes);
         if (item.bytes == 0)
             continue; /* it may be absent */
         status = open_chunk(s, item.id, error);
@@ -275,13 +284,11 @@ lx_status lx__intact_sync(const lx__intact_place *place, lx__log_reader *log, ui
     lx_status status = lx__log_frame(log, offset, &frame, error);
     for (uint32_t i = 0; status == LX_OK && i < frame.chunk_count; i++) {
         char name[LX__NAME_SIZE];
-        const uint8_t *bytes;
+        lx__chunk_item item;
         lx__file chunk;
-        uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)i * LX__FRAME_CHUNK;
-        status = lx__log_bytes(log, at, LX__FRAME_CHUNK, &bytes, error);
+        status = read_item(log, offset + LX__FRAME_HEADER, i, &item, error);
         if (status != LX_OK)
             break;
-        lx__chunk_item item = lx__chunk_item_load(bytes);
         if (item.bytes == 0)
             continue;
         lx__chunk_name(item.id, name);

@@ -243,8 +243,8 @@ static lx_status settles_behind(lx__log_reader *log, const lx__log_place *at, bo
 static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool *unbroken)
 {
     const lx__log_place before = scan->valid;
-    bool synced = (frame->flags & LX__FRAME_SYNCED) != 0;
-    if (scan->joint.offset != 0) { /* its syncs had returned when this one was written */
+    /* The syncs of a joint frame had returned when the next one was written. */
+    if (scan->joint.offset != 0 || (frame->flags & SETTLES) != 0) {
         scan->settled = scan->trusted = before;
         scan->joint = (lx__log_place){0};
         *unbroken = true;
@@ -252,14 +252,14 @@ static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool
     scan->valid.offset += frame->bytes;
     scan->valid.epoch++;
     scan->valid.crc = frame->crc;
-    if (frame->flags & SETTLES) {
-        scan->settled = scan->trusted = synced ? scan->valid : before;
-        scan->joint = synced ? (lx__log_place){0} : scan->valid;
+    if (frame->flags & SETTLES)
         scan->last_start = before.offset;
-        *unbroken = true;
-    }
-    if (synced)
+    if (frame->flags & LX__FRAME_SYNCED) {
+        scan->settled = scan->trusted = scan->valid;
         return;
+    }
+    if (frame->flags & LX__FRAME_JOINT)
+        scan->joint = scan->valid;
     *unbroken = *unbroken && boot != 0 && (frame->boot == boot || LX__FAULT(BOOT) ||
                                            (LX__FAULT(JOINT_LOSS) && frame->flags != 0));
     if (*unbroken)

@@ -33,12 +33,12 @@ typedef struct lx__rescue {
     lx__file lock;                       /**< The reader's, or the writer's. */
     lx__meta meta;
     lx__log_identity identity;
-    lx__state state;  /**< As far as the log can be followed, and what it names is there. */
+    lx__state state;   /**< As far as the log can be followed, and what it names is there. */
     lx__state settled; /**< At its last settled frame. */
-    bool cut;         /**< What comes behind in the log is lost. */
-    bool by_seal;     /**< The log is damaged, and the state is the one that was sealed. */
-    bool alone;       /**< No frame of the log agrees with what meta.json says. */
-    lx_error why_cut; /**< How the log is damaged, in either case. */
+    bool cut;          /**< What comes behind in the log is lost. */
+    bool by_seal;      /**< The log is damaged, and the state is the one that was sealed. */
+    bool alone;        /**< No frame of the log agrees with what meta.json says. */
+    lx_error why_cut;  /**< How the log is damaged, in either case. */
     lx__rescue_column *columns; /**< One a field. */
     uint64_t reach;             /**< Rows of the longest table. */
     uint64_t *beyond;           /**< Indices of sets from there on, ascending. */

@@ -101,7 +101,7 @@ static void trim_chunks(lx_writer *writer)
 static lx_status sync_all(lx_writer *writer, unsigned how, bool joint, lx_error *error)
 {
     lx_error cause = LX_ERROR_INIT;
-    if (writer->placer.pool.each_synced)
+    if (writer->durability == LX_DURABILITY_FULL)
         extend_chunks(writer);
     lx_status status = run_barrier(writer, fill_barrier(writer, joint, &cause), how, &cause, error);
     if (status == LX_OK)
@@ -169,7 +169,7 @@ static bool may_be_joint(const lx_writer *writer, const lx__frame *frame)
     for (size_t i = 0; i < writer->grown_count; i++) {
         const lx__chunk_item *now = &writer->grown[i];
         const lx__chunk_item *before = lx__state_find_chunk(&writer->state, now->id);
-        if (before == NULL || now->bytes - before->bytes > LX__JOINT_BYTES)
+        if (before == NULL)
             return false;
         grown += now->bytes - before->bytes;
     }
@@ -384,7 +384,7 @@ static bool takes_rows(const lx_writer *writer, unsigned how)
 {
     uint64_t fields = writer->rows.field_count, first = first_new_row(writer);
     uint64_t fresh = writer->collected > first ? (writer->collected - first) * fields : 0;
-    uint64_t most = writer->placer.pool.each_synced ? SYNCED_SETS_MAX : SETS_MAX;
+    uint64_t most = writer->durability == LX_DURABILITY_FULL ? SYNCED_SETS_MAX : SETS_MAX;
     return (how & LX__COMMIT_ROWS) || fresh > most ||
            writer->rows.count * fields * LX__FRAME_SET > PENDING_SETS_BYTES;
 }

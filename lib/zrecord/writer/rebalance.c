@@ -98,12 +98,11 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
     self->reported = self->mover.bytes;
     if (self->progress == NULL)
         return LX_OK;
-    self->answer = self->progress(done, self->next.writer->state.length, self->user);
+    lx_status answer = self->progress(done, self->next.writer->state.length, self->user);
     lx_status forked = lx__executor_check(self->next.writer->executor, error);
-    if (forked != LX_OK) {
-        self->answer = LX_OK;
+    if (forked != LX_OK)
         return forked;
-    }
+    self->answer = answer;
     /* Whatever it says, the writer is not poisoned by that. */
     return lx__error_answer(error, self->answer) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
 }

@@ -33,6 +33,15 @@ static inline lx__log_identity identity_of(const char *uuid)
     return identity;
 }
 
+/** Whether frames count that are not synced: not where the kernel does not tell its boot. */
+static inline bool boots_are_known(void)
+{
+    if (lx__boot_id() != 0)
+        return true;
+    fprintf(stderr, "skipped: the kernel's boot id is not known\n");
+    return false;
+}
+
 /** Bits of flags. */
 enum { BASE = 1, SYNCED = 2, JOINT = 4 };
 

@@ -136,7 +136,7 @@ END_TEST
 
 START_TEST(in_another_boot_one_counts_that_is_intact)
 {
-    if (lx__boot_id() == 0)
+    if (!boots_are_known())
         return;
     char *scratch = scratch_make();
     make_lost("lost");
@@ -148,7 +148,7 @@ END_TEST
 
 START_TEST(one_that_lost_a_payload_does_not)
 {
-    if (lx__boot_id() == 0)
+    if (!boots_are_known())
         return;
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -190,7 +190,7 @@ END_TEST
 
 START_TEST(a_payload_of_before_is_not_looked_at)
 {
-    if (lx__boot_id() == 0)
+    if (!boots_are_known())
         return;
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -223,7 +223,7 @@ END_TEST
 
 START_TEST(frames_behind_one_of_another_boot_do_not_count)
 {
-    if (lx__boot_id() == 0)
+    if (!boots_are_known())
         return;
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;

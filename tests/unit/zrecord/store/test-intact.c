@@ -88,15 +88,6 @@ static void make_whole(void)
     close_writer(writer);
 }
 
-/** Whether frames count that are not synced: not where the kernel does not tell its boot. */
-static bool boots_are_known(void)
-{
-    if (lx__boot_id() != 0)
-        return true;
-    fprintf(stderr, "skipped: the kernel's boot id is not known\n");
-    return false;
-}
-
 START_TEST(what_is_whole_is_intact_to_its_end)
 {
     if (!boots_are_known())
