@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx blend: what each set of a mixture gives. */
+/* loaderx blend: how many samples each set of a mixture contributes. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "command.h"
 #include "failure.h"
@@ -13,7 +12,6 @@ enum {
     OPTION_LENGTH = OPTION_OWN,
     OPTION_FROM,
     OPTION_UNTIL,
-    OPTION_PLOT,
     OPTION_TABLES
 };
 
@@ -21,18 +19,17 @@ static const command_option options[] = {
     MIXING_OPTIONS("", ""),
     {OPTION_LENGTH, "length", "N", "positions in an epoch (as many as there are records)"},
     {OPTION_FROM, "from", "P", "the first position that counts (0)"},
-    {OPTION_UNTIL, "until", "P", "the first one behind (the end of the epoch)"},
-    {OPTION_PLOT, "plot", "FILE", "draw the shares into a .svg, .png or .pdf; -: as text"},
-    {OPTION_TABLES, "tables", "DIR", "keep the table of a greedy one in DIR, and find it there"},
-    JSON_OPTION("the same as JSON, to the last digit"),
+    {OPTION_UNTIL, "until", "P", "the first position after the range (the end of the epoch)"},
+    {OPTION_TABLES, "tables", "DIR", "keep the table of a greedy mixture in DIR, and reuse it"},
+    JSON_OPTION("the same as JSON, with exact numbers"),
 };
 
 /** What the command line asks for. */
 typedef struct request {
     mixing mixed;
-    uint64_t length, from, until; /**< 0 where the length, and the end, are not given. */
+    uint64_t length, from, until; /**< 0 where the length or the end is not given. */
     bool until_given;
-    const char *plot, *tables;
+    const char *tables;
     bool json;
 } request;
 
@@ -48,9 +45,6 @@ static lx_status take_option(void *user, const command_option *option, char *val
     case OPTION_UNTIL:
         r->until_given = true;
         return number_parse("--until", value, &r->until, error);
-    case OPTION_PLOT:
-        r->plot = value;
-        return LX_OK;
     case OPTION_TABLES:
         r->tables = value;
         return LX_OK;
@@ -67,14 +61,10 @@ static lx_status check_request(request *r, lx_error *error)
     if (r->until_given && r->until < r->from)
         return fail(error, LX_ERR_ARGUMENT, "--until %" PRIu64 " is below --from %" PRIu64,
                     r->until, r->from);
-    if (r->plot != NULL && strcmp(r->plot, "-") == 0 && r->json)
-        return fail(error, LX_ERR_ARGUMENT, "--plot - and --json exclude each other");
     if (r->tables != NULL && r->mixed.method == MIXING_CLOSED)
         return fail(error, LX_ERR_ARGUMENT,
                     "--tables: --method closed has none; greedy and exhaustive have one");
-    lx_status status = mixing_check(&r->mixed, r->length, error);
-    return status == LX_OK && r->plot != NULL ? shares_plot_check(&r->mixed, r->plot, error)
-                                              : status;
+    return mixing_check(&r->mixed, r->length, error);
 }
 
 /** Where the epoch of a position ends; the last one, where positions do. */
@@ -82,17 +72,6 @@ static uint64_t end_of_epoch(uint64_t position, uint64_t length)
 {
     uint64_t left = length - position % length;
     return position < UINT64_MAX - left ? position + left : UINT64_MAX;
-}
-
-static lx_status report(const request *r, const shares *counted, lx_error *error)
-{
-    lx_status status =
-        r->json ? shares_print_json(counted, error) : shares_print(counted, error);
-    if (status != LX_OK || r->plot == NULL)
-        return status;
-    if (strcmp(r->plot, "-") == 0)
-        putchar('\n');
-    return shares_plot(counted, r->plot, error);
 }
 
 static lx_status blend(request *r, lx_error *error)
@@ -105,7 +84,7 @@ static lx_status blend(request *r, lx_error *error)
     if (status == LX_OK)
         status = shares_new(&counted, &r->mixed, order, r->from, r->until, error);
     if (status == LX_OK)
-        status = report(r, &counted, error);
+        status = r->json ? shares_print_json(&counted, error) : shares_print(&counted, error);
     shares_free(&counted);
     lx_order_unref(order);
     return status;
@@ -127,16 +106,16 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command blend_command = {
     .name = "blend",
     .arguments = "--set NAME=LENGTH... [OPTION...]",
-    .summary = "tell what each set of a mixture gives, and draw it",
+    .summary = "count the samples of each set of a mixture",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "A mixture gives of each set its share, which is its weight over the sum of all. The\n"
-             "weights of OFFSET:W,W,... hold from that position of an epoch on.\n"
-             "When a set has given all its records, repeat begins it again, stop ends the epoch\n"
-             "of the mixture, redistribute gives its share to the others until all have ended.\n"
-             "loaderx sample --order blend prints the indices themselves. Gnuplot draws: Debian\n"
-             "has it in gnuplot-nox.\n",
+    .notes = "The share of a set is its weight over the sum of all weights. The weights of\n"
+             "OFFSET:W,W,... apply from that position of an epoch on.\n"
+             "When all records of a set are used, repeat starts the set again, stop ends the\n"
+             "epoch of the mixture, redistribute gives the share of the set to the others until\n"
+             "all records are used.\n"
+             "loaderx sample --order blend prints the indices themselves.\n",
     .examples = "  loaderx blend --set code=5000000 --set text=20000000 --weights 1,1\n"
                 "  loaderx blend --set easy=1000 --set hard=4000 --weights 3,1 \\\n"
-                "      --weights 5000:1,3 --length 10000 --plot shares.svg\n",
+                "      --weights 5000:1,3 --length 10000 --json\n",
     .run = run};

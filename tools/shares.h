@@ -36,12 +36,6 @@ lx_status shares_print(const shares *self, lx_error *error);
 /** Prints the same as JSON, to the last digit. */
 lx_status shares_print_json(const shares *self, lx_error *error);
 
-/** Whether shares_plot() can draw so many sets into such a file, before they are counted. */
-lx_status shares_plot_check(const mixing *mixed, const char *path, lx_error *error);
-
-/** Draws them into a file, by its ending (picture.h); "-" is standard output, as text. */
-lx_status shares_plot(const shares *self, const char *path, lx_error *error);
-
 void shares_free(shares *self);
 
 #endif

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""loaderx blend: what the sets of a mixture give, as a table, as JSON and as a picture."""
+"""loaderx blend: the samples of each set of a mixture, as a table and as JSON."""
 
 import json
-import os
-import shutil
-import signal
-import time
-import xml.etree.ElementTree
 
 import pytest
 
@@ -123,126 +118,6 @@ def test_many_sets(loaderx):
     sets = sum((['--set', f'{i}={i + 1}'] for i in range(1000)), [])
     got = loaderx.json('blend', *sets)
     assert got['length'] == sum(one['samples'] for one in got['sets']) == 500500
-    assert 'cannot be told apart' in loaderx.fails(2, 'blend', *sets, '--plot', 'x.svg')
-
-
-# ---- pictures
-
-needs_gnuplot = pytest.mark.skipif(shutil.which('gnuplot') is None, reason='there is no gnuplot')
-
-
-@needs_gnuplot
-@pytest.mark.parametrize('name, begin', [('a.svg', b'<?xml'), ('b.png', b'\x89PNG\r\n'),
-                                         ("it's $x;.pdf", b'%PDF-')])
-def test_a_picture(loaderx, folder, name, begin):
-    (folder / name).write_text('old')
-    before = os.umask(0o027)
-    try:
-        text = loaderx.text('blend', *TWO, *CURRICULUM, '--plot', name)
-    finally:
-        os.umask(before)
-    assert text == loaderx.text('blend', *TWO, *CURRICULUM)
-    assert (folder / name).read_bytes().startswith(begin)
-    assert (folder / name).stat().st_mode & 0o777 == 0o640
-    assert [path.name for path in folder.iterdir()] == [name]
-
-
-@needs_gnuplot
-@pytest.mark.parametrize('arguments', [
-    TWO, ['--set', 'a=1'], [*TWO, '--from', 10**15, '--until', 10**15 + 5],
-    ['--set', f'a={2**64 - 1}'], [*TWO, '--weights', '0,1', '--length', 1],
-])
-def test_pictures_of_any_range(loaderx, folder, arguments):
-    loaderx.text('blend', *arguments, '--plot', 'x.svg')
-    words = ''.join(xml.etree.ElementTree.parse(folder / 'x.svg').getroot().itertext())
-    assert 'position' in words and 'share of the samples, %' in words
-
-
-@needs_gnuplot
-def test_a_picture_has_the_names_as_they_are(loaderx, folder):
-    names = ["it's", '`touch here`', '@a_b^c', 'größe', '"q\\n"']
-    sets = sum((['--set', f'{name}=5'] for name in names), [])
-    loaderx.text('blend', *sets, '--plot', 'x.svg')
-    loaderx.json('blend', *sets, '--set', b'\xff\xfe=5'.decode(errors='surrogateescape'),
-                 '--plot', 'y.svg')
-    for name in 'x.svg', 'y.svg':
-        texts = xml.etree.ElementTree.parse(folder / name).iter('{http://www.w3.org/2000/svg}text')
-        words = [''.join(text.itertext()).strip() for text in texts]
-        assert set(names) <= set(words)
-    assert not (folder / 'here').exists()
-
-
-@needs_gnuplot
-def test_a_picture_in_the_terminal(loaderx):
-    text = loaderx.text('blend', *TWO, *CURRICULUM, '--plot', '-')
-    assert text.startswith(loaderx.text('blend', *TWO, *CURRICULUM) + '\n')
-    for word in 'code ***', 'text ###', 'position', '100 +--':
-        assert word in text
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def fake_gnuplot(folder, script):
-    (folder / 'bin').mkdir()
-    path = folder / 'bin' / 'gnuplot'
-    path.write_text(f'#!/bin/sh\n{script}\n')
-    path.chmod(0o755)
-    return {**os.environ, 'PATH': f'{folder / "bin"}:/usr/bin:/bin'}
-
-
-def test_without_gnuplot(loaderx, folder):
-    (folder / 'bin').mkdir()
-    for name in 'cat', 'dirname', 'expr', 'file', 'ls', 'mkdir', 'mv', 'rm', 'sed', 'sh', 'uname':
-        if shutil.which(name) is not None:    # libtool wants them where nothing is installed
-            (folder / 'bin' / name).symlink_to(shutil.which(name))
-    line = loaderx.fails(2, 'blend', *TWO, '--plot', 'x.svg',
-                         env={**os.environ, 'PATH': str(folder / 'bin')})
-    assert 'gnuplot, which draws, is not there: install it, in Debian as gnuplot-nox' in line
-    assert [path.name for path in folder.iterdir()] == ['bin']
-
-
-@pytest.mark.parametrize('script, message', [
-    ('cat >/dev/null; echo half; echo "no such terminal" >&2; exit 1',
-     'gnuplot failed: no such terminal; if it lacks something, install it'),
-    ('exit 3', 'gnuplot failed; if it'),
-    ('kill -9 $$', 'gnuplot failed; if it'),
-    ('cat >/dev/null; exit 127', 'is not there: install it'),
-])
-@pytest.mark.parametrize('path', ['x.png', '-'])
-def test_a_gnuplot_that_fails(loaderx, folder, path, script, message):
-    status = 2 if '127' in script else 1
-    (folder / 'x.png').write_text('old')
-    environment = fake_gnuplot(folder, script)
-    assert message in loaderx.fails(status, 'blend', *TWO, '--plot', path, env=environment)
-    assert sorted(path.name for path in folder.iterdir()) == ['bin', 'x.png']
-    assert (folder / 'x.png').read_text() == 'old'
-
-
-def test_a_signal_while_it_draws(loaderx, folder):
-    environment = fake_gnuplot(folder, 'echo begun >begun; exec sleep 100')
-    running = loaderx.start('blend', *TWO, '--plot', 'x.png', env=environment)
-    while not (folder / 'begun').exists():
-        assert running.poll() is None
-        time.sleep(0.01)
-    running.send_signal(signal.SIGTERM)
-    assert running.wait(60) == 128 + signal.SIGTERM
-    running.stdout.close()
-    running.stderr.close()
-    assert sorted(path.name for path in folder.iterdir()) == ['begun', 'bin']
-
-
-@pytest.mark.parametrize('path, message', [
-    ('x', "--plot: 'x' ends in none of .svg, .png, .pdf"),
-    ('x.jpg', 'ends in none of'),
-    ('.svg', 'ends in none of'),
-    ('no/x.svg', 'no/x.svg: cannot make a file beside it'),
-])
-def test_places_that_are_none(loaderx, folder, path, message):
-    assert message in loaderx.fails(2, 'blend', *TWO, '--plot', path)
-    assert list(folder.iterdir()) == []
-
-
-def test_nothing_is_told_where_nothing_can_be_drawn(loaderx):
-    assert loaderx('blend', *TWO, '--plot', 'x.jpg').stdout == b''
 
 
 # ---- tables in files
@@ -297,9 +172,7 @@ def test_tables_in_files(loaderx, folder, method):
     ([*TWO, '--exhausted', 'end'], "--exhausted: 'end' is none of repeat, stop, redistribute"),
     ([*TWO, '--length', '0'], "--length: '0' is not a number from 1 to"),
     ([*TWO, '--from', '5', '--until', '4'], '--until 4 is below --from 5'),
-    ([*TWO, '--from', '5', '--until', '5', '--plot', 'x.svg'], '--plot: there are no positions'),
     ([*TWO, '--tables', 'x'], '--tables: --method closed has none'),
-    ([*TWO, '--json', '--plot', '-'], '--plot - and --json exclude each other'),
 ])
 def test_wrong_options(loaderx, arguments, message):
     assert message in loaderx.fails(2, 'blend', *arguments)

@@ -172,4 +172,3 @@ def test_completion(loaderx, folder):
     assert complete(loaderx, 'blend', '') == complete(loaderx, 'blend', '--set', 'x', '=') == []
     assert complete(loaderx, 'split', '') == complete(loaderx, 'split', '--seed', '') == []
     assert complete(loaderx, 'split', '--out', 'im') == ['images']
-    assert complete(loaderx, 'blend', '--plot', 'images.') == ['images.gz']
