@@ -15,6 +15,7 @@
 #include "executor/clock.h"
 #include "executor/cpus.h"
 #include "executor/executor-private.h"
+#include "executor/scheduler.h"
 
 const lx_executor_options lx__executor_defaults = {LX__READERS_AUTOMATIC, 1, 1};
 
@@ -66,9 +67,9 @@ static void stop(lx_executor *executor)
 {
     bool inside = lx__call_is_inside(executor);
     for (int i = 0; i < LX__QUEUES; i++)
-        lx__queue_stop(&executor->queues[i]);
+        lx__scheduler_stop(&executor->queues[i]);
     for (int i = 0; i < LX__QUEUES; i++)
-        lx__queue_reap(&executor->queues[i], inside);
+        lx__scheduler_join(&executor->queues[i], inside);
 }
 
 void lx_executor_close(lx_executor *executor)
@@ -93,21 +94,6 @@ void lx_executor_unref(lx_executor *executor)
         return;
     stop(executor);
     lx__executor_release(executor);
-}
-
-void lx__executor_hold(lx_executor *executor)
-{
-    atomic_fetch_add_explicit(&executor->holds, 1, memory_order_relaxed);
-}
-
-void lx__executor_release(lx_executor *executor)
-{
-    if (atomic_fetch_sub_explicit(&executor->holds, 1, memory_order_acq_rel) != 1)
-        return;
-    for (int i = 0; i < LX__QUEUES; i++)
-        lx__queue_destroy(&executor->queues[i]);
-    lx__process_forget(&executor->process);
-    lx__free(executor);
 }
 
 uint32_t lx_executor_get_readers(const lx_executor *executor)
@@ -142,15 +128,15 @@ lx_status lx__executor_submit(lx_executor *executor, lx_queue queue, lx__task *t
                               lx_error *error)
 {
     lx_status status = lx__executor_check(executor, error);
-    return status == LX_OK ? lx__queue_submit(&executor->queues[queue], task, 0, error) : status;
+    return status == LX_OK ? lx__scheduler_submit(&executor->queues[queue], task, 0, error) : status;
 }
 
 lx_status lx__executor_submit_after(lx_executor *executor, lx_queue queue, lx__task *task,
                                     uint64_t nanoseconds, lx_error *error)
 {
     lx_status status = lx__executor_check(executor, error);
-    return status == LX_OK ? lx__queue_submit(&executor->queues[queue], task,
-                                              lx__clock_after(nanoseconds), error)
+    return status == LX_OK ? lx__scheduler_submit(&executor->queues[queue], task,
+                                                  lx__clock_after(nanoseconds), error)
                            : status;
 }
 

@@ -61,8 +61,11 @@ void lx__queue_init(lx__queue *queue, lx_executor *executor, const char *name, u
                     bool spins);
 void lx__queue_destroy(lx__queue *queue);
 
-/** Starts what threads are needed, then queues @p task; when @p due, if that is not 0. */
-lx_status lx__queue_submit(lx__queue *queue, lx__task *task, uint64_t due, lx_error *error);
+/** Adds @p task, now or at @p due if that is not 0. The lock is held. */
+void lx__queue_add(lx__queue *queue, lx__task *task, uint64_t due);
+
+/** Makes spinning threads look at the queue. Best without the lock, which they take at once. */
+void lx__queue_post(lx__queue *queue);
 
 /** The oldest task that has parts to hand out, or NULL. The lock is held. */
 lx__task *lx__queue_first(lx__queue *queue);
@@ -73,13 +76,6 @@ uint64_t lx__queue_due(const lx__queue *queue);
 /** Takes @p task out of its list, with what has not begun. True: there was something. The lock is
  * held, and the caller must finish the task if it has no holders. */
 bool lx__queue_withdraw(lx__task *task);
-
-/** Ends the queue: nothing begins any more, and all that waits is canceled. */
-void lx__queue_stop(lx__queue *queue);
-
-/** After lx__queue_stop(): waits until no callback runs and all threads have ended; @p inside, a
- * callback, it only lets go of them. */
-void lx__queue_reap(lx__queue *queue, bool inside);
 
 /** Copies the statistics. */
 void lx__queue_read_stats(lx__queue *queue, lx_queue_stats *stats);

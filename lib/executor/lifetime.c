@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* How long the memory of an executor stays: until its users, workers, tickets and pools are gone. */
+#include "base/alloc.h"
+#include "executor/executor-private.h"
+
+void lx__executor_hold(lx_executor *executor)
+{
+    atomic_fetch_add_explicit(&executor->holds, 1, memory_order_relaxed);
+}
+
+void lx__executor_release(lx_executor *executor)
+{
+    if (atomic_fetch_sub_explicit(&executor->holds, 1, memory_order_acq_rel) != 1)
+        return;
+    for (int i = 0; i < LX__QUEUES; i++)
+        lx__queue_destroy(&executor->queues[i]);
+    lx__process_forget(&executor->process);
+    lx__free(executor);
+}
