@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "directory.h"
 #include "failure.h"
 
 #define SUFFIX ".XXXXXX"
@@ -41,7 +42,7 @@ lx_status beside_finish(beside *self, lx_error *error)
         return fail_errno(error, errno, self->path, "cannot put it there");
     close(self->file);
     self->file = -1;
-    return LX_OK;
+    return directory_sync_parent(self->path, error);
 }
 
 void beside_end(beside *self)

@@ -23,15 +23,21 @@ lx_status directory_check(const char *path, lx_error *error)
     return status;
 }
 
-lx_status directory_check_parent(const char *path, lx_error *error)
+/** What stands before the last name of a path; "" where that is all. */
+static char *copy_parent(const char *path)
 {
-    struct stat about;
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         --length;
     while (length > 0 && path[length - 1] != '/')
         --length;
-    char *parent = strndup(path, length > 1 ? length - 1 : length);
+    return strndup(path, length > 1 ? length - 1 : length);
+}
+
+lx_status directory_check_parent(const char *path, lx_error *error)
+{
+    struct stat about;
+    char *parent = copy_parent(path);
     if (parent == NULL)
         return fail_memory(error, "a name");
     lx_status status = LX_OK;
@@ -42,6 +48,21 @@ lx_status directory_check_parent(const char *path, lx_error *error)
     locate(error, path, NULL, LX_NONE, LX_NONE);
     free(parent);
     return status;
+}
+
+lx_status directory_sync_parent(const char *path, lx_error *error)
+{
+    char *parent = copy_parent(path);
+    if (parent == NULL)
+        return fail_memory(error, "a name");
+    int at = open(parent[0] != '\0' ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(parent);
+    int synced = at != -1 ? fsync(at) : -1;
+    int errnum = errno;
+    if (at != -1)
+        close(at);
+    return synced == 0 ? LX_OK
+                       : fail_errno(error, errnum, path, "cannot sync the directory that holds it");
 }
 
 lx_status directory_make(const char *path, bool *made, lx_error *error)

@@ -17,6 +17,9 @@ lx_status directory_check(const char *path, lx_error *error);
 /** Fails where the folder is not there in which @p path is to be made, and where that is empty. */
 lx_status directory_check_parent(const char *path, lx_error *error);
 
+/** Makes a new name in the directory that holds @p path durable. */
+lx_status directory_sync_parent(const char *path, lx_error *error);
+
 /**
  * Makes the directory of a new dataset, if it is not there.
  *

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dataset.h"
+#include "directory.h"
 #include "failure.h"
 
 #define ENDING ".new"
@@ -88,24 +89,6 @@ lx_status replacement_begin(replacement *self, const char *path, lx_error *error
     return status == LX_OK ? look(self, error) : status;
 }
 
-/** Makes the new name of a directory durable. */
-static lx_status sync_parent(const char *path, lx_error *error)
-{
-    size_t length = strlen(path);
-    char *parent = malloc(length + 4);
-    if (parent == NULL)
-        return fail_memory(error, "a name");
-    memcpy(parent, path, length);
-    memcpy(parent + length, "/..", 4);
-    int at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(parent);
-    int done = at != -1 ? fsync(at) : -1;
-    int errnum = errno;
-    if (at != -1)
-        close(at);
-    return done == 0 ? LX_OK : fail_errno(error, errnum, path, "cannot sync what holds it");
-}
-
 /** The old dataset is at the new one's name now. One that cannot be removed makes room there. */
 static void remove_old(replacement *self)
 {
@@ -136,7 +119,7 @@ lx_status replacement_finish(replacement *self, lx_error *error)
         return fail_errno(error, errno, self->made, "cannot put it in the place of the other");
     lx_writer_close(self->lock, NULL);
     self->lock = NULL;
-    lx_status status = sync_parent(self->path, error);
+    lx_status status = directory_sync_parent(self->path, error);
     if (status == LX_OK && self->there)
         remove_old(self);
     return status;

@@ -126,6 +126,8 @@ static lx_status open_as(lx__file *file, const lx__file *directory, const char *
         lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
         lx__free(file->path);
         close(fd);
+        if ((flags & O_EXCL) != 0) /* this call has created it */
+            (void)unlinkat(directory_fd(directory), name, 0);
         *file = (lx__file)LX__FILE_CLOSED;
         return status;
     }

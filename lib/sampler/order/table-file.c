@@ -320,5 +320,5 @@ lx_status lx__table_file_write(const lx__file *file, const lx__table_form *form,
     status = write_head(file, form, &places, error);
     if (status == LX_OK)
         status = write_numbers(file, &places, data, error);
-    return status == LX_OK ? lx__file_sync_data(file, error) : status;
+    return status;
 }

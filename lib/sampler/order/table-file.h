@@ -52,7 +52,7 @@ lx_status lx__table_file_open(const lx__file *folder, const char *name, lx__tabl
 /** NULL is nothing. */
 void lx__table_file_close(lx__table_file *file);
 
-/** Writes numbers to a new file, which is open and empty, up to where the disk has them. */
+/** Writes numbers to a new file, which is open and empty. */
 lx_status lx__table_file_write(const lx__file *file, const lx__table_form *form, const void *data,
                                lx_error *error);
 

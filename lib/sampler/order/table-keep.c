@@ -9,20 +9,18 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic-file.h"
 #include "base/error.h"
 #include "sampler/order/state.h"
 
-/* Files of one table that are written at the same time, or were left by who was killed. */
-#define ATTEMPTS 1000
-
-/** Longest name of a file, with the end of one that is written. */
-#define NAME_SIZE 80
+/** Bytes of the longest name of a file. */
+#define NAME_SIZE 70
 
 /** A table, and its place. */
 typedef struct place {
     lx__file folder;
     char *what;
-    char name[NAME_SIZE - 10];
+    char name[NAME_SIZE];
 } place;
 
 /** FNV-1a of 64 bits (Fowler, Noll and Vo). */
@@ -122,40 +120,19 @@ static lx_status find(const place *at, lx__table *table, lx_error *error)
     return LX_OK;
 }
 
-/** Opens a file that nobody else writes. */
-static lx_status open_new(const place *at, char name[NAME_SIZE], lx__file *file, lx_error *error)
-{
-    for (unsigned i = 0;; i++) {
-        lx_error failure = LX_ERROR_INIT;
-        snprintf(name, NAME_SIZE, "%s.%u.new", at->name, i);
-        lx_status status =
-            lx__file_open(file, &at->folder, name, O_WRONLY | O_CREAT | O_EXCL, &failure);
-        if (status == LX_ERR_EXISTS && i + 1 < ATTEMPTS)
-            continue;
-        lx__error_pass(error, &failure);
-        return status;
-    }
-}
-
 static lx_status store(const place *at, const lx__table *table, lx_error *error)
 {
-    char name[NAME_SIZE];
-    lx__file file;
+    lx__atomic_file to;
     lx__table_form form = form_of(at, table);
-    lx_status status = open_new(at, name, &file, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__table_file_write(&file, &form,
-                                  form.width == 4 ? (const void *)table->narrow : table->wide,
-                                  error);
-    lx__file_close(&file);
+    lx_status status = lx__atomic_file_begin(&to, &at->folder, at->name, NULL, error);
     if (status == LX_OK)
-        status = lx__file_rename(&at->folder, name, at->name, error);
-    if (status != LX_OK) {
-        (void)lx__file_remove(&at->folder, name, NULL);
-        return status;
-    }
-    return lx__file_sync(&at->folder, error);
+        status = lx__table_file_write(&to.file, &form,
+                                      form.width == 4 ? (const void *)table->narrow : table->wide,
+                                      error);
+    if (status == LX_OK)
+        status = lx__atomic_file_finish(&to, error);
+    lx__atomic_file_end(&to);
+    return status;
 }
 
 static lx_status make_and_store(const place *at, const lx__table_maker *maker, void *user,

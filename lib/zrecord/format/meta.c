@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic-file.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/uuid.h"
@@ -198,23 +199,21 @@ lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *err
     return status;
 }
 
+/** Writes meta.json.new and renames it. A failed sync poisons: what is on disk is unknown. */
 static lx_status write_new(const char *text, const lx__file *directory, lx_error *error)
 {
-    lx__file file;
-    if (strlen(text) > LX__META_LIMIT)
-        return lx__fail(error, LX_ERR_LIMIT, "%s would have more than %zu bytes", LX__META_NAME,
-                        LX__META_LIMIT);
-    /* What an interrupted attempt left is not written over. */
-    lx_status status = lx__file_remove(directory, LX__META_NEW_NAME, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_open(&file, directory, LX__META_NEW_NAME, O_WRONLY | O_CREAT | O_EXCL, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_write(&file, text, strlen(text), 0, error);
-    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS) && lx__file_sync(&file, error) != LX_OK)
+    lx__atomic_file to;
+    lx_status status =
+        lx__atomic_file_begin(&to, directory, LX__META_NAME, LX__META_NEW_NAME, error);
+    if (status == LX_OK)
+        status = lx__file_write(&to.file, text, strlen(text), 0, error);
+    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS) && lx__file_sync(&to.file, error) != LX_OK)
         status = LX_ERR_POISONED;
-    lx__file_close(&file);
+    if (status == LX_OK)
+        status = lx__atomic_file_install(&to, error);
+    lx__atomic_file_end(&to);
+    if (status == LX_OK && !LX__FAULT(META_SYNC) && lx__file_sync(directory, error) != LX_OK)
+        status = LX_ERR_POISONED;
     return status;
 }
 
@@ -223,12 +222,13 @@ lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_e
     char *text = lx__json_text(meta->document, JSON_INDENT(2));
     if (text == NULL)
         return lx__fail_memory(error, LX__META_NAME);
-    lx_status status = write_new(text, directory, error);
-    lx__free(text);
+    lx_status status = LX_OK;
+    if (strlen(text) > LX__META_LIMIT)
+        status = lx__fail(error, LX_ERR_LIMIT, "%s would have more than %zu bytes", LX__META_NAME,
+                          LX__META_LIMIT);
     if (status == LX_OK)
-        status = lx__file_rename(directory, LX__META_NEW_NAME, LX__META_NAME, error);
-    if (status == LX_OK && !LX__FAULT(META_SYNC) && lx__file_sync(directory, error) != LX_OK)
-        status = LX_ERR_POISONED;
+        status = write_new(text, directory, error);
+    lx__free(text);
     return status;
 }
 

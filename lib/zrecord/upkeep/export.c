@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/atomic-file.h"
 #include "base/error.h"
 #include "zrecord/reader/dataset.h"
 #include "zrecord/reader/fetch.h"
@@ -186,13 +186,6 @@ static lx_status write_array(exporting *e, const lx_field *field, const lx__file
     return status;
 }
 
-/** A file on its way: made beside its place, so that what is there stays until it is whole. */
-typedef struct array_file {
-    char place[PATH_MAX]; /* no link */
-    char made[PATH_MAX];
-    lx__file file;
-} array_file;
-
 static lx_status fail_place(const char *path, const char *what, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_EXISTS, "%s", what);
@@ -202,52 +195,45 @@ static lx_status fail_place(const char *path, const char *what, lx_error *error)
 
 static const char no_file[] = "what is there is no regular file, and stays";
 
-/** Finds where a path leads, which must be a regular file or nothing at all. */
-static lx_status find_place(array_file *to, const char *path, lx_error *error)
+/** Finds where a path leads, to a regular file or to nothing, for lx__free(). */
+static lx_status find_place(const char *path, char **place, lx_error *error)
 {
     struct stat about;
+    char whole[PATH_MAX];
     bool there = lstat(path, &about) == 0;
-    size_t length = strlen(path);
     if (there && S_ISLNK(about.st_mode)) {
         bool leads = stat(path, &about) == 0;
         if (leads && !S_ISREG(about.st_mode))
             return fail_place(path, no_file, error);
-        if (!leads || realpath(path, to->place) == NULL)
+        if (!leads || realpath(path, whole) == NULL)
             return fail_place(path, "this is a link that leads nowhere", error);
-    } else if (length < sizeof to->place) {
-        memcpy(to->place, path, length + 1);
-    } else {
-        return lx__fail(error, LX_ERR_ARGUMENT, "path: it has more than %d bytes", PATH_MAX - 1);
+        path = whole;
+    } else if (there && !S_ISREG(about.st_mode)) {
+        return fail_place(path, no_file, error);
     }
-    return there && !S_ISREG(about.st_mode) ? fail_place(path, no_file, error) : LX_OK;
+    *place = lx__strdup(path);
+    return *place != NULL ? LX_OK : lx__fail_memory(error, "a path");
 }
 
-static lx_status open_array(array_file *to, const char *path, lx_error *error)
+/** Writes the array to the temporary file of @p path, then replaces what is there. */
+static lx_status export_array(exporting *e, const lx_field *field, const char *path,
+                              lx_error *error)
 {
-    lx_status status = find_place(to, path, error);
-    if (status == LX_OK)
-        status = lx__check_outside(to->place, error);
+    lx__atomic_file to;
+    char *place;
+    lx_status status = find_place(path, &place, error);
     if (status != LX_OK)
         return status;
-    int length = snprintf(to->made, sizeof to->made, "%s.%ld.new", to->place, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof to->made)
-        return lx__fail(error, LX_ERR_ARGUMENT, "path: it is too long for this system");
-    status = lx__file_open(&to->file, LX__HERE, to->made, O_RDWR | O_CREAT | O_EXCL, error);
-    if (status != LX_OK && status != LX_ERR_EXISTS)
-        (void)lx__file_remove(LX__HERE, to->made, NULL); /* it may be there, but not be opened */
-    return status;
-}
-
-/** Puts the file in its place, or removes it after a failure. */
-static lx_status close_array(array_file *to, lx_status status, lx_error *error)
-{
-    if (status == LX_OK)
-        status = lx__file_sync(&to->file, error);
-    lx__file_close(&to->file);
-    if (status == LX_OK)
-        status = lx__file_rename(LX__HERE, to->made, to->place, error);
-    if (status != LX_OK)
-        (void)lx__file_remove(LX__HERE, to->made, NULL);
+    status = lx__check_outside(place, error);
+    if (status == LX_OK) {
+        status = lx__atomic_file_begin(&to, LX__HERE, place, NULL, error);
+        if (status == LX_OK)
+            status = write_array(e, field, &to.file, error);
+        if (status == LX_OK)
+            status = lx__atomic_file_finish(&to, error);
+        lx__atomic_file_end(&to);
+    }
+    lx__free(place);
     return status;
 }
 
@@ -270,15 +256,9 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
                    .count = count,
                    .progress = progress,
                    .user = user};
-    array_file *to = lx__alloc(sizeof *to);
-    if (to == NULL)
-        return lx__fail_memory(error, "a file");
     status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
     if (status == LX_OK)
-        status = open_array(to, path, error);
-    if (status == LX_OK)
-        status = close_array(to, write_array(&e, shown, &to->file, error), error);
-    lx__free(to);
+        status = export_array(&e, shown, path, error);
     return finish(&e, status, result);
 }
 

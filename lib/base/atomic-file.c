@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/atomic-file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Temporary files of one name: those of writers at work, and what killed ones left. */
+#define ATTEMPTS 1000
+/* Of ".999.new" and its NUL. */
+#define SUFFIX_SIZE 9
+
+static lx_status create(lx__atomic_file *self, lx_error *error)
+{
+    lx_status status = lx__file_open(&self->file, self->directory, self->temporary,
+                                     O_RDWR | O_CREAT | O_EXCL, error);
+    self->created = status == LX_OK;
+    return status;
+}
+
+/** Creates a temporary file whose name no other writer uses. */
+static lx_status create_unique(lx__atomic_file *self, lx_error *error)
+{
+    size_t size = strlen(self->name) + SUFFIX_SIZE;
+    self->temporary = lx__alloc(size);
+    if (self->temporary == NULL)
+        return lx__fail_memory(error, "a path");
+    for (unsigned i = 0;; i++) {
+        lx_error failure = LX_ERROR_INIT;
+        snprintf(self->temporary, size, "%s.%u.new", self->name, i);
+        lx_status status = create(self, &failure);
+        if (status == LX_ERR_EXISTS && i + 1 < ATTEMPTS)
+            continue;
+        lx__error_pass(error, &failure);
+        return status;
+    }
+}
+
+lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *directory, const char *name,
+                                const char *temporary, lx_error *error)
+{
+    *self = (lx__atomic_file){
+        .directory = directory, .name = lx__strdup(name), .file = LX__FILE_CLOSED};
+    if (self->name == NULL)
+        return lx__fail_memory(error, "a path");
+    if (temporary == NULL)
+        return create_unique(self, error);
+    self->temporary = lx__strdup(temporary);
+    if (self->temporary == NULL)
+        return lx__fail_memory(error, "a path");
+    lx_status status = lx__file_remove(directory, temporary, error);
+    return status == LX_OK ? create(self, error) : status;
+}
+
+/** Syncs the directory that the name is in. */
+static lx_status sync_directory(const lx__atomic_file *self, lx_error *error)
+{
+    if (self->directory != LX__HERE)
+        return lx__file_sync(self->directory, error);
+    char *slash = strrchr(self->name, '/');
+    lx__file parent;
+    if (slash != NULL)
+        slash[slash == self->name ? 1 : 0] = '\0';
+    lx_status status =
+        lx__directory_open(&parent, LX__HERE, slash != NULL ? self->name : ".", error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_sync(&parent, error);
+    lx__file_close(&parent);
+    return status;
+}
+
+lx_status lx__atomic_file_install(lx__atomic_file *self, lx_error *error)
+{
+    lx__file_close(&self->file);
+    lx_status status = lx__file_rename(self->directory, self->temporary, self->name, error);
+    self->created = status != LX_OK;
+    return status;
+}
+
+lx_status lx__atomic_file_finish(lx__atomic_file *self, lx_error *error)
+{
+    lx_status status = lx__file_sync(&self->file, error);
+    if (status == LX_OK)
+        status = lx__atomic_file_install(self, error);
+    return status == LX_OK ? sync_directory(self, error) : status;
+}
+
+void lx__atomic_file_end(lx__atomic_file *self)
+{
+    lx__file_close(&self->file);
+    if (self->created)
+        (void)lx__file_remove(self->directory, self->temporary, NULL);
+    lx__free(self->temporary);
+    lx__free(self->name);
+}
