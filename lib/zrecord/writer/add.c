@@ -131,9 +131,9 @@ static lx_status catch_up(lx_writer *writer, lx_error *error)
         status = lx__writer_commit(writer, writer->calls, 0, error);
         if (status == LX_OK)
             lx__writer_upkeep(writer);
-        lx__clock_start(writer);
+        lx__writer_start_timer(writer);
     }
-    return status == LX_OK ? lx__clock_catch_up(writer, error) : status;
+    return status == LX_OK ? lx__writer_sync_due(writer, error) : status;
 }
 
 lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_error *failure,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Several callers share one commit: while one syncs, the others' operations gather, and the first
  * of them that can commits for all. */
+#include <stddef.h>
+
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/writer/writer.h"
@@ -78,4 +80,31 @@ lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error)
         return LX_OK;
     return lx__writer_commit(writer, writer->submitted_call,
                              LX__COMMIT_ALONE | LX__COMMIT_SUBMITTED, error);
+}
+
+bool lx__writer_sync_by_timer(lx__sync_timer *timer)
+{
+    lx_writer *writer = (lx_writer *)((char *)timer - offsetof(lx_writer, timer));
+    if (pthread_mutex_trylock(&writer->mutex) != 0)
+        return false;
+    bool idle = !writer->calling && !writer->committing && writer->failure.status == LX_OK &&
+                lx__placer_idle(&writer->placer);
+    /* The writer keeps a failure for its next call. */
+    if (idle)
+        (void)lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);
+    pthread_mutex_unlock(&writer->mutex);
+    return idle;
+}
+
+void lx__writer_start_timer(lx_writer *writer)
+{
+    if (writer->durability == LX_DURABILITY_PERIODIC && writer->unsynced)
+        lx__sync_timer_start(&writer->timer);
+}
+
+lx_status lx__writer_sync_due(lx_writer *writer, lx_error *error)
+{
+    return lx__sync_timer_take(&writer->timer)
+               ? lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, error)
+               : LX_OK;
 }

@@ -23,7 +23,7 @@ static lx_status run(void *user, size_t part, lx_error *error)
         status = LX_OK; /* whatever became of the writer since */
     if (status == LX_OK) {
         lx__writer_upkeep_submitted(writer);
-        lx__clock_start(writer);
+        lx__writer_start_timer(writer);
     }
     pthread_mutex_unlock(&writer->mutex);
     return status;

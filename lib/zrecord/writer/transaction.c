@@ -15,8 +15,8 @@ static lx_status catch_up(lx_writer *writer, lx_status status, lx_error *error)
     if (status != LX_OK)
         return status;
     lx__writer_upkeep(writer);
-    lx__clock_start(writer);
-    return lx__clock_catch_up(writer, error);
+    lx__writer_start_timer(writer);
+    return lx__writer_sync_due(writer, error);
 }
 
 lx_status lx_writer_commit(lx_writer *writer, lx_error *error)

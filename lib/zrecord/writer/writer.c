@@ -35,17 +35,21 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
         return lx__fail_memory(error, "a writer");
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->turn, NULL);
-    lx__clock_init(made);
+    lx__sync_timer_init(&made->timer);
+    made->timer.sync = lx__writer_sync_by_timer;
     lx__placer_init(&made->placer);
     made->directory = made->chunk_directory = made->lock = made->log = (lx__file)LX__FILE_CLOSED;
     made->durability = options->durability;
     made->level = options->level;
     made->failure = (lx_error)LX_ERROR_INIT;
     *writer = made;
+    lx_status status = LX_OK;
     if (options->executor == NULL)
-        return own_executor(made, error);
-    made->executor = lx_executor_ref(options->executor);
-    return LX_OK;
+        status = own_executor(made, error);
+    else
+        made->executor = lx_executor_ref(options->executor);
+    made->timer.executor = made->executor;
+    return status;
 }
 
 static void free_writer(lx_writer *writer)
@@ -75,8 +79,7 @@ static void free_writer(lx_writer *writer)
         lx_executor_close(writer->executor);
     else
         lx_executor_unref(writer->executor);
-    pthread_cond_destroy(&writer->timer_done);
-    pthread_mutex_destroy(&writer->timer_mutex);
+    lx__sync_timer_destroy(&writer->timer);
     pthread_cond_destroy(&writer->turn);
     pthread_mutex_destroy(&writer->mutex);
     lx__free(writer);
@@ -266,7 +269,7 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
         lx__old_files_remove(writer);
     lx__writer_leave(writer);
     lx__writer_end_requests(writer);
-    lx__clock_stop(writer);
+    lx__sync_timer_stop(&writer->timer);
     /* Only now: a request that was still on its way may have committed, or folded. */
     if (status == LX_OK)
         lx__writer_put_last(writer);

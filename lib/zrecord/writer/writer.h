@@ -8,8 +8,7 @@
  * makes entries of it; commit.c makes these visible and durable, by frames of the log.
  *
  * The parts, each of which calls only those before it: heirs.c, handle.c, leftover.c, recover.c,
- * apply.c, stages.c, commit.c, group.c, the switches of generations (switch.h), clock.c, value.c,
- * add.c, then the public append.c, modify.c, transaction.c, submit.c, seal.c, fields.c and
+ * apply.c, stages.c, commit.c, group.c, the switches of generations (switch.h), value.c, add.c, then the public append.c, modify.c, transaction.c, submit.c, seal.c, fields.c and
  * writer.c.
  *
  * Lock order: writer.mutex, then placer.mutex, then the chunk pool's. The executor's locks come
@@ -26,15 +25,12 @@
 #include "zrecord/store/set-map.h"
 #include "zrecord/store/state.h"
 #include "zrecord/writer/leftover.h"
+#include "zrecord/writer/sync-timer.h"
 
 /* Stages of one writer: one being filled, one being placed, two in between. */
 #define LX__STAGES 4
 /* Payload bytes after which periodic durability writes a frame by itself. */
 #define LX__AUTO_COMMIT_BYTES (256ull << 20)
-/* Between two synced frames under periodic durability, in nanoseconds. */
-#define LX__SYNC_INTERVAL 1000000000ull
-/* Between two looks while a writer is too busy for that. */
-#define LX__SYNC_RETRY 10000000ull
 
 struct lx_writer_options {
     lx_durability durability;
@@ -121,15 +117,7 @@ struct lx_writer {
     lx_schema **schemas;   /**< Former ones: what was handed out stays. */
     size_t schema_count, schema_capacity;
 
-    /* The clock of periodic durability. */
-    lx__task timer;
-    atomic_bool sync_due; /**< A second has passed, and the writer was busy. */
-    pthread_mutex_t timer_mutex; /**< For the rest. A leaf. */
-    pthread_cond_t timer_done;
-    bool timer_running; /**< From its submission until its finish. */
-    bool timer_wanted;  /**< A frame was written since it last set out to sync. */
-    bool timer_retries; /**< It only looks again whether it can; its own. */
-    bool closing;
+    lx__sync_timer timer; /**< Of periodic durability. */
 };
 
 /** What holds where no options are given. */
@@ -245,22 +233,19 @@ void lx__writer_trim(lx_writer *writer);
  * The mutex may be given back meanwhile. */
 lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error);
 
+/** Commits by the timer of periodic durability. */
+bool lx__writer_sync_by_timer(lx__sync_timer *timer);
+
+/** Starts the timer of periodic durability if frames are not synced. */
+void lx__writer_start_timer(lx_writer *writer);
+
+/** Syncs if the timer found the writer busy when the time had come. The mutex, which is held, may
+ * be given back meanwhile. */
+lx_status lx__writer_sync_due(lx_writer *writer, lx_error *error);
+
 /** Has what was submitted to be committed committed now, before something else is undone or added;
  * alone. */
 lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error);
-
-/* ---- clock.c */
-
-void lx__clock_init(lx_writer *writer);
-
-/** Has a synced frame written within about a second, if durability asks for that. */
-void lx__clock_start(lx_writer *writer);
-
-/** Stops the clock and waits until it has; the writer's mutex must not be held. */
-void lx__clock_stop(lx_writer *writer);
-
-/** Does what is due, in a call that holds the mutex; it may be given back meanwhile. */
-lx_status lx__clock_catch_up(lx_writer *writer, lx_error *error);
 
 /* ---- value.c */
 

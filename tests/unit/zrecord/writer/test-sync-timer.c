@@ -68,7 +68,7 @@ START_TEST(a_commit_is_synced_within_two_seconds)
 }
 END_TEST
 
-START_TEST(none_has_no_clock)
+START_TEST(none_has_no_timer)
 {
     char *scratch = scratch_make();
     unsigned synced, all;
@@ -145,7 +145,7 @@ START_TEST(a_writer_that_waits_for_a_rollback_is_left_alone)
 }
 END_TEST
 
-START_TEST(closing_does_not_wait_for_the_clock)
+START_TEST(closing_does_not_wait_for_the_timer)
 {
     char *scratch = scratch_make();
     for (int i = 0; i < 20; i++) {
@@ -183,7 +183,7 @@ START_TEST(a_sync_that_fails_in_the_background_is_told_by_the_next_call)
 }
 END_TEST
 
-START_TEST(without_a_clock_each_commit_is_synced)
+START_TEST(without_a_timer_each_commit_is_synced)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -195,7 +195,7 @@ START_TEST(without_a_clock_each_commit_is_synced)
     lx_writer *writer = records_create("d", options);
     records_append(writer, 5);
     commit(writer);
-    lx_executor_close(executor); /* takes the clock with it */
+    lx_executor_close(executor); /* takes the timer with it */
     for (int i = 0; i < 3; i++) {
         records_append(writer, 5);
         commit(writer);
@@ -208,8 +208,8 @@ START_TEST(without_a_clock_each_commit_is_synced)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/clock", a_commit_is_synced_within_two_seconds, none_has_no_clock,
+UNIT_MAIN("zrecord/sync-timer", a_commit_is_synced_within_two_seconds, none_has_no_timer,
           a_busy_writer_is_synced_too, what_is_not_committed_stays_out_of_it,
-          a_writer_that_waits_for_a_rollback_is_left_alone, closing_does_not_wait_for_the_clock,
+          a_writer_that_waits_for_a_rollback_is_left_alone, closing_does_not_wait_for_the_timer,
           a_sync_that_fails_in_the_background_is_told_by_the_next_call,
-          without_a_clock_each_commit_is_synced)
+          without_a_timer_each_commit_is_synced)
