@@ -55,6 +55,9 @@ LX_BEGIN_DECLS
  * big-endian machines; #LX_ERR_MISMATCH for a file under the name of another one; #LX_ERR_CORRUPT
  * for one that is damaged, when the order is made, or when what is damaged is read: delete it, and
  * the table is made again.
+ * @par
+ * The file is mapped. If another process truncates it while an order uses it, or the disk cannot
+ * read a sector of it, the read raises SIGBUS, which ends the process. Deleting it is safe.
  * @par Thread safety
  * An order never changes: threads share it freely, and take and give back references at any time.
  */

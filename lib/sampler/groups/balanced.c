@@ -121,7 +121,7 @@ static lx_status balanced_read(const lx_order *order, void *memory, uint64_t *pl
     lx_status status = prepare(self, scratch, error);
     for (size_t done = 0, here; status == LX_OK && done < count; done += here)
         status = read_round(self, scratch, places + done, count - done, &here, error);
-    return status == LX_OK ? lx__table_finish(&self->table, error) : status;
+    return status;
 }
 
 static void balanced_clear(void *memory)

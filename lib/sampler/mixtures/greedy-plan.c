@@ -60,10 +60,9 @@ static lx_status read_row(const lx__greedy_plan *plan, uint64_t row, uint64_t *g
 {
     uint64_t first = row * plan->count;
     lx_status status = lx__table_check_range(&plan->rows, first, plan->count, error);
-    if (status != LX_OK)
-        return status;
-    memcpy(given, plan->rows.wide + first, plan->count * sizeof *given);
-    return lx__table_finish(&plan->rows, error);
+    if (status == LX_OK)
+        memcpy(given, plan->rows.wide + first, plan->count * sizeof *given);
+    return status;
 }
 
 lx_status lx__greedy_plan_enter(const lx__greedy_plan *plan, uint64_t block, lx__greedy *greedy,

@@ -54,7 +54,6 @@ struct lx__table_file {
     lx__mapping mapping;
     layout places;
     unsigned shift; /* of a place to its block */
-    atomic_bool cut;
     atomic_uchar *whole; /* of each block: it was held against its checksum */
 };
 
@@ -165,8 +164,7 @@ static lx_status open_file(lx__table_file *self, const lx__file *file, lx__table
                       : NULL;
     if (self->whole == NULL)
         return lx__fail_memory(error, "opening a table");
-    status = lx__mapping_open(&self->mapping, file, size, LX__ACCESS_USUAL, error);
-    return status == LX_OK ? lx__mapping_guard(&self->mapping, &self->cut, error) : status;
+    return lx__mapping_open(&self->mapping, file, size, LX__ACCESS_USUAL, error);
 }
 
 lx_status lx__table_file_open(const lx__file *folder, const char *name, lx__table_form *form,
@@ -209,13 +207,6 @@ void lx__table_file_close(lx__table_file *file)
 
 /* ---- reading */
 
-lx_status lx__table_file_finish(lx__table_file *file, lx_error *error)
-{
-    return lx__guard_is_cut(&file->cut)
-               ? lx__table_file_refuse(file, "it was cut, or its disk fails", error)
-               : LX_OK;
-}
-
 static uint64_t size_of_block(const layout *places, uint64_t block)
 {
     uint64_t left = places->crcs - places->data - block * BLOCK;
@@ -229,13 +220,12 @@ static lx_status check_block(lx__table_file *file, uint64_t block, lx_error *err
     uint32_t crc =
         lx__crc32c(0, file->mapping.data + offset, (size_t)size_of_block(places, block));
     uint32_t wanted = lx__load_le32(file->mapping.data + places->crcs + 4 * block);
-    lx_status status = lx__table_file_finish(file, error);
-    if (status == LX_OK && crc != wanted)
-        status = lx__table_file_refuse(file, "a block does not have its checksum", error);
-    if (status == LX_OK)
+    if (crc == wanted) {
         atomic_store_explicit(&file->whole[block], 1, memory_order_relaxed);
-    else
-        lx__error_locate(error, NULL, NULL, LX_NONE, offset);
+        return LX_OK;
+    }
+    lx_status status = lx__table_file_refuse(file, "a block does not have its checksum", error);
+    lx__error_locate(error, NULL, NULL, LX_NONE, offset);
     return status;
 }
 

@@ -5,9 +5,8 @@
  * processes that read it.
  *
  * Opening it takes as long for a table of any length. Its numbers lie in blocks with a checksum
- * each, which is looked at when the first number of the block is needed. Somebody may cut the file
- * while it is mapped: what is missing then reads as zeros (base/guard.h), and
- * lx__table_file_finish() tells of it.
+ * each, which is checked when the first number of the block is needed. If another process truncates
+ * the file while it is mapped, or the disk cannot read a sector of it, the read raises SIGBUS.
  */
 #ifndef LX_SAMPLER_TABLE_FILE_H
 #define LX_SAMPLER_TABLE_FILE_H
@@ -64,9 +63,6 @@ lx_status lx__table_file_check(lx__table_file *file, const uint64_t *places, siz
 /** The same of @p count places from @p first on. */
 lx_status lx__table_file_check_range(lx__table_file *file, uint64_t first, uint64_t count,
                                      lx_error *error);
-
-/** Behind the reading: LX_ERR_CORRUPT if the file was found cut. */
-lx_status lx__table_file_finish(lx__table_file *file, lx_error *error);
 
 /** LX_ERR_CORRUPT, with the file, and what can be done. NULL is a table in memory. */
 lx_status lx__table_file_refuse(const lx__table_file *file, const char *why, lx_error *error);

@@ -83,8 +83,7 @@ lx_status lx__table_map(const lx__table *table, uint64_t *places, size_t count, 
         return LX_OK;
     for (size_t i = 0; i < count; i++)
         fits &= places[i] < bound;
-    status = lx__table_finish(table, error);
-    return status == LX_OK && !fits ? lx__table_refuse(table, error) : status;
+    return fits ? LX_OK : lx__table_refuse(table, error);
 }
 
 json_t *lx__table_to_json(const lx__table *table)

@@ -4,9 +4,9 @@
  * @brief Indices, or other numbers, that no formula gives: 4 bytes each where that is enough, else
  * 8; in memory, or in a file that is mapped.
  *
- * What a file holds may be damaged, or changed under who reads it. So reading a table has three
- * steps: lx__table_check() before, which finds damage; the reading, each number being held against
- * what it is used for; and lx__table_finish() behind. lx__table_map() has all of them.
+ * A file may be damaged, or another process may write to it. So reading a table has two steps:
+ * lx__table_check() finds damaged blocks; then each number that is read is checked against the use
+ * that is made of it. lx__table_map() does both.
  */
 #ifndef LX_SAMPLER_TABLE_H
 #define LX_SAMPLER_TABLE_H
@@ -68,13 +68,6 @@ static inline lx_status lx__table_check_range(const lx__table *table, uint64_t f
 {
     return table->file == NULL ? LX_OK
                                : lx__table_file_check_range(table->file, first, count, error);
-}
-
-/** Behind the reading of a table.
- * @retval LX_ERR_CORRUPT  Its file was cut meanwhile. */
-static inline lx_status lx__table_finish(const lx__table *table, lx_error *error)
-{
-    return table->file == NULL ? LX_OK : lx__table_file_finish(table->file, error);
 }
 
 /** For who finds that a file has numbers which no order has there. */

@@ -174,7 +174,5 @@ lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers
         numbers[i] = heights[i] < column.own ? numbers[i] : column.other;
         fits &= numbers[i] < alias->count;
     }
-    if (status == LX_OK)
-        status = lx__table_finish(&alias->table, error);
     return status == LX_OK && !fits ? lx__table_refuse(&alias->table, error) : status;
 }

@@ -233,34 +233,6 @@ START_TEST(hostile_numbers_are_told)
 }
 END_TEST
 
-static void cut(const struct tabled *kind)
-{
-    static uint64_t indices[SOME];
-    char *scratch = scratch_make(), name[300];
-    lx_error error = LX_ERROR_INIT;
-    lx_order *order = make(kind, "tables");
-    if (list("tables", "", name) != kind->files) { /* epochs make theirs when they are entered */
-        unit_ok(read_some(order, indices, &error));
-        list("tables", "", name);
-        lx_order_unref(order);
-        order = make(kind, "tables");
-    }
-    ck_assert_int_eq(truncate(name, 0), 0);
-    lx_status status = read_some(order, indices, &error);
-    ck_assert_int_eq(status, LX_ERR_CORRUPT);
-    ck_assert_ptr_nonnull(strstr(error.path, name + 7));
-    lx_order_unref(order);
-    scratch_remove(scratch);
-}
-
-START_TEST(a_file_that_is_cut_under_its_reader)
-{
-    tabled_begin();
-    for (size_t i = 0; i < TABLED; i++)
-        cut(&tabled[i]);
-}
-END_TEST
-
 /* ---- folders */
 
 START_TEST(another_table_in_its_place)
@@ -438,7 +410,6 @@ START_TEST(files_of_epochs_come_and_go)
 END_TEST
 
 UNIT_MAIN("sampler/tables", every_kind_is_the_same_from_a_file, a_flipped_bit_is_told,
-          hostile_numbers_are_told, a_file_that_is_cut_under_its_reader,
-          another_table_in_its_place, folders_that_cannot_be, a_disk_that_is_full,
-          processes_that_want_it_at_once, what_a_killed_process_leaves,
+          hostile_numbers_are_told, another_table_in_its_place, folders_that_cannot_be,
+          a_disk_that_is_full, processes_that_want_it_at_once, what_a_killed_process_leaves,
           files_of_epochs_come_and_go)

@@ -84,7 +84,6 @@ START_TEST(blocks_are_checked_when_they_are_needed)
         lx_error_clear(&error);
         unit_fails(lx__table_file_check_range(table, 4000, 97, &error), LX_ERR_CORRUPT);
     }
-    unit_ok(lx__table_file_finish(table, &error));
     lx__table_file_close(table);
     lx__table_file_close(NULL);
     scratch_remove(scratch);
