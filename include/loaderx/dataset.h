@@ -33,19 +33,17 @@ typedef enum lx_damage {
 } lx_damage;
 
 /**
- * How tables and chunks are read, and so what happens where somebody cuts a file under its readers,
- * or a disk cannot read a sector. Records and errors are else the same under all of them.
+ * How tables and chunks are read. Records and errors are the same in all modes, except where another
+ * process truncates a file while it is read, or a disk cannot read a sector.
  */
 typedef enum lx_placement {
     LX_PLACEMENT_AUTO = 0,   /**< MAPPED on local file systems, PREAD on network ones. */
-    LX_PLACEMENT_MAPPED = 1, /**< Through mappings, which is fastest, and shows records where they
-                                  lie. What cannot be read is SIGBUS, which ends the process. */
-    LX_PLACEMENT_PREAD = 2,  /**< By pread(2), and nothing is mapped. What cannot be read is
-                                  #LX_ERR_CORRUPT where a file was cut, and #LX_ERR_IO where the
-                                  system refuses; the error has field, record, file and offset. A
-                                  view has a copy of what it shows. */
-    LX_PLACEMENT_GUARDED = 3 /**< Through mappings, with a handler of SIGBUS: what cannot be read is
-                                  an error, as under PREAD. */
+    LX_PLACEMENT_MAPPED = 1, /**< By mmap(2), which is fastest, and shows records where they lie.
+                                  Truncation of a file by another process, or a bad sector, raises
+                                  SIGBUS, which ends the process. */
+    LX_PLACEMENT_PREAD = 2   /**< By pread(2), and nothing is mapped. Truncation is
+                                  #LX_ERR_CORRUPT, and a bad sector #LX_ERR_IO; the error has field,
+                                  record, file and offset. A view has a copy of what it shows. */
 } lx_placement;
 
 /** How a dataset is opened for reading; defaults come from lx_dataset_options_new(). */
@@ -76,15 +74,10 @@ LX_API lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_d
 /**
  * Sets how tables and chunks are read; #LX_PLACEMENT_AUTO is the default.
  *
- * With #LX_PLACEMENT_GUARDED the first dataset that is mapped installs a handler of SIGBUS for the
- * process, which stays. It answers for mappings of guarded datasets alone, and passes all else on
- * to the handler that was there before. Who installs one later has to do the same. Where a page
- * cannot be read it puts zeros there; the call that met them reads again by pread(2), and so do all
- * later ones of the handle and its pins, also behind a refresh. So no call gives zeros that are
- * none of the dataset's. A view can be read between two calls, by code that nobody looks after: a
- * slice whose file is cut after lx_dataset_view() shows zeros, and the next call tells.
+ * Where files may be truncated by other processes, or disks fail, and that must not end the process,
+ * use #LX_PLACEMENT_PREAD: the library installs no handler of SIGBUS.
  *
- * @retval LX_ERR_ARGUMENT  @p placement is none of the four.
+ * @retval LX_ERR_ARGUMENT  @p placement is invalid.
  */
 LX_API lx_status lx_dataset_options_set_placement(lx_dataset_options *options,
                                                   lx_placement placement, lx_error *error);

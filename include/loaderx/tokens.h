@@ -79,8 +79,7 @@ LX_API lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **to
  *
  * The lengths of all records are read at once, and kept, in 8.5 bytes for each; a dense field where
  * no value is missing keeps none. Raw records are read where they are mapped. Compressed ones, and
- * those that are read by pread or guarded, are gathered whole for each sample that has a part of
- * them.
+ * those that are read by pread, are gathered whole for each sample that has a part of them.
  *
  * @param[in]  dataset  Not referenced: it may be closed.
  * @param[in]  field    Position of the field in the schema.

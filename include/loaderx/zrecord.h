@@ -11,8 +11,8 @@
  * Records have no order but their index; an order in time or by key belongs inside the records.
  *
  * A dataset's bytes are never trusted: whatever a damaged or hostile file holds, a call answers
- * with #LX_ERR_CORRUPT that names field, record, file and offset. The exception is a file that
- * somebody cuts while it is mapped, which the system answers with SIGBUS, as for every mapping.
+ * with #LX_ERR_CORRUPT that names field, record, file and offset. The exception is a mapped file
+ * that another process truncates, or that lies on a bad sector: see #LX_PLACEMENT_MAPPED.
  */
 #ifndef LOADERX_ZRECORD_H
 #define LOADERX_ZRECORD_H

@@ -13,7 +13,7 @@
 lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
                            lx__access access, lx_error *error)
 {
-    *mapping = (lx__mapping){NULL, 0, NULL};
+    *mapping = (lx__mapping){NULL, 0};
     if (size == 0)
         return LX_OK;
     if (size > SIZE_MAX / 2)
@@ -27,27 +27,15 @@ lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t 
                                  [LX__ACCESS_SEQUENTIAL] = MADV_SEQUENTIAL,
                                  [LX__ACCESS_USUAL] = MADV_NORMAL};
     (void)madvise(data, (size_t)size, advice[access]);
-    *mapping = (lx__mapping){data, (size_t)size, NULL};
+    *mapping = (lx__mapping){data, (size_t)size};
     return LX_OK;
-}
-
-lx_status lx__mapping_guard(lx__mapping *mapping, atomic_bool *cut, lx_error *error)
-{
-    if (mapping->data == NULL)
-        return LX_OK;
-    lx_status status = lx__guard_install(error);
-    if (status != LX_OK)
-        return status;
-    mapping->watch = lx__guard_watch(mapping->data, mapping->size, cut);
-    return mapping->watch != NULL ? LX_OK : lx__fail_memory(error, "the guard of a mapping");
 }
 
 void lx__mapping_close(lx__mapping *mapping)
 {
-    lx__guard_forget(mapping->watch);
     if (mapping->data != NULL)
         munmap((void *)mapping->data, mapping->size);
-    *mapping = (lx__mapping){NULL, 0, NULL};
+    *mapping = (lx__mapping){NULL, 0};
 }
 
 static void *map_anonymous(size_t size)

@@ -10,17 +10,16 @@
 #include <stdint.h>
 
 #include "base/file.h"
-#include "base/guard.h"
 
 /**
  * A shared, read-only mapping of the first @ref size bytes of a file. It may reach beyond the
  * file's end: what is appended later appears at its address, and nothing beyond the end may be
- * touched until then. The file may be closed once it is mapped.
+ * touched until then. The file may be closed once it is mapped. A read beyond the end of a file
+ * that was truncated since, and one of a bad sector, raises SIGBUS.
  */
 typedef struct lx__mapping {
     const uint8_t *data; /**< NULL while nothing is mapped. */
     size_t size;
-    lx__watch *watch; /**< NULL unless lx__mapping_guard() was called. */
 } lx__mapping;
 
 /** How the pages will be asked for. */
@@ -33,10 +32,6 @@ typedef enum lx__access {
 /** Maps @p size bytes of @p file; 0 bytes map nothing, and data is NULL. */
 LX_API lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
                                   lx__access access, lx_error *error);
-
-/** Has a page that cannot be read set @p cut, and read as zeros: see guard.h. @p cut must be there
- * until the mapping is closed. Nothing of it may have been touched before. */
-LX_API lx_status lx__mapping_guard(lx__mapping *mapping, atomic_bool *cut, lx_error *error);
 
 /** Unmaps; whatever points into the mapping is void from here on. */
 LX_API void lx__mapping_close(lx__mapping *mapping);

@@ -168,15 +168,14 @@ static lx_dataset *open_placed(lx_placement placement)
 static void compare_placements(bench_run *bench, size_t record)
 {
     char title[96];
-    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_GUARDED,
-                                              LX_PLACEMENT_PREAD};
-    static const char *const names[] = {"mapped", "guarded", "pread"};
+    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
+    static const char *const names[] = {"mapped", "pread"};
     size_t records = PLACED_BYTES / record;
     make_dataset(record, records, LX_RAW);
     uint8_t *out = malloc(BATCH * record);
-    struct gathering contexts[3];
-    bench_case cases[3];
-    for (size_t i = 0; i < 3; i++) {
+    struct gathering contexts[2];
+    bench_case cases[2];
+    for (size_t i = 0; i < 2; i++) {
         contexts[i] = (struct gathering){.dataset = open_placed(placements[i]),
                                          .record = record,
                                          .records = records,
@@ -186,8 +185,8 @@ static void compare_placements(bench_run *bench, size_t record)
         cases[i] = (bench_case){names[i], gather_dataset, &contexts[i], (double)BATCHES * BATCH};
     }
     snprintf(title, sizeof title, "warm random gather of %zu-byte records by placement", record);
-    bench_compare(bench, title, "record", cases, 3);
-    for (size_t i = 0; i < 3; i++)
+    bench_compare(bench, title, "record", cases, 2);
+    for (size_t i = 0; i < 2; i++)
         lx_dataset_close(contexts[i].dataset);
     free(out);
     remove_dataset();

@@ -4,7 +4,7 @@
 
 static const char *const verify_names[] = {"first", "always", "never", NULL};
 /* In the order of lx_placement. */
-static const char *const placement_names[] = {"auto", "mapped", "pread", "guarded", NULL};
+static const char *const placement_names[] = {"auto", "mapped", "pread", NULL};
 static const char *const damage_names[] = {"raise", "zeros", NULL};
 
 /** What a dataset is opened with, as Python gave it; NULL where it did not. */
@@ -324,7 +324,7 @@ static PyGetSetDef dataset_getset[] = {
     {"closed", dataset_get_closed, NULL, "Whether it is closed.", NULL},
     {"live", dataset_get_live, NULL, "Whether each call shows what was committed last.", NULL},
     {"placement", dataset_get_placement, NULL,
-     "How files are read: 'mapped', 'pread' or 'guarded'.", NULL},
+     "How files are read: 'mapped' or 'pread'.", NULL},
     {"damaged", dataset_get_damaged, NULL,
      "Damaged values that were met so far: those that made a call fail, and those that were read\n"
      "as missing.", NULL},

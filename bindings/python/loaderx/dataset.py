@@ -20,7 +20,7 @@ from .field import Field
 Path = Union[str, bytes, 'os.PathLike[Any]']
 Verify = Literal['first', 'always', 'never']
 OnDamage = Literal['raise', 'zeros']
-Placement = Literal['auto', 'mapped', 'pread', 'guarded']
+Placement = Literal['auto', 'mapped', 'pread']
 
 # Damages that a report lists; there may be more than memory holds.
 _MOST_DAMAGES = 100_000
@@ -55,13 +55,11 @@ class Dataset(Stored, _core.Dataset):
     on_damage : {'raise', 'zeros'}, optional
         What is done about a value that is damaged: 'raise' raises CorruptError, 'zeros' reads it
         as if it were missing. `damaged` counts them in both cases.
-    placement : {'auto', 'mapped', 'pread', 'guarded'}, optional
-        How files are read. 'mapped' is fastest, but a file that somebody cuts meanwhile, and a disk
-        that fails, end the process by SIGBUS. 'pread' raises CorruptError or OSError then, and
-        copies what `views` shows. 'guarded' is mapped, with a handler of SIGBUS by which calls
-        raise as well, unless ``faulthandler.enable()`` afterwards takes that signal away; arrays of
-        `views` show zeros from there on. 'auto', the default, is 'mapped'
-        on local file systems and 'pread' on network ones, where only sealed datasets can be read.
+    placement : {'auto', 'mapped', 'pread'}, optional
+        How files are read. 'mapped' is fastest, but truncation of a file by another process, or a
+        bad sector, ends this process by SIGBUS. 'pread' raises CorruptError or OSError then, and
+        copies what `views` shows. 'auto', the default, is 'mapped' on local file systems and
+        'pread' on network ones, where only sealed datasets can be read.
     executor : Executor, optional
         Whose readers work for `verify`, by default one for each CPU. Whose cleaners unmap and close
         the files, once nothing needs them; by default it is done by the thread that lets go of the

@@ -102,7 +102,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         For reading: whether each call shows what was committed last.
     on_damage : {'raise', 'zeros'}, optional
         For reading: what is done about damaged values, see `Dataset`.
-    placement : {'auto', 'mapped', 'pread', 'guarded'}, optional
+    placement : {'auto', 'mapped', 'pread'}, optional
         For reading: how files are read, see `Dataset`.
     durability : {'full', 'periodic', 'none'}, optional
         For writing: what a commit survives, see `create`.

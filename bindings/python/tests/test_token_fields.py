@@ -38,7 +38,7 @@ def rows(dataset, **options):
 
 
 @pytest.mark.parametrize('compress', ['raw', 'flate'])
-@pytest.mark.parametrize('placement', ['mapped', 'pread', 'guarded'])
+@pytest.mark.parametrize('placement', ['mapped', 'pread'])
 def test_a_field_is_read_like_an_array(tmp_path, compress, placement):
     documents = make_documents(300)
     write(tmp_path / 'd', documents, compress).close()

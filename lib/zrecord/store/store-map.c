@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/format/names.h"
-#include "zrecord/store/shared.h"
 #include "zrecord/store/store.h"
 
 /* Tables are mapped for this many rows at least, and for half as many more as there are. */
@@ -61,8 +60,7 @@ static lx_status map_table(lx__store *store, size_t field, uint32_t generation, 
                              .stem = lx__schema_field(store->schema, field)->stem,
                              .generation = generation,
                              .exact = store->meta.sealed,
-                             .unmapped = store->placement == LX_PLACEMENT_PREAD,
-                             .cut = store->cut};
+                             .unmapped = store->placement == LX_PLACEMENT_PREAD};
     lx__table *there = table_for(store, field, &place), *made;
     if (there != NULL && rows <= store->looked[field])
         return LX_OK;
@@ -150,7 +148,6 @@ void lx__chunk_mapping_unref(lx__chunk_mapping *mapping)
         atomic_fetch_sub_explicit(&mapping->references, 1, memory_order_acq_rel) != 1)
         return;
     lx__mapping_close(&mapping->mapping);
-    lx__shared_unref(mapping->cut);
     lx__free(mapping);
 }
 
@@ -162,10 +159,7 @@ static lx_status new_mapping(const lx__store *store, const lx__file *file, uint6
         return lx__fail_memory(error, "a chunk");
     atomic_init(&made->references, 1);
     made->file = lx__file_mark_of(file);
-    made->cut = lx__shared_ref(store->cut);
     lx_status status = map_file(store, file, bytes, &made->mapping, error);
-    if (status == LX_OK && made->cut != NULL)
-        status = lx__mapping_guard(&made->mapping, made->cut, error);
     if (status == LX_OK)
         *mapping = made;
     else

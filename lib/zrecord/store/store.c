@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/file-system.h"
 #include "zrecord/store/files.h"
-#include "zrecord/store/shared.h"
 
 /* ---- opening */
 
@@ -168,19 +167,6 @@ static lx_status check_network(const lx__store *store, lx_error *error)
                     store->network);
 }
 
-/** Which placement it is, and what that needs. */
-static lx_status place(lx__store *store, const lx__store *former, lx_error *error)
-{
-    bool slow = store->network != NULL || sizeof(void *) < sizeof(uint64_t);
-    if (store->placement == LX_PLACEMENT_AUTO)
-        store->placement = slow ? LX_PLACEMENT_PREAD : LX_PLACEMENT_MAPPED;
-    if (store->placement != LX_PLACEMENT_GUARDED)
-        return LX_OK;
-    store->cut = former != NULL ? lx__shared_ref(former->cut)
-                                : lx__shared_new(1, sizeof *store->cut);
-    return store->cut != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
-}
-
 static lx_status open_files(lx__store *store, const char *path, const lx__store *former,
                             lx_error *error)
 {
@@ -190,9 +176,10 @@ static lx_status open_files(lx__store *store, const char *path, const lx__store 
     if (status != LX_OK)
         return status;
     store->network = lx__file_network(&store->directory);
-    status = place(store, former, error);
-    if (status == LX_OK)
-        status = read_and_lock(store, error);
+    bool slow = store->network != NULL || sizeof(void *) < sizeof(uint64_t);
+    if (store->placement == LX_PLACEMENT_AUTO)
+        store->placement = slow ? LX_PLACEMENT_PREAD : LX_PLACEMENT_MAPPED;
+    status = read_and_lock(store, error);
     if (status != LX_OK)
         return status;
     status = check_same(store, former, error);
@@ -266,7 +253,6 @@ static void store_free(lx__store *store)
     for (size_t i = 0; i < store->inflater_count; i++)
         lx__inflater_free(store->inflaters[i]);
     lx__files_close(store);
-    lx__shared_unref(store->cut);
     lx__free(store->tables);
     lx__free(store->looked);
     lx__free(store->retired_tables);

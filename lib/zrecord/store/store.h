@@ -26,7 +26,6 @@ typedef struct lx__chunk_mapping {
     atomic_size_t references;
     lx__mapping mapping;
     lx__file_mark file; /**< What is mapped. */
-    atomic_bool *cut;   /**< The store's, shared; NULL: it is not guarded. */
 } lx__chunk_mapping;
 
 /** A chunk that was mapped. */
@@ -53,9 +52,6 @@ typedef struct lx__store {
     lx_verify verify;
     lx_placement placement; /**< Any but AUTO. */
     const char *network;    /**< The name of the network file system that it is on; NULL: none. */
-    /** A page of a mapping could not be read: what it shows is not to be trusted any more. Shared
-     * memory, since the mappings are; NULL unless placement is GUARDED. */
-    atomic_bool *cut;
     _Atomic pid_t owner;       /**< The process that the mutexes belong to. */
     _Atomic pid_t taken_over;  /**< By the child of fork() of that id, or being so. */
 

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/format/names.h"
-#include "zrecord/store/shared.h"
 
 lx__file_mark lx__file_mark_of(const lx__file *file)
 {
@@ -69,8 +68,6 @@ static lx_status map_one(lx__mapping *mapping, lx__file_mark *mark, const lx__ta
         return status;
     if (!place->unmapped)
         status = lx__mapping_open(mapping, &file, capacity * row, LX__ACCESS_RANDOM, error);
-    if (status == LX_OK && place->cut != NULL)
-        status = lx__mapping_guard(mapping, place->cut, error);
     *mark = lx__file_mark_of(&file);
     lx__file_close(&file);
     return status;
@@ -84,7 +81,6 @@ lx_status lx__table_open(lx__table **table, const lx__table_place *place, uint64
         return lx__fail_memory(error, "a table");
     atomic_init(&made->references, 1);
     made->capacity = capacity;
-    made->cut = lx__shared_ref(place->cut);
     atomic_init(&made->rows, rows);
     lx_status status = map_one(&made->offsets, &made->offset_file, place, LX__OFFSET_KIND, rows,
                                capacity, LX__OFFSET_ROW, error);
@@ -167,7 +163,6 @@ void lx__table_close(lx__table *table)
         return;
     lx__mapping_close(&table->offsets);
     lx__mapping_close(&table->checks);
-    lx__shared_unref(table->cut);
     lx__pages_free((void *)table->verified, (size_t)(table->capacity / 8));
     lx__free(table);
 }

@@ -36,7 +36,6 @@ typedef struct lx__table {
     _Atomic uint64_t rows;             /**< Most rows that are committed in any snapshot. */
     _Atomic uint64_t *verified;        /**< A bit a row: its value was verified; may be NULL. */
     _Atomic uint64_t verified_count;   /**< Bits that are set. */
-    atomic_bool *cut;                  /**< Of a guarded store, shared; else NULL. */
 } lx__table;
 
 /** Which files, and how they are to be opened. */
@@ -44,9 +43,8 @@ typedef struct lx__table_place {
     const lx__file *directory;
     const char *stem;
     uint32_t generation;
-    bool exact;       /**< Sealed: not a byte more than the rows. */
-    bool unmapped;    /**< They are only looked at: rows will be read by pread. */
-    atomic_bool *cut; /**< Shared: what is to be set where a page cannot be read; NULL: nothing. */
+    bool exact;    /**< Sealed: not a byte more than the rows. */
+    bool unmapped; /**< They are only looked at: rows will be read by pread. */
 } lx__table_place;
 
 /** Maps both files for @p capacity rows, a multiple of 64, of which @p rows must be there.

@@ -283,23 +283,13 @@ static void read_live(struct run *run)
     lx_dataset_close(dataset);
 }
 
-static void read_placed(struct run *run, lx_placement placement)
+static void read_by_pread(struct run *run)
 {
-    lx_dataset *dataset = open_placed(run, LX_VERIFY_FIRST, false, NULL, placement);
+    lx_dataset *dataset = open_placed(run, LX_VERIFY_FIRST, false, NULL, LX_PLACEMENT_PREAD);
     if (dataset == NULL)
         return;
     take_steps(run, dataset);
     lx_dataset_close(dataset);
-}
-
-static void read_by_pread(struct run *run)
-{
-    read_placed(run, LX_PLACEMENT_PREAD);
-}
-
-static void read_guarded(struct run *run)
-{
-    read_placed(run, LX_PLACEMENT_GUARDED);
 }
 
 static void make_copies(struct run *run)
@@ -382,7 +372,6 @@ const struct scenario reader_scenarios[] = {
     {"read-sealed", prepare_closed, false, read_first},
     {"read-live", prepare_some, false, read_live},
     {"read-pread", prepare_some, false, read_by_pread},
-    {"read-guarded", prepare_some, false, read_guarded},
     {"read-beside", prepare_some, true, read_beside},
     {"copies", prepare_some, false, make_copies},
     {NULL, NULL, false, NULL},

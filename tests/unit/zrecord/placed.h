@@ -10,9 +10,8 @@
 #include "records.h"
 
 /** Those that read, the reference first. */
-static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD,
-                                          LX_PLACEMENT_GUARDED};
-#define PLACEMENTS 3
+static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
+#define PLACEMENTS 2
 
 /** How a handle is to be opened. */
 struct placed {

@@ -49,8 +49,7 @@ static size_t draw_lengths(uint32_t *lengths, size_t most, int kind)
 
 START_TEST(as_one_array_of_all_tokens)
 {
-    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD,
-                                              LX_PLACEMENT_GUARDED};
+    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
     uint32_t lengths[700];
     for (int kind = 0; kind < 12; kind++) {
         char *scratch = scratch_make();

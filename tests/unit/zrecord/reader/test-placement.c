@@ -188,32 +188,6 @@ START_TEST(views_have_bytes_of_their_own)
 }
 END_TEST
 
-START_TEST(a_view_of_a_guarded_file_shows_zeros_and_the_next_call_tells)
-{
-    char *scratch = scratch_make();
-    lx_error error = LX_ERROR_INIT;
-    lx_slice slice;
-    lx_view *view;
-    uint64_t index = 4; /* long, in the chunk */
-    records_make("d", 20, 0);
-    lx_dataset *dataset = open_placed("d", (struct placed){.placement = LX_PLACEMENT_GUARDED,
-                                                           .verify = LX_VERIFY_NEVER});
-    while (bytes_size(BLOB, index) == LX_NONE || bytes_size(BLOB, index) < 100)
-        index++;
-    unit_ok(lx_dataset_view(dataset, BLOB, &index, 1, &slice, &view, &error));
-    file_cut("d/chunk/0.zr", 0);
-    for (uint64_t i = 0; i < slice.size; i++)
-        ck_assert_uint_eq(((const uint8_t *)slice.data)[i], 0);
-    lx_view_release(view);
-    lx_status status = lx_dataset_view(dataset, BLOB, &index, 1, &slice, &view, &error);
-    ck_assert_uint_eq(error.record, index);
-    ck_assert_str_eq(error.field, "blob");
-    expect_error(status, LX_ERR_CORRUPT, "bytes", "d/chunk/0.zr");
-    lx_dataset_close(dataset);
-    scratch_remove(scratch);
-}
-END_TEST
-
 /* ---- files that are cut under readers */
 
 #define CUT_RECORDS 4000
@@ -268,12 +242,11 @@ static void *read_until_cut(void *argument)
     return NULL;
 }
 
-static void cut_under_readers(lx_placement placement, lx_verify verify, const char *file,
-                              uint64_t left)
+static void cut_under_readers(lx_verify verify, const char *file, uint64_t left)
 {
     pthread_t threads[4];
     records_make("d", CUT_RECORDS, 0);
-    struct cutting c = {.dataset = open_placed("d", (struct placed){placement, verify,
+    struct cutting c = {.dataset = open_placed("d", (struct placed){LX_PLACEMENT_PREAD, verify,
                                                                     LX_DAMAGE_RAISE, false})};
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, read_until_cut, &c), 0);
@@ -288,28 +261,17 @@ static void cut_under_readers(lx_placement placement, lx_verify verify, const ch
     lx_dataset_close(c.dataset);
 }
 
-static void cut_all(lx_placement placement)
+START_TEST(a_file_that_is_cut_under_four_readers_by_pread_is_an_error)
 {
     static const char *const files[] = {"chunk/0.zr", "image.offset", "label.offset",
                                         "wave.check"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         for (int v = 0; v < 2; v++) {
             char *scratch = scratch_make();
-            cut_under_readers(placement, v == 0 ? LX_VERIFY_FIRST : LX_VERIFY_ALWAYS, files[i],
+            cut_under_readers(v == 0 ? LX_VERIFY_FIRST : LX_VERIFY_ALWAYS, files[i],
                               v == 0 ? 0 : 4096);
             scratch_remove(scratch);
         }
-}
-
-START_TEST(a_file_that_is_cut_under_four_readers_by_pread_is_an_error)
-{
-    cut_all(LX_PLACEMENT_PREAD);
-}
-END_TEST
-
-START_TEST(a_file_that_is_cut_under_four_guarded_readers_is_an_error)
-{
-    cut_all(LX_PLACEMENT_GUARDED);
 }
 END_TEST
 
@@ -427,13 +389,13 @@ START_TEST(a_handle_does_not_follow_a_dataset_that_is_unsealed_there)
 }
 END_TEST
 
-START_TEST(the_option_takes_four_values)
+START_TEST(the_option_takes_three_values)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++)
         unit_ok(lx_dataset_options_set_placement(options, (lx_placement)i, &error));
-    unit_fails(lx_dataset_options_set_placement(options, (lx_placement)4, &error),
+    unit_fails(lx_dataset_options_set_placement(options, (lx_placement)3, &error),
                LX_ERR_ARGUMENT);
     unit_fails(lx_dataset_options_set_placement(options, (lx_placement)-1, &error),
                LX_ERR_ARGUMENT);
@@ -445,10 +407,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/placement", all_give_the_same_records, all_tell_the_same_of_damage,
           a_chunk_that_is_short_or_absent_is_told_of_alike, live_handles_follow_a_writer,
-          views_have_bytes_of_their_own,
-          a_view_of_a_guarded_file_shows_zeros_and_the_next_call_tells,
-          a_file_that_is_cut_under_four_readers_by_pread_is_an_error,
-          a_file_that_is_cut_under_four_guarded_readers_is_an_error,
+          views_have_bytes_of_their_own, a_file_that_is_cut_under_four_readers_by_pread_is_an_error,
           upkeep_of_a_file_that_is_cut_under_it_tells, many_chunks_need_few_descriptors,
           on_a_network_sealed_datasets_alone_are_read,
-          a_handle_does_not_follow_a_dataset_that_is_unsealed_there, the_option_takes_four_values)
+          a_handle_does_not_follow_a_dataset_that_is_unsealed_there, the_option_takes_three_values)
