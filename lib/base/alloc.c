@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mapping.h"
+#include "base/pages.h"
 
 /* From so many bytes on an array is worth huge pages: a million places that are looked up at random
  * are found sooner. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Read-only views of files, and anonymous memory for batches.
+ * @brief Read-only mappings of files.
  */
 #ifndef LX_BASE_MAPPING_H
 #define LX_BASE_MAPPING_H
@@ -35,16 +35,5 @@ LX_API lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, ui
 
 /** Unmaps; whatever points into the mapping is void from here on. */
 LX_API void lx__mapping_close(lx__mapping *mapping);
-
-/** Memory of @p size bytes from the system, zeroed, aligned to a page (to 2 MiB and advised to be
- * of huge pages where it is large). NULL when there is none. */
-LX_API void *lx__pages_alloc(size_t size);
-
-/** Asks for huge pages within memory that is anonymous and large. Advice that is refused costs
- * speed alone. */
-LX_API void lx__pages_prefer_huge(void *memory, size_t size);
-
-/** Gives back what lx__pages_alloc() gave for the same @p size; NULL is nothing. */
-LX_API void lx__pages_free(void *memory, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/mapping.h"
+#include "base/pages.h"
 
 /* Size classes: eight between a power of two and the next, so that at most an eighth of a block
  * goes unused, the first a size at which these steps are pages. */

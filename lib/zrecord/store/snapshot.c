@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/pages.h"
 #include "zrecord/store/shared.h"
 
 /* Chunk ids are looked up in a table while it has at most this many places a chunk. */

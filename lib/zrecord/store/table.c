@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/pages.h"
 #include "zrecord/format/names.h"
 
 lx__file_mark lx__file_mark_of(const lx__file *file)
