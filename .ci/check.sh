@@ -120,7 +120,8 @@ check_dist() {
     fi
 }
 
-# tarball_is_whole TARBALL: it holds what git holds, and else only what makes configure work.
+# tarball_is_whole TARBALL: it holds what git holds, and else only what makes configure work and the
+# pages of section 3.
 tarball_is_whole() {
     if ! command -v git >/dev/null || ! git ls-files >"$log_dir/tracked" 2>/dev/null; then
         echo "git cannot list the files of the commit: whether the tarball has all is not known"
@@ -129,6 +130,7 @@ tarball_is_whole() {
     sort -o "$log_dir/tracked" "$log_dir/tracked"
     tar -tf "$1" | sed -n 's|^[^/]*/\(.*[^/]\)$|\1|p' | sort >"$log_dir/packed"
     generated='configure|config\.h\.in|aclocal\.m4|Makefile\.in|build-aux/.*|m4/(libtool|lt.*)\.m4'
+    generated="$generated|doc/man/3/(list|lx_[a-z0-9_]*\\.3)"
     {
         comm -23 "$log_dir/tracked" "$log_dir/packed" | sed 's/^/the tarball lacks /'
         comm -13 "$log_dir/tracked" "$log_dir/packed" | grep -vxE "$generated" |

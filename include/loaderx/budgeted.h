@@ -24,6 +24,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_order_new_budgeted Batches by a budget
+ * @{ */
+
 /**
  * The same index at each position as @p part, cut into batches. From the beginning of each epoch on
  * each batch takes as many samples as fit, in their order; the last one has what is left. They fit
@@ -100,6 +103,8 @@ LX_API lx_status lx_order_count_batches(const lx_order *order, uint64_t epoch, u
  */
 LX_API lx_status lx_order_find_batch(const lx_order *order, uint64_t position, uint64_t *number,
                                      uint64_t *begin, uint64_t *end, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

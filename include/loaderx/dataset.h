@@ -15,6 +15,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_dataset_options How a dataset is opened for reading
+ * @{ */
+
 /** When the checksums of raw records are checked. Compressed ones are checked at every read. */
 typedef enum lx_verify {
     LX_VERIFY_FIRST = 0,  /**< When a record is first touched through this handle. */
@@ -105,6 +108,11 @@ LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool l
  */
 LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options,
                                                  lx_executor *executor, lx_error *error);
+
+/** @} */
+
+/** @defgroup lx_dataset Read a dataset
+ * @{ */
 
 /**
  * Reads a dataset: the state that was committed when it was opened, or last refreshed, or, with
@@ -278,6 +286,11 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, size_t count, void *out,
                                          const uint64_t *offsets, lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_dataset_probe Find damaged records
+ * @{ */
+
 /**
  * Tells which records have a damaged value, whatever the dataset was opened with: checks entries
  * and checksums of all values that are asked about, and decompresses them.
@@ -309,6 +322,11 @@ typedef struct lx_dataset_stats {
 /** Copies what was counted since the dataset was opened, through the handle and its pins. */
 LX_API void lx_dataset_read_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 
+/** @} */
+
+/** @defgroup lx_view Read records without a copy
+ * @{ */
+
 /** A record in the dataset's own memory; read-only. */
 typedef struct lx_slice {
     const void *data; /**< Its bytes; NULL if it is missing, or damaged with #LX_DAMAGE_ZEROS. */
@@ -337,6 +355,8 @@ LX_API lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64
 
 /** Ends a view; any thread may. NULL is nothing. */
 LX_API void lx_view_release(lx_view *view);
+
+/** @} */
 
 LX_END_DECLS
 

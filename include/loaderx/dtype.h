@@ -13,6 +13,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_dtype Types of elements
+ * @{ */
+
 /** Every element type: constant, value (part of the ABI), name, bytes an element. */
 #define LX_DTYPE_MAP(X)                                                                            \
     X(LX_BYTES, 0, "bytes", 1)                                                                     \
@@ -54,6 +57,8 @@ LX_API const char *lx_dtype_get_name(lx_dtype dtype);
  * @retval LX_ERR_UNSUPPORTED  There is none of that name; the error lists those that are.
  */
 LX_API lx_status lx_dtype_parse(const char *name, lx_dtype *dtype, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -22,6 +22,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_executor Threads and their queues
+ * @{ */
+
 /** Most threads that read. */
 #define LX_MAX_READERS 64
 /** Most threads that write, each into a chunk of its own. */
@@ -95,9 +98,6 @@ typedef struct lx_queue_stats {
     uint64_t reserved[6]; /**< Zero. */
 } lx_queue_stats;
 
-/** @name Options */
-/** @{ */
-
 /**
  * Options with their defaults: one writer, one cleaner, and as many readers as there are CPUs for
  * the process (by its affinity and the CPU quotas of its control groups, versions 1 and 2), up to
@@ -125,10 +125,6 @@ LX_API lx_status lx_executor_options_set_writers(lx_executor_options *options, u
 /** Threads that get rid of things, 1 to #LX_MAX_CLEANERS; the same answers. */
 LX_API lx_status lx_executor_options_set_cleaners(lx_executor_options *options, uint32_t count,
                                                   lx_error *error);
-
-/** @} */
-/** @name The executor */
-/** @{ */
 
 /**
  * Makes an executor. No thread is started yet.
@@ -181,8 +177,9 @@ LX_API lx_status lx_executor_read_stats(lx_executor *executor, lx_queue queue,
                                         lx_queue_stats *stats, lx_error *error);
 
 /** @} */
-/** @name Tasks */
-/** @{ */
+
+/** @defgroup lx_ticket Submit tasks and wait for them
+ * @{ */
 
 /**
  * Has @p function run once for each of 0 .. @p parts - 1 by the threads of @p queue.

@@ -17,6 +17,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_order_new_balanced Each class equally often
+ * @{ */
+
 /**
  * Every class as often as every other one: positions go by in rounds, each of which has all classes
  * once, shuffled; and each time a class gives the next of its indices, which are shuffled anew
@@ -45,6 +48,11 @@ LX_BEGIN_DECLS
 LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_t length,
                                        uint64_t seed, const char *tables, lx_order **order,
                                        lx_error *error);
+
+/** @} */
+
+/** @defgroup lx_order_new_bucketed Batches of similar lengths
+ * @{ */
 
 /**
  * Batches of indices of like lengths, so that little is padded: each epoch is a permutation of all
@@ -75,6 +83,11 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
                                        uint64_t bucket, uint64_t seed, const char *tables,
                                        lx_order **order, lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_split_indices Split indices by a hash
+ * @{ */
+
 /**
  * Finds the indices whose hash falls in a part of all hashes: with [0, 0.9) for training and
  * [0.9, 1) for validation, each index is in just one of both. That does not depend on how many
@@ -102,6 +115,8 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
 LX_API lx_status lx_split_indices(const uint64_t *keys, uint64_t count, uint64_t seed, double from,
                                   double until, uint64_t *indices, uint64_t *found,
                                   lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

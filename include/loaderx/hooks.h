@@ -15,6 +15,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_hooks Set the allocator and the log hook
+ * @{ */
+
 /**
  * Where small memory comes from. Batches and mappings come from mmap and do not pass here.
  *
@@ -58,6 +61,8 @@ typedef void (*lx_log_hook)(lx_log_level level, const char *message, void *user)
  * Safe at any time; lines under way in other threads may still reach the hook before.
  */
 LX_API void lx_set_log_hook(lx_log_hook hook, void *user);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -26,6 +26,9 @@ LX_BEGIN_DECLS
 
 /* ------------------------------------------------------------------ sources */
 
+/** @defgroup lx_source What a loader reads
+ * @{ */
+
 /**
  * What a loader reads: a number of records, each with the same columns.
  *
@@ -233,7 +236,12 @@ LX_API const lx_column_info *lx_source_get_column(const lx_source *source, size_
 LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
                                 const lx_target *targets, lx_error *error);
 
+/** @} */
+
 /* ------------------------------------------------------------------ batches */
+
+/** @defgroup lx_batch Batches of records
+ * @{ */
 
 /**
  * A batch of records. It is counted: whoever is handed one has a reference, lx_batch_ref() gives
@@ -308,7 +316,12 @@ LX_API lx_batch *lx_batch_ref(lx_batch *batch);
  * nothing. */
 LX_API void lx_batch_release(lx_batch *batch);
 
+/** @} */
+
 /* ------------------------------------------------------------------- loader */
+
+/** @defgroup lx_loader_options How a loader works
+ * @{ */
 
 /**
  * How a loader works; defaults come from lx_loader_options_new().
@@ -410,6 +423,11 @@ typedef lx_status (*lx_transform_function)(lx_batch *batch, void *user, lx_error
 LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
                                                  lx_transform_function transform, void *user,
                                                  lx_error *error);
+
+/** @} */
+
+/** @defgroup lx_loader Read batches in a global order
+ * @{ */
 
 /**
  * Hands out batches.
@@ -546,6 +564,8 @@ typedef struct lx_loader_stats {
 
 /** Copies the statistics. */
 LX_API void lx_loader_read_stats(lx_loader *loader, lx_loader_stats *stats);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -30,6 +30,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_source_from_megatron The samples of Megatron's GPT dataset
+ * @{ */
+
 /** Columns beside the tokens. */
 typedef enum lx_megatron_columns {
     LX_MEGATRON_SEGMENTS = LX_PACKED_SEGMENTS,   /**< "segments", int32: 1, 2 .. for the pieces of a
@@ -137,6 +140,8 @@ typedef enum lx_megatron_index {
 LX_API lx_status lx_source_read_megatron(const lx_source *source, lx_megatron_index index,
                                          uint64_t first, uint64_t count, uint64_t *numbers,
                                          uint64_t *length, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

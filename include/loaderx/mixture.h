@@ -27,6 +27,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_mixture Mix several sets in one order
+ * @{ */
+
 /** What is done when a set has given all positions of one of its epochs. */
 typedef enum lx_exhausted {
     /** It goes on with its next epoch. An epoch of the mixture is as long as it is told to be. */
@@ -170,6 +173,8 @@ LX_API size_t lx_order_get_sets(const lx_order *order);
  */
 LX_API lx_status lx_order_count_sets(const lx_order *order, uint64_t first, uint64_t end,
                                      uint64_t *counts, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -17,6 +17,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_order_new_nanoset The order of Nanotron's Nanosets
+ * @{ */
+
 /**
  * Samples of several sets, mixed by their weights as Megatron's greedy loop does, each set from its
  * beginning again when it is used up; and shuffled by numpy.random.RandomState. An epoch has as
@@ -48,6 +51,8 @@ LX_BEGIN_DECLS
 LX_API lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
                                       bool divide, uint64_t seed, const char *tables,
                                       lx_order **order, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -33,6 +33,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_order Orders of indices
+ * @{ */
+
 /**
  * What index stands at each position. An order of length 0 is valid and gives nothing.
  *
@@ -144,7 +147,12 @@ LX_API lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order *
 LX_API lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed,
                                      lx_order **order, lx_error *error);
 
+/** @} */
+
 /* ------------------------------------------------------ orders made of others */
+
+/** @defgroup lx_order_new_slice Orders made of other orders
+ * @{ */
 
 /**
  * A part of each epoch: offsets [first, first + length) of @p part. To skip the first k of n is
@@ -248,6 +256,11 @@ LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *off
 LX_API lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
                                      const char *tables, lx_order **order, lx_error *error);
 
+/** @} */
+
+/** @addtogroup lx_order
+ * @{ */
+
 /** One more reference to @p order, which is returned; NULL gives NULL. */
 LX_API lx_order *lx_order_ref(lx_order *order);
 
@@ -256,6 +269,8 @@ LX_API void lx_order_unref(lx_order *order);
 
 /** The positions in an epoch. */
 LX_API uint64_t lx_order_get_length(const lx_order *order);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -29,6 +29,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_source_pack_tokens Pack documents into samples
+ * @{ */
+
 /** Columns beside the tokens, an int32 for each token: masks of attention are made of them. */
 typedef enum lx_packed_columns {
     LX_PACKED_SEGMENTS = 1, /**< "segments": 1, 2 .. for the pieces of a sample, 0 for padding. */
@@ -122,6 +125,11 @@ LX_API lx_status lx_source_join_tokens(lx_tokens *tokens, uint64_t sequence_leng
 LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *padding, uint64_t *total,
                                        lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_segments_measure Measure the pieces of a batch
+ * @{ */
+
 /**
  * Measures the pieces of a batch, for attention that takes sequences of any length one behind the
  * other (the cu_seqlens and max_seqlen of flash attention): where each begins in the rows behind
@@ -150,6 +158,8 @@ LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *paddin
 LX_API lx_status lx_segments_measure(const int32_t *segments, size_t rows, size_t length,
                                      bool padding, int32_t *cu_seqlens, size_t room, size_t *count,
                                      int32_t *max_seqlen, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -20,6 +20,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_sample_key Random numbers of each sample
+ * @{ */
+
 /**
  * The key of a sample's stream of numbers: of one seed, no two samples and no two epochs have the
  * same. doc/orders.md has its formula.
@@ -43,6 +46,8 @@ LX_API void lx_sample_key(uint64_t seed, uint64_t epoch, uint64_t sample, uint64
  * @param[out] draws  Room for them.
  */
 LX_API void lx_random_draws(const uint64_t key[2], uint64_t first, size_t count, uint64_t *draws);
+
+/** @} */
 
 LX_END_DECLS
 

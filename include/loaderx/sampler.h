@@ -26,6 +26,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_sampler Take the indices of a rank
+ * @{ */
+
 /**
  * A place in an order, from which one rank takes its part.
  *
@@ -164,6 +167,8 @@ LX_API lx_status lx_sampler_save(const lx_sampler *sampler, char *text, size_t s
  * @retval LX_ERR_NOMEM        There is no memory to read it with.
  */
 LX_API lx_status lx_sampler_restore(lx_sampler *sampler, const char *text, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

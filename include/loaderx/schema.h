@@ -15,6 +15,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_schema The fields of a dataset
+ * @{ */
+
 /** How the payloads of a field are kept. */
 typedef enum lx_compression {
     LX_RAW = 0,  /**< As they are; can be read without a copy. */
@@ -88,6 +91,8 @@ LX_API const lx_field *lx_schema_get_field(const lx_schema *schema, size_t posit
  */
 LX_API lx_status lx_schema_find_field(const lx_schema *schema, const char *name,
                                       size_t *position, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

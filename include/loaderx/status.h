@@ -20,6 +20,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_error Statuses and errors
+ * @{ */
+
 /**
  * Every failure: constant, value, and what lx_status_message() says of it.
  * Values are part of the ABI: new ones are added at the end, none is ever reused.
@@ -101,6 +104,8 @@ LX_API const char *lx_status_name(lx_status status);
 
 /** A short English text for @p status, without a full stop. */
 LX_API const char *lx_status_message(lx_status status);
+
+/** @} */
 
 LX_END_DECLS
 

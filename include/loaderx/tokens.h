@@ -27,6 +27,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_tokens Sequences of tokens, and samples of them
+ * @{ */
+
 /**
  * A sequence of tokens: uint8, uint16, uint32, int32 or int64, little-endian; mapped from files,
  * which must not be cut or written to as long as it is there, or read from fields of datasets,
@@ -194,6 +197,8 @@ LX_API lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_leng
 LX_API lx_status lx_source_from_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
                                              uint64_t vocabulary, lx_source **source,
                                              lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

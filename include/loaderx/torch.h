@@ -22,6 +22,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_order_new_torch_random The orders of torch.utils.data
+ * @{ */
+
 /**
  * RandomSampler(data, replacement, num_samples, generator), whose generator was given
  * manual_seed(seed) and goes on from epoch to epoch. Any epoch is entered at once: what torch would
@@ -94,6 +97,8 @@ LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t cou
 LX_API lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool shuffle,
                                                 bool drop_last, uint64_t seed, const char *tables,
                                                 lx_order **order, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -14,6 +14,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_dataset_verify Check every record of a dataset
+ * @{ */
+
 /** Told of each damage that lx_dataset_verify() finds, on the thread that called it, in ascending
  * order of records, and of fields within a record; those of files follow. @p damage is valid during
  * the call. A return of other than #LX_OK ends the verification with that status; its lx_error
@@ -54,6 +57,11 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
                                    lx_progress_function progress, void *user,
                                    lx_verification *result, lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_dataset_backup Copy a dataset file by file
+ * @{ */
+
 /**
  * Copies the state that is being read to another directory, file by file: a dataset of its own,
  * with the same records and the same uuid. Whoever writes, or replaces files, goes on meanwhile,
@@ -86,6 +94,11 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
  */
 LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
                                    lx_progress_function progress, void *user, lx_error *error);
+
+/** @} */
+
+/** @defgroup lx_dataset_repair Repair a damaged dataset
+ * @{ */
 
 /** What lx_dataset_repair() may do. */
 typedef enum lx_repair {
@@ -191,6 +204,11 @@ LX_API lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_
                                    lx_progress_function progress, void *user,
                                    lx_repair_result *result, lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_dataset_stat Count records and bytes of a dataset
+ * @{ */
+
 /** The sizes of a dataset, as lx_dataset_stat() tells them. */
 typedef struct lx_statistics {
     uint64_t length;         /**< Records. */
@@ -269,6 +287,11 @@ LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_c
 LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *infos, size_t capacity,
                                         size_t *count, lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_dataset_remove Remove a dataset
+ * @{ */
+
 /**
  * Removes a dataset, the directory with it. A directory without a readable meta.json, or with
  * anything in it that is no part of the dataset, is left as it is. Interrupted in the middle, the
@@ -300,6 +323,11 @@ LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
  */
 LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_dataset_unseal Take the seal off a dataset
+ * @{ */
+
 /**
  * Takes the seal off a dataset, so that it can be written again. Nothing else changes, and readers
  * of the sealed dataset go on. One that is not sealed stays as it is, which is no failure, unless a
@@ -318,7 +346,12 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
  */
 LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);
 
+/** @} */
+
 /* ------------------------------------------------------------------ export */
+
+/** @defgroup lx_dataset_export_npy Write records to files
+ * @{ */
 
 /** What an export did. */
 typedef struct lx_export {
@@ -398,6 +431,8 @@ LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, uint64_t count, const char *path,
                                          const char *suffix, lx_progress_function progress,
                                          void *user, lx_export *result, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -18,6 +18,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_order_new_weighted Orders by weights
+ * @{ */
+
 /**
  * Independent draws with replacement: at each position stands index i with the probability of its
  * weight among all of them, off by less than one part in 2^31 of the mean weight. The order of
@@ -74,6 +77,8 @@ LX_API lx_status lx_order_new_weighted(const double *weights, uint64_t count, ui
 LX_API lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count,
                                                uint64_t length, uint64_t seed, const char *tables,
                                                lx_order **order, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 

@@ -16,6 +16,9 @@
 
 LX_BEGIN_DECLS
 
+/** @defgroup lx_writer_options How a writer works
+ * @{ */
+
 /** What survives what. See doc/zrecord-format.md, "Durability". */
 typedef enum lx_durability {
     /** A commit is synced before it returns: it survives a power loss. */
@@ -63,6 +66,11 @@ LX_API lx_status lx_writer_options_set_level(lx_writer_options *options, int lev
 /** Has the writer's tasks run by @p executor, which is referenced; NULL: by one of its own. */
 LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options,
                                                 lx_executor *executor, lx_error *error);
+
+/** @} */
+
+/** @defgroup lx_writer Create datasets and append records
+ * @{ */
 
 /**
  * Appends to a dataset, and changes it.
@@ -175,6 +183,11 @@ typedef struct lx_values {
 LX_API lx_status lx_writer_extend(lx_writer *writer, uint64_t count, const lx_values *columns,
                                   uint64_t *first, lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_writer_modify Copy, modify and delete records
+ * @{ */
+
 /**
  * Appends records of another dataset, or of this one. What is stored compressed is copied as it is
  * where the field is compressed so here, too. Each value is verified before.
@@ -258,6 +271,11 @@ LX_API lx_status lx_writer_delete(lx_writer *writer, uint64_t index, uint64_t *m
  * @return Else as lx_writer_append().
  */
 LX_API lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error *error);
+
+/** @} */
+
+/** @defgroup lx_writer_commit Commits, transactions and seals
+ * @{ */
 
 /**
  * Makes everything asked for so far visible to readers, at once, and durable as the writer's
@@ -347,6 +365,11 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  * Readers of before keep what they read: files that nobody needs any more go when they are gone, at
  * the latest when the next writer opens the dataset. */
 
+/** @} */
+
+/** @defgroup lx_writer_rebalance Rewrite the files of a dataset
+ * @{ */
+
 /**
  * Takes all changes of old records into new tables, so that none is left in the log. Writers do
  * this by themselves when changes have become many: more than 65,536, and than an eighth of the
@@ -397,6 +420,11 @@ typedef struct lx_rebalance {
 LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, void *user,
                                      lx_rebalance *result, lx_error *error);
 
+/** @} */
+
+/** @defgroup lx_writer_add_field Add, drop and rename fields
+ * @{ */
+
 /**
  * Adds a field, the last in the schema. It is missing in all records, until it is written. Readers
  * that have the dataset open do not see it.
@@ -446,6 +474,11 @@ LX_API lx_status lx_writer_drop_field(lx_writer *writer, const char *name, lx_er
 LX_API lx_status lx_writer_rename_field(lx_writer *writer, const char *name, const char *to,
                                         lx_error *error);
 
+/** @} */
+
+/** @addtogroup lx_writer
+ * @{ */
+
 /** Records, those appended and not yet committed with them. */
 LX_API uint64_t lx_writer_get_length(lx_writer *writer);
 
@@ -459,6 +492,8 @@ LX_API const lx_schema *lx_writer_get_schema(const lx_writer *writer);
  * @return The first failure of all that; the writer is gone in any case.
  */
 LX_API lx_status lx_writer_close(lx_writer *writer, lx_error *error);
+
+/** @} */
 
 LX_END_DECLS
 
