@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """The states of version 1 that every release must read, made by orders.py and not by the library.
 
-``states.py FOLDER`` holds the files of tests/data/states against the cases of state_cases.py, and
-exits 1 if one differs or is missing; ``states.py --write FOLDER`` makes the missing ones. A file
-that is there is never written again: what it holds was in somebody's checkpoint.
+``states.py FOLDER`` compares the states in tests/data/states with the cases of state_cases.py, and
+exits 1 if one differs or is missing; ``states.py --write FOLDER`` adds the missing ones. A state
+that is kept never changes: somebody's checkpoint may hold it.
 
-Each file is an object: the ``order``, and the ``source`` of a loader, as orders.py describes them,
+Each state has a line of samplers.json or loaders.json, an object: the ``order``, and the ``source`` of a loader, as orders.py describes them,
 with their tables; the ``state``; and the ``indices`` that come behind it, all ranks together.
 """
 import json
@@ -17,6 +17,7 @@ from orders import crc32c, entries, in_state, indices, text, to_json
 from state_cases import loaders, orders
 
 COUNT = 40  # indices behind a state
+KINDS = 'loaders', 'samplers'
 
 
 def closed(state):
@@ -53,7 +54,7 @@ def behind(order, position):
 
 
 def of_samplers():
-    """The files of samplers, by their names."""
+    """The states of samplers, by their names."""
     for name, order, position in orders():
         world = position % 4 + 1
         state = {'state': 'sampler', 'version': 1, 'position': position,
@@ -63,7 +64,7 @@ def of_samplers():
 
 
 def of_loaders():
-    """The files of loaders, by their names."""
+    """The states of loaders, by their names."""
     for name, source, frame, order, position in loaders():
         state = {'state': 'loader', 'version': 1, 'position': position, 'order': in_state(order),
                  'source': source_in_state(source), 'frame': frame,
@@ -73,42 +74,43 @@ def of_loaders():
                                   'state': closed(state), 'indices': behind(order, position)}
 
 
-def write(folder, name, case):
-    """Makes a file, if it is not there."""
-    try:
-        with open(os.path.join(folder, name + '.json'), 'x') as file:
-            file.write(json.dumps(case) + '\n')
-            print('made', file.name)
-    except FileExistsError:
-        pass
+def read(folder):
+    """The states that are kept, by their names."""
+    kept = {}
+    for kind in KINDS:
+        with open(os.path.join(folder, kind + '.json')) as file:
+            kept.update((kind + '/' + name, case) for name, case in json.load(file).items())
+    return kept
 
 
-def difference(folder, name, case):
-    """What is wrong about a file; None: nothing."""
-    path = os.path.join(folder, name + '.json')
-    try:
-        with open(path) as file:
-            kept = json.load(file)
-    except FileNotFoundError:
-        return path + ' is not there: "states.py --write ' + folder + '" makes it'
-    if kept != case:
-        return path + ' is not of its case: neither may change, add another case'
+def write(folder, kept):
+    """Write each kind into a file, with a line for each state."""
+    for kind in KINDS:
+        lines = [json.dumps(name[len(kind) + 1:]) + ': ' + json.dumps(kept[name])
+                 for name in sorted(kept) if name.startswith(kind + '/')]
+        with open(os.path.join(folder, kind + '.json'), 'w') as file:
+            file.write('{\n' + ',\n'.join(lines) + '\n}\n')
+
+
+def difference(kept, name, case):
+    """Say what is wrong about a state; None: nothing."""
+    if name not in kept:
+        return name + ' is not kept: "states.py --write FOLDER" adds it'
+    if kept[name] != case:
+        return name + ' differs from its case: neither may change, add another case'
     return None
 
 
 def main(arguments):
-    """Writes or checks."""
-    cases = [*of_samplers(), *of_loaders()]
+    """Write or check."""
+    cases = dict([*of_samplers(), *of_loaders()])
     folder = arguments[-1]
+    kept = read(folder)
     if arguments[0] == '--write':
-        for name, case in cases:
-            write(folder, name, case)
+        write(folder, {**cases, **kept})
         return 0
-    found = [difference(folder, name, case) for name, case in cases]
-    kept = {os.path.join(kind, name) for kind in ('samplers', 'loaders')
-            for name in os.listdir(os.path.join(folder, kind))}
-    found += [name + ' has no case in state_cases.py'
-              for name in sorted(kept - {name + '.json' for name, case in cases})]
+    found = [difference(kept, name, case) for name, case in cases.items()]
+    found += [name + ' has no case in state_cases.py' for name in sorted(kept.keys() - cases)]
     found = [line for line in found if line]
     for line in found:
         print(line)

@@ -17,7 +17,7 @@ kinds() {
 
 # kept WHAT KIND FOLDER: there is a state of it, and not only of what is made of it.
 kept() {
-    grep -rqF "\"$1\": {\"kind\": \"$2\"" "$states/$3" || {
+    grep -qF "\"$1\": {\"kind\": \"$2\"" "$states/$3.json" || {
         echo "no state of the $1 kind \"$2\" is kept: add a case to" \
             "tests/golden/state_cases.py (and to tests/unit, what makes such a thing of it), then" \
             "run tests/golden/states.py --write tests/data/states"
