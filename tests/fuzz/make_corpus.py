@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Make the corpus of the fuzzers: small inputs from which an engine starts, run as a test too.
 
-Beside the inputs made here, a folder of the corpus holds those that have found something, each
-named after what it found.
+The inputs of a fuzzer are a tar, FUZZER.tar. Beside those made here it holds the inputs that have
+found something, each named after what it found. The same inputs give the same tar, byte by byte.
 
-    python3 tests/fuzz/make_corpus.py      # in the top folder
+    python3 tests/fuzz/make_corpus.py                    # make all anew, and keep the others
+    python3 tests/fuzz/make_corpus.py FUZZER FILE...     # add what was found
+    python3 tests/fuzz/make_corpus.py --remove FUZZER NAME...
 """
 
+import argparse
+import io
 import json
 import pathlib
 import random
 import struct
+import tarfile
 import zlib
 
 HERE = pathlib.Path(__file__).parent
@@ -19,12 +24,31 @@ CORPUS = HERE / 'corpus'
 LIMIT = 4096
 
 
+def read(fuzzer):
+    """Return the inputs of a fuzzer, by their names."""
+    path = CORPUS / f'{fuzzer}.tar'
+    if not path.exists():
+        return {}
+    with tarfile.open(path) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}
+
+
+def write(fuzzer, inputs):
+    """Write all inputs of a fuzzer, sorted, of no user and time."""
+    with tarfile.open(CORPUS / f'{fuzzer}.tar', 'w', format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted(inputs):
+            member = tarfile.TarInfo(name)
+            member.size = len(inputs[name])
+            tar.addfile(member, io.BytesIO(inputs[name]))
+
+
+corpora = {}
+
+
 def put(fuzzer, name, data):
-    """Write one input, if it is small enough."""
+    """Take one input, if it is small enough."""
     if len(data) <= LIMIT:
-        folder = CORPUS / fuzzer
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
+        corpora.setdefault(fuzzer, read(fuzzer))[name] = data
 
 
 def meta():
@@ -142,11 +166,10 @@ def upkeep():
                           'log': ('append-9', 'rows-9', 'chunks-9', 'many-9', 'shrink-9', 'torn-9',
                                   'nothing-9', 'two-commits-LOG-1')}.items():
         for name in names:
-            path = CORPUS / fuzzer / name
-            if path.exists():
+            if name in corpora[fuzzer]:
                 for what in range(8):
                     put('upkeep', f'{name}-{what}',
-                        bytes([what, fuzzer == 'log']) + path.read_bytes())
+                        bytes([what, fuzzer == 'log']) + corpora[fuzzer][name])
 
 
 def order():
@@ -216,10 +239,11 @@ def tokens():
 
 def restore():
     states = HERE.parent / 'data' / 'states'
-    for path in sorted(states.glob('*/*.json')):
-        text = json.dumps(json.loads(path.read_bytes())['state']).encode()
-        if len(text) < 700:
-            put('restore', f'{path.parent.name}-{path.stem}', bytes([0, 0]) + text)
+    for kind in 'loaders', 'samplers':
+        for name, kept in json.loads((states / f'{kind}.json').read_bytes()).items():
+            text = json.dumps(kept['state']).encode()
+            if len(text) < 700:
+                put('restore', f'{kind}-{name}', bytes([0, 0]) + text)
     for kind in range(6):
         for options in (1, 3, 5, 7):
             what = 'loader' if options & 4 else 'sampler'
@@ -247,7 +271,8 @@ def programs(fuzzer, count, size, seed):
         put(fuzzer, f'program-{number}', generator.randbytes(generator.randrange(size // 4, size)))
 
 
-def main():
+def make():
+    """Make what is made here."""
     meta()
     log()
     table()
@@ -258,6 +283,25 @@ def main():
     restore()
     programs('python', 40, 200, 3)
     programs('state', 40, 600, 4)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--remove', action='store_true', help='remove inputs by their names')
+    parser.add_argument('fuzzer', nargs='?')
+    parser.add_argument('files', nargs='*')
+    wanted = parser.parse_args()
+    if wanted.fuzzer is None:
+        make()
+    else:
+        inputs = corpora.setdefault(wanted.fuzzer, read(wanted.fuzzer))
+    for name in wanted.files:
+        if wanted.remove:
+            del inputs[name]
+        else:
+            inputs[pathlib.Path(name).name] = pathlib.Path(name).read_bytes()
+    for fuzzer, inputs in corpora.items():
+        write(fuzzer, inputs)
 
 
 if __name__ == '__main__':

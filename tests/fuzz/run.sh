@@ -6,9 +6,10 @@
 #   run.sh libfuzzer|afl SECONDS NAME...
 #
 # What an engine learns is kept in found/NAME, and what it finds in found/NAME.bad: that belongs
-# into the corpus, by a name that says what it is. (AFL++ keeps all of it in found/NAME.) Stacks of
-# allocations are left out, which take a third of the time: a finding is run again without that. So
-# is most of the quarantine, which would hold what a thousand executions free.
+# into the corpus, by a name that says what it is (make_corpus.py adds it). AFL++ keeps all of it in
+# found/NAME. The corpus is unpacked in found/NAME.corpus. Stacks of allocations are left out, which
+# take a third of the time: a finding is run again without that. So is most of the quarantine, which
+# would hold what a thousand executions free.
 set -u
 top=${top_srcdir:?"the top folder of the sources"}
 export ASAN_OPTIONS=allocator_may_return_null=1:malloc_context_size=0:quarantine_size_mb=16
@@ -38,12 +39,16 @@ entropic() {
     esac
 }
 
-corpus() {
+# unpack NAME: the corpus of that fuzzer; some have the inputs of another one.
+unpack() {
     case $1 in
-        entry) echo table ;;
-        replay) echo log ;;
-        *) echo "$1" ;;
+        entry) inputs=table ;;
+        replay) inputs=log ;;
+        *) inputs=$1 ;;
     esac
+    rm -rf "found/$1.corpus"
+    mkdir -p "found/$1.corpus"
+    tar -xf "$top/tests/fuzz/corpus/$inputs.tar" -C "found/$1.corpus"
 }
 
 run_libfuzzer() {
@@ -51,16 +56,15 @@ run_libfuzzer() {
     "tests/fuzz/fuzz-$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 \
         -max_len="$(longest "$1")" -entropic="$(entropic "$1")" -print_final_stats=1 \
         -artifact_prefix="found/$1.bad/" \
-        "found/$1" "$top/tests/fuzz/corpus/$(corpus "$1")" > "found/$1.log" 2>&1
+        "found/$1" "found/$1.corpus" > "found/$1.log" 2>&1
     count=$(sed -n 's/^stat::number_of_executed_units: *//p' "found/$1.log")
     findings=$(find "found/$1.bad" -type f | wc -l)
     [ "${count:-0}" -gt 0 ] && [ "$findings" -eq 0 ]
 }
 
 run_afl() {
-    mkdir -p found
     ASAN_OPTIONS=$ASAN_OPTIONS:abort_on_error=1:symbolize=0 afl-fuzz -m none -t 20000 \
-        -V "$seconds" -i "$top/tests/fuzz/corpus/$(corpus "$1")" -o "found/$1" -- \
+        -V "$seconds" -i "found/$1.corpus" -o "found/$1" -- \
         "tests/fuzz/fuzz-$1" > "found/$1.log" 2>&1
     stats=found/$1/default/fuzzer_stats
     count=$(sed -n 's/^execs_done *: *//p' "$stats")
@@ -72,6 +76,7 @@ run_afl() {
 printf '%-10s %12s %9s %8s %9s\n' fuzzer executions seconds rate findings
 for name in "$@"; do
     begin=$(date +%s)
+    unpack "$name"
     "run_$engine" "$name" || bad=1
     took=$(($(date +%s) - begin))
     printf '%-10s %12d %9d %8d %9d\n' "$name" "${count:-0}" "$took" \

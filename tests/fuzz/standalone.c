@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The main of a fuzzer where there is no engine: runs each file that is named, or all that lie in a
- * folder; without a name, in the fuzzer's folder of the corpus. An input that takes too long, or
- * ends the process, is named. */
-#include <dirent.h>
+/* The main of a fuzzer without an engine: runs each file that is named; without a name, each member
+ * of the fuzzer's tar in the corpus. An input that takes too long, or ends the process, is named. */
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fuzz.h"
@@ -16,6 +13,12 @@
 
 /* For one input, in seconds; sanitizers make it ten times slower. */
 #define TIMEOUT 60
+
+/* A member of a tar (POSIX ustar): a header with the name and the size in octal digits, and the
+ * bytes, filled up to a multiple of this. */
+#define TAR_BLOCK 512
+#define TAR_NAME 100
+#define TAR_SIZE 124
 
 static char now[4200];
 static unsigned long runs;
@@ -29,18 +32,10 @@ static void tell(int number)
     raise(number);
 }
 
-static void run_file(const char *path)
+static void run(const char *name, const uint8_t *data, size_t size)
 {
-    size_t size = 0, capacity = 0;
-    uint8_t *data = NULL;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        give_up(path);
-    snprintf(now, sizeof now, "%s", path);
-    for (int c; (c = fgetc(file)) != EOF; data[size++] = (uint8_t)c)
-        data = grow(data, size, &capacity, 1);
-    fclose(file);
-    /* Exactly as large as the input, so that a sanitizer sees who reads beyond it. */
+    snprintf(now, sizeof now, "%s", name);
+    /* Exactly as large as the input, so that a sanitizer sees reads after its end. */
     uint8_t *exact = need(malloc(size != 0 ? size : 1));
     if (size != 0)
         memcpy(exact, data, size);
@@ -48,36 +43,51 @@ static void run_file(const char *path)
     (void)LLVMFuzzerTestOneInput(exact, size);
     alarm(0);
     free(exact);
-    free(data);
     runs++;
 }
 
-static void run(const char *path)
+/** The bytes of a file, for free(). */
+static uint8_t *read_file(const char *path, size_t *size)
 {
-    struct stat about;
-    struct dirent **list;
-    char inner[4200];
-    if (stat(path, &about) == -1)
+    size_t capacity = 0;
+    uint8_t *data = NULL;
+    FILE *file = fopen(path, "rb");
+    *size = 0;
+    if (file == NULL)
         give_up(path);
-    if (!S_ISDIR(about.st_mode)) {
-        run_file(path);
-        return;
+    for (int c; (c = fgetc(file)) != EOF; data[(*size)++] = (uint8_t)c)
+        data = grow(data, *size, &capacity, 1);
+    fclose(file);
+    return data;
+}
+
+static void run_file(const char *path)
+{
+    size_t size;
+    uint8_t *data = read_file(path, &size);
+    run(path, data, size);
+    free(data);
+}
+
+static void run_tar(const char *path)
+{
+    size_t size, length;
+    uint8_t *data = read_file(path, &size);
+    for (size_t at = 0; at + TAR_BLOCK <= size && data[at] != '\0';
+         at += TAR_BLOCK + (length + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK) {
+        char name[TAR_NAME + 1];
+        length = strtoul((const char *)data + at + TAR_SIZE, NULL, 8);
+        if (length > size - at - TAR_BLOCK)
+            give_up(path);
+        snprintf(name, sizeof name, "%.*s", TAR_NAME, (const char *)data + at);
+        run(name, data + at + TAR_BLOCK, length);
     }
-    int count = scandir(path, &list, NULL, alphasort);
-    if (count == -1)
-        give_up(path);
-    for (int i = 0; i < count; i++) {
-        snprintf(inner, sizeof inner, "%s/%s", path, list[i]->d_name);
-        if (list[i]->d_name[0] != '.')
-            run_file(inner);
-        free(list[i]);
-    }
-    free(list);
+    free(data);
 }
 
 int main(int count, char **arguments)
 {
-    char folder[4200];
+    char path[4200];
     const char *top = getenv("top_srcdir");
     signal(SIGALRM, tell);
     signal(SIGABRT, tell);
@@ -86,11 +96,11 @@ int main(int count, char **arguments)
     signal(SIGBUS, tell);
 #endif
     for (int i = 1; i < count; i++)
-        run(arguments[i]);
+        run_file(arguments[i]);
     if (count == 1) {
-        snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/%s", top != NULL ? top : ".",
-                 FUZZ_CORPUS);
-        run(folder);
+        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/" FUZZ_CORPUS ".tar",
+                 top != NULL ? top : ".");
+        run_tar(path);
     }
     printf("# " FUZZ_NAME ": %lu passed, 0 failed, 0 skipped\n", runs);
     return runs != 0 ? EXIT_SUCCESS : EXIT_FAILURE;
