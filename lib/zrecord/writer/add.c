@@ -24,7 +24,7 @@ static lx_status make_room(lx_writer *writer, lx_error *error)
     lx_status status = lx__writer_commit_submitted(writer, error);
     if (status == LX_OK)
         status = lx__writer_usable(writer, error);
-    if (status != LX_OK || writer->in_use < LX__STAGES)
+    if (status != LX_OK || !lx__write_ring_is_full(&writer->ring))
         return status;
     return lx__writer_collect_oldest(writer, error);
 }
@@ -33,24 +33,12 @@ static lx_status make_room(lx_writer *writer, lx_error *error)
 static lx_status begin_stage(lx_writer *writer, lx__stage **stage, lx_error *error)
 {
     lx_status status = LX_OK;
-    if (!writer->filling && writer->in_use == LX__STAGES)
+    if (!writer->ring.filling && lx__write_ring_is_full(&writer->ring))
         status = make_room(writer, error);
     if (status != LX_OK)
         return status;
-    size_t last = writer->in_use - writer->filling;
-    lx__stage **slot = &writer->stages[(writer->oldest + last) % LX__STAGES];
-    *stage = *slot;
-    if (writer->filling)
-        return LX_OK;
-    if (*slot == NULL)
-        *slot = lx__stage_new();
-    if (*slot == NULL)
-        return lx__fail_memory(error, "records to be written");
-    lx__stage_clear(*slot);
-    writer->in_use++;
-    writer->filling = true;
-    *stage = *slot;
-    return LX_OK;
+    *stage = lx__write_ring_fill(&writer->ring);
+    return *stage != NULL ? LX_OK : lx__fail_memory(error, "a write buffer");
 }
 
 /** Begins an operation with @p bytes bytes of payload. */

@@ -140,8 +140,8 @@ static int compare_chunks(const void *a, const void *b)
 static void sort_grown(lx_writer *writer)
 {
     size_t kept = 0;
-    for (size_t i = 0; LX__FAULT(CHUNK_PREFIX) && i < writer->in_use; i++)
-        (void)lx__writer_note_chunks(writer, lx__writer_stage(writer, i), NULL);
+    for (size_t i = 0; LX__FAULT(CHUNK_PREFIX) && i < writer->ring.count; i++)
+        (void)lx__writer_note_chunks(writer, lx__write_ring_at(&writer->ring, i), NULL);
     lx__chunk_item *grown = writer->grown;
     if (writer->grown_count != 0)
         qsort(grown, writer->grown_count, sizeof *grown, compare_chunks);

@@ -13,7 +13,7 @@
 lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    lx__stage *stage = lx__writer_stage(writer, 0);
+    lx__stage *stage = lx__write_ring_at(&writer->ring, 0);
     lx_status status = lx__placer_wait(&writer->placer, stage, &failure);
     uint64_t call = stage->first_call;
     if (status == LX_OK) {
@@ -25,21 +25,19 @@ lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error)
     if (status != LX_OK)
         return lx__writer_note(writer, call, status, &failure, error);
     writer->collected_call = stage->last_call;
-    lx__stage_clear(stage);
-    writer->oldest = (writer->oldest + 1) % LX__STAGES;
-    writer->in_use--;
+    lx__write_ring_pop(&writer->ring);
     return LX_OK;
 }
 
 lx_status lx__writer_submit_stage(lx_writer *writer, lx_error *error)
 {
-    if (!writer->filling)
+    if (!writer->ring.filling)
         return LX_OK;
     lx_status status = lx__writer_check_lock(writer, error);
     if (status != LX_OK)
         return status;
-    writer->filling = false;
-    return lx__placer_submit(&writer->placer, lx__writer_stage(writer, writer->in_use - 1), error);
+    writer->ring.filling = false;
+    return lx__placer_submit(&writer->placer, lx__write_ring_last(&writer->ring), error);
 }
 
 /** Has the stage that is being filled placed. */
@@ -47,36 +45,38 @@ static lx_status place_last(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     lx_status status;
-    if (writer->in_use == 1 && lx__placer_idle(&writer->placer)) {
+    lx__stage *last = lx__write_ring_last(&writer->ring);
+    if (writer->ring.count == 1 && lx__placer_idle(&writer->placer)) {
         /* Nothing is under way: to wake a thread for it would only cost two switches. */
-        writer->filling = false;
-        status = lx__placer_place(&writer->placer, lx__writer_stage(writer, 0), &failure);
+        writer->ring.filling = false;
+        status = lx__placer_place(&writer->placer, last, &failure);
     } else {
         status = lx__writer_submit_stage(writer, &failure);
     }
-    return lx__writer_note(writer, lx__writer_stage(writer, writer->in_use - 1)->first_call, status,
-                           &failure, error);
+    return lx__writer_note(writer, last->first_call, status, &failure, error);
 }
 
 /** Has all stages placed that calls up to @p target put something in. Where one of them fails,
  * none is taken back, so that what came before the failure can still be committed. */
 static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, lx_error *error)
 {
+    const lx__write_ring *ring = &writer->ring;
     lx_status status = LX_OK;
     *count = 0;
-    while (*count < writer->in_use && lx__writer_stage(writer, *count)->first_call <= target)
+    while (*count < ring->count && lx__write_ring_at(ring, *count)->first_call <= target)
         ++*count;
     /* One that goes on beyond it does so because of a failure: that is the answer. */
-    if (*count != 0 && lx__writer_stage(writer, *count - 1)->last_call > target) {
+    if (*count != 0 && lx__write_ring_at(ring, *count - 1)->last_call > target) {
         assert(writer->failure.status != LX_OK);
         return lx__writer_usable(writer, error);
     }
-    if (writer->filling && *count == writer->in_use)
+    if (ring->filling && *count == ring->count)
         status = place_last(writer, error);
     for (size_t i = 0; status == LX_OK && i < *count; i++) {
         lx_error failure = LX_ERROR_INIT;
-        status = lx__placer_wait(&writer->placer, lx__writer_stage(writer, i), &failure);
-        lx__writer_note(writer, lx__writer_stage(writer, i)->first_call, status, &failure, error);
+        const lx__stage *buffer = lx__write_ring_at(ring, i);
+        status = lx__placer_wait(&writer->placer, buffer, &failure);
+        lx__writer_note(writer, buffer->first_call, status, &failure, error);
     }
     return status;
 }
@@ -99,11 +99,7 @@ lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
     lx__placer_drain(&writer->placer);
     if (writer->placer.failure.status == LX_ERR_POISONED)
         return lx__writer_note(writer, 0, LX_ERR_POISONED, &writer->placer.failure, error);
-    for (size_t i = 0; i < LX__STAGES; i++)
-        if (writer->stages[i] != NULL)
-            lx__stage_clear(writer->stages[i]);
-    writer->in_use = 0;
-    writer->filling = false;
+    lx__write_ring_clear(&writer->ring);
     writer->length = writer->collected = state->length;
     writer->undone_after = writer->committed_call;
     for (size_t i = 0; i < writer->request_count; i++) {

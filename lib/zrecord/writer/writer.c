@@ -61,8 +61,7 @@ static void free_writer(lx_writer *writer)
     lx__barrier_free(&writer->barrier);
     lx__frame_builder_free(&writer->frame);
     lx__free(writer->grown);
-    for (size_t i = 0; i < LX__STAGES; i++)
-        lx__stage_free(writer->stages[i]);
+    lx__write_ring_free(&writer->ring);
     lx__state_free(&writer->state);
     lx__meta_free(&writer->meta);
     lx__old_files_free(&writer->old);

@@ -26,9 +26,8 @@
 #include "zrecord/store/state.h"
 #include "zrecord/writer/leftover.h"
 #include "zrecord/writer/sync-timer.h"
+#include "zrecord/writer/write-ring.h"
 
-/* Stages of one writer: one being filled, one being placed, two in between. */
-#define LX__STAGES 4
 /* Payload bytes after which periodic durability writes a frame by itself. */
 #define LX__AUTO_COMMIT_BYTES (256ull << 20)
 
@@ -97,10 +96,7 @@ struct lx_writer {
     lx_error failure; /**< Of something asked for: until rolled back, or for good if poisoned. */
     uint64_t failed_call; /**< The first call that the failure keeps from being committed. */
 
-    lx__stage *stages[LX__STAGES]; /**< A ring. */
-    size_t oldest;                 /**< The first of those in use. */
-    size_t in_use;                 /**< Including the one being filled, which is the last. */
-    bool filling;                  /**< The last one in use is being filled. */
+    lx__write_ring ring;
     lx__placer placer;
     lx__rows rows; /**< Its first is never below state.rows. */
     lx__frame_builder frame;
@@ -168,12 +164,6 @@ void lx__heirs_end(lx_writer *writer);
 
 /** Reads meta.json and LOG, removes leftovers, writes back what was not synced, and cuts LOG. */
 lx_status lx__writer_recover(lx_writer *writer, lx_error *error);
-
-/** Stage number @p position of those in use, the oldest first. */
-static inline lx__stage *lx__writer_stage(const lx_writer *writer, size_t position)
-{
-    return writer->stages[(writer->oldest + position) % LX__STAGES];
-}
 
 /* ---- apply.c */
 

@@ -5,8 +5,8 @@
 
 static const lx__stage *filled(const lx_writer *writer)
 {
-    ck_assert(writer->filling);
-    return writer->stages[(writer->oldest + writer->in_use - 1) % LX__STAGES];
+    ck_assert(writer->ring.filling);
+    return lx__write_ring_last(&writer->ring);
 }
 
 START_TEST(stages_know_their_calls)
@@ -26,16 +26,16 @@ START_TEST(stages_know_their_calls)
     ck_assert_uint_eq(filled(writer)->operation_count, 2);
     /* One call that fills a stage and goes on in the next is the last of one, the first of two. */
     unit_ok(numbers_extend(writer, LX__STAGE_VALUES, 9, &error));
-    ck_assert_uint_eq(writer->in_use, 2);
-    ck_assert_uint_eq(writer->stages[writer->oldest]->last_call, 7);
+    ck_assert_uint_eq(writer->ring.count, 2);
+    ck_assert_uint_eq(lx__write_ring_at(&writer->ring, 0)->last_call, 7);
     ck_assert_uint_eq(filled(writer)->first_call, 7);
     ck_assert_uint_eq(filled(writer)->count, 5);
     unit_ok(number_append(writer, 1, NULL, &error));
     ck_assert_uint_eq(filled(writer)->first_call, 7);
     ck_assert_uint_eq(filled(writer)->last_call, 8);
     commit(writer);
-    ck_assert(!writer->filling);
-    ck_assert_uint_eq(writer->in_use, 0);
+    ck_assert(!writer->ring.filling);
+    ck_assert_uint_eq(writer->ring.count, 0);
     ck_assert_uint_eq(writer->committed_call, 8);
     unit_ok(number_append(writer, 1, NULL, &error));
     ck_assert_uint_eq(filled(writer)->first_call, 9);
@@ -69,9 +69,9 @@ START_TEST(what_changes_nothing_is_no_operation)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = numbers_create("d", NULL);
     unit_ok(lx_writer_truncate(writer, 0, &error));
-    ck_assert(!writer->filling);
+    ck_assert(!writer->ring.filling);
     unit_ok(numbers_extend(writer, 0, 1, &error));
-    ck_assert(!writer->filling);
+    ck_assert(!writer->ring.filling);
     commit(writer);
     ck_assert_uint_eq(frames_of("d"), 1);
     unit_ok(number_append(writer, 1, NULL, &error));
@@ -91,17 +91,17 @@ START_TEST(a_full_ring_is_taken_back_from_its_oldest_end)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = numbers_create("d", NULL);
     unit_ok(lx_writer_begin(writer, &error));
-    uint64_t per_stage = LX__STAGE_VALUES, most = LX__STAGES * per_stage;
-    for (uint64_t i = 0; i < LX__STAGES; i++) {
+    uint64_t per_stage = LX__STAGE_VALUES, most = LX__WRITE_BUFFERS * per_stage;
+    for (uint64_t i = 0; i < LX__WRITE_BUFFERS; i++) {
         unit_ok(numbers_extend(writer, per_stage, i, &error));
-        ck_assert_uint_eq(writer->in_use, i + 1);
-        ck_assert(!writer->filling); /* the last one is with the placer */
+        ck_assert_uint_eq(writer->ring.count, i + 1);
+        ck_assert(!writer->ring.filling); /* the last one is with the placer */
     }
     ck_assert_uint_eq(writer->collected, 0);
     unit_ok(number_append(writer, 9, NULL, &error));
     ck_assert_uint_eq(writer->collected, per_stage);
     ck_assert_uint_eq(writer->collected_call, 1);
-    ck_assert_uint_eq(writer->in_use, LX__STAGES);
+    ck_assert_uint_eq(writer->ring.count, LX__WRITE_BUFFERS);
     unit_ok(lx_writer_end(writer, &error));
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
