@@ -28,8 +28,6 @@
     fault(SEAL_SYNC, "files are not synced before meta.json says sealed")                          \
     fault(SETS_STAY, "sets are not voided by rows")                                                \
     fault(BOOT, "the boot of a frame is not compared")                                             \
-    fault(JOINT_LOSS, "a joint frame of another boot counts, whatever became of its data")         \
-    fault(JOINT_EARLY, "a joint frame is written behind frames that are not synced")               \
     fault(FRAME_CRC, "the CRC of a frame is not checked")                                          \
     fault(VALUE_CRC, "the CRC of a value is not checked in a recovery")                            \
     fault(OPENING_SYNC, "an opening does not sync what it found synced")                           \

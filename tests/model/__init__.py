@@ -10,15 +10,14 @@ Modelled
     creation, retried and over an older dataset; two fields and more, with a table pair each;
     inline, empty, missing and stored values; append, modify, delete by swap, truncate; one to four
     lanes that write chunks, ahead of what is committed, and rollback; commits small (sets in the
-    frame) and large (rows in the tables) under full, periodic and no durability, with synced and
-    joint frames; a barrier of the opening that comes as late as the first frame; restart, fold and
+    frame) and large (rows in the tables) under full, periodic and no durability; restart, fold and
     rebalance; fields that are added, dropped and renamed; sealing with and without a new
     generation, and unsealing; removal of old files; kills at every system call and inside writes;
     a full disk; power losses that keep any part of what was not synced, directory entries too;
     failing syncs, after which the page cache may or may not keep what was lost; a file system that
     goes away and comes back within one boot; a known and an unknown boot id; readers that open,
-    stay pinned, keep views and refresh between any two steps of the writer, durable ones, too; rot
-    of the log and of payloads.
+    stay pinned, keep views and refresh between any two steps of the writer; rot of the log and of
+    payloads.
 
 Not modelled
     threads, compression, dictionaries, several writers (the lock keeps them out), network file

@@ -5,11 +5,10 @@ Each is the shortest story in which one rule of the protocol is all that stands 
 and a wrong state.
 """
 
-from . import scenes_commit, scenes_joint, scenes_old, scenes_switch
+from . import scenes_commit, scenes_old, scenes_switch
 from .play import guarded
 
-SCENARIOS = (scenes_commit.SCENARIOS + scenes_joint.SCENARIOS + scenes_switch.SCENARIOS
-             + scenes_old.SCENARIOS)
+SCENARIOS = scenes_commit.SCENARIOS + scenes_switch.SCENARIOS + scenes_old.SCENARIOS
 
 
 def direct(faults=frozenset()):

@@ -12,7 +12,7 @@ from .switch import Switch
 
 
 def begin(writer, begun, mark=None):
-    writer.commit(mark, synced='switchunsynced' not in writer.faults, joint=False)
+    writer.commit(mark, synced='switchunsynced' not in writer.faults)
     begun()
 
 

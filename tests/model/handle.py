@@ -3,7 +3,7 @@
 
 from . import log as lxlog
 from .layout import KINDS, Field, chunk_name, dataset_directory, log_name, table_name
-from .records import ENTRY, INLINE, MISSING, Damage, crc, read_row
+from .records import MISSING, Damage, crc, read_row
 
 
 class Handle:
@@ -87,63 +87,6 @@ class Handle:
         names = tuple(field.name for field in self.fields)
         return names, tuple(tuple(self.value(field, index) for field in self.fields)
                             for index in range(self.state.length))
-
-    # -- which frames count ----------------------------------------------------------------------
-
-    def count(self, frames, start=None):
-        """How many of the valid frames behind `start`, or of all, are part of the state.
-
-        The first of those that are not settled, if it is a joint one of another boot, is looked
-        at: what it names was synced beside it, and may not have come so far.
-        """
-        good = lxlog.count_trusted(frames, self.disk.boot, self.faults)
-        return good + (self.doubtful(frames, good) and self.intact(frames[:good + 1], start))
-
-    def doubtful(self, frames, good):
-        """Whether the frame behind those that are trusted has to be looked at."""
-        return (good < len(frames) and frames[good].joint
-                and good == lxlog.count_settled(frames, self.faults))
-
-    def intact(self, frames, start=None):
-        """Whether all is there that the last of these frames names; the others are settled."""
-        if 'jointblind' in self.faults:
-            return True
-        kept, self.state = self.state, start.copy() if start else lxlog.State()
-        try:
-            for frame in frames[:-1]:
-                self.state.apply(frame, self.faults)
-            settled, rows = dict(self.state.chunks), self.state.rows
-            self.state.apply(frames[-1], self.faults)
-            self.verify(frames[-1], settled, rows)
-            return True
-        except Damage as damage:
-            self.disk.note('a joint frame is not intact, epoch', frames[-1].epoch, damage)
-            return False
-        finally:
-            self.state = kept
-
-    def verify(self, frame, settled, rows):
-        """Check what the frame of the state names: bytes of chunks, its sets, and its rows.
-
-        Parameters
-        ----------
-        frame : Frame
-        settled : dict
-            The chunks of the settled state: what lies in these is not looked at.
-        rows : int
-            The number before the frame.
-        """
-        for chunk, (_, used) in frame.chunks.items():
-            if self.chunk(chunk).size < used and not (frame.joint and 'jointshort' in self.faults):
-                raise Damage(f'chunk {chunk} ends before byte {used}')
-        known = {field.id for field in self.fields}
-        named = [(field, index, row) for field, index, row in frame.sets if field in known]
-        named += [(field.id, index, self.table_row(field, index))
-                  for index in range(rows, frame.rows) for field in self.fields]
-        for field, index, row in named:
-            chunk, size, offset = ENTRY.unpack_from(row)
-            if chunk == INLINE or offset + size > settled.get(chunk, (0, 0))[1]:
-                read_row(row, self.uuid, field, index, self.read_chunk)
 
     def check_sealed(self):
         """What opening and verifying a sealed dataset demand of its files."""

@@ -47,12 +47,6 @@ class History:
         if synced:
             self.durable = self.acked
 
-    def promised(self, content, floor):
-        """A durable reader shows this state: the oldest that it may be is there to stay."""
-        shown = self.states.index(content, floor)
-        self.durable = max(self.durable, shown)
-        self.acked = max(self.acked, shown)
-
     def withdraw(self):
         """The commit failed and left nothing."""
         del self.states[self.acked + 1:]

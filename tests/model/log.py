@@ -12,7 +12,7 @@ HEADER = struct.Struct('<4sIQQQIIIIQII')
 CHUNK_ITEM = struct.Struct('<IIQ')
 SET_ITEM = struct.Struct(f'<IIQ{ROW_BYTES}s')
 TRAILER = struct.Struct('<II')
-BASE, SYNCED, JOINT = 1, 2, 4
+BASE, SYNCED = 1, 2
 
 
 class Frame(NamedTuple):
@@ -34,15 +34,6 @@ class Frame(NamedTuple):
     @property
     def synced(self):
         return bool(self.flags & SYNCED)
-
-    @property
-    def joint(self):
-        return bool(self.flags & JOINT)
-
-    @property
-    def marks(self):
-        """All frames before it were durable when it was written."""
-        return self.synced or self.joint
 
 
 def base_frame(boot, state, rows, tables, sets):
@@ -94,14 +85,16 @@ def decode(log, at, seed, checked=True):
                  end, found)
 
 
-def scan(log, seed, faults=frozenset(), start=None):
-    """The valid frames from a place in the log on, whether or not they count.
+def scan(log, seed, boot, faults=frozenset(), start=None):
+    """The trusted frames from a place in the log on.
 
     Parameters
     ----------
     log : bytes
     seed : bytes
         See `log_seed`.
+    boot : int
+        The boot of this moment; 0 is unknown.
     faults : frozenset of str
     start : State, optional
         Where to go on; by default the beginning.
@@ -109,8 +102,7 @@ def scan(log, seed, faults=frozenset(), start=None):
     Raises
     ------
     Damage
-        The first invalid frame has a valid synced or joint one at or behind it, or frame 0 is
-        invalid.
+        The first invalid frame has a valid synced one at or behind it, or frame 0 is invalid.
     """
     frames = []
     at, epoch, previous = (start.at, start.epoch, start.previous) if start else (0, 0, 0)
@@ -123,14 +115,14 @@ def scan(log, seed, faults=frozenset(), start=None):
         frames.append(frame)
         at, epoch, previous = frame.end, epoch + 1, frame.crc
     if 'norot' not in faults:
-        refuse_rot(log, at + ('rotbehind' in faults), epoch, seed, faults)
+        refuse_rot(log, at + ('rotbehind' in faults), epoch, seed)
     if not start and not (frames and frames[0].flags == BASE | SYNCED):
         raise Damage('frame 0 of the log is invalid')
-    return frames
+    return trusted(frames, boot, faults)
 
 
-def refuse_rot(log, at, epoch, seed, faults):
-    """Raise Damage if a synced or joint frame stands at or behind the end: only rot leaves that.
+def refuse_rot(log, at, epoch, seed):
+    """Raise Damage if a synced frame stands at or behind the end: only rot leaves that.
 
     It begins at the end itself: a frame that is whole but does not chain is no torn one.
     """
@@ -140,35 +132,22 @@ def refuse_rot(log, at, epoch, seed, faults):
             return
         if at % 8 == 0:
             frame = decode(log, at, seed)
-            known = frame and (frame.synced or frame.joint and 'rotsynced' not in faults)
-            if known and frame.epoch >= epoch:
+            if frame and frame.synced and frame.epoch >= epoch:
                 raise Damage(f'log: a synced frame of epoch {frame.epoch} behind an invalid one')
         at += 1
 
 
-def count_settled(frames, faults=frozenset()):
-    """The number of frames that count whatever has happened since.
-
-    They end with the last synced frame; with a joint one behind it only if a frame follows that,
-    since none is written before the joint one is durable.
-    """
-    last = last_marking(frames)
-    if last < 0 or frames[last].synced:
-        return last + 1
-    return last + (last + 1 < len(frames) and 'jointend' not in faults)
-
-
-def count_trusted(frames, boot, faults=frozenset()):
-    """The number of frames that are settled, or of this boot behind those."""
-    good = count_settled(frames, faults)
+def trusted(frames, boot, faults=frozenset()):
+    """Frames up to the last synced one, and those behind it that this boot wrote."""
+    good = last_synced(frames) + 1
     while good < len(frames) and ('noboot' in faults or frames[good].boot == boot != 0):
         good += 1
-    return good
+    return frames[:good]
 
 
-def last_marking(frames):
-    """The position of the last synced or joint frame, -1 if there is none."""
-    return max((k for k, frame in enumerate(frames) if frame.marks), default=-1)
+def last_synced(frames):
+    """The position of the last synced frame, -1 if there is none."""
+    return max((k for k, frame in enumerate(frames) if frame.synced), default=-1)
 
 
 class State:
@@ -185,11 +164,10 @@ class State:
         self.previous = 0
         self.at = 0
         self.synced = False
-        self.joint = False
 
     def apply(self, frame, faults=frozenset()):
         """Replay one frame: the three steps of the format, in its order."""
-        self._refuse_broken(frame, faults)
+        self._refuse_broken(frame)
         if not {'novoid', 'voidlate'} & faults:
             self.void(self.rows, frame.rows)
         for field, index, row in frame.sets:
@@ -200,8 +178,7 @@ class State:
         self.drop_beyond_length()
         self.chunks.update(frame.chunks)
         self.tables, self.next_chunk = frame.tables, frame.next_chunk
-        self.at, self.previous = frame.end, frame.crc
-        self.synced, self.joint = frame.synced, frame.joint
+        self.at, self.previous, self.synced = frame.end, frame.crc, frame.synced
         self.epoch += 1
 
     def copy(self):
@@ -218,14 +195,11 @@ class State:
         for key in [key for key in self.sets if key[1] >= self.length]:
             del self.sets[key]
 
-    def _refuse_broken(self, frame, faults):
+    def _refuse_broken(self, frame):
         if frame.rows < self.rows or frame.next_chunk < self.next_chunk:
             raise Damage('frame: rows or chunk ids fall')
         if self.epoch and frame.tables != self.tables:
             raise Damage('frame: table generation changes within a log')
-        new = set(frame.chunks) - set(self.chunks) and 'jointnew' not in faults
-        if frame.joint and (frame.rows != self.rows or new):
-            raise Damage('frame: a joint one takes rows, or names a new chunk')
         for chunk, (records, used) in frame.chunks.items():
             old = self.chunks.get(chunk, (0, 0))
             if records < old[0] or used < old[1] or chunk >= frame.next_chunk:

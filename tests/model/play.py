@@ -106,7 +106,7 @@ class Run(Fate):
 
     def open_writer(self):
         try:
-            writer = Writer(self.disk, None if self.exists else False)
+            writer = Writer(self.disk)
         except Sealed:
             self.sealed_life()
             return None
@@ -118,8 +118,7 @@ class Run(Fate):
         self.exists = True
         self.lossy = False
         self.history.seal_seen(False)
-        durable = writer.state.synced or writer.state.joint
-        self.history.opened(writer.content(), writer.complete and durable)
+        self.history.opened(writer.content(), writer.state.synced)
         self.disk.note('opened generation', writer.meta['generation'], 'epoch', writer.state.epoch,
                        'length', writer.state.length, 'state', self.history.acked)
         return writer
@@ -141,7 +140,7 @@ class Run(Fate):
                 self.kill_soon(.3, 40)
                 current = Content(keep_up(self, writer, current, ops))
                 continue
-            if end < .35 and writer.complete:
+            if end < .35:
                 remove_old(writer)
             self.kill_soon(.1, 12)
             current = self.commit_some(writer, current, ops, ops.random() < synced_share)
@@ -167,7 +166,7 @@ class Run(Fate):
             if change:
                 change(writer, lambda: self.history.acknowledge(True), (0, 0))
             else:
-                writer.commit((0, 0), joint=False)
+                writer.commit((0, 0))
                 self.history.acknowledge(True)
         except NoSpace:
             self.disk.note('  no space')

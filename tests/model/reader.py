@@ -18,17 +18,10 @@ class Reader(Handle):
 
     It holds the lock of its generation until it is closed; whoever goes on to another generation
     takes another reader for it, and the old one keeps what it shows.
-
-    Parameters
-    ----------
-    durable : bool
-        It shows what a loss of power leaves: the settled frames, and a joint one behind them, which
-        it makes durable itself.
     """
 
-    def __init__(self, disk, durable=False):
+    def __init__(self, disk):
         super().__init__(disk)
-        self.durable = durable
         self.meta_file = None
         self.locked = False
 
@@ -94,7 +87,7 @@ class Reader(Handle):
         except Damage:
             if not self.replaced():
                 raise
-        other = Reader(self.disk, self.durable)
+        other = Reader(self.disk)
         yield from other.open()
         return other
 
@@ -103,7 +96,7 @@ class Reader(Handle):
         return self.directory.get('meta.json') is not self.meta_file
 
     def read_log(self, start=None):
-        """The frames from `start` on that count.
+        """The trusted frames from `start` on.
 
         The log is read in two parts, between which a writer may cut and write it; so what looks
         like rot is rot only if it is still there, unchanged, on reading again.
@@ -116,53 +109,12 @@ class Reader(Handle):
             yield
             log += file.pread(middle)
             try:
-                frames = lxlog.scan(log, self.seed, self.faults, start)
+                return lxlog.scan(log, self.seed, self.disk.boot, self.faults, start)
             except Damage:
                 if log == before or 'noreread' in self.faults:
                     raise
                 before = log
-            else:
-                counted = yield from self.choose(frames, start)
-                if counted is not None:
-                    return counted
             yield
-
-    def choose(self, frames, start):
-        """Those of the valid frames that count; None if the log is to be read anew.
-
-        A writer that found that a joint frame is not intact may have cut it off, and then placed
-        payloads like those of the frame where these were.
-        """
-        good = lxlog.count_trusted(frames, self.disk.boot, self.faults)
-        if self.doubtful(frames, good):
-            yield
-            good = self.count(frames, start)
-            yield
-            if 'jointlate' not in self.faults and not self.still_there(frames, start):
-                return None
-        if self.durable:
-            good = yield from self.make_durable(frames, good)
-        return frames[:good]
-
-    def still_there(self, frames, start):
-        """Whether the last of these frames is in the log yet."""
-        at = frames[-2].end if len(frames) > 1 else start.at
-        frame = lxlog.decode(self.log_file().pread(), at, self.seed)
-        return frame is not None and frame.crc == frames[-1].crc
-
-    def make_durable(self, frames, good):
-        """The number of the frames that count and are durable."""
-        settled = lxlog.count_settled(frames, self.faults)
-        if good > settled and frames[settled].joint:
-            for chunk in frames[settled].chunks:
-                if 'durablechunk' not in self.faults:
-                    self.chunk(chunk).flush()
-                yield
-            settled += 1
-        if 'durablelog' not in self.faults:
-            self.log_file().flush()
-            yield
-        return settled
 
     def pin(self):
         """Another reader that stays at this state."""

@@ -11,13 +11,13 @@ from .writer import Writer
 
 
 def rot(disk, rng):
-    """Flip a bit of a payload, or of the log before a synced or joint frame; all must notice it."""
+    """Flip a bit of a payload, or of the log before a synced frame; nobody may overlook it."""
     reader = Reader(disk)
     finish(reader.open())
     reader.close()
-    frames = lxlog.scan(reader.log_file().pread(), reader.seed, disk.faults)
-    last = lxlog.last_marking(frames)
-    payloads = stored_payloads(reader, frames)
+    frames = lxlog.scan(reader.log_file().pread(), reader.seed, disk.boot, disk.faults)
+    last = lxlog.last_synced(frames)
+    payloads = stored_payloads(reader)
     if rng.random() < .5:
         flip(disk, rng, reader.log_file(), 0, frames[max(last - 1, 0)].end)
         must_refuse(lambda: Writer(disk), 'a writer')
@@ -29,17 +29,12 @@ def rot(disk, rng):
     must_refuse(lambda: read_all(disk), 'a reader')
 
 
-def stored_payloads(reader, frames):
-    """(chunk, size, offset) of each value that lies in a chunk, and is not of a joint last frame.
-
-    Rot of that cannot be told from a loss.
-    """
-    settled = lxlog.replay(frames[:-1] if frames[-1].joint else frames).chunks
+def stored_payloads(reader):
+    """(chunk, size, offset) of each value that lies in a chunk."""
     rows = [reader.row(field, index)
             for index in range(reader.state.length) for field in reader.fields]
     entries = [ENTRY.unpack_from(row) for row in rows if row != MISSING]
-    return [(chunk, size, offset) for chunk, size, offset in entries
-            if chunk != INLINE and offset + size <= settled.get(chunk, (0, 0))[1]]
+    return [entry for entry in entries if entry[0] != INLINE]
 
 
 def flip(disk, rng, file, begin, size):

@@ -43,8 +43,8 @@ class Stage:
         for name in 'xy':
             self.append(name, synced=True)
 
-    def open_writer(self, lazy=None):
-        self.writer = Writer(self.disk, lazy)
+    def open_writer(self):
+        self.writer = Writer(self.disk)
         self.current = Content(self.writer.content())
 
     def append(self, name, bulk=False, synced=False):
@@ -56,25 +56,20 @@ class Stage:
         """Append a record whose image lies in a chunk, and do not commit."""
         append(self.writer, self.current, (name.encode() * 300, name.encode()))
 
-    def commit(self, bulk=False, synced=False, joint=None):
+    def commit(self, bulk=False, synced=False):
         begin = self.writer.state.at
-        self.writer.commit(bulk=bulk, synced=synced, joint=joint)
+        self.writer.commit(bulk=bulk, synced=synced)
         return begin, self.writer.state.at
-
-    def place(self):
-        """Have the first lane write what is not committed."""
-        self.writer.mark()
-        self.writer.stages.place(self.writer.stages.lanes[0])
 
     def renew(self, change):
         """Restart, fold, rebalance or seal."""
         change(self.writer, lambda: None)
 
-    def new_reader(self, durable=False):
-        return Reader(self.disk, durable)
+    def new_reader(self):
+        return Reader(self.disk)
 
-    def reader(self, durable=False):
-        reader = self.new_reader(durable)
+    def reader(self):
+        reader = self.new_reader()
         finish(reader.open())
         return reader
 

@@ -12,7 +12,7 @@ from .switch import Switch
 
 def begin(writer, begun):
     synced = 'schemaearly' not in writer.faults
-    writer.commit(bulk=synced, synced=synced, joint=False)
+    writer.commit(bulk=synced, synced=synced)
     begun()
 
 

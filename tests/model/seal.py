@@ -19,7 +19,7 @@ def seal(writer, begun):
     Whatever stops it, the old state stands, or the sealed one does.
     """
     # Always a frame: sets of earlier ones move to the tables, too.
-    writer.commit(bulk=True, always=True, joint='sealjoint' in writer.faults)
+    writer.commit(bulk=True, synced=True, always=True)
     begun()
     switch, state = Switch(writer), writer.state
     meta, frame, tables = dict(writer.meta, length=state.length), None, state.tables
@@ -64,8 +64,8 @@ class Sealed(Handle):
     def __init__(self, disk):
         super().__init__(disk)
         self.use_meta(read_meta(self.directory)[0])
-        frames = lxlog.scan(self.log_file().pread(), self.seed, disk.faults)
-        self.state = lxlog.replay(frames[:self.count(frames)], disk.faults)
+        frames = lxlog.scan(self.log_file().pread(), self.seed, disk.boot, disk.faults)
+        self.state = lxlog.replay(frames, disk.faults)
         self.old = []
 
 

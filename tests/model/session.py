@@ -22,22 +22,20 @@ class Session:
     At a refresh it may keep the state that it had, as a view: that shows the same until it is let
     go. A session is void once a cache was lost within its boot: commits that it had seen may be cut
     then, so it may meet damage, but what it shows must still be some state that was once
-    committed. What a durable one shows is held to be durable, but where syncs fail: those of a
-    reader know nothing of it.
+    committed.
     """
 
     def __init__(self, run):
         self.run = run
         self.void = run.lossy
         self.pace = run.rng.choice((.01, .1, .5))
-        self.durable = run.rng.random() < .3
-        self.reader = Reader(run.disk, self.durable)
+        self.reader = Reader(run.disk)
         self.views = []         # (reader, what it shows)
         self.steps = self.live()
 
     def live(self):
-        run = self.run
-        floor = self.floor()
+        run, history = self.run, self.run.history
+        floor = history.acked
         yield from self.reader.open()
         shown = self.look(floor)
         while run.rng.random() < .9:
@@ -50,12 +48,8 @@ class Session:
                 self.look_again(view, seen)
                 view.close()
             else:
-                shown = yield from self.refresh(self.floor(), shown)
-
-    def floor(self):
-        """The oldest state that it may show if it reads the log from now on."""
-        history = self.run.history
-        return history.durable if self.durable else history.acked
+                floor = history.acked
+                shown = yield from self.refresh(floor, shown)
 
     def refresh(self, floor, shown):
         """Refresh, and perhaps keep what was shown before."""
@@ -75,8 +69,6 @@ class Session:
                       self.reader.state.epoch, 'length', len(content[1]))
         if not self.void:
             run.history.find(content, floor, 'a reader')
-            if self.durable and not run.world.failing:
-                run.history.promised(content, floor)
         elif content not in run.history.every:
             raise Wrong('a reader shows a state that never was')
         return content

@@ -15,7 +15,7 @@ from zrvalue import ENTRY
 
 UUID = "00112233-4455-6677-8899-aabbccddeeff"
 BOOT = bytes.fromhex("4f1c2a907be34d58")
-BASE, SYNCED, JOINT = 1, 2, 4
+BASE, SYNCED = 1, 2
 
 
 def field(number, name, dtype="bytes", shape=(), compress="raw", align=8, **other):

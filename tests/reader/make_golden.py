@@ -15,7 +15,7 @@ import subprocess
 import sys
 import zlib
 
-from compose import BOOT, JOINT, SYNCED, Composer, field, moved
+from compose import BOOT, SYNCED, Composer, field, moved
 from zrbase import crc32c, le64
 from zrlog import HEADER
 from zrmeta import Meta
@@ -25,7 +25,6 @@ WRITTEN = ("empty", "one-field", "dtypes", "bytes", "flate", "chunks", "commits"
 CHANGED = ("changed", "folded", "rebalanced", "restarted", "fields", "unsealed", "sealed-changed",
            "emptied")
 OTHER_BOOT = bytes.fromhex("a1b2c3d4e5f60718")
-GO, GO_STREAM = b"go, go, go, go!", b"\x4b\xcf\xd7\x51\x40\x60\x45\x00"
 
 
 def value(number, size=12):
@@ -241,124 +240,10 @@ def streams():
     return new, [{"x": text} for text in texts]
 
 
-def joint():
-    """Joint frames within a log: what they append, change and delete is as of any other."""
-    new = Composer([field(0, "x"), field(1, "n", "int16", (), align=2),
-                    field(2, "z", compress="flate")])
-    new.tables[0] += [new.stored(0, k, value(k)) for k in range(2)]
-    new.tables[1] += [new.entry(1, k, value(k, 2)) for k in range(2)]
-    new.tables[2] += [new.entry(2, 0, b""), new.stored(2, 1, GO, 1, GO_STREAM)]
-    new.frame(0)
-    new.frame(2, 2, [0, 1])
-    second = (new.stored(0, 2, value(2), 1), bytes(24), new.stored(2, 2, value(3, 9)))
-    new.frame(3, 2, [0, 1], [(number, 2, words) for number, words in enumerate(second)],
-              flags=JOINT, boot=OTHER_BOOT)
-    new.frame(3, 2, [0], [(0, 1, new.stored(0, 1, value(4)))], flags=0, boot=bytes(8))
-    new.frame(2, 2, [], [(number, 0, moved(words, 2, 0)) for number, words in enumerate(second)],
-              flags=JOINT)
-    new.frame(2, 2, flags=JOINT)
-    new.frame(3, 3, [], [(0, 2, new.entry(0, 2, b"last")), (1, 2, new.entry(1, 2, value(5, 2))),
-                         (2, 2, bytes(24))])
-    new.tables[0].append(bytes(24))
-    new.tables[1].append(bytes(24))
-    new.tables[2].append(bytes(24))
-    return new, [{"x": value(2), "n": None, "z": value(3, 9)},
-                 {"x": value(4), "n": value(1, 2), "z": GO},
-                 {"x": b"last", "n": value(5, 2), "z": None}]
-
-
-def joint_last():
-    """A joint frame of another boot at the end, of which all is there; values of each kind.
-
-    The values of a field that was dropped are not looked at.
-    """
-    new = Composer([field(0, "x"), field(2, "z", compress="flate", align=1)], 3, 2)
-    first = new.stored(0, 0, value(0), 4)
-    new.frame(1, 0, [4, 6], [(0, 0, first), (2, 0, new.entry(2, 0, b""))], next_chunk=9)
-    sets = [(0, 1, moved(first, 0, 1)), (2, 1, new.stored(2, 1, GO, 6, GO_STREAM)),
-            (0, 2, new.stored(0, 2, value(2), 4)), (2, 2, new.entry(2, 2, b"inline")),
-            (1, 2, bytes(range(24))), (0, 3, bytes(24)), (2, 3, new.stored(2, 3, value(3), 6)),
-            (0, 0, new.entry(0, 0, b""))]
-    new.frame(4, 0, [4, 6], sets, next_chunk=9, flags=JOINT, boot=OTHER_BOOT)
-    new.extra["chunk/4.zr"] = bytes(50)
-    return new, [{"x": b"", "z": b""}, {"x": value(0), "z": GO},
-                 {"x": value(2), "z": b"inline"}, {"x": None, "z": value(3)}]
-
-
-def one_joint(lose):
-    """Return a dataset with a joint frame of another boot at the end, and what is without it.
-
-    Parameters
-    ----------
-    lose : callable
-        Takes from the chunk what is lost; its 12 bytes from 16 and from 32 are of the frame.
-    """
-    new = Composer([field(0, "x")])
-    new.frame(0)
-    new.frame(1, 0, [0], [(0, 0, new.stored(0, 0, value(0)))])
-    new.frame(3, 0, [0], [(0, k, new.stored(0, k, value(k))) for k in (1, 2)], flags=JOINT,
-              boot=OTHER_BOOT)
-    lose(new.chunks[0])
-    return new, [{"x": value(0)}]
-
-
-def joint_lost():
-    """The last payload of a joint frame was never written: zeros stand in its place."""
-    def lose(chunk):
-        chunk[32:] = bytes(12)
-    return one_joint(lose)
-
-
-def joint_short():
-    """The chunk is shorter than a joint frame says."""
-    def lose(chunk):
-        del chunk[-1:]
-    return one_joint(lose)
-
-
-def joint_rotten():
-    """A joint frame that counts although a set of it has rot: its payload is of before.
-
-    A later set of the frame hides it; so do the sets that a delete makes in one commit.
-    """
-    new = Composer([field(0, "x")])
-    words = [new.stored(0, k, value(k)) for k in range(3)]
-    new.frame(0)
-    new.frame(3, 0, [0], [(0, k, one) for k, one in enumerate(words)])
-    new.frame(2, 0, [0], [(0, 0, moved(words[1], 1, 0)), (0, 0, new.stored(0, 0, value(4))),
-                          (0, 1, moved(words[2], 2, 1))], flags=JOINT, boot=OTHER_BOOT)
-    new.chunks[0][20] ^= 1
-    return new, [{"x": value(4)}, {"x": value(2)}]
-
-
-def joint_followed():
-    """Frames of other boots behind a joint frame do not count; it does."""
-    new = Composer([field(0, "x")])
-    new.frame(0)
-    for k, (flags, boot) in enumerate(((SYNCED, BOOT), (JOINT, OTHER_BOOT), (0, OTHER_BOOT),
-                                       (0, BOOT))):
-        new.frame(k + 1, 0, [0], [(0, k, new.stored(0, k, value(k)))], flags=flags, boot=boot)
-    return new, [{"x": value(k)} for k in range(2)]
-
-
-def joint_settles():
-    """Frames of other boots before a joint frame count, though it does not itself."""
-    new = Composer([field(0, "x")])
-    new.frame(0)
-    for k, (flags, boot) in enumerate(((SYNCED, BOOT), (0, OTHER_BOOT), (JOINT, bytes(8)),
-                                       (0, bytes(8)), (JOINT, OTHER_BOOT))):
-        new.frame(k + 1, 0, [0], [(0, k, new.stored(0, k, value(k)))], flags=flags, boot=boot)
-    new.chunks[0][-12:] = bytes(12)
-    return new, [{"x": value(k)} for k in range(4)]
-
-
 COMPOSED = {"replayed": replayed, "overrides": overrides, "moved": moved_rows,
             "generations": generations, "short-values": short_values, "schema": schema,
             "newer-minor": newer_minor, "zstd": zstd, "sealed-again": sealed_again,
-            "boots": boots, "torn": torn, "streams": streams, "joint": joint,
-            "joint-last": joint_last, "joint-lost": joint_lost, "joint-short": joint_short,
-            "joint-rotten": joint_rotten, "joint-followed": joint_followed,
-            "joint-settles": joint_settles}
+            "boots": boots, "torn": torn, "streams": streams}
 
 
 def restamp(path):

@@ -13,10 +13,10 @@ import struct
 import pytest
 
 from common import GOLDENS, copy, folder, golden, library, plain_text  # noqa: F401
-from compose import BASE, BOOT, JOINT, SYNCED, Composer, field
+from compose import BASE, BOOT, SYNCED, Composer, field
 from zrbase import Absent, Corrupt, Unsupported, crc32c
 from zrecord import Dataset
-from zrlog import HEADER, JOINT_BYTES_MAX, JOINT_SETS_MAX, ROWS_MAX
+from zrlog import HEADER, ROWS_MAX
 
 
 def small():
@@ -197,56 +197,10 @@ def base(**options):
     return apply
 
 
-def joint_case(added=(), **options):
-    """Return a function that adds a joint frame; `added` are the bytes that chunks grow by."""
-    def apply(new):
-        chunks = range(len(added))
-        new.frame(1, 1, chunks)
-        for chunk, size in zip(chunks, added):
-            new.chunks[chunk] += bytes(size)
-        return frame_case(**{"chunks": chunks, **options, "flags": JOINT})(new)
-    return apply
-
-
-def joint_rows(new):
-    """A joint frame that takes a row, which is there."""
-    for number, rows in new.tables.items():
-        rows.append(new.entry(number, 1, b"4444"))
-    return frame_case(length=2, rows=2, flags=JOINT)(new)
-
-
-def rot_before(flags):
-    """Return a function that adds a frame with rot, another, and one with these flags."""
-    def apply(new):
-        at = len(new.log)
-        for k in (0, 0, flags):
-            new.frame(1, 1, flags=k)
-        new.log[at + 17] ^= 1
-        return new
-    return apply
-
-
-def other_chain(new):
-    """A joint frame that is whole, where one with another crc before it is expected."""
-    new.crc ^= 1
-    return frame_case(flags=JOINT)(new)
-
-
 WRONG_FRAMES = {
     "flags base": frame_case(flags=BASE | SYNCED), "flags of the future": frame_case(flags=8),
-    "joint and base": frame_case(flags=JOINT | BASE),
-    "joint and synced": frame_case(flags=JOINT | SYNCED), "all flags": frame_case(flags=7),
-    "joint and of the future": frame_case(flags=JOINT | 8),
-    "base that is joint": base(flags=JOINT, length=0, rows=0),
-    "base with all flags": base(flags=7, length=0, rows=0),
-    "joint takes rows": joint_rows,
-    "joint of many sets": joint_case(sets=[(0, 0, bytes(24))] * (JOINT_SETS_MAX + 1)),
-    "joint names a new chunk": frame_case(flags=JOINT, chunks=[3], next_chunk=9),
-    "joint with many bytes": joint_case([JOINT_BYTES_MAX + 1]),
-    "joint with many bytes of two chunks": joint_case([JOINT_BYTES_MAX, 1]),
-    "rot before a joint frame": rot_before(JOINT), "rot before a synced frame": rot_before(SYNCED),
-    "rot before a joint and synced frame": rot_before(JOINT | SYNCED),
-    "joint frame of another chain": other_chain,
+    "flag bit 2": frame_case(flags=4), "flag bit 2, synced": frame_case(flags=4 | SYNCED),
+    "base with flag bit 2": base(flags=7, length=0, rows=0),
     "rows fall": frame_case(rows=0), "rows above the limit": frame_case(rows=ROWS_MAX + 1),
     "length above rows and sets": frame_case(length=2), "reserved": reserved,
     "next chunk falls": frame_case(next_chunk=0),

@@ -20,7 +20,6 @@ import zlib
 
 from zrbase import (Absent, Corrupt, File, OutOfRange, U32, Unsupported, ZrError, crc32c,
                     lock_generation, open_folder, present_boot)
-from zrjoint import JointChunks
 from zrlog import Log, State, log_name
 from zrmeta import BYTES_MAX, Meta
 from zrvalue import NOTHING, Entry, chunk_name
@@ -66,7 +65,7 @@ class Dataset:
     path : str
         The directory.
     durable : bool, optional
-        Read the durable state: what no loss of power can take back.
+        Read the durable state: a loss of power cannot take it back.
     boot : bytes or None, optional
         The present boot instead of that of the system; None for an unknown one.
     log : bool, optional
@@ -190,8 +189,7 @@ class Dataset:
             log.read()
             if durable:
                 os.fdatasync(file.fd)
-            joint = JointChunks(self._find_chunk, self.meta.fields, self.meta.uuid)
-            return log.replay(boot, durable, joint)
+            return log.replay(boot, durable)
         finally:
             file.close()
 
@@ -253,20 +251,12 @@ class Dataset:
         for name, field, width in self._tables():
             self._file(self._folder, name, name, width * self.state.rows, field.name)
 
-    def _find_chunk_folder(self):
-        if self._chunk_folder is None:
-            self._chunk_folder = open_folder(self._folder, "chunk", "chunk")
-
     def _open_chunk_folder(self):
-        try:
-            self._find_chunk_folder()
-        except FileNotFoundError as error:
-            raise Corrupt("the directory of the chunks is absent", file="chunk") from error
-
-    def _find_chunk(self, chunk):
-        """Open a chunk of its own; FileNotFoundError: it, or the directory of all, is absent."""
-        self._find_chunk_folder()
-        return File(self._chunk_folder, f"{chunk}.zr", chunk_name(chunk))
+        if self._chunk_folder is None:
+            try:
+                self._chunk_folder = open_folder(self._folder, "chunk", "chunk")
+            except FileNotFoundError as error:
+                raise Corrupt("the directory of the chunks is absent", file="chunk") from error
 
     def _chunk(self, chunk):
         self._open_chunk_folder()

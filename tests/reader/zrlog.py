@@ -2,7 +2,6 @@
 """LOG: frames, their rules, and the state that they give. Section 8 of the format."""
 
 import struct
-from itertools import takewhile
 
 from zrbase import Corrupt, crc32c, le64
 
@@ -15,9 +14,6 @@ FRAME_MIN = HEADER.size + TRAILER.size
 FRAME_MAX = 1 << 30
 BASE = 1
 SYNCED = 2
-JOINT = 4
-JOINT_SETS_MAX = 4096
-JOINT_BYTES_MAX = 256 << 10
 ROWS_MAX = (1 << 59) - 1
 BYTES_MAX = (1 << 63) - 1
 SEARCH_FACTOR = 4
@@ -46,11 +42,6 @@ class Frame:
     def synced(self):
         """Whether everything it names was on stable storage before it was written."""
         return bool(self.flags & SYNCED)
-
-    @property
-    def joint(self):
-        """Whether it was synced together with what it names, after all before it."""
-        return bool(self.flags & JOINT)
 
 
 class State:
@@ -124,7 +115,7 @@ class Rules:
         self.set_items += len(frame.sets)
         if frame.epoch == 0:
             self.table_generation = frame.table_generation
-        if frame.flags not in ((BASE | SYNCED,) if frame.epoch == 0 else (0, SYNCED, JOINT)):
+        if frame.flags not in ((BASE | SYNCED,) if frame.epoch == 0 else (0, SYNCED)):
             self._refuse(frame, f"flags are {frame.flags}")
         if frame.zero or any(item[1] for item in frame.sets):
             self._refuse(frame, "reserved bytes are not zero")
@@ -136,8 +127,6 @@ class Rules:
             self._refuse(frame, f"table generation is {frame.table_generation}")
         if frame.next_chunk < self.next_chunk:
             self._refuse(frame, f"next chunk id {frame.next_chunk}, {self.next_chunk} before")
-        if frame.joint:
-            self._check_joint(frame)
         self._check_chunks(frame)
         if frame.epoch == 0:
             keys = [(index, field) for field, _, index, _ in frame.sets]
@@ -145,18 +134,6 @@ class Rules:
                 self._refuse(frame, "sets do not ascend")
         self.rows = frame.rows
         self.next_chunk = frame.next_chunk
-
-    def _check_joint(self, frame):
-        """Rule 9: it is of bounded size, and no directory was synced with it."""
-        if frame.rows != self.rows:
-            self._refuse(frame, f"joint, and rows are {frame.rows}, {self.rows} before")
-        if len(frame.sets) > JOINT_SETS_MAX:
-            self._refuse(frame, f"joint, and has {len(frame.sets)} sets")
-        if any(chunk not in self.chunks for chunk, _, _ in frame.chunks):
-            self._refuse(frame, "joint, and names a new chunk")
-        added = sum(size - self.chunks[chunk][1] for chunk, _, size in frame.chunks)
-        if added > JOINT_BYTES_MAX:
-            self._refuse(frame, f"joint, and gives {added} bytes to chunks")
 
     def _check_chunks(self, frame):
         before = -1
@@ -212,8 +189,8 @@ class Log:
         frame = Frame(self.data, at)
         return frame if (frame.epoch, frame.previous) == (epoch, previous) else None
 
-    def _later_from(self, at, epoch):
-        """Whether a whole frame, synced or joint, of `epoch` or later is at `at` or behind it."""
+    def _synced_from(self, at, epoch):
+        """Whether a whole synced frame of `epoch` or later stands at `at` or behind it."""
         budget = SEARCH_FACTOR * (len(self.data) - at)
         while True:
             at = self.data.find(MAGIC, at)
@@ -222,7 +199,7 @@ class Log:
             if at % 8 == 0 and len(self.data) - at >= FRAME_MIN:
                 size, found = struct.unpack_from("<IQ", self.data, at + 4)
                 flags, = struct.unpack_from("<I", self.data, at + 44)
-                if flags & (SYNCED | JOINT) and found >= epoch:
+                if flags & SYNCED and found >= epoch:
                     if self._whole(at):
                         return True
                     if size <= len(self.data) - at:
@@ -239,7 +216,7 @@ class Log:
         while at < len(self.data):
             frame = self._frame(at, len(self.frames), crc)
             if frame is None and at > 0:
-                if not self._later_from(at, len(self.frames)):
+                if not self._synced_from(at, len(self.frames)):
                     break
                 self.data = self.file.read_some(self.file.size())
                 frame = self._frame(at, len(self.frames), crc)
@@ -252,7 +229,7 @@ class Log:
         if not self.frames:
             raise Corrupt("the log is empty", file=self.name, offset=0)
 
-    def replay(self, boot, durable=False, joint=None):
+    def replay(self, boot, durable=False):
         """Return the state: sections 8.10 and 8.11.
 
         Parameters
@@ -260,33 +237,13 @@ class Log:
         boot : bytes or None
             The present boot; None where it is unknown.
         durable : bool, optional
-            Take no frame that a loss of power may take back.
-        joint : JointChunks, optional
-            What looks at the chunks of a joint frame; needed where one may stand behind the
-            settled frames.
+            Stop at the last synced frame.
         """
-        settled = max(k + 1 for k, frame in enumerate(self.frames) if frame.synced or frame.joint)
-        if settled == len(self.frames) and self.frames[-1].joint:
-            settled -= 1
+        last = max(k for k, frame in enumerate(self.frames) if frame.synced)
+        if boot and not durable:
+            while last + 1 < len(self.frames) and self.frames[last + 1].boot == boot:
+                last += 1
         state = State()
-        for frame in self.frames[:settled]:
-            state.apply(frame)
-        for frame in self._behind(self.frames[settled:], state.chunks, boot, durable, joint):
+        for frame in self.frames[:last + 1]:
             state.apply(frame)
         return state
-
-    def _behind(self, frames, chunks, boot, durable, joint):
-        """Return the frames that count of those behind the settled ones, which give `chunks`."""
-        counting = list(takewhile(lambda frame: boot and frame.boot == boot, frames))
-        if not frames or not frames[0].joint:
-            return [] if durable else counting
-        if not counting and joint.intact(frames[0], chunks) and self._is_there(frames[0]):
-            counting = frames
-        if durable and counting:
-            joint.sync(frames[0])
-        return counting
-
-    def _is_there(self, frame):
-        """Whether the frame still stands in the file: a writer may have cut it meanwhile."""
-        end = frame.at + frame.bytes
-        return self.file.read_some(end)[frame.at:end] == self.data[frame.at:end]

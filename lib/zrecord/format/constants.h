@@ -57,8 +57,5 @@
 #define LX__FRAME_ALIGN 8
 #define LX__FRAME_BASE 1u
 #define LX__FRAME_SYNCED 2u
-#define LX__FRAME_JOINT 4u
-#define LX__JOINT_SETS 4096u                /**< Of a joint frame, at most. */
-#define LX__JOINT_BYTES ((uint64_t)1 << 18) /**< That it gives to chunks. */
 
 #endif

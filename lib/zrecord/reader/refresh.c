@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How a handle gets to a state: from the start of a log, or on from the state that it has. */
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
 #include "zrecord/reader/dataset.h"
-#include "zrecord/store/intact.h"
 #include "zrecord/store/sealed.h"
 
 /* How often meta.json may be replaced while the dataset is being opened. */
@@ -16,42 +16,16 @@ typedef struct outcome {
     bool gone;              /**< The log does not have the state any more. */
 } outcome;
 
-/** Whether the joint frame that ends at @p joint is intact: then @p end is its end, else its start.
- * A writer that cuts it may put the same payloads in their places for another commit: so it must
- * still be there behind the look. */
-static lx_status find_intact(const lx__intact_place *place, lx__log_reader *log,
-                             const lx__state *state, const lx__log_place *joint, uint64_t *end,
-                             lx_error *error)
+/** Makes durable what was found: a synced frame can be read a moment before its sync has returned. A
+ * file system on which no file can be synced (squashfs, ISO 9660) has no writer. */
+static lx_status sync_log(const lx__store *store, lx_error *error)
 {
-    lx__log_sight sight;
-    lx_status status = lx__intact_end(place, log, state, joint->offset, end, error);
-    if (status == LX_OK)
-        status = lx__log_look(log, joint, &sight, error);
-    if (status == LX_OK && sight == LX__LOG_GONE)
-        *end = state->place.offset;
-    return status;
-}
-
-/** Goes on from the settled state over the joint frame behind it, if it counts though it is not of
- * this boot, or though what is asked for is a durable state, which it becomes here. */
-static lx_status follow_joint(const lx_dataset *dataset, lx__store *store, lx__state *state,
-                              const lx__log_scan *scan, lx_error *error)
-{
-    const lx__intact_place place = {.directory = &store->directory,
-                                    .chunk_directory = &store->chunk_directory,
-                                    .schema = store->meta.schema,
-                                    .uuid = store->meta.uuid};
-    uint64_t start = state->place.offset, end = scan->joint.offset;
-    lx_status status = LX_OK;
-    if (start >= end)
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__file_sync_data(&store->log.file, &why);
+    if (status != LX_OK && (why.errnum == EINVAL || why.errnum == EROFS))
         return LX_OK;
-    if (scan->trusted.offset < end)
-        status = find_intact(&place, &store->log, state, &scan->joint, &end, error);
-    if (status == LX_OK && end != start && dataset->options.durable)
-        status = lx__intact_sync(&place, &store->log, start, error);
-    if (status == LX_OK && end != start)
-        status = lx__state_replay_to(state, &store->log, store->schema, end, error);
-    lx__log_note_end(&store->log, status == LX_OK ? state->place.offset : LX_NONE);
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
     return status;
 }
 
@@ -64,10 +38,8 @@ static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__sta
     lx_status status = lx__state_follow(
         state, &store->log, store->schema, store->meta.schema,
         dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, &unknown, error);
-    if (status == LX_OK)
-        status = follow_joint(dataset, store, state, scan, error);
     if (status == LX_OK && dataset->options.durable && state->place.offset != from)
-        status = lx__sync_found(&store->log.file, error);
+        status = sync_log(store, error);
     return status;
 }
 
@@ -140,7 +112,6 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
 {
     lx__store *store = now->store;
     lx__state state = {0};
-    lx__log_scan scan;
     lx__log_sight sight = LX__LOG_SAME;
     *found = (outcome){0};
     pthread_mutex_lock(&store->log_mutex);
@@ -149,7 +120,7 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
         status = lx__log_look(&store->log, &now->state.place, &sight, error);
     if (status == LX_OK && sight == LX__LOG_MORE) {
         lx__state_copy(&state, &now->state);
-        status = follow_log(dataset, store, &state, &scan, error);
+        status = follow_log(dataset, store, &state, NULL, error);
     }
     pthread_mutex_unlock(&store->log_mutex);
     found->gone = sight == LX__LOG_GONE;

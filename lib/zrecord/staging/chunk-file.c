@@ -8,14 +8,11 @@
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
-#include "zrecord/staging/zeros.h"
 #include "zrecord/store/table.h"
 
 /* Full chunks that stay open until the next sync. More are synced and closed as they fill up, so
  * that a writer of many small chunks does not run out of descriptors. */
 #define OPEN_MAX 16
-/* The most zeros behind a chunk. */
-#define CHUNK_ZEROS ((uint64_t)1 << 20)
 
 static bool is_full(const lx__chunk_pool *pool, const lx__chunk_item *item)
 {
@@ -260,26 +257,6 @@ void lx__chunk_files_release(lx__chunk_files *files)
         files->list[i].held = false;
 }
 
-void lx__chunk_files_extend(lx__chunk_files *files)
-{
-    lx__chunk_file *chunk = current(files);
-    if (chunk != NULL && chunk->dirty)
-        lx__zeros_extend(&chunk->zeros_end, &chunk->file, chunk->committed.bytes, chunk->now.bytes,
-                         CHUNK_ZEROS, files->pool->bytes_limit);
-}
-
-static void trim(lx__chunk_file *chunk)
-{
-    if (chunk->file.fd != -1 && chunk->zeros_end > chunk->now.bytes)
-        lx__zeros_cut(&chunk->zeros_end, &chunk->file, chunk->now.bytes);
-}
-
-void lx__chunk_files_trim(lx__chunk_files *files)
-{
-    for (size_t i = 0; i < files->count; i++)
-        trim(&files->list[i]);
-}
-
 static int compare_ids(const void *a, const void *b)
 {
     uint32_t left = ((const lx__chunk_item *)a)->id, right = ((const lx__chunk_item *)b)->id;
@@ -302,7 +279,6 @@ void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *ite
             files->list[kept++] = *chunk;
             continue;
         }
-        trim(chunk);
         lx__file_close(&chunk->file);
         lx__chunk_pool_offer(files->pool, &chunk->now); /* it was left for want of room */
     }

@@ -37,7 +37,6 @@ typedef struct lx__chunk_file {
     lx__file file; /**< Closed where it is full and synced, and only waits for its frame. */
     lx__chunk_item now;
     lx__chunk_item committed; /**< What the last frame says; bytes 0 if there is none. */
-    uint64_t zeros_end;       /**< Where zeros behind it end; 0: there are none. */
     bool dirty;               /**< Bytes were written since the last sync. */
     bool held;                /**< A barrier has the descriptor: it is not closed. */
 } lx__chunk_file;
@@ -102,13 +101,6 @@ void lx__chunk_files_release(lx__chunk_files *files);
 /** After a frame, which names the @p count chunks of @p items, ascending by id, or fewer: what they
  * say is committed. Chunks to which nothing more goes are let go. */
 void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *items, size_t count);
-
-/** Before a barrier of commits that each are synced: writes zeros behind what was appended to a
- * chunk that goes on, if that is little. */
-void lx__chunk_files_extend(lx__chunk_files *files);
-
-/** Cuts such zeros off again, when all is committed and synced. */
-void lx__chunk_files_trim(lx__chunk_files *files);
 
 /** Back to what the last frame says; chunks that it does not know are removed. */
 lx_status lx__chunk_files_rollback(lx__chunk_files *files, lx_error *error);

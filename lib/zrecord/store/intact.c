@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/store/intact.h"
 
-#include <errno.h>
-
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
-#include "zrecord/store/table.h"
 
 /* Rows of a table that are read at once. */
 #define ROWS 4096
@@ -24,8 +21,6 @@ typedef struct search {
     uint64_t chunk_size;
     uint8_t *payload;
     size_t capacity;
-    uint64_t left; /**< Bytes of payloads that the frame may yet have: a hostile one may name the
-                        same again and again. */
     bool intact; /**< So far. */
 } search;
 
@@ -74,9 +69,7 @@ static lx_status read_payload(search *s, const lx__entry *entry, lx_error *error
     const lx__chunk_item *now = lx__state_find_chunk(s->to, entry->chunk);
     /* Before there is memory for it: an entry may claim gigabytes, and a place beyond all files. */
     s->intact = lx__state_check_stored(now, entry, NULL) == LX_OK &&
-                (before == NULL || entry->offset >= before->bytes) &&
-                entry->physical <= s->left;
-    s->left -= s->intact ? entry->physical : 0;
+                (before == NULL || entry->offset >= before->bytes);
     lx_status status = s->intact ? open_chunk(s, entry->chunk, error) : LX_OK;
     s->intact = s->intact && lx__range_fits(entry->offset, entry->physical, s->chunk_size);
     if (status != LX_OK || !s->intact)
@@ -123,26 +116,16 @@ static lx_status check_value(search *s, uint32_t field, uint64_t index, const lx
     return LX_OK;
 }
 
-/** Chunk item number @p i of those at @p at of the log. */
-static lx_status read_item(lx__log_reader *log, uint64_t at, uint32_t i, lx__chunk_item *item,
-                           lx_error *error)
-{
-    const uint8_t *bytes;
-    lx_status status =
-        lx__log_bytes(log, at + (uint64_t)i * LX__FRAME_CHUNK, LX__FRAME_CHUNK, &bytes, error);
-    if (status == LX_OK)
-        *item = lx__chunk_item_load(bytes);
-    return status;
-}
-
 static lx_status check_chunks(search *s, uint64_t at, const lx__frame *frame, lx_error *error)
 {
     lx_status status = LX_OK;
     for (uint32_t i = 0; status == LX_OK && s->intact && i < frame->chunk_count; i++) {
-        lx__chunk_item item;
-        status = read_item(s->log, at, i, &item, error);
+        const uint8_t *bytes;
+        status = lx__log_bytes(s->log, at + (uint64_t)i * LX__FRAME_CHUNK, LX__FRAME_CHUNK, &bytes,
+                               error);
         if (status != LX_OK)
             break;
+        lx__chunk_item item = lx__chunk_item_load(bytes);
         if (item.bytes == 0)
             continue; /* it may be absent */
         status = open_chunk(s, item.id, error);
@@ -228,7 +211,6 @@ static lx_status check_frames(search *s, uint64_t until, uint64_t *end, lx_error
         lx_status status = lx__log_frame(s->log, *end, &frame, error);
         if (status != LX_OK)
             return status;
-        s->left = frame.flags == LX__FRAME_JOINT ? LX__JOINT_BYTES : UINT64_MAX;
         status = check_chunks(s, items, &frame, error);
         if (status == LX_OK && s->intact)
             status = check_sets(s, items + (uint64_t)frame.chunk_count * LX__FRAME_CHUNK, &frame,
@@ -263,41 +245,5 @@ lx_status lx__intact_end(const lx__intact_place *place, lx__log_reader *log,
     lx__file_close(&s.chunk);
     lx__free(s.payload);
     lx__state_free(&to);
-    return status;
-}
-
-lx_status lx__sync_found(const lx__file *file, lx_error *error)
-{
-    lx_error why = LX_ERROR_INIT;
-    lx_status status = lx__file_sync_data(file, &why);
-    if (status != LX_OK && (why.errnum == EINVAL || why.errnum == EROFS))
-        return LX_OK;
-    if (status != LX_OK)
-        lx__error_pass(error, &why);
-    return status;
-}
-
-lx_status lx__intact_sync(const lx__intact_place *place, lx__log_reader *log, uint64_t offset,
-                          lx_error *error)
-{
-    lx__frame frame;
-    lx_status status = lx__log_frame(log, offset, &frame, error);
-    for (uint32_t i = 0; status == LX_OK && i < frame.chunk_count; i++) {
-        char name[LX__NAME_SIZE];
-        lx__chunk_item item;
-        lx__file chunk;
-        status = read_item(log, offset + LX__FRAME_HEADER, i, &item, error);
-        if (status != LX_OK)
-            break;
-        if (item.bytes == 0)
-            continue;
-        lx__chunk_name(item.id, name);
-        status = lx__committed_open(&chunk, place->chunk_directory, name, O_RDONLY, item.bytes,
-                                    false, error);
-        if (status == LX_OK) {
-            status = lx__sync_found(&chunk, error);
-            lx__file_close(&chunk);
-        }
-    }
     return status;
 }

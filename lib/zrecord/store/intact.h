@@ -3,8 +3,7 @@
  * @file
  * @brief Whether what frames name is still there, for frames whose data may not be durable.
  *
- * A joint frame was synced together with its data, and a loss of power may have come between. Other
- * frames were never synced. A kill leaves them whole, since the kernel has their data; but a sync
+ * A kill leaves frames that were never synced whole, since the kernel has their data; but a sync
  * that failed, or a disk that was pulled and put back, can lose pages within one boot; and a writer
  * that wrote back what is left would make the loss permanent. doc/commit-model.md tells of the case.
  */
@@ -30,14 +29,5 @@ typedef struct lx__intact_place {
  */
 lx_status lx__intact_end(const lx__intact_place *place, lx__log_reader *log,
                          const lx__state *from, uint64_t until, uint64_t *end, lx_error *error);
-
-/** Makes durable, for a reader, the chunks that the frame at @p offset names. */
-lx_status lx__intact_sync(const lx__intact_place *place, lx__log_reader *log, uint64_t offset,
-                          lx_error *error);
-
-/** Makes durable what a reader has found in a file: it is visible before its writer's sync has
- * returned. A file system on which nothing can be synced (squashfs, ISO 9660) is one that nobody
- * writes. */
-lx_status lx__sync_found(const lx__file *file, lx_error *error);
 
 #endif

@@ -24,8 +24,6 @@
 #define BLANK 8
 /* The time of a file's last change is coarse, but not as coarse as that. */
 #define SETTLED_SECONDS 2
-/* Before a frame with one of these flags, all is durable. */
-#define SETTLES (LX__FRAME_SYNCED | LX__FRAME_JOINT)
 
 lx_status lx__log_open(lx__log_reader *log, const lx__file *directory,
                        const lx__log_identity *identity, lx_error *error)
@@ -210,9 +208,9 @@ lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *er
     return LX_OK;
 }
 
-/** Whether a whole frame that is synced or joint, of an epoch not below @p at's, lies there or
- * anywhere behind: all before it was durable when it was written. */
-static lx_status settles_behind(lx__log_reader *log, const lx__log_place *at, bool *found,
+/** Whether a whole synced frame of an epoch not below @p at's lies there or anywhere after it:
+ * everything before it was durable when it was written. */
+static lx_status find_synced(lx__log_reader *log, const lx__log_place *at, bool *found,
                                 lx_error *error)
 {
     uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
@@ -224,7 +222,7 @@ static lx_status settles_behind(lx__log_reader *log, const lx__log_place *at, bo
         status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
         if (status != LX_OK || bytes == NULL)
             break;
-        if (lx__frame_load(&frame, bytes) && (frame.flags & SETTLES) != 0 &&
+        if (lx__frame_load(&frame, bytes) && (frame.flags & LX__FRAME_SYNCED) != 0 &&
             frame.epoch >= at->epoch && lx__range_fits(offset, frame.bytes, log->size)) {
             /* Too much that looks like frames: no torn end does that. */
             tried += frame.bytes;
@@ -242,26 +240,17 @@ static lx_status settles_behind(lx__log_reader *log, const lx__log_place *at, bo
 
 static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool *unbroken)
 {
-    const lx__log_place before = scan->valid;
-    /* The syncs of a joint frame had returned when the next one was written. */
-    if (scan->joint.offset != 0 || (frame->flags & SETTLES) != 0) {
-        scan->settled = scan->trusted = before;
-        scan->joint = (lx__log_place){0};
-        *unbroken = true;
-    }
+    uint64_t start = scan->valid.offset;
     scan->valid.offset += frame->bytes;
     scan->valid.epoch++;
     scan->valid.crc = frame->crc;
-    if (frame->flags & SETTLES)
-        scan->last_start = before.offset;
     if (frame->flags & LX__FRAME_SYNCED) {
-        scan->settled = scan->trusted = scan->valid;
+        scan->durable = scan->trusted = scan->valid;
+        scan->synced_start = start;
+        *unbroken = true;
         return;
     }
-    if (frame->flags & LX__FRAME_JOINT)
-        scan->joint = scan->valid;
-    *unbroken = *unbroken && boot != 0 && (frame->boot == boot || LX__FAULT(BOOT) ||
-                                           (LX__FAULT(JOINT_LOSS) && frame->flags != 0));
+    *unbroken = *unbroken && boot != 0 && (frame->boot == boot || LX__FAULT(BOOT));
     if (*unbroken)
         scan->trusted = scan->valid;
 }
@@ -363,7 +352,7 @@ lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint
 {
     bool unbroken = true, rot = false, blank = false;
     *scan = (lx__log_scan){
-        .valid = *from, .trusted = *from, .settled = *from, .last_start = LX_NONE};
+        .valid = *from, .trusted = *from, .durable = *from, .synced_start = LX_NONE};
     log->step = from->offset != 0 ? FIRST_STEP : LX__LOG_WINDOW;
     lx_status status = follow(log, boot, scan, &unbroken, error);
     /* Who goes on all the time leaves it to the next opening to search zeros for what is behind. */
@@ -371,7 +360,7 @@ lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint
         status = look_for_blank(log, scan->valid.offset, &blank, error);
     while (status == LX_OK && !blank) {
         uint64_t end = scan->valid.offset;
-        status = settles_behind(log, &scan->valid, &rot, error);
+        status = find_synced(log, &scan->valid, &rot, error);
         if (status != LX_OK || !rot)
             break;
         /* A writer may have been at work between the two looks: only what is still broken when

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "zrecord/format/frame.h"
 
-/** A place in a log: behind a frame. */
+/** A place in a log: after a frame. */
 typedef struct lx__log_place {
     uint64_t offset; /**< End of the frame. */
     uint64_t epoch;  /**< Of the next frame. */
@@ -20,20 +20,12 @@ typedef struct lx__log_place {
 
 /** What a scan found. */
 typedef struct lx__log_scan {
-    lx__log_place valid;   /**< Behind the last valid frame. */
-    lx__log_place trusted; /**< Behind the last frame that counts. */
-    lx__log_place settled; /**< Behind the last frame before which all is durable, and itself. */
-    lx__log_place joint;   /**< Behind the last valid frame, if it is joint, and so not settled: it
-                                counts in any boot if it is intact. Zeros: it is not. */
-    uint64_t last_start;   /**< Where the last synced or joint frame starts; LX_NONE: none does. */
-    bool torn;             /**< There are bytes behind the last valid frame. */
+    lx__log_place valid;   /**< After the last valid frame. */
+    lx__log_place trusted; /**< After the last frame that counts in this boot. */
+    lx__log_place durable; /**< After the last synced frame. */
+    uint64_t synced_start; /**< Where the last synced frame starts; LX_NONE: there is none. */
+    bool torn;             /**< There are bytes after the last valid frame. */
 } lx__log_scan;
-
-/** Where the last frame ends that may count: of this boot, or a joint one. */
-static inline uint64_t lx__log_scan_last(const lx__log_scan *scan)
-{
-    return scan->joint.offset > scan->trusted.offset ? scan->joint.offset : scan->trusted.offset;
-}
 
 /** What is known of a file in which nothing more counts, though there are more bytes. */
 typedef struct lx__log_rest {
@@ -75,10 +67,10 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
 /**
  * Follows the chain of frames from @p from (zeros: the start) to its end.
  *
- * The settled frames are trusted, later ones only as long as they are of the boot @p boot (0: none
- * is). A break of the chain with a valid synced or joint frame behind it is rot and fails with
- * LX_ERR_CORRUPT; any other is a torn end. From a place behind the start it is not looked for
- * where the next frame would begin with zeros, which writers keep there.
+ * Frames up to the last synced one count; later ones count as long as they are of the boot @p boot
+ * (0: unknown, none counts). An invalid frame with a whole synced frame after it is rot and fails
+ * with LX_ERR_CORRUPT; any other is a torn end. A scan from a place after the start does not search
+ * for rot where the next frame would begin with zeros, which writers keep there.
  */
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error);

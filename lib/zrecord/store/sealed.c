@@ -81,7 +81,7 @@ lx_status lx__sealed_check(const lx__store *store, const lx__state *state,
                            const lx__log_scan *scan, lx_error *error)
 {
     if (state->rows != state->length || lx__sets_count(&state->sets) != 0 ||
-        scan->settled.offset != state->place.offset)
+        scan->durable.offset != state->place.offset)
         return disagree(store, error, "its log and that word");
     if (store->meta.length != state->length)
         return disagree(store, error, "the lengths in meta.json and in the log");

@@ -123,17 +123,13 @@ static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error,
     return status;
 }
 
-/** Rules 1, 3 to 6, and of rule 9 what the header shows, of the format's section 8.8. */
+/** Rules 1 and 3 to 6 of the format's section 8.8. */
 static const char *broken_rule(const lx__state *state, const lx__frame *frame)
 {
     bool first = state->place.epoch == 0;
     if (first ? frame->flags != (LX__FRAME_BASE | LX__FRAME_SYNCED)
-              : frame->flags != 0 && frame->flags != LX__FRAME_SYNCED &&
-                    frame->flags != LX__FRAME_JOINT)
+              : frame->flags != 0 && frame->flags != LX__FRAME_SYNCED)
         return "its flags cannot be";
-    if (frame->flags == LX__FRAME_JOINT &&
-        (frame->rows != state->rows || frame->set_count > LX__JOINT_SETS))
-        return "it is joint, and takes rows, or has too many sets";
     if (frame->rows < state->rows || frame->rows > LX__LENGTH_MAX)
         return "its rows cannot be";
     if (frame->length > LX__LENGTH_MAX ||
@@ -210,7 +206,7 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
                               lx_error *error)
 {
     const uint8_t *bytes;
-    uint64_t previous = 0, grown = 0;
+    uint64_t previous = 0;
     /* From here on the list is this state's own. */
     lx_status status =
         frame->chunk_count != 0 ? lx__state_reserve_chunks(r->state, 0, error) : LX_OK;
@@ -226,9 +222,6 @@ static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame
         if (item.bytes > INT64_MAX ||
             (before != NULL && (item.bytes < before->bytes || item.records < before->records)))
             return fail_rule(r, at, error, "a chunk shrinks");
-        grown += item.bytes - (before != NULL ? before->bytes : 0);
-        if (frame->flags == LX__FRAME_JOINT && (before == NULL || grown > LX__JOINT_BYTES))
-            return fail_rule(r, at, error, "it is joint, and a chunk is new or grows too much");
         previous = item.id;
         if (before != NULL)
             *before = item;
@@ -454,7 +447,7 @@ lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schem
         return status;
     lx__state_copy(&next, state);
     status = apply_to(&next, log, &of,
-                      which == LX__REPLAY_DURABLE ? found.settled.offset : found.trusted.offset,
+                      which == LX__REPLAY_DURABLE ? found.durable.offset : found.trusted.offset,
                       unknown, error);
     if (status == LX_OK)
         status = lx__state_check_rest(&next, log, shown, found.valid.offset, error);

@@ -28,7 +28,7 @@ typedef struct lx__state {
 /** Which of a log's frames to replay. */
 typedef enum lx__replay {
     LX__REPLAY_NEWEST, /**< All that the scan trusts. */
-    LX__REPLAY_DURABLE /**< The settled ones. */
+    LX__REPLAY_DURABLE /**< Those up to the last synced one. */
 } lx__replay;
 
 /**

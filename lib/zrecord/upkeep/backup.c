@@ -165,7 +165,7 @@ static lx_status scan_log(const backup *self, const lx__log_identity *identity, 
                           "the state that is being read is gone: refresh the dataset");
         lx__error_locate(error, self->snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
     }
-    *synced = status == LX_OK && scan.settled.offset == end->offset;
+    *synced = status == LX_OK && scan.durable.offset == end->offset;
     lx__log_close(&log);
     return status;
 }

@@ -77,10 +77,9 @@ static lx_status find_obedient(lx__rescue *rescue, lx__log_reader *log, uint64_t
     return status;
 }
 
-/** Frames behind the settled ones count as far as what they name is there, as for a writer. From
- * @p trusted on, a loss is none: a loss of power came before its commit was over. */
-static lx_status find_intact(lx__rescue *rescue, lx__log_reader *log, uint64_t trusted,
-                             uint64_t *end, lx_error *error)
+/** Frames behind the last synced one count as far as what they name is there, as for a writer. */
+static lx_status find_intact(lx__rescue *rescue, lx__log_reader *log, uint64_t *end,
+                             lx_error *error)
 {
     uint64_t until = *end;
     if (rescue->settled.place.offset >= *end)
@@ -93,7 +92,7 @@ static lx_status find_intact(lx__rescue *rescue, lx__log_reader *log, uint64_t t
     lx_status status = LX_OK;
     if (rescue->chunk_directory.fd != -1)
         status = lx__intact_end(&place, log, &rescue->settled, until, end, error);
-    if (status == LX_OK && *end < until && *end < trusted && !rescue->cut) {
+    if (status == LX_OK && *end < until && !rescue->cut) {
         rescue->cut = true;
         (void)lx__fail(&rescue->why_cut, LX_ERR_CORRUPT,
                        "what the last commits name was lost before it was synced");
@@ -113,10 +112,10 @@ static lx_status replay(lx__rescue *rescue, lx__log_reader *log, bool *obedient,
         lx__error_pass(error, &rescue->why_cut);
         return status;
     }
-    /* Before a synced or joint frame all was synced, also where frames between are rotten. */
-    uint64_t trusted = rescue->cut ? scan.valid.offset : scan.trusted.offset;
-    uint64_t settled = rescue->cut ? scan.valid.offset : scan.settled.offset;
-    uint64_t end = rescue->cut ? trusted : lx__log_scan_last(&scan), valid = end;
+    /* Before a synced frame everything was synced, also where the frames between are rotten. */
+    uint64_t end = rescue->cut ? scan.valid.offset : scan.trusted.offset;
+    uint64_t settled = rescue->cut ? scan.valid.offset : scan.durable.offset;
+    uint64_t valid = end;
     status = find_obedient(rescue, log, &end, error);
     *obedient = end == valid;
     if (status == LX_OK && end == 0)
@@ -125,7 +124,7 @@ static lx_status replay(lx__rescue *rescue, lx__log_reader *log, bool *obedient,
         status = lx__state_replay_to(&rescue->settled, log, rescue->meta.schema,
                                      settled < end ? settled : end, error);
     if (status == LX_OK)
-        status = find_intact(rescue, log, trusted, &end, error);
+        status = find_intact(rescue, log, &end, error);
     if (status == LX_OK)
         status = lx__state_replay_to(&rescue->state, log, rescue->meta.schema, end, error);
     return status;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "zrecord/fault.h"
-#include "zrecord/staging/zeros.h"
+#include "zrecord/staging/preallocate.h"
 #include "zrecord/writer/writer.h"
 
 /* Entries go into the frame while there are few: at most this many new ones, and not more bytes in
@@ -13,7 +13,7 @@
 #define SETS_MAX 16384u
 #define SYNCED_SETS_MAX 4096u
 #define PENDING_SETS_BYTES ((uint64_t)8 << 20)
-/* The most zeros behind the log. */
+/* The most zeros after the last frame of the log. */
 #define LOG_ZEROS ((uint64_t)256 << 10)
 
 /** A sync failed. */
@@ -40,9 +40,8 @@ static void end_wait(lx_writer *writer, unsigned how)
 
 /* ---- what is synced */
 
-/** Lists all that the frames so far and the next one name; with the log, if a joint frame is in it
- * already. */
-static lx_status fill_barrier(lx_writer *writer, bool joint, lx_error *error)
+/** Lists everything that the frames so far and the next one name. */
+static lx_status fill_barrier(lx_writer *writer, lx_error *error)
 {
     lx__barrier *barrier = &writer->barrier;
     lx_status status = lx__rows_barrier(&writer->rows, barrier, error);
@@ -51,8 +50,7 @@ static lx_status fill_barrier(lx_writer *writer, bool joint, lx_error *error)
         status = lx__chunk_files_barrier(&writer->placer.lanes[i].lane.chunks, barrier, error);
     if (status != LX_OK)
         return status;
-    if (joint ? !LX__FAULT(LOG_SYNC)
-              : (writer->unsynced || !writer->settled) && !LX__FAULT(LOG_BARRIER))
+    if ((writer->unsynced || !writer->settled) && !LX__FAULT(LOG_BARRIER))
         lx__barrier_add(barrier, &writer->log);
     if (!writer->settled) {
         lx__barrier_add_directory(barrier, &writer->chunk_directory);
@@ -84,26 +82,11 @@ static lx_status run_barrier(lx_writer *writer, lx_status listed, unsigned how, 
     return listed == LX_OK ? LX_OK : poison(writer, cause, error);
 }
 
-/** Has zeros behind payloads, to be synced with them. */
-static void extend_chunks(lx_writer *writer)
-{
-    for (size_t i = 0; i < writer->placer.lane_count; i++)
-        lx__chunk_files_extend(&writer->placer.lanes[i].lane.chunks);
-}
-
-static void trim_chunks(lx_writer *writer)
-{
-    for (size_t i = 0; i < writer->placer.lane_count; i++)
-        lx__chunk_files_trim(&writer->placer.lanes[i].lane.chunks);
-}
-
-/** Makes durable all that the frames so far and the next one name, and a joint one itself. */
-static lx_status sync_all(lx_writer *writer, unsigned how, bool joint, lx_error *error)
+/** Makes durable everything that the frames so far and the next one name. */
+static lx_status sync_all(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_error cause = LX_ERROR_INIT;
-    if (writer->durability == LX_DURABILITY_FULL)
-        extend_chunks(writer);
-    lx_status status = run_barrier(writer, fill_barrier(writer, joint, &cause), how, &cause, error);
+    lx_status status = run_barrier(writer, fill_barrier(writer, &cause), how, &cause, error);
     if (status == LX_OK)
         writer->settled = true;
     return status;
@@ -161,24 +144,7 @@ static void add_set(lx_writer *writer, size_t field, uint64_t index, const lx__e
     lx__frame_add_set(&writer->frame, &item);
 }
 
-/** Whether the data of a frame that is to be synced may be synced together with it. One without any
- * is synced as fast by itself. */
-static bool may_be_joint(const lx_writer *writer, const lx__frame *frame)
-{
-    uint64_t grown = 0;
-    for (size_t i = 0; i < writer->grown_count; i++) {
-        const lx__chunk_item *now = &writer->grown[i];
-        const lx__chunk_item *before = lx__state_find_chunk(&writer->state, now->id);
-        if (before == NULL)
-            return false;
-        grown += now->bytes - before->bytes;
-    }
-    return grown != 0 && grown <= LX__JOINT_BYTES && writer->frame.set_count <= LX__JOINT_SETS &&
-           frame->rows == writer->state.rows && writer->boot != 0 && writer->settled &&
-           (!writer->unsynced || LX__FAULT(JOINT_EARLY)) && !LX__FAULT(FRAME_BEFORE_DATA);
-}
-
-static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, lx_error *error)
+static lx_status build_frame(lx_writer *writer, lx__frame *frame, lx_error *error)
 {
     size_t fields = writer->rows.field_count;
     uint64_t first = first_new_row(writer);
@@ -201,8 +167,6 @@ static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, 
             add_set(writer, i, index, &entry);
         }
     }
-    if ((how & LX__COMMIT_SYNCED) && !(how & LX__COMMIT_ROWS) && may_be_joint(writer, frame))
-        frame->flags = LX__FRAME_JOINT;
     lx__frame_finish(&writer->frame, frame, &writer->identity);
     return LX_OK;
 }
@@ -217,15 +181,14 @@ static lx_status write_frame(lx_writer *writer, const lx__frame *frame, unsigned
         lx__file_write(&writer->log, writer->frame.data, frame->bytes, start, &cause);
     if (status != LX_OK) {
         writer->log_zeros = 0;
-        trim_chunks(writer); /* the disk may be full of them */
         if (lx__file_truncate(&writer->log, start, NULL) != LX_OK)
             return poison(writer, &cause, error);
         return lx__writer_note(writer, 0, status, &cause, error);
     }
-    if (frame->flags != 0 && writer->durability == LX_DURABILITY_FULL)
-        lx__zeros_extend(&writer->log_zeros, &writer->log, start, start + frame->bytes,
-                         LOG_ZEROS, LX_NONE);
-    if ((frame->flags & LX__FRAME_SYNCED) && !LX__FAULT(LOG_SYNC)) {
+    bool synced = (frame->flags & LX__FRAME_SYNCED) != 0;
+    if (synced && writer->durability == LX_DURABILITY_FULL)
+        lx__preallocate(&writer->log_zeros, &writer->log, start, start + frame->bytes, LOG_ZEROS);
+    if (synced && !LX__FAULT(LOG_SYNC)) {
         begin_wait(writer, how);
         status = lx__file_sync_data(&writer->log, &cause);
         end_wait(writer, how);
@@ -241,7 +204,6 @@ static void advance(lx_writer *writer, const lx__frame *frame)
     writer->state.place.epoch++;
     writer->state.place.crc = frame->crc;
     writer->unsynced = frame->flags == 0;
-    writer->joint = frame->flags == LX__FRAME_JOINT;
     writer->changes = false;
 }
 
@@ -303,51 +265,49 @@ static lx_status reserve(lx_writer *writer, lx_error *error)
     return status == LX_OK ? reserve_barrier(writer, error) : status;
 }
 
-/** A frame that changes something: step 3, and 2 before it, or with it, if it is to be synced. */
+/** A frame that changes something: step 3, and step 2 before it if the frame is to be synced. */
 static lx_status put_changes(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    bool synced = (how & LX__COMMIT_SYNCED) != 0;
+    bool synced = (how & LX__COMMIT_SYNCED) != 0, early = LX__FAULT(FRAME_BEFORE_DATA);
     lx__frame frame = next_frame(writer, synced ? LX__FRAME_SYNCED : 0);
     frame.length = writer->collected;
     frame.next_chunk = lx__chunk_pool_next(&writer->placer.pool);
     frame.rows = writer->rows.first;
     sort_grown(writer);
-    lx_status status = build_frame(writer, how, &frame, &failure);
+    lx_status status = build_frame(writer, &frame, &failure);
     if (status == LX_OK)
         status = reserve(writer, &failure);
     if (status != LX_OK)
         return lx__writer_note(writer, 0, status, &failure, error);
-    bool joint = frame.flags == LX__FRAME_JOINT, first = joint || LX__FAULT(FRAME_BEFORE_DATA);
-    if ((synced || !writer->settled) && !first)
-        status = sync_all(writer, how, false, error);
+    if ((synced || !writer->settled) && !early)
+        status = sync_all(writer, how, error);
     else if (frame.rows > writer->state.rows)
         status = sync_rows(writer, how, error);
     if (status == LX_OK)
         status = write_frame(writer, &frame, how, error);
-    if (status == LX_OK && first)
-        status = sync_all(writer, how, joint, error);
+    if (status == LX_OK && early)
+        status = sync_all(writer, how, error);
     if (status == LX_OK)
         adopt(writer, &frame);
     return status;
 }
 
-/** A synced frame that repeats the last one, if frames are not synced, or if the last one is joint
- * and a switch wants it. What was asked for and not committed stays out of it. */
+/** A synced frame that repeats the last one, if frames are not synced. What was asked for and not
+ * committed stays out of it. */
 static lx_status put_nothing(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     lx__placer_drain(&writer->placer);
-    bool wanted = writer->unsynced || (writer->joint && (how & LX__COMMIT_ROWS));
-    if (!wanted && (writer->settled || LX__FAULT(OPENING_SYNC)))
+    if (!writer->unsynced && (writer->settled || LX__FAULT(OPENING_SYNC)))
         return LX_OK;
     lx_status status = lx__frame_begin(&writer->frame, 0, 0, &failure);
     if (status == LX_OK)
         status = reserve_barrier(writer, &failure);
     if (status != LX_OK)
         return lx__writer_note(writer, 0, status, &failure, error);
-    status = sync_all(writer, how, false, error);
-    if (status != LX_OK || !wanted)
+    status = sync_all(writer, how, error);
+    if (status != LX_OK || !writer->unsynced)
         return status;
     lx__frame frame = next_frame(writer, LX__FRAME_SYNCED);
     lx__frame_finish(&writer->frame, &frame, &writer->identity);
@@ -374,9 +334,8 @@ void lx__writer_put_last(lx_writer *writer)
 
 void lx__writer_trim(lx_writer *writer)
 {
-    trim_chunks(writer);
     if (writer->log_zeros != 0)
-        lx__zeros_cut(&writer->log_zeros, &writer->log, writer->state.place.offset);
+        lx__preallocate_trim(&writer->log_zeros, &writer->log, writer->state.place.offset);
 }
 
 /** Whether waiting rows are to be moved to the tables by this commit. */

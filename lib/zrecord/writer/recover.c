@@ -32,8 +32,8 @@ static lx_status write_back_file(const lx__file *directory, const char *name, ui
     return status;
 }
 
-/** The log from @p start on, and all that the frames behind the settled state name. */
-static lx_status write_back_state(lx_writer *writer, const lx__state *settled, uint64_t start,
+/** The log from @p start on, and everything that the frames after the durable state name. */
+static lx_status write_back_state(lx_writer *writer, const lx__state *durable, uint64_t start,
                                   lx_error *error)
 {
     char name[LX__NAME_SIZE];
@@ -41,7 +41,7 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *settled, u
     lx_status status = write_back(&writer->log, start, state->place.offset, error);
     for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
         const lx__chunk_item *item = &state->chunks[i];
-        const lx__chunk_item *before = lx__state_find_chunk(settled, item->id);
+        const lx__chunk_item *before = lx__state_find_chunk(durable, item->id);
         lx__chunk_name(item->id, name);
         status = write_back_file(&writer->chunk_directory, name,
                                  before != NULL ? before->bytes : 0, item->bytes, error);
@@ -49,11 +49,11 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *settled, u
     for (size_t i = 0; status == LX_OK && i < writer->meta.schema->count; i++) {
         const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
         lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
-        status = write_back_file(&writer->directory, name, settled->rows * LX__OFFSET_ROW,
+        status = write_back_file(&writer->directory, name, durable->rows * LX__OFFSET_ROW,
                                  state->rows * LX__OFFSET_ROW, error);
         lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
         if (status == LX_OK)
-            status = write_back_file(&writer->directory, name, settled->rows * LX__CHECK_ROW,
+            status = write_back_file(&writer->directory, name, durable->rows * LX__CHECK_ROW,
                                      state->rows * LX__CHECK_ROW, error);
     }
     return status;
@@ -61,9 +61,8 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *settled, u
 
 /* ---- opening */
 
-/** Replays the frames behind the settled ones, as far as what they name is there: all of this boot,
- * or a joint one. */
-static lx_status replay_rest(lx_writer *writer, lx__log_reader *log, const lx__state *settled,
+/** Replays the frames of this boot after the last synced one, as far as what they name is there. */
+static lx_status replay_rest(lx_writer *writer, lx__log_reader *log, const lx__state *durable,
                              const lx__log_scan *scan, lx_error *error)
 {
     const lx__intact_place place = {.directory = &writer->directory,
@@ -72,12 +71,12 @@ static lx_status replay_rest(lx_writer *writer, lx__log_reader *log, const lx__s
                                     .uuid = writer->meta.uuid};
     uint64_t end;
     lx_status status =
-        lx__intact_end(&place, log, settled, lx__log_scan_last(scan), &end, error);
+        lx__intact_end(&place, log, durable, scan->trusted.offset, &end, error);
     if (status == LX_OK && end < scan->trusted.offset)
         lx__log(LX_LOG_WARNING,
                 "%s: what commits from byte %llu of the log on name is lost; they are cut off",
                 writer->directory.path, (unsigned long long)end);
-    lx__state_copy(&writer->state, settled);
+    lx__state_copy(&writer->state, durable);
     if (status == LX_OK)
         status = lx__state_replay_to(&writer->state, log, writer->meta.schema, end, error);
     if (status == LX_OK)
@@ -86,7 +85,7 @@ static lx_status replay_rest(lx_writer *writer, lx__log_reader *log, const lx__s
     return status;
 }
 
-static lx_status replay_log(lx_writer *writer, lx__state *settled, lx__log_scan *scan,
+static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan *scan,
                             lx_error *error)
 {
     const lx__log_place start = {0};
@@ -98,10 +97,10 @@ static lx_status replay_log(lx_writer *writer, lx__state *settled, lx__log_scan 
     if (status == LX_OK && scan->valid.offset == 0)
         status = lx__log_fail_first(&log, error);
     if (status == LX_OK)
-        status = lx__state_replay_to(settled, &log, writer->meta.schema, scan->settled.offset,
+        status = lx__state_replay_to(durable, &log, writer->meta.schema, scan->durable.offset,
                                      error);
     if (status == LX_OK)
-        status = replay_rest(writer, &log, settled, scan, error);
+        status = replay_rest(writer, &log, durable, scan, error);
     lx__log_close(&log);
     return status;
 }
@@ -194,9 +193,9 @@ static lx_status take_up(lx_writer *writer, lx_error *error)
 lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    lx__state settled = {0};
+    lx__state durable = {0};
     lx__log_scan scan;
-    lx_status status = replay_log(writer, &settled, &scan, error);
+    lx_status status = replay_log(writer, &durable, &scan, error);
     if (status == LX_OK)
         status = check_readers(writer, &scan, error);
     if (status == LX_OK)
@@ -204,11 +203,11 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     lx__log_name(writer->meta.generation, name);
     if (status == LX_OK)
         status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);
-    writer->unsynced = writer->state.place.offset > scan.settled.offset;
-    /* The last synced or joint frame, too: in its sync its writer may have died or failed. */
+    writer->unsynced = writer->state.place.offset > scan.durable.offset;
+    /* The last synced frame, too: its writer may have died or failed in the sync of it. */
     if (status == LX_OK && !writer->settled && !LX__FAULT(WRITE_BACK))
-        status = write_back_state(writer, &settled, scan.last_start, error);
-    lx__state_free(&settled);
+        status = write_back_state(writer, &durable, scan.synced_start, error);
+    lx__state_free(&durable);
     if (status == LX_OK && !LX__FAULT(CUT))
         status = cut_log(writer, error);
     if (status == LX_OK)

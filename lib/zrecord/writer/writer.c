@@ -90,9 +90,9 @@ static lx_status read_meta(lx_writer *writer, lx_error *error)
     return lx__meta_load(&writer->meta, &writer->directory, error);
 }
 
-/** What the last writer left behind the settled frames counts in this boot alone, or as long as it
- * is intact, until a synced frame says so; and a frame that it synced is durable only once that was
- * done, here if not there. */
+/** Frames that the last writer did not sync count in this boot alone until a synced frame follows
+ * them; and a frame that it flagged as synced is durable only once that sync was done, here if not
+ * there. */
 static lx_status make_durable(lx_writer *writer, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;

@@ -70,12 +70,11 @@ struct lx_writer {
 
     /* What is committed. */
     lx__state state;  /**< Without sets: rows and live have them. */
-    uint64_t log_zeros; /**< Where zeros behind the last frame end; 0: there are none. */
+    uint64_t log_zeros; /**< Where zeros after the last frame end; 0: there are none. */
     lx__set_map live; /**< Sets of the log at indices below state.rows. Those at or above the
                            length count no more. */
-    bool unsynced;    /**< Frames were written since the last synced or joint one. */
-    bool joint;       /**< The last frame that this writer wrote is joint. */
-    bool changes;     /**< So did the last frame that this writer wrote: change something. */
+    bool unsynced;    /**< Frames were written since the last synced one. */
+    bool changes;     /**< The last frame that this writer wrote changed something. */
     bool settled;     /**< The first barrier after the opening is done. */
 
     /* What was taken back from the stages, and is not committed. */
@@ -214,7 +213,7 @@ lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how,
  */
 void lx__writer_put_last(lx_writer *writer);
 
-/** Cuts off the zeros behind what is committed, at the end of a writer that has synced all. */
+/** Removes the zeros after the last frame, at the end of a writer that has synced everything. */
 void lx__writer_trim(lx_writer *writer);
 
 /* ---- group.c */

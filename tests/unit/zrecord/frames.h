@@ -43,7 +43,7 @@ static inline bool boots_are_known(void)
 }
 
 /** Bits of flags. */
-enum { BASE = 1, SYNCED = 2, JOINT = 4 };
+enum { BASE = 1, SYNCED = 2 };
 
 /** A frame to be; what is zero is filled in so that the frame is valid. */
 struct frame {

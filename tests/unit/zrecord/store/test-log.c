@@ -51,17 +51,15 @@ static const struct frame synced = {.flags = SYNCED, .boot = HERE};
 static const struct frame unsynced = {.boot = HERE};
 
 /** A log of a base and so many frames: s is a synced one, u one that is not, e one of another
- * boot, 0 one of an unknown boot, j a joint one, k a joint one of another boot. */
+ * boot, 0 one of an unknown boot. */
 static struct log make(const char *frames)
 {
     struct log log = log_new(&example_log);
     for (; *frames != '\0'; frames++)
-        log_add(&log, &(struct frame){.flags = *frames == 's'                     ? SYNCED
-                                               : *frames == 'j' || *frames == 'k' ? JOINT
-                                                                                  : 0,
-                                      .boot = *frames == 'e' || *frames == 'k' ? ELSE
-                                              : *frames == '0'                 ? 0
-                                                                               : HERE});
+        log_add(&log, &(struct frame){.flags = *frames == 's' ? SYNCED : 0,
+                                      .boot = *frames == 'e'   ? ELSE
+                                              : *frames == '0' ? 0
+                                                               : HERE});
     return log;
 }
 
@@ -70,20 +68,13 @@ START_TEST(the_frames_that_count)
     static const struct {
         const char *frames;
         uint64_t boot;
-        uint64_t trusted, settled; /* epochs behind */
-        uint64_t joint;            /* the same of a joint one that is the last */
+        uint64_t trusted, synced; /* epochs behind */
     } cases[] = {
-        {"", HERE, 1, 1, 0},      {"s", HERE, 2, 2, 0},     {"u", HERE, 2, 1, 0},
-        {"uu", HERE, 3, 1, 0},    {"u", ELSE, 1, 1, 0},     {"u", 0, 1, 1, 0},
-        {"e", HERE, 1, 1, 0},     {"ue", HERE, 2, 1, 0},    {"ueu", HERE, 2, 1, 0},
-        {"0", HERE, 1, 1, 0},     {"0", 0, 1, 1, 0},        {"u0u", HERE, 2, 1, 0},
-        {"us", ELSE, 3, 3, 0},    {"es", HERE, 3, 3, 0},    {"uesu", HERE, 5, 4, 0},
-        {"uesue", HERE, 5, 4, 0}, {"euse", HERE, 4, 4, 0},  {"0s0", 0, 3, 3, 0},
-        {"ssuu", 0, 3, 3, 0},     {"sue", ELSE, 2, 2, 0},   {"j", HERE, 2, 1, 2},
-        {"k", HERE, 1, 1, 2},     {"jj", HERE, 3, 2, 3},    {"kk", HERE, 2, 2, 3},
-        {"uj", ELSE, 2, 2, 3},    {"js", HERE, 3, 3, 0},    {"ju", HERE, 3, 2, 0},
-        {"ku", HERE, 3, 2, 0},    {"j", 0, 1, 1, 2},        {"eju", HERE, 4, 3, 0},
-        {"jsu", HERE, 4, 3, 0},   {"kske", HERE, 4, 4, 0},
+        {"", HERE, 1, 1},       {"s", HERE, 2, 2},     {"u", HERE, 2, 1},   {"uu", HERE, 3, 1},
+        {"u", ELSE, 1, 1},      {"u", 0, 1, 1},        {"e", HERE, 1, 1},   {"ue", HERE, 2, 1},
+        {"ueu", HERE, 2, 1},    {"0", HERE, 1, 1},     {"0", 0, 1, 1},      {"u0u", HERE, 2, 1},
+        {"us", ELSE, 3, 3},     {"es", HERE, 3, 3},    {"uesu", HERE, 5, 4}, {"uesue", HERE, 5, 4},
+        {"euse", HERE, 4, 4},   {"0s0", 0, 3, 3},      {"ssuu", 0, 3, 3},   {"sue", ELSE, 2, 2},
     };
     char *scratch = scratch_make();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -96,17 +87,11 @@ START_TEST(the_frames_that_count)
         const char *name = cases[i].frames;
         ck_assert_msg(found.valid.epoch == strlen(name) + 1, "valid of '%s'", name);
         ck_assert_msg(found.trusted.epoch == cases[i].trusted, "trusted of '%s'", name);
-        ck_assert_msg(found.settled.epoch == cases[i].settled, "settled of '%s'", name);
-        ck_assert_msg(found.joint.epoch == cases[i].joint, "joint of '%s'", name);
+        ck_assert_msg(found.durable.epoch == cases[i].synced, "synced of '%s'", name);
         ck_assert_uint_eq(found.valid.offset, 72 * found.valid.epoch);
         ck_assert_uint_eq(found.trusted.offset, 72 * found.trusted.epoch);
-        ck_assert_uint_eq(found.settled.offset, 72 * found.settled.epoch);
-        ck_assert_uint_eq(found.joint.offset, 72 * found.joint.epoch);
-        const char *marks = strpbrk(name, "sjk"), *next = marks;
-        while (next != NULL && (next = strpbrk(next + 1, "sjk")) != NULL)
-            marks = next;
-        uint64_t last = marks == NULL ? 1 : (uint64_t)(marks - name) + 2;
-        ck_assert_uint_eq(found.last_start, 72 * (last - 1));
+        ck_assert_uint_eq(found.durable.offset, 72 * found.durable.epoch);
+        ck_assert_uint_eq(found.synced_start, 72 * (found.durable.epoch - 1));
         ck_assert_uint_eq(found.valid.crc, log.crc);
         ck_assert(!found.torn);
         lx__log_close(&reader);
@@ -160,20 +145,17 @@ START_TEST(what_lies_behind_a_torn_end_is_ignored)
 }
 END_TEST
 
-START_TEST(rot_is_any_bit_before_a_frame_that_settles)
+START_TEST(rot_is_any_bit_before_a_synced_frame)
 {
-    static const char *const logs[] = {"sus", "suj", "suk"};
     char *scratch = scratch_make();
-    for (size_t i = 0; i < 3; i++) {
-        struct log log = make(logs[i]);
-        for (size_t bit = 0; bit < (log.size - 72) * 8; bit += 1 + 4 * SANITIZED) {
-            size_t at = bit / 8 / 72;
-            log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            expect_rot(&log, at, at * 72);
-            log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        }
-        log_free(&log);
+    struct log log = make("sus");
+    for (size_t bit = 0; bit < (log.size - 72) * 8; bit += 1 + 4 * SANITIZED) {
+        size_t at = bit / 8 / 72;
+        log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        expect_rot(&log, at, at * 72);
+        log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
+    log_free(&log);
     scratch_remove(scratch);
 }
 END_TEST
@@ -415,11 +397,11 @@ START_TEST(a_scan_goes_on_from_a_place)
     file_put("LOG", log.bytes, log.size);
     unit_ok(lx__log_scan_from(&reader, &first.trusted, HERE, &second, &error));
     ck_assert_uint_eq(second.valid.epoch, 5);
-    ck_assert_uint_eq(second.settled.epoch, 5);
-    ck_assert_uint_eq(second.last_start, 4 * 72);
+    ck_assert_uint_eq(second.durable.epoch, 5);
+    ck_assert_uint_eq(second.synced_start, 4 * 72);
     unit_ok(lx__log_scan_from(&reader, &second.trusted, HERE, &again, &error));
     ck_assert_uint_eq(again.valid.offset, second.valid.offset);
-    ck_assert_uint_eq(again.last_start, LX_NONE);
+    ck_assert_uint_eq(again.synced_start, LX_NONE);
     lx__log_close(&reader);
     log_free(&log);
     scratch_remove(scratch);
@@ -541,7 +523,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/log", the_frames_that_count,
           a_log_cut_at_any_byte_ends_with_the_last_whole_frame,
-          what_lies_behind_a_torn_end_is_ignored, rot_is_any_bit_before_a_frame_that_settles,
+          what_lies_behind_a_torn_end_is_ignored, rot_is_any_bit_before_a_synced_frame,
           rot_behind_the_last_synced_frame_is_a_torn_end, a_synced_frame_that_does_not_fit_is_rot,
           old_frames_behind_a_torn_end_are_no_rot, frames_of_another_log_are_invalid,
           many_false_frames_do_not_take_long, a_torn_end_with_a_few_false_frames_is_still_one,

@@ -26,18 +26,13 @@ static const lx__chunk_item before = {2, 4, 80};
 #define BEFORE                                                                                     \
     .length = 10, .rows = 8, .next_chunk = 5
 
-#define JOINTLY BEFORE, .flags = JOINT
-static const lx__set_item many_sets[4097];
-static const lx__chunk_item most = {2, 5, 80 + (256 << 10)}, too_much = {2, 5, 81 + (256 << 10)};
-
 static const struct rule rules[] = {
     {"nothing changes", {BEFORE}, NULL},
     {"synced", {BEFORE, .flags = SYNCED}, NULL},
     {"1: a base that is not the first", {BEFORE, .flags = BASE | SYNCED}, "flags"},
     {"1: a base that is not synced", {BEFORE, .flags = BASE}, "flags"},
-    {"joint", {BEFORE, .flags = JOINT}, NULL},
-    {"1: joint and synced", {BEFORE, .flags = JOINT | SYNCED}, "flags"},
-    {"1: a joint base", {BEFORE, .flags = JOINT | BASE}, "flags"},
+    {"1: an bit 2, reserved", {BEFORE, .flags = 4}, "flags"},
+    {"1: bit 2, reserved, and synced", {BEFORE, .flags = 4 | SYNCED}, "flags"},
     {"1: an unknown flag", {BEFORE, .flags = 8}, "flags"},
     {"1: the highest flag", {BEFORE, .flags = SYNCED | 1u << 31}, "flags"},
     {"2: the zero of the trailer", {BEFORE, .trailer_zero = 1}, "not zero"},
@@ -71,13 +66,6 @@ static const struct rule rules[] = {
     {"7: the same", {BEFORE, .chunks = &same, .chunk_count = 1}, NULL},
     {"7: as many bytes as can be", {BEFORE, .chunks = &huge, .chunk_count = 1}, NULL},
     {"7: more bytes than that", {BEFORE, .chunks = &too_huge, .chunk_count = 1}, "shrinks"},
-    {"9: as many sets as can be", {JOINTLY, .sets = many_sets, .set_count = 4096}, NULL},
-    {"9: more sets", {JOINTLY, .sets = many_sets, .set_count = 4097}, "joint"},
-    {"9: as many bytes as can be", {JOINTLY, .chunks = &most, .chunk_count = 1}, NULL},
-    {"9: more bytes", {JOINTLY, .chunks = &too_much, .chunk_count = 1}, "joint"},
-    {"9: bytes that nothing can have", {JOINTLY, .chunks = &huge, .chunk_count = 1}, "joint"},
-    {"9: a new chunk", {JOINTLY, .chunks = &chunk_0, .chunk_count = 1}, "joint"},
-    {"9: rows", {.length = 10, .rows = 9, .next_chunk = 5, .flags = JOINT}, "joint"},
     {"unknown fields, and indices beyond all",
      {BEFORE, .sets = far_sets, .set_count = 2},
      NULL},
@@ -153,9 +141,7 @@ START_TEST(rules_of_the_first_frame_are_kept)
         {"1: flags 0", {.flags = 0}, "flags"},
         {"1: not synced", {.flags = BASE}, "flags"},
         {"1: no base", {.flags = SYNCED}, "flags"},
-        {"1: joint", {.flags = JOINT}, "flags"},
-        {"1: all flags", {.flags = 7}, "flags"},
-        {"1: an unknown flag", {.flags = 11}, "flags"},
+        {"1: an unknown flag", {.flags = 7}, "flags"},
         {"2: the trailer", {.flags = 3, .trailer_zero = 9}, "not zero"},
         {"4: a length from nothing", {.flags = 3, .length = 1}, "length"},
         {"a base of a later generation",
