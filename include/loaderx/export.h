@@ -9,13 +9,10 @@
 #if defined(__GNUC__) || defined(__clang__)
 /** Visible outside the library that defines it. */
 #define LX_API __attribute__((visibility("default")))
-/** The result must be looked at. */
-#define LX_NODISCARD __attribute__((warn_unused_result))
 /** Arguments @p f (the format) and from @p a on are checked as printf's. */
 #define LX_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define LX_API
-#define LX_NODISCARD
 #define LX_PRINTF(f, a)
 #endif
 
