@@ -6,7 +6,7 @@
 #ifndef LX_EXECUTOR_PRIVATE_H
 #define LX_EXECUTOR_PRIVATE_H
 
-#include "executor/process.h"
+#include "base/process.h"
 #include "executor/queue.h"
 
 #define LX__QUEUES 3

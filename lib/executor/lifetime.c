@@ -14,6 +14,5 @@ void lx__executor_release(lx_executor *executor)
         return;
     for (int i = 0; i < LX__QUEUES; i++)
         lx__queue_destroy(&executor->queues[i]);
-    lx__process_forget(&executor->process);
     lx__free(executor);
 }

@@ -2,7 +2,6 @@
 #include "zrecord/reader/dataset.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -145,8 +144,7 @@ lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *err
         lx_dataset_close(made);
         return status;
     }
-    /* A page that the kernel wipes at fork costs more to make than to ask for the process. */
-    made->process = (lx__process){NULL, getpid()};
+    lx__process_note(&made->process);
     made->schema = lx__schema_ref(dataset->schema);
     made->damages = lx__shared_ref(dataset->damages);
     made->where = dataset->where != NULL ? lx__strdup(dataset->where) : NULL;
@@ -164,7 +162,6 @@ void lx_dataset_close(lx_dataset *dataset)
     lx__shared_unref(dataset->damages);
     pthread_mutex_destroy(&dataset->mutex);
     pthread_mutex_destroy(&dataset->refreshing);
-    lx__process_forget(&dataset->process);
     if (dataset->options.executor != NULL)
         lx__executor_release(dataset->options.executor);
     lx__free(dataset->path);
@@ -172,18 +169,15 @@ void lx_dataset_close(lx_dataset *dataset)
     lx__free(dataset);
 }
 
-/** In a child of fork(): makes the handle its own. One of its threads does it, others wait. */
+/** In a child of fork(): makes the handle its own. */
 static void take_over(lx_dataset *dataset)
 {
-    pid_t self = getpid();
-    if (atomic_exchange(&dataset->taken_over, self) != self) {
-        pthread_mutex_init(&dataset->refreshing, NULL);
-        pthread_mutex_init(&dataset->mutex, NULL);
-        lx__store_take_over(dataset->snapshot->store);
-        lx__process_adopt(&dataset->process);
-    }
-    while (!lx__process_is_this(&dataset->process))
-        sched_yield();
+    if (!lx__process_take_over(&dataset->process))
+        return;
+    pthread_mutex_init(&dataset->refreshing, NULL);
+    pthread_mutex_init(&dataset->mutex, NULL);
+    lx__store_take_over(dataset->snapshot->store);
+    lx__process_adopt(&dataset->process);
 }
 
 void lx__dataset_check_process(lx_dataset *dataset)

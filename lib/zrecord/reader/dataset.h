@@ -6,7 +6,7 @@
 #ifndef LX_ZRECORD_DATASET_H
 #define LX_ZRECORD_DATASET_H
 
-#include "executor/process.h"
+#include "base/process.h"
 #include "zrecord/reader/gather.h"
 #include "zrecord/store/snapshot.h"
 
@@ -31,7 +31,6 @@ struct lx_dataset {
     lx__snapshot *snapshot;     /**< The one being read; holds a reference. */
     lx__damages *damages;       /**< Shared memory: pins of a handle count with it. */
     lx__process process;        /**< To which the mutexes belong. */
-    _Atomic pid_t taken_over;   /**< By the child of fork() of that id, or being so. */
 };
 
 /** Whether each call goes on to the newest commit. */

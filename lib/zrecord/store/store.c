@@ -2,7 +2,6 @@
 #include "zrecord/store/store.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -203,7 +202,7 @@ static lx_status open_store(const char *path, lx_verify verify, lx_placement pla
     if (opened == NULL)
         return lx__fail_memory(error, "a dataset");
     atomic_init(&opened->references, 1);
-    atomic_init(&opened->owner, getpid());
+    lx__process_note(&opened->process);
     opened->directory = opened->chunk_directory = opened->lock = opened->meta_file =
         opened->log.file = (lx__file)LX__FILE_CLOSED;
     opened->verify = verify;
@@ -348,16 +347,11 @@ static void forget_mappings(lx__store *store)
 
 void lx__store_take_over(lx__store *store)
 {
-    pid_t self = getpid();
-    if (atomic_load(&store->owner) == self)
+    if (!lx__process_take_over(&store->process))
         return;
-    if (atomic_exchange(&store->taken_over, self) != self) {
-        forget_log(store);
-        forget_mappings(store);
-        atomic_store(&store->owner, self);
-    }
-    while (atomic_load(&store->owner) != self)
-        sched_yield();
+    forget_log(store);
+    forget_mappings(store);
+    lx__process_adopt(&store->process);
 }
 
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error)

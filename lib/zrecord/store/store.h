@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/process.h"
 #include "executor/task.h"
 #include "zrecord/format/codec.h"
 #include "zrecord/format/meta.h"
@@ -52,8 +53,7 @@ typedef struct lx__store {
     lx_verify verify;
     lx_placement placement; /**< Any but AUTO. */
     const char *network;    /**< The name of the network file system that it is on; NULL: none. */
-    _Atomic pid_t owner;       /**< The process that the mutexes belong to. */
-    _Atomic pid_t taken_over;  /**< By the child of fork() of that id, or being so. */
+    lx__process process;       /**< To which the mutexes belong. */
 
     pthread_mutex_t log_mutex; /**< For @ref log. Taken before @ref mutex. */
     lx__log_reader log;        /**< Open from the first replay on. */
