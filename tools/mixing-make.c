@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <loaderx/parity/megatron.h>
+
 #include "failure.h"
 
 /** A sum as numpy.sum makes it, to the bit (doc/orders.md, 12.3): Megatron divides by it. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include <loaderx/grouped.h>
-#include <loaderx/nanoset.h>
-#include <loaderx/torch.h>
+#include <loaderx/parity/nanoset.h>
+#include <loaderx/parity/torch.h>
 #include <loaderx/weighted.h>
 
 #include "failure.h"

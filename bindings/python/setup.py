@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Builds loaderx._core against the installed library, which pkg-config finds as `loaderx`."""
+"""Builds loaderx._core against the installed library, which pkg-config finds as
+`loaderx-parity`: that requires all other libraries."""
 
 import glob
 import os
@@ -9,7 +10,7 @@ import sys
 
 from setuptools import Extension, setup
 
-MODULE = 'loaderx'
+MODULE = 'loaderx-parity'
 OLDEST = '0.1.0'    # of the library: the first that has all that the extension calls
 
 

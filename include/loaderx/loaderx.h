@@ -12,15 +12,12 @@
 #include <loaderx/grouped.h>
 #include <loaderx/hooks.h>
 #include <loaderx/loader.h>
-#include <loaderx/megatron.h>
 #include <loaderx/mixture.h>
-#include <loaderx/nanoset.h>
 #include <loaderx/packing.h>
 #include <loaderx/random.h>
 #include <loaderx/sampler.h>
 #include <loaderx/status.h>
 #include <loaderx/tokens.h>
-#include <loaderx/torch.h>
 #include <loaderx/version.h>
 #include <loaderx/weighted.h>
 #include <loaderx/zrecord.h>

@@ -130,31 +130,6 @@ LX_API lx_status lx_mixture_set_exhausted(lx_mixture *mixture, lx_exhausted exha
 LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
                                     lx_error *error);
 
-/**
- * Makes the order of a mixture as Megatron does, number for number: each position goes to the set
- * that lags furthest behind its weight. Weights are used as they are: Megatron divides them by
- * their sum, as NumPy adds it, and so does its caller. With #LX_EXHAUSTED_REDISTRIBUTE it is what
- * Megatron's exhaustive form gives, for weights that are the sets' lengths over their sum. A set of
- * weight 0 is given a position, too, where no other one lags: leave it out.
- *
- * It has to go through all positions when it is made, some 15 ns each for 8 sets, and notes every
- * 16,384 of them how far the sets are: 8 bytes a set each time. lx_order_new_blend() does without.
- *
- * @param[in]  mixture  At least one set of a weight, and weights that do not change.
- * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
- *                      in memory.
- * @param[out] order    The order, for lx_order_unref(); NULL on failure.
- * @param[out] error    Where a failure is told; may be NULL.
- *
- * @retval LX_ERR_ARGUMENT     There is no set, none has a weight, or a pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  Other weights were set for a later offset.
- * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
- * @retval LX_ERR_NOMEM        There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
- */
-LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables,
-                                     lx_order **order, lx_error *error);
-
 /** The sets of a mixture's order; 0: it is the order of none. */
 LX_API size_t lx_order_get_sets(const lx_order *order);
 

@@ -54,8 +54,8 @@ struct lx_source {
 
 /** Zeroed memory of @p size bytes for a source of @p class with @p column_count columns that are
  * not filled in, and one reference. */
-lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
-                         size_t column_count, lx_source **source, lx_error *error);
+LX_API lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
+                                size_t column_count, lx_source **source, lx_error *error);
 
 /** Zeroed memory of @p size bytes for one over a state of @p source, with its length and
  * columns. */
@@ -66,8 +66,8 @@ lx_status lx__source_new_held(lx_source *source, size_t size, lx_source **held, 
 lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error);
 
 /** Fills in column @p position with copies, its size computed. */
-lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
-                                const lx_column_info *column, lx_error *error);
+LX_API lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
+                                       const lx_column_info *column, lx_error *error);
 
 /** Fails with LX_ERR_ARGUMENT where two columns have one name. */
 lx_status lx__source_check_names(const lx_source *source, lx_error *error);

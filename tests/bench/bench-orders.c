@@ -8,9 +8,8 @@
 
 #include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
-#include <loaderx/nanoset.h>
+#include <loaderx/parity.h>
 #include <loaderx/sampler.h>
-#include <loaderx/torch.h>
 #include <loaderx/weighted.h>
 
 #define BATCH 256

@@ -4,9 +4,8 @@
 #include "plain.h"
 
 #include <loaderx/mixture.h>
-#include <loaderx/nanoset.h>
+#include <loaderx/parity.h>
 #include <loaderx/sampler.h>
-#include <loaderx/torch.h>
 
 #include "base/file.h"
 

@@ -10,8 +10,7 @@
 #include <fcntl.h>
 #include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
-#include <loaderx/nanoset.h>
-#include <loaderx/torch.h>
+#include <loaderx/parity.h>
 #include <loaderx/weighted.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -24,7 +24,8 @@ compare() {
     fi
 }
 
-declared "$top_srcdir"/include/loaderx/*.h "$top_builddir"/include/loaderx/version.h \
+declared "$top_srcdir"/include/loaderx/*.h "$top_srcdir"/include/loaderx/*/*.h \
+    "$top_builddir"/include/loaderx/version.h \
     >"$work/headers"
 sed -nE 's/^[[:space:]]*(lx_[a-z0-9][a-z0-9_]*);/\1/p' "$top_srcdir"/lib/*/*.map |
     sort -u >"$work/maps"

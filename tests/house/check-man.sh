@@ -24,7 +24,8 @@ if [ ! -f "$functions/list" ]; then
     [ $failed -ne 0 ] || exit 77
     exit 1
 fi
-for name in $(cat "$top_srcdir"/include/loaderx/*.h "$top_srcdir"/include/loaderx/*.h.in |
+for name in $(cat "$top_srcdir"/include/loaderx/*.h "$top_srcdir"/include/loaderx/*/*.h \
+    "$top_srcdir"/include/loaderx/*.h.in |
     tr '\n' ' ' | sed 's/;/;\n/g' |
     sed -nE 's/.*LX_API[^(]*[ *](lx_[a-z0-9_]+)\(.*/\1/p' | sort -u); do
     # The page of that name, or the one its .so leads to, must document it.

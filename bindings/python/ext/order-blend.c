@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <loaderx/mixture.h>
+#include <loaderx/parity/megatron.h>
 
 /** Reads the numbers of a tuple of floats; -1 with an exception raised. */
 static int take_weights(PyObject *tuple, Py_ssize_t count, double *weights)

@@ -3,8 +3,8 @@
 #include "objects.h"
 #include "order-arguments.h"
 
-#include <loaderx/nanoset.h>
-#include <loaderx/torch.h>
+#include <loaderx/parity/nanoset.h>
+#include <loaderx/parity/torch.h>
 
 static PyObject *torch_random(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {

@@ -3,7 +3,7 @@
 #include "order-arguments.h"
 #include "source.h"
 
-#include <loaderx/megatron.h>
+#include <loaderx/parity/megatron.h>
 
 /** What lx_source_from_megatron() takes beside the tokens, in the order of its members. */
 static int take_megatron(PyObject *const *args, lx_megatron *how)

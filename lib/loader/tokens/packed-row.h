@@ -30,19 +30,20 @@ typedef struct lx__row {
 } lx__row;
 
 /** LX_ERR_ARGUMENT where @p dtype or @p columns is none; @p length has to be good. */
-lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_t length,
-                              lx_dtype dtype, uint64_t vocabulary, unsigned columns,
-                              lx_error *error);
+LX_API lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_t length,
+                                     lx_dtype dtype, uint64_t vocabulary, unsigned columns,
+                                     lx_error *error);
 
 /** LX_ERR_ARGUMENT where a number that is to be written among the tokens does not fit @p dtype. */
-lx_status lx__row_check_number(const char *what, int64_t number, lx_dtype dtype, lx_error *error);
+LX_API lx_status lx__row_check_number(const char *what, int64_t number, lx_dtype dtype,
+                                      lx_error *error);
 
-void lx__row_format_dispose(lx__row_format *format);
+LX_API void lx__row_format_dispose(lx__row_format *format);
 
 /** How many columns there are, and what they are. */
-size_t lx__row_format_columns(const lx__row_format *format);
-lx_status lx__row_format_set_columns(const lx__row_format *format, lx_source *source,
-                                     lx_error *error);
+LX_API size_t lx__row_format_columns(const lx__row_format *format);
+LX_API lx_status lx__row_format_set_columns(const lx__row_format *format, lx_source *source,
+                                            lx_error *error);
 
 /** Adds to the state of a source what tells its documents, and not the columns or what stands in
  * padding: how rows are handed out is no matter of the data. Returns 0, or -1 without memory. */
@@ -50,17 +51,18 @@ int lx__row_format_describe(const lx__row_format *format, uint64_t tokens, uint3
                             json_t *object);
 
 /** Begins row @p i of what is filled. */
-lx__row lx__row_begin(const lx__row_format *format, const lx_target *targets, size_t i);
+LX_API lx__row lx__row_begin(const lx__row_format *format, const lx_target *targets, size_t i);
 
 /** Adds tokens to the row. */
-lx_status lx__row_add_tokens(const lx__row_format *format, lx__row *row, uint64_t first,
-                             uint64_t count, lx_error *error);
+LX_API lx_status lx__row_add_tokens(const lx__row_format *format, lx__row *row, uint64_t first,
+                                    uint64_t count, lx_error *error);
 
 /** Adds a number to the row, @p count times. */
-void lx__row_add_number(const lx__row_format *format, lx__row *row, int64_t number, uint64_t count);
+LX_API void lx__row_add_number(const lx__row_format *format, lx__row *row, int64_t number,
+                               uint64_t count);
 
 /** All that was added since @p from is the next piece; without tokens it is none. */
-void lx__row_end_piece(lx__row *row, uint64_t from);
+LX_API void lx__row_end_piece(lx__row *row, uint64_t from);
 
 /** The rest of the row is padding. */
 void lx__row_pad(const lx__row_format *format, lx__row *row, int64_t pad);

@@ -33,13 +33,13 @@ lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t coun
                           lx_error *error);
 
 /** Fetches the beginning of each page of tokens that are read next, as far as one file has them. */
-void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count);
+LX_API void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count);
 
 /** Adds to the state of a source what tells the fields among the parts; of files there is nothing.
  * Returns 0, or -1 without memory. */
-int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
+LX_API int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
 
 /** What names the states of these fields; null without any. NULL without memory. */
-json_t *lx__tokens_frame(const lx_tokens *tokens);
+LX_API json_t *lx__tokens_frame(const lx_tokens *tokens);
 
 #endif

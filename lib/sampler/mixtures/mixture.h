@@ -35,9 +35,9 @@ struct lx_mixture {
 
 /** Holds a mixture against what every order of one needs.
  * @retval LX_ERR_ARGUMENT  There is no set, or none has a weight at first. */
-lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error);
+LX_API lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error);
 
 /** Adds what is done about exhausted sets to the JSON of an order; as describe of a class. */
-int lx__exhausted_describe(lx_exhausted exhausted, json_t *object);
+LX_API int lx__exhausted_describe(lx_exhausted exhausted, json_t *object);
 
 #endif

@@ -21,13 +21,13 @@ typedef struct lx__mix_sets {
 } lx__mix_sets;
 
 /** Those of a mixture; @p order, which is new, gets their bound and their number. */
-lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,
-                           lx_error *error);
+LX_API lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,
+                                  lx_error *error);
 
-void lx__mix_sets_free(lx__mix_sets *sets);
+LX_API void lx__mix_sets_free(lx__mix_sets *sets);
 
 /** Adds "parts" and "offsets" to the JSON of an order; as describe of a class. */
-int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object);
+LX_API int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object);
 
 /** The position in a set's part of what is its n-th in an epoch, of each of which it has
  * @p totals[set]. */
@@ -61,22 +61,22 @@ typedef struct lx__mix_sets_scratch {
 } lx__mix_sets_scratch;
 
 /** Has it ready for lx__mix_sets_read(). */
-lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                               lx_error *error);
+LX_API lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                                      lx_error *error);
 
 /** Puts in the place of each of @p count positions, at most a block, of the sets that the scratch
  * says, the index that stands there. */
-lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                            uint64_t *places, size_t count, lx_error *error);
+LX_API lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                                   uint64_t *places, size_t count, lx_error *error);
 
 /** Whether positions each follow the last, enough of them to look at what each set has: runs. */
-bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, size_t count);
+LX_API bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, size_t count);
 
 /** As lx__mix_sets_read() of positions of which the scratch has the runs; the places are numbers
  * within these. */
-lx_status lx__mix_sets_read_runs(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
-                                 uint64_t *places, size_t count, lx_error *error);
+LX_API lx_status lx__mix_sets_read_runs(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                                        uint64_t *places, size_t count, lx_error *error);
 
-void lx__mix_sets_clear(lx__mix_sets_scratch *scratch);
+LX_API void lx__mix_sets_clear(lx__mix_sets_scratch *scratch);
 
 #endif

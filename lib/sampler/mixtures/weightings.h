@@ -23,12 +23,12 @@ typedef struct lx__weightings {
     lx__stated_weights *list;
 } lx__weightings;
 
-lx_status lx__weightings_new(const lx_mixture *mixture, lx__weightings *weightings,
-                             lx_error *error);
+LX_API lx_status lx__weightings_new(const lx_mixture *mixture, lx__weightings *weightings,
+                                    lx_error *error);
 
-void lx__weightings_free(lx__weightings *weightings);
+LX_API void lx__weightings_free(lx__weightings *weightings);
 
 /** [{"begin": 0, "weights": ["0.5", "2"]}, ...], short as states are. NULL without memory. */
-json_t *lx__weightings_to_json(const lx__weightings *weightings);
+LX_API json_t *lx__weightings_to_json(const lx__weightings *weightings);
 
 #endif

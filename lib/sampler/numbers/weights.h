@@ -16,8 +16,8 @@
 lx_status lx__weight_check(uint64_t number, double weight, lx_error *error);
 
 /** The same of @p count of them, one of which at least is above 0; and the largest. */
-lx_status lx__weights_check(const double *weights, uint64_t count, double *largest,
-                            lx_error *error);
+LX_API lx_status lx__weights_check(const double *weights, uint64_t count, double *largest,
+                                   lx_error *error);
 
 /**
  * The power of two by which @p count weights become whole numbers that stand to each other as they

@@ -42,11 +42,11 @@ typedef struct lx__epoch {
  *
  * @retval LX_ERR_NOMEM  There is no memory for it; or as lx__table_folder().
  */
-lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
-                         lx__epochs **epochs, lx_error *error);
+LX_API lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
+                                lx__epochs **epochs, lx_error *error);
 
 /** Once no thread holds a table; NULL is nothing. */
-void lx__epochs_free(lx__epochs *epochs);
+LX_API void lx__epochs_free(lx__epochs *epochs);
 
 /**
  * Makes @p held, which is NULL or one of these, the table of epoch @p number.
@@ -61,7 +61,7 @@ LX_API void lx__epoch_clear_scratch(void *scratch);
 
 /** Puts in the place of each position the index at its offset in the table of its epoch; for a
  * class whose scratch is a pointer to one. */
-lx_status lx__epochs_read(lx__epochs *epochs, const lx_order *order, void *scratch,
-                          uint64_t *places, size_t count, lx_error *error);
+LX_API lx_status lx__epochs_read(lx__epochs *epochs, const lx_order *order, void *scratch,
+                                 uint64_t *places, size_t count, lx_error *error);
 
 #endif

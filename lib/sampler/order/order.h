@@ -112,12 +112,12 @@ lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *places, si
 }
 
 /** Memory of @p size bytes for an order of @p class, begun with these and one reference. */
-lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length, uint64_t bound,
-                        lx_order **order, lx_error *error);
+LX_API lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length,
+                               uint64_t bound, lx_order **order, lx_error *error);
 
 /** Ends the making of an order: one that could not be filled is given up, and is NULL then. Returns
  * the status. */
-lx_status lx__order_finish(lx_order **order, lx_status status);
+LX_API lx_status lx__order_finish(lx_order **order, lx_status status);
 
 /**
  * What one thread keeps while it reads an order: the table or the keys of the epoch it is in.
@@ -158,7 +158,7 @@ const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *sc
 LX_API uint64_t lx__order_get_bound(const lx_order *order);
 
 /** Adds to @p object what lx__order_to_json() has. Returns 0, or another number without memory. */
-int lx__order_describe(const lx_order *order, json_t *object);
+LX_API int lx__order_describe(const lx_order *order, json_t *object);
 
 /** {"kind", "formula", "length", ...}: all that its indices depend on. NULL without memory. */
 LX_API json_t *lx__order_to_json(const lx_order *order);

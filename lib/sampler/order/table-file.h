@@ -61,8 +61,8 @@ lx_status lx__table_file_check(lx__table_file *file, const uint64_t *places, siz
                                lx_error *error);
 
 /** The same of @p count places from @p first on. */
-lx_status lx__table_file_check_range(lx__table_file *file, uint64_t first, uint64_t count,
-                                     lx_error *error);
+LX_API lx_status lx__table_file_check_range(lx__table_file *file, uint64_t first, uint64_t count,
+                                            lx_error *error);
 
 /** LX_ERR_CORRUPT, with the file, and what can be done. NULL is a table in memory. */
 lx_status lx__table_file_refuse(const lx__table_file *file, const char *why, lx_error *error);

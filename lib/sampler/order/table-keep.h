@@ -51,7 +51,7 @@ void lx__table_forget(const char *folder, const lx__table_maker *maker, const vo
 
 /** As describe of a maker, for numbers made of others alone: how many those are, and under @p key
  * their checksum. */
-int lx__table_describe(json_t *what, const char *kind, uint64_t count, const char *key,
-                       uint32_t crc);
+LX_API int lx__table_describe(json_t *what, const char *kind, uint64_t count, const char *key,
+                              uint32_t crc);
 
 #endif

@@ -45,11 +45,11 @@ lx_status lx__table_survey(const uint64_t *indices, uint64_t count, lx__table *t
                          lx_error *error);
 
 /** Copies the indices of which lx__table_survey() told. */
-lx_status lx__table_fill(const uint64_t *indices, lx__table *table, lx_error *error);
+LX_API lx_status lx__table_fill(const uint64_t *indices, lx__table *table, lx_error *error);
 
 /** Both. */
 LX_API lx_status lx__table_new(const uint64_t *indices, uint64_t count, lx__table *table,
-                        lx_error *error);
+                               lx_error *error);
 
 LX_API void lx__table_free(lx__table *table);
 

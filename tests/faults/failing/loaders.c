@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <loaderx/loader.h>
-#include <loaderx/megatron.h>
+#include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>
 

@@ -7,10 +7,9 @@
 #include <loaderx/budgeted.h>
 #include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
-#include <loaderx/nanoset.h>
+#include <loaderx/parity.h>
 #include <loaderx/sampler.h>
 #include <loaderx/random.h>
-#include <loaderx/torch.h>
 #include <loaderx/weighted.h>
 
 #include "../tree.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* States of loaders that were written with version 1, which must be read for ever. */
-#include <loaderx/megatron.h>
+#include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>
 

@@ -4,8 +4,7 @@
 #include <loaderx/budgeted.h>
 #include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
-#include <loaderx/nanoset.h>
-#include <loaderx/torch.h>
+#include <loaderx/parity.h>
 #include <loaderx/weighted.h>
 
 #include "orders.h"

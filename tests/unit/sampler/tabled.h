@@ -8,8 +8,7 @@
 
 #include <loaderx/grouped.h>
 #include <loaderx/mixture.h>
-#include <loaderx/nanoset.h>
-#include <loaderx/torch.h>
+#include <loaderx/parity.h>
 #include <loaderx/weighted.h>
 
 #include "orders.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields whose records are documents of tokens: lib/loader/tokens/token-field.c. What is read of
  * them is held against a plain array of all tokens, and against the same documents in a file. */
-#include <loaderx/megatron.h>
+#include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/upkeep.h>
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief All of libloaderx-parity: orders and sources that reproduce those of torch, Nanotron and
+ * Megatron exactly.
+ *
+ * Another project's release decides what these functions return. They are a library of their own,
+ * above loader and sampler, so that the ABI of those does not depend on other projects.
+ */
+#ifndef LOADERX_PARITY_H
+#define LOADERX_PARITY_H
+
+#include <loaderx/parity/megatron.h>
+#include <loaderx/parity/nanoset.h>
+#include <loaderx/parity/torch.h>
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Four sets of a greedy mixture at once, for sources that are compiled for AVX2.
+ */
+#ifndef LX_PARITY_GREEDY_LANES_H
+#define LX_PARITY_GREEDY_LANES_H
+
+#include <immintrin.h>
+
+#include "parity/greedy.h"
+
+/** What sets lag at a position. A product and a difference, each rounded. */
+static inline __m256d lx__lag_of(__m256d weight, __m256d position, __m256d given)
+{
+    return _mm256_sub_pd(_mm256_mul_pd(weight, position), given);
+}
+
+/** The greatest of the lanes, in all of them. */
+static inline __m256d lx__spread_most(__m256d lanes)
+{
+    __m256d near = _mm256_max_pd(lanes, _mm256_permute_pd(lanes, 5));
+    __m256d far = _mm256_max_pd(_mm256_permute4x64_pd(lanes, 0x4E),
+                                _mm256_permute4x64_pd(lanes, 0x1B));
+    return _mm256_max_pd(near, far);
+}
+
+/** A position more for the sets of a mask. */
+static inline __m256d lx__add_masked(__m256d given, __m256d mask)
+{
+    return _mm256_add_pd(given, _mm256_and_pd(mask, _mm256_set1_pd(1)));
+}
+
+/** What lx__greedy_give_avx2() does of more than 16 sets. */
+void lx__greedy_give_many_avx2(lx__greedy *greedy, uint16_t *sets, size_t length);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include <loaderx/parity/megatron.h>
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "parity/greedy-plan.h"
+#include "sampler/mixtures/sets.h"
+#include "sampler/mixtures/weightings.h"
+
+struct greedy_blend {
+    lx_order order;
+    lx__mix_sets sets;
+    lx__weightings weightings; /* for states */
+    lx__greedy_plan plan;
+};
+
+/* The block that was gone through last. */
+struct greedy_scratch {
+    lx__mix_sets_scratch sets;
+    lx__greedy greedy;
+    uint64_t block;       /* while there are ... */
+    uint16_t *of, *ranks; /* the set of each position, and its rank among those of the block */
+    uint16_t *counts;     /* of each set */
+    uint64_t *given;      /* to each set before the block */
+    size_t next;          /* place in the block behind what was read in sequence, ... */
+    uint16_t *had;        /* and what each set has of the block before that */
+};
+
+/* ---- reading */
+
+static lx_status prepare(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                         lx_error *error)
+{
+    lx_status status = lx__mix_sets_prepare(&self->sets, &scratch->sets, error);
+    if (status != LX_OK || scratch->given != NULL)
+        return status;
+    if (scratch->of == NULL)
+        scratch->of = lx__alloc_array(LX__GREEDY_BLOCK, sizeof *scratch->of);
+    if (scratch->ranks == NULL)
+        scratch->ranks = lx__alloc_array(LX__GREEDY_BLOCK, sizeof *scratch->ranks);
+    if (scratch->counts == NULL)
+        scratch->counts = lx__alloc_array(self->sets.count, sizeof *scratch->counts);
+    if (scratch->had == NULL)
+        scratch->had = lx__alloc_array(self->sets.count, sizeof *scratch->had);
+    if (scratch->of != NULL && scratch->ranks != NULL && scratch->counts != NULL &&
+        scratch->had != NULL)
+        scratch->given = lx__alloc_array(self->sets.count, sizeof *scratch->given);
+    scratch->block = UINT64_MAX;
+    return scratch->given != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
+}
+
+static lx_status give_block(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                            uint64_t block, lx_error *error)
+{
+    size_t count = LX__GREEDY_BLOCK;
+    scratch->block = UINT64_MAX;
+    lx_status status =
+        lx__greedy_plan_enter(&self->plan, block, &scratch->greedy, scratch->given, error);
+    if (status == LX_OK)
+        status = lx__greedy_plan_give(&self->plan, block, &scratch->greedy, scratch->of, &count,
+                                      error);
+    if (status != LX_OK)
+        return status;
+    memset(scratch->counts, 0, self->sets.count * sizeof *scratch->counts);
+    for (size_t i = 0; i < count; i++)
+        scratch->ranks[i] = scratch->counts[scratch->of[i]]++;
+    scratch->block = block;
+    scratch->next = 0;
+    memset(scratch->had, 0, self->sets.count * sizeof *scratch->had);
+    return LX_OK;
+}
+
+static inline lx_status enter_block(const struct greedy_blend *self,
+                                    struct greedy_scratch *scratch, uint64_t block,
+                                    lx_error *error)
+{
+    return scratch->block == block ? LX_OK : give_block(self, scratch, block, error);
+}
+
+/** Reads any offsets of an epoch: finds their sets, and the positions in these. */
+static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                          uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t block = places[i] / LX__GREEDY_BLOCK, at = places[i] % LX__GREEDY_BLOCK;
+        lx_status status = enter_block(self, scratch, block, error);
+        if (status != LX_OK)
+            return status;
+        uint16_t set = scratch->of[at];
+        scratch->sets.of[i] = set;
+        places[i] = lx__mix_sets_place(&self->sets, self->plan.totals, epoch, set,
+                                       scratch->given[set] + scratch->ranks[at]);
+    }
+    return lx__mix_sets_read(&self->sets, &scratch->sets, places, count, error);
+}
+
+/** Reads what follows what was read of the block before: what each set had says what it has
+ * next. */
+static lx_status read_next(const struct greedy_blend *self, struct greedy_scratch *scratch,
+                           uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
+{
+    lx__mix_run *runs = scratch->sets.runs;
+    uint16_t *had = scratch->had;
+    size_t sets = self->sets.count;
+    const uint16_t *of = scratch->of + scratch->next, *ranks = scratch->ranks + scratch->next;
+    for (size_t i = 0; i < sets; i++)
+        runs[i].number = had[i];
+    for (size_t i = 0; i < count; i++) {
+        scratch->sets.of[i] = of[i];
+        places[i] = ranks[i];
+        had[of[i]] = (uint16_t)(ranks[i] + 1);
+    }
+    for (size_t i = 0; i < sets; i++) {
+        runs[i].end = had[i];
+        if (runs[i].end != runs[i].number)
+            runs[i].place = lx__mix_sets_place(&self->sets, self->plan.totals, epoch, i,
+                                               scratch->given[i] + runs[i].number);
+    }
+    scratch->next += count;
+    return lx__mix_sets_read_runs(&self->sets, &scratch->sets, places, count, error);
+}
+
+/** Reads offsets of an epoch: those of a block, where they are in sequence, else all. */
+static lx_status read_some(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
+                           size_t count, size_t *here, lx_error *error)
+{
+    const struct greedy_blend *self = (const struct greedy_blend *)order;
+    struct greedy_scratch *scratch = memory;
+    size_t place = (size_t)(places[0] % LX__GREEDY_BLOCK), left = LX__GREEDY_BLOCK - place;
+    *here = count;
+    if (!lx__mix_sets_have_runs(&self->sets, places, count))
+        return read_any(self, scratch, epoch, places, count, error);
+    *here = count < left ? count : left;
+    lx_status status = enter_block(self, scratch, places[0] / LX__GREEDY_BLOCK, error);
+    if (status != LX_OK)
+        return status;
+    return place == scratch->next ? read_next(self, scratch, epoch, places, *here, error)
+                                  : read_any(self, scratch, epoch, places, *here, error);
+}
+
+static lx_status greedy_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+                             lx_error *error)
+{
+    const struct greedy_blend *self = (const struct greedy_blend *)order;
+    struct greedy_scratch *scratch = memory;
+    lx_status status = prepare(self, scratch, error);
+    return status == LX_OK
+               ? lx__order_read_pieces(order, scratch, places, count, read_some, error)
+               : status;
+}
+
+static void greedy_clear(void *memory)
+{
+    struct greedy_scratch *scratch = memory;
+    lx__mix_sets_clear(&scratch->sets);
+    lx__greedy_free(&scratch->greedy);
+    lx__free(scratch->of);
+    lx__free(scratch->ranks);
+    lx__free(scratch->counts);
+    lx__free(scratch->given);
+    lx__free(scratch->had);
+}
+
+/* ---- what it is */
+
+static int greedy_describe(const lx_order *order, json_t *object)
+{
+    const struct greedy_blend *self = (const struct greedy_blend *)order;
+    int failed = lx__exhausted_describe(self->plan.exhausted, object);
+    failed |= json_object_set_new(object, "weightings", lx__weightings_to_json(&self->weightings));
+    failed |= lx__mix_sets_describe(&self->sets, object);
+    return failed;
+}
+
+/** Adds what each set has of the first @p count positions of a block. */
+static lx_status count_in_block(const lx__greedy_plan *plan, uint64_t block, size_t count,
+                                lx__greedy *greedy, uint64_t *counts, lx_error *error)
+{
+    uint16_t *of = lx__alloc_array(LX__GREEDY_BLOCK, sizeof *of);
+    lx_status status = of != NULL ? lx__greedy_plan_give(plan, block, greedy, of, &count, error)
+                                  : lx__fail_memory(error, "counting");
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        counts[of[i]]++;
+    lx__free(of);
+    return status;
+}
+
+static lx_status greedy_count(const lx_order *order, uint64_t end, uint64_t *counts,
+                              lx_error *error)
+{
+    const lx__greedy_plan *plan = &((const struct greedy_blend *)order)->plan;
+    uint64_t epoch = end / order->length, offset = end % order->length;
+    uint64_t block = offset / LX__GREEDY_BLOCK;
+    lx__greedy greedy = {0};
+    lx_status status = lx__greedy_plan_enter(plan, block, &greedy, counts, error);
+    for (size_t i = 0; status == LX_OK && i < plan->count; i++) {
+        if (counts[i] == LX__GREEDY_DROPPED)
+            counts[i] = plan->totals[i];
+        counts[i] += epoch * plan->totals[i];
+    }
+    if (status == LX_OK)
+        status = count_in_block(plan, block, (size_t)(offset % LX__GREEDY_BLOCK), &greedy, counts,
+                                error);
+    lx__greedy_free(&greedy);
+    return status;
+}
+
+static void greedy_dispose(lx_order *order)
+{
+    struct greedy_blend *self = (struct greedy_blend *)order;
+    lx__weightings_free(&self->weightings);
+    lx__mix_sets_free(&self->sets);
+    lx__greedy_plan_free(&self->plan);
+}
+
+static const lx__order_class greedy_class = {.kind = "greedy",
+                                             .formula = 1,
+                                             .scratch_size = sizeof(struct greedy_scratch),
+                                             .clear_scratch = greedy_clear,
+                                             .read = greedy_read,
+                                             .describe = greedy_describe,
+                                             .count = greedy_count,
+                                             .dispose = greedy_dispose};
+
+/* ---- making it */
+
+static lx_status fill(struct greedy_blend *self, const lx_mixture *mixture, const char *tables,
+                      lx_error *error)
+{
+    lx_status status = lx__mix_sets_new(mixture, &self->order, &self->sets, error);
+    if (status == LX_OK)
+        status = lx__weightings_new(mixture, &self->weightings, error);
+    if (status == LX_OK)
+        status = lx__greedy_plan_new(mixture, tables, &self->plan, error);
+    self->order.length = self->plan.length;
+    return status;
+}
+
+lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables, lx_order **order,
+                              lx_error *error)
+{
+    if (order == NULL)
+        return lx__fail_null(error, "order");
+    *order = NULL;
+    lx_status status = lx__mixture_check(mixture, error);
+    if (status == LX_OK && mixture->weighting_count != 1)
+        status = lx__fail(error, LX_ERR_UNSUPPORTED,
+                          "a greedy mixture has the same weights all along: lx_order_new_blend() "
+                          "changes them");
+    if (status == LX_OK)
+        status = lx__order_new(&greedy_class, sizeof(struct greedy_blend), 0, 0, order, error);
+    if (status != LX_OK)
+        return status;
+    status = fill((struct greedy_blend *)*order, mixture, tables, error);
+    return lx__order_finish(order, status);
+}

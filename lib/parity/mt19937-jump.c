@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Far ahead at once. Each number of the generator is the sum of earlier ones at fixed distances,
+ * which is to say that a polynomial over the field of two elements, of degree 19937, takes its
+ * numbers to zero. The number that comes n further on is then the sum of those that stand at the
+ * powers of x^n modulo this polynomial (Haramoto, Matsumoto, Nishimura, Panneton and L'Ecuyer,
+ * "Efficient Jump Ahead for F2-Linear Random Number Generators", 2008). */
+#include "parity/mt19937.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define DEGREE 19937
+#define POLYNOMIAL_WORDS ((DEGREE + 64) / 64)
+#define TAPS_MAX 1024
+
+/** A polynomial of twice the degree; coefficient i is bit i mod 64 of word i div 64. */
+typedef struct polynomial {
+    uint64_t words[2 * POLYNOMIAL_WORDS];
+} polynomial;
+
+static bool coefficient(const polynomial *p, size_t power)
+{
+    return p->words[power / 64] >> power % 64 & 1;
+}
+
+/** Adds x^shift (x^623 + x^396)^power: coefficient j of such a power of a sum is 1 where the bits
+ * of j are among those of the power. */
+static void add_power(polynomial *p, unsigned power, unsigned shift)
+{
+    for (unsigned j = 0; j <= power; j++)
+        if ((power & j) == j) {
+            unsigned at = 396 * power + 227 * j + shift;
+            p->words[at / 64] ^= UINT64_C(1) << at % 64;
+        }
+}
+
+/* The polynomial, by the formula of Matsumoto and Nishimura for 624 words of which 31 bits of one
+ * are left out; as its powers below the highest. The next one is 227 below that. */
+static size_t list_taps(uint16_t *taps)
+{
+    polynomial p = {{0}};
+    size_t count = 0;
+    const uint32_t vector = 0x9908b0dfu;
+    add_power(&p, 31, 624);
+    add_power(&p, 31, 397);
+    for (unsigned i = 0; i < 31; i++)
+        if (vector >> i & 1) {
+            add_power(&p, 30 - i, 624);
+            add_power(&p, 30 - i, 397);
+        }
+    if (vector >> 31 & 1)
+        add_power(&p, 0, 0);
+    for (size_t power = 0; power < DEGREE; power++)
+        if (coefficient(&p, power))
+            taps[count++] = (uint16_t)power;
+    return count;
+}
+
+/** Takes multiples of the polynomial away until the degree is below its own: a word at a time, as
+ * what comes back of one is more than a word below it. */
+static void reduce(polynomial *p, const uint16_t *taps, size_t count)
+{
+    for (size_t at = 2 * POLYNOMIAL_WORDS; at-- > DEGREE / 64;) {
+        uint64_t high = at > DEGREE / 64 ? p->words[at]
+                                         : p->words[at] >> DEGREE % 64 << DEGREE % 64;
+        p->words[at] ^= high;
+        for (size_t i = 0; i < count; i++) { /* x^(64 at) goes to x^(64 at - DEGREE + tap) */
+            size_t to = 64 * at + taps[i] - DEGREE;
+            if (64 * at + taps[i] < DEGREE) { /* of the last word alone: its low bits are 0 */
+                p->words[0] ^= high >> (DEGREE - 64 * at - taps[i]);
+                continue;
+            }
+            p->words[to / 64] ^= high << to % 64;
+            if (to % 64 != 0)
+                p->words[to / 64 + 1] ^= high >> (64 - to % 64);
+        }
+    }
+}
+
+/** Bits with a zero above each. */
+static uint64_t spread(uint32_t half)
+{
+    uint64_t bits = half;
+    bits = (bits | bits << 16) & 0x0000ffff0000ffffu;
+    bits = (bits | bits << 8) & 0x00ff00ff00ff00ffu;
+    bits = (bits | bits << 4) & 0x0f0f0f0f0f0f0f0fu;
+    bits = (bits | bits << 2) & 0x3333333333333333u;
+    return (bits | bits << 1) & 0x5555555555555555u;
+}
+
+/** p^2, times x if @p more. */
+static void square(polynomial *p, bool more)
+{
+    for (size_t i = POLYNOMIAL_WORDS; i-- > 0;) {
+        uint64_t word = p->words[i];
+        p->words[2 * i + 1] = spread((uint32_t)(word >> 32));
+        p->words[2 * i] = spread((uint32_t)word);
+    }
+    for (size_t i = 2 * POLYNOMIAL_WORDS; more && i-- > 0;)
+        p->words[i] = p->words[i] << 1 | (i != 0 ? p->words[i - 1] >> 63 : 0);
+}
+
+/** x^(high * 2^64 + low) modulo the polynomial. */
+static polynomial power_of_x(uint64_t high, uint64_t low)
+{
+    uint16_t taps[TAPS_MAX];
+    size_t count = list_taps(taps);
+    polynomial p = {{1}};
+    for (int bit = high != 0 ? 127 : 63; bit >= 0; bit--) {
+        square(&p, (bit >= 64 ? high >> (bit - 64) : low >> bit) & 1);
+        reduce(&p, taps, count);
+    }
+    return p;
+}
+
+void lx__mt19937_jump(lx__mt19937 *generator, uint64_t high, uint64_t low)
+{
+    polynomial p = power_of_x(high, low);
+    lx__mt19937 next = *generator;
+    uint32_t sum[LX__MT19937_WORDS] = {0}, window[2 * LX__MT19937_WORDS];
+    memcpy(window, next.words, sizeof next.words);
+    for (size_t power = 0; power < DEGREE; power++) {
+        size_t at = power % LX__MT19937_WORDS;
+        if (at == 0) { /* the window is of the words from here on, and those behind them */
+            memcpy(window, next.words, sizeof next.words);
+            lx__mt19937_advance(&next);
+            memcpy(window + LX__MT19937_WORDS, next.words, sizeof next.words);
+        }
+        if (coefficient(&p, power))
+            for (size_t i = 0; i < LX__MT19937_WORDS; i++)
+                sum[i] ^= window[at + i];
+    }
+    memcpy(generator->words, sum, sizeof sum);
+}

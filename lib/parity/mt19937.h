@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief MT19937, the generator of torch and of NumPy's RandomState: for orders that have to be
+ * theirs. Ours use Philox.
+ *
+ * Source of the algorithm: Matsumoto and Nishimura, "Mersenne Twister: A 623-dimensionally
+ * Equidistributed Uniform Pseudo-random Number Generator", 1998; the seeding is that of 2002.
+ */
+#ifndef LX_PARITY_MT19937_H
+#define LX_PARITY_MT19937_H
+
+#include <stdint.h>
+
+#define LX__MT19937_WORDS 624
+
+/** A generator. Copies go on alike. */
+typedef struct lx__mt19937 {
+    uint32_t words[LX__MT19937_WORDS];
+    uint32_t used; /**< Of the words. */
+} lx__mt19937;
+
+void lx__mt19937_seed(lx__mt19937 *generator, uint32_t seed);
+
+/** Makes the next words, once all are used. */
+void lx__mt19937_advance(lx__mt19937 *generator);
+
+/** Goes on as if @p count numbers had been taken so many times; in milliseconds at any number. */
+void lx__mt19937_skip(lx__mt19937 *generator, uint64_t count, uint64_t times);
+
+/** The same of @p high * 2^64 + @p low numbers, by a polynomial, where all words are used. */
+void lx__mt19937_jump(lx__mt19937 *generator, uint64_t high, uint64_t low);
+
+/** The next number of 32 bits. */
+static inline uint32_t lx__mt19937_next(lx__mt19937 *generator)
+{
+    if (generator->used == LX__MT19937_WORDS)
+        lx__mt19937_advance(generator);
+    uint32_t word = generator->words[generator->used++];
+    word ^= word >> 11;
+    word ^= word << 7 & 0x9d2c5680u;
+    word ^= word << 15 & 0xefc60000u;
+    return word ^ word >> 18;
+}
+
+#endif

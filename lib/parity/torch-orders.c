@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include <loaderx/parity/torch.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/order/epochs.h"
+#include "sampler/order/state.h"
+#include "parity/torch-randperm.h"
+
+/* torch has whole numbers of 63 bits; tables here have 32. */
+#define LENGTH_MAX UINT32_MAX
+/* From here on versions of torch differ in how they draw an index: of 32 bits, or of 64. */
+#define REPLACEMENT_MAX ((UINT64_C(1) << 28) - 1)
+
+struct torch {
+    lx_order order;
+    uint64_t seed;
+    uint64_t indices;    /* below which all are */
+    uint64_t whole;      /* permutations that an epoch begins, the last one maybe cut */
+    bool again;          /* with replacement */
+    bool anew;           /* a generator of its own each epoch, seeded by the sum with the epoch */
+    lx__epochs *epochs;
+    /* The generator at the beginning of an epoch, which may be none that anybody is in: under the
+     * lock of the epochs, as all that fills a table. */
+    uint64_t *number;
+    lx__mt19937 *generator;
+};
+
+/* ---- an epoch */
+
+static uint64_t draws_of_epoch(const struct torch *self)
+{
+    return self->again ? self->order.length : self->whole * lx__randperm_draws(self->indices);
+}
+
+/** Goes to the beginning of an epoch: from the end of the last one that was made, or the seed. */
+static void go_to(const struct torch *self, uint64_t epoch)
+{
+    if (self->anew || *self->number > epoch) {
+        lx__mt19937_seed(self->generator,
+                         (uint32_t)(self->anew ? self->seed + epoch : self->seed));
+        *self->number = self->anew ? epoch : 0;
+    }
+    lx__mt19937_skip(self->generator, draws_of_epoch(self), epoch - *self->number);
+}
+
+static lx_status fill_permutations(const struct torch *self, uint32_t *indices, size_t count,
+                                   lx_error *error)
+{
+    uint64_t done = 0;
+    uint32_t *spare = NULL;
+    for (uint64_t i = 0; i < self->whole; i++) {
+        if (count - done >= self->indices) {
+            lx__randperm(self->generator, indices + done, self->indices);
+            done += self->indices;
+            continue;
+        }
+        if (count - done == 0) { /* torch makes one of which it takes nothing */
+            lx__mt19937_skip(self->generator, lx__randperm_draws(self->indices), 1);
+            continue;
+        }
+        spare = lx__alloc_array((size_t)self->indices, sizeof *spare);
+        if (spare == NULL)
+            return lx__fail_memory(error, "a permutation");
+        lx__randperm(self->generator, spare, self->indices);
+        memcpy(indices + done, spare, (count - done) * sizeof *spare);
+        done = count;
+        lx__free(spare);
+    }
+    return LX_OK;
+}
+
+static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, size_t count,
+                      lx_error *error)
+{
+    const struct torch *self = (const struct torch *)order;
+    lx_status status = LX_OK;
+    go_to(self, epoch);
+    if (self->again)
+        for (size_t i = 0; i < count; i++)
+            indices[i] = lx__mt19937_next(self->generator) % (uint32_t)self->indices;
+    else
+        status = fill_permutations(self, indices, count, error);
+    /* After a failure the generator is nowhere: the next one begins at the seed. */
+    *self->number = status == LX_OK ? epoch + 1 : UINT64_MAX;
+    return status;
+}
+
+/* ---- an order */
+
+static lx_status torch_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                            lx_error *error)
+{
+    return lx__epochs_read(((const struct torch *)order)->epochs, order, scratch, places, count,
+                           error);
+}
+
+static int torch_describe(const lx_order *order, json_t *object)
+{
+    const struct torch *self = (const struct torch *)order;
+    int failed = json_object_set_new(object, "indices", lx__state_number(self->indices));
+    failed |= json_object_set_new(object, "replacement", json_boolean(self->again));
+    failed |= json_object_set_new(object, "permutations", lx__state_number(self->whole));
+    failed |= json_object_set_new(object, "seeded", json_string(self->anew ? "anew" : "once"));
+    failed |= json_object_set_new(object, "seed", lx__state_number(self->seed));
+    return failed;
+}
+
+static void torch_dispose(lx_order *order)
+{
+    struct torch *self = (struct torch *)order;
+    lx__epochs_free(self->epochs);
+    lx__free(self->number);
+    lx__free(self->generator);
+}
+
+static const lx__order_class torch_class = {.kind = "torch",
+                                            .formula = 1,
+                                            .scratch_size = sizeof(lx__epoch *),
+                                            .clear_scratch = lx__epoch_clear_scratch,
+                                            .read = torch_read,
+                                            .describe = torch_describe,
+                                            .dispose = torch_dispose};
+
+static lx_status make(struct torch wanted, uint64_t length, const char *tables, lx_order **order,
+                      lx_error *error)
+{
+    if (wanted.indices > LENGTH_MAX || length > LENGTH_MAX)
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "%" PRIu64 " positions over %" PRIu64
+                        " indices are more than the 2^32 - 1 of a table",
+                        length, wanted.indices);
+    lx_status status =
+        lx__order_new(&torch_class, sizeof(struct torch), length, wanted.indices, order, error);
+    if (status != LX_OK)
+        return status;
+    struct torch *self = (struct torch *)*order;
+    wanted.order = self->order;
+    *self = wanted;
+    self->number = lx__alloc_array(1, sizeof *self->number);
+    self->generator = lx__alloc_array(1, sizeof *self->generator);
+    if (self->number == NULL || self->generator == NULL)
+        return lx__order_finish(order, lx__fail_memory(error, "an order of torch"));
+    *self->number = UINT64_MAX; /* it is nowhere yet */
+    status = lx__epochs_new(fill, (size_t)length, tables, &self->epochs, error);
+    return lx__order_finish(order, status);
+}
+
+static lx_status begin(lx_order **order, lx_error *error)
+{
+    if (order == NULL)
+        return lx__fail_null(error, "order");
+    *order = NULL;
+    return LX_OK;
+}
+
+lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool replacement,
+                                    uint64_t seed, const char *tables, lx_order **order,
+                                    lx_error *error)
+{
+    lx_status status = begin(order, error);
+    if (status != LX_OK)
+        return status;
+    if (samples == 0 || length == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "%s is 0: torch's RandomSampler has one or more",
+                        length == 0 ? "length" : "samples");
+    if (replacement && length > REPLACEMENT_MAX)
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "%" PRIu64 " indices are drawn with replacement: from 2^28 of them on "
+                        "versions of torch differ",
+                        length);
+    struct torch wanted = {.seed = seed,
+                           .indices = length,
+                           .whole = samples / length + 1,
+                           .again = replacement};
+    return make(wanted, samples, tables, order, error);
+}
+
+lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count, uint64_t seed,
+                                    const char *tables, lx_order **order, lx_error *error)
+{
+    lx_order *part = NULL;
+    lx_status status = begin(order, error);
+    if (status == LX_OK)
+        status = make((struct torch){.seed = seed, .indices = count, .whole = 1}, count, tables,
+                      &part, error);
+    if (status == LX_OK)
+        status = lx_order_new_subset(part, indices, count, tables, order, error);
+    lx_order_unref(part);
+    return status;
+}
+
+/** What DistributedSampler shuffles, before it is padded or cut. */
+static lx_status make_whole(uint64_t length, bool shuffle, uint64_t seed, const char *tables,
+                            lx_order **order, lx_error *error)
+{
+    if (!shuffle)
+        return lx_order_new_sequential(length, 0, 0, order, error);
+    struct torch wanted = {.seed = seed, .indices = length, .whole = 1, .anew = true};
+    return make(wanted, length, tables, order, error);
+}
+
+lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool shuffle,
+                                         bool drop_last, uint64_t seed, const char *tables,
+                                         lx_order **order, lx_error *error)
+{
+    lx_order *whole = NULL;
+    lx_status status = begin(order, error);
+    if (status != LX_OK)
+        return status;
+    if (world == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "world is 0: there is one rank or more");
+    if (tables != NULL && !shuffle)
+        return lx__fail(error, LX_ERR_ARGUMENT, "tables: there is none without a shuffle");
+    status = make_whole(length, shuffle, seed, tables, &whole, error);
+    if (status == LX_OK && drop_last)
+        status = lx_order_new_slice(whole, 0, length - length % world, order, error);
+    else if (status == LX_OK)
+        status = lx_order_new_padded(whole, world, order, error);
+    lx_order_unref(whole);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief torch.randperm on a CPU, number for number.
+ */
+#ifndef LX_PARITY_TORCH_RANDPERM_H
+#define LX_PARITY_TORCH_RANDPERM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "parity/mt19937.h"
+
+/** From this length on torch draws with 64 bits, the other way round. */
+#define LX__RANDPERM_LONG (UINT32_MAX / 20)
+
+/** Fills @p indices with the permutation of 0..length-1, length at most 2^32, that the generator
+ * gives next. */
+void lx__randperm(lx__mt19937 *generator, uint32_t *indices, uint64_t length);
+
+/** Numbers of 32 bits that this takes from the generator. */
+uint64_t lx__randperm_draws(uint64_t length);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "parity/eod-columns.h"
+
+#include "../unit.h"
+#include "base/bytes.h"
+
+#define LENGTH 7
+
+/* 9 ends a document, and -1 is padding. */
+static const int64_t tokens[LENGTH] = {9, 1, 2, 9, 3, -1, -1};
+
+static lx__marked make(uint8_t *text, size_t wide, uint64_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        uint8_t number[8];
+        lx__store_le64(number, (uint64_t)tokens[i]);
+        memcpy(text + wide * i, number, wide);
+    }
+    return (lx__marked){text, length, wide, 9};
+}
+
+static void expect_numbers(const uint8_t *numbers, const uint32_t *expected)
+{
+    for (size_t i = 0; i < LENGTH; i++)
+        ck_assert_uint_eq(lx__load_le32(numbers + 4 * i), expected[i]);
+}
+
+START_TEST(pieces_end_with_a_mark)
+{
+    static const uint32_t segments[] = {1, 2, 2, 2, 3, 3, 3}, positions[] = {0, 0, 1, 2, 0, 1, 2};
+    for (size_t wide = 4; wide <= 8; wide += 4) {
+        uint8_t text[8 * LENGTH], first[4 * LENGTH], second[4 * LENGTH];
+        lx__marked marked = make(text, wide, LENGTH);
+        lx__marks_split(&marked, first, second);
+        expect_numbers(first, segments);
+        expect_numbers(second, positions);
+        memset(first, 0, sizeof first);
+        memset(second, 0, sizeof second);
+        lx__marks_split(&marked, first, NULL);
+        lx__marks_split(&marked, NULL, second);
+        expect_numbers(first, segments);
+        expect_numbers(second, positions);
+    }
+}
+END_TEST
+
+/** As many inputs as there are tokens, or one less. */
+static void expect_mask(size_t wide, uint64_t inputs, bool ends, const float *expected)
+{
+    uint8_t text[8 * LENGTH], mask[4 * LENGTH];
+    lx__marked marked = make(text, wide, LENGTH);
+    lx__marks_mask(&marked, ends, -1, inputs, mask);
+    for (size_t i = 0; i < inputs; i++) {
+        uint32_t bits = lx__load_le32(mask + 4 * i);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        ck_assert_float_eq(value, expected[i]);
+    }
+}
+
+START_TEST(loss_is_where_a_label_is)
+{
+    static const float all[] = {1, 1, 1, 1, 0, 0, 0}, ends[] = {0, 1, 1, 0, 0, 0, 0};
+    for (size_t wide = 4; wide <= 8; wide += 4)
+        for (uint64_t inputs = LENGTH - 1; inputs <= LENGTH; inputs++) {
+            expect_mask(wide, inputs, false, all);
+            expect_mask(wide, inputs, true, ends);
+        }
+}
+END_TEST
+
+UNIT_MAIN("loader/tokens/marks", pieces_end_with_a_mark, loss_is_where_a_label_is)
