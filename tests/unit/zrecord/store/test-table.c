@@ -32,7 +32,7 @@ START_TEST(rows_are_where_they_belong)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 128, true, &error));
@@ -53,7 +53,7 @@ START_TEST(rows_that_are_added_appear_in_the_mapping)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 65536, false, &error));
@@ -73,7 +73,7 @@ START_TEST(files_that_are_too_short_are_refused)
 {
     char *scratch = scratch_make();
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false};
     static const char *const names[] = {"f.offset", "f.check"};
     for (size_t i = 0; i < 2; i++) {
         lx_error error = LX_ERROR_INIT;
@@ -102,7 +102,7 @@ START_TEST(what_is_no_file_is_refused)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false};
     lx__table *table;
     make(ROWS);
     static const char *const names[] = {"f.offset", "f.check"};
@@ -124,8 +124,8 @@ START_TEST(a_sealed_table_has_no_byte_more)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place exact = {&directory, "f", 0, true, false, NULL};
-    lx__table_place place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place exact = {&directory, "f", 0, true, false};
+    lx__table_place place = {&directory, "f", 0, false, false};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_look(&exact, ROWS, &error));
@@ -143,8 +143,8 @@ START_TEST(a_generation_has_files_of_its_own)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place first = {&directory, "f", 0, false, false, NULL};
-    lx__table_place third = {&directory, "f", 3, false, false, NULL};
+    lx__table_place first = {&directory, "f", 0, false, false};
+    lx__table_place third = {&directory, "f", 3, false, false};
     make(ROWS);
     unit_fails(lx__table_look(&third, ROWS, &error), LX_ERR_CORRUPT);
     ck_assert_int_eq(rename("f.offset", "f.offset.3"), 0);
@@ -161,7 +161,7 @@ START_TEST(rows_are_noted_as_verified)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false};
     lx__table *table, *larger;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 64, true, &error));
@@ -198,7 +198,7 @@ START_TEST(threads_note_rows_together)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false};
     lx__table *table;
     pthread_t threads[4];
     make(ROWS);
@@ -219,8 +219,8 @@ START_TEST(a_table_that_is_shared_stays_until_the_last_lets_go)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__file directory = here();
-    lx__table_place place = {&directory, "f", 0, false, false, NULL};
-    lx__table_place other = {&directory, "f", 1, false, false, NULL};
+    lx__table_place place = {&directory, "f", 0, false, false};
+    lx__table_place other = {&directory, "f", 1, false, false};
     lx__table *table;
     make(ROWS);
     unit_ok(lx__table_open(&table, &place, ROWS, 128, true, &error));
