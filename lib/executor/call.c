@@ -5,13 +5,14 @@
 
 static _Thread_local lx__call *innermost;
 
-void lx__call_enter(lx__call *call, const lx_executor *executor, uint32_t worker)
+/** Makes @p call the innermost of this thread, until leave(). */
+static void enter(lx__call *call, const lx_executor *executor)
 {
-    *call = (lx__call){executor, worker, innermost};
+    *call = (lx__call){executor, innermost};
     innermost = call;
 }
 
-void lx__call_leave(lx__call *call)
+static void leave(const lx__call *call)
 {
     innermost = call->outer;
 }
@@ -22,11 +23,6 @@ bool lx__call_is_inside(const lx_executor *executor)
         if (call->executor == executor)
             return true;
     return false;
-}
-
-uint32_t lx__worker_number(void)
-{
-    return innermost != NULL ? innermost->worker : LX__NO_WORKER;
 }
 
 static uint64_t run_parts(lx__task *task, uint64_t deadline)
@@ -68,11 +64,11 @@ static void guest_leaves(lx__queue *queue)
         pthread_cond_broadcast(&queue->ended);
 }
 
-void lx__call_work(lx__queue *queue, lx__task *task, uint32_t worker, uint64_t deadline)
+void lx__call_work(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline)
 {
     lx__call call;
-    lx__call_enter(&call, queue->executor, worker);
-    if (worker == LX__NO_WORKER)
+    enter(&call, queue->executor);
+    if (guest)
         queue->guests++;
     pthread_mutex_unlock(&queue->lock);
 
@@ -82,17 +78,17 @@ void lx__call_work(lx__queue *queue, lx__task *task, uint32_t worker, uint64_t d
     queue->stats.parts += ran;
     if (let_go(task))
         finish(queue, task);
-    if (worker == LX__NO_WORKER)
+    if (guest)
         guest_leaves(queue);
-    lx__call_leave(&call);
+    leave(&call);
 }
 
 void lx__call_finish(lx__queue *queue, lx__task *task)
 {
     lx__call call;
-    lx__call_enter(&call, queue->executor, LX__NO_WORKER);
+    enter(&call, queue->executor);
     queue->guests++;
     finish(queue, task);
     guest_leaves(queue);
-    lx__call_leave(&call);
+    leave(&call);
 }

@@ -11,22 +11,18 @@
 /** One callback, or one thread's run of parts, on the stack of the thread. */
 typedef struct lx__call {
     const lx_executor *executor;
-    uint32_t worker; /**< The number of the queue's thread, or LX__NO_WORKER. */
     struct lx__call *outer;
 } lx__call;
-
-/** Enters and leaves @p call, which is this thread's innermost between. */
-void lx__call_enter(lx__call *call, const lx_executor *executor, uint32_t worker);
-void lx__call_leave(lx__call *call);
 
 /** Whether this thread is within a callback of @p executor. */
 bool lx__call_is_inside(const lx_executor *executor);
 
 /**
  * Runs parts of @p task, which this thread holds, then lets go of it, and finishes it if it is
- * the last. The queue's lock is held when it is called and when it returns, not between.
+ * the last. The queue's lock is held when it is called and when it returns, not between. A guest is
+ * a thread that helps, and not one of the queue's own.
  */
-void lx__call_work(lx__queue *queue, lx__task *task, uint32_t worker, uint64_t deadline);
+void lx__call_work(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline);
 
 /** Finishes @p task on a thread that canceled it; the lock as above. */
 void lx__call_finish(lx__queue *queue, lx__task *task);

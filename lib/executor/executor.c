@@ -169,7 +169,7 @@ void lx__executor_help_until(lx_executor *executor, lx__task *task, uint64_t dea
     if (task->state == LX__TASK_QUEUED &&
         atomic_load_explicit(&task->next, memory_order_relaxed) < task->parts) {
         task->holders++;
-        lx__call_work(queue, task, LX__NO_WORKER, deadline);
+        lx__call_work(queue, task, true, deadline);
     }
     pthread_mutex_unlock(&queue->lock);
 }

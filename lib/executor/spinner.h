@@ -28,12 +28,12 @@ typedef struct lx__spinner {
 } lx__spinner;
 
 /** Whether the pause that begins now is to begin with lx__spinner_watch(). */
-LX_API bool lx__spinner_try(lx__spinner *spinner);
+bool lx__spinner_try(lx__spinner *spinner);
 
 /** Looks for some 30 us whether @p watched is still @p seen. True: it is not. */
-LX_API bool lx__spinner_watch(const atomic_uint *watched, unsigned seen);
+bool lx__spinner_watch(const atomic_uint *watched, unsigned seen);
 
 /** Tells the spinner whether watching was worth it. */
-LX_API void lx__spinner_learn(lx__spinner *spinner, bool found);
+void lx__spinner_learn(lx__spinner *spinner, bool found);
 
 #endif

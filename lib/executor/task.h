@@ -115,7 +115,7 @@ LX_API void lx__executor_help_until(lx_executor *executor, lx__task *task, uint6
 
 /** Whether a thread that waits for a task of @p queue must help it: the queue has no threads, or
  * this thread is within a callback of the executor, so that other threads might wait as well. */
-LX_API bool lx__executor_must_help(const lx_executor *executor, lx_queue queue);
+bool lx__executor_must_help(const lx_executor *executor, lx_queue queue);
 
 /** LX_ERR_FORKED in a process other than the one that opened @p executor; costs a load. */
 LX_API lx_status lx__executor_check(const lx_executor *executor, lx_error *error);
@@ -137,12 +137,5 @@ static inline void lx__executor_replace(lx_executor **slot, lx_executor *executo
     lx_executor_unref(*slot);
     *slot = executor;
 }
-
-/** Not one of a queue's threads. */
-#define LX__NO_WORKER UINT32_MAX
-
-/** Within run(): the number of the thread among those of its queue, from 0, to tell what is kept
- * for each of them; #LX__NO_WORKER on a thread that helps, or outside of any. */
-LX_API uint32_t lx__worker_number(void);
 
 #endif

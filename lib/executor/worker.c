@@ -90,14 +90,13 @@ static void *work(void *argument)
     lx__worker *worker = argument;
     lx__queue *queue = worker->queue;
     lx_executor *executor = queue->executor;
-    uint32_t number = (uint32_t)(worker - queue->workers);
     char name[16]; /* the kernel's limit */
-    snprintf(name, sizeof name, "%s-%u", queue->name, number);
+    snprintf(name, sizeof name, "%s-%u", queue->name, (unsigned)(worker - queue->workers));
     pthread_setname_np(pthread_self(), name);
 
     pthread_mutex_lock(&queue->lock);
     for (lx__task *task; (task = take(queue, worker)) != NULL;)
-        lx__call_work(queue, task, number, LX__NEVER);
+        lx__call_work(queue, task, false, LX__NEVER);
     if (--queue->alive == 0)
         pthread_cond_broadcast(&queue->ended);
     pthread_mutex_unlock(&queue->lock);
