@@ -16,8 +16,4 @@
  * told. */
 LX_API const char *lx__file_network(const lx__file *file);
 
-/** Has every file be on the file system of this number (statfs's f_type) from here on; 0: on that
- * where it is. For tests, which find no network. */
-LX_API void lx__file_pretend(uint32_t type);
-
 #endif

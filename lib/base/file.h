@@ -118,8 +118,8 @@ LX_API lx_status lx__file_sync_data(const lx__file *file, lx_error *error);
 LX_API lx_status lx__file_sync(const lx__file *file, lx_error *error);
 
 /** Renames within a directory, replacing what has the new name. */
-LX_API lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
-                                 lx_error *error);
+lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
+                          lx_error *error);
 
 /** Whether a name is that of a regular file, not of a link to one; nothing is there: it is not. */
 LX_API lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,

@@ -16,7 +16,7 @@ LX_API void *lx__pages_alloc(size_t size);
 
 /** Asks for huge pages within memory that is anonymous and large. Advice that is refused costs
  * speed alone. */
-LX_API void lx__pages_prefer_huge(void *memory, size_t size);
+void lx__pages_prefer_huge(void *memory, size_t size);
 
 /** Returns what lx__pages_alloc() gave for the same @p size to the system; NULL is a no-op. */
 LX_API void lx__pages_free(void *memory, size_t size);

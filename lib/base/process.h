@@ -14,7 +14,7 @@
 
 /** A number of the calling process that none of its ancestors has. A load where the kernel wipes
  * pages at fork (Linux 4.14 and later), else the process id. */
-LX_API uint64_t lx__process_id(void);
+uint64_t lx__process_id(void);
 
 /** The process that an object belongs to. */
 typedef struct lx__process {

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/file-system.h"
+#include "../../file-system.h"
 #include "zrecord/store/files.h"
 
 #define NFS 0x6969
@@ -346,7 +346,7 @@ START_TEST(on_a_network_sealed_datasets_alone_are_read)
     ck_assert_ptr_null(network);
     lx_dataset_close(dataset);
 
-    lx__file_pretend(NFS);
+    file_system_type = NFS;
     dataset = open_placed("s", (struct placed){0});
     ck_assert_int_eq(lx_dataset_get_placement(dataset, &network), LX_PLACEMENT_PREAD);
     ck_assert_int_eq(lx_dataset_get_placement(dataset, NULL), LX_PLACEMENT_PREAD);
@@ -366,7 +366,7 @@ START_TEST(on_a_network_sealed_datasets_alone_are_read)
     ck_assert(!file_exists("new"));
     unit_fails(lx_writer_create("none/new/", schema, NULL, &writer, &error), LX_ERR_NOT_FOUND);
     lx_schema_free(schema);
-    lx__file_pretend(0);
+    file_system_type = 0;
     expect_dataset("d", 20);
     scratch_remove(scratch);
 }
@@ -377,11 +377,11 @@ START_TEST(a_handle_does_not_follow_a_dataset_that_is_unsealed_there)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make_sealed("s", 20);
-    lx__file_pretend(NFS);
+    file_system_type = NFS;
     lx_dataset *dataset = open_placed("s", (struct placed){0});
-    lx__file_pretend(0);
+    file_system_type = 0;
     unit_ok(lx_dataset_unseal("s", &error));
-    lx__file_pretend(NFS);
+    file_system_type = NFS;
     unit_fails(lx_dataset_refresh(dataset, NULL, &error), LX_ERR_UNSUPPORTED);
     expect_records(dataset, 20);
     lx_dataset_close(dataset);
