@@ -12,8 +12,6 @@
 /* Longest header that is read. Version 1.0 cannot have a longer one, and what needs one has a dtype
  * that is not read anyway. */
 #define HEADER_MAX 65535
-/* NumPy begins the elements at a multiple of this. */
-#define ALIGNMENT 64
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
 

@@ -31,7 +31,4 @@ struct lx_loader {
     _Atomic uint64_t batches, records, failures, damaged, wait_ns, prefetched;
 };
 
-/** Goes to a position; by who has the turn. */
-lx_status lx__loader_seek_locked(lx_loader *loader, uint64_t position, lx_error *error);
-
 #endif

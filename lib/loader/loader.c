@@ -70,6 +70,15 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
     return lx__ring_new(loader->executor, &layout, keep, &loader->ring, error);
 }
 
+/** Goes to a position; by the thread that has the turn. */
+static void seek(lx_loader *loader, uint64_t position)
+{
+    lx__pipeline_drop(&loader->pipeline);
+    lx__steps_seek(&loader->steps, position);
+    atomic_store_explicit(&loader->position, position, memory_order_relaxed);
+    atomic_store_explicit(&loader->prefetched, 0, memory_order_relaxed);
+}
+
 static lx_status open_parts(lx_loader *loader, const lx_loader_options *options, lx_error *error)
 {
     lx_status status = make_order(loader, options, error);
@@ -80,7 +89,7 @@ static lx_status open_parts(lx_loader *loader, const lx_loader_options *options,
     if (status == LX_OK)
         status = make_pipeline(loader, options, error);
     if (status == LX_OK)
-        status = lx__loader_seek_locked(loader, options->start, error);
+        seek(loader, options->start);
     return status;
 }
 
@@ -133,16 +142,6 @@ void lx_loader_close(lx_loader *loader)
 }
 
 /* ---- positions */
-
-lx_status lx__loader_seek_locked(lx_loader *loader, uint64_t position, lx_error *error)
-{
-    (void)error;
-    lx__pipeline_drop(&loader->pipeline);
-    lx__steps_seek(&loader->steps, position);
-    atomic_store_explicit(&loader->position, position, memory_order_relaxed);
-    atomic_store_explicit(&loader->prefetched, 0, memory_order_relaxed);
-    return LX_OK;
-}
 
 /** Puts the next batch into the pipeline; LX_END where there is none. */
 static lx_status schedule(lx_loader *loader, lx_error *error)
@@ -316,9 +315,9 @@ lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error)
     if (status != LX_OK)
         return status;
     (void)lx__turn_take(&loader->turn, LX__NEVER);
-    status = lx__loader_seek_locked(loader, position, error);
+    seek(loader, position);
     lx__turn_give(&loader->turn);
-    return status;
+    return LX_OK;
 }
 
 /* ---- looking */

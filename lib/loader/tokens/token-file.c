@@ -103,7 +103,7 @@ lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *e
     return status;
 }
 
-lx_status lx__token_file_open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
+static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
 {
     lx__file opened;
     lx__npy npy;
@@ -151,7 +151,7 @@ static lx_status open_by_name(lx__token_file *file, lx_dtype dtype, lx_error *er
     const char *path = file->path;
     file->documents = 1;
     if (ends_with(path, ".npy"))
-        return lx__token_file_open_npy(file, dtype, error);
+        return open_npy(file, dtype, error);
     if (ends_with(path, ".idx") || (ends_with(path, ".bin") && has_index(path)))
         return lx__token_file_open_megatron(file, dtype, error);
     if (ends_with(path, ".ds"))

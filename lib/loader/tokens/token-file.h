@@ -66,7 +66,6 @@ lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *e
 lx_status lx__token_file_agree(lx__token_file *file, lx_dtype dtype, lx_dtype said,
                                lx_error *error);
 
-lx_status lx__token_file_open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error);
 lx_status lx__token_file_open_megatron(lx__token_file *file, lx_dtype dtype, lx_error *error);
 lx_status lx__token_file_open_ds(lx__token_file *file, lx_dtype dtype, lx_error *error);
 

@@ -147,7 +147,8 @@ uint64_t lx_tokens_get_document_count(const lx_tokens *tokens)
     return tokens->documents;
 }
 
-size_t lx__tokens_find(const lx_tokens *tokens, uint64_t at)
+/** The part that has token @p at, which is below the length. */
+static size_t find_part(const lx_tokens *tokens, uint64_t at)
 {
     size_t low = 0, high = tokens->part_count;
     while (high - low > 1) { /* the last part that does not begin behind it */
@@ -188,7 +189,7 @@ lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint6
 
 void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count)
 {
-    const lx__token_part *part = &tokens->parts[lx__tokens_find(tokens, first)];
+    const lx__token_part *part = &tokens->parts[find_part(tokens, first)];
     uint64_t at = first - part->first, left = part->file->length - at;
     uint64_t step = left < count ? left : count;
     if (part->file->field != NULL)
@@ -216,7 +217,7 @@ lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t coun
                           lx_error *error)
 {
     uint8_t *out = data;
-    for (size_t i = lx__tokens_find(tokens, first); count != 0; i++) {
+    for (size_t i = find_part(tokens, first); count != 0; i++) {
         const lx__token_file *file = tokens->parts[i].file;
         uint64_t at = first - tokens->parts[i].first;
         uint64_t step = file->length - at < count ? file->length - at : count;

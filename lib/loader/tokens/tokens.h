@@ -24,9 +24,6 @@ struct lx_tokens {
     lx__token_part *parts; /**< None without tokens and documents, unless there is no other. */
 };
 
-/** The part that has token @p at, which is below the length. */
-size_t lx__tokens_find(const lx_tokens *tokens, uint64_t at);
-
 /** Reads tokens [first, first + count), which are there, by @p widen with @p limit. */
 lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count,
                           lx__widen *widen, uint64_t limit, size_t wide, void *data,

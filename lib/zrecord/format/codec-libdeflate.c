@@ -67,8 +67,3 @@ size_t lx__deflate(lx__deflater *deflater, const void *value, size_t value_size,
 {
     return libdeflate_deflate_compress(deflater->context, value, value_size, stored, capacity);
 }
-
-const char *lx__codec_name(void)
-{
-    return "libdeflate";
-}

@@ -82,8 +82,3 @@ size_t lx__deflate(lx__deflater *deflater, const void *value, size_t value_size,
     stream->avail_out = (uInt)capacity;
     return deflate(stream, Z_FINISH) == Z_STREAM_END ? capacity - stream->avail_out : 0;
 }
-
-const char *lx__codec_name(void)
-{
-    return "zlib";
-}

@@ -37,7 +37,4 @@ void lx__deflater_free(lx__deflater *deflater);
 size_t lx__deflate(lx__deflater *deflater, const void *value, size_t value_size, void *stored,
                    size_t capacity);
 
-/** "libdeflate" or "zlib". */
-const char *lx__codec_name(void);
-
 #endif

@@ -7,7 +7,6 @@
 
 /* Records of one call at the most; above the floor there are up to a quarter more. */
 #define MANY 256
-#define FILL 1000
 /* Where chunks end: there are several, and each is left behind after a while. */
 #define CHUNK_BYTES (32u << 20)
 /* Later than that, it is not caught up with: a rebalance takes as long as it does. */

@@ -97,15 +97,6 @@ static inline unsigned frames_of(const char *path)
     return count;
 }
 
-/** How many calls were made that change something. */
-static inline uint64_t calls_of(lx_writer *writer)
-{
-    pthread_mutex_lock(&writer->mutex);
-    uint64_t calls = writer->calls;
-    pthread_mutex_unlock(&writer->mutex);
-    return calls;
-}
-
 /** A thread, whatever it is to do; its outcome is told when it has ended. */
 struct actor {
     pthread_t thread;
