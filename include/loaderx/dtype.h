@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The types of array elements, with NumPy's names.
+ * @brief The types of array elements, under NumPy's names.
  */
 #ifndef LOADERX_DTYPE_H
 #define LOADERX_DTYPE_H
@@ -13,10 +13,15 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_dtype Types of elements
- * @{ */
+/**
+ * @defgroup lx_dtype Types of array elements
+ * @see lx_schema
+ * @{
+ */
 
-/** Every element type: constant, value (part of the ABI), name, bytes an element. */
+/**
+ * Every element type: its constant, its value (part of the ABI), its name, and bytes per element.
+ */
 #define LX_DTYPE_MAP(X)                                                                            \
     X(LX_BYTES, 0, "bytes", 1)                                                                     \
     X(LX_BOOL, 1, "bool", 1)                                                                       \
@@ -35,9 +40,9 @@ LX_BEGIN_DECLS
     X(LX_COMPLEX128, 14, "complex128", 16)
 
 /**
- * The type of an element. Values are little-endian, on every machine: as they are stored, so they
- * are taken and handed out. #LX_BYTES is the odd one: a value of it is a string of bytes of any
- * length, all others are dense arrays of one shape a field.
+ * The type of an element. Values are little-endian on every machine: in files, in the caller's
+ * memory and in batches. A value of #LX_BYTES is a string of bytes of any length; the values of
+ * every other type are dense arrays, of one shape per field.
  */
 typedef enum lx_dtype {
 #define LX_DTYPE_CONSTANT(name, value, text, size) name = value,
@@ -45,16 +50,18 @@ typedef enum lx_dtype {
 #undef LX_DTYPE_CONSTANT
 } lx_dtype;
 
-/** Bytes of one element; 0 for what is no lx_dtype. */
+/** Returns the bytes of one element; 0 for an invalid value. */
 LX_API size_t lx_dtype_get_size(lx_dtype dtype);
 
-/** NumPy's name, "uint8" for instance; NULL for what is no lx_dtype. */
+/** Returns NumPy's name of a type, "uint8" for instance; NULL for an invalid value. */
 LX_API const char *lx_dtype_get_name(lx_dtype dtype);
 
 /**
- * Finds the type of that name.
+ * Finds the type with the name @p name.
+ *
  * @retval LX_OK               @p dtype is set.
- * @retval LX_ERR_UNSUPPORTED  There is none of that name; the error lists those that are.
+ * @retval LX_ERR_ARGUMENT     A pointer is NULL.
+ * @retval LX_ERR_UNSUPPORTED  No type has this name; the error lists the valid ones.
  */
 LX_API lx_status lx_dtype_parse(const char *name, lx_dtype *dtype, lx_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief How long jobs tell how far they are.
+ * @brief The callback by which a long call reports its progress.
  */
 #ifndef LOADERX_PROGRESS_H
 #define LOADERX_PROGRESS_H
@@ -12,13 +12,24 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_progress_function Report the progress of a long call
- * @{ */
+/**
+ * @defgroup lx_progress_function Report the progress of a long call
+ * @see lx_dataset_backup(), lx_dataset_export_npy(), lx_dataset_repair(), lx_dataset_verify(),
+ *      lx_writer_rebalance()
+ * @{
+ */
 
-/** Told now and then how far a long job is: @p done of @p total records, or bytes, as the job says.
- * On the thread that called it. A return of other than #LX_OK ends the job with that status,
- * which the job's lx_error then tells too, unless the function has filled that in by itself, as it
- * can where @p user leads to it. It must not call what the job is done by. */
+/**
+ * Receives the progress of a long call now and then, on the thread that made the call. The function
+ * must not use the object that the call works on.
+ *
+ * @param done   Records or bytes that are done; the call says which.
+ * @param total  Records or bytes in all.
+ * @param user   As given to the call.
+ * @return #LX_OK to continue. Any other status ends the call with that status. Its error then
+ *         reports the status, unless the function has filled in that error itself, which it can
+ *         reach through @p user.
+ */
 typedef lx_status (*lx_progress_function)(uint64_t done, uint64_t total, void *user);
 
 /** @} */

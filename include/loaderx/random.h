@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Random numbers of a sample's own, for augmentation: they depend on the seed, the epoch and
- * the sample, and on nothing else: not on threads, ranks, or what was drawn before.
- *
- * @code
- * uint64_t key[2], draws[4];
- * lx_sample_key(42, epoch, index, key);
- * lx_random_draws(key, 0, 4, draws);  // as numpy.random.Philox(key=key).random_raw(4)
- * @endcode
+ * @brief Random numbers of each sample, for augmentation.
  */
 #ifndef LOADERX_RANDOM_H
 #define LOADERX_RANDOM_H
@@ -20,30 +13,47 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_sample_key Random numbers of each sample
- * @{ */
+/**
+ * @defgroup lx_sample_key Random numbers of each sample
+ *
+ * Each sample has a stream of random numbers of its own. It depends on the seed, the epoch and the
+ * sample alone: not on the number of threads or ranks, and not on earlier draws.
+ *
+ * @code
+ * uint64_t key[2], draw;
+ * lx_sample_key(42, epoch, index, key);
+ * lx_random_draws(key, 0, 1, &draw);
+ * bool flipped = draw >> 63;
+ * @endcode
+ *
+ * Both functions may be called by any thread.
+ * @see lx_batch_get_keys(), loaderx(7)
+ * @{
+ */
 
 /**
- * The key of a sample's stream of numbers: of one seed, no two samples and no two epochs have the
- * same. doc/orders.md has its formula.
+ * Computes the key of a sample's stream. With the same seed, no two samples and no two epochs share
+ * a key. doc/orders.md has the formula.
  *
  * @param[in]  seed    Any number.
- * @param[in]  epoch   Of the order that the sample is read in.
- * @param[in]  sample  Its index in the source.
- * @param[out] key     For lx_random_draws(), for numpy.random.Philox, or for any generator that takes
- *                     128 bits.
+ * @param[in]  epoch   The epoch of the order in which the sample is read.
+ * @param[in]  sample  The index of the sample in the source.
+ * @param[out] key     Receives the key: for lx_random_draws(), for numpy.random.Philox, or for any
+ *                     generator that takes 128 bits.
  */
 LX_API void lx_sample_key(uint64_t seed, uint64_t epoch, uint64_t sample, uint64_t key[2]);
 
 /**
- * Draws first, first + 1, ... of the stream of a key: numbers of 64 bits, any of which is at hand at
- * once. They are those of numpy.random.Philox(key=key).random_raw(). Source of the algorithm:
- * Philox4x64-10 (Salmon, Moraes, Dror and Shaw, 2011).
+ * Computes the draws @p first, @p first + 1, ... of a key's stream, 64-bit numbers. They are equal
+ * to those of numpy.random.Philox(key=key).random_raw(). The cost does not depend on @p first.
  *
- * @param[in]  key    Two numbers.
- * @param[in]  first  Of the first draw, counted from 0.
- * @param[in]  count  How many; the last one's number must fit in 64 bits.
- * @param[out] draws  Room for them.
+ * Source of the algorithm: Philox4x64-10 (J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw,
+ * Parallel Random Numbers: As Easy as 1, 2, 3, 2011).
+ *
+ * @param[in]  key    A key of lx_sample_key(), or any two numbers.
+ * @param[in]  first  The number of the first draw, from 0.
+ * @param[in]  count  Draws to compute; the number of the last one must fit in 64 bits.
+ * @param[out] draws  Receives @p count numbers.
  */
 LX_API void lx_random_draws(const uint64_t key[2], uint64_t first, size_t count, uint64_t *draws);
 
