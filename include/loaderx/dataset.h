@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reading of zrecord datasets, in any number of threads and processes.
+ * @brief Reading of datasets, by any number of threads and processes.
  */
 #ifndef LOADERX_DATASET_H
 #define LOADERX_DATASET_H
@@ -15,272 +15,305 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_dataset_options How a dataset is opened for reading
- * @{ */
+/**
+ * @defgroup lx_dataset_options How a dataset is opened for reading
+ * @see lx_dataset, lx_dataset_refresh(), lx_error
+ * @{
+ */
 
-/** When the checksums of raw records are checked. Compressed ones are checked at every read. */
+/** When the checksums of raw values are verified. Those of compressed values are verified at every
+ * read. */
 typedef enum lx_verify {
-    LX_VERIFY_FIRST = 0,  /**< When a record is first touched through this handle. */
+    LX_VERIFY_FIRST = 0,  /**< When a handle first reads the value; the default. */
     LX_VERIFY_ALWAYS = 1, /**< At every read. */
-    LX_VERIFY_NEVER = 2   /**< Never. That a value lies within committed bytes is checked all the
-                               same. */
+    LX_VERIFY_NEVER = 2   /**< Never. That a value lies within committed bytes is still checked. */
 } lx_verify;
 
-/** What is done about a value that cannot be read since it is damaged: its entry is wrong, its
- * checksum, its stream, or its file is gone. */
+/** What a reader does about a damaged value: one whose entry, checksum or compressed stream is
+ * invalid, or whose file is missing. */
 typedef enum lx_damage {
-    LX_DAMAGE_RAISE = 0, /**< The call fails, with #LX_ERR_CORRUPT. */
-    LX_DAMAGE_ZEROS = 1, /**< It reads as if it were missing: zeros, or nothing where records are of
-                              any length. */
-    LX_DAMAGE_SKIP = 2   /**< Of loaders alone: its record is left out of its batch. */
+    LX_DAMAGE_RAISE = 0, /**< The call fails with #LX_ERR_CORRUPT; the default. */
+    LX_DAMAGE_ZEROS = 1, /**< The value reads as if it were missing: zeros in a dense field, no
+                              bytes in a field of #LX_BYTES, and no slice in a view. */
+    LX_DAMAGE_SKIP = 2   /**< Loaders only: the batch leaves the record out. */
 } lx_damage;
 
 /**
- * How tables and chunks are read. Records and errors are the same in all modes, except where another
- * process truncates a file while it is read, or a disk cannot read a sector.
+ * The access mode: how tables and chunks are read. Records and errors are the same in all modes,
+ * except where another process truncates a file while it is read, or a disk cannot read a sector.
  */
 typedef enum lx_placement {
-    LX_PLACEMENT_AUTO = 0,   /**< MAPPED on local file systems, PREAD on network ones. */
-    LX_PLACEMENT_MAPPED = 1, /**< By mmap(2), which is fastest, and shows records where they lie.
+    LX_PLACEMENT_AUTO = 0,   /**< MAPPED on local file systems, PREAD on network ones; the
+                                  default. */
+    LX_PLACEMENT_MAPPED = 1, /**< By mmap(2), which is fastest, and reads records where they lie.
                                   Truncation of a file by another process, or a bad sector, raises
                                   SIGBUS, which ends the process. */
-    LX_PLACEMENT_PREAD = 2   /**< By pread(2), and nothing is mapped. Truncation is
-                                  #LX_ERR_CORRUPT, and a bad sector #LX_ERR_IO; the error has field,
-                                  record, file and offset. A view has a copy of what it shows. */
+    LX_PLACEMENT_PREAD = 2   /**< By pread(2); nothing is mapped. Truncation is #LX_ERR_CORRUPT, and
+                                  a bad sector #LX_ERR_IO; the error has field, record, file and
+                                  offset. A view holds a copy of its values. */
 } lx_placement;
 
-/** How a dataset is opened for reading; defaults come from lx_dataset_options_new(). */
+/**
+ * How a dataset is opened for reading.
+ *
+ * @par Thread safety
+ * One thread at a time. A dataset copies what it needs when it is opened.
+ */
 typedef struct lx_dataset_options lx_dataset_options;
 
-/** The defaults: verification at first touch, the newest commit. NULL when out of memory. */
+/**
+ * Returns options with the defaults: verification at the first read, damage is an error, the newest
+ * commit, not live. Returns NULL when out of memory.
+ */
 LX_API lx_dataset_options *lx_dataset_options_new(void);
 
-/** Ends options; NULL is nothing. */
+/** Frees options. NULL is allowed. */
 LX_API void lx_dataset_options_free(lx_dataset_options *options);
 
-/** Sets when checksums are checked; #LX_ERR_ARGUMENT for a value that is none. */
+/**
+ * Sets when the checksums of raw values are verified.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p verify is invalid, or @p options is NULL.
+ */
 LX_API lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify verify,
                                                lx_error *error);
 
 /**
  * Sets what is done about damaged values: #LX_DAMAGE_RAISE, the default, or #LX_DAMAGE_ZEROS. In
- * both cases lx_dataset_read_stats() counts them.
+ * both cases lx_dataset_read_stats() counts them, and lx_dataset_probe() finds them.
  *
- * With #LX_DAMAGE_ZEROS, lx_dataset_measure() reads what it measures, to know. Nothing else gets
- * slower. What set_verify leaves unverified is not known to be damaged, and read as it is.
+ * With #LX_DAMAGE_ZEROS, lx_dataset_measure() has to read the values that it measures; no other
+ * call becomes slower. Damage in a value that lx_dataset_options_set_verify() leaves unverified is
+ * not noticed: the value is returned as it is stored.
  *
- * @retval LX_ERR_ARGUMENT  @p damage is none of the two.
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p damage is neither of the two, or @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage damage,
                                                lx_error *error);
 
 /**
- * Sets how tables and chunks are read; #LX_PLACEMENT_AUTO is the default.
+ * Sets the access mode; #LX_PLACEMENT_AUTO is the default.
  *
- * Where files may be truncated by other processes, or disks fail, and that must not end the process,
- * use #LX_PLACEMENT_PREAD: the library installs no handler of SIGBUS.
+ * Use #LX_PLACEMENT_PREAD where other processes may truncate files, or disks may fail, and the
+ * process must survive that. The library never installs a signal handler.
  *
- * @retval LX_ERR_ARGUMENT  @p placement is invalid.
+ * On network file systems only sealed datasets can be read, and none can be written.
+ * lx_dataset_get_placement() reports on which one a dataset is.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p placement is invalid, or @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_placement(lx_dataset_options *options,
                                                   lx_placement placement, lx_error *error);
 
-/** With true, only commits that survive a power loss are seen. */
+/**
+ * Sets whether only commits are visible that survive a power loss. By default, false, the newest
+ * commit is.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
 LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, bool durable,
                                                 lx_error *error);
 
 /**
- * With true, each call that reads (lx_dataset_gather(), lx_dataset_measure(), lx_dataset_view() and
- * the others, lx_dataset_get_length() too) goes on to the newest commit first, as
- * lx_dataset_refresh() does, and fails as that can. Where nothing is new that is three system calls.
- * Calls that follow each other may see different states: see lx_dataset_pin().
+ * Sets whether the dataset is live. In a live one each call that reads (lx_dataset_gather(),
+ * lx_dataset_measure(), lx_dataset_view() and the others, also lx_dataset_get_length()) first
+ * refreshes to the newest commit as lx_dataset_refresh() does, and can fail as that can. Without a
+ * new commit this costs three system calls.
+ *
+ * Calls that follow each other may read different snapshots; lx_dataset_pin() holds one.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool live,
                                              lx_error *error);
 
 /**
- * Has the files and mappings of a dataset given up on the gc queue of @p executor, and not on the
- * thread that lets go of the last view or batch that needs them. NULL, the default: on that thread.
- * Its readers work for lx_dataset_verify().
+ * Sets the executor of a dataset. Its cleaners close and unmap files; its readers work for
+ * lx_dataset_verify(). With NULL, the default, the thread that releases the last view or batch of a
+ * file closes it.
  *
- * The options keep a reference to @p executor. A dataset does not: once it is closed, what is left
- * is given up on the thread that lets go.
+ * The options hold a reference to @p executor. A dataset holds none: once the executor is closed,
+ * the releasing thread does the work again.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
  */
 LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options,
                                                  lx_executor *executor, lx_error *error);
 
 /** @} */
 
-/** @defgroup lx_dataset Read a dataset
- * @{ */
+/**
+ * @defgroup lx_dataset Read a dataset
+ *
+ * Records of a dense field are read with lx_dataset_gather(). Records of any field are read in two
+ * steps: lx_dataset_measure() returns their sizes, and lx_dataset_gather_bytes() copies them.
+ * lx_dataset_view() reads raw records without a copy.
+ *
+ * @code
+ * const uint64_t indices[] = {7, 0, 59999};
+ * unsigned char images[3][28][28];
+ * lx_dataset *fashion = NULL;
+ * if (lx_dataset_open("fashion", NULL, &fashion, &error) != LX_OK ||
+ *     lx_dataset_gather(fashion, 0, indices, 3, images,
+ *                       sizeof images[0], &error) != LX_OK)
+ *     return complain(&error);
+ * lx_dataset_close(fashion);
+ * @endcode
+ *
+ * Whatever a damaged or hostile file holds, a call returns #LX_ERR_CORRUPT, and the error has
+ * field, record, file and offset. Verification, statistics, backups and repairs read by pread(2) in
+ * every access mode.
+ * @see loaderx-get(1), lx_dataset_backup(), lx_dataset_export_npy(), lx_dataset_options,
+ *      lx_dataset_probe(), lx_dataset_refresh(), lx_dataset_remove(), lx_dataset_stat(),
+ *      lx_dataset_verify(), lx_error, lx_schema, lx_source, lx_view, lx_writer, zrecord(5)
+ * @{
+ */
 
 /**
- * Reads a dataset: the state that was committed when it was opened, or last refreshed, or, with
- * lx_dataset_options_set_live(), the newest one.
+ * Reads one snapshot of a dataset: the state that was committed when the handle was opened or last
+ * refreshed; or, with lx_dataset_options_set_live(), the newest one. A writer changes nothing in
+ * it.
  *
- * A handle shows the fields with which it was opened, as long as it lives. It goes on over whatever
- * is done to the dataset: commits, a seal, a new log or new tables, fields that are added (which
- * are not shown) or renamed (the old name stays shown). Only a field that is shown and is dropped
- * ends that: refreshes answer #LX_ERR_STATE, and the state that was read until then stays readable.
+ * A handle keeps the fields with which it was opened. It survives whatever is done to the dataset:
+ * commits, a seal, a new WAL or new tables. It does not show fields that are added later, and shows
+ * a renamed field under its old name. Only when one of its fields is dropped does
+ * lx_dataset_refresh() return #LX_ERR_STATE; the last snapshot then stays readable.
  *
  * @par Thread safety
- * All calls may be made from any threads at once, lx_dataset_close() excepted. A child of fork()
- * may go on reading.
+ * Any thread may make any call at any time, except lx_dataset_close(). A child of fork(2) may
+ * continue to read.
  */
 typedef struct lx_dataset lx_dataset;
 
 /**
- * Opens a dataset for reading. Nothing is scanned but the log.
+ * Opens a dataset for reading, at its newest commit. It scans nothing but the WAL.
  *
  * @param[in]  path     The dataset's directory.
- * @param[in]  options  NULL for the defaults.
- * @param[out] dataset  To be closed with lx_dataset_close().
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[in]  options  The options; NULL for the defaults.
+ * @param[out] dataset  Receives the handle, to be closed with lx_dataset_close(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_CORRUPT      meta.json, LOG or the length of a table is damaged.
- * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
- *                             a network file system and not sealed, the error names which.
- * @retval LX_ERR_BUSY         It is just being removed.
+ * @retval LX_OK               The dataset is open.
+ * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
+ * @retval LX_ERR_CORRUPT      meta.json or LOG is damaged, or a table is too short.
+ * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
+ *                             library. Or the dataset is on a network file system and not sealed:
+ *                             seal it on the machine that wrote it, or copy it to a local disk.
+ * @retval LX_ERR_BUSY         The dataset is being removed.
  * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or a table that is too large
  *                             to be mapped on this machine.
- * @retval LX_ERR_IO           The system refused; errno tells why.
+ * @retval LX_ERR_IO           A system call failed; the error has its errno.
+ * @retval LX_ERR_ARGUMENT     A pointer is NULL.
+ * @retval LX_ERR_NOMEM        Out of memory.
  */
 LX_API lx_status lx_dataset_open(const char *path, const lx_dataset_options *options,
                                  lx_dataset **dataset, lx_error *error);
 
-/** Ends the handle. Views that are not yet released keep what they show. NULL is nothing. */
+/** Closes a handle. Slices of views that are not yet released stay readable. NULL is allowed. */
 LX_API void lx_dataset_close(lx_dataset *dataset);
 
 /**
- * Goes on to the newest commit. It costs what is new.
- *
- * A commit that was not made durable can be lost without a restart of the machine, if a disk fails;
- * then the newest commit may be an older one.
- *
- * @param[in]  dataset  A dataset.
- * @param[out] changed  Whether there was a newer one that changed something; may be NULL.
- * @param[out] error    Where a failure is told; may be NULL.
- * @retval LX_ERR_STATE  A field that the handle shows was dropped (the error names it), or another
- *                       dataset is in its place: close the handle, and open it again.
- * @return Else as lx_dataset_open(); after a failure the old state stays.
+ * Returns the number of records in the snapshot; if the dataset is live, in the newest one, or in
+ * the last one that could be read.
  */
-LX_API lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
-
-/**
- * Opens another handle on the state that @p dataset reads, on the newest one if that is live. The
- * new handle stays there until it is refreshed, so that calls for several fields, or for lengths
- * and then for bytes, read one state. It shares all that is large, and costs less than a
- * microsecond.
- *
- * @param[in]  dataset  A dataset.
- * @param[out] pinned   To be closed with lx_dataset_close(), before or after @p dataset. It has the
- *                      options of that, but is not live.
- * @param[out] error    Where a failure is told; may be NULL.
- * @return As lx_dataset_refresh() where @p dataset is live; else it fails only for want of memory.
- */
-LX_API lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *error);
-
-/**
- * Waits until there are so many records, and goes on to the newest commit as lx_dataset_refresh()
- * does. It looks every millisecond first, and every 20 later.
- *
- * @param[in]  dataset      A dataset.
- * @param[in]  length       Records that there must be.
- * @param[in]  nanoseconds  The longest time to wait; 0 only looks, #LX_NONE waits for ever.
- * @param[out] error        Where a failure is told; may be NULL.
- * @retval LX_ERR_TIMEOUT  There are fewer. Nothing failed: @p error is left as it is.
- * @return Else as lx_dataset_refresh().
- */
-LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
-                                 lx_error *error);
-
-/** Records in the state that is being read; in the newest one if the dataset is live, or in the
- * last that could be read. */
 LX_API uint64_t lx_dataset_get_length(lx_dataset *dataset);
 
-/** The fields; valid until the dataset is closed. */
+/** Returns the fields, valid until the dataset is closed. */
 LX_API const lx_schema *lx_dataset_get_schema(const lx_dataset *dataset);
 
-/** Its directory, as it was opened; valid until the dataset is closed. */
+/**
+ * Returns the directory as it was given to lx_dataset_open(), valid until the dataset is closed.
+ */
 LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
 
 /**
- * Tells how tables and chunks are read.
+ * Returns the access mode: the one that was set, or the one that #LX_PLACEMENT_AUTO selected.
  *
- * @param[in]  dataset  A dataset.
- * @param[out] network  The name of the network file system that it is on ("NFS"), a constant; NULL
- *                      where it is on a local one. May be NULL.
- * @return What was asked for; where that is #LX_PLACEMENT_AUTO, what it came to.
+ * @param[in]  dataset  The dataset.
+ * @param[out] network  Receives the name of the network file system that holds the dataset ("NFS"),
+ *                      a constant, or NULL if a local one does. May be NULL.
  */
 LX_API lx_placement lx_dataset_get_placement(lx_dataset *dataset, const char **network);
 
-/** What tells this dataset, and this state of it, from all others. */
+/** Identifies a dataset and one snapshot of it. */
 typedef struct lx_identity {
-    char uuid[40];       /**< The dataset, 36 characters and a NUL. */
-    uint64_t generation; /**< Of the log. */
-    uint64_t epoch;      /**< Frame of the log. */
-    uint32_t crc;        /**< Of that frame. */
-    uint32_t sealed;     /**< 1 if the dataset is sealed. */
+    char uuid[40];       /**< The dataset: 36 characters and a NUL. */
+    uint64_t generation; /**< The generation of the WAL. */
+    uint64_t epoch;      /**< The sequence number of the last frame. */
+    uint32_t crc;        /**< The checksum of that frame. */
+    uint32_t sealed;     /**< 1 if the dataset is sealed, else 0. */
 } lx_identity;
 
-/** Tells which state is being read; of a live dataset as lx_dataset_get_length(). */
+/** Identifies the snapshot that is read; that of a live dataset as lx_dataset_get_length() does. */
 LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity);
 
 /**
- * Copies records of one dense field into the caller's memory, in the order asked for. A missing
- * one gives zeros.
+ * Copies records of a dense field into the caller's memory, in the order of @p indices. Missing
+ * values are zeros.
  *
- * @param[in]  dataset  A dataset.
- * @param[in]  field    Position of a dense field in the schema.
- * @param[in]  indices  @p count indices of records, in any order, repeats allowed.
- * @param[in]  count    How many.
- * @param[out] out      Record i goes to @p out + i * @p stride.
+ * @param[in]  dataset  The dataset.
+ * @param[in]  field    The position of a dense field in the schema.
+ * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  count    The number of records.
+ * @param[out] out      Receives record i at @p out + i * @p stride.
  * @param[in]  stride   Bytes from one record to the next, at least the field's size.
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
+ * @retval LX_OK               The records are at @p out.
  * @retval LX_ERR_RANGE        An index is not below the length; the error has it.
  * @retval LX_ERR_CORRUPT      A record is damaged; the error has field, record, file and offset.
- *                             The dataset stays usable; what is at @p out is not to be used.
- * @retval LX_ERR_UNSUPPORTED  A record is compressed in a way that this library cannot undo.
- * @retval LX_ERR_ARGUMENT     No such field, a field of bytes, or too small a stride.
- * @return Else as lx_dataset_refresh() where @p dataset is live.
+ *                             The dataset stays usable; the bytes at @p out are undefined.
+ * @retval LX_ERR_UNSUPPORTED  This library cannot decompress a record.
+ * @retval LX_ERR_ARGUMENT     The field does not exist or is of #LX_BYTES, @p stride is too small,
+ *                             or a pointer is NULL.
+ * @retval LX_ERR_IO           A system call failed; the error has its errno.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
  */
 LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                    size_t count, void *out, size_t stride, lx_error *error);
 
 /**
- * Tells how long records of any field are, for lx_dataset_gather_bytes().
+ * Returns the sizes of records of any field, as offsets for lx_dataset_gather_bytes().
  *
- * @param[in]  dataset  A dataset.
- * @param[in]  field    Position of a field in the schema.
- * @param[in]  indices  @p count indices of records.
- * @param[in]  count    How many.
- * @param[out] offsets  count + 1 numbers from 0: record i would have the bytes
- *                      [offsets[i], offsets[i + 1]) of a buffer that holds them all.
- * @param[out] present  @p count bytes, 0 where the record has no value, or a damaged one with
- *                      #LX_DAMAGE_ZEROS; may be NULL.
- * @param[out] error    Where a failure is told; may be NULL.
- * @retval LX_ERR_UNSUPPORTED  A record is compressed in a way that this library cannot undo.
- * @return Else as lx_dataset_gather().
+ * @param[in]  dataset  The dataset.
+ * @param[in]  field    The position of a field in the schema.
+ * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  count    The number of records.
+ * @param[out] offsets  Receives @p count + 1 numbers from 0: record i has the bytes
+ *                      [offsets[i], offsets[i + 1]) of a buffer that holds all of the records.
+ * @param[out] present  Receives @p count bytes: 0 if the record has no value, or a damaged one with
+ *                      #LX_DAMAGE_ZEROS, else 1. May be NULL.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @return As lx_dataset_gather(); #LX_ERR_ARGUMENT does not concern the type of the field.
  */
 LX_API lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                     size_t count, uint64_t *offsets, uint8_t *present,
                                     lx_error *error);
 
 /**
- * Copies records of any field, back to back, to where lx_dataset_measure() put them.
+ * Copies records of any field, one after another, to the offsets of lx_dataset_measure().
  *
- * @param[in]  dataset  A dataset.
- * @param[in]  field    Position of a field in the schema.
- * @param[in]  indices  @p count indices of records.
- * @param[in]  count    How many.
- * @param[out] out      At least offsets[count] bytes; may be NULL if that is 0.
- * @param[in]  offsets  As measured for the same indices.
- * @param[out] error    Where a failure is told; may be NULL.
- * @retval LX_ERR_MISMATCH  A record is not as long as @p offsets say: the dataset was refreshed
- *                          between the two calls, or is live. Measure again, or lx_dataset_pin().
- * @return Else as lx_dataset_gather().
+ * @param[in]  dataset  The dataset.
+ * @param[in]  field    The position of a field in the schema.
+ * @param[in]  indices  The same indices as for lx_dataset_measure().
+ * @param[in]  count    The number of records.
+ * @param[out] out      Receives the records: at least offsets[count] bytes; may be NULL if that is
+ *                      0.
+ * @param[in]  offsets  The offsets of lx_dataset_measure().
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_MISMATCH  The size of a record differs from @p offsets: the dataset was refreshed
+ *                          between the two calls, or is live. Measure again, or use
+ *                          lx_dataset_pin().
+ * @return Otherwise as lx_dataset_measure().
  */
 LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, size_t count, void *out,
@@ -288,72 +321,184 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
 
 /** @} */
 
-/** @defgroup lx_dataset_probe Find damaged records
- * @{ */
+/**
+ * @defgroup lx_dataset_refresh Follow the commits of a writer
+ *
+ * A handle reads one snapshot until it is refreshed. A live handle (lx_dataset_options_set_live())
+ * refreshes itself in each call, so that the calls for several fields of the same records, or for
+ * their sizes and then for their bytes, may read different snapshots. lx_dataset_pin() holds one,
+ * cheaply enough for each batch:
+ *
+ * @code
+ * lx_dataset *pinned = NULL;
+ * if (lx_dataset_pin(live, &pinned, &error) != LX_OK ||
+ *     lx_dataset_gather(pinned, 0, indices, 256, images,
+ *                       sizeof images[0], &error) != LX_OK ||
+ *     lx_dataset_gather(pinned, 1, indices, 256, labels,
+ *                       sizeof labels[0], &error) != LX_OK)
+ *     return complain(&error);
+ * lx_dataset_close(pinned);
+ * @endcode
+ *
+ * A loader over a live dataset pins it for each batch.
+ *
+ * A commit is visible before it is durable. A commit that was not made durable can be lost without
+ * a restart of the machine, if a disk fails. The newest commit is then an older one, and a refresh
+ * goes back to it. lx_dataset_options_set_durable() hides such commits.
+ * @see lx_dataset, lx_dataset_options, lx_source_from_dataset(), zrecord(5)
+ * @{
+ */
 
 /**
- * Tells which records have a damaged value, whatever the dataset was opened with: checks entries
- * and checksums of all values that are asked about, and decompresses them.
+ * Refreshes a handle to the newest commit. The cost depends on what is new; without a new commit it
+ * is three system calls. After a failure the handle reads the previous snapshot.
  *
- * @param[in]  dataset      A dataset.
- * @param[in]  fields       Positions of @p field_count fields in the schema; NULL: all fields.
- * @param[in]  field_count  How many; of no meaning where @p fields is NULL.
- * @param[in]  indices      @p count indices of records, in any order, repeats allowed.
- * @param[in]  count        How many.
- * @param[out] damaged      @p count bytes: 1 where one of the values is damaged, else 0.
- * @param[out] error        Where a failure is told; may be NULL. Damage is none.
+ * @param[in]  dataset  The dataset.
+ * @param[out] changed  Receives whether the snapshot is another one; may be NULL.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            All were looked at.
+ * @retval LX_OK         The handle reads the newest commit.
+ * @retval LX_ERR_STATE  A field of the handle was dropped (the error names it), or another dataset
+ *                       is at its path: close the handle and open it again.
+ * @return Otherwise as lx_dataset_open().
+ */
+LX_API lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
+
+/**
+ * Opens another handle on the snapshot that @p dataset reads; on the newest one if that is live.
+ * The new handle stays there until it is refreshed. It shares all that is large, and costs less
+ * than a microsecond.
+ *
+ * @param[in]  dataset  The dataset.
+ * @param[out] pinned   Receives the handle, to be closed with lx_dataset_close(), before or after
+ *                      @p dataset. It has the same options, but is not live.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The handle is open.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
+ */
+LX_API lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *error);
+
+/**
+ * Waits until the dataset has at least @p length records, and refreshes the handle to the newest
+ * commit. It looks every millisecond at first, and every 20 milliseconds later.
+ *
+ * @param[in]  dataset      The dataset.
+ * @param[in]  length       The number of records to wait for.
+ * @param[in]  nanoseconds  The longest time to wait; 0 looks once, #LX_NONE waits without a limit.
+ * @param[out] error        Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK           There are as many records.
+ * @retval LX_ERR_TIMEOUT  There are fewer. This is not a failure: @p error is unchanged.
+ * @return Otherwise as lx_dataset_refresh().
+ */
+LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
+                                 lx_error *error);
+
+/** @} */
+
+/**
+ * @defgroup lx_dataset_probe Find damaged records
+ *
+ * A batch in which damaged values are zeros, and the records that have one:
+ *
+ * @code
+ * lx_dataset_options_set_damage(options, LX_DAMAGE_ZEROS, &error);
+ * lx_dataset_open("fashion", options, &fashion, &error);
+ * lx_dataset_gather(fashion, 0, indices, 256, images, 784, &error);
+ * lx_dataset_read_stats(fashion, &stats);
+ * if (stats.damaged != before)
+ *     lx_dataset_probe(fashion, NULL, 0, indices, 256, damaged,
+ *                      &error);
+ * @endcode
+ * @see lx_dataset, lx_dataset_options, lx_dataset_repair(), lx_dataset_verify(), lx_error
+ * @{
+ */
+
+/**
+ * Finds the records that have a damaged value. Whatever the options of the dataset, it checks the
+ * entries and checksums of all requested values, and decompresses them. It counts nothing in
+ * lx_dataset_read_stats().
+ *
+ * @param[in]  dataset      The dataset.
+ * @param[in]  fields       @p field_count positions in the schema; NULL for all fields.
+ * @param[in]  field_count  The number of fields; ignored if @p fields is NULL.
+ * @param[in]  indices      @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  count        The number of records.
+ * @param[out] damaged      Receives @p count bytes: 1 if a value of the record is damaged, else 0.
+ * @param[out] error        Receives the first failure; may be NULL. Damage is not a failure.
+ *
+ * @retval LX_OK            All records were checked.
  * @retval LX_ERR_RANGE     An index is not below the length; the error has it.
- * @retval LX_ERR_ARGUMENT  No such field.
- * @return Else as lx_dataset_refresh() where @p dataset is live.
+ * @retval LX_ERR_ARGUMENT  A field does not exist, or a pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
  */
 LX_API lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t field_count,
                                   const uint64_t *indices, size_t count, uint8_t *damaged,
                                   lx_error *error);
 
-/** What a handle has met. */
+/** The statistics of a handle. */
 typedef struct lx_dataset_stats {
-    uint64_t damaged;     /**< Damaged values: those that made a call fail, and those that were read
-                               as missing. One that is measured and then gathered counts once. */
+    uint64_t damaged;     /**< Damaged values that made a call fail or were read as missing. A value
+                               that is measured and then gathered counts once. */
     uint64_t reserved[7]; /**< Zero. */
 } lx_dataset_stats;
 
-/** Copies what was counted since the dataset was opened, through the handle and its pins. */
+/** Copies the statistics of a handle and its pinned handles since it was opened. */
 LX_API void lx_dataset_read_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 
 /** @} */
 
-/** @defgroup lx_view Read records without a copy
- * @{ */
+/**
+ * @defgroup lx_view Read records without a copy
+ *
+ * @code
+ * lx_slice image;
+ * lx_view *view = NULL;
+ * const uint64_t index = 7;
+ * if (lx_dataset_view(fashion, 0, &index, 1, &image, &view, &error) != LX_OK)
+ *     return complain(&error);
+ * show(image.data, image.size);
+ * lx_view_release(view);
+ * @endcode
+ * @see lx_dataset, lx_error
+ * @{
+ */
 
-/** A record in the dataset's own memory; read-only. */
+/** A value in the dataset's memory; read-only. */
 typedef struct lx_slice {
-    const void *data; /**< Its bytes; NULL if it is missing, or damaged with #LX_DAMAGE_ZEROS. */
-    uint64_t size;    /**< How many. */
+    const void *data; /**< The bytes; NULL if the value is missing, or damaged with
+                           #LX_DAMAGE_ZEROS. */
+    uint64_t size;    /**< The number of bytes. */
 } lx_slice;
 
 /** Keeps slices readable, also after the dataset is refreshed or closed. */
 typedef struct lx_view lx_view;
 
 /**
- * Shows records of one field where they lie, without a copy; under #LX_PLACEMENT_PREAD in memory of
- * the view's own.
+ * Returns slices of the stored values of one field, without a copy; with #LX_PLACEMENT_PREAD, of
+ * copies that the view holds. Slices are aligned as lx_field::align says, except those of values of
+ * up to 8 bytes, which lie in tables.
  *
- * @param[in]  dataset  A dataset.
- * @param[in]  field    Position of a field in the schema.
- * @param[in]  indices  @p count indices of records.
- * @param[in]  count    How many.
- * @param[out] slices   One for each record.
- * @param[out] view     To be released with lx_view_release(); the slices are readable until then.
- * @param[out] error    Where a failure is told; may be NULL.
- * @retval LX_ERR_UNSUPPORTED  A record is compressed: it has to be gathered.
- * @return Else as lx_dataset_gather().
+ * @param[in]  dataset  The dataset.
+ * @param[in]  field    The position of a field in the schema.
+ * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  count    The number of records.
+ * @param[out] slices   Receives a slice for each record.
+ * @param[out] view     Receives the view, to be released with lx_view_release(); the slices are
+ *                      readable until then, whatever a writer does.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_UNSUPPORTED  A value is compressed: gather it instead.
+ * @return Otherwise as lx_dataset_measure().
  */
 LX_API lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                  size_t count, lx_slice *slices, lx_view **view, lx_error *error);
 
-/** Ends a view; any thread may. NULL is nothing. */
+/** Releases a view; any thread may. NULL is allowed. */
 LX_API void lx_view_release(lx_view *view);
 
 /** @} */
