@@ -31,7 +31,7 @@ static PyObject *field_stat(const lxpy_field *field, const lx_field *more,
     return Py_BuildValue(
         "{s:O, s:s, s:O, s:s, s:k, s:K, s:K, s:K, s:K, s:K, s:K, s:N}", "name", field->name,
         "dtype", lx_dtype_get_name(field->type), "shape", field->shape, "compress",
-        lxpy_compressions[field->compression], "align", (unsigned long)more->align, "present",
+        lxpy_compression_name(field->compression), "align", (unsigned long)more->align, "present",
         NUMBER(sums->present), "missing", NUMBER(sums->missing), "inline", NUMBER(sums->inlined),
         "compressed", NUMBER(sums->compressed), "bytes", NUMBER(sums->logical_bytes),
         "stored_bytes", NUMBER(sums->stored_bytes), "ratio",

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema.h"
 
-const char *const lxpy_compressions[] = {"raw", "flate", NULL};
+/* By number, as the format has them. zstd belongs to the format; this library neither compresses
+ * nor decompresses it. */
+static const char *const compressions[] = {"raw", "flate", "zstd", NULL};
+#define COMPRESSIONS (sizeof compressions / sizeof *compressions - 1)
+
+const char *lxpy_compression_name(lx_compression compression)
+{
+    return (size_t)compression < COMPRESSIONS ? compressions[compression] : "unknown";
+}
 
 static int take_field(lxpy_field *field, lxpy_state *state, const lx_field *from)
 {
@@ -96,7 +104,7 @@ PyObject *lxpy_schema_describe(const lxpy_schema *schema)
         PyObject *dtype =
             field->type == LX_BYTES ? (PyObject *)&PyBytes_Type : field->dtype;
         PyObject *one = Py_BuildValue("(OOOs)", field->name, dtype, field->shape,
-                                      lxpy_compressions[field->compression]);
+                                      lxpy_compression_name(field->compression));
         if (one == NULL)
             Py_CLEAR(all);
         else
@@ -117,8 +125,14 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
     }
     if (!PyArg_ParseTuple(tuple, "OsO!O", &name, &dtype, &PyTuple_Type, &shape, &compress) ||
         (d->name = lxpy_text(name, "the name of a field")) == NULL ||
-        lxpy_choice(compress, "compress", lxpy_compressions, &compression) < 0)
+        lxpy_choice(compress, "compress", compressions, &compression) < 0)
         return -1;
+    if (compression > LX_FLATE) {
+        lxpy_raise_status(state, LX_ERR_UNSUPPORTED,
+                          "field '%s' cannot be made: this library does not have the codec %s: use "
+                          "compress='raw' or 'flate'", d->name, compressions[compression]);
+        return -1;
+    }
     d->compression = (lx_compression)compression;
     d->ndim = (size_t)PyTuple_GET_SIZE(shape);
     if (d->ndim > LX_NDIM_MAX) {

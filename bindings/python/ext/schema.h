@@ -51,7 +51,7 @@ typedef struct lxpy_description {
 /** Takes a tuple (name, dtype or "bytes", shape, compress); -1 with an exception. */
 int lxpy_description_take(lxpy_description *description, lxpy_state *state, PyObject *tuple);
 
-/** "raw" and "flate", by lx_compression, ended by NULL. */
-extern const char *const lxpy_compressions[];
+/** The name of a compression as loaderx.Field takes it: "raw", "flate" or "zstd". */
+const char *lxpy_compression_name(lx_compression compression);
 
 #endif

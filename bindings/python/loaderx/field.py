@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 
-COMPRESSIONS = ('raw', 'flate')
+COMPRESSIONS = ('raw', 'flate', 'zstd')
 
 
 class Field:
@@ -24,9 +24,12 @@ class Field:
         is for records of any length.
     shape : int or tuple of int, optional
         The shape of a record; a scalar by default. Not for bytes.
-    compress : {'raw', 'flate'}, optional
-        'raw' is read fastest, and without a copy. 'flate' is one Deflate stream a record, where
-        that is smaller.
+    compress : {'raw', 'flate', 'zstd'}, optional
+        How values are stored. 'raw' is read fastest, and without a copy. 'flate' stores a value as
+        one Deflate stream where that is smaller. 'zstd' is a part of the format that this version
+        does not implement: a dataset with such a field opens, values that are stored raw can be
+        read, and reading a compressed value or creating such a field raises `LoaderxError`
+        (``'LX_ERR_UNSUPPORTED'``).
     """
 
     __slots__ = ('_dtype', '_shape', '_compress')
@@ -37,10 +40,9 @@ class Field:
         self._shape = _take_shape(shape)
         if self._dtype is bytes and self._shape != ():
             raise ValueError(f'shape must be () for a field of bytes, not {self._shape}')
-        if not isinstance(compress, str):
-            raise TypeError(f"compress must be 'raw' or 'flate', not {compress!r}")
-        if compress not in COMPRESSIONS:
-            raise ValueError(f"compress must be 'raw' or 'flate', not {compress!r}")
+        if not isinstance(compress, str) or compress not in COMPRESSIONS:
+            error = ValueError if isinstance(compress, str) else TypeError
+            raise error(f"compress must be 'raw', 'flate' or 'zstd', not {compress!r}")
         self._compress = compress
 
     @property
