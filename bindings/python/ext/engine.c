@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine.h"
 
+#include "thread-state.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -100,7 +102,8 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
     self->transform = transform != NULL ? Py_NewRef(transform) : NULL;
     self->columns.keyed = seed != NULL;
     self->columns.seed = seed != NULL ? *seed : 0;
-    if (lxpy_turn_init(&self->turn) < 0 || open_loader(self, options) < 0) {
+    if (lxpy_turn_init(&self->turn) < 0 || (transform != NULL && lxpy_gil_prepare() < 0) ||
+        open_loader(self, options) < 0) {
         clear(self);
         unref(self);
         return NULL;
@@ -199,7 +202,7 @@ static PyObject *close_all(PyObject *ignored, PyObject *nothing)
             LXPY_WITHOUT_GIL(nanosleep(&moment, NULL));
         }
     }
-    lxpy_transform_stop();
+    lxpy_gil_stop();
     Py_RETURN_NONE;
 }
 

@@ -78,9 +78,6 @@ lx_status lxpy_transform(lx_batch *batch, void *user, lx_error *error);
 /** Whether this thread runs a transform of the engine; NULL: of any. */
 bool lxpy_in_transform(const lxpy_engine *engine);
 
-/** No transform begins from now on. */
-void lxpy_transform_stop(void);
-
 /** Takes the batch's result out of the list: returns it, or raises what the transform raised. */
 PyObject *lxpy_result_take(lxpy_result *result);
 

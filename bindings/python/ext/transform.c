@@ -3,7 +3,8 @@
  */
 #include "engine.h"
 
-#include <stdatomic.h>
+#include "thread-state.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,20 +17,12 @@ typedef struct frame {
 
 static _Thread_local frame *frames;
 
-/* Set when the interpreter ends: who asks for the GIL after that never comes back. */
-static atomic_bool stopped;
-
 bool lxpy_in_transform(const lxpy_engine *engine)
 {
     const frame *here = frames;
     while (here != NULL && engine != NULL && here->engine != engine)
         here = here->outer;
     return here != NULL;
-}
-
-void lxpy_transform_stop(void)
-{
-    atomic_store(&stopped, true);
 }
 
 static lx_status fail(lx_error *error, lx_status status, const char *message)
@@ -81,14 +74,15 @@ static lx_status run(lxpy_engine *engine, lx_batch *batch, lx_error *error)
 
 lx_status lxpy_transform(lx_batch *batch, void *user, lx_error *error)
 {
-    if (atomic_load(&stopped))
-        return fail(error, LX_ERR_CANCELED, "the interpreter is ending");
-    PyGILState_STATE gil = PyGILState_Ensure();
+    PyGILState_STATE gil;
+    lx_status status = lxpy_gil_take(&gil, error);
+    if (status != LX_OK)
+        return status;
     frame here = {user, frames};
     frames = &here;
-    lx_status status = run(user, batch, error);
+    status = run(user, batch, error);
     frames = here.outer;
-    PyGILState_Release(gil);
+    lxpy_gil_release(gil);
     return status;
 }
 

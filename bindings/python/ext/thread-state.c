@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "thread-state.h"
+
+#include "turn.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+/* The state with which a thread takes the GIL in order to create its own. The mutex says which
+ * thread uses it; it is held while that thread waits for the GIL, so it must not be waited for with
+ * the GIL held. */
+static pthread_mutex_t starter_mutex;
+static PyThreadState *starter;
+static unsigned starter_forks; /* the process that they belong to */
+
+/* A thread's own state; the destructor deletes it. */
+static pthread_key_t own_key;
+static pthread_once_t own_key_once = PTHREAD_ONCE_INIT;
+static bool has_own_key;
+
+/* Set when the interpreter ends: a thread that waits for the GIL after that never returns. */
+static atomic_bool stopped;
+
+/* Threads within delete_own(). */
+static atomic_uint deleting;
+
+/** Creates a thread state and takes the GIL with it; NULL, without the GIL, if memory is short. */
+static PyThreadState *attach_new(void)
+{
+    pthread_mutex_lock(&starter_mutex);
+    PyEval_RestoreThread(starter);
+    PyThreadState *state = PyThreadState_New(PyInterpreterState_Main());
+    if (state != NULL)
+        PyThreadState_Swap(state);
+    else
+        PyEval_SaveThread();
+    pthread_mutex_unlock(&starter_mutex);
+    return state;
+}
+
+/** Deletes the current state and releases the GIL. */
+static void detach(PyThreadState *state)
+{
+    PyThreadState_Clear(state);
+    PyThreadState_DeleteCurrent();
+}
+
+/**
+ * Deletes the state of a thread that ends. The C library has removed the thread-specific data of the
+ * interpreter by now, so that whatever Clear runs would not find the state by PyGILState_Ensure() and
+ * wait for the GIL forever. A second state, which takes its place, is found.
+ */
+static void delete_own(void *own)
+{
+    atomic_fetch_add(&deleting, 1);
+    PyThreadState *second = NULL;
+    if (!atomic_load(&stopped) && starter_forks == lxpy_forks())
+        second = attach_new();
+    if (second != NULL) { /* else it stays until the interpreter ends */
+        PyThreadState_Clear(own);
+        PyThreadState_Delete(own);
+        detach(second);
+    }
+    atomic_fetch_sub(&deleting, 1);
+}
+
+static void make_own_key(void)
+{
+    has_own_key = pthread_key_create(&own_key, delete_own) == 0;
+}
+
+int lxpy_gil_prepare(void)
+{
+    pthread_once(&own_key_once, make_own_key);
+    if (starter != NULL && starter_forks == lxpy_forks())
+        return 0;
+    /* In a child of fork() CPython has deleted the starter, and the mutex may be locked forever. */
+    starter = has_own_key ? PyThreadState_New(PyInterpreterState_Main()) : NULL;
+    if (starter == NULL || pthread_mutex_init(&starter_mutex, NULL) != 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    starter_forks = lxpy_forks();
+    atomic_store(&deleting, 0);
+    return 0;
+}
+
+/** Creates the state of a thread of the library. */
+static bool make_own(void)
+{
+    PyThreadState *own = attach_new();
+    if (own != NULL && pthread_setspecific(own_key, own) != 0) {
+        detach(own);
+        return false;
+    }
+    if (own != NULL)
+        PyEval_SaveThread();
+    return own != NULL;
+}
+
+lx_status lxpy_gil_take(PyGILState_STATE *gil, lx_error *error)
+{
+    const char *problem = NULL;
+    if (atomic_load(&stopped)) {
+        error->status = LX_ERR_CANCELED;
+        problem = "cannot run the transform: the interpreter is ending";
+    } else if (PyGILState_GetThisThreadState() == NULL && !make_own()) {
+        error->status = LX_ERR_NOMEM;
+        problem = "cannot run the transform: there is no memory for a thread state";
+    }
+    if (problem != NULL) {
+        snprintf(error->message, sizeof error->message, "%s", problem);
+        return error->status;
+    }
+    *gil = PyGILState_Ensure();
+    return LX_OK;
+}
+
+void lxpy_gil_release(PyGILState_STATE gil)
+{
+    PyGILState_Release(gil);
+}
+
+void lxpy_gil_stop(void)
+{
+    const struct timespec moment = {0, 1000000};
+    atomic_store(&stopped, true);
+    while (starter_forks == lxpy_forks() && atomic_load(&deleting) != 0)
+        LXPY_WITHOUT_GIL(nanosleep(&moment, NULL));
+}
