@@ -64,6 +64,7 @@ static void clear(lxpy_engine *self)
     lxpy_result *results = self->results;
     self->results = NULL;
     lxpy_results_free(results);
+    Py_CLEAR(self->kept);
     lxpy_columns_clear(&self->columns);
     Py_CLEAR(self->source);
     Py_CLEAR(self->transform);
@@ -246,17 +247,38 @@ static int enter(lxpy_engine *self)
     return -1;
 }
 
+uint64_t lxpy_engine_tell(const lxpy_engine *self)
+{
+    uint64_t position = lx_loader_tell(self->loader);
+    if (self->kept != NULL && self->kept_at < position)
+        position = self->kept_at;
+    return self->interrupted && self->interrupted_at < position ? self->interrupted_at : position;
+}
+
 int lxpy_engine_settle(lxpy_engine *self)
+{
+    if (!self->interrupted && self->kept == NULL)
+        return 0;
+    if (self->loader == NULL) {
+        lxpy_engine_fail_closed(self);
+        return -1;
+    }
+    return lxpy_engine_seek(self, lxpy_engine_tell(self), NULL);
+}
+
+/** Repeats a batch whose transform Ctrl-C has interrupted. */
+static int repeat_interrupted(lxpy_engine *self)
 {
     return self->interrupted ? lxpy_engine_seek(self, self->interrupted_at, NULL) : 0;
 }
 
 int lxpy_engine_continue(lxpy_engine *self)
 {
-    if (lxpy_engine_settle(self) < 0 || enter(self) < 0)
+    if (repeat_interrupted(self) < 0 || enter(self) < 0)
         return -1;
     lx_loader *loader = self->loader;
-    LXPY_WITHOUT_GIL(lx_loader_continue(loader));
+    if (self->kept == NULL) /* else these epochs still have a batch, whatever the library knows */
+        LXPY_WITHOUT_GIL(lx_loader_continue(loader));
     lxpy_turn_give(&self->turn);
     return 0;
 }
@@ -274,20 +296,25 @@ int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
     /* The library has dropped all batches that were prepared, and so nobody takes their results.
      * With the turn taken, none came since. They are freed without it: that may call anything. */
     lxpy_result *results = NULL;
+    PyObject *kept = NULL;
     if (error.status == LX_OK) {
         results = self->results;
+        kept = self->kept;
         self->results = NULL;
+        self->kept = NULL;
         self->interrupted = false;
     }
     lxpy_turn_give(&self->turn);
     lxpy_results_free(results);
+    Py_XDECREF(kept);
     if (error.status == LX_OK)
         return 0;
     lxpy_raise(self->state, &error);
     return -1;
 }
 
-static PyObject *hand_out(lxpy_engine *self, lx_batch *batch)
+/** What next returns for @p batch, which it gives up; NULL with an exception raised. */
+static PyObject *convert(lxpy_engine *self, lx_batch *batch)
 {
     lxpy_result *result = lx_batch_get_result(batch);
     if (result == NULL)
@@ -306,19 +333,50 @@ static PyObject *hand_out(lxpy_engine *self, lx_batch *batch)
     return NULL;
 }
 
+static PyObject *take_kept(lxpy_engine *self)
+{
+    PyObject *value = self->kept;
+    self->kept = NULL;
+    return value;
+}
+
+/**
+ * Runs the handlers of signals that came while the call waited, before it returns @p value: one that
+ * raises would else be run by the interpreter between this return and the assignment to a variable,
+ * and the batch would be lost. The loader keeps it meanwhile, and the next call returns it.
+ *
+ * @return The value; NULL with an exception raised, or without where a handler has called next.
+ */
+static PyObject *return_safely(lxpy_engine *self, PyObject *value, uint64_t position)
+{
+    if (self->kept != NULL) /* of a thread that is running handlers; only one can do so */
+        return value;
+    self->kept = value;
+    self->kept_at = position;
+    return PyErr_CheckSignals() == 0 ? take_kept(self) : NULL;
+}
+
 PyObject *lxpy_engine_next(lxpy_engine *self)
 {
     for (;;) {
         lx_error error = LX_ERROR_INIT;
         lx_batch *batch;
         lx_status status;
-        if (lxpy_engine_settle(self) < 0 || enter(self) < 0)
+        if (self->kept != NULL && self->loader != NULL)
+            return take_kept(self);
+        if (repeat_interrupted(self) < 0 || enter(self) < 0)
             return NULL;
         lx_loader *loader = self->loader;
         LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, SLICE_NS, &batch, &error));
         lxpy_turn_give(&self->turn);
-        if (status == LX_OK)
-            return hand_out(self, batch);
+        if (status == LX_OK) {
+            uint64_t position = lx_batch_get_position(batch);
+            PyObject *value = convert(self, batch);
+            value = value != NULL ? return_safely(self, value, position) : NULL;
+            if (value != NULL || PyErr_Occurred())
+                return value;
+            continue;
+        }
         if (status == LX_END)
             return NULL;
         if (status != LX_ERR_TIMEOUT)

@@ -31,6 +31,8 @@ typedef struct lxpy_engine {
     uint64_t failures;       /**< Batches handed out by the library in which a transform failed. */
     bool interrupted;        /**< Ctrl-C came within the transform of the batch at */
     uint64_t interrupted_at; /**< this position: the next call begins with it again. */
+    PyObject *kept;          /**< The batch that an interrupted call of next had taken, or NULL. */
+    uint64_t kept_at;        /**< Its position. */
     lxpy_turn turn;          /**< Of who calls what may wait: next, seek. */
     unsigned forks;          /**< In which process it was opened. */
     bool orphan;             /**< To be closed by who comes by. */
@@ -53,9 +55,13 @@ void lxpy_engine_close(lxpy_engine *engine);
  * gets SystemExit. Returns NULL. */
 PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
 
-/** Goes back to the batch that Ctrl-C has interrupted, so that nothing is lost by it; -1 with an
- * exception raised. It may wait for other transforms, which Ctrl-C itself does not. */
+/** Seeks back to the batch at which Ctrl-C interrupted a call of next, if there is one, so that the
+ * library's state describes it as not returned; -1 with an exception raised. It may wait for
+ * transforms that run, which the interrupted call did not. */
 int lxpy_engine_settle(lxpy_engine *engine);
+
+/** The position after the last batch that was returned to Python; the loader is open. */
+uint64_t lxpy_engine_tell(const lxpy_engine *engine);
 
 /** After the end, goes on with the epochs that follow; -1 with an exception raised. */
 int lxpy_engine_continue(lxpy_engine *engine);

@@ -140,6 +140,7 @@ static int loader_traverse(PyObject *object, visitproc visit, void *arg)
         return 0;
     Py_VISIT(engine->source);
     Py_VISIT(engine->transform);
+    Py_VISIT(engine->kept);
     for (const lxpy_result *result = engine->results; result != NULL; result = result->next) {
         Py_VISIT(result->value);
         Py_VISIT(result->error);
@@ -271,9 +272,7 @@ static PyObject *loader_tell(PyObject *object, PyObject *ignored)
     (void)ignored;
     if (handle == NULL)
         return NULL;
-    const lxpy_engine *engine = ((loader *)object)->engine;
-    return PyLong_FromUnsignedLongLong(engine->interrupted ? engine->interrupted_at
-                                                           : lx_loader_tell(handle));
+    return PyLong_FromUnsignedLongLong(lxpy_engine_tell(((loader *)object)->engine));
 }
 
 static lx_status save(const void *handle, char *text, size_t size, size_t *length,
