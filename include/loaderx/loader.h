@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Batches for training: a source of records, an order, and threads that prepare ahead.
- *
- * An ::lx_source is what is read: a zrecord dataset, an .npy file, a zip of several, or the
- * caller's own. An ::lx_order (sampler.h) says in which order. An ::lx_loader joins them and hands
- * out ::lx_batch objects, always the same bytes in the same order, whatever the number of threads.
+ * @brief Sources of records, batches, and loaders that prepare batches ahead.
  */
 #ifndef LOADERX_LOADER_H
 #define LOADERX_LOADER_H
@@ -24,545 +20,689 @@
 
 LX_BEGIN_DECLS
 
-/* ------------------------------------------------------------------ sources */
-
-/** @defgroup lx_source What a loader reads
- * @{ */
+/**
+ * @defgroup lx_source What a loader reads
+ *
+ * A source is a number of records, each with the same columns: a dataset, an .npy file, a file of
+ * bare records, sequences of tokens, functions of the caller, or a combination of sources.
+ * @see lx_dataset_open(), lx_error, lx_loader, lx_source_from_megatron(), lx_source_pack_tokens(),
+ *      lx_tokens, loaderx(7)
+ * @{
+ */
 
 /**
- * What a loader reads: a number of records, each with the same columns.
+ * Records with the same columns.
  *
- * @par Lifetime
- * Counted: each constructor gives one reference, lx_source_unref() gives it up. A loader holds its
- * own.
+ * @par Ownership
+ * A source is counted: each constructor returns one reference, and lx_source_unref() drops one. A
+ * loader holds its own.
  *
  * @par Thread safety
  * Full.
  */
 typedef struct lx_source lx_source;
 
-/** A column of a source; owned by the source, new members come last. */
+/** A column of a source. The source owns it; new members are added last. */
 typedef struct lx_column_info {
-    const char *name;      /**< 1 to 64 bytes of UTF-8, unique in the source. */
-    lx_dtype dtype;        /**< Of an element. */
-    size_t ndim;           /**< Dimensions of a record; 0 for a scalar. */
-    const uint64_t *shape; /**< @ref ndim extents, C order. */
-    uint64_t size;         /**< Bytes a record; #LX_NONE where it varies. */
+    const char *name;      /**< The name: 1 to 64 bytes of UTF-8, unique in the source. */
+    lx_dtype dtype;        /**< The type of the elements. */
+    size_t ndim;           /**< Dimensions of a value; 0 for a scalar. */
+    const uint64_t *shape; /**< @ref ndim extents in C order. */
+    uint64_t size;         /**< Bytes per value; #LX_NONE if it varies. */
 } lx_column_info;
 
 /**
- * Opens what is at @p path by what it is: a directory is a zrecord dataset, a file an .npy array.
+ * Opens a dataset or an .npy file: a directory is opened as a dataset, a file as an .npy file.
  *
  * @param[in]  path     A directory or a file.
- * @param[in]  options  For a dataset; NULL for the defaults.
- * @param[out] source   To be given up with lx_source_unref().
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[in]  options  The options of a dataset; NULL for the defaults.
+ * @param[out] source   Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_NOT_FOUND    There is nothing at @p path.
+ * @retval LX_OK               The source is open.
+ * @retval LX_ERR_NOT_FOUND    @p path does not exist.
  * @retval LX_ERR_CORRUPT      It is damaged.
- * @retval LX_ERR_UNSUPPORTED  A kind of file, or of array, that cannot be read.
- * @retval LX_ERR_IO           The system refused; errno tells why.
+ * @retval LX_ERR_UNSUPPORTED  This library cannot read such a file or array.
+ * @retval LX_ERR_IO           A system call failed; the error has its errno.
+ * @retval LX_ERR_ARGUMENT     A pointer is NULL.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ * @return Otherwise as lx_dataset_open().
  */
 LX_API lx_status lx_source_open(const char *path, const lx_dataset_options *options,
                                 lx_source **source, lx_error *error);
 
 /**
- * Opens an .npy file of format 1.0 to 3.0 by mapping it: C order, little-endian, a dtype of
- * dtype.h, at least one axis, the first of which counts the records. Its one column is "data".
+ * Opens an .npy file of version 1.0 to 3.0 and maps it. The array must be little-endian and in C
+ * order, of an ::lx_dtype, with at least one axis. The first axis counts the records. The only
+ * column is "data".
  * @return As lx_source_open().
  */
 LX_API lx_status lx_source_open_npy(const char *path, lx_source **source, lx_error *error);
 
 /**
- * Opens a file of bare records by mapping it: one after the other, little-endian, nothing between
- * them.
+ * Opens a file of bare records and maps it: little-endian values, one after another, with nothing
+ * between them.
  *
  * @param[in]  path    A regular file.
- * @param[in]  column  Its one column: name, dtype and shape of a record, which has a byte or more.
- * @param[in]  offset  Where the first record begins: bytes of a header.
- * @param[out] source  To be given up with lx_source_unref().
- * @param[out] error   Where a failure is told; may be NULL.
- * @retval LX_ERR_ARGUMENT  @p column is none, or a pointer is NULL.
+ * @param[in]  column  The only column: the name, dtype and shape of a record, of at least one byte.
+ * @param[in]  offset  The offset of the first record in bytes: the size of a header.
+ * @param[out] source  Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_ARGUMENT  @p column is invalid, or a pointer is NULL.
  * @retval LX_ERR_CORRUPT   The file ends within a record, or before @p offset.
- * @return Else as lx_source_open().
+ * @return Otherwise as lx_source_open().
  */
 LX_API lx_status lx_source_open_flat(const char *path, const lx_column_info *column,
                                      uint64_t offset, lx_source **source, lx_error *error);
 
 /**
- * A source over an open dataset, in the state that it reads now. The dataset stays the caller's,
- * and must outlive the source. Refreshing it under a source is not allowed, unless it is live.
+ * Makes a source of an open dataset, in the snapshot that it reads now. The caller still owns the
+ * dataset, which must outlive the source, and must not be refreshed unless it is live.
  *
- * Over a live dataset (lx_dataset_options_set_live()) each batch of a loader is of one committed
- * state, all columns of it: of the newest one when the loader begins to prepare it, which may be
- * some batches ahead. The length is that of the dataset now, and stays so: records that are
- * appended later are not read. An index that is gone, since the dataset became shorter, fails its
- * batch with #LX_ERR_RANGE.
+ * Over a live dataset (lx_dataset_options_set_live()) all columns of a batch come from one
+ * snapshot: the newest one when the loader begins to prepare the batch, which may be some batches
+ * ahead. The source keeps the length that the dataset has now: it does not read records that are
+ * appended later. If the dataset becomes shorter, a batch with an index beyond its end fails with
+ * #LX_ERR_RANGE.
+ *
+ * @retval LX_OK            The source is at @p source, to be released with lx_source_unref().
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_error *error);
 
-/** Where records of one column are to be put. */
+/** The memory that receives the values of one column. */
 typedef struct lx_target {
-    void *data;    /**< Record i goes to data + i * stride; NULL: this column is not wanted. */
-    size_t stride; /**< Bytes, at least the column's size. */
+    void *data;    /**< Receives record i at data + i * stride; NULL if the column is not wanted. */
+    size_t stride; /**< Bytes from one record to the next, at least the column's size. */
 } lx_target;
 
-/** The caller's own kind of source. All functions are called from several threads at a time. */
+/** The functions of a caller's own source. Several threads call them at a time. */
 typedef struct lx_source_functions {
     size_t struct_size; /**< sizeof(lx_source_functions), so that members can be added. */
     /**
-     * Puts records @p indices[0 .. count - 1] to the @p targets, one a column. Anything but #LX_OK
-     * fails the batch with that status; fill in @p error, which is never NULL.
+     * Copies the records with the @c count indices at @c indices to @c targets, which has one element
+     * for each column. A return of anything but #LX_OK fails the batch with that status; @c error,
+     * which is never NULL, is to describe it.
      */
     lx_status (*fill)(void *user, const uint64_t *indices, size_t count, const lx_target *targets,
                       lx_error *error);
-    /** Called when the last reference to the source is gone; may be NULL. */
+    /** Called when the last reference to the source is dropped; may be NULL. */
     void (*release)(void *user);
 } lx_source_functions;
 
 /**
- * Makes a source of the caller's own.
+ * Makes a source of functions of the caller.
  *
- * @param[in]  functions     Copied.
- * @param[in]  user          Given to each function. On failure it is not released.
- * @param[in]  length        Number of records.
- * @param[in]  columns       Copied; each with a size that does not vary, the product of dtype and
- *                           shape, or 0 to have it computed.
- * @param[in]  column_count  At least 1.
- * @param[in]  identity      What tells this data from other data of the same form, for saved
- *                           states: a checksum or a version, UTF-8; NULL or "" for nothing.
- * @param[out] source        To be given up with lx_source_unref().
- * @param[out] error         Where a failure is told; may be NULL.
- * @retval LX_ERR_ARGUMENT   No column, a bad name, a name twice, a size that does not fit, or a
- *                           text that is not UTF-8.
+ * @param[in]  functions     The functions; copied.
+ * @param[in]  user          Passed to each function. On failure it is not released.
+ * @param[in]  length        The number of records.
+ * @param[in]  columns       The columns; copied. The size of a value cannot vary: it is the product
+ *                           of dtype and shape, or 0 to have it computed.
+ * @param[in]  column_count  The number of columns, at least 1.
+ * @param[in]  identity      Distinguishes this data from other data of the same form in saved
+ *                           states: a checksum or a version, in UTF-8. NULL or "" for nothing.
+ * @param[out] source        Receives the source, to be released with lx_source_unref(); NULL on
+ *                           failure.
+ * @param[out] error         Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The source is made.
+ * @retval LX_ERR_ARGUMENT  There is no column, a name is invalid or repeated, a size does not fit,
+ *                          a text is not UTF-8, or a pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64_t length,
                                const lx_column_info *columns, size_t column_count,
                                const char *identity, lx_source **source, lx_error *error);
 
 /**
- * Puts the columns of several sources side by side.
+ * Combines the columns of several sources of one length.
  *
- * @param[in]  sources  At least one, all of one length; referenced.
- * @param[in]  names    One for each source, or NULL. A name renames the only column of a source;
- *                      a NULL among them keeps the names it has.
- * @param[in]  count    Number of sources.
- * @param[out] source   To be given up with lx_source_unref().
- * @param[out] error    Where a failure is told; may be NULL.
- * @retval LX_ERR_MISMATCH  The lengths differ; both are told.
- * @retval LX_ERR_ARGUMENT  Two columns of one name, or a name for a source of several columns.
+ * @param[in]  sources  At least one source; referenced.
+ * @param[in]  names    A name for each source, or NULL. A name renames the only column of its
+ *                      source; NULL as a name keeps the names of the columns.
+ * @param[in]  count    The number of sources.
+ * @param[out] source   Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The source is made.
+ * @retval LX_ERR_MISMATCH  The lengths differ; the error has both.
+ * @retval LX_ERR_ARGUMENT  There is no source, two columns have one name, a source of several
+ *                          columns is renamed, or a pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_zip(lx_source *const *sources, const char *const *names, size_t count,
                                lx_source **source, lx_error *error);
 
 /**
- * Puts sources of the same columns one behind the other, as one range of indices: those of source i
- * come behind all of the sources before it.
+ * Concatenates sources with the same columns: the indices of each source follow those of the
+ * previous one.
  *
- * Each part that is live stays so: a batch has one committed state of each. Where a record is
- * damaged, the error names its place in the part.
+ * Live parts stay live: a batch reads one snapshot of each. If a record is damaged, the error has
+ * its index in its part.
  *
- * @param[in]  sources  At least one, referenced; columns of the same names, dtypes and shapes in the
- *                      same order.
- * @param[in]  count    Number of sources, at most 2^32 - 1.
- * @param[out] source   To be given up with lx_source_unref().
- * @param[out] error    Where a failure is told; may be NULL.
- * @retval LX_ERR_MISMATCH  The columns of one differ from those of the first: the error tells which.
- * @retval LX_ERR_ARGUMENT  There is none, or a pointer is NULL.
- * @retval LX_ERR_LIMIT     There are more than 2^64 - 1 records.
+ * @param[in]  sources  At least one source, referenced; their columns have the same names, dtypes
+ *                      and shapes in the same order.
+ * @param[in]  count    The number of sources, at most 2^32 - 1.
+ * @param[out] source   Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The source is made.
+ * @retval LX_ERR_MISMATCH  The columns of a source differ from those of the first; the error names
+ *                          it.
+ * @retval LX_ERR_ARGUMENT  There is no source, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     There would be more than 2^64 - 1 records.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_concat(lx_source *const *sources, size_t count, lx_source **source,
                                   lx_error *error);
 
 /**
- * Some records of a source, in any order, and as often as they are named: record i of it is record
- * @p indices[i] of @p part. The table of them, of 4 or 8 bytes each, is held in memory.
+ * Selects records of a source: record i of the new source is record @p indices[i] of @p part. It
+ * holds a table of the indices in memory, 4 or 8 bytes each.
  *
- * @param[in]  part     A source, referenced.
- * @param[in]  indices  Copied.
- * @param[in]  count    How many, the length of the source.
- * @param[out] source   To be given up with lx_source_unref().
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[in]  part     The source, referenced.
+ * @param[in]  indices  @p count indices, in any order; repeats are allowed. Copied.
+ * @param[in]  count    The number of indices, which is the length of the new source.
+ * @param[out] source   Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The source is made.
  * @retval LX_ERR_RANGE     An index is not below the length of @p part.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_subset(lx_source *part, const uint64_t *indices, uint64_t count,
                                   lx_source **source, lx_error *error);
 
 /**
- * A source without data that stands for @p source: of its length, without any column. For a rank
- * that needs no data, such as a stage in the middle of a pipeline. Its loader goes the same way as
- * those that read: batches have rows, indices, a position, an epoch and keys, nothing is read, no
- * memory is taken for values, and states go from one to the other either way.
+ * Makes a source without data that stands for @p source: it has the same length, and no column. It
+ * is for a rank that needs no data, such as a middle stage of pipeline parallelism. Its loader goes
+ * through the same positions as those that read: batches have rows, indices, a position, an epoch
+ * and keys. It reads nothing and allocates no memory for values. Each kind of loader restores the
+ * states of the other.
  *
- * It keeps what @p source is in states (kind, length, identity; and of the state of a dataset, the
- * one of now), which is less than a kilobyte as a rule, and no reference: @p source and its files
- * may be closed.
+ * The new source keeps the identity of @p source for states, usually less than a kilobyte, and no
+ * reference: @p source and its files may be closed.
  *
- * @param[in]  source  Not referenced.
- * @param[out] null    To be given up with lx_source_unref().
- * @param[out] error   Where a failure is told; may be NULL.
+ * @param[in]  source  The source to stand for.
+ * @param[out] null    Receives the new source, to be released with lx_source_unref(); NULL on
+ *                     failure.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The source is made.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *error);
 
-/** One more reference; returns @p source. */
+/** Adds a reference. Returns @p source. */
 LX_API lx_source *lx_source_ref(lx_source *source);
 
-/** Gives a reference up; NULL is nothing. */
+/** Drops a reference; dropping the last one frees the source. NULL is allowed. */
 LX_API void lx_source_unref(lx_source *source);
 
-/** Number of records. */
+/** Returns the number of records. */
 LX_API uint64_t lx_source_get_length(const lx_source *source);
 
-/** Number of columns. */
+/** Returns the number of columns. */
 LX_API size_t lx_source_get_column_count(const lx_source *source);
 
-/** Column number @p position, valid as long as the source; NULL if there are not so many. */
+/**
+ * Returns the column at @p position, valid as long as the source; NULL if the position is not below
+ * lx_source_get_column_count().
+ */
 LX_API const lx_column_info *lx_source_get_column(const lx_source *source, size_t position);
 
 /**
- * Puts records to the caller's memory, on this thread.
+ * Copies records into the caller's memory, on the calling thread.
  *
- * @param[in]  source   A source.
- * @param[in]  indices  @p count indices of records.
- * @param[in]  count    How many.
- * @param[in]  targets  One for each column.
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[in]  source   The source.
+ * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
+ * @param[in]  count    The number of records.
+ * @param[in]  targets  A target for each column.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The records are copied.
  * @retval LX_ERR_RANGE     An index is not below the length.
- * @retval LX_ERR_ARGUMENT  A stride is less than the column's size.
- * @return Else what the source answers.
+ * @retval LX_ERR_ARGUMENT  A stride is less than the column's size, or a pointer is NULL.
+ * @return Otherwise the status of the source, as lx_dataset_gather() for a dataset.
  */
 LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
                                 const lx_target *targets, lx_error *error);
 
 /** @} */
 
-/* ------------------------------------------------------------------ batches */
-
-/** @defgroup lx_batch Batches of records
- * @{ */
+/**
+ * @defgroup lx_batch Batches of records
+ * @see lx_loader, lx_loader_options, lx_sample_key(), loaderx(7)
+ * @{
+ */
 
 /**
- * A batch of records. It is counted: whoever is handed one has a reference, lx_batch_ref() gives
- * one more, lx_batch_release() gives one up. It stays valid until the last is given up, also after
- * its loader is closed.
+ * A batch of records in memory.
+ *
+ * @par Ownership
+ * A batch is counted: lx_loader_next() returns one reference, lx_batch_ref() adds one, and
+ * lx_batch_release() drops one. A batch stays valid until the last is dropped, also after its
+ * loader is closed.
  *
  * @par Thread safety
- * Reading it, and taking and giving up references: full, on any thread.
+ * Any thread may read a batch, and add and drop references.
  */
 typedef struct lx_batch lx_batch;
 
-/** A column of a batch; owned by the batch, new members come last. */
+/** A column of a batch. The batch owns it; new members are added last. */
 typedef struct lx_column {
-    const char *name;        /**< As in the source. */
-    lx_dtype dtype;          /**< Of an element. */
-    size_t ndim;             /**< Dimensions of a record. */
-    const uint64_t *shape;   /**< @ref ndim extents. */
-    uint64_t rows;           /**< Records. */
+    const char *name;        /**< The name, as in the source. */
+    lx_dtype dtype;          /**< The type of the elements. */
+    size_t ndim;             /**< Dimensions of a value. */
+    const uint64_t *shape;   /**< @ref ndim extents in C order. */
+    uint64_t rows;           /**< The number of records. */
     void *data;              /**< Record i is at data + i * size; the caller may write there. */
-    uint64_t size;           /**< Bytes a record; #LX_NONE where it varies. */
-    const uint64_t *offsets; /**< Where it varies: rows + 1 places in @ref data. Else NULL. */
+    uint64_t size;           /**< Bytes per value; #LX_NONE if it varies. */
+    const uint64_t *offsets; /**< If it varies, rows + 1 offsets in @c data; else NULL. */
 } lx_column;
 
-/** Number of records. */
+/** Returns the number of records. */
 LX_API uint64_t lx_batch_get_rows(const lx_batch *batch);
 
-/** The records' indices in the source, in the order of the rows. */
+/** Returns the indices of the records in the source, in the order of the rows. */
 LX_API const uint64_t *lx_batch_get_indices(const lx_batch *batch);
 
-/** Where in the global order the batch begins; see lx_loader_tell(). */
+/** Returns the position in the global order at which the batch begins; see lx_loader_tell(). */
 LX_API uint64_t lx_batch_get_position(const lx_batch *batch);
 
-/** The epoch of the order that the batch is of. */
+/** Returns the epoch of the order to which the batch belongs. */
 LX_API uint64_t lx_batch_get_epoch(const lx_batch *batch);
 
 /**
- * The key of each record's own random numbers, as lx_sample_key() makes them of the seed, the epoch
- * and the index: for a transform, which gets the same whatever the number of threads and ranks.
+ * Computes the random key of each record, as lx_sample_key() does from the seed, the epoch and the
+ * index. A transform gets the same keys for any number of threads and ranks.
  *
- * @param[in]  batch  A batch.
+ * @param[in]  batch  The batch.
  * @param[in]  seed   Any number.
- * @param[out] keys   Two numbers a record.
+ * @param[out] keys   Receives two numbers for each record.
  */
 LX_API void lx_batch_get_keys(const lx_batch *batch, uint64_t seed, uint64_t *keys);
 
-/** Number of columns. */
+/** Returns the number of columns. */
 LX_API size_t lx_batch_get_column_count(const lx_batch *batch);
 
-/** Column number @p position; NULL if there are not so many. */
+/** Returns the column at @p position; NULL if the position is not below
+ * lx_batch_get_column_count(). */
 LX_API const lx_column *lx_batch_get_column_at(const lx_batch *batch, size_t position);
 
-/** The column of that name; NULL if there is none. */
+/** Returns the column with the name @p name; NULL if the batch has no such column. */
 LX_API const lx_column *lx_batch_get_column(const lx_batch *batch, const char *name);
 
-/** What the transform left with lx_batch_set_result(); NULL without one. */
+/** Returns what the transform stored with lx_batch_set_result(); NULL if it stored nothing. */
 LX_API void *lx_batch_get_result(const lx_batch *batch);
 
 /**
- * Leaves something with the batch, in a transform. @p release, if not NULL, gets it when the last
- * reference to the batch is given up, on the thread that does it; an earlier result is released
- * now. So a result must not hold a reference to its own batch.
+ * Stores a result of a transform in its batch. @p release, if not NULL, is called with it when the
+ * last reference to the batch is dropped, on the thread that drops it. A result must not hold a
+ * reference to its own batch. An earlier result is released at once.
  */
 LX_API void lx_batch_set_result(lx_batch *batch, void *result, void (*release)(void *result));
 
 /**
- * One more reference; returns @p batch. A transform takes one for what it lets outlive its call:
- * the batch that it was given may be dropped, by a seek or a failure, and never be handed out.
+ * Adds a reference. Returns @p batch. A transform adds one if it keeps the batch beyond its call: a
+ * seek or a failure may drop the batch without returning it.
  */
 LX_API lx_batch *lx_batch_ref(lx_batch *batch);
 
-/** Gives a reference up; the last one gives the batch's memory back to its loader's ring. NULL is
- * nothing. */
+/** Drops a reference; dropping the last one returns the batch's memory to its loader. NULL is
+ * allowed. */
 LX_API void lx_batch_release(lx_batch *batch);
 
 /** @} */
 
-/* ------------------------------------------------------------------- loader */
-
-/** @defgroup lx_loader_options How a loader works
- * @{ */
+/**
+ * @defgroup lx_loader_options How a loader works
+ *
+ * Each setter returns #LX_OK, #LX_ERR_ARGUMENT for an invalid value or a NULL pointer, or
+ * #LX_ERR_NOMEM.
+ * @see lx_batch, lx_executor, lx_loader, lx_order
+ * @{
+ */
 
 /**
- * How a loader works; defaults come from lx_loader_options_new().
+ * How a loader works.
+ *
  * @par Thread safety
- * One thread at a time. A loader copies what it needs.
+ * One thread at a time. A loader copies what it needs when it is opened.
  */
 typedef struct lx_loader_options lx_loader_options;
 
-/** The defaults: batches of 1, in sequence, one epoch, the last short batch kept, rank 0 of 1, all
- * columns, an executor of its own, 64 MiB prepared ahead. NULL when out of memory. */
+/**
+ * Returns options with the defaults: batches of 1, in sequence, one epoch, a short last batch, rank
+ * 0 of 1, all columns, an executor of its own, 64 MiB prepared ahead. Returns NULL when out of
+ * memory.
+ */
 LX_API lx_loader_options *lx_loader_options_new(void);
 
-/** Ends options; NULL is nothing. */
+/** Frees options. NULL is allowed. */
 LX_API void lx_loader_options_free(lx_loader_options *options);
 
-/** Sets the records a batch and rank, at least 1; else #LX_ERR_ARGUMENT. Not to be combined with an
- * order that is cut into batches itself. */
+/**
+ * Sets the number of records in a batch of one rank, at least 1. It excludes an order that is cut
+ * into batches itself.
+ */
 LX_API lx_status lx_loader_options_set_batch_size(lx_loader_options *options, uint64_t size,
                                                   lx_error *error);
 
-/** Sets the order, which is referenced: its length is an epoch, its indices must be below the
- * source's length. One that is cut (budgeted.h) makes the batches. NULL goes back to sequence. */
+/**
+ * Sets the order, and takes a reference to it. Its length is an epoch, and its indices must be
+ * below the length of the source. An order that is cut into batches (lx_order_new_budgeted()) makes
+ * the batches. NULL restores the sequential order.
+ */
 LX_API lx_status lx_loader_options_set_order(lx_loader_options *options, lx_order *order,
                                              lx_error *error);
 
-/** Sets the order to lx_order_new_shuffle() of the source's length with this seed. */
+/**
+ * Sets the order to lx_order_new_shuffle() with the length of the source and @p seed: each epoch is
+ * another permutation of all records.
+ */
 LX_API lx_status lx_loader_options_set_shuffle(lx_loader_options *options, uint64_t seed,
                                                lx_error *error);
 
-/** Sets which share of each global batch this process takes; #LX_ERR_ARGUMENT unless
- * @p rank < @p world. */
+/** Sets the rank of this process among @p world data-parallel ranks, and so its part of each global
+ * batch; see lx_loader. @p rank must be below @p world. */
 LX_API lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t rank,
                                             uint64_t world, lx_error *error);
 
-/** Sets how many epochs lie between two #LX_END; 0: there is none. */
+/** Sets the number of epochs after which lx_loader_next() returns #LX_END; 0 for never. */
 LX_API lx_status lx_loader_options_set_epochs(lx_loader_options *options, uint64_t epochs,
                                               lx_error *error);
 
 /**
- * Sets where the loader begins, as lx_loader_seek() goes there: the number of samples of the one
- * global order, of all ranks, that lie behind, as lx_loader_tell() told it; 0 by default. So a run
- * is resumed by a count alone. Where epochs end does not depend on it: with E epochs of n, #LX_END
- * comes at the next multiple of E * n, and a loader that begins at one goes on to the next.
+ * Sets the position at which the loader begins, 0 by default: the number of samples of the global
+ * order that all ranks have taken, as lx_loader_tell() returned it. So a count alone resumes a run.
+ *
+ * The ends of epochs do not depend on it: with E epochs of n samples, #LX_END comes at each
+ * multiple of E * n, and a loader that begins at such a multiple continues to the next one.
  */
 LX_API lx_status lx_loader_options_set_start(lx_loader_options *options, uint64_t position,
                                              lx_error *error);
 
-/** With true, a global batch that is not full at the end of an epoch is left out: one of fewer
- * samples, or of an order that is cut, of fewer batches than ranks. */
+/**
+ * Sets whether an incomplete global batch at the end of an epoch is left out: one with too few
+ * samples or, if the order is cut into batches, with fewer batches than ranks.
+ */
 LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
                                                  lx_error *error);
 
-/** Sets the columns to read, by name, in this order; count 0: all of them. */
+/** Sets the columns to read, by name, in this order; a @p count of 0 for all of them. */
 LX_API lx_status lx_loader_options_set_fields(lx_loader_options *options,
                                               const char *const *names, size_t count,
                                               lx_error *error);
 
-/** Sets the threads that read, 0 (the caller of next) to 64, in an executor of the loader's own;
- * not to be combined with set_executor. */
+/**
+ * Sets the number of threads that read, 0 to 64, in an executor of the loader's own. With 0, the
+ * thread that calls lx_loader_next() reads. It excludes lx_loader_options_set_executor().
+ */
 LX_API lx_status lx_loader_options_set_threads(lx_loader_options *options, uint32_t threads,
                                                lx_error *error);
 
-/** Has the loader's tasks run by @p executor, which is referenced; NULL: by one of its own. */
+/**
+ * Sets the executor that runs the loader's tasks, and takes a reference to it. With NULL, the
+ * default, the loader opens one of its own.
+ */
 LX_API lx_status lx_loader_options_set_executor(lx_loader_options *options, lx_executor *executor,
                                                 lx_error *error);
 
-/** Bounds the bytes of batches that are prepared, or being prepared, and not yet handed out. One
- * batch is always allowed. */
+/**
+ * Sets the most bytes of batches that are prepared, or being prepared, and not yet returned. One
+ * batch is always allowed.
+ */
 LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint64_t bytes,
                                                       lx_error *error);
 
 /**
- * Sets what is done about records that are damaged, which is what a source says by failing with
- * #LX_ERR_CORRUPT; sources of datasets do, and zips of them.
+ * Sets what is done about damaged records. A record is damaged if its source fails with
+ * #LX_ERR_CORRUPT.
  *
- * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails in place of their batch.
- * - #LX_DAMAGE_SKIP: they are left out. A batch may have fewer records then, and one of which none
- *   is left is passed over.
- * - #LX_DAMAGE_ZEROS: columns that cannot be read are zeros in these records.
+ * - #LX_DAMAGE_RAISE, the default: lx_loader_next() fails in place of the batch.
+ * - #LX_DAMAGE_SKIP: the record is left out. The batch may have fewer records, and a batch without
+ *   any is skipped.
+ * - #LX_DAMAGE_ZEROS: the columns that cannot be read are zeros in this record.
  *
- * Positions and states count all samples as ever, and which records come in which batch does not
- * depend on the number of threads. lx_loader_read_stats() counts the damaged ones. A dataset that
- * was itself opened with #LX_DAMAGE_ZEROS has no damage that a loader could see.
+ * Positions and states count all samples in any case, and the batch of a record does not depend on
+ * the number of threads. lx_loader_read_stats() counts the damaged records. In a dataset that was
+ * itself opened with #LX_DAMAGE_ZEROS the loader sees no damage.
  *
- * @retval LX_ERR_ARGUMENT  @p damage is none of these.
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p damage is invalid, or @p options is NULL.
  */
 LX_API lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage damage,
                                               lx_error *error);
 
 /**
- * Works on a filled batch before it is handed out: changes its columns in place, or leaves a
- * result with lx_batch_set_result(). Called on worker threads, for several batches at a time.
- * Anything but #LX_OK is what lx_loader_next() returns in place of this batch; @p error is never
- * NULL, and one that is not filled in tells of #LX_ERR_CALLBACK.
+ * Works on a filled batch before it is returned: changes its columns in place, or stores a result
+ * with lx_batch_set_result(). It is called on the executor's threads, for several batches at a
+ * time.
+ *
+ * @param batch  The batch.
+ * @param user   As given to lx_loader_options_set_transform().
+ * @param error  Never NULL; the function may describe its failure there. Without a description the
+ *               error reports #LX_ERR_CALLBACK.
+ * @return #LX_OK; lx_loader_next() returns any other status in place of this batch.
  */
 typedef lx_status (*lx_transform_function)(lx_batch *batch, void *user, lx_error *error);
 
-/** Sets the transform; NULL: none. */
+/** Sets the transform; NULL for none. @p user is passed to each call. */
 LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
                                                  lx_transform_function transform, void *user,
                                                  lx_error *error);
 
 /** @} */
 
-/** @defgroup lx_loader Read batches in a global order
- * @{ */
+/**
+ * @defgroup lx_loader Read batches in a global order
+ *
+ * A loader joins a source and an order, and returns batches: the same bytes in the same order for
+ * any number of threads.
+ *
+ * @code
+ * lx_batch *batch = NULL;
+ * while (lx_loader_next(loader, &batch, &error) == LX_OK) {
+ *     const lx_column *images = lx_batch_get_column(batch, "image");
+ *     step(images->data, images->rows);
+ *     lx_batch_release(batch);
+ * }
+ * @endcode
+ *
+ * @par Positions
+ * A position counts the samples of one global order, of all ranks together, that were returned (not
+ * those that are prepared). An epoch has as many positions as the order is long. The global batch
+ * at position p is [p, min(p + batch size * world, end of the epoch)). A rank takes the offsets in
+ * the epoch that are its rank modulo world. At an uneven end of an epoch a rank may have fewer
+ * records in the last batch, or no such batch; with drop_last no rank has it.
+ *
+ * @par Orders that are cut into batches
+ * With such an order (lx_order_new_budgeted()) a global batch is a number of its batches, one for
+ * each rank, from the one at position p on. A rank takes the batch whose number in the epoch is its
+ * rank modulo world. At the end of an epoch fewer batches than ranks may be left: some ranks have
+ * none, and with drop_last no rank has. After a seek into a batch, the rest of it comes first.
+ *
+ * @par Ranks that share data
+ * Rank and world are those of data parallelism. If each data-parallel rank is a group of processes,
+ * as with tensor or pipeline parallelism, all processes of a group open their loader with the same
+ * rank and world. In a mesh of P processes with t tensor ranks and s stages, data-parallel ranks
+ * outermost, process p has rank p / (t * s) and world P / (t * s). The processes of a group get the
+ * same rows of the same global batch in each step, whatever columns each of them reads. A stage
+ * that needs no data opens its loader over lx_source_new_null(). Every loader of the mesh, and of
+ * another mesh, restores the state of any of them. With #LX_DAMAGE_SKIP only the loaders that read
+ * the damage skip a batch without any record left.
+ * @see lx_batch, lx_error, lx_loader_options, lx_order, lx_order_new_budgeted(), lx_source,
+ *      loaderx-state(5), loaderx(7)
+ * @{
+ */
 
 /**
- * Hands out batches.
- *
- * **Positions** count samples of the one global order, all ranks together, as handed out, never
- * as prefetched. An epoch is as many positions as the order is long. A global batch at position p
- * is [p, min(p + batch size * world, end of the epoch)); a rank takes from it the offsets (position
- * modulo length) that are its rank modulo world. At an end that is not even, a rank may have fewer
- * records in the last batch of an epoch, or no such batch; with drop_last none has it.
- *
- * Of an order that is cut into batches (budgeted.h) a global batch is as many of these as there are
- * ranks, from the one at p on, and a rank takes the one whose number in the epoch is its rank modulo
- * world. At the end of an epoch there may be fewer than ranks: some have none then, and with
- * drop_last none has. A seek into a batch hands out what is left of it first.
+ * Returns the batches of a source in an order.
  *
  * @par Thread safety
- * Full, but batches come in order only to those who call lx_loader_next() one after another.
- * A child of fork() gets #LX_ERR_FORKED.
+ * Full, but only calls of lx_loader_next() that follow one another get batches in order. In a child
+ * of fork(2), calls that read or move return #LX_ERR_FORKED.
  */
 typedef struct lx_loader lx_loader;
 
 /**
- * Opens a loader. Nothing is read before the first lx_loader_next().
+ * Opens a loader. It reads nothing before the first lx_loader_next().
  *
- * @param[in]  source   Referenced.
- * @param[in]  options  NULL for the defaults.
- * @param[out] loader   To be closed with lx_loader_close().
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[in]  source   The source; referenced.
+ * @param[in]  options  The options; NULL for the defaults.
+ * @param[out] loader   Receives the loader, to be closed with lx_loader_close(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_NOT_FOUND    A column that was asked for is not there.
- * @retval LX_ERR_UNSUPPORTED  A column has records of varying length: leave it out.
- * @retval LX_ERR_MISMATCH     The order has indices beyond the source.
- * @retval LX_ERR_ARGUMENT     Options that exclude each other.
+ * @retval LX_OK               The loader is open.
+ * @retval LX_ERR_NOT_FOUND    The source does not have a requested column.
+ * @retval LX_ERR_UNSUPPORTED  The size of a column's values varies: leave the column out.
+ * @retval LX_ERR_MISMATCH     The order has indices beyond the end of the source.
+ * @retval LX_ERR_ARGUMENT     Options exclude each other, or a pointer is NULL.
  * @retval LX_ERR_LIMIT        A batch would be too large for this machine.
+ * @retval LX_ERR_NOMEM        Out of memory.
  */
 LX_API lx_status lx_loader_open(lx_source *source, const lx_loader_options *options,
                                 lx_loader **loader, lx_error *error);
 
 /**
- * Ends a loader, at any moment: wakes all who wait, cancels what has not begun, and waits only for
- * a callback or system call that runs. Batches that were handed out stay valid. NULL is nothing.
- * Not to be called from such a callback: it would wait for itself.
+ * Closes a loader, at any moment: it wakes all waiting threads, cancels what has not begun, and
+ * waits only for callbacks and system calls that are running. Batches that were returned stay
+ * valid. NULL is allowed. A callback of the loader must not close it: it would wait for itself.
  */
 LX_API void lx_loader_close(lx_loader *loader);
 
 /**
- * Hands out the next batch.
+ * Returns the next batch.
  *
- * @param[in]  loader  A loader.
- * @param[out] batch   To be released with lx_batch_release(); NULL unless #LX_OK is returned.
- * @param[out] error   Where a failure is told; may be NULL.
+ * If a record cannot be read or the transform fails, the call fails in place of that batch, and the
+ * position is after it: the next call continues with the following batch. If several of its records
+ * cannot be read, the same one is reported for any number of threads.
  *
- * @retval LX_OK            A batch.
- * @retval LX_END           The epochs that were asked for are over; see lx_loader_continue().
+ * @param[in]  loader  The loader.
+ * @param[out] batch   Receives the batch, to be released with lx_batch_release(); NULL unless
+ *                     #LX_OK is returned.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The batch is at @p batch.
+ * @retval LX_END           The requested epochs are over; see lx_loader_continue().
  * @retval LX_ERR_CANCELED  lx_loader_cancel() was called.
- * @retval LX_ERR_FORKED    This is a child of the process that opened the loader.
- * @retval LX_ERR_LIMIT     The order is cut, and 100 epochs have had no batch for this rank: they
- *                          have fewer batches than there are ranks.
- * @retval LX_ERR_CORRUPT   A record is damaged; or with #LX_DAMAGE_SKIP, all of an epoch are.
- * @return Else what the source or the transform answered for this batch. It is passed over then:
- *         the position is behind it, and the next call goes on. Where several of its records
- *         cannot be read, the same one is told of whatever the number of threads.
+ * @retval LX_ERR_FORKED    The loader belongs to the parent process.
+ * @retval LX_ERR_LIMIT     The order is cut into batches, and 100 epochs had none for this rank:
+ *                          they have fewer batches than there are ranks.
+ * @retval LX_ERR_CORRUPT   A record is damaged; or with #LX_DAMAGE_SKIP, all records of an epoch
+ *                          are.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise the status that the source or the transform returned for this batch.
  */
 LX_API lx_status lx_loader_next(lx_loader *loader, lx_batch **batch, lx_error *error);
 
-/** As lx_loader_next(), but gives up after @p nanoseconds with #LX_ERR_TIMEOUT, which is not noted
- * in @p error; nothing is lost by that. Where the calling thread fills the batch itself, it does so
- * to the end. */
+/**
+ * Returns the next batch as lx_loader_next() does, but waits for @p nanoseconds at most. If the
+ * calling thread fills the batch itself, it fills it to the end.
+ *
+ * @retval LX_ERR_TIMEOUT  The batch is not ready, and is not lost. This is not a failure: @p error
+ *                         is unchanged.
+ * @return Otherwise as lx_loader_next().
+ */
 LX_API lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch **batch,
                                       lx_error *error);
 
-/** Goes on with the epochs that follow, if no batch of these is left: after #LX_END, or before it
- * was returned. Else does nothing; also at the beginning of epochs that have none for this rank, and
- * where a seek or a state led to an end of epochs that only other ranks have a batch of: so all of
- * them come to #LX_END as often. */
+/**
+ * Continues with the following epochs, if no batch of the requested ones is left, whether #LX_END
+ * was returned or not. Otherwise it does nothing.
+ *
+ * It also does nothing at the beginning of epochs that have no batch for this rank, and where a
+ * seek or a state led to the end of epochs of which only other ranks have a batch left. So all
+ * ranks reach #LX_END equally often.
+ */
 LX_API void lx_loader_continue(lx_loader *loader);
 
-/** Makes every call of next, waiting or to come, return #LX_ERR_CANCELED. From any thread. */
+/**
+ * Makes every waiting and later call of lx_loader_next() return #LX_ERR_CANCELED. Any thread may
+ * call it.
+ */
 LX_API void lx_loader_cancel(lx_loader *loader);
 
-/** Goes to a position of the global order; what was prepared for another place is dropped. */
+/**
+ * Moves to a position of the global order. Batches that are prepared for other positions are
+ * dropped.
+ *
+ * @retval LX_OK            The next batch begins there.
+ * @retval LX_ERR_FORKED    The loader belongs to the parent process.
+ * @retval LX_ERR_ARGUMENT  @p loader is NULL.
+ */
 LX_API lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error);
 
-/** The position behind the last batch that was handed out. */
+/** Returns the position after the last batch that was returned. */
 LX_API uint64_t lx_loader_tell(lx_loader *loader);
 
-/** Batches that this rank gets of an epoch that is entered at its beginning; of an order that is cut
- * into batches, of that epoch in which the loader stands (lx_loader_tell()), whose batches are
- * counted first, if they have not been: 0 where there is no memory for it, or after fork. */
+/**
+ * Returns the number of batches of this rank in an epoch that it enters at the beginning. If the
+ * order is cut into batches, it is that of the current epoch (lx_loader_tell()), whose batches may
+ * have to be counted first; 0 when out of memory, and after fork(2).
+ */
 LX_API uint64_t lx_loader_get_epoch_batches(const lx_loader *loader);
 
-/** The source; valid as long as the loader. */
+/** Returns the source, valid as long as the loader. */
 LX_API lx_source *lx_loader_get_source(const lx_loader *loader);
 
 /**
- * Saves where the loader is: a JSON text of version 1, described in loaderx-state(5). It holds the
- * position, and what the order and the source must be for it to make sense.
+ * Writes the state of a loader as JSON of version 1: its position, and the identity of its order
+ * and source. loaderx-state(5) describes it.
  *
- * @param[in]  loader  A loader.
- * @param[out] text    Where the text goes, terminated; may be NULL if @p size is 0.
- * @param[in]  size    Bytes at @p text.
- * @param[out] length  Length of the whole text without the NUL; may be NULL.
- * @param[out] error   Where a failure is told; may be NULL.
- * @retval LX_ERR_LIMIT  @p size is too small; @p length says what is needed.
+ * @param[in]  loader  The loader.
+ * @param[out] text    Receives the state with a NUL; may be NULL if @p size is 0.
+ * @param[in]  size    Bytes at @p text; 0 to ask for the length alone.
+ * @param[out] length  Receives the length of the whole state without the NUL; may be NULL.
+ * @param[out] error   Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The state is at @p text, or only its length was asked for.
+ * @retval LX_ERR_LIMIT     @p size is not above the length. The text is empty.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_loader_save(lx_loader *loader, char *text, size_t size, size_t *length,
                                 lx_error *error);
 
 /**
- * Goes to where a loader was when it was saved, whatever its batch size, world and threads were.
+ * Moves to the position of a saved state, whatever the batch size, the world and the threads of the
+ * loader that saved it. The cost does not depend on the position.
  *
- * @retval LX_ERR_MISMATCH     The order or the source is another; the error names the difference.
- * @retval LX_ERR_UNSUPPORTED  The state is of another version.
- * @retval LX_ERR_CORRUPT      It is no state.
+ * @retval LX_OK               The next batch begins there.
+ * @retval LX_ERR_MISMATCH     The order or the source is another one; the error names the
+ *                             difference.
+ * @retval LX_ERR_UNSUPPORTED  The state has another version.
+ * @retval LX_ERR_CORRUPT      @p text is not a state, or was changed.
+ * @retval LX_ERR_FORKED       The loader belongs to the parent process.
+ * @retval LX_ERR_ARGUMENT     A pointer is NULL.
+ * @retval LX_ERR_NOMEM        Out of memory.
  */
 LX_API lx_status lx_loader_restore(lx_loader *loader, const char *text, lx_error *error);
 
-/** What a loader has done. */
+/** The statistics of a loader. */
 typedef struct lx_loader_stats {
-    uint64_t batches;         /**< Handed out. */
-    uint64_t records;         /**< In them. */
-    uint64_t bytes;           /**< In them, of all columns. */
+    uint64_t batches;         /**< Batches that were returned. */
+    uint64_t records;         /**< Records in them. */
+    uint64_t bytes;           /**< Bytes of all columns in them. */
     uint64_t failures;        /**< Batches that failed. */
-    uint64_t wait_ns;         /**< Time that next waited for a batch to be ready. */
-    uint64_t fill_ns;         /**< Time that all threads together filled batches. */
-    uint64_t transform_ns;    /**< Time that all threads together ran the transform. */
-    uint64_t blocks;          /**< Blocks of memory that the ring has made. */
-    uint64_t block_bytes;     /**< Bytes of them that are mapped now. */
+    uint64_t wait_ns;         /**< Nanoseconds that calls waited for a batch. */
+    uint64_t fill_ns;         /**< Nanoseconds in which batches were filled, summed over threads. */
+    uint64_t transform_ns;    /**< Nanoseconds in the transform, summed over threads. */
+    uint64_t blocks;          /**< Blocks of memory that were made for batches. */
+    uint64_t block_bytes;     /**< Bytes of those blocks that are mapped now. */
     uint64_t prefetched;      /**< Batches that are prepared, or being prepared, now. */
-    uint64_t damaged;         /**< Damaged records, left out or with zeros, of batches that were
-                                   handed out or passed over. */
+    uint64_t damaged;         /**< Damaged records, left out or zeros, of batches that were returned
+                                   or skipped. */
     uint64_t reserved[5];     /**< Zero. */
 } lx_loader_stats;
 
-/** Copies the statistics. */
+/** Copies the statistics of a loader since it was opened. */
 LX_API void lx_loader_read_stats(lx_loader *loader, lx_loader_stats *stats);
 
 /** @} */
