@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders by something that is known of each record: its class, its length; and splits of
- * records into sets, for training and validation, by a hash.
- *
- * What each formula is, to the bit, doc/orders.md says.
+ * @brief Orders by the class or the length of each record, and splits by a hash.
  */
 #ifndef LOADERX_GROUPED_H
 #define LOADERX_GROUPED_H
@@ -17,33 +14,36 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_order_new_balanced Each class equally often
- * @{ */
+/**
+ * @defgroup lx_order_new_balanced Each class equally often
+ * @see lx_error, lx_order, lx_order_new_bucketed(), lx_order_new_weighted(), lx_sampler
+ * @{
+ */
 
 /**
- * Every class as often as every other one: positions go by in rounds, each of which has all classes
- * once, shuffled; and each time a class gives the next of its indices, which are shuffled anew
- * whenever it has given all. So of any so many positions as there are rounds in them, each class
- * has as many, to one; indices of small classes come more often than those of large ones.
+ * Makes an order in which all classes are equally frequent. The positions form rounds, in each of
+ * which every class comes once, in shuffled order. Each time, a class contributes the next of its
+ * indices, which are shuffled again when all were used. So indices of small classes come more often
+ * than those of large ones. Rounds continue from one epoch to the next.
  *
- * It holds 4 bytes an index, and 4 a class; making it takes 32 bytes an index meanwhile. A thread
- * that reads it keeps the shuffles of up to 4096 classes, of some 150 bytes each, and of classes of
- * up to 256 indices 2 bytes an index more.
+ * It holds 4 bytes for each index and for each class; making it takes another 32 bytes for each
+ * index meanwhile. A thread that reads it keeps the shuffles of up to 4096 classes, about 150 bytes
+ * each, and 2 bytes for each index of classes of up to 256 indices.
  *
- * @param[in]  classes  The class of each index: any numbers; equal ones are one class.
- * @param[in]  count    How many indices, at most 2^32 - 1.
- * @param[in]  length   Positions in an epoch, any number: rounds go on from one to the next.
+ * @param[in]  classes  The class of each index: any numbers; equal numbers are one class.
+ * @param[in]  count    The number of indices, at most 2^32 - 1.
+ * @param[in]  length   Positions in an epoch, any number.
  * @param[in]  seed     Any number.
- * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
- *                      in memory.
- * @param[out] order    The order, for lx_order_unref(); NULL on failure.
- * @param[out] error    What failed; may be NULL.
+ * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
+ *                      it in memory.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  There are no indices, but @p length is not 0; or a pointer is NULL.
- * @retval LX_ERR_LIMIT     There are more.
- * @retval LX_ERR_NOMEM     There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p count is 0 but @p length is not, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     @p count is too large.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_t length,
                                        uint64_t seed, const char *tables, lx_order **order,
@@ -51,33 +51,44 @@ LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, 
 
 /** @} */
 
-/** @defgroup lx_order_new_bucketed Batches of similar lengths
- * @{ */
+/**
+ * @defgroup lx_order_new_bucketed Batches of similar lengths
+ *
+ * Batches of 256 in buckets of a hundred batches:
+ *
+ * @code
+ * lx_order_new_bucketed(lengths, records, 256, 25600, 42, NULL, &order,
+ *                       &error);
+ * @endcode
+ * @see lx_error, lx_order, lx_order_new_balanced(), lx_order_new_budgeted(), lx_sampler
+ * @{
+ */
 
 /**
- * Batches of indices of like lengths, so that little is padded: each epoch is a permutation of all
- * indices. Sorted by their lengths they are cut into buckets; each is shuffled, and cut into
- * batches; and the batches are shuffled. What is left over, fewer indices than a batch, comes last,
- * and is of the longest.
+ * Makes an order whose batches contain indices of similar lengths, so that little padding is
+ * needed. Each epoch is a permutation of all indices. The indices are sorted by their lengths and
+ * divided into buckets; each bucket is shuffled and divided into batches, and the batches are
+ * shuffled. The remainder, fewer indices than a batch, comes last and has the longest.
  *
- * It holds 4 bytes an index; making it takes 32 bytes an index meanwhile.
+ * It holds 4 bytes for each index; making it takes another 32 bytes for each meanwhile.
  *
- * @param[in]  lengths  Of each index.
- * @param[in]  count    How many indices, at most 2^32 - 1, also the positions in an epoch.
- * @param[in]  batch    Indices of a batch, those of all ranks together; 1 or more.
- * @param[in]  bucket   Indices of a bucket, a multiple of @p batch. A larger one is shuffled
- *                      better, in a smaller one lengths are closer to each other.
+ * @param[in]  lengths  The length of each index.
+ * @param[in]  count    The number of indices, and of positions in an epoch, at most 2^32 - 1.
+ * @param[in]  batch    Indices of a batch of all ranks together, 1 or more.
+ * @param[in]  bucket   Indices of a bucket, a multiple of @p batch. Larger buckets shuffle better;
+ *                      in smaller ones the lengths are more similar.
  * @param[in]  seed     Any number.
- * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
- *                      in memory.
- * @param[out] order    The order, for lx_order_unref(); NULL on failure.
- * @param[out] error    What failed; may be NULL.
+ * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
+ *                      it in memory.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  @p batch is 0, @p bucket is no multiple of it, or a pointer is NULL.
- * @retval LX_ERR_LIMIT     There are more.
- * @retval LX_ERR_NOMEM     There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p batch is 0, @p bucket is 0 or not a multiple of it, or a pointer is
+ *                          NULL.
+ * @retval LX_ERR_LIMIT     @p count is too large.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch,
                                        uint64_t bucket, uint64_t seed, const char *tables,
@@ -85,32 +96,43 @@ LX_API lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, 
 
 /** @} */
 
-/** @defgroup lx_split_indices Split indices by a hash
- * @{ */
+/**
+ * @defgroup lx_split_indices Split indices by a hash
+ *
+ * An order of nine tenths of the records, shuffled:
+ *
+ * @code
+ * lx_split_indices(NULL, records, 42, 0, 0.9, indices, &found, &error);
+ * lx_order_new_shuffle(found, 42, &shuffled, &error);
+ * lx_order_new_subset(shuffled, indices, found, NULL, &training, &error);
+ * lx_order_unref(shuffled);
+ * @endcode
+ * @see loaderx-split(1), lx_error, lx_order, lx_order_new_subset()
+ * @{
+ */
 
 /**
- * Finds the indices whose hash falls in a part of all hashes: with [0, 0.9) for training and
- * [0.9, 1) for validation, each index is in just one of both. That does not depend on how many
- * others there are: records that are appended move none from one set to the other.
+ * Finds the indices whose hash is in the interval [from, until) of all hashes. With [0, 0.9) for
+ * training and [0.9, 1) for validation, each index is in exactly one of the two. The result for an
+ * index does not depend on the number of indices: appended records do not move others from one part
+ * to the other. doc/orders.md defines the hash.
  *
- * For an order of a set, make one of as many indices as were found, and put
- * lx_order_new_subset() on it.
+ * @param[in]  keys     What is hashed for each index, so that indices with equal keys are in the
+ *                      same part; NULL for the index itself.
+ * @param[in]  count    The number of indices.
+ * @param[in]  seed     Any number; each gives another split.
+ * @param[in]  from     The begin of the interval, from 0 to 1.
+ * @param[in]  until    The end of the interval, from @p from to 1.
+ * @param[out] indices  Receives the indices in ascending order, up to @p count; NULL to count them
+ *                      only.
+ * @param[out] found    Receives their number.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @param[in]  keys     What is hashed for each index: its records' own numbers, say, so that equal
- *                      ones are in the same set; NULL: the index.
- * @param[in]  count    How many indices.
- * @param[in]  seed     Any number; each gives other sets.
- * @param[in]  from     Where the part begins, from 0 to 1.
- * @param[in]  until    Where it ends, from @p from to 1.
- * @param[out] indices  Those found, ascending, room for @p count; NULL: they are counted alone.
- * @param[out] found    How many.
- * @param[out] error    What failed; may be NULL.
- *
- * @retval LX_OK            Done.
- * @retval LX_ERR_ARGUMENT  @p from or @p until is no such number, or @p found is NULL.
+ * @retval LX_OK            The indices are found.
+ * @retval LX_ERR_ARGUMENT  @p from or @p until is out of range, or @p found is NULL.
  *
  * @par Thread safety
- * Any thread.
+ * Any thread may call it.
  */
 LX_API lx_status lx_split_indices(const uint64_t *keys, uint64_t count, uint64_t seed, double from,
                                   double until, uint64_t *indices, uint64_t *found,

@@ -1,26 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders, which say what index stands at each position of training.
- *
- * **Positions** count the samples of one global order, all ranks together: 0, 1, 2 ... up to
- * 2^64 - 2. An order of length n has epochs of n positions: epoch e is the positions
- * [e*n, (e+1)*n), and the last one is cut where the positions end. What index stands at a position
- * is a pure function of the order and the position, whatever was read before, by how many
- * processes or threads: so any position can be entered at once. doc/orders.md defines each order
- * to the bit; its formula never changes.
- *
- * Orders are made of other orders, too: what such a one says of its parts holds for orders of any
- * kind. Each part is read in its own epochs, and stays the caller's: the new order takes a
- * reference of its own. Orders can be made of each other
- * 64 deep, and of 65,535 in all; one that is cut into batches (budgeted.h) is no part of another.
- *
- * @code
- * lx_order *shuffled = NULL, *half = NULL;
- * lx_order_new_shuffle(60000, 42, &shuffled, &error);
- * lx_order_new_slice(shuffled, 0, 30000, &half, &error);   // another half in each epoch
- * lx_order_unref(shuffled);
- * @endcode
+ * @brief Orders: which index is at each position of training.
  */
 #ifndef LOADERX_ORDER_H
 #define LOADERX_ORDER_H
@@ -33,242 +14,284 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_order Orders of indices
- * @{ */
+/**
+ * @defgroup lx_order Orders of indices
+ *
+ * **Positions** count the samples of one global order, of all ranks together: 0, 1, 2, ... up to
+ * 2^64 - 2. An order of length n has epochs of n positions: epoch e has the positions [e * n, (e +
+ * 1) * n), and the last epoch is truncated at the last position. The index at a position is a pure
+ * function of the order and the position. It does not depend on what was read before, nor on the
+ * number of processes and threads, so any position can be entered at once. doc/orders.md defines
+ * each order exactly; its formula never changes.
+ *
+ * The other orders have pages of their own: by weights (lx_order_new_weighted()), by classes
+ * (lx_order_new_balanced()), by lengths (lx_order_new_bucketed()), cut into batches by cost
+ * (lx_order_new_budgeted()), made of other orders (lx_order_new_slice()), and mixed (::lx_mixture).
+ *
+ * @code
+ * lx_order *shuffled = NULL, *half = NULL;
+ * lx_order_new_shuffle(60000, 42, &shuffled, &error);
+ * // another half of the indices in each epoch
+ * lx_order_new_slice(shuffled, 0, 30000, &half, &error);
+ * lx_order_unref(shuffled);
+ * @endcode
+ * @see lx_error, lx_sampler, lx_split_indices(), loaderx(7)
+ * @{
+ */
 
 /**
- * What index stands at each position. An order of length 0 is valid and gives nothing.
+ * An order. One of length 0 is valid and has no positions.
  *
  * @par Ownership
- * Each lx_order_new_...() gives one reference to the caller; the last lx_order_unref() frees it.
+ * Each constructor returns one reference; dropping the last one with lx_order_unref() frees the
+ * order.
  *
  * @par Tables in files
- * Some orders hold a table, which takes time to make and memory. Where they take a folder, @p
- * tables, the table is in a file there, which doc/orders.md describes: who makes the order first
- * makes the file, and after that every process, and every later run, opens it within a millisecond
- * or so and shares what the system has of it in memory. The name of a file is a hash of all that
- * the table depends on, so one folder serves any number of orders. It is made if there is none; one
- * that cannot be written serves those whose files are there. Nothing is removed but tables of
- * epochs, when that of the second epoch behind is made: what is not needed any more can be deleted
- * at any time, also under its readers.
+ * Some orders hold a table, which takes time to compute, and memory. With a directory @p tables,
+ * the table is a file in it, which doc/orders.md describes. The first process that makes the order
+ * writes the file. Every other process, and every later run, opens it within about a millisecond
+ * and shares its pages in memory. The name of a file is a hash of everything on which the table
+ * depends, so one directory serves any number of orders.
+ * @par The directory is created if it does not exist. If it cannot be written, orders whose files
+ * exist can still be made. Processes that need the same table at the same time each compute it, and
+ * the last file stays: where that is too much, let one process make the order first. The library
+ * removes only the tables of epochs, when it writes the table of the second epoch after. Files that
+ * are no longer needed can be deleted at any time, also while they are read. So can files whose
+ * names end in .new: a process leaves one if it is killed while it writes.
  * @par
- * A table that cannot be kept is a failure, and memory does not take its place:
- * #LX_ERR_IO where the disk is full, or the system refuses folder or file; #LX_ERR_NOT_FOUND if the
- * folder cannot be made where it is; #LX_ERR_UNSUPPORTED for a file of a later version, and on
- * big-endian machines; #LX_ERR_MISMATCH for a file under the name of another one; #LX_ERR_CORRUPT
- * for one that is damaged, when the order is made, or when what is damaged is read: delete it, and
- * the table is made again.
- * @par
- * The file is mapped. If another process truncates it while an order uses it, or the disk cannot
- * read a sector of it, the read raises SIGBUS, which ends the process. Deleting it is safe.
+ * The table is mapped. Truncation of its file by another process, or a bad sector, raises SIGBUS.
+ * @par A table that cannot be kept in a file is a failure; it is not kept in memory instead.
+ * #LX_ERR_IO: the disk is full, or a system call failed. #LX_ERR_NOT_FOUND: the directory cannot be
+ * created, or is a file. #LX_ERR_UNSUPPORTED: the file has a later version, or the machine is
+ * big-endian. #LX_ERR_MISMATCH: the file holds another table. #LX_ERR_CORRUPT: the file is damaged,
+ * found when the order is made or when the damage is read; delete the file, and it is written
+ * again.
+ *
  * @par Thread safety
- * An order never changes: threads share it freely, and take and give back references at any time.
+ * Full: an order never changes.
  */
 typedef struct lx_order lx_order;
 
 /**
- * One index after the other over the circle 0..length-1, through a window that slides: position k
- * gives ((k div window) * stride + k mod window) mod length, computed without overflow.
+ * Makes an order in which a window slides over the circle 0 .. @p length - 1: position k has the
+ * index ((k div window) * stride + k mod window) mod length, computed without overflow.
  *
- * With the stride equal to the window, which is the default, that is k mod length: each index once
- * an epoch. A smaller stride lets windows overlap, a larger one skips between them.
+ * With a stride equal to the window, the default, that is k mod length: the indices in sequence,
+ * each once per epoch. With a smaller stride windows overlap, with a larger one indices between
+ * them are left out.
  *
- * @param[in]  length  Number of indices, also the positions in an epoch.
- * @param[in]  window  Positions from one slide to the next; 0 for 1, so that a stride given alone
- *                     takes every stride-th index.
- * @param[in]  stride  How many indices the window slides; 0 for the window.
- * @param[out] order   The order, for lx_order_unref(); NULL on failure.
- * @param[out] error   What failed; may be NULL.
+ * @param[in]  length  The number of indices, and of positions in an epoch.
+ * @param[in]  window  Positions of a window; 0 for 1, so that a stride alone selects every
+ *                     stride-th index.
+ * @param[in]  stride  Indices by which the window slides; 0 for the window.
+ * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
+ * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  @p order is NULL.
- * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint64_t stride,
                                          lx_order **order, lx_error *error);
 
 /**
- * Independent draws with replacement over 0..length-1: any index may come at any position. Of an
- * epoch of n draws about 63 % of the indices are seen; lx_order_new_shuffle() gives all of them.
+ * Makes an order of independent draws with replacement from 0 .. @p length - 1: any index can be at
+ * any position. An epoch contains about 63 % of the indices; with lx_order_new_shuffle() it
+ * contains all.
  *
- * An index's probability is off 1/length by less than 2^-64. Source of the numbers: Philox2x64-10
- * (Salmon et al., 2011), by the position.
+ * The probability of an index differs from 1 / length by less than 2^-64. Source of the numbers:
+ * Philox2x64-10 (Salmon et al., 2011), by the position.
  *
- * @param[in]  length  Number of indices, also the positions in an epoch.
- * @param[in]  seed    Any number; each gives draws of its own.
- * @param[out] order   The order, for lx_order_unref(); NULL on failure.
- * @param[out] error   What failed; may be NULL.
+ * @param[in]  length  The number of indices, and of positions in an epoch.
+ * @param[in]  seed    Any number; each gives other draws.
+ * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
+ * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  @p order is NULL.
- * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_random(uint64_t length, uint64_t seed, lx_order **order,
                                      lx_error *error);
 
 /**
- * Shuffled without replacement: each epoch is another permutation of exactly 0..length-1.
+ * Makes an order in which each epoch is another permutation of 0 .. @p length - 1.
  *
- * Up to a length of 65,536 it is the shuffle of Fisher and Yates, for which a sampler holds a
- * table of 128 KiB that it makes anew for each epoch it enters, within a millisecond. Longer ones
- * are permuted by a formula, a Feistel network, without memory: every position is as near as any
- * other, and the length may be up to 2^64 - 1.
+ * Up to a length of 65,536 it is the shuffle of Fisher and Yates. A reader holds a table of 128 KiB
+ * for it, and computes it for each epoch that it enters, within a millisecond. Longer permutations
+ * are computed by a Feistel network, without memory: the cost is the same for all positions, and
+ * the length may be up to 2^64 - 1.
  *
- * @param[in]  length  Number of indices, also the positions in an epoch.
- * @param[in]  seed    Any number; the permutations of two seeds, or two epochs, have nothing to do
- *                     with each other.
- * @param[out] order   The order, for lx_order_unref(); NULL on failure.
- * @param[out] error   What failed; may be NULL.
+ * @param[in]  length  The number of indices, and of positions in an epoch.
+ * @param[in]  seed    Any number; the permutations of two seeds, or of two epochs, are unrelated.
+ * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
+ * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  @p order is NULL.
- * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order **order,
                                       lx_error *error);
 
 /**
- * Blocks of indices in a shuffled order, each shuffled within: for disks on which neighbours are
- * cheap, and places far apart are not. Each epoch is another permutation of exactly
- * 0..length-1, in which the indices of a block, [b*block, (b+1)*block), follow one another; the
- * last block may be shorter, and stands anywhere, too.
+ * Makes an order in which blocks of neighboring indices are shuffled, and the indices of each block
+ * as well: for disks on which distant reads are slow. Each epoch is another permutation of 0 .. @p
+ * length - 1, in which the indices of a block, [b * block, (b + 1) * block), follow one another.
+ * The last block may be shorter, and comes anywhere, too.
  *
- * @param[in]  length  Number of indices, also the positions in an epoch.
+ * @param[in]  length  The number of indices, and of positions in an epoch.
  * @param[in]  block   Indices of a block, 1 or more.
  * @param[in]  seed    Any number.
- * @param[out] order   The order, for lx_order_unref(); NULL on failure.
- * @param[out] error   What failed; may be NULL.
+ * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  @p block is 0, all blocks as long as it would go beyond 2^64 - 1, or
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p block is 0, the number of blocks times @p block exceeds 2^64 - 1, or
  *                          @p order is NULL.
- * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed,
                                      lx_order **order, lx_error *error);
 
+/** Adds a reference. Returns @p order; NULL for NULL. */
+LX_API lx_order *lx_order_ref(lx_order *order);
+
+/** Drops a reference; dropping the last one frees the order. NULL is allowed. */
+LX_API void lx_order_unref(lx_order *order);
+
+/** Returns the number of positions in an epoch. */
+LX_API uint64_t lx_order_get_length(const lx_order *order);
+
 /** @} */
 
-/* ------------------------------------------------------ orders made of others */
-
-/** @defgroup lx_order_new_slice Orders made of other orders
- * @{ */
+/**
+ * @defgroup lx_order_new_slice Orders made of other orders
+ *
+ * The parts are orders of any kind, except those that are cut into batches
+ * (lx_order_new_budgeted()). Each part is read in its own epochs. The new order takes references to
+ * its parts. An order can be nested 64 deep, and consist of 65,535 orders in all.
+ *
+ * The first tenth of the records for validation, and the others, shuffled, for training:
+ *
+ * @code
+ * lx_order_new_sequential(60000, 0, 0, &all, &error);
+ * lx_order_new_slice(all, 0, 6000, &validation, &error);
+ * for (uint64_t i = 0; i < 54000; i++)
+ *     rest[i] = 6000 + i;
+ * lx_order_new_shuffle(54000, 42, &shuffled, &error);
+ * lx_order_new_subset(shuffled, rest, 54000, NULL, &training, &error);
+ * @endcode
+ * @see lx_error, lx_mixture, lx_order, lx_sampler
+ * @{
+ */
 
 /**
- * A part of each epoch: offsets [first, first + length) of @p part. To skip the first k of n is
- * the slice from k of length n - k, to take k the one from 0 of length k.
+ * Makes an order of a part of each epoch: the offsets [first, first + length) of @p part. To skip
+ * the first k of n is the slice of length n - k from k; to take the first k is the slice of length
+ * k from 0.
  *
- * @param[in]  part    An order.
+ * @param[in]  part    The order.
  * @param[in]  first   The first offset.
- * @param[in]  length  How many, also the positions in an epoch; 0 makes an empty order.
- * @param[out] order   The order, for lx_order_unref(); NULL on failure.
- * @param[out] error   What failed; may be NULL.
+ * @param[in]  length  The number of offsets, and of positions in an epoch; 0 makes an empty order.
+ * @param[out] order   Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  The epochs of @p part are not so long, or a pointer is NULL.
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  The epochs of @p part are shorter, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
- * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
+ *                          than 64 deep.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t length,
                                     lx_order **order, lx_error *error);
 
 /**
- * Epochs of @p part, made longer: behind their end their first offsets come again, until there is
- * a multiple of so many. With the samples of a batch of all ranks, each rank has as many batches as
- * every other one, all of them whole.
+ * Makes an order with longer epochs: after its end each epoch of @p part begins again, until its
+ * length is a multiple of @p multiple. If that is the number of samples of a batch of all ranks,
+ * every rank has equally many batches, all of them full.
  *
- * @param[in]  part      An order.
- * @param[in]  multiple  Of which the new length is the least multiple that holds the old one; 1 or
- *                       more.
- * @param[out] order     The order, for lx_order_unref(); NULL on failure.
- * @param[out] error     What failed; may be NULL.
+ * @param[in]  part      The order.
+ * @param[in]  multiple  The new length is the least multiple of it that is not below the old
+ *                       length; 1 or more.
+ * @param[out] order     Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  @p multiple is 0, the length would be beyond 2^64 - 1, or a pointer is
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p multiple is 0, the length would exceed 2^64 - 1, or a pointer is
  *                          NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
- * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
+ *                          than 64 deep.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **order,
                                      lx_error *error);
 
 /**
- * So many epochs of @p part make one: the same index at each position, but longer epochs.
+ * Makes an order of which one epoch is @p times epochs of @p part. Each position has the same
+ * index.
  *
- * @param[in]  part   An order.
- * @param[in]  times  How many, 1 or more.
- * @param[out] order  The order, for lx_order_unref(); NULL on failure.
- * @param[out] error  What failed; may be NULL.
+ * @param[in]  part   The order.
+ * @param[in]  times  The number of epochs, 1 or more.
+ * @param[out] order  Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  @p times is 0, the length would be beyond 2^64 - 1, or a pointer is
- *                          NULL.
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p times is 0, the length would exceed 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part is cut into batches.
- * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
- * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
+ *                          than 64 deep.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order,
                                      lx_error *error);
 
 /**
- * One order after the other: each epoch is that epoch of the first, then that of the second, and
- * so on.
+ * Concatenates orders: each epoch consists of that epoch of the first order, then of the second,
+ * and so on.
  *
  * @param[in]  parts    @p count orders.
- * @param[in]  offsets  What is added to the indices of each; NULL: nothing. The beginnings of the
- *                      sources in a concatenation of sources, for instance.
- * @param[in]  count    How many, 1 or more.
- * @param[out] order    The order, for lx_order_unref(); NULL on failure.
- * @param[out] error    What failed; may be NULL.
+ * @param[in]  offsets  Added to the indices of each order, for instance the first index of each
+ *                      source of lx_source_concat(); NULL to add nothing.
+ * @param[in]  count    The number of orders, 1 or more.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  @p count is 0, the length or an index would be beyond 2^64 - 1, or a
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p count is 0, the length or an index would exceed 2^64 - 1, or a
  *                          pointer is NULL.
  * @retval LX_ERR_MISMATCH  One of @p parts is cut into batches.
- * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
- * @retval LX_ERR_NOMEM     There is no memory for it.
+ * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
+ *                          than 64 deep.
+ * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, size_t count,
                                      lx_order **order, lx_error *error);
 
 /**
- * The given indices in the order of their places that @p part says: where that has i, this has
- * @p indices[i]. They may come in any order, and more than once. The table of them, of 4 or 8
- * bytes each, is held in memory.
+ * Makes an order of given indices: where @p part has i, the new order has @p indices[i]. It holds a
+ * table of 4 or 8 bytes for each index.
  *
  * @param[in]  part     An order of indices below @p count.
- * @param[in]  indices  Copied.
- * @param[in]  count    How many.
- * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
- *                      in memory.
- * @param[out] order    The order, for lx_order_unref(); NULL on failure.
- * @param[out] error    What failed; may be NULL.
+ * @param[in]  indices  @p count indices, in any order; repeats are allowed. Copied.
+ * @param[in]  count    The number of indices.
+ * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
+ *                      it in memory.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
+ * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
  * @retval LX_ERR_MISMATCH  @p part has indices that are not below @p count, or is cut into batches.
- * @retval LX_ERR_LIMIT     It would be made of too many orders, or more than 64 deep.
- * @retval LX_ERR_NOMEM     There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
+ * @retval LX_ERR_LIMIT     The order would consist of more than 65,535 orders, or be nested more
+ *                          than 64 deep.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
                                      const char *tables, lx_order **order, lx_error *error);
-
-/** @} */
-
-/** @addtogroup lx_order
- * @{ */
-
-/** One more reference to @p order, which is returned; NULL gives NULL. */
-LX_API lx_order *lx_order_ref(lx_order *order);
-
-/** Gives a reference back; the last one frees the order. NULL is nothing. */
-LX_API void lx_order_unref(lx_order *order);
-
-/** The positions in an epoch. */
-LX_API uint64_t lx_order_get_length(const lx_order *order);
 
 /** @} */
 
