@@ -122,8 +122,8 @@ typedef struct lx_target {
 typedef struct lx_source_functions {
     size_t struct_size; /**< sizeof(lx_source_functions), so that members can be added. */
     /**
-     * Copies the records with the @c count indices at @c indices to @c targets, which has one element
-     * for each column. A return of anything but #LX_OK fails the batch with that status; @c error,
+     * Copies the records with the @c count indices at @c indices to @c targets, one element for
+     * each column. A return of anything but #LX_OK fails the batch with that status; @c error,
      * which is never NULL, is to describe it.
      */
     lx_status (*fill)(void *user, const uint64_t *indices, size_t count, const lx_target *targets,

@@ -98,8 +98,8 @@ LX_API lx_status lx_mixture_add(lx_mixture *mixture, lx_order *order, uint64_t o
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The weights are set.
- * @retval LX_ERR_ARGUMENT  A weight is invalid, all are 0, @p count is not the number of sets, @p
- *                          begin is not above the previous one, or a pointer is NULL.
+ * @retval LX_ERR_ARGUMENT  A weight is invalid, all are 0, @p count is not the number of sets,
+ *                          @p begin is not above the previous one, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
 LX_API lx_status lx_mixture_set_weights(lx_mixture *mixture, uint64_t begin,

@@ -136,8 +136,9 @@ LX_API lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order *
 
 /**
  * Makes an order in which blocks of neighboring indices are shuffled, and the indices of each block
- * as well: for disks on which distant reads are slow. Each epoch is another permutation of 0 .. @p
- * length - 1, in which the indices of a block, [b * block, (b + 1) * block), follow one another.
+ * as well: for disks on which distant reads are slow. Each epoch is another permutation of 0 ..
+ * @p length
+ *  - 1, in which the indices of a block, [b * block, (b + 1) * block), follow one another.
  * The last block may be shorter, and comes anywhere, too.
  *
  * @param[in]  length  The number of indices, and of positions in an epoch.

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The samples of Megatron's GPT dataset, number for number: documents shuffled, cut into
- * samples of one length across their ends, and the samples shuffled.
- *
- * @code
- * lx_megatron how = LX_MEGATRON_INIT;
- * how.sequence_length = 4096;
- * how.num_samples = 100000;
- * lx_tokens_open("corpus.bin", LX_BYTES, &tokens, &error);
- * lx_source_from_megatron(tokens, &how, &samples, &error);
- * @endcode
- *
- * Which token stands where is told, to the bit, in doc/packing.md.
+ * @brief The samples of Megatron's GPT dataset, and the order of its blends.
  */
 #ifndef LOADERX_PARITY_MEGATRON_H
 #define LOADERX_PARITY_MEGATRON_H
@@ -32,48 +21,67 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_source_from_megatron The samples of Megatron's GPT dataset
- * @{ */
+/**
+ * @defgroup lx_source_from_megatron The samples of Megatron's GPT dataset
+ *
+ * It reproduces Megatron's GPTDataset exactly: the documents of as many epochs as needed are
+ * shuffled, concatenated and cut into samples of one length, and the samples are shuffled.
+ * doc/packing.md defines the place of each token exactly; doc/from-megatron.md describes how a
+ * training moves from Megatron.
+ *
+ * @code
+ * lx_megatron how = LX_MEGATRON_INIT;
+ * how.sequence_length = 4096;
+ * how.num_samples = 100000;
+ * how.tables = "cache";
+ * lx_tokens_open("corpus.bin", LX_BYTES, &tokens, &error);
+ * lx_source_from_megatron(tokens, &how, &samples, &error);
+ * @endcode
+ * @see lx_loader, lx_order_new_greedy(), lx_source, lx_source_pack_tokens(), lx_tokens
+ * @{
+ */
 
-/** Columns beside the tokens. */
+/** Additional columns. */
 typedef enum lx_megatron_columns {
-    LX_MEGATRON_SEGMENTS = LX_PACKED_SEGMENTS,   /**< "segments", int32: 1, 2 .. for the pieces of a
-                                                      sample. */
+    LX_MEGATRON_SEGMENTS = LX_PACKED_SEGMENTS,   /**< "segments", int32: 1, 2, ... for the pieces of
+                                                      a sample. */
     LX_MEGATRON_POSITIONS = LX_PACKED_POSITIONS, /**< "positions", int32: from 0 in each piece. */
-    LX_MEGATRON_LOSS_MASK = 4 /**< "loss_mask", float32 for each of the sequence_length inputs: 0
-                                   where the label is padding, or where lx_megatron::mask_eod says;
-                                   else 1. */
+    LX_MEGATRON_LOSS_MASK = 4 /**< "loss_mask", float32 for each of the sequence_length inputs: 1,
+                                   or 0 where the label is padding, and as lx_megatron::mask_eod
+                                   says. */
 } lx_megatron_columns;
 
-/** What samples are made: to begin with #LX_MEGATRON_INIT, so that members can be added. */
+/** How the samples are made. Initialize it with #LX_MEGATRON_INIT, so that members can be added. */
 typedef struct lx_megatron {
     size_t struct_size;       /**< sizeof(lx_megatron). */
-    uint64_t first_document;  /**< Where the documents begin that it is made of, and */
-    uint64_t document_count;  /**< how many they are; #LX_NONE: all from there on. */
-    uint64_t sequence_length; /**< Tokens of an input: 1 to 2^31 - 2. */
-    uint64_t num_samples;     /**< Samples that are needed: there are as many epochs of the
-                                   documents as it takes. #LX_NONE: one epoch. */
-    uint64_t seed;            /**< Of RandomState: 0 to 2^32 - 1. */
-    bool extra_token;         /**< Whether a sample has a token more, for the last label. */
-    bool drop_last_partial;   /**< False: what is left at the end is a sample, too, which is padded;
-                                   as Megatron may have it for validation. */
-    lx_dtype dtype;           /**< Of the column "tokens": #LX_INT32 or #LX_INT64. */
-    uint64_t vocabulary;      /**< Each token must be below it, or its sample fails; 0: no limit. */
-    int64_t pad;              /**< What stands behind the last token; it need not be in the
+    uint64_t first_document;  /**< The first document to use. */
+    uint64_t document_count;  /**< The number of documents from there; #LX_NONE for all. */
+    uint64_t sequence_length; /**< Tokens of an input, 1 to 2^31 - 2. */
+    uint64_t num_samples;     /**< The samples that are needed, which decide the number of epochs of
+                                   the documents; there may be more. #LX_NONE for one epoch. */
+    uint64_t seed;            /**< The seed of NumPy's RandomState, 0 to 2^32 - 1. */
+    bool extra_token;         /**< Whether a sample has one more token, for the last label. */
+    bool drop_last_partial;   /**< False: the remainder at the end is a sample, too, and padded, as
+                                   Megatron may do for validation. */
+    lx_dtype dtype;           /**< The type of the column "tokens": #LX_INT32 or #LX_INT64. */
+    uint64_t vocabulary;      /**< A sample with a token that is not below it fails; 0 for no
+                                   limit. */
+    int64_t pad;              /**< The padding after the last token; it need not be in the
                                    vocabulary. */
     int64_t eod;              /**< The token at the end of a document, or #LX_SEPARATOR_NONE. */
     bool split_at_eod;        /**< True: a piece ends with each @ref eod, as with Megatron's
-                                   reset_position_ids and reset_attention_mask. False: where a
-                                   document does. */
-    bool mask_eod;            /**< Whether there is no loss where the input is @ref eod, as with
-                                   eod_mask_loss. */
-    unsigned columns;         /**< Which there are beside the tokens, in this order: of
-                                   ::lx_megatron_columns, or 0. */
-    const char *tables;       /**< The folder that keeps the tables in a file (see ::lx_order);
-                                   NULL: in memory. */
+                                   reset_position_ids and reset_attention_mask. False: a piece ends
+                                   with its document. */
+    bool mask_eod;            /**< Whether the loss mask is 0 if the input is @ref eod, as with
+                                   Megatron's eod_mask_loss. */
+    unsigned columns;         /**< Additional columns, in this order: of ::lx_megatron_columns, or
+                                   0. */
+    const char *tables;       /**< The directory that keeps the tables in a file (see ::lx_order);
+                                   NULL to keep them in memory. */
 } lx_megatron;
 
-/** All documents, once; seed 1234. Only the sequence_length is missing. */
+/** All documents, one epoch, seed 1234, an extra token, #LX_INT32, a pad of -1, no eod. Only
+ * sequence_length has to be set. */
 #define LX_MEGATRON_INIT                                                                           \
     {                                                                                              \
         sizeof(lx_megatron), 0, LX_NONE, 0, LX_NONE, 1234, true, true, LX_INT32, 0, -1,            \
@@ -81,62 +89,61 @@ typedef struct lx_megatron {
     }
 
 /**
- * A source whose record i is the text of GPTDataset[i]: the sequence_length + 1 tokens (or one less
- * without the extra one), in the column "tokens".
+ * Makes a source whose record i is the text of GPTDataset[i]: sequence_length + 1 tokens (without
+ * the extra token one less) in the column "tokens". Padding continues the last piece, as in
+ * Megatron: its segment is not 0.
  *
- * Padding continues the last piece, as it does there: its segment is not 0.
+ * The source holds 4 bytes for each document of each epoch, and 12 for each sample; 8 and 24 from
+ * 2^32 of either on. Making it reads the lengths of these documents, also if the tables exist in
+ * files. Any number of processes share tables in files.
  *
- * It holds 4 bytes for each document of each epoch, and 12 for each sample, or 8 and 24 from 2^32
- * of either on. Making it reads the lengths of these documents, whether the tables are made or
- * found.
- * Any number of processes share tables in files.
+ * The state of a loader identifies the source by the lengths of the documents, by the epochs that
+ * num_samples needs, and by everything else on which the tables depend, not by the columns.
  *
- * States of a loader tell it by the lengths of the documents, by the epochs that num_samples comes
- * to, and by what else the tables depend on, not by how samples are handed out.
+ * @param[in]  tokens  The sequence; referenced. What Megatron calls a sequence is a document.
+ * @param[in]  how     How the samples are made; copied.
+ * @param[out] source  Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] error   Receives the first failure; may be NULL.
  *
- * @param[in]  tokens  Referenced. A document of it is what Megatron calls a sequence.
- * @param[in]  how     Copied.
- * @param[out] source  To be given up with lx_source_unref().
- * @param[out] error   Where a failure is told; may be NULL.
- *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  A member of @p how is none that it can be: the message names it. The
- *                          documents have no token, or together less than a sample has, and one
- *                          epoch of them, or no sample, was asked for. Or a pointer is NULL.
- * @retval LX_ERR_RANGE     There are not so many documents.
- * @retval LX_ERR_CORRUPT   An index says a place that the tokens do not have; the error tells its
- *                          file and offset.
+ * @retval LX_OK            The source is made.
+ * @retval LX_ERR_ARGUMENT  A member of @p how is invalid; the message names it. The documents have
+ *                          no token; or they have less than a sample together, and one epoch or no
+ *                          sample was requested. Or a pointer is NULL.
+ * @retval LX_ERR_RANGE     There are fewer documents.
+ * @retval LX_ERR_CORRUPT   The index of a file points beyond its tokens; the error has file and
+ *                          offset.
  * @retval LX_ERR_LIMIT     There are 2^31 documents or more, one has 2^31 tokens or more, or
- *                          num_samples takes 2^31 epochs or more, or tables of 2^48 numbers.
- * @retval LX_ERR_NOMEM     There is no memory for it.
- * @return Of tables in a file also what ::lx_order says of these.
+ *                          num_samples needs 2^31 epochs or more, or tables of 2^48 numbers.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, of tables in a file, as ::lx_order describes.
  */
 LX_API lx_status lx_source_from_megatron(lx_tokens *tokens, const lx_megatron *how,
                                          lx_source **source, lx_error *error);
 
 /** The tables that Megatron makes. */
 typedef enum lx_megatron_index {
-    LX_MEGATRON_DOCUMENTS, /**< The documents of all epochs in their order. */
-    LX_MEGATRON_SAMPLES,   /**< Where samples begin before they are shuffled, two numbers each: the
-                                place in the table before, and the token there. Behind the last one,
-                                where it ends. */
-    LX_MEGATRON_SHUFFLE    /**< Which of these stands where. */
+    LX_MEGATRON_DOCUMENTS, /**< The documents of all epochs, in order. */
+    LX_MEGATRON_SAMPLES,   /**< Where each sample begins before the shuffle, and where the last one
+                                ends: two numbers each, the index in the previous table and the
+                                token there. */
+    LX_MEGATRON_SHUFFLE    /**< The sample at each place after the shuffle. */
 } lx_megatron_index;
 
 /**
- * Reads of the tables of a source of lx_source_from_megatron(), to compare them with Megatron's.
+ * Reads a table of a source of lx_source_from_megatron(), to compare it with Megatron's.
  *
- * @param[in]  source   One of these.
- * @param[in]  index    Which table.
- * @param[in]  first    The first number; counted from 0.
- * @param[in]  count    How many.
- * @param[out] numbers  Room for as many; NULL if @p count is 0.
- * @param[out] length   How many the table has in all; may be NULL.
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[in]  source   The source.
+ * @param[in]  index    The table.
+ * @param[in]  first    The first number to read, from 0.
+ * @param[in]  count    The amount of numbers to read.
+ * @param[out] numbers  Receives them; NULL if @p count is 0.
+ * @param[out] length   Receives the size of the whole table in numbers; may be NULL.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Read.
- * @retval LX_ERR_ARGUMENT  @p source is another one, there is no such table, or a pointer is NULL.
- * @retval LX_ERR_RANGE     There are not so many.
+ * @retval LX_OK            The numbers are at @p numbers.
+ * @retval LX_ERR_ARGUMENT  @p source is another kind of source, @p index is invalid, or a pointer
+ *                          is NULL.
+ * @retval LX_ERR_RANGE     The table ends before the last of them.
  * @retval LX_ERR_CORRUPT   The file of the tables is damaged.
  */
 LX_API lx_status lx_source_read_megatron(const lx_source *source, lx_megatron_index index,
@@ -145,30 +152,34 @@ LX_API lx_status lx_source_read_megatron(const lx_source *source, lx_megatron_in
 
 /** @} */
 
-/** @defgroup lx_order_new_greedy The order of Megatron's blends
- * @{ */
+/**
+ * @defgroup lx_order_new_greedy The order of Megatron's blends
+ * @see lx_error, lx_mixture, lx_order, lx_order_new_nanoset(), lx_source_from_megatron()
+ * @{
+ */
 
 /**
- * Makes the order of a mixture as Megatron does, number for number: each position goes to the set
- * that lags furthest behind its weight. Weights are used as they are: Megatron divides them by
- * their sum, as NumPy adds it, and so does its caller. With #LX_EXHAUSTED_REDISTRIBUTE it is what
- * Megatron's exhaustive form gives, for weights that are the sets' lengths over their sum. A set of
- * weight 0 is given a position, too, where no other one lags: leave it out.
+ * Makes the order of a mixture as Megatron does, and reproduces it exactly: each position goes to
+ * the set that is furthest below its share. The weights are used as they are: Megatron divides them
+ * by their sum, as NumPy adds it, before, and so must the caller. With #LX_EXHAUSTED_REDISTRIBUTE
+ * and the lengths of the sets over their sum as weights, it is Megatron's exhaustive form. A set of
+ * weight 0 also gets a position where no other one lags: leave it out.
  *
- * It has to go through all positions when it is made, some 15 ns each for 8 sets, and notes every
- * 16,384 of them how far the sets are: 8 bytes a set each time. lx_order_new_blend() does without.
+ * Making it iterates over all positions, about 15 ns each for 8 sets, and stores the progress of
+ * the sets every 16,384 positions, 8 bytes for each set. lx_order_new_blend() needs neither.
  *
- * @param[in]  mixture  At least one set of a weight, and weights that do not change.
- * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
- *                      in memory.
- * @param[out] order    The order, for lx_order_unref(); NULL on failure.
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[in]  mixture  A mixture with at least one set, and weights that do not change.
+ * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
+ *                      it in memory.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
+ * @retval LX_OK               The order is made.
  * @retval LX_ERR_ARGUMENT     There is no set, none has a weight, or a pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  Other weights were set for a later offset.
+ * @retval LX_ERR_UNSUPPORTED  lx_mixture_set_weights() was called.
  * @retval LX_ERR_LIMIT        An epoch would have more than 2^53 positions.
- * @retval LX_ERR_NOMEM        There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables,
                                      lx_order **order, lx_error *error);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The order of Nanotron's Nanosets, number for number: for who goes on with a training. For
- * a mixture of one's own, lx_order_new_blend() holds no table.
+ * @brief The order of Nanotron's Nanosets.
  */
 #ifndef LOADERX_PARITY_NANOSET_H
 #define LOADERX_PARITY_NANOSET_H
@@ -17,36 +16,44 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_order_new_nanoset The order of Nanotron's Nanosets
- * @{ */
+/**
+ * @defgroup lx_order_new_nanoset The order of Nanotron's Nanosets
+ *
+ * It reproduces Nanotron's order exactly, to continue a training that began there;
+ * doc/from-nanotron.md describes how. For a new mixture use lx_order_new_blend(), which needs no
+ * table.
+ * @see lx_error, lx_order, lx_order_new_greedy(), lx_order_new_torch_random(), lx_sampler
+ * @{
+ */
 
 /**
- * Samples of several sets, mixed by their weights as Megatron's greedy loop does, each set from its
- * beginning again when it is used up; and shuffled by numpy.random.RandomState. An epoch has as
- * many samples as all sets together, and all epochs are alike. The indices are those of the sets
- * one after the other: that of sample s of set i is s more than the lengths of those before it.
+ * Makes the order of a Nanoset: the samples of several sets, mixed by their weights as Megatron's
+ * greedy loop does (lx_order_new_greedy()), and shuffled as by numpy.random.RandomState. A set that
+ * is exhausted begins again. An epoch has as many samples as all sets together, and all epochs are
+ * equal. The indices are those of the concatenated sets: sample s of set i has the index s plus the
+ * lengths of the sets before it.
  *
- * It holds 4 bytes a sample, or 8 where there are more than 2^32; making it takes 8 more, and for 8
- * sets some 30 ns a sample.
+ * The order holds 4 bytes for each sample, or 8 if there are more than 2^32. Making it takes
+ * another 8, and about 30 ns for each sample of 8 sets.
  *
  * @param[in]  lengths  Samples of each set, 1 or more.
- * @param[in]  weights  Of each set, 0 or more; NULL: as their lengths.
- * @param[in]  count    Sets, 1 to 65,535.
- * @param[in]  divide   With true, weights are divided by their sum, added as NumPy does: as
- *                      Nanotron's code has it. With false they are used as they are, which its
- *                      documentation's example needs: rounding may turn a tie.
+ * @param[in]  weights  The weight of each set, 0 or more; NULL for the lengths.
+ * @param[in]  count    The number of sets, 1 to 65,535.
+ * @param[in]  divide   True: the weights are divided by their sum, added as NumPy does, as in
+ *                      Nanotron's code. False: they are used as they are, as the example in its
+ *                      documentation needs, where rounding may decide a tie.
  * @param[in]  seed     Below 2^32; Nanotron's default is 1234.
- * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
- *                      in memory.
- * @param[out] order    The order, for lx_order_unref(); NULL on failure.
- * @param[out] error    What failed; may be NULL.
+ * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
+ *                      it in memory.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  A length is 0; a weight is negative, infinite or no number, or all are
- *                          0; there is no set; @p seed is too large; or a pointer is NULL.
- * @retval LX_ERR_LIMIT     There are more sets, or more than 2^53 samples.
- * @retval LX_ERR_NOMEM     There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  There is no set, a length is 0, a weight is negative, infinite or not a
+ *                          number, all weights are 0, @p seed is too large, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     There are too many sets, or more than 2^53 samples.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, size_t count,
                                       bool divide, uint64_t seed, const char *tables,

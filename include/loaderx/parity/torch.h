@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Orders of torch.utils.data, number for number: for who goes on with a training, or
- * compares one with another. Others are better served by lx_order_new_shuffle(), which holds no
- * table, and goes anywhere at once.
- *
- * Each gives what torch's sampler of that name gives on a CPU, epoch after epoch. They hold 4 bytes
- * a position for each of up to two epochs, and for each other one that a thread is in. Who enters
- * an epoch makes its table, once for all threads; where it ends within a permutation, that takes 4
- * bytes an index more meanwhile. torch's BatchSampler is how a loader makes batches.
+ * @brief The orders of torch.utils.data.
  */
 #ifndef LOADERX_PARITY_TORCH_H
 #define LOADERX_PARITY_TORCH_H
@@ -22,77 +15,95 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_order_new_torch_random The orders of torch.utils.data
- * @{ */
+/**
+ * @defgroup lx_order_new_torch_random The orders of torch.utils.data
+ *
+ * Each order reproduces exactly what torch's sampler of that name returns on a CPU, epoch after
+ * epoch: to continue a training, or to compare one with another. For anything else use
+ * lx_order_new_shuffle(), which needs no table and enters any position at once. torch's
+ * BatchSampler is how a loader makes batches.
+ *
+ * An order holds 4 bytes for each position of up to two epochs, and of each other epoch that a
+ * thread reads. The first thread that enters an epoch computes its table for all threads, which
+ * takes another 4 bytes for each index meanwhile if the epoch ends within a permutation. A reader
+ * gets #LX_ERR_NOMEM if that fails. Any epoch is entered within milliseconds: what torch would have
+ * drawn before it is skipped. With a directory, the table of each epoch is a file.
+ *
+ * As in torch's generators, only the lower 32 bits of a seed count.
+ * @see lx_error, lx_order, lx_order_new_nanoset(), lx_sampler
+ * @{
+ */
 
 /**
- * RandomSampler(data, replacement, num_samples, generator), whose generator was given
- * manual_seed(seed) and goes on from epoch to epoch. Any epoch is entered at once: what torch would
- * have drawn before it is skipped in milliseconds.
+ * Makes the order of RandomSampler(data, replacement, num_samples, generator), whose generator was
+ * given manual_seed(seed) and continues from epoch to epoch.
  *
- * @param[in]  length       Indices, 1 to 2^32 - 1; with replacement at most 2^28 - 1, from where on
- *                          versions of torch differ.
+ * @param[in]  length       The number of indices, 1 to 2^32 - 1; with replacement at most 2^28 - 1,
+ *                          because versions of torch differ beyond that.
  * @param[in]  samples      Positions in an epoch, 1 to 2^32 - 1; torch's default is @p length.
- * @param[in]  replacement  With true, each is drawn from all; else whole permutations follow each
- *                          other, the last one cut.
- * @param[in]  seed         As torch's generators, it uses the lower 32 bits.
- * @param[in]  tables       The folder that keeps the table in a file (see ::lx_order); NULL:
- *                          in memory.
- * @param[out] order        The order, for lx_order_unref(); NULL on failure.
- * @param[out] error        What failed; may be NULL.
+ * @param[in]  replacement  True: each position is drawn from all indices. False: whole permutations
+ *                          follow each other, and the last one is truncated.
+ * @param[in]  seed         Any number.
+ * @param[in]  tables       The directory that keeps the table in a file (see ::lx_order); NULL to
+ *                          keep it in memory.
+ * @param[out] order        Receives the order, to be released with lx_order_unref(); NULL on
+ *                          failure.
+ * @param[out] error        Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
+ * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  @p length or @p samples is 0, or @p order is NULL.
- * @retval LX_ERR_LIMIT     They are more.
- * @retval LX_ERR_NOMEM     There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
+ * @retval LX_ERR_LIMIT     @p length or @p samples is too large.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool replacement,
                                            uint64_t seed, const char *tables, lx_order **order,
                                            lx_error *error);
 
 /**
- * SubsetRandomSampler(indices, generator), whose generator was given manual_seed(seed) and goes on
- * from epoch to epoch.
+ * Makes the order of SubsetRandomSampler(indices, generator), whose generator was given
+ * manual_seed(seed) and continues from epoch to epoch.
  *
- * @param[in]  indices  Copied.
- * @param[in]  count    How many, at most 2^32 - 1, also the positions in an epoch.
- * @param[in]  seed     As of lx_order_new_torch_random().
- * @param[in]  tables   The folder that keeps the table in a file (see ::lx_order); NULL:
- *                      in memory.
- * @param[out] order    The order, for lx_order_unref(); NULL on failure.
- * @param[out] error    What failed; may be NULL.
+ * @param[in]  indices  @p count indices; copied.
+ * @param[in]  count    The number of indices, and of positions in an epoch, at most 2^32 - 1.
+ * @param[in]  seed     Any number.
+ * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
+ *                      it in memory.
+ * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error    Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
+ * @retval LX_OK            The order is made.
  * @retval LX_ERR_ARGUMENT  An index is 2^64 - 1, or a pointer is NULL.
- * @retval LX_ERR_LIMIT     There are more.
- * @retval LX_ERR_NOMEM     There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
+ * @retval LX_ERR_LIMIT     @p count is too large.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count, uint64_t seed,
                                            const char *tables, lx_order **order, lx_error *error);
 
 /**
- * DistributedSampler(data, num_replicas = world, shuffle, seed, drop_last) of all ranks together,
- * epoch e as after set_epoch(e): a sampler of rank r of @p world on it takes what torch's takes.
+ * Makes the order of DistributedSampler(data, num_replicas = world, shuffle, seed, drop_last) of
+ * all ranks together, epoch e as after set_epoch(e). A sampler of rank r of @p world takes from it
+ * what torch's sampler returns.
  *
- * @param[in]  length     Indices, at most 2^32 - 1 if they are shuffled.
- * @param[in]  world      Ranks, 1 or more.
- * @param[in]  shuffle    With false, they come in their own order.
- * @param[in]  drop_last  With true, those are left out that do not give one to each rank; else the
- *                        epoch's first ones come again at its end.
- * @param[in]  seed       As of lx_order_new_torch_random().
- * @param[in]  tables     The folder that keeps the table in a file (see ::lx_order); NULL:
- *                        in memory.
- * @param[out] order      The order, for lx_order_unref(); NULL on failure.
- * @param[out] error      What failed; may be NULL.
+ * @param[in]  length     The number of indices; at most 2^32 - 1 if they are shuffled.
+ * @param[in]  world      The number of ranks, 1 or more.
+ * @param[in]  shuffle    Whether the indices are shuffled; otherwise they come in sequence.
+ * @param[in]  drop_last  True: the last indices are left out if they are fewer than ranks. False:
+ *                        the first indices of the epoch come again at its end.
+ * @param[in]  seed       Any number.
+ * @param[in]  tables     The directory that keeps the table in a file (see ::lx_order); NULL to
+ *                        keep it in memory.
+ * @param[out] order      Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] error      Receives the first failure; may be NULL.
  *
- * @retval LX_OK            Made.
- * @retval LX_ERR_ARGUMENT  @p world is 0, padded epochs would be beyond 2^64 - 1, @p order is
- *                          NULL, or there are @p tables, but no shuffle that has one.
- * @retval LX_ERR_LIMIT     There are more.
- * @retval LX_ERR_NOMEM     There is no memory for it.
- * @return Of a table in a file also what ::lx_order says of these.
+ * @retval LX_OK            The order is made.
+ * @retval LX_ERR_ARGUMENT  @p world is 0, padded epochs would exceed 2^64 - 1 positions, @p order
+ *                          is NULL, or @p tables is given without @p shuffle, which alone has a
+ *                          table.
+ * @retval LX_ERR_LIMIT     @p length is too large.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise, if @p tables is not NULL, as ::lx_order describes for tables in files.
  */
 LX_API lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool shuffle,
                                                 bool drop_last, uint64_t seed, const char *tables,
