@@ -51,9 +51,9 @@ static lx_status begin(lx_writer *writer, const lx__operation *operation, uint64
     if (status != LX_OK)
         return status;
     if ((*stage)->operation_count == 0)
-        (*stage)->first_call = writer->calls + 1;
+        (*stage)->first_call = writer->calls.made + 1;
     lx__stage_operate(*stage, operation);
-    (*stage)->last_call = writer->calls + 1;
+    (*stage)->last_call = writer->calls.made + 1;
     writer->pending_bytes += bytes;
     return LX_OK;
 }
@@ -116,7 +116,7 @@ static lx_status catch_up(lx_writer *writer, lx_error *error)
     lx_status status = LX_OK;
     if (writer->durability == LX_DURABILITY_PERIODIC && !writer->transaction &&
         writer->pending_bytes >= LX__AUTO_COMMIT_BYTES) {
-        status = lx__writer_commit(writer, writer->calls, 0, error);
+        status = lx__writer_commit(writer, writer->calls.made, 0, error);
         if (status == LX_OK)
             lx__writer_upkeep(writer);
         lx__writer_start_timer(writer);
@@ -127,8 +127,8 @@ static lx_status catch_up(lx_writer *writer, lx_error *error)
 lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_error *failure,
                               lx_error *error)
 {
-    writer->calls++;
+    writer->calls.made++;
     if (status != LX_OK)
-        return lx__writer_note(writer, writer->calls, status, failure, error);
+        return lx__calls_fail(&writer->calls, writer->calls.made, status, failure, error);
     return catch_up(writer, error);
 }

@@ -19,7 +19,7 @@
 /** A sync failed. */
 static lx_status poison(lx_writer *writer, const lx_error *cause, lx_error *error)
 {
-    return lx__writer_note(writer, 0, LX_ERR_POISONED, cause, error);
+    return lx__calls_fail(&writer->calls, 0, LX_ERR_POISONED, cause, error);
 }
 
 /* ---- the mutex is given back while the disk is waited for */
@@ -183,7 +183,7 @@ static lx_status write_frame(lx_writer *writer, const lx__frame *frame, unsigned
         writer->log_zeros = 0;
         if (lx__file_truncate(&writer->log, start, NULL) != LX_OK)
             return poison(writer, &cause, error);
-        return lx__writer_note(writer, 0, status, &cause, error);
+        return lx__calls_fail(&writer->calls, 0, status, &cause, error);
     }
     bool synced = (frame->flags & LX__FRAME_SYNCED) != 0;
     if (synced && writer->durability == LX_DURABILITY_FULL)
@@ -241,7 +241,7 @@ static void adopt(lx_writer *writer, const lx__frame *frame)
                                   writer->grown_count);
     writer->grown_count = 0;
     adopt_changes(writer);
-    writer->committed_call = writer->collected_call;
+    writer->calls.committed = writer->calls.applied;
 }
 
 static lx__frame next_frame(const lx_writer *writer, uint32_t flags)
@@ -279,7 +279,7 @@ static lx_status put_changes(lx_writer *writer, unsigned how, lx_error *error)
     if (status == LX_OK)
         status = reserve(writer, &failure);
     if (status != LX_OK)
-        return lx__writer_note(writer, 0, status, &failure, error);
+        return lx__calls_fail(&writer->calls, 0, status, &failure, error);
     if ((synced || !writer->settled) && !early)
         status = sync_all(writer, how, error);
     else if (frame.rows > writer->state.rows)
@@ -305,7 +305,7 @@ static lx_status put_nothing(lx_writer *writer, unsigned how, lx_error *error)
     if (status == LX_OK)
         status = reserve_barrier(writer, &failure);
     if (status != LX_OK)
-        return lx__writer_note(writer, 0, status, &failure, error);
+        return lx__calls_fail(&writer->calls, 0, status, &failure, error);
     status = sync_all(writer, how, error);
     if (status != LX_OK || !writer->unsynced)
         return status;
@@ -321,7 +321,7 @@ void lx__writer_put_last(lx_writer *writer)
 {
     uint64_t end = writer->state.place.offset;
     if (!writer->changes || writer->unsynced || !writer->settled || writer->meta.sealed ||
-        writer->failure.status != LX_OK ||
+        writer->calls.failure.status != LX_OK ||
         lx__frame_begin(&writer->frame, 0, 0, NULL) != LX_OK)
         return;
     lx__frame frame = next_frame(writer, LX__FRAME_SYNCED);
@@ -371,13 +371,13 @@ lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how,
     if (takes_rows(writer, how))
         status = lx__rows_write(&writer->rows, &failure);
     if (status != LX_OK)
-        return lx__writer_note(writer, 0, status, &failure, error);
+        return lx__calls_fail(&writer->calls, 0, status, &failure, error);
     if (has_changes(writer))
         status = put_changes(writer, how, error);
     else if (how & LX__COMMIT_SYNCED)
         status = put_nothing(writer, how, error);
     if (status == LX_OK) {
-        writer->committed_call = writer->collected_call;
+        writer->calls.committed = writer->calls.applied;
         writer->pending_bytes -= before < writer->pending_bytes ? before : writer->pending_bytes;
     }
     return status;

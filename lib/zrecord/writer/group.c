@@ -10,24 +10,16 @@
 /** Whether there is nothing left to do for that. */
 static bool is_covered(const lx_writer *writer, uint64_t target, unsigned how)
 {
-    return writer->committed_call >= target && !(how & LX__COMMIT_ROWS) &&
+    return writer->calls.committed >= target && !(how & LX__COMMIT_ROWS) &&
            (!(how & LX__COMMIT_SYNCED) || (!writer->unsynced && writer->settled));
-}
-
-/** Whether call @p target, made when calls had been undone @p undone times, was undone since. */
-static bool is_undone(const lx_writer *writer, uint64_t target, uint64_t undone)
-{
-    return writer->undone != undone &&
-           (writer->undone != undone + 1 || target > writer->undone_after);
 }
 
 /** A failure keeps later calls from being committed, not those before the one that failed, unless
  * a part of that one was taken back already. */
 static lx_status committable(lx_writer *writer, uint64_t target, lx_error *error)
 {
-    if (writer->meta.sealed ||
-        (writer->failure.status != LX_OK &&
-         (target >= writer->failed_call || writer->collected_call > target)))
+    if (writer->meta.sealed || (writer->calls.failure.status != LX_OK &&
+                                (target >= writer->calls.failed || writer->calls.applied > target)))
         return lx__writer_usable(writer, error);
     return LX_OK;
 }
@@ -36,8 +28,8 @@ static lx_status committable(lx_writer *writer, uint64_t target, lx_error *error
 static lx_status put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
-    uint64_t all = how & LX__COMMIT_SUBMITTED ? writer->submitted_call : writer->calls;
-    if (all <= target || writer->transaction || writer->failure.status != LX_OK)
+    uint64_t all = how & LX__COMMIT_SUBMITTED ? writer->calls.submitted : writer->calls.made;
+    if (all <= target || writer->transaction || writer->calls.failure.status != LX_OK)
         return lx__writer_put_frame(writer, target, how, error);
     lx_status status = lx__writer_put_frame(writer, all, how, &failure);
     if (status == LX_OK)
@@ -50,9 +42,9 @@ static lx_status put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_
 
 lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
-    uint64_t undone = writer->undone;
+    uint64_t rollbacks = writer->calls.rollbacks;
     for (;;) {
-        if (!(how & LX__COMMIT_REPEAT) && is_undone(writer, target, undone))
+        if (!(how & LX__COMMIT_REPEAT) && lx__calls_is_undone(&writer->calls, target, rollbacks))
             return lx__fail(error, LX_ERR_STATE, "not committed: another thread has rolled back");
         if (is_covered(writer, target, how))
             return LX_OK; /* even if the next commit is under way by now */
@@ -65,7 +57,7 @@ lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx
     lx_status status = committable(writer, target, error);
     if (status != LX_OK)
         return status;
-    if (writer->committed_call >= target && !(how & LX__COMMIT_ROWS))
+    if (writer->calls.committed >= target && !(how & LX__COMMIT_ROWS))
         how |= LX__COMMIT_REPEAT; /* it is only to be synced */
     writer->committing = true;
     status = put_frame(writer, target, how, error);
@@ -76,9 +68,9 @@ lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx
 
 lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error)
 {
-    if (writer->submitted_call <= writer->committed_call)
+    if (writer->calls.submitted <= writer->calls.committed)
         return LX_OK;
-    return lx__writer_commit(writer, writer->submitted_call,
+    return lx__writer_commit(writer, writer->calls.submitted,
                              LX__COMMIT_ALONE | LX__COMMIT_SUBMITTED, error);
 }
 
@@ -87,7 +79,7 @@ bool lx__writer_sync_by_timer(lx__sync_timer *timer)
     lx_writer *writer = (lx_writer *)((char *)timer - offsetof(lx_writer, timer));
     if (pthread_mutex_trylock(&writer->mutex) != 0)
         return false;
-    bool idle = !writer->calling && !writer->committing && writer->failure.status == LX_OK &&
+    bool idle = !writer->calling && !writer->committing && writer->calls.failure.status == LX_OK &&
                 lx__placer_idle(&writer->placer);
     /* The writer keeps a failure for its next call. */
     if (idle)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose turn it is with a writer, and what has failed in it. */
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
@@ -60,51 +59,7 @@ lx_status lx__writer_usable(lx_writer *writer, lx_error *error)
 {
     if (writer->meta.sealed)
         return lx__writer_fail_sealed(writer, error);
-    if (writer->failure.status != LX_OK)
-        lx__error_pass(error, &writer->failure);
-    return writer->failure.status;
-}
-
-/** A sync failed: the kernel may have dropped what it could not write, and would not say so again.
- * Nothing more can be promised by this handle. */
-static void tell_poisoned(lx_error *failure)
-{
-    char line[sizeof failure->message];
-    lx_error_describe(failure, line, sizeof line);
-    failure->status = LX_ERR_POISONED;
-    snprintf(failure->message, sizeof failure->message,
-             "a sync failed, so it is not known what of the last commits is on disk: close this "
-             "writer and open the dataset again (%.300s)",
-             line);
-}
-
-lx_status lx__writer_note(lx_writer *writer, uint64_t call, lx_status status,
-                          const lx_error *failure, lx_error *error)
-{
-    if (status == LX_OK)
-        return LX_OK;
-    lx_error told = *failure;
-    if (status == LX_ERR_POISONED && writer->failure.status != LX_ERR_POISONED)
-        tell_poisoned(&told);
-    if (writer->failure.status == LX_OK || status == LX_ERR_POISONED) {
-        writer->failure = told;
-        writer->failed_call = status == LX_ERR_POISONED ? 0 : call;
-    } else if (call < writer->failed_call) {
-        writer->failed_call = call;
-    }
-    lx__error_pass(error, &told);
-    return status;
-}
-
-lx_status lx__writer_end(lx_writer *writer, const lx_error *failure, lx_error *error)
-{
-    if (writer->failure.status != LX_ERR_POISONED) {
-        writer->failure = *failure;
-        writer->failure.status = LX_ERR_POISONED;
-        writer->failed_call = 0;
-    }
-    lx__error_pass(error, &writer->failure);
-    return LX_ERR_POISONED;
+    return lx__calls_check(&writer->calls, error);
 }
 
 lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
@@ -117,5 +72,5 @@ lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
                    "LOCK was removed: the dataset is gone, or another writer may have it by now; "
                    "nothing more is committed, close this writer and open the dataset again");
     lx__error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
-    return lx__writer_end(writer, &failure, error);
+    return lx__calls_poison(&writer->calls, &failure, error);
 }

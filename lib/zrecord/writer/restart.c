@@ -23,8 +23,7 @@ static bool restart_is_due(const lx_writer *writer)
 {
     const lx__state *state = &writer->state;
     uint64_t bytes = state->place.offset;
-    uint64_t tables =
-        state->rows * writer->meta.schema->count * (LX__OFFSET_ROW + LX__CHECK_ROW);
+    uint64_t tables = state->rows * writer->meta.schema->count * (LX__OFFSET_ROW + LX__CHECK_ROW);
     return bytes > LOG_BYTES && bytes > tables / SHARE &&
            lx__frame_size(state->chunk_count, writer->live.count) < bytes / 2;
 }
@@ -48,18 +47,18 @@ static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
     lx__log(LX_LOG_WARNING, "%s: the log is not replaced by a shorter one for now: %s",
             writer->directory.path, failure->message);
     writer->retry_at = writer->state.place.offset + LOG_BYTES;
-    if (writer->failure.status == LX_OK || !clean)
+    if (writer->calls.failure.status == LX_OK || !clean)
         return;
-    writer->failure = (lx_error)LX_ERROR_INIT;
+    lx__calls_clear_failure(&writer->calls);
     (void)lx__writer_forget(writer, NULL);
 }
 
 void lx__writer_upkeep(lx_writer *writer)
 {
-    bool folds = fold_is_due(writer), clean = writer->committed_call == writer->calls;
+    bool folds = fold_is_due(writer), clean = writer->calls.committed == writer->calls.made;
     /* Whoever commits now will come here, too. */
     if (writer->committing || writer->calling || writer->transaction ||
-        writer->failure.status != LX_OK || writer->state.place.offset < writer->retry_at ||
+        writer->calls.failure.status != LX_OK || writer->state.place.offset < writer->retry_at ||
         (!folds && !restart_is_due(writer)))
         return;
     lx_error failure = LX_ERROR_INIT;
@@ -67,13 +66,14 @@ void lx__writer_upkeep(lx_writer *writer)
     if (status == LX_OK)
         status = folds ? lx__writer_fold(writer, &failure) : lx__writer_restart(writer, &failure);
     if (status == LX_ERR_POISONED)
-        (void)lx__writer_note(writer, 0, status, &failure, NULL);
+        (void)lx__calls_fail(&writer->calls, 0, status, &failure, NULL);
     else if (status != LX_OK)
         put_off(writer, clean, &failure);
 }
 
 void lx__writer_upkeep_submitted(lx_writer *writer)
 {
-    if (writer->calls == writer->committed_call || writer->calls == writer->submitted_call)
+    if (writer->calls.made == writer->calls.committed ||
+        writer->calls.made == writer->calls.submitted)
         lx__writer_upkeep(writer);
 }

@@ -23,8 +23,8 @@ lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error)
     if (status == LX_OK && writer->rows.count >= BULK_ROWS)
         status = lx__rows_write(&writer->rows, &failure);
     if (status != LX_OK)
-        return lx__writer_note(writer, call, status, &failure, error);
-    writer->collected_call = stage->last_call;
+        return lx__calls_fail(&writer->calls, call, status, &failure, error);
+    writer->calls.applied = stage->last_call;
     lx__write_ring_pop(&writer->ring);
     return LX_OK;
 }
@@ -53,7 +53,7 @@ static lx_status place_last(lx_writer *writer, lx_error *error)
     } else {
         status = lx__writer_submit_stage(writer, &failure);
     }
-    return lx__writer_note(writer, last->first_call, status, &failure, error);
+    return lx__calls_fail(&writer->calls, last->first_call, status, &failure, error);
 }
 
 /** Has all stages placed that calls up to @p target put something in. Where one of them fails,
@@ -67,7 +67,7 @@ static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, 
         ++*count;
     /* One that goes on beyond it does so because of a failure: that is the answer. */
     if (*count != 0 && lx__write_ring_at(ring, *count - 1)->last_call > target) {
-        assert(writer->failure.status != LX_OK);
+        assert(writer->calls.failure.status != LX_OK);
         return lx__writer_usable(writer, error);
     }
     if (ring->filling && *count == ring->count)
@@ -76,7 +76,7 @@ static lx_status place_up_to(lx_writer *writer, uint64_t target, size_t *count, 
         lx_error failure = LX_ERROR_INIT;
         const lx__stage *buffer = lx__write_ring_at(ring, i);
         status = lx__placer_wait(&writer->placer, buffer, &failure);
-        lx__writer_note(writer, buffer->first_call, status, &failure, error);
+        lx__calls_fail(&writer->calls, buffer->first_call, status, &failure, error);
     }
     return status;
 }
@@ -87,8 +87,8 @@ lx_status lx__writer_collect(lx_writer *writer, uint64_t target, lx_error *error
     lx_status status = place_up_to(writer, target, &count, error);
     for (size_t i = 0; status == LX_OK && i < count; i++)
         status = lx__writer_collect_oldest(writer, error);
-    if (status == LX_OK && writer->collected_call < target)
-        writer->collected_call = target;
+    if (status == LX_OK && writer->calls.applied < target)
+        writer->calls.applied = target;
     lx__placer_drain(&writer->placer);
     return status;
 }
@@ -98,17 +98,11 @@ lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
     const lx__state *state = &writer->state;
     lx__placer_drain(&writer->placer);
     if (writer->placer.failure.status == LX_ERR_POISONED)
-        return lx__writer_note(writer, 0, LX_ERR_POISONED, &writer->placer.failure, error);
+        return lx__calls_fail(&writer->calls, 0, LX_ERR_POISONED, &writer->placer.failure, error);
     lx__write_ring_clear(&writer->ring);
     writer->length = writer->collected = state->length;
-    writer->undone_after = writer->committed_call;
-    for (size_t i = 0; i < writer->request_count; i++) {
-        lx__request *request = writer->requests[i];
-        if (request->undone == writer->undone)
-            request->stands = request->target <= writer->committed_call;
-    }
-    writer->collected_call = writer->committed_call = writer->submitted_call = writer->calls;
-    writer->undone++;
+    lx__commit_requests_settle(&writer->requests, &writer->calls);
+    lx__calls_roll_back(&writer->calls);
     writer->pending_bytes = 0;
     writer->grown_count = 0;
     if (!LX__FAULT(STALE_CHANGES))

@@ -281,7 +281,7 @@ void lx__switch_end(lx__switch *self)
 
 lx_status lx__switch_commit(lx_writer *writer, lx_error *error)
 {
-    return lx__writer_commit(writer, writer->calls,
+    return lx__writer_commit(writer, writer->calls.made,
                              LX__COMMIT_SYNCED | LX__COMMIT_ALONE |
                                  (LX__FAULT(PENDING_ROWS) ? 0 : LX__COMMIT_ROWS),
                              error);
@@ -301,7 +301,7 @@ lx_status lx__switch_call(lx_writer *writer, lx__switch_job *job, void *user, lx
         lx_error failure = LX_ERROR_INIT;
         status = job(writer, user, &failure);
         if (status == LX_ERR_POISONED)
-            (void)lx__writer_note(writer, 0, status, &failure, error);
+            (void)lx__calls_fail(&writer->calls, 0, status, &failure, error);
         else if (status != LX_OK)
             lx__error_pass(error, &failure);
     }

@@ -6,7 +6,7 @@
 static lx_status commit(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_status status = lx__writer_usable(writer, error);
-    return status == LX_OK ? lx__writer_commit(writer, writer->calls, how, error) : status;
+    return status == LX_OK ? lx__writer_commit(writer, writer->calls.made, how, error) : status;
 }
 
 /** What is due after a commit. */
@@ -55,7 +55,7 @@ lx_status lx_writer_begin(lx_writer *writer, lx_error *error)
     /* Nothing may come between, which is neither committed nor a part of it: what other threads
      * ask for while this one waits for its turn, is committed as well. */
     status = lx__writer_usable(writer, error);
-    while (status == LX_OK && !writer->transaction && writer->committed_call < writer->calls)
+    while (status == LX_OK && !writer->transaction && writer->calls.committed < writer->calls.made)
         status = commit(writer, LX__COMMIT_ALONE, error);
     /* Another thread may have begun one while this one waited. */
     if (status == LX_OK && writer->transaction)
@@ -87,9 +87,9 @@ lx_status lx_writer_end(lx_writer *writer, lx_error *error)
 static lx_status roll_back(lx_writer *writer, lx_error *error)
 {
     (void)lx__writer_commit_submitted(writer, NULL);
-    if (writer->failure.status == LX_ERR_POISONED || writer->meta.sealed)
+    if (writer->calls.failure.status == LX_ERR_POISONED || writer->meta.sealed)
         return writer->meta.sealed ? LX_OK : lx__writer_usable(writer, error);
-    writer->failure = (lx_error)LX_ERROR_INIT;
+    lx__calls_clear_failure(&writer->calls);
     writer->transaction = false;
     return lx__writer_forget(writer, error);
 }

@@ -15,9 +15,9 @@
 
 typedef struct lx__write_ring {
     lx__stage *buffers[LX__WRITE_BUFFERS];
-    size_t oldest;  /**< The first of those in use. */
-    size_t count;   /**< In use, with the one being filled, which is the last. */
-    bool filling;   /**< The last one in use is being filled. */
+    size_t oldest; /**< The first of those in use. */
+    size_t count;  /**< In use, with the one being filled, which is the last. */
+    bool filling;  /**< The last one in use is being filled. */
 } lx__write_ring;
 
 /** Buffer number @p position of those in use, the oldest first. */

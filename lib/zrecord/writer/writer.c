@@ -41,7 +41,7 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
     made->directory = made->chunk_directory = made->lock = made->log = (lx__file)LX__FILE_CLOSED;
     made->durability = options->durability;
     made->level = options->level;
-    made->failure = (lx_error)LX_ERROR_INIT;
+    lx__calls_clear_failure(&made->calls);
     *writer = made;
     lx_status status = LX_OK;
     if (options->executor == NULL)
@@ -219,16 +219,16 @@ static lx_status finish(lx_writer *writer, lx_error *error)
         return status;
     if (status != LX_OK || writer->transaction) {
         (void)lx__writer_commit_submitted(writer, NULL);
-        if (writer->failure.status == LX_ERR_POISONED)
+        if (writer->calls.failure.status == LX_ERR_POISONED)
             return lx__writer_usable(writer, error);
-        writer->failure = (lx_error)LX_ERROR_INIT;
+        lx__calls_clear_failure(&writer->calls);
         lx_status undone = lx__writer_forget(writer, error);
         if (undone == LX_ERR_POISONED)
             return undone;
         status = status != LX_OK ? status : undone;
     }
     lx_status synced =
-        lx__writer_commit(writer, writer->calls, LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
+        lx__writer_commit(writer, writer->calls.made, LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
     return status != LX_OK ? status : synced;
 }
 
@@ -267,12 +267,12 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         lx__old_files_remove(writer);
     lx__writer_leave(writer);
-    lx__writer_end_requests(writer);
+    lx__commit_requests_end(&writer->requests);
     lx__sync_timer_stop(&writer->timer);
     /* Only now: a request that was still on its way may have committed, or folded. */
     if (status == LX_OK)
         lx__writer_put_last(writer);
-    if (status == LX_OK && writer->failure.status == LX_OK && !writer->meta.sealed)
+    if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)
         lx__writer_trim(writer);
     /* A child that was made past fork() has the descriptor, too, and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);

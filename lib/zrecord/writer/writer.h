@@ -24,6 +24,8 @@
 #include "zrecord/staging/rows.h"
 #include "zrecord/store/set-map.h"
 #include "zrecord/store/state.h"
+#include "zrecord/writer/calls.h"
+#include "zrecord/writer/commit-requests.h"
 #include "zrecord/writer/leftover.h"
 #include "zrecord/writer/sync-timer.h"
 #include "zrecord/writer/write-ring.h"
@@ -38,15 +40,6 @@ struct lx_writer_options {
     int level;
     lx_executor *executor; /**< Referenced; NULL: one of its own. */
 };
-
-/** A commit that somebody may wait for. */
-typedef struct lx__request {
-    lx_writer *writer;
-    uint64_t target;
-    uint64_t undone;
-    bool stands; /**< It was committed before later calls were undone. */
-    lx_ticket *ticket;
-} lx__request;
 
 struct lx_writer {
     pthread_mutex_t mutex; /**< For all of it. The timer only tries to take it. */
@@ -87,22 +80,14 @@ struct lx_writer {
     uint64_t length;        /**< With all of it. */
     uint64_t pending_bytes; /**< Of payloads since the last frame. */
     bool transaction;
-    /** Numbers of calls, counted from 1: of the last one that is over, that was taken back, that is
-     * committed, and up to which a commit was submitted. */
-    uint64_t calls, collected_call, committed_call, submitted_call;
-    uint64_t undone;  /**< How often calls were undone, */
-    uint64_t undone_after; /**< and the last one that stayed when it was done last. */
-    lx_error failure; /**< Of something asked for: until rolled back, or for good if poisoned. */
-    uint64_t failed_call; /**< The first call that the failure keeps from being committed. */
+    lx__calls calls;
+    lx__commit_requests requests;
 
     lx__write_ring ring;
     lx__placer placer;
     lx__rows rows; /**< Its first is never below state.rows. */
     lx__frame_builder frame;
     lx__barrier barrier;
-
-    lx__request **requests; /**< Those that may not be over. */
-    size_t request_count, request_capacity;
 
     /* What switches of generations leave. */
     lx__old_files old;     /**< Files that readers may have open. */
@@ -142,14 +127,6 @@ lx_status lx__writer_usable(lx_writer *writer, lx_error *error);
 /** Looks, before anything is written, whether LOCK still has a name: whoever removes it lets another
  * writer in, and what both write is lost. Where it has none, the writer ends. */
 lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error);
-
-/** Ends the writer for good, for this reason, unless it has ended; always LX_ERR_POISONED. */
-lx_status lx__writer_end(lx_writer *writer, const lx_error *failure, lx_error *error);
-
-/** Notes a failure that only a rollback, or a new opening, ends, and that keeps calls from
- * @p call on from being committed. Returns its status. */
-lx_status lx__writer_note(lx_writer *writer, uint64_t call, lx_status status,
-                          const lx_error *failure, lx_error *error);
 
 /* ---- heirs.c */
 
@@ -276,10 +253,5 @@ lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operatio
  * a failure, commits and syncs what is due. */
 lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_error *failure,
                               lx_error *error);
-
-/* ---- submit.c */
-
-/** Waits for all commits that were submitted, without the mutex. */
-void lx__writer_end_requests(lx_writer *writer);
 
 #endif

@@ -16,7 +16,7 @@ START_TEST(stages_know_their_calls)
     lx_writer *writer = numbers_create("d", NULL);
     for (uint64_t i = 1; i <= 5; i++) {
         unit_ok(number_append(writer, i, NULL, &error));
-        ck_assert_uint_eq(writer->calls, i);
+        ck_assert_uint_eq(writer->calls.made, i);
         ck_assert_uint_eq(filled(writer)->first_call, 1);
         ck_assert_uint_eq(filled(writer)->last_call, i);
     }
@@ -36,7 +36,7 @@ START_TEST(stages_know_their_calls)
     commit(writer);
     ck_assert(!writer->ring.filling);
     ck_assert_uint_eq(writer->ring.count, 0);
-    ck_assert_uint_eq(writer->committed_call, 8);
+    ck_assert_uint_eq(writer->calls.committed, 8);
     unit_ok(number_append(writer, 1, NULL, &error));
     ck_assert_uint_eq(filled(writer)->first_call, 9);
     close_writer(writer);
@@ -56,7 +56,7 @@ START_TEST(calls_that_are_refused_leave_no_trace)
     unit_fails(lx_writer_delete(writer, 1, NULL, &error), LX_ERR_RANGE);
     unit_fails(lx_writer_truncate(writer, 2, &error), LX_ERR_RANGE);
     ck_assert_uint_eq(filled(writer)->operation_count, 1);
-    ck_assert_uint_eq(writer->calls, 1);
+    ck_assert_uint_eq(writer->calls.made, 1);
     close_writer(writer);
     ck_assert_uint_eq(visible_length("d"), 1);
     scratch_remove(scratch);
@@ -100,7 +100,7 @@ START_TEST(a_full_ring_is_taken_back_from_its_oldest_end)
     ck_assert_uint_eq(writer->collected, 0);
     unit_ok(number_append(writer, 9, NULL, &error));
     ck_assert_uint_eq(writer->collected, per_stage);
-    ck_assert_uint_eq(writer->collected_call, 1);
+    ck_assert_uint_eq(writer->calls.applied, 1);
     ck_assert_uint_eq(writer->ring.count, LX__WRITE_BUFFERS);
     unit_ok(lx_writer_end(writer, &error));
     close_writer(writer);
@@ -132,7 +132,7 @@ START_TEST(a_call_that_runs_out_of_memory_is_undone_as_a_whole)
         lx_set_allocator(NULL, NULL);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
         ck_assert(committed == LX_OK || committed == LX_ERR_NOMEM);
-        ck_assert(status == LX_OK || committed != LX_OK || writer->failure.status == LX_OK);
+        ck_assert(status == LX_OK || committed != LX_OK || writer->calls.failure.status == LX_OK);
         failures += status != LX_OK;
         lx_error_clear(&error);
         unit_ok(lx_writer_rollback(writer, &error));

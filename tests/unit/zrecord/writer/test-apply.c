@@ -28,7 +28,7 @@ static void tear_down(struct fixture *f)
 static void apply(struct fixture *f)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx__writer_collect(f->writer, f->writer->calls, &error));
+    unit_ok(lx__writer_collect(f->writer, f->writer->calls.made, &error));
     ck_assert_uint_eq(f->writer->collected, f->writer->length);
 }
 
@@ -338,7 +338,7 @@ START_TEST(chunks_that_grew_are_noted_once_each)
     lx_writer *writer = records_create("d", options);
     for (int i = 0; i < 5; i++) {
         records_append(writer, 7);
-        unit_ok(lx__writer_collect(writer, writer->calls, &error));
+        unit_ok(lx__writer_collect(writer, writer->calls.made, &error));
     }
     for (size_t i = 1; i < writer->grown_count; i++)
         ck_assert_uint_gt(writer->grown[i].id, writer->grown[i - 1].id);

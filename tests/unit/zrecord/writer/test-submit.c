@@ -470,7 +470,7 @@ START_TEST(tickets_that_nobody_keeps_do_not_pile_up)
             (void)lx_ticket_wait(ticket, NULL);
         lx_ticket_unref(ticket);
     }
-    ck_assert_uint_le(f.writer->request_count, 100);
+    ck_assert_uint_le(f.writer->requests.count, 100);
     ck_assert_int_eq(outcome(submit(&f)), LX_OK);
     ck_assert_uint_eq(visible_length("d"), 2000);
     tear_down(&f);
