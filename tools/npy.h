@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief NumPy's .npy, versions 1.0, 2.0 and 3.0: a magic, a dict of Python in text, the elements.
+ * @brief Headers of NumPy's .npy files.
  */
 #ifndef LX_TOOLS_NPY_H
 #define LX_TOOLS_NPY_H
@@ -12,9 +12,9 @@
 /**
  * Reads the header at the beginning of @p in, which stands at the first element then.
  *
- * @retval LX_ERR_CORRUPT      It is no .npy, or its header is not as NumPy writes it.
- * @retval LX_ERR_UNSUPPORTED  Its version, its dtype, or its being in Fortran order; the error
- *                             tells what to do.
+ * @retval LX_ERR_CORRUPT      Its header is not as NumPy writes it.
+ * @retval LX_ERR_UNSUPPORTED  It is no .npy file, or its version, dtype or order is not read; the
+ *                             error says what to do.
  * @return Else as input_read() and array_measure().
  */
 lx_status npy_read_header(input *in, array_header *header, lx_error *error);

@@ -363,20 +363,6 @@ typedef struct lx_export {
     uint64_t reserved[3];   /**< Zero. */
 } lx_export;
 
-/** Bytes in which each header of lx_npy_header() fits. */
-#define LX_NPY_HEADER_MAX 2048
-
-/**
- * Makes the header of an .npy file, version 1.0, for an array of records.
- *
- * @param[in]  field   A dense field.
- * @param[in]  length  Records.
- * @param[out] header  The header.
- * @return Its bytes, a multiple of 64. The records follow, little-endian, one after another.
- */
-LX_API size_t lx_npy_header(const lx_field *field, uint64_t length,
-                            char header[LX_NPY_HEADER_MAX]);
-
 /**
  * Writes records of a dense field to an .npy file, as one array of shape (count, *shape). Records
  * that are missing are zeros in it, and so are damaged ones of a dataset that was opened with

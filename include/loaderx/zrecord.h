@@ -18,6 +18,7 @@
 #define LOADERX_ZRECORD_H
 
 #include <loaderx/dataset.h>
+#include <loaderx/npy.h>
 #include <loaderx/schema.h>
 #include <loaderx/upkeep.h>
 #include <loaderx/writer.h>

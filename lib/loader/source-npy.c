@@ -6,7 +6,7 @@
 
 static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
 {
-    lx__npy npy;
+    lx_npy npy;
     lx_status status = lx__npy_read(file, &npy, error);
     if (status == LX_OK && npy.ndim == 0)
         status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array has no axis to count records by");
@@ -14,7 +14,7 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
         return status;
     lx_column_info column = {
         .name = "data", .dtype = npy.dtype, .ndim = npy.ndim - 1, .shape = npy.shape + 1};
-    return lx__source_map_array(file, LX__ARRAY_NPY, npy.data_offset, npy.shape[0], &column,
+    return lx__source_map_array(file, LX__ARRAY_NPY, npy.header_size, npy.shape[0], &column,
                                 source, error);
 }
 

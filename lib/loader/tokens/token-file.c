@@ -106,7 +106,7 @@ lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *e
 static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
 {
     lx__file opened;
-    lx__npy npy;
+    lx_npy npy;
     lx_status status = lx__file_open(&opened, LX__HERE, file->path, O_RDONLY, error);
     if (status != LX_OK)
         return status;
@@ -121,7 +121,7 @@ static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
     if (status == LX_OK)
         status = lx__token_file_agree(file, dtype, npy.dtype, error);
     if (status == LX_OK)
-        status = lx__token_file_map(file, file->path, npy.dtype, npy.data_offset, npy.shape[0],
+        status = lx__token_file_map(file, file->path, npy.dtype, npy.header_size, npy.shape[0],
                                     error);
     lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;

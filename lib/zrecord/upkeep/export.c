@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <loaderx/npy.h>
+
 #include "base/alloc.h"
 #include "base/atomic-file.h"
 #include "base/error.h"
@@ -17,56 +19,6 @@
 
 /* Bytes that are gathered and written at once. */
 #define BLOCK ((uint64_t)4 << 20)
-/* Of .npy, version 1.0 (numpy.lib.format): the magic string, the version, the length of the rest of
- * the header, all of which is a multiple of this. */
-#define MAGIC "\x93NUMPY\x01\x00"
-#define MAGIC_SIZE 8
-#define PREFIX_SIZE (MAGIC_SIZE + 2)
-#define HEADER_ALIGN 64
-
-/* ---- .npy */
-
-static char type_letter(lx_dtype dtype)
-{
-    switch (dtype) {
-    case LX_BOOL:
-        return 'b';
-    case LX_INT8:
-    case LX_INT16:
-    case LX_INT32:
-    case LX_INT64:
-        return 'i';
-    case LX_FLOAT16:
-    case LX_FLOAT32:
-    case LX_FLOAT64:
-        return 'f';
-    case LX_COMPLEX64:
-    case LX_COMPLEX128:
-        return 'c';
-    default:
-        return 'u';
-    }
-}
-
-size_t lx_npy_header(const lx_field *field, uint64_t length, char header[LX_NPY_HEADER_MAX])
-{
-    char *text = header + PREFIX_SIZE;
-    size_t room = LX_NPY_HEADER_MAX - PREFIX_SIZE, used = 0, item = lx_dtype_get_size(field->dtype);
-    used += (size_t)snprintf(text, room, "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (",
-                             item == 1 ? '|' : '<', type_letter(field->dtype), item);
-    used += (size_t)snprintf(text + used, room - used, "%" PRIu64 ",", length);
-    for (size_t i = 0; i < field->ndim; i++)
-        used += (size_t)snprintf(text + used, room - used, " %" PRIu64 "%s", field->shape[i],
-                                 i + 1 < field->ndim ? "," : "");
-    used += (size_t)snprintf(text + used, room - used, "), }");
-    size_t size = (PREFIX_SIZE + used + HEADER_ALIGN) / HEADER_ALIGN * HEADER_ALIGN;
-    memcpy(header, MAGIC, MAGIC_SIZE);
-    header[MAGIC_SIZE] = (char)((size - PREFIX_SIZE) & 0xff);
-    header[MAGIC_SIZE + 1] = (char)((size - PREFIX_SIZE) >> 8);
-    memset(text + used, ' ', size - PREFIX_SIZE - used);
-    header[size - 1] = '\n';
-    return size;
-}
 
 /* ---- what both have in common */
 
