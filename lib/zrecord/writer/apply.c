@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes entries of operations, in the order of the calls. */
-#include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/writer/writer.h"
 
@@ -15,7 +14,7 @@ static bool is_new_row(const lx_writer *writer, uint64_t index)
 static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
                      lx_error *error)
 {
-    const lx__set *found = lx__set_map_find(&writer->fresh, (uint32_t)field, index);
+    const lx__set *found = lx__set_map_find(&writer->applied.updates, (uint32_t)field, index);
     if (found == NULL && index >= writer->rows.first) {
         *entry = lx__rows_get(&writer->rows, field, index);
         return LX_OK;
@@ -36,14 +35,14 @@ static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry
     if (is_new_row(writer, index))
         lx__rows_put(&writer->rows, field, index, &entry);
     else
-        lx__set_map_put_entry(&writer->fresh, (uint32_t)field, index, &entry);
+        lx__set_map_put_entry(&writer->applied.updates, (uint32_t)field, index, &entry);
 }
 
 /** Makes room for new entries of a record, which may be the first behind all others. */
 static lx_status reserve(lx_writer *writer, uint64_t index, lx_error *error)
 {
     if (!is_new_row(writer, index))
-        return lx__set_map_reserve(&writer->fresh, writer->rows.field_count, error);
+        return lx__set_map_reserve(&writer->applied.updates, writer->rows.field_count, error);
     if (index < writer->rows.first + writer->rows.count)
         return LX_OK;
     return lx__rows_add(&writer->rows, error);
@@ -51,24 +50,24 @@ static lx_status reserve(lx_writer *writer, uint64_t index, lx_error *error)
 
 static lx_status append_one(lx_writer *writer, const lx__staged *values, lx_error *error)
 {
-    lx_status status = reserve(writer, writer->collected, error);
+    lx_status status = reserve(writer, writer->applied.length, error);
     if (status != LX_OK)
         return status;
     for (size_t field = 0; field < writer->rows.field_count; field++)
-        put(writer, field, writer->collected, values[field].entry);
-    writer->collected++;
+        put(writer, field, writer->applied.length, values[field].entry);
+    writer->applied.length++;
     return LX_OK;
 }
 
-static lx_status append(lx_writer *writer, const lx__operation *operation,
-                        const lx__staged *values, lx_error *error)
+static lx_status append(lx_writer *writer, const lx__operation *operation, const lx__staged *values,
+                        lx_error *error)
 {
     lx_status status = LX_OK;
     uint64_t left = operation->count;
     /* Where records go whose indices were in use before. */
     while (status == LX_OK && left != 0 &&
-           (!is_new_row(writer, writer->collected) ||
-            writer->collected < writer->rows.first + writer->rows.count)) {
+           (!is_new_row(writer, writer->applied.length) ||
+            writer->applied.length < writer->rows.first + writer->rows.count)) {
         status = append_one(writer, values, error);
         values += writer->rows.field_count;
         left--;
@@ -76,12 +75,12 @@ static lx_status append(lx_writer *writer, const lx__operation *operation,
     if (status == LX_OK)
         status = lx__rows_take(&writer->rows, values, left, error);
     if (status == LX_OK)
-        writer->collected += left;
+        writer->applied.length += left;
     return status;
 }
 
-static lx_status modify(lx_writer *writer, const lx__operation *operation,
-                        const lx__staged *values, lx_error *error)
+static lx_status modify(lx_writer *writer, const lx__operation *operation, const lx__staged *values,
+                        lx_error *error)
 {
     lx_status status = reserve(writer, operation->index, error);
     for (uint32_t i = 0; status == LX_OK && i < operation->values; i++)
@@ -90,9 +89,9 @@ static lx_status modify(lx_writer *writer, const lx__operation *operation,
 }
 
 /** The last record takes the place of the one that goes. */
-static lx_status delete(lx_writer *writer, uint64_t index, lx_error *error)
+static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
 {
-    uint64_t last = writer->collected - 1;
+    uint64_t last = writer->applied.length - 1;
     lx_status status = index != last ? reserve(writer, index, error) : LX_OK;
     for (size_t field = 0; status == LX_OK && index != last && field < writer->rows.field_count;
          field++) {
@@ -105,34 +104,15 @@ static lx_status delete(lx_writer *writer, uint64_t index, lx_error *error)
         put(writer, field, index, entry);
     }
     if (status == LX_OK)
-        writer->collected = last;
+        writer->applied.length = last;
     return status;
-}
-
-lx_status lx__writer_note_chunks(lx_writer *writer, const lx__stage *stage, lx_error *error)
-{
-    for (size_t i = 0; i < stage->chunk_count; i++) {
-        lx__chunk_item *last =
-            writer->grown_count != 0 ? &writer->grown[writer->grown_count - 1] : NULL;
-        if (last != NULL && last->id == stage->chunks[i].id) {
-            *last = stage->chunks[i];
-            continue;
-        }
-        lx__chunk_item *grown = lx__grow_array(writer->grown, writer->grown_count,
-                                               &writer->grown_capacity, sizeof *grown);
-        if (grown == NULL)
-            return lx__fail_memory(error, "a chunk");
-        writer->grown = grown;
-        grown[writer->grown_count++] = stage->chunks[i];
-    }
-    return LX_OK;
 }
 
 lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *error)
 {
     const lx__staged *values = stage->values;
     size_t fields = writer->rows.field_count;
-    lx_status status = lx__writer_note_chunks(writer, stage, error);
+    lx_status status = lx__applied_add_chunks(&writer->applied, stage, error);
     for (size_t i = 0; status == LX_OK && i < stage->operation_count; i++) {
         const lx__operation *operation = &stage->operations[i];
         switch (operation->kind) {
@@ -145,10 +125,10 @@ lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *
             values += operation->values;
             break;
         case LX__DELETE:
-            status = delete(writer, operation->index, error);
+            status = delete (writer, operation->index, error);
             break;
         case LX__TRUNCATE:
-            writer->collected = operation->index;
+            writer->applied.length = operation->index;
             break;
         }
     }

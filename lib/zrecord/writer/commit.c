@@ -111,31 +111,6 @@ static uint64_t first_new_row(const lx_writer *writer)
     return writer->state.length > writer->rows.first ? writer->state.length : writer->rows.first;
 }
 
-static int compare_chunks(const void *a, const void *b)
-{
-    const lx__chunk_item *left = a, *right = b;
-    if (left->id != right->id)
-        return left->id < right->id ? -1 : 1;
-    return (left->bytes > right->bytes) - (left->bytes < right->bytes);
-}
-
-/** Puts the chunks that have grown in the order of their ids, each once with what it has now. */
-static void sort_grown(lx_writer *writer)
-{
-    size_t kept = 0;
-    for (size_t i = 0; LX__FAULT(CHUNK_PREFIX) && i < writer->ring.count; i++)
-        (void)lx__writer_note_chunks(writer, lx__write_ring_at(&writer->ring, i), NULL);
-    lx__chunk_item *grown = writer->grown;
-    if (writer->grown_count != 0)
-        qsort(grown, writer->grown_count, sizeof *grown, compare_chunks);
-    for (size_t i = 0; i < writer->grown_count; i++) {
-        if (kept != 0 && grown[kept - 1].id == grown[i].id)
-            kept--;
-        grown[kept++] = grown[i];
-    }
-    writer->grown_count = kept;
-}
-
 static void add_set(lx_writer *writer, size_t field, uint64_t index, const lx__entry *entry)
 {
     lx__set_item item = {.field = lx__schema_field(writer->meta.schema, field)->shown.id,
@@ -149,14 +124,14 @@ static lx_status build_frame(lx_writer *writer, lx__frame *frame, lx_error *erro
     size_t fields = writer->rows.field_count;
     uint64_t first = first_new_row(writer);
     uint64_t rows = frame->length > first ? frame->length - first : 0;
-    lx_status status = lx__frame_begin(&writer->frame, writer->grown_count,
-                                       rows * fields + writer->fresh.count, error);
+    lx_status status = lx__frame_begin(&writer->frame, writer->applied.grown_count,
+                                       rows * fields + writer->applied.updates.count, error);
     if (status != LX_OK)
         return status;
-    for (size_t i = 0; i < writer->grown_count; i++)
-        lx__frame_add_chunk(&writer->frame, &writer->grown[i]);
-    for (size_t i = 0; i < writer->fresh.count; i++) {
-        const lx__set *set = &writer->fresh.list[i];
+    for (size_t i = 0; i < writer->applied.grown_count; i++)
+        lx__frame_add_chunk(&writer->frame, &writer->applied.grown[i]);
+    for (size_t i = 0; i < writer->applied.updates.count; i++) {
+        const lx__set *set = &writer->applied.updates.list[i];
         lx__entry entry = lx__set_entry(set);
         if (set->index < frame->length)
             add_set(writer, set->field, set->index, &entry);
@@ -177,8 +152,8 @@ static lx_status write_frame(lx_writer *writer, const lx__frame *frame, unsigned
 {
     lx_error cause = LX_ERROR_INIT;
     uint64_t start = writer->state.place.offset;
-    lx_status status =
-        lx__file_write(&writer->log, writer->frame.data, frame->bytes, start, &cause);
+    lx_status status = lx__file_write(&writer->log, writer->frame.data, frame->bytes, start,
+                                      &cause);
     if (status != LX_OK) {
         writer->log_zeros = 0;
         if (lx__file_truncate(&writer->log, start, NULL) != LX_OK)
@@ -211,8 +186,8 @@ static void advance(lx_writer *writer, const lx__frame *frame)
 static void adopt_changes(lx_writer *writer)
 {
     const lx__state *state = &writer->state;
-    for (size_t i = 0; i < writer->fresh.count; i++) {
-        const lx__set *set = &writer->fresh.list[i];
+    for (size_t i = 0; i < writer->applied.updates.count; i++) {
+        const lx__set *set = &writer->applied.updates.list[i];
         lx__entry entry = lx__set_entry(set);
         if (set->index >= state->length)
             continue;
@@ -221,7 +196,7 @@ static void adopt_changes(lx_writer *writer)
         else
             lx__rows_put(&writer->rows, set->field, set->index, &entry);
     }
-    lx__set_map_clear(&writer->fresh);
+    lx__set_map_clear(&writer->applied.updates);
     lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
 }
 
@@ -234,12 +209,13 @@ static void adopt(lx_writer *writer, const lx__frame *frame)
     state->length = frame->length;
     state->rows = frame->rows;
     state->next_chunk = frame->next_chunk;
-    for (size_t i = 0; i < writer->grown_count; i++)
-        (void)lx__state_put_chunk(state, &writer->grown[i], NULL); /* there is room for it */
+    for (size_t i = 0; i < writer->applied.grown_count; i++)
+        (void)lx__state_put_chunk(state, &writer->applied.grown[i],
+                                  NULL); /* there is room for it */
     for (size_t i = 0; i < writer->placer.lane_count; i++)
-        lx__chunk_files_committed(&writer->placer.lanes[i].lane.chunks, writer->grown,
-                                  writer->grown_count);
-    writer->grown_count = 0;
+        lx__chunk_files_committed(&writer->placer.lanes[i].lane.chunks, writer->applied.grown,
+                                  writer->applied.grown_count);
+    writer->applied.grown_count = 0;
     adopt_changes(writer);
     writer->calls.committed = writer->calls.applied;
 }
@@ -259,9 +235,9 @@ static lx__frame next_frame(const lx_writer *writer, uint32_t flags)
 /** Memory for what comes next, in the midst of which it must not be wanting. */
 static lx_status reserve(lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx__state_reserve_chunks(&writer->state, writer->grown_count, error);
+    lx_status status = lx__state_reserve_chunks(&writer->state, writer->applied.grown_count, error);
     if (status == LX_OK)
-        status = lx__set_map_reserve(&writer->live, writer->fresh.count, error);
+        status = lx__set_map_reserve(&writer->live, writer->applied.updates.count, error);
     return status == LX_OK ? reserve_barrier(writer, error) : status;
 }
 
@@ -271,10 +247,12 @@ static lx_status put_changes(lx_writer *writer, unsigned how, lx_error *error)
     lx_error failure = LX_ERROR_INIT;
     bool synced = (how & LX__COMMIT_SYNCED) != 0, early = LX__FAULT(FRAME_BEFORE_DATA);
     lx__frame frame = next_frame(writer, synced ? LX__FRAME_SYNCED : 0);
-    frame.length = writer->collected;
+    frame.length = writer->applied.length;
     frame.next_chunk = lx__chunk_pool_next(&writer->placer.pool);
     frame.rows = writer->rows.first;
-    sort_grown(writer);
+    for (size_t i = 0; LX__FAULT(CHUNK_PREFIX) && i < writer->ring.count; i++)
+        (void)lx__applied_add_chunks(&writer->applied, lx__write_ring_at(&writer->ring, i), NULL);
+    lx__applied_sort_chunks(&writer->applied);
     lx_status status = build_frame(writer, &frame, &failure);
     if (status == LX_OK)
         status = reserve(writer, &failure);
@@ -342,7 +320,7 @@ void lx__writer_trim(lx_writer *writer)
 static bool takes_rows(const lx_writer *writer, unsigned how)
 {
     uint64_t fields = writer->rows.field_count, first = first_new_row(writer);
-    uint64_t fresh = writer->collected > first ? (writer->collected - first) * fields : 0;
+    uint64_t fresh = writer->applied.length > first ? (writer->applied.length - first) * fields : 0;
     uint64_t most = writer->durability == LX_DURABILITY_FULL ? SYNCED_SETS_MAX : SETS_MAX;
     return (how & LX__COMMIT_ROWS) || fresh > most ||
            writer->rows.count * fields * LX__FRAME_SET > PENDING_SETS_BYTES;
@@ -350,7 +328,7 @@ static bool takes_rows(const lx_writer *writer, unsigned how)
 
 static bool has_changes(const lx_writer *writer)
 {
-    return writer->collected != writer->state.length || writer->fresh.count != 0 ||
+    return writer->applied.length != writer->state.length || writer->applied.updates.count != 0 ||
            writer->rows.first > writer->state.rows;
 }
 

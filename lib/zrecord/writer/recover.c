@@ -186,7 +186,7 @@ static lx_status take_up(lx_writer *writer, lx_error *error)
         lx__chunk_pool_offer(&writer->placer.pool, &writer->state.chunks[i]);
     if (status == LX_OK)
         status = look_at_spares(writer, error);
-    writer->length = writer->collected = writer->state.length;
+    writer->length = writer->applied.length = writer->state.length;
     return status;
 }
 

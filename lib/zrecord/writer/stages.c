@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/fault.h"
 #include "zrecord/writer/writer.h"
 
 /* Rows that wait before the tables are appended to in the middle of a large append. */
@@ -100,13 +99,11 @@ lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
     if (writer->placer.failure.status == LX_ERR_POISONED)
         return lx__calls_fail(&writer->calls, 0, LX_ERR_POISONED, &writer->placer.failure, error);
     lx__write_ring_clear(&writer->ring);
-    writer->length = writer->collected = state->length;
+    writer->length = state->length;
+    lx__applied_clear(&writer->applied, state->length);
     lx__commit_requests_settle(&writer->requests, &writer->calls);
     lx__calls_roll_back(&writer->calls);
     writer->pending_bytes = 0;
-    writer->grown_count = 0;
-    if (!LX__FAULT(STALE_CHANGES))
-        lx__set_map_clear(&writer->fresh);
     lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
     return lx__placer_reset(&writer->placer, error);
 }

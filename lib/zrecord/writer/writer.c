@@ -57,10 +57,9 @@ static void free_writer(lx_writer *writer)
     lx__placer_close(&writer->placer);
     lx__rows_close(&writer->rows);
     lx__set_map_free(&writer->live);
-    lx__set_map_free(&writer->fresh);
+    lx__applied_free(&writer->applied);
     lx__barrier_free(&writer->barrier);
     lx__frame_builder_free(&writer->frame);
-    lx__free(writer->grown);
     lx__write_ring_free(&writer->ring);
     lx__state_free(&writer->state);
     lx__meta_free(&writer->meta);

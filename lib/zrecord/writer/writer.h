@@ -24,6 +24,7 @@
 #include "zrecord/staging/rows.h"
 #include "zrecord/store/set-map.h"
 #include "zrecord/store/state.h"
+#include "zrecord/writer/applied.h"
 #include "zrecord/writer/calls.h"
 #include "zrecord/writer/commit-requests.h"
 #include "zrecord/writer/leftover.h"
@@ -70,11 +71,7 @@ struct lx_writer {
     bool changes;     /**< The last frame that this writer wrote changed something. */
     bool settled;     /**< The first barrier after the opening is done. */
 
-    /* What was taken back from the stages, and is not committed. */
-    uint64_t collected; /**< The length with it. */
-    lx__set_map fresh;  /**< Entries for rows that are committed, or in the tables. */
-    lx__chunk_item *grown; /**< Of chunks, the last item of each is the right one. */
-    size_t grown_count, grown_capacity;
+    lx__applied applied; /**< What the next frame commits. */
 
     /* What was asked for. */
     uint64_t length;        /**< With all of it. */
@@ -142,9 +139,6 @@ void lx__heirs_end(lx_writer *writer);
 lx_status lx__writer_recover(lx_writer *writer, lx_error *error);
 
 /* ---- apply.c */
-
-/** Notes what chunks have taken with a placed stage, for the next frame. */
-lx_status lx__writer_note_chunks(lx_writer *writer, const lx__stage *stage, lx_error *error);
 
 /** Makes entries of the operations of a placed stage, behind all that was taken back so far. */
 lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *error);

@@ -97,9 +97,9 @@ START_TEST(a_full_ring_is_taken_back_from_its_oldest_end)
         ck_assert_uint_eq(writer->ring.count, i + 1);
         ck_assert(!writer->ring.filling); /* the last one is with the placer */
     }
-    ck_assert_uint_eq(writer->collected, 0);
+    ck_assert_uint_eq(writer->applied.length, 0);
     unit_ok(number_append(writer, 9, NULL, &error));
-    ck_assert_uint_eq(writer->collected, per_stage);
+    ck_assert_uint_eq(writer->applied.length, per_stage);
     ck_assert_uint_eq(writer->calls.applied, 1);
     ck_assert_uint_eq(writer->ring.count, LX__WRITE_BUFFERS);
     unit_ok(lx_writer_end(writer, &error));

@@ -29,7 +29,7 @@ static void apply(struct fixture *f)
 {
     lx_error error = LX_ERROR_INIT;
     unit_ok(lx__writer_collect(f->writer, f->writer->calls.made, &error));
-    ck_assert_uint_eq(f->writer->collected, f->writer->length);
+    ck_assert_uint_eq(f->writer->applied.length, f->writer->length);
 }
 
 static void modify(struct fixture *f, size_t field, uint64_t index, uint64_t number)
@@ -104,7 +104,7 @@ static void expect_but(struct fixture *f, uint64_t length, const uint64_t (*othe
 
 static const lx__set *fresh(const struct fixture *f, uint32_t field, uint64_t index)
 {
-    return lx__set_map_find(&f->writer->fresh, field, index);
+    return lx__set_map_find(&f->writer->applied.updates, field, index);
 }
 
 START_TEST(a_change_of_a_committed_record_is_one_entry)
@@ -114,17 +114,17 @@ START_TEST(a_change_of_a_committed_record_is_one_entry)
     for (size_t i = 0; i < 2; i++) {
         modify(&f, LABEL, indices[i], 70);
         apply(&f);
-        ck_assert_uint_eq(f.writer->fresh.count, i + 1);
+        ck_assert_uint_eq(f.writer->applied.updates.count, i + 1);
         ck_assert_ptr_nonnull(fresh(&f, LABEL, indices[i]));
         modify(&f, LABEL, indices[i], 71);
         apply(&f);
-        ck_assert_uint_eq(f.writer->fresh.count, i + 1); /* the later stands in its place */
+        ck_assert_uint_eq(f.writer->applied.updates.count, i + 1); /* the later stands in its place */
     }
     /* The rows that wait are those of the log, as it has them. */
     lx__entry waits = lx__rows_get(&f.writer->rows, LABEL, 12);
     ck_assert_uint_ne(waits.crc, lx__set_entry(fresh(&f, LABEL, 12)).crc);
     commit(f.writer);
-    ck_assert_uint_eq(f.writer->fresh.count, 0);
+    ck_assert_uint_eq(f.writer->applied.updates.count, 0);
     ck_assert_uint_eq(f.writer->live.count, 1); /* that of the row in the tables */
     uint64_t number;
     uint8_t value[VALUE_MAX];
@@ -152,7 +152,7 @@ START_TEST(a_record_that_is_not_committed_is_written_over)
         for (uint64_t i = 5; i < 9; i++)
             modify(&f, field, i, i);
     apply(&f);
-    ck_assert_uint_eq(f.writer->fresh.count, 0);
+    ck_assert_uint_eq(f.writer->applied.updates.count, 0);
     ck_assert_uint_eq(f.writer->rows.first + f.writer->rows.count, 9);
     expect_but(&f, 9, NULL, 0);
     tear_down(&f);
@@ -164,14 +164,14 @@ START_TEST(the_last_takes_the_place_of_what_is_deleted)
     struct fixture f = set_up(10, 5);
     delete(&f, 3); /* 14 moves: from the log to the tables' part */
     apply(&f);
-    ck_assert_uint_eq(f.writer->collected, 14);
-    ck_assert_uint_eq(f.writer->fresh.count, FIELDS);
+    ck_assert_uint_eq(f.writer->applied.length, 14);
+    ck_assert_uint_eq(f.writer->applied.updates.count, FIELDS);
     delete(&f, 13); /* the last one: nothing moves */
     apply(&f);
-    ck_assert_uint_eq(f.writer->fresh.count, FIELDS);
+    ck_assert_uint_eq(f.writer->applied.updates.count, FIELDS);
     delete(&f, 3); /* 12 takes the place of 14 */
     apply(&f);
-    ck_assert_uint_eq(f.writer->fresh.count, FIELDS);
+    ck_assert_uint_eq(f.writer->applied.updates.count, FIELDS);
     delete(&f, 11); /* and what moved stays movable */
     delete(&f, 3);
     delete(&f, 0);
@@ -204,12 +204,12 @@ START_TEST(indices_that_were_in_use_are_used_again)
     struct fixture f = set_up(10, 5);
     truncate_to(&f, 4);
     apply(&f);
-    ck_assert_uint_eq(f.writer->collected, 4);
+    ck_assert_uint_eq(f.writer->applied.length, 4);
     for (uint64_t i = 0; i < 20; i++)
         append(&f, 100 + i);
     apply(&f);
     /* Below the committed length by changes, above it by rows. */
-    ck_assert_uint_eq(f.writer->fresh.count, 11 * FIELDS);
+    ck_assert_uint_eq(f.writer->applied.updates.count, 11 * FIELDS);
     ck_assert_uint_eq(f.writer->rows.first + f.writer->rows.count, 24);
     uint64_t others[20][2];
     for (uint64_t i = 0; i < 20; i++) {
@@ -322,7 +322,7 @@ START_TEST(a_rollback_forgets_all_kinds_of_changes)
             apply(&f);
         unit_ok(lx_writer_rollback(f.writer, &error));
         ck_assert_uint_eq(lx_writer_get_length(f.writer), 15);
-        ck_assert_uint_eq(f.writer->fresh.count, 0);
+        ck_assert_uint_eq(f.writer->applied.updates.count, 0);
         expect_but(&f, 15, none, 0);
     }
     tear_down(&f);
@@ -340,13 +340,13 @@ START_TEST(chunks_that_grew_are_noted_once_each)
         records_append(writer, 7);
         unit_ok(lx__writer_collect(writer, writer->calls.made, &error));
     }
-    for (size_t i = 1; i < writer->grown_count; i++)
-        ck_assert_uint_gt(writer->grown[i].id, writer->grown[i - 1].id);
-    ck_assert_uint_gt(writer->grown_count, 2);
-    uint32_t last = writer->grown[writer->grown_count - 1].id;
-    ck_assert_uint_eq(last + 1, writer->grown_count);
+    for (size_t i = 1; i < writer->applied.grown_count; i++)
+        ck_assert_uint_gt(writer->applied.grown[i].id, writer->applied.grown[i - 1].id);
+    ck_assert_uint_gt(writer->applied.grown_count, 2);
+    uint32_t last = writer->applied.grown[writer->applied.grown_count - 1].id;
+    ck_assert_uint_eq(last + 1, writer->applied.grown_count);
     commit(writer);
-    ck_assert_uint_eq(writer->grown_count, 0);
+    ck_assert_uint_eq(writer->applied.grown_count, 0);
     close_writer(writer);
     expect_dataset("d", 35);
     scratch_remove(scratch);
