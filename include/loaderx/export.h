@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Marks what the libraries export. Included by every other header.
+ * @brief Attributes of public declarations. Every other header includes it.
  */
 #ifndef LOADERX_EXPORT_H
 #define LOADERX_EXPORT_H
 
 #if defined(__GNUC__) || defined(__clang__)
-/** Visible outside the library that defines it. */
+/** Exports a function from its library. */
 #define LX_API __attribute__((visibility("default")))
-/** Arguments @p f (the format) and from @p a on are checked as printf's. */
+/** Checks the arguments from number @p a on against the format, argument @p f, as of printf(3). */
 #define LX_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define LX_API

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief All of libloaderx.
+ * @brief All headers of libloaderx and the libraries below it.
  */
 #ifndef LOADERX_LOADERX_H
 #define LOADERX_LOADERX_H

@@ -4,8 +4,8 @@
  * @brief All of libloaderx-parity: orders and sources that reproduce those of torch, Nanotron and
  * Megatron exactly.
  *
- * Another project's release decides what these functions return. They are a library of their own,
- * above loader and sampler, so that the ABI of those does not depend on other projects.
+ * A release of another project can change what these functions have to return. They are a library
+ * of their own, above loader and sampler, so that the ABI of those does not depend on it.
  */
 #ifndef LOADERX_PARITY_H
 #define LOADERX_PARITY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Looking after zrecord datasets: verification, repair, backup, statistics, export, removal.
+ * @brief Maintenance of datasets: verification, repair, backup, statistics, export, removal.
  */
 #ifndef LOADERX_UPKEEP_H
 #define LOADERX_UPKEEP_H
@@ -14,44 +14,58 @@
 
 LX_BEGIN_DECLS
 
-/** @defgroup lx_dataset_verify Check every record of a dataset
- * @{ */
+/**
+ * @defgroup lx_dataset_verify Check every record of a dataset
+ * @see loaderx-verify(1), lx_dataset, lx_dataset_probe(), lx_dataset_repair(), lx_dataset_stat(),
+ * lx_error
+ * @{
+ */
 
-/** Told of each damage that lx_dataset_verify() finds, on the thread that called it, in ascending
- * order of records, and of fields within a record; those of files follow. @p damage is valid during
- * the call. A return of other than #LX_OK ends the verification with that status; its lx_error
- * tells of the first damage all the same. */
+/**
+ * Receives each damage that lx_dataset_verify() finds, on the thread that called it, in ascending
+ * order of records, and of fields within a record; the damages of files follow.
+ *
+ * @param damage  The damage; valid during the call.
+ * @param user    As given to lx_dataset_verify().
+ * @return #LX_OK to continue. Any other status ends the verification with that status; its error
+ *         reports the first damage all the same.
+ */
 typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user);
 
-/** What lx_dataset_verify() did. */
+/** The result of lx_dataset_verify(). */
 typedef struct lx_verification {
-    uint64_t records;     /**< Records looked at. */
-    uint64_t values;      /**< Values looked at: records times fields. */
-    uint64_t bytes;       /**< Stored bytes whose CRC was taken. */
-    uint64_t damages;     /**< How many were found. */
+    uint64_t records;     /**< Records that were checked. */
+    uint64_t values;      /**< Values that were checked: records times fields. */
+    uint64_t bytes;       /**< Stored bytes of which a checksum was computed. */
+    uint64_t damages;     /**< Damages that were found. */
     uint64_t reserved[4]; /**< Zero. */
 } lx_verification;
 
 /**
- * Reads every record of every field, checks its entry and its checksum, and decompresses it;
- * of a sealed dataset also the tables' own checksums and the lengths of all files. Values of zstd
- * fields, which this version cannot decompress, are checked by their checksums.
+ * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
+ * decompresses it. Of a sealed dataset it also checks the checksums of the tables and the lengths
+ * of all files. Values of zstd fields, which this version cannot decompress, are checked by their
+ * checksums.
  *
- * The readers of the executor that the dataset was opened with check parts of it side by side;
- * where it has none, those of one that is opened for the call, one for each CPU. What is to be read
- * soon is asked for ahead, so a dataset that is not in memory is read as fast as the disk gives it.
+ * The readers of the dataset's executor check parts of it in parallel; without one, those of an
+ * executor that is opened for the call, one for each CPU. Reads are prefetched, so a dataset that
+ * is not in memory is verified at the speed of the disk.
  *
- * @param[in]  dataset   A dataset.
- * @param[in]  damaged   Told of each damage; may be NULL.
- * @param[in]  progress  Told how far it is; may be NULL.
- * @param[in]  user      Given to both.
- * @param[out] result    What was done; may be NULL.
- * @param[out] error     The first damage, else why it could not go on; may be NULL.
- * @retval LX_OK           Nothing is damaged.
- * @retval LX_ERR_CORRUPT  Something is.
- * @retval LX_ERR_IO       The system refused; errno tells why. The rest was not looked at.
- * @return Else what @p damaged or @p progress returned, or as lx_dataset_refresh() where @p dataset
- *         is live.
+ * @param[in]  dataset   The dataset.
+ * @param[in]  damaged   Receives each damage; may be NULL.
+ * @param[in]  progress  Receives the records that are done, and all; may be NULL.
+ * @param[in]  user      Passed to both functions.
+ * @param[out] result    Receives the result; may be NULL.
+ * @param[out] error     Receives the first damage, or the reason why the call could not continue;
+ *                       may be NULL.
+ *
+ * @retval LX_OK            Nothing is damaged.
+ * @retval LX_ERR_CORRUPT   Something is damaged.
+ * @retval LX_ERR_IO        A system call failed; the error has its errno. The rest was not checked.
+ * @retval LX_ERR_ARGUMENT  @p dataset is NULL.
+ * @retval LX_ERR_NOMEM     Out of memory.
+ * @return Otherwise the status that @p damaged or @p progress returned, or as lx_dataset_refresh()
+ *         if @p dataset is live.
  */
 LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
                                    lx_progress_function progress, void *user,
@@ -59,38 +73,46 @@ LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damag
 
 /** @} */
 
-/** @defgroup lx_dataset_backup Copy a dataset file by file
- * @{ */
+/**
+ * @defgroup lx_dataset_backup Copy a dataset file by file
+ * @see loaderx-backup(1), lx_dataset, lx_dataset_verify(), lx_error, zrecord(5)
+ * @{
+ */
 
 /**
- * Copies the state that is being read to another directory, file by file: a dataset of its own,
- * with the same records and the same uuid. Whoever writes, or replaces files, goes on meanwhile,
- * and nothing of that is in the copy. What the state does not name is left out.
+ * Copies the snapshot that is read to another directory, file by file: chunks and tables up to
+ * their committed bytes, the WAL up to the end of the snapshot, and meta.json last. The copy is a
+ * dataset of its own with the same records and the same uuid. A writer may continue meanwhile, and
+ * replace files; nothing of that is in the copy.
  *
- * The copy is durable when the call returns. All of its commits count on any machine: where the
- * last one had not been synced, or together with its data, one that changes nothing and counts as
- * synced is added behind it. Then, and only then, lx_dataset_get_identity() tells of a later epoch. A
- * dataset that is copied by other means loses commits that were not synced, as in a loss of power,
- * once the copy is on another machine or the machine is started again.
+ * The copy is durable when the call returns, and all of its commits are valid on any machine. If
+ * the last commit was not synced, one that changes nothing and is synced is added to the copy; only
+ * then does lx_dataset_get_identity() return a later epoch for it. (A dataset that is copied by
+ * other means loses the commits that were not synced, as in a power loss, once the copy is on
+ * another machine or the machine has restarted.)
  *
- * Records are not verified. Copy and dataset must not both be written to: their states would have
- * the same uuid and not the same records.
+ * Records are not verified. Do not write to both the copy and the dataset: their snapshots would
+ * have the same uuid and different records.
  *
- * @param[in]  dataset   A dataset.
- * @param[in]  path      The directory to make; it may be there if it is empty.
- * @param[in]  progress  Told how many bytes are copied; may be NULL.
- * @param[in]  user      Given to it.
- * @param[out] error     Where a failure is told; may be NULL.
+ * @param[in]  dataset   The dataset.
+ * @param[in]  path      The directory to create; it may exist if it is empty.
+ * @param[in]  progress  Receives the bytes that are copied, and all; may be NULL.
+ * @param[in]  user      Passed to @p progress.
+ * @param[out] error     Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_ARGUMENT @p path lies among the files of a dataset, or is empty.
- * @retval LX_ERR_NOT_FOUND The folder is not there in which it is to be made.
- * @retval LX_ERR_EXISTS   Something is in @p path. It is left as it is.
- * @retval LX_ERR_BUSY     A writer is creating a dataset there.
- * @retval LX_ERR_CORRUPT  A file is absent or shorter than what is committed of it.
- * @retval LX_ERR_STATE    A loss of cached pages has taken the state that is being read: refresh.
- * @retval LX_ERR_IO       The system refused; errno tells why.
- * @return Else what @p progress returned, or as lx_dataset_refresh() where @p dataset is live.
- *         After a failure, what was made is removed.
+ * @retval LX_OK             The copy is complete. After any failure it is removed.
+ * @retval LX_ERR_ARGUMENT   @p path lies among the files of a dataset or is empty, or a pointer is
+ *                           NULL.
+ * @retval LX_ERR_NOT_FOUND  The parent directory does not exist.
+ * @retval LX_ERR_EXISTS     Something is at @p path; it is unchanged.
+ * @retval LX_ERR_BUSY       A writer is creating a dataset there.
+ * @retval LX_ERR_CORRUPT    A file is missing, or shorter than its committed bytes.
+ * @retval LX_ERR_STATE      The snapshot was lost with pages of the page cache: refresh the
+ *                           dataset.
+ * @retval LX_ERR_IO         A system call failed; the error has its errno.
+ * @retval LX_ERR_NOMEM      Out of memory.
+ * @return Otherwise the status that @p progress returned, or as lx_dataset_refresh() if @p dataset
+ *         is live.
  */
 LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
                                    lx_progress_function progress, void *user, lx_error *error);
@@ -206,212 +228,249 @@ LX_API lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_
 
 /** @} */
 
-/** @defgroup lx_dataset_stat Count records and bytes of a dataset
- * @{ */
+/**
+ * @defgroup lx_dataset_stat Count records and bytes of a dataset
+ * @see loaderx-stat(1), lx_dataset, lx_dataset_verify(), lx_error, lx_writer_rebalance()
+ * @{
+ */
 
-/** The sizes of a dataset, as lx_dataset_stat() tells them. */
+/** The sizes of a dataset. */
 typedef struct lx_statistics {
     uint64_t length;         /**< Records. */
     uint64_t chunks;         /**< Chunk files. */
-    uint64_t chunk_records;  /**< Payloads that a chunk takes. */
-    uint64_t chunk_limit;    /**< Bytes that a chunk takes. */
-    uint64_t payloads;       /**< Payloads stored in chunks, live or not. */
+    uint64_t chunk_records;  /**< The most payloads of a chunk. */
+    uint64_t chunk_limit;    /**< The most bytes of a chunk. */
+    uint64_t payloads;       /**< Payloads in chunks, live or not. */
     uint64_t chunk_bytes;    /**< Committed bytes of all chunks. */
-    uint64_t live_bytes;     /**< Those that some record refers to. */
+    uint64_t live_bytes;     /**< Bytes of chunks to which a record refers. */
     uint64_t table_bytes;    /**< Committed bytes of all tables. */
-    uint64_t log_bytes;      /**< Valid bytes of the log. */
-    uint64_t log_entries;    /**< Entries that still lie in the log and not in the tables. */
-    double utilisation;      /**< Live payloads / (chunks * chunk_records); 0 without chunks. */
+    uint64_t log_bytes;      /**< Valid bytes of the WAL. */
+    uint64_t log_entries;    /**< Entries in the WAL that are not in the tables yet. */
+    double utilisation;      /**< live_payloads / (chunks * chunk_records); 0 without chunks. */
     double live_ratio;       /**< live_bytes / chunk_bytes; 1 without chunks. */
-    uint64_t live_payloads;  /**< Payloads that some record refers to. */
-    uint64_t dead_bytes;     /**< chunk_bytes less live_bytes: what was replaced, deleted or never
-                                  used, which a rebalance gives back; and gaps, which it does not:
-                                  before each value there is room up to its field's alignment. */
+    uint64_t live_payloads;  /**< Payloads to which a record refers. */
+    uint64_t dead_bytes;     /**< chunk_bytes - live_bytes: values that were replaced, deleted or
+                                  never used, which lx_writer_rebalance() removes, and the gaps for
+                                  alignment before values, which it does not. */
     uint64_t reserved[6];    /**< Zero. */
 } lx_statistics;
 
-/** The sizes of one field, as lx_dataset_stat() tells them. */
+/** The sizes of one field. */
 typedef struct lx_field_statistics {
-    uint64_t present;       /**< Records that have a value. */
-    uint64_t missing;       /**< Records that have none. */
-    uint64_t inlined;       /**< Values of at most 8 bytes, kept in the table. */
+    uint64_t present;       /**< Records with a value. */
+    uint64_t missing;       /**< Records without one. */
+    uint64_t inlined;       /**< Values of at most 8 bytes, which are stored in the table. */
     uint64_t compressed;    /**< Values that are stored compressed. */
     uint64_t logical_bytes; /**< Bytes of all values, decompressed. */
-    uint64_t stored_bytes;  /**< Bytes they take in chunks, all live. Which field dead bytes were
-                                 of is written down nowhere. */
+    uint64_t stored_bytes;  /**< Bytes of all values in chunks. They are live: the field of dead
+                                 bytes is not recorded. */
     uint64_t reserved[4];   /**< Zero. */
 } lx_field_statistics;
 
 /**
- * Adds up sizes. Reads all tables, but no record.
+ * Sums up the sizes of a dataset. It reads all tables, but no record.
  *
- * @param[in]  dataset  A dataset.
- * @param[out] totals   The dataset's sizes.
- * @param[out] fields   One for each field, in the schema's order; may be NULL.
- * @param[out] error    Where a failure is told; may be NULL.
+ * @param[in]  dataset  The dataset.
+ * @param[out] totals   Receives the sizes of the dataset.
+ * @param[out] fields   Receives the sizes of each field, in the schema's order; may be NULL.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The sizes are at @p totals and @p fields.
  * @retval LX_ERR_CORRUPT   An entry is damaged.
  * @retval LX_ERR_ARGUMENT  @p dataset or @p totals is NULL.
- * @return Else as lx_dataset_refresh() where @p dataset is live.
+ * @return Otherwise as lx_dataset_gather().
  */
 LX_API lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
                                  lx_field_statistics *fields, lx_error *error);
 
-/** One chunk, as lx_dataset_get_chunk() and lx_dataset_stat_chunks() tell it. */
+/** The sizes of a chunk. */
 typedef struct lx_chunk_info {
-    uint32_t id;           /**< Its number; the file is chunk/ID.zr. */
-    uint64_t records;      /**< Payloads in it, live or not. */
+    uint32_t id;           /**< The id; the file is chunk/ID.zr. */
+    uint64_t records;      /**< Payloads, live or not. */
     uint64_t bytes;        /**< Committed bytes. */
-    uint64_t live_records; /**< Payloads that some record refers to; #LX_NONE: not counted. */
-    uint64_t live_bytes;   /**< Their bytes; #LX_NONE: not counted. */
+    uint64_t live_records; /**< Payloads to which a record refers; #LX_NONE if they are not
+                                counted. */
+    uint64_t live_bytes;   /**< The bytes of those; #LX_NONE if they are not counted. */
 } lx_chunk_info;
 
-/** Chunk number @p position in ascending order of ids, without what is live of it; #LX_END if there
- * are not so many, #LX_ERR_ARGUMENT where a pointer is NULL, else as lx_dataset_refresh() where
- * @p dataset is live. */
+/**
+ * Returns the sizes of the chunk at @p position, in ascending order of ids, without those of its
+ * live payloads.
+ *
+ * @retval LX_OK            The sizes are at @p info.
+ * @retval LX_END           @p position is not below the number of chunks.
+ * @retval LX_ERR_ARGUMENT  A pointer is NULL.
+ * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
+ */
 LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_info *info);
 
 /**
- * Tells of all chunks of one state, in ascending order of ids, and counts what is live of each.
- * Reads all tables, but no record.
+ * Returns the sizes of all chunks of one snapshot, in ascending order of ids, and counts their live
+ * payloads. It reads all tables, but no record.
  *
- * @param[in]  dataset   A dataset.
- * @param[out] infos     Room for @p capacity chunks; may be NULL if that is 0.
- * @param[in]  capacity  How many chunks to tell of at most.
- * @param[out] count     How many there are, also where that is more than @p capacity.
- * @param[out] error     Where a failure is told; may be NULL.
- * @retval LX_OK            Done. With a @p capacity of 0 nothing was read.
+ * @param[in]  dataset   The dataset.
+ * @param[out] infos     Receives the sizes of up to @p capacity chunks; may be NULL if that is 0.
+ * @param[in]  capacity  The number of chunks that fit.
+ * @param[out] count     Receives the number of chunks, also if it exceeds @p capacity.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The sizes are at @p infos. With a @p capacity of 0 nothing was read.
  * @retval LX_ERR_CORRUPT   An entry is damaged.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
- * @return Else as lx_dataset_refresh() where @p dataset is live.
+ * @return Otherwise as lx_dataset_gather().
  */
 LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *infos, size_t capacity,
                                         size_t *count, lx_error *error);
 
 /** @} */
 
-/** @defgroup lx_dataset_remove Remove a dataset
- * @{ */
+/**
+ * @defgroup lx_dataset_remove Remove a dataset
+ * @see lx_dataset, lx_error, lx_writer
+ * @{
+ */
 
 /**
- * Removes a dataset, the directory with it. A directory without a readable meta.json, or with
- * anything in it that is no part of the dataset, is left as it is. Interrupted in the middle, the
- * dataset is damaged, and can be removed again.
+ * Removes a dataset and its directory. A directory without a readable meta.json, or with anything
+ * that is not a part of the dataset, is left unchanged. meta.json is removed last: if the call is
+ * interrupted, the dataset is damaged, and another call removes the rest.
  *
  * @param[in]  path   The dataset's directory.
- * @param[out] error  Where a failure is told; may be NULL.
+ * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         It is being written or read, by this process or another.
- * @retval LX_ERR_EXISTS       Something in it is no part of the dataset. Nothing is removed.
+ * @retval LX_OK               The dataset is removed.
+ * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
+ * @retval LX_ERR_BUSY         It is being read or written, by this process or another.
+ * @retval LX_ERR_EXISTS       The directory holds something that is not a part of the dataset.
+ *                             Nothing is removed.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
- * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library.
+ * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
+ *                             library.
  * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
- * @retval LX_ERR_IO           The system refused; errno tells why.
+ * @retval LX_ERR_IO           A system call failed; the error has its errno.
+ * @retval LX_ERR_ARGUMENT     @p path is NULL.
  */
 LX_API lx_status lx_dataset_remove(const char *path, lx_error *error);
 
 /**
- * Looks whether lx_dataset_remove() would find anything in a dataset's directory that is no part of
- * it. Nothing is changed or locked: it may be in use.
+ * Checks whether a dataset's directory holds anything that is not a part of the dataset, which
+ * would make lx_dataset_remove() fail. It changes and locks nothing: the dataset may be in use.
  *
  * @param[in]  path   The dataset's directory.
- * @param[out] error  Where a failure is told; may be NULL.
+ * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_OK          There is nothing else in it.
- * @retval LX_ERR_EXISTS  There is; @p error names it.
- * @return Else as lx_dataset_remove(), but for #LX_ERR_BUSY.
+ * @retval LX_OK          It holds nothing else.
+ * @retval LX_ERR_EXISTS  It does; the error names it.
+ * @return Otherwise as lx_dataset_remove(), except #LX_ERR_BUSY.
  */
 LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
 
 /** @} */
 
-/** @defgroup lx_dataset_unseal Take the seal off a dataset
- * @{ */
+/**
+ * @defgroup lx_dataset_unseal Unseal a dataset
+ * @see loaderx-unseal(1), lx_dataset, lx_error, lx_writer_seal(), zrecord(5)
+ * @{
+ */
 
 /**
- * Takes the seal off a dataset, so that it can be written again. Nothing else changes, and readers
- * of the sealed dataset go on. One that is not sealed stays as it is, which is no failure, unless a
- * writer has it open.
+ * Removes the seal of a dataset, so that lx_writer_open() opens it again. Only meta.json is
+ * replaced, at the same cost for any size, and readers continue. A dataset that is not sealed stays
+ * as it is, which is not a failure, unless a writer has it open.
  *
  * @param[in]  path   The dataset's directory.
- * @param[out] error  Where a failure is told; may be NULL.
+ * @param[out] error  Receives the first failure; may be NULL.
  *
- * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         A writer has it open, sealed or not; the error tells its process.
+ * @retval LX_OK               The dataset is not sealed.
+ * @retval LX_ERR_NOT_FOUND    @p path is not a dataset, or does not exist.
+ * @retval LX_ERR_BUSY         A writer has it open; the error names its process.
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
- * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
- *                             a network file system, the error names which.
+ * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
+ *                             library; or the dataset is on a network file system, which the error
+ *                             names.
  * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
- * @retval LX_ERR_IO           The system refused; errno tells why. Call again to be sure.
+ * @retval LX_ERR_IO           A system call failed; the error has its errno. If it was a sync, it
+ *                             is not known whether the dataset is sealed after a power loss: call
+ *                             again.
+ * @retval LX_ERR_ARGUMENT     @p path is NULL.
  */
 LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);
 
 /** @} */
 
-/* ------------------------------------------------------------------ export */
+/**
+ * @defgroup lx_dataset_export_npy Export records to files
+ * @see loaderx-export(1), lx_dataset, lx_dataset_gather()
+ * @{
+ */
 
-/** @defgroup lx_dataset_export_npy Write records to files
- * @{ */
-
-/** What an export did. */
+/** The result of an export. */
 typedef struct lx_export {
-    uint64_t records;       /**< Records that were looked at. */
+    uint64_t records;       /**< Records that were read. */
     uint64_t bytes;         /**< Bytes of values that were written. */
-    uint64_t missing;       /**< Records that have no value. */
-    uint64_t first_missing; /**< The index of the first of them; #LX_NONE if there is none. */
+    uint64_t missing;       /**< Records without a value. */
+    uint64_t first_missing; /**< The index of the first of those; #LX_NONE if there is none. */
     uint64_t damaged;       /**< Records with a damaged value, with #LX_DAMAGE_ZEROS. */
     uint64_t reserved[3];   /**< Zero. */
 } lx_export;
 
 /**
- * Writes records of a dense field to an .npy file, as one array of shape (count, *shape). Records
- * that are missing are zeros in it, and so are damaged ones of a dataset that was opened with
+ * Writes records of a dense field to an .npy file, as one array of shape (count, *shape). Missing
+ * values are zeros in it, and so are damaged ones in a dataset that was opened with
  * #LX_DAMAGE_ZEROS.
  *
- * @param[in]  dataset   A dataset.
- * @param[in]  field     Position of a dense field in the schema.
- * @param[in]  indices   @p count records, in any order; NULL: all of them.
- * @param[in]  count     How many; of no meaning where @p indices is NULL.
- * @param[in]  path      The file; one that is there is replaced when the new one is whole. A link
- *                       is followed.
- * @param[in]  progress  Told how far it is; may be NULL.
- * @param[in]  user      Given to it.
- * @param[out] result    What was done; may be NULL. Written on success only.
- * @param[out] error     Where a failure is told; may be NULL.
- * @retval LX_ERR_RANGE     There is no such record; nothing was written.
- * @retval LX_ERR_ARGUMENT  There is no such field, or it is one of bytes; or @p path lies among the
- *                          files of a dataset.
- * @retval LX_ERR_EXISTS    Something is at @p path that is no regular file.
- * @retval LX_ERR_CORRUPT   A record is damaged; the error tells which.
- * @retval LX_ERR_IO        The system refused; errno tells why.
- * @return Else what @p progress returned.
+ * @param[in]  dataset   The dataset.
+ * @param[in]  field     The position of a dense field in the schema.
+ * @param[in]  indices   @p count indices of records, in any order; NULL for all records.
+ * @param[in]  count     The number of records; ignored if @p indices is NULL.
+ * @param[in]  path      The file. An existing file is replaced when the new one is complete, and
+ *                       stays after a failure. A symbolic link is followed.
+ * @param[in]  progress  Receives the records that are done, and all; may be NULL.
+ * @param[in]  user      Passed to @p progress.
+ * @param[out] result    Receives the result on success; may be NULL.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK             The file is written.
+ * @retval LX_ERR_RANGE      An index is not below the length; nothing was written.
+ * @retval LX_ERR_ARGUMENT   The field does not exist or is of #LX_BYTES, @p path lies among the
+ *                           files of a dataset, or a pointer is NULL.
+ * @retval LX_ERR_EXISTS     Something that is not a regular file is at @p path.
+ * @retval LX_ERR_NOT_FOUND  The parent directory does not exist.
+ * @retval LX_ERR_CORRUPT    A record is damaged; the error names it.
+ * @retval LX_ERR_IO         A system call failed; the error has its errno.
+ * @retval LX_ERR_NOMEM      Out of memory.
+ * @return Otherwise the status that @p progress returned, or as lx_dataset_refresh() if @p dataset
+ *         is live.
  */
 LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                        uint64_t count, const char *path,
                                        lx_progress_function progress, void *user,
                                        lx_export *result, lx_error *error);
 
-/** Longest suffix of a file, without the NUL. */
+/** The longest suffix of a file in bytes, without the NUL. */
 #define LX_SUFFIX_MAX 32
 
 /**
- * Writes records of any field to a file each, named by the index with eight digits at least.
- * Records that are missing have none, nor, with #LX_DAMAGE_ZEROS, have damaged ones.
+ * Writes each record of any field to a file of its own. The name is the index, with at least eight
+ * digits, and the suffix. Missing values have no file; nor have damaged ones, with
+ * #LX_DAMAGE_ZEROS.
  *
- * @param[in]  dataset   A dataset.
- * @param[in]  field     Position of the field in the schema.
- * @param[in]  indices   @p count records, in any order; NULL: all of them.
- * @param[in]  count     How many; of no meaning where @p indices is NULL.
- * @param[in]  path      A directory, made if need be. A file of such a name that is there is an
- *                       error, and not replaced.
- * @param[in]  suffix    Behind the number, ".png" say; NULL: nothing.
- * @param[in]  progress  Told how far it is; may be NULL.
- * @param[in]  user      Given to it.
- * @param[out] result    What was done; may be NULL. Written on success only.
- * @param[out] error     Where a failure is told; may be NULL.
- * @retval LX_ERR_EXISTS  A file of that name is there.
- * @retval LX_ERR_NOT_FOUND  The folder is not there in which @p path is to be made.
- * @return Else as lx_dataset_export_npy(). Files that were written before a failure stay.
+ * @param[in]  dataset   The dataset.
+ * @param[in]  field     The position of the field in the schema.
+ * @param[in]  indices   @p count indices of records, in any order; NULL for all records.
+ * @param[in]  count     The number of records; ignored if @p indices is NULL.
+ * @param[in]  path      The directory, which is created if it does not exist. No existing file is
+ *                       replaced.
+ * @param[in]  suffix    The end of each name, ".png" for instance; NULL for nothing.
+ * @param[in]  progress  Receives the records that are done, and all; may be NULL.
+ * @param[in]  user      Passed to @p progress.
+ * @param[out] result    Receives the result on success; may be NULL.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_ERR_EXISTS     A file of such a name exists.
+ * @retval LX_ERR_NOT_FOUND  The parent directory of @p path does not exist.
+ * @return Otherwise as lx_dataset_export_npy(), for any field. Files that were written before a
+ *         failure stay.
  */
 LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, uint64_t count, const char *path,
