@@ -12,28 +12,18 @@ except ImportError as error:
     raise ImportError(f'{error}. libloaderx is installed where the linker does not look: run '
                       f'ldconfig, or put the folder of the library into LD_LIBRARY_PATH.') from None
 
-from .arrays import NPDataset
-from .blend import Blend
-from .budgeted import Budgeted
-from .column import Column, Views
-from .combined import Concat, Padded, Repeat, Slice, Subset
 from .compat import ARDataset, DataLoader, converter
-from .dataset import Dataset
 from .executor import Executor
 from .field import Field
-from .flat import FlatDataset
-from .grouped import Balanced, Bucketed, split
 from .loader import Loader, generator
-from .null import NullDataset
+from .maintenance import copy, repair, unseal
 from .opening import create, open
-from .orders import Blocks, Order, Random, Sequential, Shuffle
-from .packing import PackedDataset, cu_seqlens
-from .parts import ConcatDataset, SubsetDataset
-from .peers import Distributed, Nanoset, TorchRandom, TorchSubset
+from .orders import (Balanced, Blend, Blocks, Bucketed, Budgeted, Concat, Distributed, Nanoset,
+                     Order, Padded, Random, Repeat, Sequential, Shuffle, Slice, Subset,
+                     TorchRandom, TorchSubset, Weighted, split)
+from .sources import (Column, ConcatDataset, Dataset, FlatDataset, NPDataset, NullDataset,
+                      PackedDataset, SubsetDataset, TokenDataset, Tokens, Views, cu_seqlens)
 from .tokenize import TokenStream
-from .tokens import TokenDataset, Tokens
-from .upkeep import copy, repair, unseal
-from .weighted import Weighted
 from .writer import Ticket, Writer
 
 __all__ = [

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-__all__ = ['Output', 'choose_output', 'convert_arrays']
+__all__ = ['Output', 'convert_arrays']
 
 _Transform = Callable[[Dict[str, Any]], Any]
 # Of records, by field.
@@ -52,51 +52,3 @@ def convert_arrays(batch: Any, convert: Callable[[np.ndarray[Any, Any]], Any]) -
     if type(batch) in (list, tuple):
         return type(batch)(convert_arrays(value, convert) for value in batch)
     return batch
-
-
-class _Tensors(Output):
-    """Tensors over the memory of the arrays."""
-
-    def __init__(self) -> None:
-        try:
-            import torch
-        except ModuleNotFoundError as error:
-            if error.name != 'torch':
-                raise
-            raise ImportError("out='torch' needs PyTorch, and there is no module torch",
-                              name='torch') from None
-        self._from_numpy: Callable[[np.ndarray[Any, Any]], Any] = torch.from_numpy
-
-    def check(self, shapes: Shapes, sizes: Sizes) -> None:
-        for name, (dtype, _) in shapes.items():
-            try:
-                self._from_numpy(np.empty(0, dtype))
-            except TypeError:
-                raise ValueError(
-                    f"out='torch': the torch that is installed has no {dtype}, which {name!r} is: "
-                    'choose fields without it, or convert it in a transform'
-                ) from None
-
-    def convert(self, batch: Any) -> Any:
-        return convert_arrays(batch, self._from_numpy)
-
-
-def _arrays_of_jax() -> Output:
-    from .jax import Arrays
-    return Arrays()
-
-
-_MAKERS: Mapping[str, Callable[[], Output]] = {'numpy': Output, 'torch': _Tensors,
-                                               'jax': _arrays_of_jax}
-
-
-def choose_output(out: Union[str, Output]) -> Output:
-    """The output of that name."""
-    if isinstance(out, Output):
-        return out
-    if not isinstance(out, str):
-        raise TypeError(f'out must be a str, not {type(out).__name__}')
-    if out not in _MAKERS:
-        names = ', '.join(repr(name) for name in _MAKERS)
-        raise ValueError(f'out must be one of {names}, not {out!r}')
-    return _MAKERS[out]()

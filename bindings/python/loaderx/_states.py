@@ -9,7 +9,7 @@ from typing import Any, Mapping
 
 from ._check import UINT64_MAX, natural
 from .errors import CorruptError, LoaderxError
-from .orders import to_json
+from .orders.order import to_json
 
 VERSION = 1
 

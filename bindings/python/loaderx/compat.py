@@ -26,14 +26,14 @@ import numpy as np
 from . import _core
 from ._check import UINT64_MAX, natural
 from ._progress import open_bar
-from ._records import Asked
-from .dataset import Dataset
+from .sources.records import Asked
+from .sources import Dataset
 from .errors import CorruptError
 from .field import Field
 from .loader import choose_fields
 from .opening import create
 from .orders import Sequential, Shuffle
-from .source import PLACES, zip_sources
+from .sources.source import PLACES, zip_sources
 
 __all__ = ['ARDataset', 'DataLoader', 'converter', 'identity']
 

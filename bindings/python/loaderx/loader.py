@@ -11,10 +11,11 @@ import numpy as np
 
 from . import _core
 from ._check import UINT64_MAX, boolean, natural
-from ._outputs import Output, choose_output
-from .budgeted import Budgeted
-from .orders import Order, Sequential, to_json
-from .source import as_source
+from ._output_names import choose_output
+from ._outputs import Output
+from .orders import Budgeted, Order, Sequential
+from .orders.order import to_json
+from .sources.source import as_source
 
 __all__ = ['Loader', 'generator']
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Callable, Dict, Literal, Mapping, Optional, Union, overload
 
-from .dataset import Dataset, OnDamage, Path, Placement, Verify
+from .sources import Dataset
+from .sources.dataset import OnDamage, Path, Placement, Verify
 from .executor import Executor
 from .field import Field
 from .writer import Writer

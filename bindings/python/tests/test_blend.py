@@ -228,7 +228,7 @@ def test_nothing_is_kept_of_mixtures_that_are_gone():
 
 def test_the_extension_takes_no_other_arguments():
     """What stands above it checks first; it stays safe without."""
-    core, part = lx.blend._core, lx.Shuffle(10, seed=1)._order
+    core, part = lx._core, lx.Shuffle(10, seed=1)._order
     for arguments in [
         (), ((part,), None, (1.0,), (), 0, 'stop'), ([part], None, (1.0,), (), 0, 'stop', False, None),
         ((part,), None, (), (), 0, 'stop', False, None), ((part,), None, ('1',), (), 0, 'stop', False, None),

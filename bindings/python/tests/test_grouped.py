@@ -162,7 +162,7 @@ def test_less_than_all():
 @pytest.mark.parametrize('fractions', [[0.1] * 10, [1 / 3] * 3, [0.7, 0.2, 0.1], [1 / 49] * 49,
                                        [0.3333333333, 0.3333333333, 0.3333333334], [1, 0]])
 def test_fractions_of_about_1_leave_nothing_out(fractions):
-    ends = lx.grouped._add_up([float(fraction) for fraction in fractions])
+    ends = lx.orders.grouped._add_up([float(fraction) for fraction in fractions])
     assert ends[-1] == 1 and sorted(ends) == ends
 
 
@@ -216,7 +216,7 @@ def test_wrong_arguments_are_named(call, error, word):
 
 
 def test_the_extension_takes_no_other_arguments():
-    core, some = lx.grouped._core, np.arange(3, dtype=np.uint64)
+    core, some = lx._core, np.arange(3, dtype=np.uint64)
     for call in [
         lambda: core.balanced(some, 3, 0), lambda: core.balanced([1], 1, 0, None),
         lambda: core.balanced(np.zeros(3), 3, 0, None),

@@ -114,7 +114,7 @@ def test_wrong_arguments_are_named(call, error, word):
 
 
 def test_the_extension_takes_no_other_arguments():
-    core = lx.weighted._core
+    core = lx._core
     for make in core.weighted, core.weighted_shuffle:
         for arguments in [(), (np.ones(3), 3), ([1.0], 1, 0, None),
                           (np.ones(3, 'f4'), 3, 0, None), (np.ones(3, 'u8'), 3, 0, None),

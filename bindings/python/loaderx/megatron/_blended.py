@@ -8,12 +8,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from .._check import Folder, folder, natural
-from .._mixed import indices_at, locate
-from .._records import Asked
-from ..blend import Blend
-from ..orders import Order, Sequential
-from ..parts import ConcatDataset
-from ..tokens import tokens_of
+from ..orders.mixed import indices_at, locate
+from ..sources.records import Asked
+from ..orders import Blend, Order, Sequential
+from ..sources import ConcatDataset
+from ..sources.tokens import tokens_of
 from ._samples import GPTDataset
 from ._shares import normalize, samples_per_dataset, split_documents
 

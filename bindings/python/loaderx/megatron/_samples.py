@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import _core
 from .._check import UINT64_MAX, Folder, boolean, folder, integer, natural
-from .._records import Asked, Records
+from ..sources.records import Asked, Records
 from ..nanoset._batches import arrays_of, choose_out
 from ..orders import Order
-from ..tokens import POSITIONS, SEGMENTS, Tokens, token, tokens_of, vocabulary_of
+from ..sources import Tokens
+from ..sources.tokens import POSITIONS, SEGMENTS, token, tokens_of, vocabulary_of
 
 __all__ = ['GPTDataset', 'Samples']
 

@@ -10,7 +10,7 @@ from typing import Any, Iterable, List, Optional, Tuple
 import numpy as np
 
 from .._check import natural, number, reals
-from ..tokens import Tokens
+from ..sources import Tokens
 
 __all__ = ['normalize', 'samples_per_dataset', 'split_documents']
 

@@ -13,15 +13,14 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from .. import peers
+from .. import orders
 from .._check import boolean, natural, reals
-from .._mixed import indices_at, locate
-from .._records import Asked
-from ..combined import Repeat, Slice
+from ..orders.mixed import indices_at, locate
+from ..sources.records import Asked
+from ..orders import Order, Repeat, Sequential, Slice
 from ..loader import Loader
-from ..orders import Order, Sequential
-from ..parts import ConcatDataset
-from ..tokens import TokenDataset, TokenFile
+from ..sources import ConcatDataset, TokenDataset
+from ..sources.tokens import TokenFile
 from ._batches import Unfit, arrays_of, choose_out
 
 __all__ = ['Nanoset']
@@ -198,7 +197,7 @@ class Nanoset(Asked):
                         'provided.')
         if weights is not None and not weights.any():
             raise ValueError('dataset_weights: one of them at least must be above 0')
-        epoch = peers.Nanoset(lengths, weights, divide=divide, seed=self.random_seed)
+        epoch = orders.Nanoset(lengths, weights, divide=divide, seed=self.random_seed)
         times = self.train_split_num_samples // len(epoch) + 1
         self.order: Order = Slice(Repeat(epoch, times), 0, self.train_split_num_samples)
         self._epoch = epoch

@@ -7,8 +7,7 @@ import os
 import zlib
 from typing import Any, Dict, List, Optional, Sequence
 
-from ..column import Column
-from ..dataset import Dataset
+from ..sources import Column, Dataset
 from ._texts import Text
 
 __all__ = ['Pace', 'Texts', 'choose_field', 'texts_of']

@@ -13,7 +13,7 @@ from .._check import natural
 from .._states import VERSION, check, checksum, number
 from ..errors import CorruptError, LoaderxError
 from ..orders import Order, Sequential
-from ..tokens import wide_of
+from ..sources.tokens import wide_of
 from ._ahead import Ahead
 from ._packing import Place, Samples, walk_of
 from ._sources import texts_of

@@ -10,10 +10,9 @@ import torch
 from torch.utils import data
 
 from .. import _core
-from .._records import Records
-from ..arrays import NPDataset
-from ..dataset import Dataset
-from ..source import as_source, core_of
+from ..sources.records import Records
+from ..sources import Dataset, NPDataset
+from ..sources.source import as_source, core_of
 from ._collate import default_collate
 
 __all__ = ['Found', 'Gathered', 'Together', 'collation', 'find_source', 'together']

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from .field import Field
-
-if TYPE_CHECKING:
-    from .dataset import Dataset
+from .. import _core
+from ..field import Field
 
 
 class Views(Dict[str, List[Any]]):
@@ -40,7 +38,7 @@ class Column:
 
     __slots__ = ('_dataset', '_name', '_field')
 
-    def __init__(self, dataset: Dataset, name: str, field: Field) -> None:
+    def __init__(self, dataset: _core.Dataset, name: str, field: Field) -> None:
         self._dataset = dataset
         self._name = name
         self._field = field
@@ -77,7 +75,7 @@ class Column:
         return self._dataset._get(self._name, key)
 
     def __iter__(self) -> Iterator[Any]:
-        state = self._dataset.pin() if self._dataset.live else self._dataset
+        state = self._dataset._pin() if self._dataset.live else self._dataset
         for index in range(len(state)):
             yield state._get(self._name, index)
 

@@ -8,10 +8,10 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _core
-from ._records import Records
+from .. import _core
 from .arrays import NPDataset
 from .dataset import Dataset
+from .records import Records
 
 __all__ = ['as_source', 'core_of', 'zip_sources']
 

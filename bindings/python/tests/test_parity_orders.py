@@ -103,7 +103,7 @@ def test_wrong_arguments_are_named(call, error, word):
 
 
 def test_the_extension_takes_no_other_arguments():
-    core = lx.peers._core
+    core = lx._core
     for call in [
         lambda: core.torch_random(5, 5, 0, True), lambda: core.torch_random(5, 5, 0, 1, None),
         lambda: core.torch_random(5, 5, 0, True, 'text'),

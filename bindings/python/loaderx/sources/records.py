@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import operator
 import sys
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
 import numpy as np
 
-from . import _core
+from .. import _core
 
 __all__ = ['Asked', 'Joined', 'Records', 'places_of', 'records_of', 'resolved']
 
@@ -32,14 +32,16 @@ class Asked:
 
 
 class Joined(Asked):
-    """What can stand before and behind a ``+``."""
+    """A dataset that can be an operand of ``+``."""
 
     __slots__ = ()
 
+    # Makes one dataset of several. ConcatDataset derives from this class, and sets it to itself.
+    _concatenate: ClassVar[Callable[[Sequence[Any]], Any]]
+
     def __add__(self, other: Any) -> Any:
-        from .parts import ConcatDataset    # which is one of these
         if isinstance(other, Joined) and not (_is_ones_own(self) or _is_ones_own(other)):
-            return ConcatDataset([self, other])
+            return Joined._concatenate([self, other])
         torchs = sys.modules.get('torch.utils.data')    # which asks each for its records
         if torchs is not None and isinstance(other, (Joined, torchs.Dataset)):
             return torchs.ConcatDataset([self, other])

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Tuple
+from typing import Any, Iterator, Tuple
 
-if TYPE_CHECKING:
-    from .dataset import Dataset
+from .. import _core
 
 
 class Pieces:
@@ -20,7 +19,7 @@ class Pieces:
         Which of them; None: all, which takes no memory.
     """
 
-    def __init__(self, dataset: Dataset, indices: Any) -> None:
+    def __init__(self, dataset: _core.Dataset, indices: Any) -> None:
         self._indices = None if indices is None else dataset._resolve(indices)
         self._total = len(dataset if self._indices is None else self._indices)
 

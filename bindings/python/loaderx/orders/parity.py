@@ -7,10 +7,11 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-from . import _core
-from ._check import UINT64_MAX, Folder, boolean, folder, natural, naturals, reals
+from .. import _core
+from .._check import UINT64_MAX, Folder, boolean, folder, natural, naturals, reals
+from .basic import Seeded
 from .grouped import _narrow
-from .orders import Order, _Seeded
+from .order import Order
 
 __all__ = ['Distributed', 'Nanoset', 'TorchRandom', 'TorchSubset']
 
@@ -18,7 +19,7 @@ _MOST = 2**32 - 1
 _MOST_REPLACED = 2**28 - 1    # from there on versions of torch differ
 
 
-class TorchRandom(_Seeded):
+class TorchRandom(Seeded):
     """The order of torch's RandomSampler, with a generator of its own, on a CPU.
 
     ``RandomSampler(data, replacement, num_samples, torch.Generator().manual_seed(seed))``, gone

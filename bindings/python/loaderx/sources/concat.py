@@ -8,9 +8,9 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _core
-from ._records import Records, resolved
+from .. import _core
 from .dataset import Dataset
+from .records import Joined, Records, resolved
 from .source import core_of
 
 __all__ = ['ConcatDataset', 'SubsetDataset']
@@ -67,6 +67,9 @@ class ConcatDataset(Records):
 
     def __repr__(self) -> str:
         return f'ConcatDataset({list(self.datasets)!r})'
+
+
+Joined._concatenate = ConcatDataset
 
 
 class SubsetDataset(Records):

@@ -8,10 +8,10 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, o
 
 import numpy as np
 
-from . import _core
-from ._check import UINT64_MAX, Folder, folder, integers, natural, naturals, number
+from .. import _core
+from .._check import UINT64_MAX, Folder, folder, integers, natural, naturals, number
 from .combined import _listed
-from .orders import Order
+from .order import Order
 
 __all__ = ['Balanced', 'Bucketed', 'split']
 

@@ -7,9 +7,9 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from . import _core
-from ._records import Records
-from ._check import boolean, natural
+from .. import _core
+from .._check import boolean, natural
+from .records import Records
 from .tokens import (POSITIONS, SEGMENTS, Tokens, columns_of, token, tokens_of, vocabulary_of,
                      wide_of)
 

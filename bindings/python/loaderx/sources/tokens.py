@@ -8,12 +8,12 @@ from typing import Any, Iterable, Iterator, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _core
-from ._records import Records
-from ._check import UINT64_MAX, boolean, integer, natural
+from .. import _core
+from .._check import UINT64_MAX, boolean, integer, natural
+from ..errors import LoaderxError
 from .column import Column
 from .dataset import Dataset
-from .errors import LoaderxError
+from .records import Records
 
 __all__ = ['TokenDataset', 'Tokens']
 

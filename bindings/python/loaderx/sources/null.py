@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core
-from ._records import Records
+from .. import _core
+from .records import Records
 from .source import as_source
 
 __all__ = ['NullDataset']

@@ -7,9 +7,10 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _core
-from ._check import UINT64_MAX, Folder, folder, integer, natural, naturals
-from .orders import Order, Sequential, Shuffle
+from .. import _core
+from .._check import UINT64_MAX, Folder, folder, integer, natural, naturals
+from .basic import Sequential, Shuffle
+from .order import Order
 
 __all__ = ['Concat', 'Padded', 'Repeat', 'Slice', 'Subset']
 

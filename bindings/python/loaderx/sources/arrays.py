@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._records import Joined, places_of
+from .records import Joined, places_of
 
 __all__ = ['NPDataset']
 

@@ -7,10 +7,10 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _core
-from ._check import UINT64_MAX, Folder, folder, natural, number
+from .. import _core
+from .._check import UINT64_MAX, Folder, folder, natural, number
 from .combined import _Combined, _listed, _part
-from .orders import Order
+from .order import Order
 
 __all__ = ['Blend']
 

@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import (Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional,
                     Sequence, Union, overload)
 
-from . import _core
-from ._check import boolean
-from ._progress import Progress, telling
-from ._stored import Stored
+from .. import _core
+from .._check import boolean
+from .._progress import Progress, telling
+from ..errors import CorruptError
+from ..executor import Executor
+from ..field import Field
 from .column import Column, Views
-from .errors import CorruptError
-from .executor import Executor
-from .field import Field
+from .stored import Stored
 
 Path = Union[str, bytes, 'os.PathLike[Any]']
 Verify = Literal['first', 'always', 'never']

@@ -7,8 +7,8 @@ from typing import Any, Iterable, List, Tuple
 
 import numpy as np
 
-from ._check import integer
-from .orders import Order
+from .._check import integer
+from .order import Order
 
 __all__ = ['indices_at', 'locate']
 

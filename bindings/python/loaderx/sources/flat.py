@@ -9,8 +9,8 @@ from typing import Any, Dict
 
 import numpy as np
 
-from . import _core
-from ._records import Records
+from .. import _core
+from .records import Records
 
 __all__ = ['FlatDataset']
 

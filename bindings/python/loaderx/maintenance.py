@@ -9,9 +9,10 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Unio
 
 from . import _core
 from ._check import boolean
-from ._pieces import Pieces
+from .sources.pieces import Pieces
 from ._progress import Progress, telling
-from .dataset import Dataset, Path
+from .sources import Dataset
+from .sources.dataset import Path
 from .errors import CorruptError
 from .executor import Executor
 from .field import Field

@@ -7,9 +7,9 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-from . import _core
-from ._check import Folder, boolean, folder, natural, reals
-from .orders import Order
+from .. import _core
+from .._check import Folder, boolean, folder, natural, reals
+from .order import Order
 
 __all__ = ['Weighted']
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Sequence, Tuple, Type
 
-from ._records import Joined, places_of, records_of
-from .errors import LoaderxError
+from ..errors import LoaderxError
+from .records import Joined, places_of, records_of
 
 __all__ = ['Stored']
 

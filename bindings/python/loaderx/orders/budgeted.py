@@ -7,11 +7,11 @@ from typing import Any, Dict, Iterator, Optional, Tuple
 
 import numpy as np
 
-from . import _core
-from ._check import boolean, natural, naturals
+from .. import _core
+from .._check import boolean, natural, naturals
 from .combined import _part
 from .grouped import _narrow
-from .orders import Order
+from .order import Order
 
 __all__ = ['Budgeted']
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Batches whose arrays are those of JAX."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+try:
+    import jax as _jax    # the library, not loaderx.jax
+except ModuleNotFoundError as error:
+    if error.name != 'jax':
+        raise
+    raise ImportError('loaderx.jax needs JAX, and there is no module jax: install it', name='jax'
+                      ) from None
+
+from ._outputs import Output, Shapes, Sizes, convert_arrays
+
+__all__ = ['Arrays']
+
+
+class Arrays(Output):
+    """Arrays of JAX, on its default device or as a sharding tells."""
+
+    def __init__(self, sharding: Optional[_jax.sharding.Sharding] = None, world: int = 1) -> None:
+        self._sharding: Any = sharding
+        self._world = world
+        # Whether other processes have parts of the arrays.
+        self._shared = sharding is not None and not sharding.is_fully_addressable
+
+    def _check_split(self, name: str, size: int, total: int, shape: Tuple[int, ...]) -> None:
+        whole = (total if self._shared else size, *shape)
+        if self._shared and total != size * self._world:
+            why = f'{total} records are not the same number for each process'
+        else:
+            try:
+                self._sharding.shard_shape(whole)
+                return
+            except ValueError as error:
+                why = str(error)
+        raise ValueError(f'sharding: batches of {name!r} have the shape {whole}, which it cannot '
+                         f'split: take another batch_size, and drop_last=True or a Padded order '
+                         f'if it is that of the last one ({why})')
+
+    def check(self, shapes: Shapes, sizes: Sizes) -> None:
+        if self._sharding is None:
+            return
+        for name, (_, shape) in shapes.items():
+            for size, total in sizes:
+                self._check_split(name, size, total, shape)
+
+    def _place(self, array: np.ndarray[Any, Any]) -> Any:
+        if self._shared:
+            return _jax.make_array_from_process_local_data(self._sharding, array)
+        return _jax.device_put(array, self._sharding)
+
+    def convert(self, batch: Any) -> Any:
+        return convert_arrays(batch, self._place)

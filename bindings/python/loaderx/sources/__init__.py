@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Sources: datasets that a loader reads."""
+
+from .arrays import NPDataset
+from .column import Column, Views
+from .concat import ConcatDataset, SubsetDataset
+from .dataset import Dataset
+from .flat import FlatDataset
+from .null import NullDataset
+from .packing import PackedDataset, cu_seqlens
+from .tokens import TokenDataset, Tokens
+
+__all__ = [
+    'Column',
+    'ConcatDataset',
+    'Dataset',
+    'FlatDataset',
+    'NPDataset',
+    'NullDataset',
+    'PackedDataset',
+    'SubsetDataset',
+    'TokenDataset',
+    'Tokens',
+    'Views',
+    'cu_seqlens',
+]

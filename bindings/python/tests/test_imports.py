@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The modules of the package import one another without a circle."""
+
+import ast
+import pathlib
+
+import loaderx
+
+ROOT = pathlib.Path(loaderx.__file__).parent
+
+
+def name_of(path):
+    parts = ['loaderx', *path.relative_to(ROOT).with_suffix('').parts]
+    return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
+
+
+MODULES = {name_of(path): path for path in ROOT.rglob('*.py')}
+
+
+def targets(node, package):
+    """The modules of the package that an import statement names."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    up = package[:len(package) - node.level + 1] if node.level else []
+    base = '.'.join([*up, *([node.module] if node.module else [])])
+    within = [f'{base}.{alias.name}' for alias in node.names]
+    return [one if one in MODULES else base for one in within]
+
+
+def imports_of(name, path):
+    """All modules that one needs, in functions and for types, too; and the packages they are in.
+
+    The packages that it is in itself are there before it.
+    """
+    own = name.split('.')
+    package = own if path.name == '__init__.py' else own[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        for target in targets(node, package):
+            parts = target.split('.')
+            found.update('.'.join(parts[:k]) for k in range(1, len(parts) + 1))
+    before = {'.'.join(own[:k]) for k in range(1, len(own))}
+    return (found & set(MODULES)) - before - {name}
+
+
+def find_circle(graph):
+    """Modules each of which imports the next, and the last one the first; None if there are none."""
+    done = set()
+
+    def visit(module, path):
+        if module in path:
+            return path[path.index(module):]
+        if module in done:
+            return None
+        for target in sorted(graph[module]):
+            circle = visit(target, [*path, module])
+            if circle:
+                return circle
+        done.add(module)
+        return None
+
+    return next(filter(None, (visit(module, []) for module in sorted(graph))), None)
+
+
+def test_the_walk_finds_a_circle():
+    assert find_circle({'a': {'b'}, 'b': {'c'}, 'c': {'b'}}) == ['b', 'c']
+    assert imports_of('loaderx.loader', MODULES['loaderx.loader']) > {'loaderx.orders'}
+
+
+def test_modules_import_one_another_without_a_circle():
+    assert find_circle({name: imports_of(name, path) for name, path in MODULES.items()}) is None
