@@ -52,20 +52,21 @@ LX_BEGIN_DECLS
  * writes the file. Every other process, and every later run, opens it within about a millisecond
  * and shares its pages in memory. The name of a file is a hash of everything on which the table
  * depends, so one directory serves any number of orders.
- * @par The directory is created if it does not exist. If it cannot be written, orders whose files
- * exist can still be made. Processes that need the same table at the same time each compute it, and
- * the last file stays: where that is too much, let one process make the order first. The library
+ * @par
+ * The directory is created if it does not exist. If it cannot be written, orders whose files exist
+ * can still be made. Processes that need the same table at the same time each compute it, and the
+ * last file stays: where that is too much, let one process make the order first. The library
  * removes only the tables of epochs, when it writes the table of the second epoch after. Files that
  * are no longer needed can be deleted at any time, also while they are read. So can files whose
  * names end in .new: a process leaves one if it is killed while it writes.
  * @par
  * The table is mapped. Truncation of its file by another process, or a bad sector, raises SIGBUS.
- * @par A table that cannot be kept in a file is a failure; it is not kept in memory instead.
- * #LX_ERR_IO: the disk is full, or a system call failed. #LX_ERR_NOT_FOUND: the directory cannot be
- * created, or is a file. #LX_ERR_UNSUPPORTED: the file has a later version, or the machine is
- * big-endian. #LX_ERR_MISMATCH: the file holds another table. #LX_ERR_CORRUPT: the file is damaged,
- * found when the order is made or when the damage is read; delete the file, and it is written
- * again.
+ * @par
+ * A table that cannot be kept in a file is a failure; it is not kept in memory instead. #LX_ERR_IO:
+ * the disk is full, or a system call failed. #LX_ERR_NOT_FOUND: the directory cannot be created, or
+ * is a file. #LX_ERR_UNSUPPORTED: the file has a later version, or the machine is big-endian.
+ * #LX_ERR_MISMATCH: the file holds another table. #LX_ERR_CORRUPT: the file is damaged, found when
+ * the order is made or when the damage is read; delete the file, and it is written again.
  *
  * @par Thread safety
  * Full: an order never changes.
@@ -73,7 +74,7 @@ LX_BEGIN_DECLS
 typedef struct lx_order lx_order;
 
 /**
- * Makes an order in which a window slides over the circle 0 .. @p length - 1: position k has the
+ * Makes an order in which a window slides over the circle 0 to @p length - 1: position k has the
  * index ((k div window) * stride + k mod window) mod length, computed without overflow.
  *
  * With a stride equal to the window, the default, that is k mod length: the indices in sequence,
@@ -95,7 +96,7 @@ LX_API lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint6
                                          lx_order **order, lx_error *error);
 
 /**
- * Makes an order of independent draws with replacement from 0 .. @p length - 1: any index can be at
+ * Makes an order of independent draws with replacement from 0 to @p length - 1: any index can be at
  * any position. An epoch contains about 63 % of the indices; with lx_order_new_shuffle() it
  * contains all.
  *
@@ -115,7 +116,7 @@ LX_API lx_status lx_order_new_random(uint64_t length, uint64_t seed, lx_order **
                                      lx_error *error);
 
 /**
- * Makes an order in which each epoch is another permutation of 0 .. @p length - 1.
+ * Makes an order in which each epoch is another permutation of 0 to @p length - 1.
  *
  * Up to a length of 65,536 it is the shuffle of Fisher and Yates. A reader holds a table of 128 KiB
  * for it, and computes it for each epoch that it enters, within a millisecond. Longer permutations
