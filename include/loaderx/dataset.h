@@ -196,7 +196,7 @@ typedef struct lx_dataset lx_dataset;
  *
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  The options; NULL for the defaults.
- * @param[out] dataset  Receives the handle, to be closed with lx_dataset_close(); NULL on failure.
+ * @param[out] dataset  Receives the handle, to be closed with lx_dataset_close().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The dataset is open.

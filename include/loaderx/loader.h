@@ -56,7 +56,7 @@ typedef struct lx_column_info {
  *
  * @param[in]  path     A directory or a file.
  * @param[in]  options  The options of a dataset; NULL for the defaults.
- * @param[out] source   Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] source   Receives the source, to be released with lx_source_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The source is open.
@@ -86,7 +86,7 @@ LX_API lx_status lx_source_open_npy(const char *path, lx_source **source, lx_err
  * @param[in]  path    A regular file.
  * @param[in]  column  The only column: the name, dtype and shape of a record, of at least one byte.
  * @param[in]  offset  The offset of the first record in bytes: the size of a header.
- * @param[out] source  Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] source  Receives the source, to be released with lx_source_unref().
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_ERR_ARGUMENT  @p column is invalid, or a pointer is NULL.
@@ -143,8 +143,7 @@ typedef struct lx_source_functions {
  * @param[in]  column_count  The number of columns, at least 1.
  * @param[in]  identity      Distinguishes this data from other data of the same form in saved
  *                           states: a checksum or a version, in UTF-8. NULL or "" for nothing.
- * @param[out] source        Receives the source, to be released with lx_source_unref(); NULL on
- *                           failure.
+ * @param[out] source        Receives the source, to be released with lx_source_unref().
  * @param[out] error         Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
@@ -163,7 +162,7 @@ LX_API lx_status lx_source_new(const lx_source_functions *functions, void *user,
  * @param[in]  names    A name for each source, or NULL. A name renames the only column of its
  *                      source; NULL as a name keeps the names of the columns.
  * @param[in]  count    The number of sources.
- * @param[out] source   Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] source   Receives the source, to be released with lx_source_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
@@ -185,7 +184,7 @@ LX_API lx_status lx_source_zip(lx_source *const *sources, const char *const *nam
  * @param[in]  sources  At least one source, referenced; their columns have the same names, dtypes
  *                      and shapes in the same order.
  * @param[in]  count    The number of sources, at most 2^32 - 1.
- * @param[out] source   Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] source   Receives the source, to be released with lx_source_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
@@ -205,7 +204,7 @@ LX_API lx_status lx_source_concat(lx_source *const *sources, size_t count, lx_so
  * @param[in]  part     The source, referenced.
  * @param[in]  indices  @p count indices, in any order; repeats are allowed. Copied.
  * @param[in]  count    The number of indices, which is the length of the new source.
- * @param[out] source   Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] source   Receives the source, to be released with lx_source_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
@@ -227,8 +226,7 @@ LX_API lx_status lx_source_subset(lx_source *part, const uint64_t *indices, uint
  * reference: @p source and its files may be closed.
  *
  * @param[in]  source  The source to stand for.
- * @param[out] null    Receives the new source, to be released with lx_source_unref(); NULL on
- *                     failure.
+ * @param[out] null    Receives the new source, to be released with lx_source_unref().
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
@@ -555,7 +553,7 @@ typedef struct lx_loader lx_loader;
  *
  * @param[in]  source   The source; referenced.
  * @param[in]  options  The options; NULL for the defaults.
- * @param[out] loader   Receives the loader, to be closed with lx_loader_close(); NULL on failure.
+ * @param[out] loader   Receives the loader, to be closed with lx_loader_close().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The loader is open.

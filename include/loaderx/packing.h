@@ -66,8 +66,7 @@ typedef enum lx_packed_columns {
  * @param[in]  vocabulary  A sample with a token that is not below it fails; 0 for no limit.
  * @param[in]  pad         The padding in that column; it need not be in the vocabulary.
  * @param[in]  columns     Additional columns, in this order: of ::lx_packed_columns, or 0.
- * @param[out] source      Receives the source, to be released with lx_source_unref(); NULL on
- *                         failure.
+ * @param[out] source      Receives the source, to be released with lx_source_unref().
  * @param[out] error       Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
@@ -103,8 +102,7 @@ LX_API lx_status lx_source_pack_tokens(lx_tokens *tokens, uint64_t capacity, lx_
  * @param[in]  vocabulary       A sample with a token that is not below it fails; 0 for no limit.
  * @param[in]  separator        The token after each document, or #LX_SEPARATOR_NONE.
  * @param[in]  columns          Additional columns, in this order: of ::lx_packed_columns, or 0.
- * @param[out] source           Receives the source, to be released with lx_source_unref(); NULL on
- *                              failure.
+ * @param[out] source           Receives the source, to be released with lx_source_unref().
  * @param[out] error            Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.

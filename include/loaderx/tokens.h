@@ -59,8 +59,7 @@ typedef struct lx_tokens lx_tokens;
  * @param[in]  path    A regular file.
  * @param[in]  dtype   The type of a token. #LX_BYTES for the type that the file states; uint16 for
  *                     an `x.ds` without metadata.
- * @param[out] tokens  Receives the sequence, to be released with lx_tokens_unref(); NULL on
- *                     failure.
+ * @param[out] tokens  Receives the sequence, to be released with lx_tokens_unref().
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The sequence is open.
@@ -96,8 +95,7 @@ LX_API lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **to
  * @param[in]  field    The position of the field in the schema.
  * @param[in]  dtype    The type of a token: required for a field of #LX_BYTES. #LX_BYTES for that
  *                      of a dense field.
- * @param[out] tokens   Receives the sequence, to be released with lx_tokens_unref(); NULL on
- *                      failure.
+ * @param[out] tokens   Receives the sequence, to be released with lx_tokens_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The sequence is made.
@@ -119,8 +117,7 @@ LX_API lx_status lx_tokens_from_field(lx_dataset *dataset, size_t field, lx_dtyp
  * @param[in]  parts   At least one sequence; referenced. The parts of concatenations are taken
  *                     over.
  * @param[in]  count   The number of sequences.
- * @param[out] tokens  Receives the sequence, to be released with lx_tokens_unref(); NULL on
- *                     failure.
+ * @param[out] tokens  Receives the sequence, to be released with lx_tokens_unref().
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The sequence is made.
@@ -188,8 +185,7 @@ LX_API lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_
  * @param[in]  sequence_length  Tokens of an input, 1 or more.
  * @param[in]  dtype            The type of the column: #LX_INT32 or #LX_INT64.
  * @param[in]  vocabulary       A sample with a token that is not below it fails; 0 for no limit.
- * @param[out] source           Receives the source, to be released with lx_source_unref(); NULL on
- *                              failure.
+ * @param[out] source           Receives the source, to be released with lx_source_unref().
  * @param[out] error            Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
@@ -210,8 +206,7 @@ LX_API lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_leng
  * @param[in]  size        Tokens of a block, 1 or more.
  * @param[in]  dtype       The type of the column: #LX_INT32 or #LX_INT64.
  * @param[in]  vocabulary  A block with a token that is not below it fails; 0 for no limit.
- * @param[out] source      Receives the source, to be released with lx_source_unref(); NULL on
- *                         failure.
+ * @param[out] source      Receives the source, to be released with lx_source_unref().
  * @param[out] error       Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.

@@ -137,7 +137,7 @@ typedef struct lx_writer lx_writer;
  *                      an interrupted creation.
  * @param[in]  schema   The fields, at least one; copied.
  * @param[in]  options  The options; NULL for the defaults.
- * @param[out] writer   Receives the writer, to be closed with lx_writer_close(); NULL on failure.
+ * @param[out] writer   Receives the writer, to be closed with lx_writer_close().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The writer is open.
@@ -161,7 +161,7 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
  * @param[in]  path     The dataset's directory.
  * @param[in]  options  The options; NULL for the defaults. lx_writer_options_set_chunk() has no
  *                      effect.
- * @param[out] writer   Receives the writer, to be closed with lx_writer_close(); NULL on failure.
+ * @param[out] writer   Receives the writer, to be closed with lx_writer_close().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The writer is open.

@@ -102,7 +102,7 @@ typedef struct lx_megatron {
  *
  * @param[in]  tokens  The sequence; referenced. What Megatron calls a sequence is a document.
  * @param[in]  how     How the samples are made; copied.
- * @param[out] source  Receives the source, to be released with lx_source_unref(); NULL on failure.
+ * @param[out] source  Receives the source, to be released with lx_source_unref().
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The source is made.
@@ -171,7 +171,7 @@ LX_API lx_status lx_source_read_megatron(const lx_source *source, lx_megatron_in
  * @param[in]  mixture  A mixture with at least one set, and weights that do not change.
  * @param[in]  tables   The directory that keeps the table in a file (see ::lx_order); NULL to keep
  *                      it in memory.
- * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
+ * @param[out] order    Receives the order, to be released with lx_order_unref().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The order is made.
