@@ -16,7 +16,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_order_new_budgeted Batches by a budget
+ * @defgroup lx_order_new_budgeted Orders cut into batches by a budget
  *
  * Batches of at most 16,384 tokens, padding included, of texts of similar lengths:
  *

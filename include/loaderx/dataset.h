@@ -16,7 +16,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_dataset_options How a dataset is opened for reading
+ * @defgroup lx_dataset_options Options for reading a dataset
  * @see lx_dataset, lx_dataset_refresh(), lx_error
  * @{
  */
@@ -54,7 +54,7 @@ typedef enum lx_placement {
 } lx_placement;
 
 /**
- * How a dataset is opened for reading.
+ * The options for reading a dataset.
  *
  * @par Thread safety
  * One thread at a time. A dataset copies what it needs when it is opened.

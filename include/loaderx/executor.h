@@ -15,7 +15,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_executor Threads and their queues
+ * @defgroup lx_executor Threads that run tasks
  *
  * An executor owns three queues of tasks, for reading, for writing and for cleaning up, and the
  * threads that serve them. It runs tasks and knows nothing of their purpose. One executor can serve
@@ -59,7 +59,7 @@ typedef enum lx_queue {
 } lx_queue;
 
 /**
- * How many threads an executor can have.
+ * The options of an executor: how many threads it can have.
  *
  * @par Thread safety
  * None. An executor copies what it needs when it is opened.

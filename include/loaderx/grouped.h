@@ -15,7 +15,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_order_new_balanced Each class equally often
+ * @defgroup lx_order_new_balanced Orders with equally frequent classes
  * @see lx_error, lx_order, lx_order_new_bucketed(), lx_order_new_weighted(), lx_sampler
  * @{
  */
@@ -52,7 +52,7 @@ LX_API lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, 
 /** @} */
 
 /**
- * @defgroup lx_order_new_bucketed Batches of similar lengths
+ * @defgroup lx_order_new_bucketed Orders with batches of similar lengths
  *
  * Batches of 256 in buckets of a hundred batches:
  *

@@ -21,7 +21,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_source What a loader reads
+ * @defgroup lx_source Sources of records
  *
  * A source is a number of records, each with the same columns: a dataset, an .npy file, a file of
  * bare records, sequences of tokens, functions of the caller, or a combination of sources.
@@ -358,7 +358,7 @@ LX_API void lx_batch_release(lx_batch *batch);
 /** @} */
 
 /**
- * @defgroup lx_loader_options How a loader works
+ * @defgroup lx_loader_options Options of a loader
  *
  * Each setter returns #LX_OK, #LX_ERR_ARGUMENT for an invalid value or a NULL pointer, or
  * #LX_ERR_NOMEM.
@@ -367,7 +367,7 @@ LX_API void lx_batch_release(lx_batch *batch);
  */
 
 /**
- * How a loader works.
+ * The options of a loader.
  *
  * @par Thread safety
  * One thread at a time. A loader copies what it needs when it is opened.

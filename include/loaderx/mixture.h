@@ -16,7 +16,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_mixture Mix several sets in one order
+ * @defgroup lx_mixture Mix several sets of records in one order
  *
  * A mixture has an order for each set of records, a weight for each, and a rule for a set that is
  * exhausted. lx_order_new_blend() makes an order of it, without a table, in which any position is

@@ -16,7 +16,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_sampler Take the indices of a rank
+ * @defgroup lx_sampler Take the indices of a rank from an order
  *
  * @code
  * lx_order *order = NULL;

@@ -15,7 +15,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_dataset_verify Check every record of a dataset
+ * @defgroup lx_dataset_verify Verify every record of a dataset
  * @see loaderx-verify(1), lx_dataset, lx_dataset_probe(), lx_dataset_repair(), lx_dataset_stat(),
  * lx_error
  * @{

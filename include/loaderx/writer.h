@@ -17,7 +17,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_writer_options How a writer works
+ * @defgroup lx_writer_options Options of a writer
  * @see lx_error, lx_executor, lx_writer
  * @{
  */
@@ -32,7 +32,7 @@ typedef enum lx_durability {
 } lx_durability;
 
 /**
- * How a writer works.
+ * The options of a writer.
  *
  * @par Thread safety
  * One thread at a time. A writer copies what it needs when it is opened.
@@ -377,7 +377,7 @@ LX_API lx_status lx_writer_truncate(lx_writer *writer, uint64_t length, lx_error
 /** @} */
 
 /**
- * @defgroup lx_writer_commit Commits, transactions and seals
+ * @defgroup lx_writer_commit Commit, roll back and seal
  *
  * A commit makes all operations since the last one visible to readers at once, and as durable as
  * lx_writer_options_set_durability() says. While a thread waits for the disk, other threads may add
