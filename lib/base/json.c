@@ -28,13 +28,38 @@ static bool too_deep(const json_t *value, int depth)
     return false;
 }
 
-/** Most values that a text may have: each but the outermost stands behind one of these. */
-static size_t bound_values(const char *text, size_t size)
+/** What a look at the bytes of a text reports, without parsing it. Of a text that is not valid JSON
+ * it holds up to the first error, where the parser stops. */
+typedef struct bounds {
+    size_t values;       /**< At most so many values: each but the outermost follows one of "{[,". */
+    size_t longest_word; /**< Bytes of the longest number, or word, outside strings. */
+} bounds;
+
+static bool is_word(char c)
 {
-    size_t count = 1;
-    for (size_t i = 0; i < size; i++)
-        count += text[i] == '{' || text[i] == '[' || text[i] == ',';
-    return count;
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c == '+' || c == '-' || c == '.';
+}
+
+static bounds find_bounds(const char *text, size_t size)
+{
+    bounds found = {.values = 1};
+    bool in_string = false;
+    size_t word = 0;
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        if (in_string) {
+            in_string = c != '"';
+            i += c == '\\';
+            continue;
+        }
+        word = is_word(c) ? word + 1 : 0;
+        if (word > found.longest_word)
+            found.longest_word = word;
+        in_string = c == '"';
+        found.values += c == '{' || c == '[' || c == ',';
+    }
+    return found;
 }
 
 static lx_status fail_text(const json_error_t *what, lx_error *error)
@@ -69,7 +94,11 @@ static lx_status load(const char *text, size_t size, json_t **value, lx_error *e
 lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_error *error)
 {
     json_t *value;
-    if (bound_values(text, size) > LX__JSON_VALUES)
+    bounds found = find_bounds(text, size);
+    if (found.longest_word > LX__JSON_NUMBER)
+        return lx__fail(error, LX_ERR_CORRUPT, "a number of more than %d characters in JSON",
+                        LX__JSON_NUMBER);
+    if (found.values > LX__JSON_VALUES)
         return lx__fail(error, LX_ERR_LIMIT, "JSON of more than %zu values", LX__JSON_VALUES);
     lx_status status = load(text, size, &value, error);
     if (status != LX_OK)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief JSON as this library reads it: from hostile text, by jansson, with caps on depth and
- * number of values, no key twice, and every value checked for type and range before it is used.
+ * @brief JSON as this library reads it: from hostile text, by jansson, with limits on the depth, the
+ * number of values and the length of numbers. No key may occur twice in an object, and every value
+ * is checked for type and range before it is used.
  */
 #ifndef LX_BASE_JSON_H
 #define LX_BASE_JSON_H
@@ -18,10 +19,14 @@
 #define LX__JSON_DEPTH 16
 /** Most values that are read: jansson takes up to 240 bytes for each, and so 125 MB for all. */
 #define LX__JSON_VALUES ((size_t)1 << 19)
+/** Longest number that is read, in characters. Every number that is used has at most 20; a longer
+ * one only costs time. */
+#define LX__JSON_NUMBER 64
 
 /**
  * Parses one object from @p size bytes.
- * @retval LX_ERR_CORRUPT  Not JSON, not an object, nested deeper than #LX__JSON_DEPTH, a key twice.
+ * @retval LX_ERR_CORRUPT  Not JSON, not an object, nested deeper than #LX__JSON_DEPTH, a key twice,
+ *                         a number of more than #LX__JSON_NUMBER characters.
  * @retval LX_ERR_LIMIT    More than #LX__JSON_VALUES values.
  * @retval LX_ERR_NOMEM    Out of memory.
  */
