@@ -146,16 +146,3 @@ lx_status lx__sealed_check_table(const lx__store *store, const lx__state *state,
 {
     return visit_table(store, state, field, kind, check_crc, error);
 }
-
-lx_status lx__sealed_check_chunk(const lx__store *store, const lx__chunk_item *chunk,
-                                 lx_error *error)
-{
-    char name[LX__NAME_SIZE];
-    lx__file file;
-    lx__chunk_name(chunk->id, name);
-    lx_status status = lx__committed_open(&file, &store->chunk_directory, name, O_RDONLY,
-                                          chunk->bytes, true, error);
-    if (status == LX_OK)
-        lx__file_close(&file);
-    return status;
-}

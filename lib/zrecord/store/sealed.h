@@ -13,10 +13,6 @@
 lx_status lx__sealed_check(const lx__store *store, const lx__state *state,
                            const lx__log_scan *scan, lx_error *error);
 
-/** Holds the size of a chunk against the state's, also if no value refers to it (point 5). */
-lx_status lx__sealed_check_chunk(const lx__store *store, const lx__chunk_item *chunk,
-                                 lx_error *error);
-
 /** Takes the CRC of a table of a field, and compares it with meta.json's (point 6). */
 lx_status lx__sealed_check_table(const lx__store *store, const lx__state *state, size_t field,
                                  const char *kind, lx_error *error);

@@ -5,14 +5,19 @@
 #include "base/error.h"
 #include "zrecord/format/names.h"
 #include "zrecord/store/sealed.h"
+#include "zrecord/store/table.h"
+
+/** Whether the files have the sizes that meta.json says: those of which the seal was taken off may
+ * have grown. */
+static bool is_sealed(const lx__store *store)
+{
+    return store->meta.sealed && !lx__store_was_replaced(store);
+}
 
 size_t lx__verify_files(const lx__snapshot *snapshot)
 {
-    const lx__store *store = snapshot->store;
-    size_t fields = store->meta.schema->count;
-    /* Files of which the seal was taken off may have grown. */
-    bool sealed = store->meta.sealed && !lx__store_was_replaced(store);
-    return sealed ? 3 * fields + snapshot->state.chunk_count : fields;
+    size_t fields = snapshot->store->meta.schema->count;
+    return (is_sealed(snapshot->store) ? 3 : 1) * fields + snapshot->state.chunk_count;
 }
 
 /** Keeps a damage; what is none ends the job. */
@@ -92,23 +97,41 @@ static lx_status check_dictionary(const lx__store *store, size_t position, lx_er
     return status;
 }
 
-/** Dictionaries, and of a sealed dataset the CRCs of all tables and the sizes of all chunks. */
+/** A chunk has what is committed of it, also where no value refers to it; in a sealed dataset it
+ * has that exactly. */
+static lx_status check_chunk(const lx__store *store, const lx__chunk_item *chunk, bool sealed,
+                             lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__file file;
+    if (!sealed && chunk->bytes == 0)
+        return LX_OK; /* it may be absent */
+    lx__chunk_name(chunk->id, name);
+    lx_status status = lx__committed_open(&file, &store->chunk_directory, name, O_RDONLY,
+                                          chunk->bytes, sealed, error);
+    if (status == LX_OK)
+        lx__file_close(&file);
+    return status;
+}
+
+/** Dictionaries, of a sealed dataset the CRCs of all tables, and the sizes of all chunks. */
 static lx_status check_file(lx__verify_job *job)
 {
     static const char *const kinds[] = {LX__OFFSET_KIND, LX__CHECK_KIND};
     const lx__snapshot *snapshot = job->checker.snapshot;
     const lx__store *store = snapshot->store;
     size_t number = job->file, fields = store->meta.schema->count;
+    size_t first_chunk = lx__verify_files(snapshot) - snapshot->state.chunk_count;
     lx_error damage = LX_ERROR_INIT;
     lx_status status;
     if (number < fields)
         status = check_dictionary(store, number, &damage);
-    else if ((number -= fields) < 2 * fields)
-        status = lx__sealed_check_table(store, &snapshot->state, number / 2, kinds[number % 2],
-                                        &damage);
+    else if (number < first_chunk)
+        status = lx__sealed_check_table(store, &snapshot->state, (number - fields) / 2,
+                                        kinds[(number - fields) % 2], &damage);
     else
-        status = lx__sealed_check_chunk(store, &snapshot->state.chunks[number - 2 * fields],
-                                        &damage);
+        status = check_chunk(store, &snapshot->state.chunks[number - first_chunk],
+                             first_chunk != fields, &damage);
     return status != LX_OK ? note(job, status, &damage, 0) : LX_OK;
 }
 

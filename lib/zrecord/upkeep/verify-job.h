@@ -34,7 +34,7 @@ typedef struct lx__verify_job {
     lx_error failure;     /**< Why it could not go on. */
 } lx__verify_job;
 
-/** How many files there are to check: dictionaries, and of a sealed dataset tables and chunks. */
+/** How many files there are to check: dictionaries, of a sealed dataset tables, and then chunks. */
 size_t lx__verify_files(const lx__snapshot *snapshot);
 
 /**

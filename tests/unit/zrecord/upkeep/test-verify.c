@@ -237,6 +237,32 @@ START_TEST(each_table_of_a_sealed_dataset_is_told)
 }
 END_TEST
 
+START_TEST(a_chunk_that_no_record_refers_to_is_looked_for)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_verification result;
+    lx_writer *writer = records_create("d", NULL);
+    records_append(writer, 5);
+    unit_ok(lx_writer_commit(writer, &error));
+    unit_ok(lx_writer_truncate(writer, 0, &error));
+    close_writer(writer);
+    unit_ok(verify("d", &told, &result, &error));
+    for (int gone = 0; gone < 2; gone++) {
+        if (gone)
+            ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
+        else
+            file_cut("d/chunk/0.zr", 1);
+        lx_status status = verify("d", &told, &result, &error);
+        ck_assert_uint_eq(told.count, 1);
+        ck_assert_uint_eq(result.damages, 1);
+        expect_error(status, LX_ERR_CORRUPT, "", "d/chunk/0.zr");
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(dictionaries_are_held_against_meta_json)
 {
     char *scratch = scratch_make();
@@ -496,7 +522,8 @@ UNIT_MAIN("zrecord/verify", a_whole_dataset_has_no_damage, nobody_needs_to_be_to
           a_stream_must_give_its_value_also_where_the_checksum_is_right,
           a_chunk_that_is_gone_is_told_of_each_value,
           the_files_of_a_sealed_dataset_are_held_against_meta_json,
-          each_table_of_a_sealed_dataset_is_told, dictionaries_are_held_against_meta_json,
+          each_table_of_a_sealed_dataset_is_told,
+          a_chunk_that_no_record_refers_to_is_looked_for, dictionaries_are_held_against_meta_json,
           who_is_told_may_end_it, progress_is_told_now_and_then,
           any_number_of_threads_tells_the_same_in_order,
           an_executor_that_is_closed_meanwhile_is_done_without,
