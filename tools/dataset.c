@@ -9,7 +9,7 @@
 void dataset_advise_repair(lx_error *error)
 {
     static const char advice[] = "'loaderx repair' tells what can be done";
-    if (strstr(error->message, advice) == NULL)
+    if (strstr(error->message, "'loaderx repair'") == NULL)
         advise(error, LX_ERR_CORRUPT, advice);
 }
 

@@ -60,6 +60,8 @@ static const char *word_for(const lx_finding *finding)
         return "forget";
     case LX_REMEDY_LEFTOVER:
         return "leftover";
+    case LX_REMEDY_RESTAMP:
+        return "restamp";
     default:
         return finding->damage.status == LX_ERR_EXISTS ? "foreign" : "none";
     }
@@ -117,7 +119,8 @@ static lx_status found(const lx_finding *finding, void *user)
     }
     r->told++;
     r->remedied = r->remedied || finding->remedy == LX_REMEDY_MISSING ||
-                  finding->remedy == LX_REMEDY_DELETE || finding->remedy == LX_REMEDY_FORGET;
+                  finding->remedy == LX_REMEDY_DELETE || finding->remedy == LX_REMEDY_FORGET ||
+                  finding->remedy == LX_REMEDY_RESTAMP;
     if (status == LX_OK && interrupted())
         status = LX_ERR_CANCELED;
     return status;
@@ -164,8 +167,9 @@ static void print_summary(const request *r, const lx_repair_result *result)
     uint64_t left = result->records - result->deleted;
     if (result->changed)
         printf("%s: repaired; damages: %" PRIu64 ", values made missing: %" PRIu64
-               ", records deleted: %" PRIu64 ", left: %" PRIu64 "; what was taken out is in %s\n",
-               r->path, result->damages, result->missing, result->deleted, left, result->aside);
+               ", records deleted: %" PRIu64 ", left: %" PRIu64 "%s%s\n",
+               r->path, result->damages, result->missing, result->deleted, left,
+               result->aside[0] != '\0' ? "; what was taken out is in " : "", result->aside);
     else if (result->damages != 0)
         printf("%s: a repair would leave %" PRIu64 " records, after %" PRIu64
                " were deleted, and %" PRIu64 " values would become missing\n",
@@ -229,8 +233,8 @@ const command repair_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "Without --apply nothing is changed. Each finding is a line, which begins with what\n"
-             "is done about it: missing, delete, forget, or none; foreign files stay as they are,\n"
-             "leftover ones are removed by the next writer. The last line sums up.\n"
+             "is done about it: missing, delete, forget, restamp, or none; foreign files stay as\n"
+             "they are, leftover ones are removed by the next writer. The last line sums up.\n"
              "What is taken out goes to DIR.damaged-1, or the next number. Exits 1 if anything is\n"
              "damaged and was not repaired.\n",
     .examples = "  loaderx repair fashion\n"

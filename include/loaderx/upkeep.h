@@ -43,9 +43,9 @@ typedef struct lx_verification {
 
 /**
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
- * decompresses it. Of a sealed dataset it also checks the checksums of the tables and the lengths
- * of all files. Values of zstd fields, which this version cannot decompress, are checked by their
- * checksums.
+ * decompresses it, and looks for each chunk file, also for those of which no record has a value. Of a
+ * sealed dataset it also checks the checksums of the tables and the exact lengths of all files.
+ * Values of zstd fields, which this version cannot decompress, are checked by their checksums.
  *
  * The readers of the dataset's executor check parts of it in parallel; without one, those of an
  * executor that is opened for the call, one for each CPU. Reads are prefetched, so a dataset that
@@ -138,8 +138,10 @@ typedef enum lx_remedy {
     LX_REMEDY_DELETE = 2,  /**< Its record is deleted. */
     LX_REMEDY_FORGET = 3,  /**< What is not there is not said to be there any more: later commits,
                                 and chunks of theirs, rows of a table, bytes of a chunk, a seal. */
-    LX_REMEDY_LEFTOVER = 4 /**< Nothing now: the next writer removes the file, which an earlier one
-                                left, when no reader needs it. */
+    LX_REMEDY_LEFTOVER = 4, /**< Nothing now: the next writer removes the file, which an earlier one
+                                 left, when no reader needs it. */
+    LX_REMEDY_RESTAMP = 5   /**< The checksum of meta.json is made right: nothing else is wrong in
+                                 it. Other damages are found after that only. */
 } lx_remedy;
 
 /** Something that lx_dataset_repair() has found. */
@@ -173,9 +175,9 @@ typedef struct lx_repair_result {
 
 /**
  * Makes of a damaged dataset one that is whole: keeps what verifies, and puts the rest aside. Also
- * of one that cannot be opened, unless its meta.json is damaged, or the first frame of its log
- * without a seal that tells what there is, or a file of it is a symbolic link: what that points to
- * is to be put in its place. A LOCK that is no file is to be removed.
+ * of one that cannot be opened, unless more than the checksum of meta.json is wrong in it, or the
+ * first frame of its log without a seal that tells what there is, or a file of it is a symbolic
+ * link: what that points to is to be put in its place. A LOCK that is no file is to be removed.
  *
  * - A value that does not verify becomes missing, or its record is deleted, as @p mode says.
  * - Where the log is damaged, the dataset is as it was after the last commit before that; those

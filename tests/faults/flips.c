@@ -82,21 +82,6 @@ static void change(struct flips *flips, lx_writer *writer, struct plain *plain)
     }
 }
 
-/** Has a sealed dataset taken for one that can be written: its records are in the tables. */
-static void unseal(const struct flips *flips)
-{
-    static const char from[] = "\"sealed\": true", to[] = "\"sealed\":false";
-    char path[400], text[16384];
-    snprintf(path, sizeof path, "%s/meta.json", flips->path);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    ssize_t size = fd != -1 ? read(fd, text, sizeof text - 1) : 0;
-    text[size] = '\0';
-    char *at = strstr(text, from);
-    if (at == NULL || pwrite(fd, to, sizeof to - 1, at - text) != sizeof to - 1)
-        give_up(path);
-    close(fd);
-}
-
 static void make(struct flips *flips)
 {
     lx_error error = LX_ERROR_INIT;
@@ -114,7 +99,7 @@ static void make(struct flips *flips)
     must(lx_writer_seal(writer, &error), &error);
     must(lx_writer_close(writer, &error), &error);
     note(flips, &plain);
-    unseal(flips);
+    must(lx_dataset_unseal(flips->path, &error), &error);
     must(lx_writer_open(flips->path, options, &writer, &error), &error);
     change(flips, writer, &plain);
     must(lx_writer_close(writer, &error), &error);
@@ -149,7 +134,7 @@ static lx_status open_as(const struct flips *flips, lx_verify verify, lx_dataset
     return status;
 }
 
-/** Reads a value by itself. The name of its field may be another, as meta.json has no checksum. */
+/** Reads a value by itself. */
 static bool is_right(struct plain *plain, lx_dataset *dataset, size_t field, uint64_t index,
                      bool *failed)
 {
@@ -160,15 +145,6 @@ static bool is_right(struct plain *plain, lx_dataset *dataset, size_t field, uin
     return right || status != LX_OK;
 }
 
-/** Whether meta.json, which has no checksum, says another size of a dense field. Values are then
- * refused; but one that is missing has as many zeros as it says. */
-static bool has_other_size(const struct plain *plain, lx_dataset *dataset, size_t field)
-{
-    static const uint64_t sizes[PLAIN_KINDS] = {12, 8, LX_NONE, LX_NONE};
-    return lx_schema_get_field(lx_dataset_get_schema(dataset), field)->size !=
-           sizes[plain->columns[field].kind];
-}
-
 /** Whether all that can be read of it is of this version. */
 static bool is_version(struct plain *plain, lx_dataset *dataset, bool *failed)
 {
@@ -176,13 +152,10 @@ static bool is_version(struct plain *plain, lx_dataset *dataset, bool *failed)
     if (lx_dataset_get_length(dataset) != plain->count ||
         lx_schema_get_count(lx_dataset_get_schema(dataset)) != plain->column_count)
         return false;
-    for (size_t field = 0; field < plain->column_count; field++) {
-        bool other = has_other_size(plain, dataset, field);
+    for (size_t field = 0; field < plain->column_count; field++)
         for (uint64_t i = 0; i < plain->count; i++)
-            if (!(other && plain->records[i].tokens[field] == 0) &&
-                !is_right(plain, dataset, field, i, failed))
+            if (!is_right(plain, dataset, field, i, failed))
                 return false;
-    }
     return true;
 }
 
@@ -318,14 +291,25 @@ static uint8_t *read_file(const char *path, size_t *size)
     return data;
 }
 
+/** Every damage of meta.json is refused at opening. */
+static void check_meta_refused(const struct flips *flips, uint64_t refused_before,
+                               uint64_t tried_before)
+{
+    if (flips->refused - refused_before != flips->tried - tried_before)
+        fail(flips, "a damaged meta.json was not refused");
+}
+
 static size_t harm_file(struct flips *flips, const char *name)
 {
     char path[400];
     size_t size;
     snprintf(path, sizeof path, "%s/%s", flips->path, name);
     uint8_t *data = read_file(path, &size);
+    uint64_t refused = flips->refused, tried = flips->tried;
     flip_bits(flips, name, path, data, size);
     cut(flips, name, path, data, size);
+    if (strcmp(name, "meta.json") == 0)
+        check_meta_refused(flips, refused, tried);
     free(data);
     return size;
 }

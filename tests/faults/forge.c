@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../stamp.h"
+
 const uint8_t forge_uuid[16] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
                                 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
 
@@ -41,7 +43,9 @@ void forge_begin(struct forge *forge, const char *path, const char *meta, size_t
     if (mkdir(path, 0777) == -1 || mkdir(chunk, 0777) == -1)
         give_up(path);
     forge_file(forge, "LOCK", "", 0, 0);
-    forge_file(forge, "meta.json", meta, size, size);
+    char *whole = stamped(meta, size, &size);
+    forge_file(forge, "meta.json", whole, size, size);
+    free(whole);
     forge_file(forge, "LOG", "", 0, 0);
     forge_frame(forge, (lx__frame){.flags = LX__FRAME_BASE | LX__FRAME_SYNCED}, NULL, 0, NULL, 0);
 }

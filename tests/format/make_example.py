@@ -257,7 +257,8 @@ def meta_json(sealed, length, num, unfull, tables=None):
         inner = ',\n'.join(f'    "{name}": {{"bytes": {len(data)}, "crc": {crc32c(data)}}}'
                            for name, data in tables.items())
         lines.append(f'  "tables": {{\n{inner}\n  }}')
-    return '{\n' + ',\n'.join(lines) + '\n}\n'
+    rest = '\n' + ',\n'.join(lines) + '\n}\n'
+    return f'{{"checksum": "{crc32c(rest.encode()):08x}",{rest}'
 
 
 def joined(pieces):

@@ -49,6 +49,13 @@ def test_manual_page_shows_the_sealed_meta_json():
     assert json.loads(shown) == json.loads(example.Example().seal().meta)
 
 
+def test_meta_json_begins_with_its_checksum():
+    for meta in (example.Example().meta, example.Example().seal().meta):
+        start, digits, rest = meta[:14], meta[14:22], meta[22:]
+        assert start == '{"checksum": "' and rest.startswith('",')
+        assert digits == f'{bitwise_crc32c(rest[2:].encode()):08x}'
+
+
 def test_crc32c():
     assert example.crc32c(b'123456789') == 0xE3069283
     for size in (0, 1, 7, 8, 9, 40, 257):

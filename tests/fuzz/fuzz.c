@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../faults/tree.h"
+#include "../stamp.h"
 
 const uint8_t fuzz_uuid[16] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
                                0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
@@ -112,7 +113,10 @@ void fuzz_make_dataset(const char *name)
     snprintf(file, sizeof file, "%s/LOCK", name);
     fuzz_write(file, "", 0);
     snprintf(file, sizeof file, "%s/meta.json", name);
-    fuzz_write(file, meta, sizeof meta - 1);
+    size_t size;
+    char *whole = stamped(meta, sizeof meta - 1, &size);
+    fuzz_write(file, whole, size);
+    free(whole);
 }
 
 /* ---- input */

@@ -5,7 +5,7 @@ import json
 import re
 from typing import NamedTuple
 
-from .records import CHECK, ENTRY, Damage
+from .records import CHECK, ENTRY, Damage, crc
 
 
 class Field(NamedTuple):
@@ -84,7 +84,8 @@ def make_fresh(directory, name):
 def write_meta(directory, meta, faults=frozenset()):
     """The one switch: the successor, synced, renamed. The caller then syncs the directory."""
     successor = make_fresh(directory, 'meta.json.new')
-    successor.pwrite(0, json.dumps(meta).encode())
+    text = json.dumps(meta).encode()[1:]
+    successor.pwrite(0, b'{"checksum": "%08x",' % crc(text) + text)
     if 'nometasync' not in faults:
         successor.sync()
     directory.rename('meta.json.new', 'meta.json')
@@ -96,7 +97,11 @@ def read_meta(directory):
     if file is None:
         raise NoDataset
     try:
-        meta = json.loads(file.pread())
-    except ValueError as error:
+        text = file.pread()
+        meta = json.loads(text)
+        stamp = meta.pop('checksum')
+    except (ValueError, KeyError) as error:
         raise Damage(f'meta.json: {error}') from error
+    if stamp != f'{crc(text[24:]):08x}':
+        raise Damage('meta.json: its checksum is wrong')
     return meta, file

@@ -6,6 +6,7 @@ It follows doc/zrecord-format.md, and orders and checks nothing: what is asked f
 
 import json
 import pathlib
+import re
 
 from zrbase import U32, crc32c, le32, le64
 from zrecord import show, table_name
@@ -22,6 +23,22 @@ def field(number, name, dtype="bytes", shape=(), compress="raw", align=8, **othe
     """Return the element of `fields` for one field."""
     return {"id": number, "name": name, "stem": name, "dtype": dtype, "shape": list(shape),
             "compress": compress, "align": align, "dict": None, **other}
+
+
+def stamped(text):
+    """Return a meta.json with the right checksum, whatever else is wrong in it.
+
+    A checksum at its beginning is replaced; otherwise the new one takes the place of the brace with
+    which the text begins.
+    """
+    rest = re.sub(rb'\A\{("checksum": "[^"]*",)?', b"", text)
+    return b'{"checksum": "%08x",' % crc32c(rest) + rest
+
+
+def edit_meta(path, change, name="meta.json"):
+    """Change the text of meta.json in a dataset's directory, and make its checksum right."""
+    text = stamped(change((path / "meta.json").read_bytes()))
+    (path / name).write_bytes(text)
 
 
 def moved(words, old, new):
@@ -146,7 +163,7 @@ class Composer:
 
     def files(self):
         """Return the bytes of all files, by their paths."""
-        files = {"meta.json": json.dumps(self.meta, indent=1).encode() + b"\n",
+        files = {"meta.json": stamped(json.dumps(self.meta, indent=1).encode() + b"\n"),
                  log_name(self.generation): bytes(self.log), **dict(self._tables())}
         files.update((f"chunk/{chunk}.zr", bytes(data)) for chunk, data in self.chunks.items())
         for path, data in self.extra.items():

@@ -196,20 +196,6 @@ static lx_writer_options *writer_options(struct golden *golden)
     return options;
 }
 
-/** Takes the seal off: what unsealing does to meta.json, and nothing else. */
-static void unseal(struct golden *golden)
-{
-    char path[4096], next[4096];
-    snprintf(path, sizeof path, "%s/meta.json", golden->path);
-    snprintf(next, sizeof next, "%s/meta.json.new", golden->path);
-    json_t *meta = json_load_file(path, 0, NULL);
-    need_system(meta != NULL && json_object_set_new(meta, "sealed", json_false()) == 0 &&
-                    json_object_del(meta, "tables") == 0 &&
-                    json_dump_file(meta, next, JSON_INDENT(2)) == 0 && rename(next, path) == 0,
-                path);
-    json_decref(meta);
-}
-
 static void seal(struct golden *golden)
 {
     need(golden, lx_writer_seal(golden->writer, &golden->error));
@@ -241,7 +227,7 @@ static void make(const struct plan *plan, const char *path)
     if (plan->end == SEALED || plan->end == UNSEALED)
         seal(&golden);
     if (plan->end == UNSEALED) {
-        unseal(&golden);
+        need(&golden, lx_dataset_unseal(path, &golden.error));
         need(&golden, lx_writer_open(path, options, &golden.writer, &golden.error));
         append(&golden, plan->more, true);
     }

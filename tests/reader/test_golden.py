@@ -5,7 +5,7 @@ import pytest
 
 import make_golden
 from common import GOLDENS, NAMES, contents, folder, golden, library, plain_text  # noqa: F401
-from compose import BOOT, SYNCED, Composer, field, moved
+from compose import BOOT, SYNCED, Composer, edit_meta, field, moved
 from zrbase import Corrupt, OutOfRange, Unsupported, crc32c, present_boot
 from zrecord import Dataset
 
@@ -93,12 +93,17 @@ def test_present_boot(folder, library):
 
 # Seals that are taken off while a reader has the dataset.
 
+def take_seal_off(path):
+    """Replace meta.json, as a writer does."""
+    edit_meta(path, lambda text: text.replace(b'"sealed": true', b'"sealed": false'),
+              "meta.json.new")
+    (path / "meta.json.new").rename(path / "meta.json")
+
+
 def test_unsealed_beside_a_reader(folder):
     path = golden("sealed-again", folder)
     with Dataset(path) as dataset, Dataset(path) as other:
-        meta = (path / "meta.json").read_text().replace('"sealed": true', '"sealed": false')
-        (path / "meta.json.new").write_text(meta)
-        (path / "meta.json.new").rename(path / "meta.json")
+        take_seal_off(path)
         for name in ("x.offset.1", "chunk/8.zr", "chunk/9.zr"):
             with open(path / name, "ab") as file:
                 file.write(b"more")
@@ -119,9 +124,7 @@ def test_records_behind_a_seal_that_was_taken_off(folder, monkeypatch):
         if self.meta.sealed:
             new.frame(7, 6, [], [(0, 6, new.entry(0, 6, b"new")), (1, 6, bytes(24))], 20)
             (path / "LOG.4").write_bytes(new.log)
-            meta = (path / "meta.json").read_text().replace('"sealed": true', '"sealed": false')
-            (path / "meta.json.new").write_text(meta)
-            (path / "meta.json.new").rename(path / "meta.json")
+            take_seal_off(path)
         return replay(self, *arguments)
 
     monkeypatch.setattr(Dataset, "_replay", late)

@@ -13,7 +13,7 @@ import struct
 import pytest
 
 from common import GOLDENS, copy, folder, golden, library, plain_text  # noqa: F401
-from compose import BASE, BOOT, SYNCED, Composer, field
+from compose import BASE, BOOT, SYNCED, Composer, edit_meta, field
 from zrbase import Absent, Corrupt, Unsupported, crc32c
 from zrecord import Dataset
 from zrlog import HEADER, ROWS_MAX
@@ -86,7 +86,8 @@ DAMAGED_META = [
     *put([*FIELD, "id"], 0, -1, 3), *put([*FIELD, "name"], "", ".n", "n/", "n" * 65, "x", "n\n"),
     *put([*FIELD, "stem"], "", "x", "n~", "n~0", "n~01", "n~4294967296", "~1", "../n", "n~1~1",
          "n" * 65),
-    *put([*FIELD, "shape"], [1], [2, -1], [2.0], [1] * 65, [1 << 32], [1 << 62, 1 << 62], 2),
+    *put([*FIELD, "shape"], [1], [2, -1], [2.0], [1] * 33, [1 << 32], [1 << 62, 1 << 62], 2,
+         [1 << 62, 0], [0, 1 << 31]),
     *put([*FIELD, "align"], 0, 3, 8192), *put([*FIELD, "dict"], {}, {"bytes": 1, "crc": 0}, 0),
     *put(["fields", 0, "shape"], [1]), *put(["deep"], nested(16), {"a": nested(15)}),
     *(without(path) for path in (
@@ -128,29 +129,51 @@ def test_newer_meta(folder, library, what, change):
     lambda text: text.replace(b'"length"', b'"note": NaN, "length"'),
     lambda text: text.replace(b'"length"', b'"note": 01, "length"'),
     lambda text: text.replace(b'"length"', b'"note": "a\tb", "length"'),
+    lambda text: text.replace(b'"length"', b'"note": 0.' + b"1" * 63 + b', "length"'),
     lambda text: text.replace(b'"length"', b'"note": ' + b"[" * 100000 + b', "length"')])
 def test_text_that_is_no_meta(folder, library, change):
     small().write(folder / "d")
-    path = folder / "d" / "meta.json"
-    path.write_bytes(change(path.read_bytes()))
+    edit_meta(folder / "d", change)
     with pytest.raises(Corrupt):
         Dataset(folder / "d")
     assert library.read(folder / "d")[0] == "LX_ERR_CORRUPT"
 
 
 @pytest.mark.parametrize("change", [
+    lambda text: b"", lambda text: b"{}", lambda text: b" " + text, lambda text: text[:-1],
+    lambda text: text + b" ", lambda text: b"{" + text[24:],
+    lambda text: text.replace(b'{"checksum"', b'{ "checksum"'),
+    lambda text: text.replace(b'"checksum": "', b'"checksum": "0'),
+    lambda text: text[:14] + text[14:22].swapcase() + text[22:] + b" ",
+    lambda text: text.replace(b'"name": "n"', b'"name": "m"'),
+    lambda text: text.replace(b'"raw"', b'"riw"'),
+    lambda text: text.replace(b"[\n  1,", b"[\n  2,")])
+def test_meta_with_a_wrong_checksum(folder, library, change):
+    """A change is damage, also one that would make it a meta.json of another version."""
+    small().write(folder / "d")
+    path = folder / "d" / "meta.json"
+    text = path.read_bytes()
+    path.write_bytes(change(text))
+    assert change(text) != text
+    with pytest.raises(Corrupt, match="checksum"):
+        Dataset(folder / "d")
+    status, said = library.read(folder / "d")
+    assert status == "LX_ERR_CORRUPT"
+
+
+@pytest.mark.parametrize("change", [
     lambda text: text.replace(b'"length": 0', b'"length": -0'),
     lambda text: text.replace(b'"length"', b'"\\u006cen\\u0067th"'),
     lambda text: text.replace(b'"length"', b'"note": "\\ud83d\\ude00", "length"'),
-    lambda text: b"\r\n\t " + text + b"\r\n\t ",
+    lambda text: text.replace(b'"length"', b'"note": 0.' + b"1" * 62 + b', "length"'),
+    lambda text: text + b"\r\n\t ",
     lambda text: text.replace(b'"length": 0', b'"length": 9223372036854775807'),
     lambda text: text.replace(b'"unfull": []', b'"unfull": [[0, 9223372036854775807, 4294967295]]'),
     lambda text: text.replace(b'"sealed"', b'"tables": 1, "sealed"')])
 def test_text_that_is_a_meta(folder, library, change):
     small().write(folder / "d")
-    path = folder / "d" / "meta.json"
-    text = path.read_bytes()
-    path.write_bytes(change(text))
+    text = (folder / "d" / "meta.json").read_bytes()
+    edit_meta(folder / "d", change)
     assert change(text) != text
     assert library.text(folder / "d") == plain_text(folder / "d")
 
@@ -159,9 +182,7 @@ def test_text_of_the_largest_size_and_depth(folder):
     new = small()
     new.meta["deep"] = nested(15)
     new.write(folder / "d")
-    path = folder / "d" / "meta.json"
-    text = path.read_bytes()
-    path.write_bytes(text + b" " * ((16 << 20) - len(text)))
+    edit_meta(folder / "d", lambda text: text + b" " * ((16 << 20) - len(text)))
     assert plain_text(folder / "d").startswith("length 1\n")
 
 
@@ -336,8 +357,9 @@ def test_absent(folder, library):
 def test_sealed_meta_that_disagrees(folder, library, change):
     path = golden("sealed-again", folder)
     meta = json.loads((path / "meta.json").read_bytes())
+    del meta["checksum"]
     change(meta)
-    (path / "meta.json").write_text(json.dumps(meta))
+    edit_meta(path, lambda text: json.dumps(meta).encode())
     with pytest.raises(Corrupt):
         Dataset(path)
     assert library.read(path)[0] == "LX_ERR_CORRUPT"
@@ -357,6 +379,6 @@ def test_sealed_crc_is_verified(folder):
     path = golden("sealed-again", folder)
     text = (path / "meta.json").read_text()
     crc = re.search(r'"crc": (\d+)', text).group(1)
-    (path / "meta.json").write_text(text.replace(crc, str(int(crc) ^ 1)))
+    edit_meta(path, lambda text: text.replace(crc.encode(), b"%d" % (int(crc) ^ 1)))
     with Dataset(path) as dataset:
         assert len(dataset.verify()) == 1

@@ -4,11 +4,14 @@
 import json
 import re
 
-from zrbase import U32, Corrupt, Unsupported
+from zrbase import U32, Corrupt, Unsupported, crc32c
 
 FILE = "meta.json"
+STAMP = re.compile(rb'\{"checksum": "([0-9a-f]{8})",')
 BYTES_MAX = 16 << 20
 LEVELS_MAX = 16
+NUMBER_CHARACTERS_MAX = 64
+AXES_MAX = 32
 NUMBER_MAX = (1 << 63) - 1
 ITEM_BYTES = {
     "bool": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
@@ -39,6 +42,13 @@ def _constant(name):
     raise damaged(f"{name} is no JSON")
 
 
+def _real(text):
+    # The library refuses longer numbers, and so does this reader.
+    if len(text) > NUMBER_CHARACTERS_MAX:
+        raise damaged(f"a number has more than {NUMBER_CHARACTERS_MAX} characters")
+    return float(text)
+
+
 def _integer(text):
     # Longer ones are out of range at every key, and slow to convert.
     if len(text) > 20:
@@ -61,9 +71,13 @@ def _check_levels(value):
 def _parse_text(text):
     if len(text) > BYTES_MAX:
         raise damaged(f"longer than {BYTES_MAX} bytes")
+    stamp = STAMP.match(text)
+    if not stamp or int(stamp.group(1), 16) != crc32c(text[stamp.end():]):
+        raise damaged("the checksum is absent or wrong")
     try:
         value = json.loads(text.decode("utf-8"), object_pairs_hook=_object,
-                           parse_constant=_constant, parse_int=_integer)
+                           parse_constant=_constant, parse_int=_integer,
+                           parse_float=_real)
     except RecursionError as error:
         raise damaged(f"nested more than {LEVELS_MAX} levels deep") from error
     except ValueError as error:
@@ -145,15 +159,17 @@ class Field:
 
     def _read_shape(self, source, where):
         shape = _get(source, "shape", list, where)
-        if len(shape) > (0 if self.dtype == "bytes" else 64):
+        if len(shape) > (0 if self.dtype == "bytes" else AXES_MAX):
             raise damaged(f"{where}shape has {len(shape)} axes")
         self.shape = tuple(_ranged(n, 0, NUMBER_MAX, f"{where}shape") for n in shape)
         self.size = ITEM_BYTES.get(self.dtype)
         if self.size is not None:
             for extent in self.shape:
-                self.size *= extent
+                self.size *= extent or 1
             if self.size > U32:
                 raise damaged(f"{where}shape makes values of {self.size} bytes")
+            if 0 in self.shape:
+                self.size = 0
 
     def _read_dictionary(self, source, where):
         if "dict" not in source:

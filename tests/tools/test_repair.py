@@ -154,6 +154,19 @@ def test_what_the_next_writer_removes_is_told(loaderx, folder, images):
     assert (folder / 'images' / 'notes.offset').read_bytes() == b'mine'
 
 
+def test_an_edited_meta_json_is_restamped(loaderx, folder, images):
+    meta = folder / 'images' / 'meta.json'
+    meta.write_text(meta.read_text().replace('"name": "label"', '"name": "class"'))
+    assert "'loaderx repair'" in loaderx.fails(1, 'verify', 'images')
+    assert '--apply' in loaderx.fails(1, 'repair', 'images')
+    got = json.loads(loaderx('repair', 'images', '--apply', '--json').stdout)
+    assert [(one['remedy'], one['path']) for one in got['findings']] == [
+        ('restamp', 'images/meta.json')]
+    assert got['changed'] is True and got['aside'] is None
+    assert loaderx.json('verify', 'images')['intact'] is True
+    assert 'class' in loaderx.text('stat', 'images')
+
+
 def test_what_cannot_be_repaired(loaderx, folder, images):
     (folder / 'images' / 'meta.json').write_text('{')
     for options in [], ['--apply']:

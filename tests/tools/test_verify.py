@@ -2,6 +2,13 @@
 """loaderx verify: nothing, a little and a lot of damage."""
 
 import json
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'reader'))
+
+from compose import stamped  # noqa: E402
 
 
 def flip(path, *places):
@@ -78,13 +85,11 @@ def test_damaged_beyond_opening(loaderx, folder, images):
     got = json.loads(done.stdout)
     assert done.returncode == 1 and got['complete'] is False and got['intact'] is False
     assert got['damages'][0]['path'] == 'images/meta.json'
-    assert "'loaderx repair'" not in got['damages'][0]['message']
+    assert 'checksum' in got['damages'][0]['message']
 
 
 def test_newer_format(loaderx, folder, images):
     meta = folder / 'images' / 'meta.json'
-    document = json.loads(meta.read_text())
-    document['format'] = [2, 0]
-    meta.write_text(json.dumps(document))
+    meta.write_bytes(stamped(re.sub(rb'"format": \[\s*1,', b'"format": [2,', meta.read_bytes())))
     line = loaderx.fails(1, 'verify', 'images')
     assert 'images/meta.json' in line and '2' in line

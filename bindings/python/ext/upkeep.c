@@ -121,6 +121,8 @@ static const char *remedy_word(const lx_finding *finding)
         return "forget";
     case LX_REMEDY_LEFTOVER:
         return "leftover";
+    case LX_REMEDY_RESTAMP:
+        return "restamp";
     default:
         return finding->damage.status == LX_ERR_EXISTS ? "foreign" : "none";
     }

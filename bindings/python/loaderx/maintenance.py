@@ -205,8 +205,8 @@ def repair(path: Path, apply: bool = False, *, delete: bool = False,
     dict
         Much of what ``loaderx repair --json`` prints: ``findings``, a dict for each (the first
         100,000) with field, record, path, offset and message, None where one is not known, and
-        remedy, which is 'missing', 'delete', 'forget', 'leftover', 'none' or 'foreign'; how many
-        ``records`` and ``values`` were looked at, ``damages`` and ``foreign`` files were found,
+        remedy, which is 'missing', 'delete', 'forget', 'restamp', 'leftover', 'none' or 'foreign';
+        how many ``records`` and ``values`` were looked at, ``damages`` and ``foreign`` files were found,
         values are ``missing`` now or would be, records were ``deleted`` or would be; ``aside``,
         where things were put, or None; ``kept_bytes``, the stored bytes of damaged values there;
         and whether it was ``changed``. The command has ``path`` in place of ``kept_bytes``, and all

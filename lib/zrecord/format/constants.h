@@ -26,6 +26,9 @@
 
 /* ---- meta.json */
 #define LX__META_LIMIT ((size_t)16 << 20)
+/** What meta.json begins with; the zeros stand for the digits of its checksum. */
+#define LX__META_STAMP "{\"checksum\": \"00000000\","
+#define LX__META_CHECKSUM "checksum"
 #define LX__CHUNK_RECORDS_DEFAULT 1048576u
 #define LX__CHUNK_BYTES_DEFAULT (1ull << 30)
 #define LX__CHUNK_BYTES_MIN 4096u        /**< that a caller may ask for */

@@ -2,13 +2,21 @@
 /* Every byte of meta.json is hostile: each value is checked before it is used. */
 #include "zrecord/format/meta.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/crc32c.h"
 #include "base/error.h"
 #include "zrecord/format/constants.h"
 #include "zrecord/format/names.h"
 #include "zrecord/format/uuid.h"
+
+/* Where the digits of the checksum begin. */
+#define STAMP_DIGITS strlen("{\"" LX__META_CHECKSUM "\": \"")
+/* What can be done about a checksum that is absent or wrong. */
+#define REMEDY                                                                                    \
+    "the file was damaged, or edited; 'loaderx repair' restamps it if nothing else is wrong"
 
 static bool is_integer_in(const json_t *value, json_int_t least, json_int_t most)
 {
@@ -241,12 +249,50 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
     return status;
 }
 
-lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx_error *error)
+/** The checksum of a text that begins with a stamp, as 8 digits and a NUL. */
+static void print_checksum(const char *text, size_t size, char digits[9])
+{
+    size_t stamp = strlen(LX__META_STAMP);
+    snprintf(digits, 9, "%08x", lx__crc32c(0, text + stamp, size - stamp));
+}
+
+void lx__meta_stamp(char *text, size_t size)
+{
+    char digits[9];
+    print_checksum(text, size, digits);
+    memcpy(text + STAMP_DIGITS, digits, 8);
+}
+
+static bool has_stamp(const char *text, size_t size)
+{
+    size_t stamp = strlen(LX__META_STAMP), after = STAMP_DIGITS + 8;
+    return size >= stamp && memcmp(text, LX__META_STAMP, STAMP_DIGITS) == 0 &&
+           memcmp(text + after, LX__META_STAMP + after, stamp - after) == 0;
+}
+
+static lx_status check_stamp(const char *text, size_t size, lx_error *error)
+{
+    char digits[9];
+    if (!has_stamp(text, size))
+        return lx__fail(error, LX_ERR_CORRUPT, "there is no checksum at the beginning: " REMEDY);
+    print_checksum(text, size, digits);
+    if (memcmp(text + STAMP_DIGITS, digits, 8) != 0)
+        return lx__fail(error, LX_ERR_CORRUPT,
+                        "the checksum is wrong, the bytes after it give %s: " REMEDY, digits);
+    return LX_OK;
+}
+
+lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_trust trust,
+                         lx_error *error)
 {
     *meta = (lx__meta){0};
-    lx_status status = lx__json_parse(text, size, &meta->document, error);
+    lx_status status = trust == LX__META_CHECK ? check_stamp(text, size, error) : LX_OK;
     if (status == LX_OK)
+        status = lx__json_parse(text, size, &meta->document, error);
+    if (status == LX_OK) {
+        (void)json_object_del(meta->document, LX__META_CHECKSUM);
         status = read_document(meta, error);
+    }
     /* What a caller of the library may not pass, a file may not hold. */
     if (status == LX_ERR_ARGUMENT || status == LX_ERR_EXISTS) {
         status = LX_ERR_CORRUPT;
@@ -258,7 +304,8 @@ lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx_error
     return status;
 }
 
-lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx_error *error)
+lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust trust,
+                        lx_error *error)
 {
     char *text;
     size_t size;
@@ -270,7 +317,7 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx_error *error)
             error->status = status;
     }
     if (status == LX_OK) {
-        status = lx__meta_parse(meta, text, size, error);
+        status = lx__meta_parse(meta, text, size, trust, error);
         lx__free(text);
     }
     lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);

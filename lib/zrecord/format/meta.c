@@ -194,9 +194,26 @@ lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *err
                       "this directory is not a dataset: it has no meta.json");
     if (status != LX_OK)
         return status;
-    status = lx__meta_read(meta, &file, error);
+    status = lx__meta_read(meta, &file, LX__META_CHECK, error);
     lx__file_close(&file);
     return status;
+}
+
+/** The text of the file: a stamp in place of the brace with which the document begins. */
+static char *stamped_text(const lx__meta *meta)
+{
+    size_t stamp = strlen(LX__META_STAMP);
+    char *text = NULL, *document = lx__json_text(meta->document, JSON_INDENT(2));
+    size_t rest = document != NULL ? strlen(document) - 1 : 0;
+    if (document != NULL)
+        text = lx__alloc(stamp + rest + 1);
+    if (text != NULL) {
+        memcpy(text, LX__META_STAMP, stamp);
+        memcpy(text + stamp, document + 1, rest + 1);
+        lx__meta_stamp(text, stamp + rest);
+    }
+    lx__free(document);
+    return text;
 }
 
 /** Writes meta.json.new and renames it. A failed sync poisons: what is on disk is unknown. */
@@ -219,7 +236,7 @@ static lx_status write_new(const char *text, const lx__file *directory, lx_error
 
 lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_error *error)
 {
-    char *text = lx__json_text(meta->document, JSON_INDENT(2));
+    char *text = stamped_text(meta);
     if (text == NULL)
         return lx__fail_memory(error, LX__META_NAME);
     lx_status status = LX_OK;

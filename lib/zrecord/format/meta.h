@@ -10,16 +10,13 @@
 #include "base/json.h"
 #include "zrecord/format/schema.h"
 
-/** Compressed by zstd: known to the format, written and read by later versions. */
-#define LX__ZSTD ((lx_compression)2)
-
 /** Kinds of compression in format 1, and their names in meta.json. */
 #define LX__COMPRESSIONS 3
 extern const char *const lx__compression_names[LX__COMPRESSIONS];
 
 /** A parsed meta.json. */
 typedef struct lx__meta {
-    json_t *document; /**< The whole, with keys that this version does not know: they are kept. */
+    json_t *document; /**< All but the checksum, with keys that this version does not know. */
     lx_schema *schema;
     uint8_t uuid[LX__UUID_BYTES];
     char uuid_text[LX__UUID_TEXT + 1];
@@ -48,11 +45,19 @@ typedef struct lx__table_seal {
 lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_records,
                         uint64_t chunk_limit, lx_error *error);
 
-/** Parses @p size bytes at @p text, all of it hostile. */
-lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx_error *error);
+/** Writes the checksum of all that follows it into @p text, which begins with #LX__META_STAMP. */
+void lx__meta_stamp(char *text, size_t size);
+
+/** Whether the checksum counts. It does, but for a repair: that reads what it is to restamp. */
+typedef enum lx__meta_trust { LX__META_CHECK, LX__META_ANY_CHECKSUM } lx__meta_trust;
+
+/** Parses @p size bytes at @p text, all of them hostile. */
+lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_trust trust,
+                         lx_error *error);
 
 /** Reads an open meta.json. */
-lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx_error *error);
+lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust trust,
+                        lx_error *error);
 
 /** Reads the meta.json that is in @p directory now.
  * @retval LX_ERR_NOT_FOUND  There is none. */

@@ -38,7 +38,8 @@ bool lx__field_name_valid(const char *name)
     return length >= 1 && length <= LX_FIELD_NAME_MAX && name[length] == '\0' && name[0] != '.';
 }
 
-/** Bytes of a dense record; LX_NONE for bytes. */
+/** Bytes of a dense value; LX_NONE for bytes. Extents of 0 do not excuse the others: NumPy
+ * multiplies these, too. */
 static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
 {
     if (field->dtype == LX_BYTES) {
@@ -60,9 +61,10 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
         empty = empty || field->shape[i] == 0;
         fits = fits && (field->shape[i] == 0 || lx__multiply_fits(total, field->shape[i], &total));
     }
-    if (!empty && (!fits || total > LX_RECORD_MAX))
-        return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': a record of more than %u bytes",
-                        field->name, LX_RECORD_MAX);
+    if (!fits || total > LX_RECORD_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "field '%s': the shape makes a value of more than %u bytes%s", field->name,
+                        LX_RECORD_MAX, empty ? ", extents of 0 left out" : "");
     *size = empty ? 0 : total;
     return LX_OK;
 }
@@ -143,6 +145,20 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *st
     return status;
 }
 
+lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error)
+{
+    if (compression == LX_RAW || compression == LX_FLATE)
+        return LX_OK;
+    if (compression == LX__ZSTD)
+        return lx__fail(error, LX_ERR_UNSUPPORTED,
+                        "field '%.80s': zstd is not supported: this version can make fields that "
+                        "are raw or flate only",
+                        name != NULL ? name : "(null)");
+    return lx__fail(error, LX_ERR_ARGUMENT,
+                    "field '%.80s': compression %d is invalid: use raw or flate",
+                    name != NULL ? name : "(null)", (int)compression);
+}
+
 lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtype,
                               const uint64_t *shape, size_t ndim, lx_compression compression,
                               lx_error *error)
@@ -151,8 +167,9 @@ lx_status lx_schema_add_field(lx_schema *schema, const char *name, lx_dtype dtyp
         return lx__fail_null(error, "schema");
     if (ndim != 0 && shape == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "shape is NULL");
-    if (compression != LX_RAW && compression != LX_FLATE)
-        return lx__fail(error, LX_ERR_ARGUMENT, "%d is no compression", (int)compression);
+    lx_status status = lx__compression_check(name, compression, error);
+    if (status != LX_OK)
+        return status;
     lx_field field = {.name = name,
                       .dtype = dtype,
                       .ndim = ndim,

@@ -27,6 +27,16 @@ struct lx_schema {
     atomic_size_t more; /**< References beyond the first: each is given up by lx_schema_free(). */
 };
 
+/** Compressed by zstd: known to the format, written and read by later versions. */
+#define LX__ZSTD ((lx_compression)2)
+
+/**
+ * Checks the compression of a new field.
+ * @retval LX_ERR_UNSUPPORTED  It is zstd.
+ * @retval LX_ERR_ARGUMENT     It is invalid.
+ */
+lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error);
+
 /** Whether @p name may be a field's: 1 to 64 of A-Z a-z 0-9 _ . -, no leading dot. */
 bool lx__field_name_valid(const char *name);
 

@@ -77,7 +77,7 @@ static lx_status read_meta(lx__store *store, lx_error *error)
         return status;
     store->meta_mark = lx__file_mark_of(&store->meta_file);
     store->directory_mark = lx__file_mark_of(&store->directory);
-    return lx__meta_read(&store->meta, &store->meta_file, error);
+    return lx__meta_read(&store->meta, &store->meta_file, LX__META_CHECK, error);
 }
 
 /** Reads meta.json, locks its generation, and reads it again until both are of one. */

@@ -10,6 +10,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/reader/dataset.h"
 #include "zrecord/upkeep/rebuild.h"
+#include "zrecord/upkeep/restamp.h"
 #include "zrecord/upkeep/verify-job.h"
 #include "zrecord/writer/leftover.h"
 
@@ -27,6 +28,7 @@ typedef struct repair {
     void *user;
     lx_repair_result result;
     lx_error first; /**< The first damage. */
+    bool rebuilt;   /**< Another generation was put in place. */
     bool remedied;  /**< Something can be done about one at least. */
     lx__rescue rescue;
     lx__rebuild rebuild; /**< Unless it is a report. */
@@ -128,15 +130,14 @@ static lx_status look_at_sealed_tables(repair *self, lx_error *error)
     return status;
 }
 
-/** Whether look_at_chunks() has told of what lx__verify_run() finds in its file number @p file. */
-static bool is_short_chunk(const repair *self, size_t file)
+/** Whether look_at_chunks() has reported what lx__verify_run() finds in chunk @p position. */
+static bool is_short_chunk(const repair *self, size_t position)
 {
     const lx__state *state = &self->rescue.state;
-    size_t before = 3 * self->rescue.meta.schema->count; /* dictionaries and tables */
     uint64_t bytes = 0;
-    if (file < before || file - before >= state->chunk_count)
+    if (position >= state->chunk_count)
         return false;
-    const lx__chunk_item *chunk = &state->chunks[file - before];
+    const lx__chunk_item *chunk = &state->chunks[position];
     return lx__rescue_chunk_bytes(&self->rescue, chunk, &bytes, NULL, NULL) == LX_OK &&
            bytes < chunk->bytes;
 }
@@ -159,13 +160,14 @@ static lx_status look_at_seal(repair *self, lx_error *error)
     }
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     size_t count = lx__verify_files(snapshot), fields = snapshot->store->meta.schema->count;
+    size_t before = count - snapshot->state.chunk_count;
     lx__verify_job job = {.checker = {.snapshot = snapshot}};
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         job.file = i;
         status = lx__verify_run(&job);
         if (status != LX_OK)
             lx__error_pass(error, &job.failure);
-        else if (job.found_count != 0 && !is_short_chunk(self, i))
+        else if (job.found_count != 0 && !(i >= before && is_short_chunk(self, i - before)))
             status = take(self, &job.found[0].error,
                           i < fields ? LX_REMEDY_NONE : LX_REMEDY_FORGET, NULL, error);
     }
@@ -411,7 +413,8 @@ static lx_status apply(repair *self, lx_error *error)
         status = lx__aside_finish(&self->aside, error);
     if (status == LX_OK)
         status = lx__rebuild_switch(&self->rebuild, error);
-    self->result.changed = !self->rebuild.made;
+    self->rebuilt = !self->rebuild.made;
+    self->result.changed = self->rebuilt;
     return status;
 }
 
@@ -433,13 +436,48 @@ static lx_status look_at_all(repair *self, lx_error *error)
     return status == LX_OK ? look_at_records(self, error) : status;
 }
 
-static lx_status work(repair *self, lx_error *error)
+static lx_status look_and_apply(repair *self, lx_error *error)
 {
     lx_status status = lx__rescue_open(&self->rescue, self->path, applies(self), error);
     if (status == LX_OK)
         status = look_at_all(self, error);
     if (status == LX_OK && applies(self) && self->remedied)
         status = apply(self, error);
+    return status;
+}
+
+/** Reports a meta.json of which the checksum alone is wrong, and restamps it. @p stuck: it stays as
+ * it is, and nothing else can be looked at. */
+static lx_status look_at_stamp(repair *self, bool *stuck, lx_error *error)
+{
+    lx__file directory;
+    lx_finding finding = {.remedy = LX_REMEDY_RESTAMP, .damage = LX_ERROR_INIT};
+    if (lx__directory_open(&directory, LX__HERE, self->path, NULL) != LX_OK)
+        return LX_OK;
+    lx_status status = lx__restamp_look(&directory, &finding.damage, error);
+    if (status == LX_OK && finding.damage.status != LX_OK) {
+        self->result.damages++;
+        lx__error_pass(&self->first, &finding.damage);
+        if (self->found != NULL)
+            status = lx__error_answer(error, self->found(&finding, self->user));
+        if (status == LX_OK && applies(self))
+            status = lx__restamp_apply(&directory, error);
+        self->result.changed = status == LX_OK && applies(self);
+        *stuck = !self->result.changed;
+    }
+    lx__file_close(&directory);
+    return status;
+}
+
+/** Looks at the dataset, and repairs it; without change, whatever is damaged is an error. */
+static lx_status work(repair *self, lx_error *error)
+{
+    bool stuck = false, restamped;
+    lx_status status = look_at_stamp(self, &stuck, error);
+    restamped = self->result.changed;
+    if (status == LX_OK && !stuck)
+        status = look_and_apply(self, error);
+    self->result.changed = self->result.changed || restamped;
     if (status == LX_OK && self->result.damages != 0 && !self->result.changed) {
         lx__error_pass(error, &self->first);
         status = LX_ERR_CORRUPT;
@@ -463,10 +501,13 @@ lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_functio
                    .progress = progress,
                    .user = user,
                    .first = LX_ERROR_INIT,
+                   .rescue = {.directory = LX__FILE_CLOSED,
+                              .chunk_directory = LX__FILE_CLOSED,
+                              .lock = LX__FILE_CLOSED},
                    .aside = LX__ASIDE_NONE};
     lx_status status = work(&self, error);
     lx__rebuild_end(&self.rebuild);
-    if (!self.result.changed)
+    if (!self.rebuilt)
         lx__aside_undo(&self.aside);
     if (self.aside.path != NULL)
         lx__copy_tail(self.result.aside, sizeof self.result.aside, self.aside.path);

@@ -40,7 +40,7 @@ static lx_status read_meta(lx__rescue *rescue, const char *name, lx__meta *meta,
     lx_status status = lx__file_open(&file, &rescue->directory, name, O_RDONLY, error);
     if (status != LX_OK)
         return status;
-    status = lx__meta_read(meta, &file, error);
+    status = lx__meta_read(meta, &file, LX__META_CHECK, error);
     lx__file_close(&file);
     return status;
 }

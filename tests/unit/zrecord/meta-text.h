@@ -66,6 +66,16 @@ static inline char *edited(const struct edit *edit)
     return text;
 }
 
+/** Parses a text once its checksum was made right. */
+static inline lx_status parse(lx__meta *meta, const char *text, size_t size, lx_error *error)
+{
+    size_t restamped_size;
+    char *restamped = stamped(text, size, &restamped_size);
+    lx_status status = lx__meta_parse(meta, restamped, restamped_size, LX__META_CHECK, error);
+    free(restamped);
+    return status;
+}
+
 /** Reads meta.json as it stands in the present directory. */
 static inline lx_status read_here(lx__meta *meta, lx_error *error)
 {
@@ -74,7 +84,7 @@ static inline lx_status read_here(lx__meta *meta, lx_error *error)
     ck_assert_int_eq(lx__directory_open(&here, LX__HERE, ".", error), LX_OK);
     lx_status status = lx__file_open(&file, &here, "meta.json", O_RDONLY, error);
     if (status == LX_OK)
-        status = lx__meta_read(meta, &file, error);
+        status = lx__meta_read(meta, &file, LX__META_CHECK, error);
     lx__file_close(&file);
     lx__file_close(&here);
     return status;

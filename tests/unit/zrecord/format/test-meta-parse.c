@@ -114,18 +114,26 @@ static const struct edit edits[] = {
     {"a scalar", IMAGE_SHAPE, "\"shape\": []", LX_OK, ""},
     {"a negative extent", IMAGE_SHAPE, "\"shape\": [-1]", BAD, "shape"},
     {"a fraction of an extent", IMAGE_SHAPE, "\"shape\": [1.5]", BAD, "shape"},
-    {"64 axes", IMAGE_SHAPE,
-     "\"shape\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
-     "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", LX_OK, ""},
-    {"65 axes", IMAGE_SHAPE,
-     "\"shape\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
-     "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", BAD, "shape"},
+    {"32 axes", IMAGE_SHAPE,
+     "\"shape\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", LX_OK, ""},
+    {"33 axes", IMAGE_SHAPE,
+     "\"shape\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", BAD, "shape"},
     {"the largest value", IMAGE_SHAPE, "\"shape\": [65535, 65537]", LX_OK, ""},
     {"a value above that", IMAGE_SHAPE, "\"shape\": [65536, 65536]", BAD, "image"},
     {"a size that overflows", IMAGE_SHAPE, "\"shape\": [4294967296, 4294967296]", BAD, "image"},
     {"a value of no bytes", IMAGE_SHAPE, "\"shape\": [3, 0]", LX_OK, ""},
-    {"no bytes however large the rest", IMAGE_SHAPE,
-     "\"shape\": [4611686018427387904, 4611686018427387904, 0]", LX_OK, ""},
+    {"no bytes, and the largest rest", IMAGE_SHAPE, "\"shape\": [4294967295, 0]", LX_OK, ""},
+    {"no bytes, and a rest above that", IMAGE_SHAPE, "\"shape\": [0, 4294967296]", BAD, "image"},
+    {"no bytes, and a rest that NumPy does not take", IMAGE_SHAPE,
+     "\"shape\": [4611686018427387904, 0]", BAD, "image"},
+    {"no bytes, and a rest that overflows", IMAGE_SHAPE,
+     "\"shape\": [4611686018427387904, 4611686018427387904, 0]", BAD, "image"},
+    {"a number of 64 characters", "\"length\": 0",
+     "\"length\": 0, \"x\": 0." SIXTEEN SIXTEEN SIXTEEN "12345678901234", LX_OK, ""},
+    {"a number of 65 characters", "\"length\": 0",
+     "\"length\": 0, \"x\": 0." SIXTEEN SIXTEEN SIXTEEN "123456789012345", BAD, "64 characters"},
+    {"digits in a text", "\"length\": 0",
+     "\"length\": 0, \"x\": \"\\\"\\\\" SIXTEEN SIXTEEN SIXTEEN SIXTEEN SIXTEEN "\"", LX_OK, ""},
     {"an unknown compress", "\"flate\"", "\"lz4\"", NEW, "lz4"},
     {"a number for compress", "\"flate\"", "1", BAD, "compress"},
     {"zstd", "\"flate\"", "\"zstd\"", LX_OK, ""},
@@ -180,7 +188,7 @@ START_TEST(rules_of_meta_json_are_kept)
         lx__meta meta;
         const struct edit *edit = &edits[i];
         char *text = edited(edit);
-        lx_status status = lx__meta_parse(&meta, text, strlen(text), &error);
+        lx_status status = parse(&meta, text, strlen(text), &error);
         ck_assert_msg(status == edit->status, "%s: %s (%s)", edit->name, lx_status_name(status),
                       error.message);
         ck_assert_int_eq(error.status, status);
@@ -190,7 +198,7 @@ START_TEST(rules_of_meta_json_are_kept)
             lx__meta_free(&meta);
         else
             ck_assert_ptr_null(meta.document);
-        ck_assert_int_eq(lx__meta_parse(&meta, text, strlen(text), NULL), status);
+        ck_assert_int_eq(parse(&meta, text, strlen(text), NULL), status);
         lx__meta_free(&meta);
         free(text);
     }
@@ -210,7 +218,7 @@ START_TEST(errors_name_the_field)
         lx_error error = LX_ERROR_INIT;
         lx__meta meta;
         char *text = edited(&wrong[i]);
-        ck_assert_int_eq(lx__meta_parse(&meta, text, strlen(text), &error), wrong[i].status);
+        ck_assert_int_eq(parse(&meta, text, strlen(text), &error), wrong[i].status);
         ck_assert_str_eq(error.field, "image");
         free(text);
     }
@@ -221,7 +229,7 @@ START_TEST(the_example_is_understood)
 {
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
-    unit_ok(lx__meta_parse(&meta, example, strlen(example), &error));
+    unit_ok(parse(&meta, example, strlen(example), &error));
     ck_assert_str_eq(meta.uuid_text, "00112233-4455-6677-8899-aabbccddeeff");
     for (unsigned i = 0; i < 16; i++)
         ck_assert_uint_eq(meta.uuid[i], 0x11 * i);
@@ -255,7 +263,7 @@ START_TEST(a_text_cut_at_any_byte_is_refused)
         char *exact = malloc(size + 1);
         memcpy(exact, example, size);
         exact = realloc(exact, size != 0 ? size : 1);
-        unit_fails(lx__meta_parse(&meta, exact, size, &error), LX_ERR_CORRUPT);
+        unit_fails(parse(&meta, exact, size, &error), LX_ERR_CORRUPT);
         free(exact);
     }
 }
@@ -269,7 +277,7 @@ START_TEST(no_bit_makes_it_crash)
         lx__meta meta;
         memcpy(text, example, sizeof example);
         text[bit / 8] ^= (char)(1u << bit % 8);
-        lx_status status = lx__meta_parse(&meta, text, strlen(example), &error);
+        lx_status status = parse(&meta, text, strlen(example), &error);
         ck_assert(status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_UNSUPPORTED);
         ck_assert_int_eq(error.status, status);
         lx__meta_free(&meta);
@@ -284,14 +292,14 @@ START_TEST(what_is_no_object_is_refused)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         lx_error error = LX_ERROR_INIT;
         lx__meta meta;
-        unit_fails(lx__meta_parse(&meta, texts[i], strlen(texts[i]), &error), LX_ERR_CORRUPT);
+        unit_fails(parse(&meta, texts[i], strlen(texts[i]), &error), LX_ERR_CORRUPT);
     }
     /* A text with a NUL in it does not end there. */
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
     char text[sizeof example + 8] = {0};
     memcpy(text, example, sizeof example);
-    unit_fails(lx__meta_parse(&meta, text, sizeof example + 7, &error), LX_ERR_CORRUPT);
+    unit_fails(parse(&meta, text, sizeof example + 7, &error), LX_ERR_CORRUPT);
 }
 END_TEST
 
@@ -302,12 +310,12 @@ START_TEST(deep_texts_do_not_exhaust_the_stack)
     size_t size = 4u << 20;
     char *text = malloc(size);
     memset(text, '[', size);
-    unit_fails(lx__meta_parse(&meta, text, size, &error), LX_ERR_LIMIT);
-    size = LX__JSON_VALUES - 1;
-    unit_fails(lx__meta_parse(&meta, text, size, &error), LX_ERR_CORRUPT);
+    unit_fails(parse(&meta, text, size, &error), LX_ERR_LIMIT);
+    size = LX__JSON_VALUES - 3; /* and two of the checksum */
+    unit_fails(parse(&meta, text, size, &error), LX_ERR_CORRUPT);
     for (size_t i = 0; i + 5 < size; i += 5)
         memcpy(text + i, "{\"a\":", 5);
-    unit_fails(lx__meta_parse(&meta, text, size - size % 5, &error), LX_ERR_CORRUPT);
+    unit_fails(parse(&meta, text, size - size % 5, &error), LX_ERR_CORRUPT);
     free(text);
 }
 END_TEST
@@ -318,8 +326,12 @@ START_TEST(the_largest_text_is_16_mebibytes)
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
     char *text = malloc(LX__META_LIMIT + 1);
+    size_t size;
+    char *restamped = stamped(example, strlen(example), &size);
     memset(text, ' ', LX__META_LIMIT + 1);
-    memcpy(text, example, strlen(example));
+    memcpy(text, restamped, size);
+    free(restamped);
+    lx__meta_stamp(text, LX__META_LIMIT);
     file_put("meta.json", text, LX__META_LIMIT);
     unit_ok(read_here(&meta, &error));
     lx__meta_free(&meta);
@@ -339,7 +351,7 @@ START_TEST(a_meta_json_that_is_no_file_is_refused)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
-    file_put("meta.json", example, strlen(example));
+    file_put_meta("meta.json", example);
     for (enum disguise what = 0; what < DISGUISES; what++) {
         file_disguise("meta.json", what);
         lx_status status = read_here(&meta, &error);
@@ -348,8 +360,75 @@ START_TEST(a_meta_json_that_is_no_file_is_refused)
     }
     file_put("meta.json", "{}", 2);
     lx_status status = read_here(&meta, &error);
-    expect_error(status, LX_ERR_CORRUPT, "format", "meta.json");
+    expect_error(status, LX_ERR_CORRUPT, "checksum", "meta.json");
     scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(every_damaged_byte_is_found_by_the_checksum)
+{
+    size_t size;
+    char *text = stamped(example, strlen(example), &size);
+    for (size_t bit = 0; bit < size * 8; bit++) {
+        lx_error error = LX_ERROR_INIT;
+        lx__meta meta;
+        text[bit / 8] ^= (char)(1u << bit % 8);
+        ck_assert_int_eq(lx__meta_parse(&meta, text, size, LX__META_CHECK, &error),
+                         LX_ERR_CORRUPT);
+        ck_assert_msg(strstr(error.message, "checksum") != NULL &&
+                          strstr(error.message, "'loaderx repair'") != NULL,
+                      "bit %zu: %s", bit, error.message);
+        text[bit / 8] ^= (char)(1u << bit % 8);
+    }
+    free(text);
+}
+END_TEST
+
+START_TEST(a_meta_json_without_checksum_is_refused)
+{
+    static const char *const texts[] = {
+        "", "{", "{}", "{\"checksum\": \"00000000\"", "{\"checksum\":\"00000000\",",
+        "{ \"checksum\": \"00000000\", \"format\": [2, 0]}", "{\"Checksum\": \"00000000\","};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx__meta meta;
+        ck_assert_int_eq(
+            lx__meta_parse(&meta, texts[i], strlen(texts[i]), LX__META_CHECK, &error),
+            LX_ERR_CORRUPT);
+        ck_assert_msg(strstr(error.message, "no checksum") != NULL, "%s", error.message);
+    }
+    /* A repair reads what it is to restamp, and does not keep the old checksum. */
+    lx_error error = LX_ERROR_INIT;
+    lx__meta meta;
+    unit_ok(lx__meta_parse(&meta, example, strlen(example), LX__META_ANY_CHECKSUM, &error));
+    lx__meta_free(&meta);
+    size_t size;
+    char *text = stamped(example, strlen(example), &size);
+    memcpy(text + 14, "no digit", 8);
+    unit_ok(lx__meta_parse(&meta, text, size, LX__META_ANY_CHECKSUM, &error));
+    ck_assert_ptr_null(json_object_get(meta.document, "checksum"));
+    lx__meta_free(&meta);
+    free(text);
+}
+END_TEST
+
+START_TEST(long_numbers_are_refused_at_once)
+{
+    static const char *const beginnings[] = {"{\"a\":7", "{\"a\":-0.7", "{\"a\":1e7", "{\"a\":t"};
+    size_t size = 15u << 20;
+    char *text = malloc(size);
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx__meta meta;
+        memset(text, '7', size);
+        memcpy(text, beginnings[i], strlen(beginnings[i]));
+        text[size - 1] = '}';
+        double start = now();
+        ck_assert_int_eq(parse(&meta, text, size, &error), LX_ERR_CORRUPT);
+        ck_assert_msg(now() - start < 0.5 * SLOWER, "%.2f s", now() - start);
+        ck_assert_msg(strstr(error.message, "64 characters") != NULL, "%s", error.message);
+    }
+    free(text);
 }
 END_TEST
 
@@ -370,7 +449,7 @@ START_TEST(more_fields_than_this_library_opens_are_refused)
                           i != 0 ? "," : "", i, i, i);
         strcpy(at, "]}");
         double start = now();
-        lx_status status = lx__meta_parse(&meta, text, strlen(text), &error);
+        lx_status status = parse(&meta, text, strlen(text), &error);
         ck_assert_msg(now() - start < (SANITIZED ? 20 : 1), "%.2f s", now() - start);
         ck_assert_int_eq(status, count <= LX_FIELDS_MAX ? LX_OK : LX_ERR_LIMIT);
         lx__meta_free(&meta);
@@ -382,5 +461,7 @@ END_TEST
 UNIT_MAIN("zrecord/meta-parse", rules_of_meta_json_are_kept, errors_name_the_field,
           the_example_is_understood, a_text_cut_at_any_byte_is_refused, no_bit_makes_it_crash,
           what_is_no_object_is_refused, deep_texts_do_not_exhaust_the_stack,
-          the_largest_text_is_16_mebibytes, a_meta_json_that_is_no_file_is_refused,
+          every_damaged_byte_is_found_by_the_checksum, a_meta_json_without_checksum_is_refused,
+          long_numbers_are_refused_at_once, the_largest_text_is_16_mebibytes,
+          a_meta_json_that_is_no_file_is_refused,
           more_fields_than_this_library_opens_are_refused)

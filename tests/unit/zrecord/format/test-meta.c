@@ -103,7 +103,7 @@ START_TEST(what_is_not_known_is_kept)
         "\"colour\": {\"red\": 1.5},",
         LX_OK, ""};
     char *text = edited(&extended);
-    file_put("meta.json", text, strlen(text));
+    file_put_meta("meta.json", text);
     file_edit("meta.json", "\"num\"", "\"shade\": 5, \"num\"");
     file_edit("meta.json", "\"name\"", "\"unit\": \"m\", \"name\"");
     lx__meta meta, next;

@@ -101,7 +101,9 @@ START_TEST(types_and_shapes_are_checked)
 {
     static const uint64_t one[] = {1}, many[LX_NDIM_MAX + 1] = {0};
     static const uint64_t most[] = {65535, 65537}, more[] = {65536, 65536};
-    static const uint64_t wraps[] = {1ull << 32, 1ull << 32}, none[] = {UINT64_MAX, UINT64_MAX, 0};
+    static const uint64_t wraps[] = {1ull << 32, 1ull << 32}, none[] = {UINT32_MAX / 16, 0},
+                          none_wraps[] = {UINT64_MAX, UINT64_MAX, 0},
+                          none_large[] = {4611686018427387904u, 0}, none_more[] = {0, 268435456};
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     unit_fails(add(schema, "f", LX_BYTES, 1, one, &error), LX_ERR_ARGUMENT);
@@ -114,12 +116,17 @@ START_TEST(types_and_shapes_are_checked)
     unit_fails(add(schema, "f", LX_UINT8, 2, wraps, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_schema_add_field(schema, "f", LX_UINT8, NULL, 0, (lx_compression)7, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_schema_add_field(schema, "f", LX_UINT8, NULL, 0, (lx_compression)2, &error),
-               LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx_schema_add_field(schema, "f", LX_UINT8, NULL, 0, (lx_compression)2, &error),
+                     LX_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.message, "zstd is not supported"));
+    lx_error_clear(&error);
     ck_assert_uint_eq(lx_schema_get_count(schema), 0);
     unit_ok(add(schema, "most", LX_UINT8, 2, most, &error));
     ck_assert_uint_eq(lx_schema_get_field(schema, 0)->size, LX_RECORD_MAX);
-    unit_ok(add(schema, "none", LX_COMPLEX128, 3, none, &error));
+    unit_fails(add(schema, "f", LX_UINT8, 3, none_wraps, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, 2, none_large, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_COMPLEX128, 2, none_more, &error), LX_ERR_ARGUMENT);
+    unit_ok(add(schema, "none", LX_COMPLEX128, 2, none, &error));
     ck_assert_uint_eq(lx_schema_get_field(schema, 1)->size, 0);
     unit_ok(add(schema, "axes", LX_UINT8, LX_NDIM_MAX, many, &error));
     lx_schema_free(schema);

@@ -24,7 +24,7 @@ START_TEST(what_cannot_be_opened_is_told)
     expect_refused("file", LX_ERR_NOT_FOUND, "", "file");
     expect_refused("file/d", LX_ERR_NOT_FOUND, "", "file/d");
     file_put("d/meta.json", "{}", 2);
-    expect_refused("d", LX_ERR_CORRUPT, "format", "d/meta.json");
+    expect_refused("d", LX_ERR_CORRUPT, "checksum", "d/meta.json");
     ck_assert_int_eq(lx_dataset_open("d", NULL, &dataset, NULL), LX_ERR_CORRUPT);
     lx_dataset_close(NULL);
     scratch_remove(scratch);

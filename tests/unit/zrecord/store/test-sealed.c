@@ -85,7 +85,7 @@ START_TEST(a_list_of_chunks_that_disagrees_is_refused)
         char *edited = malloc(size + 256);
         snprintf(edited, size + 256, "%.*s\"unfull\": %s}, %s", (int)(start - text), text, lists,
                  rest);
-        file_put("d/meta.json", edited, strlen(edited));
+        file_put_meta("d/meta.json", edited);
         free(edited);
         if (i == 0)
             expect_dataset("d", 10);

@@ -11,7 +11,7 @@ static lx__meta meta_of(const lx__file *directory)
     lx__file file;
     lx__meta meta;
     unit_ok(lx__file_open(&file, directory, "meta.json", O_RDONLY, &error));
-    unit_ok(lx__meta_read(&meta, &file, &error));
+    unit_ok(lx__meta_read(&meta, &file, LX__META_CHECK, &error));
     lx__file_close(&file);
     return meta;
 }

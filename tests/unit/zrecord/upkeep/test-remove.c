@@ -47,7 +47,7 @@ START_TEST(what_is_no_dataset_is_left_alone)
     expect_error(lx_dataset_remove("d", &error), LX_ERR_NOT_FOUND, "not a dataset", "d/meta.json");
     file_put("d/meta.json", "{}", 2);
     lx_error_clear(&error);
-    expect_error(lx_dataset_remove("d", &error), LX_ERR_CORRUPT, "format", "d/meta.json");
+    expect_error(lx_dataset_remove("d", &error), LX_ERR_CORRUPT, "checksum", "d/meta.json");
     ck_assert_uint_eq(file_size("d/LOG"), 4);
     file_put("file", "mine", 4);
     unit_fails(lx_dataset_remove("file", &error), LX_ERR_NOT_FOUND);

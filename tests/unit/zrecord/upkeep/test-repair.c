@@ -169,6 +169,54 @@ START_TEST(every_wrong_number_of_an_entry_is_repaired)
 }
 END_TEST
 
+START_TEST(a_wrong_checksum_of_meta_json_is_made_right)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_repair_result result;
+    size_t size;
+    records_make("d", 10, 5);
+    char *text = (char *)file_bytes("d/meta.json", &size);
+    /* A digit of the checksum, an edit by hand, and no checksum at all. */
+    for (int what = 0; what < 3; what++) {
+        size_t skip = what == 2 ? strlen(LX__META_STAMP) - 1 : 0;
+        char *changed = malloc(size);
+        memcpy(changed, text, size);
+        if (what == 0)
+            changed[14] = changed[14] == '0' ? '1' : '0';
+        else if (what == 1)
+            memcpy(memmem(changed, size, "\"name\": \"wave\"", 14), "\"name\": \"wove\"", 14);
+        else
+            changed[skip] = '{';
+        file_put("d/meta.json", changed + skip, size - skip);
+        free(changed);
+        uint64_t digest = digest_of("d");
+        lx_status status = repair(LX_REPAIR_REPORT, &told, &result, &error);
+        ck_assert_uint_eq(told.count, 1);
+        ck_assert_int_eq(told.findings[0].remedy, LX_REMEDY_RESTAMP);
+        ck_assert_uint_eq(result.damages, 1);
+        expect_error(status, LX_ERR_CORRUPT, "checksum", "d/meta.json");
+        ck_assert_uint_eq(digest_of("d"), digest);
+        unit_ok(repair(LX_REPAIR_VALUES, &told, &result, &error));
+        ck_assert(result.changed && result.aside[0] == '\0');
+        unit_ok(repair(LX_REPAIR_REPORT, &told, &result, &error));
+        ck_assert_uint_eq(told.count, 0);
+    }
+    free(text);
+    /* Not where the log belongs to another uuid. */
+    text = (char *)file_bytes("d/meta.json", &size);
+    char *uuid = memmem(text, size, "\"uuid\": \"", 9);
+    uuid[9] = uuid[9] == '0' ? '1' : '0';
+    file_put("d/meta.json", text, size);
+    lx_status status = repair(LX_REPAIR_VALUES, &told, &result, &error);
+    expect_error(status, LX_ERR_CORRUPT, "checksum", "d/meta.json");
+    ck_assert(!result.changed);
+    free(text);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(what_nothing_can_be_done_about_is_told_with_advice)
 {
     char *scratch = scratch_make();
@@ -346,6 +394,7 @@ END_TEST
 
 UNIT_MAIN("zrecord/repair", a_whole_dataset_is_left_as_it_is, damaged_values_become_missing,
           damaged_records_can_be_deleted, every_wrong_number_of_an_entry_is_repaired,
+          a_wrong_checksum_of_meta_json_is_made_right,
           what_nothing_can_be_done_about_is_told_with_advice,
           who_is_told_may_end_it_and_nothing_was_changed,
           a_child_that_is_made_meanwhile_keeps_nobody_out, a_writer_keeps_it_out_and_readers_go_on,

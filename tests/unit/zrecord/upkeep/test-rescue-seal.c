@@ -280,7 +280,7 @@ START_TEST(a_wrong_uuid_costs_no_value)
     meta[size] = '\0';
     char *uuid = strstr((char *)meta, "\"uuid\": \"") + 9;
     *uuid = *uuid == '0' ? '1' : '0';
-    file_put("d/meta.json", meta, size);
+    file_put_meta("d/meta.json", (char *)meta);
     free(meta);
     lx_status status = repair(LX_REPAIR_VALUES, &told, &result, &error);
     expect_error(status, LX_ERR_CORRUPT, "agrees with it", "d/meta.json");
