@@ -269,6 +269,21 @@ static lx_status append(request *r, lx_dataset **sources, const lx_writer_option
     return status != LX_OK ? status : closed;
 }
 
+static void close_sources(const request *r, lx_dataset **sources)
+{
+    for (size_t i = 0; sources != NULL && i < r->path_count; i++) {
+        lx_dataset_close(sources[i]);
+        sources[i] = NULL;
+    }
+}
+
+/** Removes what was made. The sources give back their descriptors first: there may be no other. */
+static void discard(const request *r, lx_dataset **sources, bool made, bool locked)
+{
+    close_sources(r, sources);
+    directory_discard(r->paths[r->path_count - 1], made, locked);
+}
+
 static lx_status create(request *r, lx_dataset **sources, const lx_writer_options *options_made,
                         lx_error *error)
 {
@@ -288,13 +303,13 @@ static lx_status create(request *r, lx_dataset **sources, const lx_writer_option
     lx_schema_free(schema);
     if (writer == NULL) {
         if (made)
-            directory_discard(path, made, false);
+            discard(r, sources, made, false);
         return status;
     }
     status = copy_all(r, sources, writer, error);
     if (status != LX_OK) {
         (void)lx_writer_rollback(writer, NULL);
-        directory_discard(path, made, true); /* before close gives up the lock */
+        discard(r, sources, made, true); /* before close gives up the lock */
     }
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;
@@ -335,8 +350,7 @@ static lx_status do_request(request *r, lx_error *error)
     progress_begin(&r->bar, "copy", r->quiet);
     if (status == LX_OK)
         status = (r->append ? append : create)(r, sources, made, error);
-    for (size_t i = 0; sources != NULL && i < r->path_count; i++)
-        lx_dataset_close(sources[i]);
+    close_sources(r, sources);
     free(sources);
     lx_writer_options_free(made);
     return status == LX_OK ? print_result(r, error) : status;

@@ -42,7 +42,7 @@ const char *report_compression(lx_compression compression)
     case LX_FLATE:
         return "flate";
     }
-    return "unknown";
+    return (int)compression == 2 ? "zstd" : "unknown"; /* no field is made with it yet */
 }
 
 json_t *report_number(uint64_t number)

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: MIT
 """loaderx copy: subsets, splits, merges, and what does not fit together."""
 
+import pathlib
+import resource
+import sys
+
 import pytest
 from arrays import values, write_idx
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'reader'))
+
+from compose import stamped  # noqa: E402
 
 
 def labels(loaderx, name):
@@ -81,6 +89,30 @@ def test_damage_leaves_nothing(loaderx, folder, images):
     chunk.write_bytes(data)
     assert "field 'data', record 0" in loaderx.fails(1, 'copy', 'images', 'twin')
     assert not (folder / 'twin').exists()
+
+
+def test_running_out_of_descriptors_leaves_nothing(loaderx, folder, images):
+    refused = 0
+    for limit in range(6, 60):
+        def take_limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+        done = loaderx('copy', 'images', 'made', '--quiet', preexec_fn=take_limit)
+        if done.returncode == 0:
+            break
+        refused += 1
+        assert not (folder / 'made').exists(), (limit, done.stderr)
+    assert refused > 3
+    assert loaderx.json('verify', 'made')['intact'] is True
+
+
+def test_a_zstd_field_is_refused_by_name(loaderx, folder, images):
+    meta = folder / 'images' / 'meta.json'
+    meta.write_bytes(stamped(meta.read_bytes().replace(b'"raw"', b'"zstd"', 1)))
+    line = loaderx.fails(1, 'copy', 'images', 'made')
+    assert 'zstd is not supported' in line and "'data'" in line
+    assert not (folder / 'made').exists()
+    assert 'zstd' in loaderx.text('stat', 'images')
 
 
 def test_wrong_calls(loaderx, folder, images):

@@ -232,8 +232,9 @@ lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtyp
         return lx__fail_null(error, "name");
     if (ndim != 0 && shape == NULL)
         return lx__fail_null(error, "shape");
-    if (compression != LX_RAW && compression != LX_FLATE)
-        return lx__fail(error, LX_ERR_ARGUMENT, "%d is no compression", (int)compression);
+    lx_status status = lx__compression_check(name, compression, error);
+    if (status != LX_OK)
+        return status;
     lx_field field = {
         .name = name, .dtype = dtype, .ndim = ndim, .shape = shape, .compression = compression};
     return lx__switch_call(writer, add, &field, error);
