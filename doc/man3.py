@@ -158,7 +158,9 @@ class Page:
 
     def element(self, node):
         if node.tag in ('ref', 'computeroutput'):
-            self.name_in_text(plain(node).removesuffix('()').split('::')[-1])
+            name = plain(node).rstrip(':;')  # Doxygen takes these for a part of a @p name
+            self.name_in_text(name.removesuffix('()').split('::')[-1])
+            self.text(plain(node)[len(name):])
         elif node.tag in ('emphasis', 'bold'):
             words = map(escape, plain(node).split())
             self.piece(macro('Em' if node.tag == 'emphasis' else 'Sy', *words), True)

@@ -292,7 +292,7 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
  *                      #LX_DAMAGE_ZEROS, else 1. May be NULL.
  * @param[out] error    Receives the first failure; may be NULL.
  *
- * @return As lx_dataset_gather(); #LX_ERR_ARGUMENT does not concern the type of the field.
+ * @return As lx_dataset_gather(), for any field.
  */
 LX_API lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                     size_t count, uint64_t *offsets, uint8_t *present,

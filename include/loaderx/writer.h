@@ -125,8 +125,8 @@ LX_API lx_status lx_writer_options_set_executor(lx_writer_options *options,
  * @par Thread safety
  * Full. The operations of all threads form one sequence, and a rollback undoes those of all. The
  * writers of the executor compress and write, each into a chunk of its own. In a child of fork(2)
- * all calls return #LX_ERR_FORKED; a child that outlives the writer's process does not hold its
- * lock.
+ * calls that return a status return #LX_ERR_FORKED; a child that outlives the writer's process does
+ * not hold its lock.
  */
 typedef struct lx_writer lx_writer;
 
