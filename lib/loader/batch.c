@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "sampler/numbers/sample-key.h"
+#include "sampler/random/sample-key.h"
 
 /* Columns begin at multiples of this: a cache line, and what vector code and devices like. */
 #define COLUMN_ALIGN 64

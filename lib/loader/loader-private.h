@@ -12,7 +12,7 @@
 #include "loader/pipeline.h"
 #include "loader/steps.h"
 #include "loader/turn.h"
-#include "sampler/order/order.h"
+#include "sampler/core/order.h"
 
 struct lx_loader {
     lx__turn turn;     /**< For scheduling and handing out; held while next waits. */

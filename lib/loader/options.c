@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "executor/task.h"
-#include "sampler/walk/shard.h"
+#include "sampler/core/rank-slice.h"
 
 const lx_loader_options lx__loader_defaults = {
     .batch_size = 1, .world = 1, .epochs = 1, .prefetch_bytes = (uint64_t)64 << 20};

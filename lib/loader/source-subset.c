@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "loader/source-parts.h"
-#include "sampler/order/table.h"
+#include "sampler/core/index-table.h"
 
 typedef struct subset_source {
     lx__parts_source parts; /* one */

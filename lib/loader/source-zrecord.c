@@ -2,7 +2,7 @@
 /* A zrecord dataset as a source. */
 #include "base/error.h"
 #include "loader/source.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 #include "zrecord/reader/dataset.h"
 
 typedef struct zrecord_source {

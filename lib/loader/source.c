@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 
 lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
                          size_t column_count, lx_source **source, lx_error *error)

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "sampler/order/order.h"
+#include "sampler/core/order.h"
 
 static bool is_cut(const lx__steps *steps)
 {

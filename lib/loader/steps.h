@@ -8,7 +8,7 @@
 #define LX_LOADER_STEPS_H
 
 #include "loader/options.h"
-#include "sampler/walk/deal.h"
+#include "sampler/core/rank-assignment.h"
 
 /** Where a loader stands among the steps. One thread at a time, but for what says otherwise. */
 typedef struct lx__steps {

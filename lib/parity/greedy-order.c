@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "parity/greedy-plan.h"
-#include "sampler/mixtures/sets.h"
-#include "sampler/mixtures/weightings.h"
+#include "sampler/orders/mixture-sets.h"
+#include "sampler/orders/mixture-weights.h"
 
 struct greedy_blend {
     lx_order order;

@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "sampler/order/order.h"
-#include "sampler/order/state.h"
-#include "sampler/order/table-keep.h"
+#include "sampler/core/index-table-cache.h"
+#include "sampler/core/order.h"
+#include "sampler/core/saved-state.h"
 
 #define BLOCK LX__GREEDY_BLOCK
 

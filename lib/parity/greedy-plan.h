@@ -8,8 +8,8 @@
 #define LX_PARITY_GREEDY_PLAN_H
 
 #include "parity/greedy.h"
-#include "sampler/mixtures/mixture.h"
-#include "sampler/order/table.h"
+#include "sampler/core/index-table.h"
+#include "sampler/orders/mixture.h"
 
 /** Positions between two rows: what is gone through to find one of them. */
 #define LX__GREEDY_BLOCK 16384

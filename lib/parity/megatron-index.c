@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "parity/numpy-shuffle.h"
-#include "sampler/order/state.h"
-#include "sampler/order/table-keep.h"
+#include "sampler/core/index-table-cache.h"
+#include "sampler/core/saved-state.h"
 
 /* Of doc/packing.md: it never changes. */
 #define FORMULA 1

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
-#include "sampler/order/table.h"
+#include "sampler/core/index-table.h"
 
 /** What the index depends on, and what follows of it. */
 typedef struct lx__gpt_plan {

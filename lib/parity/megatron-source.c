@@ -8,10 +8,10 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "parity/megatron-index.h"
-#include "parity/eod-columns.h"
 #include "loader/tokens/packed-row.h"
-#include "sampler/order/state.h"
+#include "parity/eod-columns.h"
+#include "parity/megatron-index.h"
+#include "sampler/core/saved-state.h"
 
 typedef struct megatron_source {
     lx_source source;

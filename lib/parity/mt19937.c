@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parity/mt19937.h"
 
-#include "sampler/numbers/wide.h"
+#include "sampler/random/wide-arithmetic.h"
 
 #define WORDS LX__MT19937_WORDS
 #define APART 397

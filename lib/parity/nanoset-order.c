@@ -9,10 +9,10 @@
 #include "parity/greedy.h"
 #include "parity/numpy-shuffle.h"
 #include "parity/numpy-sum.h"
-#include "sampler/numbers/weights.h"
-#include "sampler/order/order.h"
-#include "sampler/order/state.h"
-#include "sampler/order/table-keep.h"
+#include "sampler/core/index-table-cache.h"
+#include "sampler/core/order.h"
+#include "sampler/core/saved-state.h"
+#include "sampler/random/weights.h"
 
 /* Positions that are given away at a time. */
 #define STEP 4096

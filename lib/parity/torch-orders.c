@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "sampler/order/epochs.h"
-#include "sampler/order/state.h"
 #include "parity/torch-randperm.h"
+#include "sampler/core/epoch-tables.h"
+#include "sampler/core/saved-state.h"
 
 /* torch has whole numbers of 63 bits; tables here have 32. */
 #define LENGTH_MAX UINT32_MAX

@@ -9,7 +9,7 @@
 #include <loaderx/mixture.h>
 #include <loaderx/sampler.h>
 
-#include "sampler/numbers/feistel.h"
+#include "sampler/random/feistel.h"
 
 #define BATCHES 64 /* a run takes */
 #define LONGEST_BATCH 4096

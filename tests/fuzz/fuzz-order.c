@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "memory.h"
-#include "sampler/order/order.h"
+#include "sampler/core/order.h"
 
 enum {
     REPAIR_HEAD = 1,   /* the checksum of the beginning is made right */

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "memory.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 
 enum {
     REPAIR = 1, /* its checksum is made right */

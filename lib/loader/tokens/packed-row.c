@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 
 /* Places that are written at a time: a number that compilers make vectors of. */
 #define STEP 16

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "loader/tokens/packed-row.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 
 /* Of doc/packing.md: it never changes, another way to cut gets another number. */
 #define FORMULA 1

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "loader/tokens/best-fit.h"
 #include "loader/tokens/packed-row.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 
 /* Of doc/packing.md: it never changes, another way to pack gets another number. */
 #define FORMULA 1

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "loader/source.h"
 #include "loader/tokens/tokens.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 
 typedef struct tokens_source {
     lx_source source;

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "loader/tokens/ahead.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 #include "zrecord/reader/dataset.h"
 
 /* Documents that are asked for at once: a lock and a look at the process are shared by these. */

@@ -3,7 +3,7 @@
 
 #include "../scarce.h"
 #include "loaders.h"
-#include "sampler/order/order.h"
+#include "sampler/core/order.h"
 
 START_TEST(the_defaults_are_those_of_the_header)
 {

@@ -69,4 +69,4 @@ START_TEST(loss_is_where_a_label_is)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/marks", pieces_end_with_a_mark, loss_is_where_a_label_is)
+UNIT_MAIN("parity/eod-columns", pieces_end_with_a_mark, loss_is_where_a_label_is)

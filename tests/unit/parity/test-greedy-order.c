@@ -252,6 +252,6 @@ START_TEST(without_memory_to_read)
 }
 END_TEST
 
-UNIT_MAIN("sampler/greedy-blend", megatron_has_these_numbers, its_exhaustive_form, it_is_the_loop,
+UNIT_MAIN("parity/greedy-order", megatron_has_these_numbers, its_exhaustive_form, it_is_the_loop,
           what_is_read_in_sequence_stands_there, sets_are_counted, wrong_arguments,
           without_memory_to_read)

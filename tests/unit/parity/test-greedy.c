@@ -148,5 +148,5 @@ START_TEST(without_memory)
 }
 END_TEST
 
-UNIT_MAIN("sampler/greedy", megatron_has_these_numbers, a_set_that_is_dropped_gets_no_more,
+UNIT_MAIN("parity/greedy", megatron_has_these_numbers, a_set_that_is_dropped_gets_no_more,
           kernels_are_as_the_loop, weights_may_be_huge, without_memory)

@@ -96,6 +96,6 @@ START_TEST(what_cannot_be)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/gpt-index", as_many_epochs_as_it_takes,
+UNIT_MAIN("parity/megatron-index", as_many_epochs_as_it_takes,
           few_samples_of_the_last_epoch_stay_apart, partial_samples_are_counted_in_32_bits,
           what_cannot_be)

@@ -526,6 +526,6 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/source-megatron", as_a_list_of_all_tokens_has_it,
+UNIT_MAIN("parity/megatron-source", as_a_list_of_all_tokens_has_it,
           an_example_that_can_be_followed, any_column_alone, tables_in_files_and_hostile_ones,
           an_index_that_is_written_to_does_no_harm, a_state_knows_what_it_is_of, wrong_arguments)

@@ -76,5 +76,5 @@ START_TEST(jumps_add_up)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mt19937", the_ten_thousandth_number, what_is_skipped_is_as_taken,
+UNIT_MAIN("parity/mt19937", the_ten_thousandth_number, what_is_skipped_is_as_taken,
           a_jump_is_as_steps, jumps_add_up)

@@ -106,5 +106,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/nanoset", nanotron_has_these_numbers, states_tell_them_apart,
+UNIT_MAIN("parity/nanoset-order", nanotron_has_these_numbers, states_tell_them_apart,
           a_zero_has_no_sign, wrong_arguments)

@@ -60,4 +60,4 @@ START_TEST(as_numpy_shuffles_many)
 }
 END_TEST
 
-UNIT_MAIN("sampler/numbers/random-state", as_numpy_shuffles, as_numpy_shuffles_many)
+UNIT_MAIN("parity/numpy-shuffle", as_numpy_shuffles, as_numpy_shuffles_many)

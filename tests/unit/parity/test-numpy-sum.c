@@ -26,4 +26,4 @@ START_TEST(numpy_has_these_sums)
 }
 END_TEST
 
-UNIT_MAIN("sampler/sum", numpy_has_these_sums)
+UNIT_MAIN("parity/numpy-sum", numpy_has_these_sums)

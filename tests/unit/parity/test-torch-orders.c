@@ -246,7 +246,7 @@ START_TEST(without_memory_for_an_epoch)
 }
 END_TEST
 
-UNIT_MAIN("sampler/torch", they_are_orders, a_generator_goes_on_from_epoch_to_epoch,
+UNIT_MAIN("parity/torch-orders", they_are_orders, a_generator_goes_on_from_epoch_to_epoch,
           with_replacement, ranks_of_a_distributed_sampler, each_epoch_is_seeded_anew,
           far_epochs_are_entered_at_once, threads_share_an_order, orders_may_be_empty,
           wrong_arguments, without_memory_for_an_epoch)

@@ -30,4 +30,4 @@ START_TEST(it_takes_as_many_numbers_as_it_says)
 }
 END_TEST
 
-UNIT_MAIN("sampler/randperm", torch_has_these_numbers, it_takes_as_many_numbers_as_it_says)
+UNIT_MAIN("parity/torch-randperm", torch_has_these_numbers, it_takes_as_many_numbers_as_it_says)

@@ -8,7 +8,7 @@
 #include <loaderx/weighted.h>
 
 #include "orders.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 
 #define PARTS_MAX 128
 

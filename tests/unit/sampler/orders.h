@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../unit.h"
-#include "sampler/order/order.h"
+#include "sampler/core/order.h"
 
 /** An order of a kind; the two parameters are window and stride, or seed and nothing. */
 static inline lx_order *make_order(const char *kind, uint64_t length, uint64_t a, uint64_t b)

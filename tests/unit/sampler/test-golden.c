@@ -6,7 +6,7 @@
 #include "../data.h"
 #include "described.h"
 #include "orders.h"
-#include "sampler/order/state.h"
+#include "sampler/core/saved-state.h"
 
 /** Holds the state of an order against what is kept. */
 static void check_state(lx_order *order, const json_t *golden, size_t i)

@@ -158,6 +158,6 @@ START_TEST(the_largest_capacity)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/best-fit", random_lengths_of_many_kinds, an_example_that_can_be_followed,
+UNIT_MAIN("loader/best-fit", random_lengths_of_many_kinds, an_example_that_can_be_followed,
           nothing_to_pack, many_pieces_are_packed_in_steps_that_bins_do_not_matter_for,
           the_largest_capacity)

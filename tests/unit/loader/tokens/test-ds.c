@@ -94,6 +94,6 @@ START_TEST(an_index_that_does_not_fit)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/ds", without_more_they_are_of_two_bytes_and_one_document,
+UNIT_MAIN("loader/ds", without_more_they_are_of_two_bytes_and_one_document,
           the_index_has_the_ends_of_documents, the_metadata_say_how_wide_a_token_is,
           an_index_that_does_not_fit)

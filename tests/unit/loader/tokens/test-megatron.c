@@ -154,6 +154,6 @@ START_TEST(headers_that_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/megatron", either_file_opens_both, each_dtype_that_it_has,
+UNIT_MAIN("loader/megatron", either_file_opens_both, each_dtype_that_it_has,
           files_that_do_not_fit_each_other, an_index_cut_or_changed_anywhere,
           headers_that_are_refused)

@@ -91,5 +91,5 @@ START_TEST(as_a_plain_list_of_rooms_has_it)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/rooms", the_least_room_that_is_enough_is_found, any_list_is_put_in_order,
+UNIT_MAIN("loader/rooms", the_least_room_that_is_enough_is_found, any_list_is_put_in_order,
           as_a_plain_list_of_rooms_has_it)

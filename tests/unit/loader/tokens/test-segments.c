@@ -112,5 +112,5 @@ START_TEST(room_that_is_too_small)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/segments", an_example_that_can_be_followed, random_batches,
+UNIT_MAIN("loader/segments", an_example_that_can_be_followed, random_batches,
           room_that_is_too_small)

@@ -209,6 +209,6 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/source-joined", as_a_list_of_all_places_has_it,
+UNIT_MAIN("loader/source-joined", as_a_list_of_all_places_has_it,
           an_example_that_can_be_followed, an_index_that_lies_is_told_at_once,
           an_index_that_is_written_to_does_no_harm, a_state_knows_what_was_joined, wrong_arguments)

@@ -364,7 +364,7 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/source-packed", each_token_is_in_one_place,
+UNIT_MAIN("loader/source-packed", each_token_is_in_one_place,
           an_example_that_can_be_followed, columns_are_those_that_were_asked_for, nothing_to_pack,
           an_index_that_lies_is_told_at_once, an_index_that_is_written_to_does_no_harm,
           a_token_outside_the_vocabulary_fails_its_sample, threads_make_no_difference,

@@ -203,7 +203,7 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/source-tokens", samples_share_their_ends_and_what_is_left_is_none,
+UNIT_MAIN("loader/source-tokens", samples_share_their_ends_and_what_is_left_is_none,
           blocks_share_nothing_and_what_is_left_is_none, many_at_once_from_several_files,
           a_token_outside_the_vocabulary_fails_its_sample, a_loader_reads_them_and_knows_them_again,
           wrong_arguments)

@@ -211,7 +211,7 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/token-field-wrong", a_record_that_ends_within_a_token,
+UNIT_MAIN("loader/token-field-wrong", a_record_that_ends_within_a_token,
           a_token_that_does_not_fit_is_told_by_its_record,
           damage_is_told_with_its_record_and_others_are_read,
           a_table_that_is_written_to_does_no_harm, wrong_arguments, out_of_memory)

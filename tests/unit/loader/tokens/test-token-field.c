@@ -288,7 +288,7 @@ START_TEST(a_state_knows_the_documents_of_its_dataset)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/token-field", as_one_array_of_all_tokens,
+UNIT_MAIN("loader/token-field", as_one_array_of_all_tokens,
           dense_records_are_documents_of_one_length, without_records_there_are_no_tokens,
           samples_are_those_of_a_file_with_the_same_documents, what_a_writer_does_moves_no_token,
           a_state_knows_the_documents_of_its_dataset)

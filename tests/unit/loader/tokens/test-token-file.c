@@ -73,5 +73,5 @@ START_TEST(an_array_of_numpy)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/token-file", bare_tokens_of_each_dtype, bare_tokens_that_are_none,
+UNIT_MAIN("loader/token-file", bare_tokens_of_each_dtype, bare_tokens_that_are_none,
           an_array_of_numpy)

@@ -149,5 +149,5 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/tokens", files_go_on_in_each_other, what_does_not_fit_together,
+UNIT_MAIN("loader/tokens", files_go_on_in_each_other, what_does_not_fit_together,
           what_is_not_there, a_token_that_does_not_fit_is_told_by_its_place, out_of_memory)

@@ -114,6 +114,6 @@ START_TEST(what_no_tokens_are_made_of)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens/widen", each_width_and_count,
+UNIT_MAIN("loader/widen", each_width_and_count,
           one_above_the_limit_is_told_wherever_it_is,
           vectors_give_what_plain_loops_do, the_limit_of_each_pair, what_no_tokens_are_made_of)

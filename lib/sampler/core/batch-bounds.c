@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/core/batch-bounds.h"
+
+#include <loaderx/budgeted.h>
+
+#include "base/error.h"
+
+#define WORD_BITS 32
+/* Words of a block, which is a line of a cache. */
+#define BLOCK_WORDS 16
+#define BLOCK_BITS (WORD_BITS * BLOCK_WORDS)
+
+/* ---- a table */
+
+static size_t words_of(uint64_t length)
+{
+    return (size_t)(length / WORD_BITS + (length % WORD_BITS != 0));
+}
+
+static size_t blocks_of(uint64_t length)
+{
+    return (size_t)(length / BLOCK_BITS + (length % BLOCK_BITS != 0));
+}
+
+/** How many batches begin before each block, and in the end how many there are. */
+static const uint32_t *counts_of(const uint32_t *table, uint64_t length)
+{
+    return table + words_of(length);
+}
+
+size_t lx__cuts_size(uint64_t length)
+{
+    return words_of(length) + blocks_of(length) + 1;
+}
+
+void lx__cuts_finish(uint32_t *table, uint64_t length)
+{
+    size_t words = words_of(length);
+    uint32_t *counts = table + words, count = 0;
+    for (size_t i = 0; i < words; i++) {
+        if (i % BLOCK_WORDS == 0)
+            *counts++ = count;
+        count += (uint32_t)__builtin_popcount(table[i]);
+    }
+    *counts = count;
+}
+
+/** The number of the batch that has an offset. */
+static uint64_t number_at(const uint32_t *table, uint64_t length, uint64_t offset)
+{
+    size_t at = (size_t)(offset / WORD_BITS), first = at - at % BLOCK_WORDS;
+    uint32_t upto = UINT32_MAX >> (WORD_BITS - 1 - offset % WORD_BITS);
+    uint64_t number = counts_of(table, length)[offset / BLOCK_BITS];
+    for (size_t i = first; i < at; i++)
+        number += (uint64_t)__builtin_popcount(table[i]);
+    return number + (uint64_t)__builtin_popcount(table[at] & upto) - 1;
+}
+
+/** Where the batch of an offset begins. */
+static uint64_t begin_of(const uint32_t *table, uint64_t offset)
+{
+    size_t at = (size_t)(offset / WORD_BITS);
+    uint32_t bits = table[at] & UINT32_MAX >> (WORD_BITS - 1 - offset % WORD_BITS);
+    while (bits == 0)
+        bits = table[--at];
+    return (uint64_t)at * WORD_BITS + (WORD_BITS - 1) - (uint64_t)__builtin_clz(bits);
+}
+
+/** Where the next batch begins, or the table ends. */
+static uint64_t end_of(const uint32_t *table, uint64_t length, uint64_t offset)
+{
+    size_t words = words_of(length), at = (size_t)(offset / WORD_BITS);
+    uint32_t bits = table[at] & ~(UINT32_MAX >> (WORD_BITS - 1 - offset % WORD_BITS));
+    while (bits == 0 && ++at < words)
+        bits = table[at];
+    return bits != 0 ? (uint64_t)at * WORD_BITS + (uint64_t)__builtin_ctz(bits) : length;
+}
+
+/** Where batch @p number begins, which there is. */
+static uint64_t begin_of_number(const uint32_t *table, uint64_t length, uint64_t number)
+{
+    const uint32_t *counts = counts_of(table, length);
+    size_t low = 0, high = blocks_of(length);
+    while (high - low > 1) { /* the last block before which no more begin */
+        size_t middle = low + (high - low) / 2;
+        if (counts[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    uint64_t left = number - counts[low];
+    size_t at = low * BLOCK_WORDS;
+    uint64_t here = (uint64_t)__builtin_popcount(table[at]);
+    for (; left >= here; here = (uint64_t)__builtin_popcount(table[at])) {
+        left -= here;
+        at++;
+    }
+    uint32_t bits = table[at];
+    for (; left > 0; left--)
+        bits &= bits - 1;
+    return (uint64_t)at * WORD_BITS + (uint64_t)__builtin_ctz(bits);
+}
+
+/* ---- the batches of an order */
+
+/** Notes the batch that has an offset; the last epoch may be cut by the end of the positions. */
+static void locate(const lx_order *order, const uint32_t *table, uint64_t offset, lx__cut *cut)
+{
+    uint64_t start = cut->epoch * order->length, left = LX__POSITION_END - start;
+    uint64_t length = left < order->length ? left : order->length;
+    cut->begin = start + begin_of(table, offset);
+    uint64_t end = end_of(table, order->length, offset);
+    cut->end = start + (end < length ? end : length);
+}
+
+lx_status lx__cuts_find(const lx_order *order, lx__epoch **held, uint64_t position, lx__cut *cut,
+                        lx_error *error)
+{
+    uint64_t epoch = position / order->length, offset = position % order->length;
+    lx_status status = lx__epochs_enter(order->cuts, order, epoch, held, error);
+    if (status != LX_OK)
+        return status;
+    const uint32_t *table = (*held)->table.narrow;
+    *cut = (lx__cut){.epoch = epoch,
+                     .number = number_at(table, order->length, offset),
+                     .count = counts_of(table, order->length)[blocks_of(order->length)]};
+    locate(order, table, offset, cut);
+    return LX_OK;
+}
+
+void lx__cuts_go_to(const lx_order *order, const lx__epoch *held, uint64_t number, lx__cut *cut)
+{
+    cut->number = number;
+    locate(order, held->table.narrow, begin_of_number(held->table.narrow, order->length, number), cut);
+}
+
+/* ---- what anybody may ask */
+
+uint64_t lx_order_get_batch_rows(const lx_order *order)
+{
+    return order->batch_rows;
+}
+
+/** As lx__cuts_find(), of any order and position. */
+static lx_status find(const lx_order *order, uint64_t position, lx__cut *cut, lx_error *error)
+{
+    lx__epoch *held = NULL;
+    if (order == NULL)
+        return lx__fail_null(error, "order");
+    if (order->cuts == NULL)
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches");
+    if (order->length == 0 || position == LX__POSITION_END)
+        return LX_END;
+    lx_status status = lx__cuts_find(order, &held, position, cut, error);
+    lx__epoch_clear_scratch(&held);
+    return status;
+}
+
+lx_status lx_order_count_batches(const lx_order *order, uint64_t epoch, uint64_t *count,
+                                 lx_error *error)
+{
+    lx__cut cut = {0};
+    if (count == NULL)
+        return lx__fail_null(error, "count");
+    *count = 0;
+    uint64_t length = order != NULL ? order->length : 0;
+    bool exists = length != 0 && epoch <= (LX__POSITION_END - 1) / length;
+    lx_status status = find(order, exists ? epoch * length : LX__POSITION_END, &cut, error);
+    *count = cut.count;
+    return status == LX_END ? LX_OK : status;
+}
+
+lx_status lx_order_find_batch(const lx_order *order, uint64_t position, uint64_t *number,
+                              uint64_t *begin, uint64_t *end, lx_error *error)
+{
+    lx__cut cut = {0};
+    lx_status status = find(order, position, &cut, error);
+    if (number != NULL)
+        *number = cut.number;
+    if (begin != NULL)
+        *begin = cut.begin;
+    if (end != NULL)
+        *end = cut.end;
+    return status;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/core/epoch-tables.h"
+
+#include <assert.h>
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/core/index-table-cache.h"
+#include "sampler/core/saved-state.h"
+
+struct lx__epochs {
+    lx__epoch_fill *fill;
+    size_t count;
+    char *tables; /* NULL: in memory */
+    pthread_mutex_t lock;
+    lx__epoch *kept[2]; /* the last one first */
+};
+
+lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
+                         lx__epochs **epochs, lx_error *error)
+{
+    lx_status status = LX_OK;
+    lx__epochs *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "tables of epochs");
+    made->fill = fill;
+    made->count = count;
+    if (tables != NULL)
+        status = lx__table_folder(tables, &made->tables, error);
+    if (status == LX_OK && pthread_mutex_init(&made->lock, NULL) != 0)
+        status = lx__fail_memory(error, "tables of epochs");
+    if (status == LX_OK) {
+        *epochs = made;
+        return LX_OK;
+    }
+    lx__free(made->tables);
+    lx__free(made);
+    return status;
+}
+
+/** Under the lock. */
+static void drop(lx__epoch *epoch)
+{
+    if (epoch == NULL || --epoch->holders != 0)
+        return;
+    lx__table_free(&epoch->table);
+    lx__free(epoch);
+}
+
+void lx__epochs_free(lx__epochs *epochs)
+{
+    if (epochs == NULL)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        assert(epochs->kept[i] == NULL || epochs->kept[i]->holders == 1);
+        drop(epochs->kept[i]);
+    }
+    pthread_mutex_destroy(&epochs->lock);
+    lx__free(epochs->tables);
+    lx__free(epochs);
+}
+
+/* ---- making a table */
+
+/** One that is made. */
+struct wanted {
+    lx__epochs *epochs;
+    const lx_order *order;
+    uint64_t number;
+};
+
+static int describe(const void *user, json_t *what)
+{
+    const struct wanted *wanted = user;
+    int failed = lx__order_describe(wanted->order, what);
+    failed |= json_object_set_new(what, "epoch", lx__state_number(wanted->number));
+    return failed;
+}
+
+static lx__table_maker maker_of(const lx_order *order);
+
+/** Fills a table in memory. In a folder of epochs that are behind, each would stay for ever. */
+static lx_status fill(void *user, lx__table *table, lx_error *error)
+{
+    const struct wanted *wanted = user;
+    size_t count = wanted->epochs->count;
+    uint32_t *indices = lx__alloc_array(count, sizeof *indices);
+    if (indices == NULL)
+        return lx__fail_memory(error, "the table of an epoch");
+    table->narrow = indices;
+    lx_status status =
+        wanted->epochs->fill(wanted->order, wanted->number, indices, count, error);
+    if (status == LX_OK && wanted->number >= 2) {
+        struct wanted behind = {wanted->epochs, wanted->order, wanted->number - 2};
+        lx__table_maker maker = maker_of(wanted->order);
+        lx__table_forget(wanted->epochs->tables, &maker, &behind);
+    }
+    return status;
+}
+
+static lx__table_maker maker_of(const lx_order *order)
+{
+    return (lx__table_maker){order->class->kind, describe, fill};
+}
+
+/** Under the lock, so that nobody makes it twice. */
+static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number,
+                      lx__epoch **made, lx_error *error)
+{
+    struct wanted wanted = {epochs, order, number};
+    lx__table_maker maker = maker_of(order);
+    lx__epoch *epoch = lx__alloc_array(1, sizeof *epoch);
+    if (epoch == NULL)
+        return lx__fail_memory(error, "the table of an epoch");
+    epoch->owner = epochs;
+    epoch->number = number;
+    epoch->table = (lx__table){.count = epochs->count, .bound = order->bound};
+    lx_status status = lx__table_keep(epochs->tables, &maker, &wanted, &epoch->table, error);
+    if (status != LX_OK) {
+        lx__free(epoch);
+        return status;
+    }
+    *made = epoch;
+    return LX_OK;
+}
+
+/* ---- entering one */
+
+/** Under the lock: makes it the last one that was entered. */
+static void keep(lx__epochs *epochs, lx__epoch *epoch)
+{
+    if (epochs->kept[0] == epoch)
+        return;
+    if (epochs->kept[1] != epoch) {
+        drop(epochs->kept[1]);
+        epoch->holders++;
+    }
+    epochs->kept[1] = epochs->kept[0];
+    epochs->kept[0] = epoch;
+}
+
+lx_status lx__epochs_enter(lx__epochs *epochs, const lx_order *order, uint64_t number,
+                           lx__epoch **held, lx_error *error)
+{
+    lx__epoch *epoch = NULL;
+    lx_status status = LX_OK;
+    if (*held != NULL && (*held)->number == number)
+        return LX_OK;
+    pthread_mutex_lock(&epochs->lock);
+    drop(*held);
+    *held = NULL;
+    for (size_t i = 0; i < 2 && epoch == NULL; i++)
+        if (epochs->kept[i] != NULL && epochs->kept[i]->number == number)
+            epoch = epochs->kept[i];
+    if (epoch == NULL)
+        status = make(epochs, order, number, &epoch, error);
+    if (status == LX_OK) {
+        keep(epochs, epoch);
+        epoch->holders++;
+        *held = epoch;
+    }
+    pthread_mutex_unlock(&epochs->lock);
+    return status;
+}
+
+void lx__epoch_clear_scratch(void *scratch)
+{
+    lx__epoch **held = scratch;
+    if (*held == NULL)
+        return;
+    lx__epochs *owner = (*held)->owner;
+    pthread_mutex_lock(&owner->lock);
+    drop(*held);
+    pthread_mutex_unlock(&owner->lock);
+    *held = NULL;
+}
+
+lx_status lx__epochs_read(lx__epochs *epochs, const lx_order *order, void *scratch,
+                          uint64_t *places, size_t count, lx_error *error)
+{
+    lx__epoch **held = scratch;
+    lx_status status = LX_OK;
+    for (size_t done = 0, here; status == LX_OK && done < count; done += here) {
+        uint64_t number = lx__order_split_epoch(order, places + done, count - done, &here);
+        status = lx__epochs_enter(epochs, order, number, held, error);
+        if (status == LX_OK)
+            status = lx__table_map(&(*held)->table, places + done, here, error);
+    }
+    return status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/core/inner-order.h"
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "sampler/core/saved-state.h"
+
+/* Bytes of JSON that stand whole in a state; checksums that stand one by one. With one inside the
+ * other a state stays below LX_SAMPLER_STATE_SIZE. */
+#define WHOLE_BYTES 1024
+#define CHECKSUMS_MAX 64
+/* Objects and arrays within each other, that stand whole: readers have a limit. */
+#define WHOLE_DEPTH 8
+
+void lx__part_init(lx__part *part, lx_order *order, lx_order *in)
+{
+    if (in->depth <= order->depth)
+        in->depth = order->depth + 1;
+    in->size += order->size;
+    part->order = lx_order_ref(order);
+    part->epochs = order->length != 0 ? LX__POSITION_END / order->length : 0;
+}
+
+void lx__part_clear(lx__part *part)
+{
+    lx_order_unref(part->order);
+    *part = (lx__part){0};
+}
+
+lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places,
+                       size_t count, lx_error *error)
+{
+    lx_status status =
+        *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
+    return status == LX_OK ? lx__order_map(part->order, *scratch, places, count, error) : status;
+}
+
+lx_status lx__part_find_feistel(const lx__part *part, lx__scratch **scratch, uint64_t *places,
+                                size_t count, const lx__feistel **feistel, lx_error *error)
+{
+    lx_status status =
+        *scratch == NULL ? lx__scratch_new(part->order, scratch, error) : LX_OK;
+    *feistel = NULL;
+    if (status == LX_OK)
+        *feistel = lx__order_find_feistel(part->order, *scratch, places, count);
+    return status;
+}
+
+void lx__part_clear_scratch(void *scratch)
+{
+    lx__scratch_free(*(lx__scratch **)scratch);
+}
+
+lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error)
+{
+    if (made == NULL)
+        return lx__fail_null(error, "order");
+    *made = NULL;
+    return part != NULL ? lx__part_check_size(part, part->size, error)
+                        : lx__fail_null(error, "part");
+}
+
+lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error)
+{
+    if (part->cuts != NULL)
+        return lx__fail(error, LX_ERR_MISMATCH,
+                        "an order that is cut into batches is no part of another, in which they "
+                        "would be others: cut what is made of its part");
+    if (part->depth >= LX__ORDER_DEPTH_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "orders can be made of each other %d deep",
+                        LX__ORDER_DEPTH_MAX);
+    if (size >= LX__ORDER_SIZE_MAX)
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "an order can be made of %d orders, those within its parts among them",
+                        LX__ORDER_SIZE_MAX);
+    return LX_OK;
+}
+
+/* ---- in states */
+
+static int depth_of(const json_t *value)
+{
+    int deepest = 0, depth;
+    const char *key;
+    json_t *inner;
+    size_t i;
+    json_object_foreach((json_t *)value, key, inner)
+        deepest = (depth = depth_of(inner)) > deepest ? depth : deepest;
+    json_array_foreach(value, i, inner)
+        deepest = (depth = depth_of(inner)) > deepest ? depth : deepest;
+    return json_is_object(value) || json_is_array(value) ? deepest + 1 : 0;
+}
+
+static bool stands_whole(const json_t *value, size_t bytes)
+{
+    return bytes <= WHOLE_BYTES && depth_of(value) <= WHOLE_DEPTH;
+}
+
+/** What is left of the JSON of an order that is long. */
+static json_t *shorten(const json_t *whole, json_t *sum)
+{
+    json_t *object = json_object();
+    int failed = json_object_set(object, "kind", json_object_get(whole, "kind"));
+    failed |= json_object_set(object, "length", json_object_get(whole, "length"));
+    failed |= json_object_set(object, "crc32c", sum);
+    if (failed == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *lx__part_to_json(const lx__part *part)
+{
+    size_t bytes = 0;
+    json_t *whole = lx__order_to_json(part->order), *made = NULL;
+    json_t *sum = lx__state_digest(whole, &bytes);
+    if (sum != NULL)
+        made = stands_whole(whole, bytes) ? json_incref(whole) : shorten(whole, sum);
+    json_decref(sum);
+    json_decref(whole);
+    return made;
+}
+
+static json_t *whole_list(const lx__part *parts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (json_array_append_new(list, lx__order_to_json(parts[i].order)) == -1) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *checksum_list(const json_t *whole)
+{
+    size_t bytes, i;
+    json_t *value, *list = json_array();
+    json_array_foreach(whole, i, value)
+        if (json_array_append_new(list, lx__state_digest(value, &bytes)) == -1) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+json_t *lx__parts_to_json(const lx__part *parts, size_t count)
+{
+    size_t bytes = 0;
+    json_t *whole = whole_list(parts, count), *made = NULL;
+    json_t *sum = lx__state_digest(whole, &bytes);
+    if (sum != NULL && stands_whole(whole, bytes))
+        made = json_incref(whole);
+    else if (sum != NULL && count <= CHECKSUMS_MAX)
+        made = checksum_list(whole);
+    else if (sum != NULL)
+        made = json_incref(sum);
+    json_decref(sum);
+    json_decref(whole);
+    return made;
+}

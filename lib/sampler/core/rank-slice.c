@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/core/rank-slice.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "sampler/core/order.h"
+
+lx_status lx__shard_check(lx__shard shard, lx_error *error)
+{
+    if (shard.world == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "world is 0: one rank alone is rank 0 of world 1");
+    if (shard.rank >= shard.world)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "rank is %" PRIu64 ", and of a world of %" PRIu64
+                        " the ranks are 0 to %" PRIu64,
+                        shard.rank, shard.world, shard.world - 1);
+    return LX_OK;
+}
+
+lx__share lx__shard_share(lx__shard shard, uint64_t length, uint64_t position, uint64_t span)
+{
+    uint64_t offset = position % length;
+    uint64_t epoch_end = LX__POSITION_END;
+    if (length - offset < LX__POSITION_END - position)
+        epoch_end = position + (length - offset);
+    uint64_t end = span < epoch_end - position ? position + span : epoch_end;
+
+    /* From the position to the first that is the rank's: (rank - offset) mod world. */
+    uint64_t place = offset % shard.world;
+    uint64_t ahead = shard.rank >= place ? shard.rank - place : shard.world - (place - shard.rank);
+    if (ahead >= end - position)
+        return (lx__share){end, 0, end};
+    uint64_t first = position + ahead;
+    return (lx__share){first, (end - 1 - first) / shard.world + 1, end};
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include <loaderx/sampler.h>
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "sampler/core/order.h"
+#include "sampler/core/rank-assignment.h"
+#include "sampler/core/rank-slice.h"
+#include "sampler/core/saved-state.h"
+
+/* Version of the states, raised when a reader of the old ones could not read the new. */
+#define STATE_VERSION 1
+
+struct lx_sampler {
+    lx_order *order;
+    lx__scratch *scratch;
+    lx__epoch *cuts; /* of an order that is cut: of the epoch it is in */
+    lx__shard shard;
+    uint64_t position;
+};
+
+lx_status lx_sampler_new(lx_order *order, uint64_t rank, uint64_t world, lx_sampler **sampler,
+                         lx_error *error)
+{
+    if (sampler == NULL)
+        return lx__fail_null(error, "sampler");
+    *sampler = NULL;
+    if (order == NULL)
+        return lx__fail_null(error, "order");
+    lx__shard shard = {rank, world};
+    lx_status status = lx__shard_check(shard, error);
+    if (status != LX_OK)
+        return status;
+
+    lx_sampler *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a sampler");
+    made->order = lx_order_ref(order);
+    made->shard = shard;
+    status = lx__scratch_new(order, &made->scratch, error);
+    if (status == LX_OK)
+        *sampler = made;
+    else
+        lx_sampler_free(made);
+    return status;
+}
+
+void lx_sampler_free(lx_sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    lx__epoch_clear_scratch(&sampler->cuts);
+    lx__scratch_free(sampler->scratch);
+    lx_order_unref(sampler->order);
+    lx__free(sampler);
+}
+
+/** Whether no epoch has a position that the sampler's rank owns. */
+static bool owns_nothing(const lx_sampler *sampler)
+{
+    return sampler->shard.rank >= sampler->order->length;
+}
+
+/** The window of as many steps as @p count indices take at least: count * world positions. */
+static uint64_t span_of(const lx_sampler *sampler, uint64_t count)
+{
+    uint64_t span;
+    return lx__multiply_fits(count, sampler->shard.world, &span) ? span : UINT64_MAX;
+}
+
+lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices, uint64_t *taken,
+                          lx_error *error)
+{
+    if (taken == NULL)
+        return lx__fail_null(error, "taken");
+    *taken = 0;
+    if (sampler == NULL)
+        return lx__fail_null(error, "sampler");
+    if (indices == NULL && count != 0)
+        return lx__fail_null(error, "indices");
+    if (count != 0 && owns_nothing(sampler))
+        return LX_END;
+
+    uint64_t position = sampler->position, done = 0;
+    while (done < count && position < LX__POSITION_END) {
+        /* All steps that lie in this epoch at once. Only the last of them can be without an index
+         * of this rank's, and then it is the epoch's last. */
+        lx__share share = lx__shard_share(sampler->shard, sampler->order->length, position,
+                                          span_of(sampler, count - done));
+        lx_status status = lx__order_read(sampler->order, sampler->scratch, share.first,
+                                          sampler->shard.world, share.count, indices + done,
+                                          error);
+        if (status != LX_OK)
+            return status;
+        done += share.count;
+        position = share.end;
+    }
+    sampler->position = position;
+    *taken = done;
+    return done != 0 || count == 0 ? LX_OK : LX_END;
+}
+
+lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *indices,
+                                uint64_t *taken, lx_error *error)
+{
+    lx__share share;
+    if (taken == NULL)
+        return lx__fail_null(error, "taken");
+    *taken = 0;
+    if (sampler == NULL)
+        return lx__fail_null(error, "sampler");
+    if (indices == NULL && room != 0)
+        return lx__fail_null(error, "indices");
+    if (sampler->order->cuts == NULL)
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches");
+    uint64_t position = sampler->position;
+    lx_status status = lx__deal_next(sampler->order, &sampler->cuts, sampler->shard, false,
+                                     &position, LX__POSITION_END, &share, error);
+    if (status == LX_END)
+        sampler->position = position;
+    if (status != LX_OK)
+        return status;
+    if (share.count > room) {
+        *taken = share.count;
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "the batch has %" PRIu64 " samples, and there is room for %" PRIu64,
+                        share.count, room);
+    }
+    status = lx__order_read(sampler->order, sampler->scratch, share.first, 1, share.count,
+                            indices, error);
+    if (status != LX_OK)
+        return status;
+    sampler->position = share.end;
+    *taken = share.count;
+    return LX_OK;
+}
+
+lx_status lx_sampler_seek(lx_sampler *sampler, uint64_t position, lx_error *error)
+{
+    if (sampler == NULL)
+        return lx__fail_null(error, "sampler");
+    sampler->position = position;
+    return LX_OK;
+}
+
+uint64_t lx_sampler_tell(const lx_sampler *sampler)
+{
+    return sampler->position;
+}
+
+lx_status lx_sampler_save(const lx_sampler *sampler, char *text, size_t size, size_t *length,
+                          lx_error *error)
+{
+    if (sampler == NULL)
+        return lx__fail_null(error, "sampler");
+    if (text == NULL && size != 0)
+        return lx__fail_null(error, "text");
+
+    json_t *state = lx__state_new("sampler", STATE_VERSION);
+    int failed = json_object_set_new(state, "position", lx__state_number(sampler->position));
+    failed |= json_object_set_new(state, "rank", lx__state_number(sampler->shard.rank));
+    failed |= json_object_set_new(state, "world", lx__state_number(sampler->shard.world));
+    failed |= json_object_set_new(state, "order", lx__order_to_json(sampler->order));
+    lx_status status = failed == 0 ? lx__state_write(state, text, size, length, error)
+                                   : lx__fail_memory(error, "a state");
+    json_decref(state);
+    return status;
+}
+
+lx_status lx_sampler_restore(lx_sampler *sampler, const char *text, lx_error *error)
+{
+    if (sampler == NULL)
+        return lx__fail_null(error, "sampler");
+    if (text == NULL)
+        return lx__fail_null(error, "text");
+
+    json_t *state, *order;
+    uint64_t position = 0;
+    lx_status status = lx__state_parse(text, "sampler", STATE_VERSION, &state, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__json_get(state, "order", JSON_OBJECT, &order, error);
+    if (status == LX_OK)
+        status = lx__order_match_json(sampler->order, order, error);
+    if (status == LX_OK)
+        status = lx__state_get_number(state, "position", &position, error);
+    if (status == LX_OK)
+        status = lx__state_check(state, error);
+    if (status == LX_OK)
+        sampler->position = position;
+    json_decref(state);
+    return status;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/orders/alias-table.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/core/index-table-cache.h"
+#include "sampler/core/order.h"
+#include "sampler/random/philox.h"
+#include "sampler/random/weights.h"
+
+#define COLUMN (UINT64_C(1) << 32) /* units */
+
+/* ---- units */
+
+/** Hands out units to one index after the other, so that those of all are exactly what the columns
+ * hold: an index gets what the units up to it are more than those up to the one before. */
+typedef struct shares {
+    const double *weights;
+    uint64_t count, next; /* of indices */
+    int scale;
+    uint64_t total;         /* of whole weights */
+    uint64_t factor;        /* units a whole weight, as a fraction of 2^shift: */
+    int shift;              /* ... 1 to 94, so that the factor has 64 bits */
+    uint64_t weight, units; /* up to the next */
+} shares;
+
+static uint64_t whole(const shares *s, uint64_t index)
+{
+    return s->weights[index] > 0 ? lx__weight_whole(s->weights[index], s->scale) : 0;
+}
+
+static shares begin_shares(const double *weights, uint64_t count, double largest)
+{
+    shares s = {.weights = weights, .count = count, .scale = lx__weights_scale(largest, count)};
+    for (uint64_t i = 0; i < count; i++)
+        s.total += whole(&s, i);
+    uint64_t rest = count * COLUMN % s.total;
+    s.factor = count * COLUMN / s.total;
+    for (; s.factor >> 63 == 0; s.shift++) {
+        rest *= 2;
+        s.factor = s.factor * 2 + (rest >= s.total);
+        rest -= rest >= s.total ? s.total : 0;
+    }
+    return s;
+}
+
+static uint64_t next_share(shares *s)
+{
+    uint64_t before = s->units;
+    s->weight += whole(s, s->next++);
+    s->units = s->weight == s->total ? s->count * COLUMN
+                                     : lx__multiply_shift(s->weight, s->factor, s->shift);
+    return s->units - before;
+}
+
+/** Goes on to the next index whose share is above a column's, or with @p large false, is not; its
+ * share is given. The count, if there is none. */
+static uint64_t next_of(shares *s, bool large, uint64_t *share)
+{
+    while (s->next < s->count) {
+        *share = next_share(s);
+        if ((*share > COLUMN) == large)
+            return s->next - 1;
+    }
+    return s->count;
+}
+
+/* ---- columns */
+
+static lx__alias_column column_of(uint64_t own, uint64_t index, uint64_t other)
+{
+    return own == COLUMN ? (lx__alias_column){0, (uint32_t)index}
+                         : (lx__alias_column){(uint32_t)own, (uint32_t)other};
+}
+
+/* One sweep over those with less than a column, and one over those with more, side by side: each of
+ * the former is filled up from the one of the latter that is being given away, until what that has
+ * left fits into its own column, which the next one fills up. */
+static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
+{
+    shares of_small = *s, of_large = *s;
+    uint64_t small_share = 0, left = 0;
+    uint64_t small = next_of(&of_small, false, &small_share);
+    uint64_t large = next_of(&of_large, true, &left);
+    while (large < count) {
+        if (left > COLUMN) { /* all columns together are full, so there is one with less */
+            assert(small < count);
+            columns[small] = column_of(small_share, small, large);
+            left -= COLUMN - small_share;
+            small = next_of(&of_small, false, &small_share);
+        } else {
+            uint64_t share = COLUMN, next = next_of(&of_large, true, &share);
+            columns[large] = column_of(left, large, next);
+            left = share - (COLUMN - left);
+            large = next;
+        }
+    }
+    while (small < count) { /* nothing is left to fill up with: they are full */
+        columns[small] = column_of(small_share, small, small);
+        small = next_of(&of_small, false, &small_share);
+    }
+}
+
+/* ---- the table */
+
+struct given {
+    const double *weights;
+    uint64_t count;
+    double largest;
+    uint32_t crc;
+};
+
+static int describe(const void *user, json_t *what)
+{
+    const struct given *given = user;
+    return lx__table_describe(what, "weighted", given->count, "weights", given->crc);
+}
+
+static lx_status make(void *user, lx__table *table, lx_error *error)
+{
+    const struct given *given = user;
+    lx__alias_column *columns = given->count <= SIZE_MAX / sizeof *columns
+                                    ? lx__alloc_array((size_t)given->count, sizeof *columns)
+                                    : NULL;
+    if (columns == NULL)
+        return lx__fail_memory(error, "a table of weights");
+    shares s = begin_shares(given->weights, given->count, given->largest);
+    sweep(columns, given->count, &s);
+    table->wide = (const uint64_t *)columns;
+    return LX_OK;
+}
+
+lx_status lx__alias_new(const double *weights, uint64_t count, double largest, uint32_t crc,
+                        const char *tables, lx__alias *alias, lx_error *error)
+{
+    static const lx__table_maker maker = {"weighted", describe, make};
+    struct given given = {weights, count, largest, crc};
+    *alias = (lx__alias){.count = count, .table = {.count = count, .bound = UINT64_MAX}};
+    lx_status status = lx__table_keep(tables, &maker, &given, &alias->table, error);
+    if (status == LX_OK)
+        alias->columns = (const lx__alias_column *)alias->table.wide;
+    else
+        *alias = (lx__alias){0};
+    return status;
+}
+
+void lx__alias_free(lx__alias *alias)
+{
+    lx__table_free(&alias->table);
+    *alias = (lx__alias){0};
+}
+
+/* ---- draws */
+
+/* First all columns, then all heights: what is fetched from memory for one draw does not wait for
+ * that of another. */
+lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count,
+                         lx_error *error)
+{
+    bool fits = true;
+    uint32_t heights[LX__ORDER_BLOCK];
+    assert(count <= LX__ORDER_BLOCK);
+    for (size_t i = 0; i < count; i++) {
+        lx__philox_block block = lx__philox(numbers[i], 0, key);
+        numbers[i] = lx__draw_below(block.word[0], alias->count);
+        heights[i] = (uint32_t)(block.word[1] >> 32);
+    }
+    lx_status status = lx__table_check(&alias->table, numbers, count, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        lx__alias_column column = alias->columns[numbers[i]];
+        numbers[i] = heights[i] < column.own ? numbers[i] : column.other;
+        fits &= numbers[i] < alias->count;
+    }
+    return status == LX_OK && !fits ? lx__table_refuse(&alias->table, error) : status;
+}

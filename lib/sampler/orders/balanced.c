@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+
+#include <loaderx/grouped.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/core/index-table-cache.h"
+#include "sampler/core/order.h"
+#include "sampler/core/saved-state.h"
+#include "sampler/orders/group-members.h"
+#include "sampler/random/stream-key.h"
+
+/* Permutations of classes that a scratch keeps, a power of two: of more classes, a round that goes
+ * through all makes each anew, whose table is short where there are so many. */
+#define KEPT 4096
+
+struct balanced {
+    lx_order order;
+    uint64_t seed, rounds_seed;
+    uint64_t count; /* of indices */
+    uint32_t crc;   /* of the classes */
+    uint64_t class_count;
+    lx__table table; /* members, class after class; then where each begins; and the end */
+};
+
+/* How a class is shuffled for as many rounds as it has members. */
+struct turn {
+    bool entered;
+    uint64_t class, first; /* round */
+    lx__permutation permutation;
+};
+
+struct balanced_scratch {
+    lx__permutation round;
+    uint64_t kept;
+    struct turn *turns; /* of class c at c mod KEPT */
+};
+
+/* ---- reading */
+
+static lx_status prepare(const struct balanced *self, struct balanced_scratch *scratch,
+                         lx_error *error)
+{
+    if (scratch->turns != NULL)
+        return LX_OK;
+    scratch->kept = self->class_count < KEPT ? self->class_count : KEPT;
+    scratch->turns = lx__alloc_array((size_t)scratch->kept, sizeof *scratch->turns);
+    return scratch->turns != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
+}
+
+/** Has the turn of a class be the one that a round is in: most often it is, and nothing is divided
+ * or hashed to find out. */
+static lx_status enter_turn(const struct balanced *self, struct turn *turn, uint64_t round,
+                            uint64_t class, uint64_t length, lx_error *error)
+{
+    uint64_t seed, epoch;
+    if (turn->entered && turn->class == class && turn->permutation.length == length &&
+        round - turn->first < length)
+        return LX_OK;
+    epoch = round / length;
+    lx__key(self->seed, class, LX__STREAM_CLASS, 1, &seed);
+    lx_status status = lx__permutation_enter(&turn->permutation, length, seed, epoch,
+                                             LX__GROUP_TABLE, error);
+    turn->entered = status == LX_OK;
+    turn->class = class;
+    turn->first = epoch * length;
+    return status;
+}
+
+/** The index that @p class gives in a round: its members go round in an order that is another one
+ * each time. */
+static lx_status read_class(const struct balanced *self, struct balanced_scratch *scratch,
+                            uint64_t round, uint64_t class, uint64_t *index, lx_error *error)
+{
+    const uint32_t *numbers = self->table.narrow;
+    lx_status status = lx__table_check_range(&self->table, self->count + class, 2, error);
+    if (status != LX_OK)
+        return status;
+    uint64_t begin = numbers[self->count + class], end = numbers[self->count + class + 1];
+    if (begin >= end || end > self->count)
+        return lx__table_refuse(&self->table, error);
+    struct turn *turn = &scratch->turns[class % KEPT];
+    status = enter_turn(self, turn, round, class, end - begin, error);
+    if (status != LX_OK)
+        return status;
+    *index = round - turn->first;
+    lx__permutation_map(&turn->permutation, index, 1);
+    *index += begin;
+    status = lx__table_check(&self->table, index, 1, error);
+    if (status == LX_OK)
+        *index = numbers[*index];
+    return status == LX_OK && *index >= self->count ? lx__table_refuse(&self->table, error)
+                                                    : status;
+}
+
+/** Reads the first of the positions, and those behind it that are in the same round; how many that
+ * are. */
+static lx_status read_round(const struct balanced *self, struct balanced_scratch *scratch,
+                            uint64_t *places, size_t count, size_t *here, lx_error *error)
+{
+    uint64_t round = places[0] / self->class_count, begin = round * self->class_count;
+    size_t n = 0;
+    lx_status status = lx__permutation_enter(&scratch->round, self->class_count,
+                                             self->rounds_seed, round, LX__GROUP_TABLE, error);
+    for (; n < count && places[n] - begin < self->class_count; n++)
+        places[n] -= begin;
+    *here = n;
+    if (status == LX_OK)
+        lx__permutation_map(&scratch->round, places, n);
+    for (size_t i = 0; status == LX_OK && i < n; i++)
+        status = read_class(self, scratch, round, places[i], &places[i], error);
+    return status;
+}
+
+static lx_status balanced_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+                               lx_error *error)
+{
+    const struct balanced *self = (const struct balanced *)order;
+    struct balanced_scratch *scratch = memory;
+    lx_status status = prepare(self, scratch, error);
+    for (size_t done = 0, here; status == LX_OK && done < count; done += here)
+        status = read_round(self, scratch, places + done, count - done, &here, error);
+    return status;
+}
+
+static void balanced_clear(void *memory)
+{
+    struct balanced_scratch *scratch = memory;
+    lx__permutation_clear(&scratch->round);
+    for (uint64_t i = 0; scratch->turns != NULL && i < scratch->kept; i++)
+        lx__permutation_clear(&scratch->turns[i].permutation);
+    lx__free(scratch->turns);
+}
+
+/* ---- what it is */
+
+static int balanced_describe(const lx_order *order, json_t *object)
+{
+    const struct balanced *self = (const struct balanced *)order;
+    int failed = json_object_set_new(object, "count", lx__state_number(self->count));
+    failed |= json_object_set_new(object, "classes", lx__state_crc(self->crc));
+    failed |= json_object_set_new(object, "seed", lx__state_number(self->seed));
+    return failed;
+}
+
+static void balanced_dispose(lx_order *order)
+{
+    lx__table_free(&((struct balanced *)order)->table);
+}
+
+static const lx__order_class balanced_class = {.kind = "balanced",
+                                               .formula = 1,
+                                               .scratch_size = sizeof(struct balanced_scratch),
+                                               .clear_scratch = balanced_clear,
+                                               .read = balanced_read,
+                                               .describe = balanced_describe,
+                                               .dispose = balanced_dispose};
+
+/* ---- making it */
+
+struct given {
+    const uint64_t *classes;
+    uint64_t count;
+    uint32_t crc;
+};
+
+static int describe_table(const void *user, json_t *what)
+{
+    const struct given *given = user;
+    return lx__table_describe(what, "balanced", given->count, "classes", given->crc);
+}
+
+static lx_status make_table(void *user, lx__table *table, lx_error *error)
+{
+    const struct given *given = user;
+    size_t groups;
+    uint32_t *members;
+    lx_status status = lx__members_sort(given->classes, (size_t)given->count, &members, &groups,
+                                        error);
+    if (status != LX_OK)
+        return status;
+    table->narrow = members;
+    table->count = given->count + groups + 1;
+    return LX_OK;
+}
+
+static lx_status group(struct balanced *self, const uint64_t *classes, const char *tables,
+                       lx_error *error)
+{
+    static const lx__table_maker maker = {"balanced", describe_table, make_table};
+    uint64_t count = self->count;
+    for (uint64_t i = 0; i < count; i++)
+        self->crc = lx__state_add(self->crc, classes[i]);
+    struct given given = {classes, count, self->crc};
+    /* Where the last class ends is a number, too; of 2^32 - 1 members it is one of 4 bytes. */
+    self->table = (lx__table){.count = count != 0 ? LX__TABLE_ANY : 0, .bound = count + 1};
+    lx_status status = lx__table_keep(tables, &maker, &given, &self->table, error);
+    if (status != LX_OK)
+        return status;
+    if (self->table.count < count + 1 || self->table.count > 2 * count + 1 ||
+        (count != 0 && self->table.count == count + 1))
+        return lx__table_refuse(&self->table, error);
+    self->class_count = self->table.count - count - 1;
+    return LX_OK;
+}
+
+lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_t length,
+                                uint64_t seed, const char *tables, lx_order **order,
+                                lx_error *error)
+{
+    lx_status status = lx__members_check("classes", classes, count, order, error);
+    if (status == LX_OK && count == 0 && length != 0)
+        status = lx__fail(error, LX_ERR_ARGUMENT,
+                          "classes: there are none, and an epoch of them has a length");
+    if (status == LX_OK)
+        status = lx__order_new(&balanced_class, sizeof(struct balanced), length, count, order,
+                               error);
+    if (status != LX_OK)
+        return status;
+    struct balanced *self = (struct balanced *)*order;
+    self->seed = seed;
+    self->count = count;
+    lx__key(seed, 0, LX__STREAM_ROUNDS, 1, &self->rounds_seed);
+    status = group(self, classes, tables, error);
+    return lx__order_finish(order, status);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include <loaderx/grouped.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/core/index-table-cache.h"
+#include "sampler/core/order.h"
+#include "sampler/core/saved-state.h"
+#include "sampler/orders/group-members.h"
+#include "sampler/random/fisher-yates.h"
+#include "sampler/random/stream-key.h"
+
+struct bucketed {
+    lx_order order;
+    uint64_t seed, batches_seed;
+    uint64_t batch, bucket;
+    uint32_t crc;    /* of the lengths */
+    lx__table table; /* of indices, the shortest first */
+};
+
+struct bucketed_scratch {
+    lx__permutation batches, within;
+};
+
+/** Reads the first of the offsets of an epoch, and those behind it that are in the same batch; how
+ * many that are. */
+static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
+                            size_t count, size_t *here, lx_error *error)
+{
+    const struct bucketed *self = (const struct bucketed *)order;
+    struct bucketed_scratch *scratch = memory;
+    uint64_t length = self->order.length, whole = length / self->batch;
+    uint64_t number = places[0] / self->batch, begin = number * self->batch, seed;
+    uint64_t room = number < whole ? self->batch : length - begin; /* the last one stays last */
+    lx_status status = LX_OK;
+    size_t n = 0;
+    for (; n < count && places[n] >= begin && places[n] - begin < room; n++)
+        continue;
+    *here = n;
+    if (number < whole) {
+        status = lx__permutation_enter(&scratch->batches, whole, self->batches_seed, epoch,
+                                       LX__FISHER_YATES_LENGTH, error);
+        if (status == LX_OK)
+            lx__permutation_map(&scratch->batches, &number, 1);
+    }
+    uint64_t bucket = number * self->batch / self->bucket, first = bucket * self->bucket;
+    uint64_t members = length - first < self->bucket ? length - first : self->bucket;
+    lx__key(self->seed, bucket, LX__STREAM_BUCKET, 1, &seed);
+    if (status == LX_OK)
+        status = lx__permutation_enter(&scratch->within, members, seed, epoch, LX__GROUP_TABLE,
+                                       error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < n; i++)
+        places[i] = number * self->batch - first + (places[i] - begin);
+    lx__permutation_map(&scratch->within, places, n);
+    for (size_t i = 0; i < n; i++)
+        places[i] += first;
+    return lx__table_map(&self->table, places, n, error);
+}
+
+static lx_status bucketed_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+                               lx_error *error)
+{
+    return lx__order_read_pieces(order, memory, places, count, read_batch, error);
+}
+
+static void bucketed_clear(void *memory)
+{
+    struct bucketed_scratch *scratch = memory;
+    lx__permutation_clear(&scratch->batches);
+    lx__permutation_clear(&scratch->within);
+}
+
+static int bucketed_describe(const lx_order *order, json_t *object)
+{
+    const struct bucketed *self = (const struct bucketed *)order;
+    int failed = json_object_set_new(object, "lengths", lx__state_crc(self->crc));
+    failed |= json_object_set_new(object, "batch", lx__state_number(self->batch));
+    failed |= json_object_set_new(object, "bucket", lx__state_number(self->bucket));
+    failed |= json_object_set_new(object, "seed", lx__state_number(self->seed));
+    return failed;
+}
+
+static void bucketed_dispose(lx_order *order)
+{
+    lx__table_free(&((struct bucketed *)order)->table);
+}
+
+static const lx__order_class bucketed_class = {.kind = "bucketed",
+                                               .formula = 1,
+                                               .scratch_size = sizeof(struct bucketed_scratch),
+                                               .clear_scratch = bucketed_clear,
+                                               .read = bucketed_read,
+                                               .describe = bucketed_describe,
+                                               .dispose = bucketed_dispose};
+
+/* ---- its table */
+
+struct given {
+    const uint64_t *lengths;
+    uint64_t count;
+    uint32_t crc;
+};
+
+static int describe_table(const void *user, json_t *what)
+{
+    const struct given *given = user;
+    return lx__table_describe(what, "bucketed", given->count, "lengths", given->crc);
+}
+
+static lx_status make_table(void *user, lx__table *table, lx_error *error)
+{
+    const struct given *given = user;
+    uint32_t *members;
+    lx_status status = lx__members_sort(given->lengths, (size_t)given->count, &members, NULL,
+                                        error);
+    if (status == LX_OK)
+        table->narrow = members;
+    return status;
+}
+
+static lx_status sort(struct bucketed *self, const uint64_t *lengths, const char *tables,
+                      lx_error *error)
+{
+    static const lx__table_maker maker = {"bucketed", describe_table, make_table};
+    uint64_t count = self->order.length;
+    for (uint64_t i = 0; i < count; i++)
+        self->crc = lx__state_add(self->crc, lengths[i]);
+    struct given given = {lengths, count, self->crc};
+    self->table = (lx__table){.count = count, .bound = count};
+    return lx__table_keep(tables, &maker, &given, &self->table, error);
+}
+
+static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
+{
+    if (batch == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "batch is 0: a batch has one index or more");
+    if (bucket == 0 || bucket % batch != 0)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "bucket %" PRIu64 " is no multiple of the batch, %" PRIu64
+                        ": a bucket has whole batches, one or more",
+                        bucket, batch);
+    return LX_OK;
+}
+
+lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_t batch,
+                                uint64_t bucket, uint64_t seed, const char *tables,
+                                lx_order **order, lx_error *error)
+{
+    lx_status status = lx__members_check("lengths", lengths, count, order, error);
+    if (status == LX_OK)
+        status = check_sizes(batch, bucket, error);
+    if (status == LX_OK)
+        status =
+            lx__order_new(&bucketed_class, sizeof(struct bucketed), count, count, order, error);
+    if (status != LX_OK)
+        return status;
+    struct bucketed *self = (struct bucketed *)*order;
+    self->seed = seed;
+    self->batch = batch;
+    self->bucket = bucket;
+    lx__key(seed, 0, LX__STREAM_BATCHES, 1, &self->batches_seed);
+    status = sort(self, lengths, tables, error);
+    return lx__order_finish(order, status);
+}

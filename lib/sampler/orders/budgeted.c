@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include <loaderx/budgeted.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/core/batch-bounds.h"
+#include "sampler/core/inner-order.h"
+#include "sampler/core/saved-state.h"
+
+/* Positions of a table of cuts, as of all tables of epochs. */
+#define LENGTH_MAX UINT32_MAX
+
+struct budgeted {
+    lx_order order;
+    lx__part part;
+    uint64_t budget, rows;
+    bool padded;
+    uint64_t count;   /* of costs */
+    uint32_t crc;     /* of them */
+    uint32_t *narrow; /* one of the two, or neither if there are none */
+    uint64_t *wide;
+};
+
+static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *places,
+                               size_t count, lx_error *error)
+{
+    const struct budgeted *self = (const struct budgeted *)order;
+    return lx__part_map(&self->part, scratch, places, count, error);
+}
+
+/* ---- cutting an epoch */
+
+/** The batch that grows. */
+struct growing {
+    uint64_t rows, most; /* samples that it has, and may have */
+    uint64_t left;       /* of the budget, where costs are added */
+    uint64_t largest;    /* cost, and how many of it fit in the budget, where they are not */
+    uint64_t fit;
+};
+
+/** Adds a sample to the sum; false if it does not fit, and begins the next batch. */
+static bool add_sum(struct growing *batch, uint64_t cost, uint64_t budget)
+{
+    bool fits = cost <= batch->left && batch->rows < batch->most;
+    batch->left = (fits ? batch->left : budget) - cost;
+    batch->rows = (fits ? batch->rows : 0) + 1;
+    return fits;
+}
+
+/** The same for a batch in which all samples take as much as the largest. */
+static bool add_padded(struct growing *batch, uint64_t cost, uint64_t budget)
+{
+    if (cost > batch->largest) {
+        batch->largest = cost;
+        batch->fit = budget / cost;
+    }
+    if (batch->rows < batch->fit && batch->rows < batch->most) {
+        batch->rows++;
+        return true;
+    }
+    if (cost != batch->largest) {
+        batch->largest = cost;
+        batch->fit = budget / cost;
+    }
+    batch->rows = 1;
+    return false;
+}
+
+/** Puts what they cost in the place of indices. */
+static void look_up(const struct budgeted *self, uint64_t *places, size_t count)
+{
+    if (self->narrow != NULL) {
+        for (size_t i = 0; i < count; i++)
+            places[i] = self->narrow[places[i]];
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        places[i] = self->wide[places[i]];
+}
+
+static void cut_block(const struct budgeted *self, struct growing *batch, const uint64_t *costs,
+                      size_t count, uint64_t offset, uint32_t *table)
+{
+    uint64_t budget = self->budget;
+    for (size_t i = 0; i < count; i++) {
+        bool fits = self->padded ? add_padded(batch, costs[i], budget)
+                                 : add_sum(batch, costs[i], budget);
+        if (!fits)
+            lx__cuts_mark(table, offset + i);
+    }
+}
+
+static lx_status cut_epoch(const lx_order *order, uint64_t epoch, uint32_t *table, size_t size,
+                           lx_error *error)
+{
+    (void)size;
+    const struct budgeted *self = (const struct budgeted *)order;
+    uint64_t start = epoch * order->length, length = order->length;
+    uint64_t places[LX__ORDER_BLOCK];
+    /* One that is full comes before the first. */
+    struct growing batch = {UINT64_MAX, .most = self->rows != 0 ? self->rows : UINT64_MAX};
+    lx__scratch *scratch;
+    lx_status status = lx__scratch_new(self->part.order, &scratch, error);
+    if (status != LX_OK)
+        return status;
+    if (length > LX__POSITION_END - start) /* the last epoch ends with the positions */
+        length = LX__POSITION_END - start;
+    for (uint64_t at = 0, here; status == LX_OK && at < length; at += here) {
+        here = length - at < LX__ORDER_BLOCK ? length - at : LX__ORDER_BLOCK;
+        status = lx__order_read(self->part.order, scratch, start + at, 1, here, places, error);
+        if (status == LX_OK) {
+            look_up(self, places, (size_t)here);
+            cut_block(self, &batch, places, (size_t)here, at, table);
+        }
+    }
+    lx__scratch_free(scratch);
+    lx__cuts_finish(table, order->length);
+    return status;
+}
+
+/* ---- what it is */
+
+static int budgeted_describe(const lx_order *order, json_t *object)
+{
+    const struct budgeted *self = (const struct budgeted *)order;
+    int failed = json_object_set_new(object, "budget", lx__state_number(self->budget));
+    failed |= json_object_set_new(object, "rows", lx__state_number(self->rows));
+    failed |= json_object_set_new(object, "padded", json_boolean(self->padded));
+    failed |= json_object_set_new(object, "count", lx__state_number(self->count));
+    failed |= json_object_set_new(object, "costs", lx__state_crc(self->crc));
+    failed |= json_object_set_new(object, "part", lx__part_to_json(&self->part));
+    return failed;
+}
+
+static void budgeted_dispose(lx_order *order)
+{
+    struct budgeted *self = (struct budgeted *)order;
+    lx__epochs_free(order->cuts);
+    lx__part_clear(&self->part);
+    lx__free(self->narrow);
+    lx__free(self->wide);
+}
+
+static const lx__order_class budgeted_class = {.kind = "budgeted",
+                                               .formula = 1,
+                                               .scratch_size = sizeof(lx__scratch *),
+                                               .clear_scratch = lx__part_clear_scratch,
+                                               .read = budgeted_read,
+                                               .describe = budgeted_describe,
+                                               .dispose = budgeted_dispose};
+
+/* ---- making it */
+
+/** What is known of the costs: the extremes, and their checksum. */
+struct range {
+    uint64_t least, most;
+    uint32_t crc;
+};
+
+static lx_status check_costs(const uint64_t *costs, uint64_t count, uint64_t budget,
+                             struct range *range, lx_error *error)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (costs[i] == 0)
+            return lx__fail(error, LX_ERR_ARGUMENT,
+                            "index %" PRIu64 " costs 0: what a sample costs is 1 or more", i);
+        if (costs[i] > budget)
+            return lx__fail(error, LX_ERR_ARGUMENT,
+                            "index %" PRIu64 " costs %" PRIu64 ", alone more than the budget, %"
+                            PRIu64 ": raise the budget, shorten the sample, or leave it out of "
+                            "the source and of the costs",
+                            i, costs[i], budget);
+        range->least = costs[i] < range->least ? costs[i] : range->least;
+        range->most = costs[i] > range->most ? costs[i] : range->most;
+        range->crc = lx__state_add(range->crc, costs[i]);
+    }
+    return LX_OK;
+}
+
+static lx_status check(const lx_order *part, const uint64_t *costs, uint64_t count,
+                       uint64_t budget, struct range *range, lx_error *error)
+{
+    if (costs == NULL && count != 0)
+        return lx__fail_null(error, "costs");
+    if (part->length > LENGTH_MAX)
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "an epoch has %" PRIu64 " positions, and at most 2^32 - 1 can be cut",
+                        part->length);
+    if (part->bound > count)
+        return lx__fail(error, LX_ERR_MISMATCH,
+                        "the order has %" PRIu64 " indices, and there are %" PRIu64 " costs",
+                        part->bound, count);
+    if (budget == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "budget is 0: a batch may cost 1 or more");
+    return check_costs(costs, count, budget, range, error);
+}
+
+static lx_status copy_costs(struct budgeted *self, const uint64_t *costs, uint64_t most,
+                            lx_error *error)
+{
+    bool narrow = most <= UINT32_MAX;
+    size_t size = narrow ? sizeof *self->narrow : sizeof *self->wide;
+    if (self->count == 0)
+        return LX_OK;
+    void *memory =
+        self->count <= SIZE_MAX / size ? lx__alloc_array((size_t)self->count, size) : NULL;
+    if (memory == NULL)
+        return lx__fail_memory(error, "a table of costs");
+    self->narrow = narrow ? memory : NULL;
+    self->wide = narrow ? NULL : memory;
+    for (uint64_t i = 0; i < self->count; i++) {
+        if (narrow)
+            self->narrow[i] = (uint32_t)costs[i];
+        else
+            self->wide[i] = costs[i];
+    }
+    return LX_OK;
+}
+
+/** Samples of a batch, at most: of the cheapest as many as fit. */
+static uint64_t most_rows(const struct budgeted *self, uint64_t least)
+{
+    uint64_t fit = self->budget / least, length = self->order.length;
+    uint64_t most = self->rows != 0 && self->rows < fit ? self->rows : fit;
+    most = most < length ? most : length;
+    return most != 0 ? most : 1; /* also where there are no samples it is cut */
+}
+
+lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t count,
+                                uint64_t budget, uint64_t rows, bool padded, lx_order **order,
+                                lx_error *error)
+{
+    struct range range = {.least = UINT64_MAX};
+    lx_status status = lx__part_check(part, order, error);
+    if (status == LX_OK)
+        status = check(part, costs, count, budget, &range, error);
+    if (status == LX_OK)
+        status = lx__order_new(&budgeted_class, sizeof(struct budgeted), part->length,
+                               part->bound, order, error);
+    if (status != LX_OK)
+        return status;
+    struct budgeted *self = (struct budgeted *)*order;
+    self->budget = budget;
+    self->rows = rows;
+    self->padded = padded;
+    self->count = count;
+    self->crc = range.crc;
+    self->order.batch_rows = most_rows(self, range.least);
+    lx__part_init(&self->part, part, *order);
+    status = lx__epochs_new(cut_epoch, lx__cuts_size(part->length), NULL, &self->order.cuts, error);
+    if (status == LX_OK)
+        status = copy_costs(self, costs, range.most, error);
+    return lx__order_finish(order, status);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "sampler/core/inner-order.h"
+#include "sampler/core/saved-state.h"
+
+struct piece {
+    lx__part part;
+    uint64_t begin, end; /* its offsets in an epoch */
+    uint64_t add;        /* to its indices */
+};
+
+struct concat {
+    lx_order order;
+    size_t count;
+    struct piece *pieces;
+};
+
+/* The scratch is a list of those of the parts, made at need. */
+struct concat_scratch {
+    size_t count;
+    lx__scratch **parts;
+};
+
+/** The piece that has an offset below the length: the first that ends behind it. */
+static size_t find(const struct concat *self, uint64_t offset)
+{
+    size_t low = 0, high = self->count - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (self->pieces[middle].end > offset)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/** Reads the offsets of an epoch that lie in one piece; tells how many those are. */
+static lx_status read_piece(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
+                            size_t count, size_t *here, lx_error *error)
+{
+    const struct concat *self = (const struct concat *)order;
+    const struct concat_scratch *scratch = memory;
+    size_t which = find(self, places[0]), n = 0;
+    const struct piece *piece = &self->pieces[which];
+    uint64_t start = lx__part_place(&piece->part, epoch, 0);
+    for (; n < count && places[n] >= piece->begin && places[n] < piece->end; n++)
+        places[n] = places[n] - piece->begin + start;
+    lx_status status = lx__part_map(&piece->part, &scratch->parts[which], places, n, error);
+    for (size_t i = 0; i < n; i++)
+        places[i] += piece->add;
+    *here = n;
+    return status;
+}
+
+static lx_status concat_read(const lx_order *order, void *memory, uint64_t *places, size_t count,
+                             lx_error *error)
+{
+    const struct concat *self = (const struct concat *)order;
+    struct concat_scratch *scratch = memory;
+    if (scratch->parts == NULL)
+        scratch->parts = lx__alloc_array(self->count, sizeof *scratch->parts);
+    if (scratch->parts == NULL)
+        return lx__fail_memory(error, "reading an order");
+    scratch->count = self->count;
+    return lx__order_read_pieces(order, scratch, places, count, read_piece, error);
+}
+
+static void concat_clear(void *memory)
+{
+    struct concat_scratch *scratch = memory;
+    for (size_t i = 0; i < scratch->count; i++)
+        lx__scratch_free(scratch->parts[i]);
+    lx__free(scratch->parts);
+}
+
+static int concat_describe(const lx_order *order, json_t *object)
+{
+    const struct concat *self = (const struct concat *)order;
+    lx__part *parts = lx__alloc_array(self->count, sizeof *parts);
+    json_t *offsets = json_array();
+    int failed = parts == NULL;
+    for (size_t i = 0; failed == 0 && i < self->count; i++) {
+        parts[i] = self->pieces[i].part;
+        failed = json_array_append_new(offsets, lx__state_number(self->pieces[i].add));
+    }
+    if (failed == 0)
+        failed = json_object_set_new(object, "parts", lx__parts_to_json(parts, self->count)) |
+                 json_object_set_new(object, "offsets", lx__state_shorten(json_incref(offsets)));
+    json_decref(offsets);
+    lx__free(parts);
+    return failed;
+}
+
+static void concat_dispose(lx_order *order)
+{
+    struct concat *self = (struct concat *)order;
+    for (size_t i = 0; i < self->count; i++)
+        lx__part_clear(&self->pieces[i].part);
+    lx__free(self->pieces);
+}
+
+static const lx__order_class concat_class = {.kind = "concat",
+                                             .formula = 1,
+                                             .scratch_size = sizeof(struct concat_scratch),
+                                             .clear_scratch = concat_clear,
+                                             .read = concat_read,
+                                             .describe = concat_describe,
+                                             .dispose = concat_dispose};
+
+/** Sums up lengths, and finds the highest bound. */
+static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t count,
+                         uint64_t *length, uint64_t *bound, lx_error *error)
+{
+    size_t size = 0;
+    *length = *bound = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t highest;
+        if (parts[i] == NULL)
+            return lx__fail(error, LX_ERR_ARGUMENT, "part %zu is NULL", i);
+        size += parts[i]->size;
+        lx_status status = lx__part_check_size(parts[i], size, error);
+        if (status != LX_OK)
+            return status;
+        if (!lx__add_fits(*length, parts[i]->length, length))
+            return lx__fail(error, LX_ERR_ARGUMENT,
+                            "the parts together have more than 2^64 - 1 positions");
+        if (!lx__add_fits(parts[i]->bound, offsets != NULL ? offsets[i] : 0, &highest))
+            return lx__fail(error, LX_ERR_ARGUMENT,
+                            "the indices of part %zu and the offset %" PRIu64
+                            " are beyond 2^64 - 1",
+                            i, offsets[i]);
+        *bound = highest > *bound ? highest : *bound;
+    }
+    return LX_OK;
+}
+
+lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, size_t count,
+                              lx_order **order, lx_error *error)
+{
+    uint64_t length, bound, end = 0;
+    if (order == NULL)
+        return lx__fail_null(error, "order");
+    *order = NULL;
+    if (parts == NULL)
+        return lx__fail_null(error, "parts");
+    if (count == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "count is 0: an order is made of one part or more");
+    lx_status status = measure(parts, offsets, count, &length, &bound, error);
+    if (status != LX_OK)
+        return status;
+    struct piece *pieces = lx__alloc_array(count, sizeof *pieces);
+    if (pieces == NULL)
+        return lx__fail_memory(error, "an order");
+    status = lx__order_new(&concat_class, sizeof(struct concat), length, bound, order, error);
+    if (status != LX_OK) {
+        lx__free(pieces);
+        return status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        lx__part_init(&pieces[i].part, parts[i], *order);
+        pieces[i].begin = end;
+        pieces[i].end = end += parts[i]->length;
+        pieces[i].add = offsets != NULL ? offsets[i] : 0;
+    }
+    ((struct concat *)*order)->pieces = pieces;
+    ((struct concat *)*order)->count = count;
+    return LX_OK;
+}

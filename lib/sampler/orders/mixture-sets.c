@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/orders/mixture-sets.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/core/saved-state.h"
+#include "sampler/random/feistel-mixed.h"
+
+lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,
+                           lx_error *error)
+{
+    *sets = (lx__mix_sets){.count = mixture->count, .exhausted = mixture->exhausted};
+    sets->parts = lx__alloc_array(mixture->count, sizeof *sets->parts);
+    sets->offsets = lx__alloc_array(mixture->count, sizeof *sets->offsets);
+    if (sets->parts == NULL || sets->offsets == NULL)
+        return lx__fail_memory(error, "a mixture");
+    for (size_t i = 0; i < mixture->count; i++) {
+        const lx__mixed *set = &mixture->sets[i];
+        lx__part_init(&sets->parts[i], set->order, order);
+        sets->offsets[i] = set->offset;
+        if (set->order->bound + set->offset > order->bound)
+            order->bound = set->order->bound + set->offset;
+    }
+    order->sets = mixture->count;
+    return LX_OK;
+}
+
+void lx__mix_sets_free(lx__mix_sets *sets)
+{
+    for (size_t i = 0; sets->parts != NULL && i < sets->count; i++)
+        lx__part_clear(&sets->parts[i]);
+    lx__free(sets->parts);
+    lx__free(sets->offsets);
+    *sets = (lx__mix_sets){0};
+}
+
+static json_t *list_offsets(const lx__mix_sets *sets)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < sets->count; i++)
+        if (json_array_append_new(list, lx__state_number(sets->offsets[i])) == -1) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+int lx__mix_sets_describe(const lx__mix_sets *sets, json_t *object)
+{
+    int failed =
+        json_object_set_new(object, "parts", lx__parts_to_json(sets->parts, sets->count));
+    failed |= json_object_set_new(object, "offsets", lx__state_shorten(list_offsets(sets)));
+    return failed;
+}
+
+/* ---- reading */
+
+lx_status lx__mix_sets_prepare(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                               lx_error *error)
+{
+    if (scratch->parts != NULL)
+        return LX_OK;
+    scratch->starts = lx__alloc_array(sets->count, sizeof *scratch->starts);
+    scratch->feistels = lx__alloc_array(sets->count, sizeof *scratch->feistels);
+    scratch->runs = lx__alloc_array(sets->count, sizeof *scratch->runs);
+    scratch->above = lx__alloc_array(sets->count, sizeof *scratch->above);
+    if (scratch->starts != NULL && scratch->feistels != NULL && scratch->runs != NULL &&
+        scratch->above != NULL)
+        scratch->parts = lx__alloc_array(sets->count, sizeof *scratch->parts);
+    if (scratch->parts == NULL) {
+        lx__mix_sets_clear(scratch);
+        return lx__fail_memory(error, "reading an order");
+    }
+    scratch->count = sets->count;
+    return LX_OK;
+}
+
+void lx__mix_sets_clear(lx__mix_sets_scratch *scratch)
+{
+    for (size_t i = 0; i < scratch->count; i++)
+        lx__scratch_free(scratch->parts[i]);
+    lx__free(scratch->parts);
+    lx__free(scratch->starts);
+    lx__free(scratch->feistels);
+    lx__free(scratch->runs);
+    lx__free(scratch->above);
+    *scratch = (lx__mix_sets_scratch){0};
+}
+
+/** Sorts positions by their sets, stably; how many sets have some. */
+static size_t sort_by_sets(lx__mix_sets_scratch *scratch, const uint64_t *places, size_t count)
+{
+    size_t present = 0;
+    uint16_t *starts = scratch->starts, start = 0;
+    for (size_t i = 0; i < count; i++) { /* starts are counts until all are counted */
+        uint16_t set = scratch->of[i], rank = starts[set]++;
+        scratch->ranks[i] = rank;
+        scratch->present[present] = set;
+        present += rank == 0;
+    }
+    for (size_t i = 0; i < present; i++) {
+        uint16_t *of_set = &starts[scratch->present[i]], n = *of_set;
+        *of_set = start;
+        start = (uint16_t)(start + n);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint16_t set = scratch->of[i], at = (uint16_t)(scratch->ranks[i] + starts[set]);
+        scratch->ranks[i] = at;
+        scratch->sorted[at] = places[i];
+        scratch->sorted_of[at] = set;
+    }
+    return present;
+}
+
+/** Maps the sorted ones from @p first up to @p end by the permutations of their sets. */
+static void map_waiting(lx__mix_sets_scratch *scratch, size_t first, size_t end)
+{
+    if (first != end)
+        lx__feistel_map_mixed(scratch->feistels, scratch->sorted_of + first,
+                              scratch->sorted + first, end - first);
+}
+
+/** Reads the sorted ones, of so many sets; those that permutations map wait for each other, since
+ * each set may have few of them. */
+static lx_status read_sorted(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                             size_t present, size_t count, lx_error *error)
+{
+    lx_status status = LX_OK;
+    size_t waiting = 0; /* from here on */
+    for (size_t i = 0, start, end; i < present; i++) {
+        size_t set = scratch->present[i];
+        start = scratch->starts[set];
+        end = i + 1 < present ? scratch->starts[scratch->present[i + 1]] : count;
+        scratch->starts[set] = 0;
+        uint64_t *places = scratch->sorted + start;
+        const lx__part *part = &sets->parts[set];
+        lx__scratch **of_part = &scratch->parts[set];
+        const lx__feistel *feistel = NULL;
+        if (status == LX_OK && part->order->class->find_feistel != NULL)
+            status = lx__part_find_feistel(part, of_part, places, end - start, &feistel, error);
+        scratch->feistels[set] = feistel;
+        if (status != LX_OK || feistel != NULL)
+            continue;
+        map_waiting(scratch, waiting, start);
+        status = lx__part_map(part, of_part, places, end - start, error);
+        waiting = end;
+    }
+    if (status == LX_OK)
+        map_waiting(scratch, waiting, count);
+    return status;
+}
+
+lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                            uint64_t *places, size_t count, lx_error *error)
+{
+    size_t present = sort_by_sets(scratch, places, count);
+    lx_status status = read_sorted(sets, scratch, present, count, error);
+    const uint64_t *offsets = sets->offsets;
+    for (size_t i = 0; i < count; i++)
+        places[i] = scratch->sorted[scratch->ranks[i]] + offsets[scratch->of[i]];
+    return status;
+}
+
+/* ---- of runs */
+
+/* There are so many positions for each set. */
+#define RUN_LENGTH 8
+
+bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, size_t count)
+{
+    uint64_t first = places[0], differ = 0;
+    if (sets->count > count / RUN_LENGTH || places[count - 1] - first != count - 1)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        differ |= (places[i] - i) ^ first;
+    return differ == 0;
+}
+
+/** Fills in the sorted positions of a set, from @p start on. */
+static void lay_run(lx__mix_sets_scratch *scratch, size_t set, size_t start, size_t count)
+{
+    uint64_t *sorted = scratch->sorted + start, place = scratch->runs[set].place;
+    uint16_t *of = scratch->sorted_of + start;
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = place + i;
+        of[i] = (uint16_t)set;
+    }
+    scratch->starts[set] = (uint16_t)start;
+    scratch->above[set] = scratch->runs[set].number - start;
+}
+
+/** Fills in all of them; how many sets have some. */
+static size_t lay_runs(lx__mix_sets_scratch *scratch)
+{
+    size_t present = 0, start = 0;
+    for (size_t set = 0; set < scratch->count; set++) {
+        const lx__mix_run *run = &scratch->runs[set];
+        size_t count = (size_t)(run->end - run->number);
+        if (count == 0)
+            continue;
+        lay_run(scratch, set, start, count);
+        scratch->present[present++] = (uint16_t)set;
+        start += count;
+    }
+    return present;
+}
+
+lx_status lx__mix_sets_read_runs(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
+                                 uint64_t *places, size_t count, lx_error *error)
+{
+    size_t present = lay_runs(scratch);
+    lx_status status = read_sorted(sets, scratch, present, count, error);
+    const uint64_t *offsets = sets->offsets, *above = scratch->above;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t set = scratch->of[i];
+        places[i] = scratch->sorted[places[i] - above[set]] + offsets[set];
+    }
+    return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/orders/mixture-split.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/random/weights.h"
+#include "sampler/random/wide-arithmetic.h"
+
+/* ---- the tree */
+
+/** Nodes above a level. */
+static inline size_t level_begin(unsigned level)
+{
+    return ((size_t)1 << level) - 1;
+}
+
+/** A set that has a weight. */
+typedef struct leaf {
+    uint32_t set;
+    uint64_t weight;
+} leaf;
+
+static uint64_t sum(const leaf *leaves, size_t count)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += leaves[i].weight;
+    return total;
+}
+
+/** Builds what is below node @p at of a level, of one leaf or more; there are 16 levels at most. */
+static void build(lx__split *split, unsigned level, size_t at, const leaf *leaves, size_t count)
+{
+    size_t half = (count + 1) / 2;
+    if (level == split->depth) {
+        split->sets[at] = (uint16_t)leaves[0].set;
+        return;
+    }
+    /* The right side is as the left one where there is one leaf for both. */
+    size_t rest = count == 1 ? 0 : half;
+    split->ratios[level_begin(level) + at] =
+        count == 1 ? 0 : lx__divide_wide(sum(leaves, half), 0, sum(leaves, count));
+    build(split, level + 1, 2 * at, leaves, half);
+    build(split, level + 1, 2 * at + 1, leaves + rest, count - rest);
+}
+
+lx_status lx__split_new(const double *weights, size_t count, lx__split *split, lx_error *error)
+{
+    double largest;
+    size_t used = 0;
+    *split = (lx__split){0};
+    if (count > LX__SPLIT_SETS_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "there are %zu sets, at most %u can be mixed", count,
+                        LX__SPLIT_SETS_MAX);
+    lx_status status = lx__weights_check(weights, count, &largest, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        used += weights[i] > 0;
+    leaf *leaves = lx__alloc_array(used, sizeof *leaves);
+    while ((size_t)1 << split->depth < used)
+        split->depth++;
+    split->ratios = lx__alloc_array((size_t)1 << split->depth, sizeof *split->ratios);
+    split->sets = lx__alloc_array((size_t)1 << split->depth, sizeof *split->sets);
+    if (leaves == NULL || split->ratios == NULL || split->sets == NULL) {
+        lx__free(leaves);
+        lx__split_free(split);
+        return lx__fail_memory(error, "a mixture");
+    }
+    int scale = lx__weights_scale(largest, count);
+    used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (weights[i] > 0)
+            leaves[used++] = (leaf){(uint32_t)i, lx__weight_whole(weights[i], scale)};
+    build(split, 0, 0, leaves, used);
+    lx__free(leaves);
+    return LX_OK;
+}
+
+void lx__split_free(lx__split *split)
+{
+    lx__free(split->ratios);
+    lx__free(split->sets);
+    *split = (lx__split){0};
+}
+
+/* ---- positions */
+
+/** What the left side has of @p end positions; @p next tells whether it has the next one, too. */
+static inline uint64_t left_of(uint64_t ratio, uint64_t end, bool *next)
+{
+    const uint64_t half = (uint64_t)1 << 63;
+    uint64_t high, low = end * ratio; /* again: a product whose both halves are kept takes longer */
+    (void)lx__multiply_wide(end, ratio, &high);
+    /* The half is added: that rounds. */
+    *next = low + half + ratio < ratio;
+    return high + (low >> 63);
+}
+
+void lx__split_find_scalar(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
+{
+    memset(sets, 0, count * sizeof *sets);
+    /* One level after the other: no position waits for what is known of another. */
+    for (unsigned level = 0; level < split->depth; level++) {
+        const uint64_t *ratios = split->ratios + level_begin(level);
+        for (size_t i = 0; i < count; i++) {
+            bool is_left;
+            uint64_t left = left_of(ratios[sets[i]], places[i], &is_left);
+            uint64_t right = places[i] - left;
+            places[i] = is_left ? left : right;
+            sets[i] = (uint16_t)(2 * sets[i] + !is_left);
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        sets[i] = split->sets[sets[i]];
+}
+
+void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        lx__split_find_avx2(split, places, count, sets);
+        return;
+    }
+#endif
+    lx__split_find_scalar(split, places, count, sets);
+}
+
+static void count_below(const lx__split *split, unsigned level, size_t at, uint64_t end,
+                        uint64_t *counts)
+{
+    bool ignored;
+    if (level == split->depth) {
+        counts[split->sets[at]] = end;
+        return;
+    }
+    uint64_t ratio = split->ratios[level_begin(level) + at];
+    uint64_t left = left_of(ratio, end, &ignored);
+    if (ratio != 0)
+        count_below(split, level + 1, 2 * at, left, counts);
+    count_below(split, level + 1, 2 * at + 1, end - left, counts);
+}
+
+void lx__split_count(const lx__split *split, uint64_t end, uint64_t *counts)
+{
+    count_below(split, 0, 0, end, counts);
+}
+
+/** The most positions of which a side of @p ratio gets no more than it can: (whole * 2^64 + rest)
+ * div ratio, or as many as there are numbers for. */
+static uint64_t reach(uint64_t whole, uint64_t rest, uint64_t ratio)
+{
+    return whole < ratio ? lx__divide_wide(whole, rest, ratio) : UINT64_MAX;
+}
+
+static uint64_t fit_below(const lx__split *split, unsigned level, size_t at, const uint64_t *room)
+{
+    const uint64_t half = (uint64_t)1 << 63;
+    if (level == split->depth)
+        return room[split->sets[at]];
+    uint64_t ratio = split->ratios[level_begin(level) + at];
+    uint64_t right = fit_below(split, level + 1, 2 * at + 1, room);
+    if (ratio == 0)
+        return right;
+    uint64_t left = fit_below(split, level + 1, 2 * at, room);
+    /* j * r + 2^63 is below (left + 1) * 2^64, and j * (2^64 - r) - 2^63 at most right * 2^64. */
+    left = reach(left, half - 1, ratio);
+    right = reach(right, half, 0 - ratio);
+    return left < right ? left : right;
+}
+
+uint64_t lx__split_fit(const lx__split *split, const uint64_t *room)
+{
+    return fit_below(split, 0, 0, room);
+}

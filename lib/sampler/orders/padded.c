@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "sampler/core/inner-order.h"
+#include "sampler/core/saved-state.h"
+
+struct padded {
+    lx_order order;
+    lx__part part;
+    uint64_t multiple;
+};
+
+static lx_status padded_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                             lx_error *error)
+{
+    const struct padded *self = (const struct padded *)order;
+    uint64_t length = self->part.order->length;
+    for (size_t at = 0, here; at < count; at += here) {
+        uint64_t epoch = lx__order_split_epoch(order, places + at, count - at, &here);
+        uint64_t start = lx__part_place(&self->part, epoch, 0);
+        for (size_t i = at; i < at + here; i++) /* the head stands behind the end again */
+            places[i] = start + (places[i] < length ? places[i] : places[i] % length);
+    }
+    return lx__part_map(&self->part, scratch, places, count, error);
+}
+
+static int padded_describe(const lx_order *order, json_t *object)
+{
+    const struct padded *self = (const struct padded *)order;
+    int failed = json_object_set_new(object, "multiple", lx__state_number(self->multiple));
+    failed |= json_object_set_new(object, "part", lx__part_to_json(&self->part));
+    return failed;
+}
+
+static void padded_dispose(lx_order *order)
+{
+    lx__part_clear(&((struct padded *)order)->part);
+}
+
+static const lx__order_class padded_class = {.kind = "padded",
+                                             .formula = 1,
+                                             .scratch_size = sizeof(lx__scratch *),
+                                             .clear_scratch = lx__part_clear_scratch,
+                                             .read = padded_read,
+                                             .describe = padded_describe,
+                                             .dispose = padded_dispose};
+
+lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **order, lx_error *error)
+{
+    lx_status status = lx__part_check(part, order, error);
+    if (status != LX_OK)
+        return status;
+    if (multiple == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "multiple is 0: epochs are padded to one of 1 or more");
+    uint64_t missing = part->length % multiple != 0 ? multiple - part->length % multiple : 0;
+    if (missing > UINT64_MAX - part->length)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "%" PRIu64 " positions padded to a multiple of %" PRIu64
+                        " are beyond 2^64 - 1",
+                        part->length, multiple);
+    status = lx__order_new(&padded_class, sizeof(struct padded), part->length + missing,
+                           part->bound, order, error);
+    if (status != LX_OK)
+        return status;
+    struct padded *self = (struct padded *)*order;
+    self->multiple = multiple;
+    lx__part_init(&self->part, part, *order);
+    return LX_OK;
+}

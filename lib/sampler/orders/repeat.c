@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "sampler/core/inner-order.h"
+#include "sampler/core/saved-state.h"
+
+struct repeat {
+    lx_order order;
+    lx__part part;
+    uint64_t times;
+};
+
+/* Longer epochs change nothing at any position. */
+static lx_status repeat_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                             lx_error *error)
+{
+    return lx__part_map(&((const struct repeat *)order)->part, scratch, places, count, error);
+}
+
+static int repeat_describe(const lx_order *order, json_t *object)
+{
+    const struct repeat *self = (const struct repeat *)order;
+    int failed = json_object_set_new(object, "times", lx__state_number(self->times));
+    failed |= json_object_set_new(object, "part", lx__part_to_json(&self->part));
+    return failed;
+}
+
+static void repeat_dispose(lx_order *order)
+{
+    lx__part_clear(&((struct repeat *)order)->part);
+}
+
+static const lx__order_class repeat_class = {.kind = "repeat",
+                                             .formula = 1,
+                                             .scratch_size = sizeof(lx__scratch *),
+                                             .clear_scratch = lx__part_clear_scratch,
+                                             .read = repeat_read,
+                                             .describe = repeat_describe,
+                                             .dispose = repeat_dispose};
+
+lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, lx_error *error)
+{
+    uint64_t length;
+    lx_status status = lx__part_check(part, order, error);
+    if (status != LX_OK)
+        return status;
+    if (times == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "times is 0: once is 1");
+    if (!lx__multiply_fits(part->length, times, &length))
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "%" PRIu64 " epochs of %" PRIu64 " positions are beyond 2^64 - 1", times,
+                        part->length);
+    status =
+        lx__order_new(&repeat_class, sizeof(struct repeat), length, part->bound, order, error);
+    if (status != LX_OK)
+        return status;
+    struct repeat *self = (struct repeat *)*order;
+    self->times = times;
+    lx__part_init(&self->part, part, *order);
+    return LX_OK;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/core/order.h"
+#include "sampler/core/saved-state.h"
+#include "sampler/random/wide-arithmetic.h"
+
+/* Where window and stride are equal neither matters, and both are kept as 1: what gives the same
+ * indices is the same order, also in a state. */
+struct sequential {
+    lx_order order;
+    uint64_t window, stride;
+};
+
+/** The window of a position, and the last jump from one window to another: no division as long as
+ * positions follow in even steps. */
+struct walk {
+    uint64_t length, window, slide; /* the slide is below length */
+    uint64_t start;            /* position at which the window begins */
+    uint64_t base;             /* index there */
+    uint64_t jump, jump_index; /* positions of so many windows, and what they add to the index */
+};
+
+static void jump(struct walk *walk, uint64_t by, uint64_t index)
+{
+    walk->start += by;
+    walk->base = lx__add_mod(walk->base, index, walk->length);
+}
+
+/** Moves to the window that has @p position, which this one has not. */
+static void move_on(struct walk *walk, uint64_t position)
+{
+    if (position < walk->start)
+        walk->start = walk->base = 0;
+    if (walk->jump != 0 && position - walk->start >= walk->jump)
+        jump(walk, walk->jump, walk->jump_index);
+    if (position - walk->start >= walk->window)
+        jump(walk, walk->window, walk->slide);
+    if (position - walk->start < walk->window)
+        return;
+    uint64_t windows = (position - walk->start) / walk->window;
+    walk->jump = windows * walk->window;
+    walk->jump_index = lx__multiply_mod(windows % walk->length, walk->slide, walk->length);
+    jump(walk, walk->jump, walk->jump_index);
+}
+
+static void read_windows(const struct sequential *self, uint64_t *places, size_t count)
+{
+    const uint64_t length = self->order.length;
+    struct walk walk = {.length = length, .window = self->window, .slide = self->stride % length};
+    for (size_t i = 0; i < count; i++) {
+        /* A window may end behind the positions, so the difference alone does not tell. */
+        if (places[i] < walk.start || places[i] - walk.start >= walk.window)
+            move_on(&walk, places[i]);
+        uint64_t within = places[i] - walk.start;
+        places[i] = lx__add_mod(walk.base, within < length ? within : within % length, length);
+    }
+}
+
+static lx_status sequential_read(const lx_order *order, void *scratch, uint64_t *places,
+                                 size_t count, lx_error *error)
+{
+    (void)scratch, (void)error;
+    const struct sequential *self = (const struct sequential *)order;
+    if (self->window != self->stride) {
+        read_windows(self, places, count);
+        return LX_OK;
+    }
+    for (size_t here; count != 0; places += here, count -= here)
+        (void)lx__order_split_epoch(order, places, count, &here);
+    return LX_OK;
+}
+
+static int sequential_describe(const lx_order *order, json_t *object)
+{
+    const struct sequential *self = (const struct sequential *)order;
+    int failed = json_object_set_new(object, "window", lx__state_number(self->window));
+    failed |= json_object_set_new(object, "stride", lx__state_number(self->stride));
+    return failed;
+}
+
+static const lx__order_class sequential_class = {.kind = "sequential",
+                                                 .formula = 1,
+                                                 .read = sequential_read,
+                                                 .describe = sequential_describe};
+
+lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint64_t stride,
+                                  lx_order **order, lx_error *error)
+{
+    lx_status status = lx__order_new(&sequential_class, sizeof(struct sequential), length, length,
+                                     order, error);
+    if (status != LX_OK)
+        return status;
+    struct sequential *self = (struct sequential *)*order;
+    self->window = window != 0 ? window : 1;
+    self->stride = stride != 0 ? stride : self->window;
+    if (self->window == self->stride)
+        self->window = self->stride = 1;
+    return LX_OK;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "sampler/core/index-table-cache.h"
+#include "sampler/core/inner-order.h"
+#include "sampler/core/saved-state.h"
+
+struct subset {
+    lx_order order;
+    lx__part part;
+    lx__table table;
+};
+
+static lx_status subset_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
+                             lx_error *error)
+{
+    const struct subset *self = (const struct subset *)order;
+    lx_status status = lx__part_map(&self->part, scratch, places, count, error);
+    if (status == LX_OK)
+        status = lx__table_map(&self->table, places, count, error);
+    return status;
+}
+
+static int subset_describe(const lx_order *order, json_t *object)
+{
+    const struct subset *self = (const struct subset *)order;
+    int failed = json_object_set_new(object, "count", lx__state_number(self->table.count));
+    failed |= json_object_set_new(object, "indices", lx__table_to_json(&self->table));
+    failed |= json_object_set_new(object, "part", lx__part_to_json(&self->part));
+    return failed;
+}
+
+static void subset_dispose(lx_order *order)
+{
+    struct subset *self = (struct subset *)order;
+    lx__part_clear(&self->part);
+    lx__table_free(&self->table);
+}
+
+static const lx__order_class subset_class = {.kind = "subset",
+                                             .formula = 1,
+                                             .scratch_size = sizeof(lx__scratch *),
+                                             .clear_scratch = lx__part_clear_scratch,
+                                             .read = subset_read,
+                                             .describe = subset_describe,
+                                             .dispose = subset_dispose};
+
+struct given {
+    const uint64_t *indices;
+    const lx__table *table; /* what is known of them */
+};
+
+static int describe_table(const void *user, json_t *what)
+{
+    const lx__table *table = ((const struct given *)user)->table;
+    return lx__table_describe(what, "subset", table->count, "indices", table->crc);
+}
+
+static lx_status fill_table(void *user, lx__table *table, lx_error *error)
+{
+    return lx__table_fill(((const struct given *)user)->indices, table, error);
+}
+
+static lx_status make_table(const uint64_t *indices, uint64_t count, const char *tables,
+                            lx__table *table, lx_error *error)
+{
+    static const lx__table_maker maker = {"subset", describe_table, fill_table};
+    struct given given = {indices, table};
+    lx_status status = lx__table_survey(indices, count, table, error);
+    return status == LX_OK ? lx__table_keep(tables, &maker, &given, table, error) : status;
+}
+
+lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
+                              const char *tables, lx_order **order, lx_error *error)
+{
+    lx__table table;
+    lx_status status = lx__part_check(part, order, error);
+    if (status != LX_OK)
+        return status;
+    if (indices == NULL && count != 0)
+        return lx__fail_null(error, "indices");
+    if (part->bound > count)
+        return lx__fail(error, LX_ERR_MISMATCH,
+                        "the order has places up to %" PRIu64 ", and there are %" PRIu64
+                        " indices",
+                        part->bound, count);
+    status = make_table(indices, count, tables, &table, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__order_new(&subset_class, sizeof(struct subset), part->length, table.bound, order,
+                           error);
+    if (status != LX_OK) {
+        lx__table_free(&table);
+        return status;
+    }
+    struct subset *self = (struct subset *)*order;
+    self->table = table;
+    lx__part_init(&self->part, part, *order);
+    return LX_OK;
+}

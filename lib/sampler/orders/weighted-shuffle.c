@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include <loaderx/weighted.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "sampler/core/epoch-tables.h"
+#include "sampler/orders/order-weights.h"
+#include "sampler/random/logarithm.h"
+#include "sampler/random/philox.h"
+#include "sampler/random/radix-sort.h"
+#include "sampler/random/stream-key.h"
+#include "sampler/random/weights.h"
+
+/* Draws that are made at a time. */
+#define DRAWS 256
+
+struct weighted_shuffle {
+    lx_order order;
+    uint64_t seed;
+    lx__weighing weighing;
+    double *rates; /* weights as whole numbers, which doubles hold, too */
+    lx__epochs *epochs;
+};
+
+/* Each index lasts for a time that is exponentially distributed, at the rate of its weight; and the
+ * indices stand in the order in which their times end. The next to end is each of those left with
+ * the probability of its weight among theirs: so this is what drawing one after the other without
+ * replacement gives (Efraimidis and Spirakis, "Weighted Random Sampling with a Reservoir",
+ * 2006). */
+static double lifetime(uint64_t draw, double rate)
+{
+    uint64_t minus_logarithm = 64 * LX__LOGARITHM_ONE - lx__logarithm(draw != 0 ? draw : 1);
+    return (double)minus_logarithm / rate;
+}
+
+/** Of doubles that are not negative, the order is that of their bits as numbers. */
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static size_t list_lifetimes(const struct weighted_shuffle *self, uint64_t epoch,
+                             lx__keyed *items)
+{
+    uint64_t key, draws[DRAWS], count = self->weighing.count;
+    size_t listed = 0;
+    lx__key(self->seed, epoch, LX__STREAM_LIFETIMES, 1, &key);
+    for (uint64_t i = 0; i < count; i++) {
+        if (i % DRAWS == 0)
+            lx__philox_draws(key, i, DRAWS, draws);
+        if (self->rates[i] > 0)
+            items[listed++] =
+                (lx__keyed){bits_of(lifetime(draws[i % DRAWS], self->rates[i])), i};
+    }
+    return listed;
+}
+
+static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, size_t count,
+                      lx_error *error)
+{
+    const struct weighted_shuffle *self = (const struct weighted_shuffle *)order;
+    lx__keyed *items = lx__alloc_array((size_t)self->weighing.positive, sizeof *items);
+    if (items == NULL)
+        return lx__fail_memory(error, "shuffling by weights");
+    lx_status status = lx__radix_sort(items, list_lifetimes(self, epoch, items), error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        indices[i] = (uint32_t)items[i].value;
+    lx__free(items);
+    return status;
+}
+
+static lx_status weighted_shuffle_read(const lx_order *order, void *scratch, uint64_t *places,
+                                       size_t count, lx_error *error)
+{
+    const struct weighted_shuffle *self = (const struct weighted_shuffle *)order;
+    return lx__epochs_read(self->epochs, order, scratch, places, count, error);
+}
+
+static int weighted_shuffle_describe(const lx_order *order, json_t *object)
+{
+    const struct weighted_shuffle *self = (const struct weighted_shuffle *)order;
+    return lx__weighing_describe(&self->weighing, self->seed, object);
+}
+
+static void weighted_shuffle_dispose(lx_order *order)
+{
+    struct weighted_shuffle *self = (struct weighted_shuffle *)order;
+    lx__epochs_free(self->epochs);
+    lx__free(self->rates);
+}
+
+static const lx__order_class weighted_shuffle_class = {.kind = "weighted shuffle",
+                                                       .formula = 1,
+                                                       .scratch_size = sizeof(lx__epoch *),
+                                                       .clear_scratch = lx__epoch_clear_scratch,
+                                                       .read = weighted_shuffle_read,
+                                                       .describe = weighted_shuffle_describe,
+                                                       .dispose = weighted_shuffle_dispose};
+
+static lx_status make_rates(struct weighted_shuffle *self, const double *weights,
+                            const char *tables, lx_error *error)
+{
+    size_t count = (size_t)self->weighing.count;
+    int scale = lx__weights_scale(self->weighing.largest, count);
+    self->rates = lx__alloc_array(count, sizeof *self->rates);
+    if (self->rates == NULL)
+        return lx__fail_memory(error, "weights");
+    for (size_t i = 0; i < count; i++)
+        self->rates[i] = weights[i] > 0 ? (double)lx__weight_whole(weights[i], scale) : 0;
+    return lx__epochs_new(fill, (size_t)self->order.length, tables, &self->epochs, error);
+}
+
+lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count, uint64_t length,
+                                        uint64_t seed, const char *tables, lx_order **order,
+                                        lx_error *error)
+{
+    lx__weighing weighing;
+    lx_status status = lx__weigh(weights, count, order, &weighing, error);
+    if (status == LX_OK && length > weighing.positive)
+        status = lx__fail(error, LX_ERR_ARGUMENT,
+                          "length %" PRIu64 " is more than the %" PRIu64
+                          " indices that have a weight above 0",
+                          length, weighing.positive);
+    if (status == LX_OK)
+        status = lx__order_new(&weighted_shuffle_class, sizeof(struct weighted_shuffle), length,
+                               count, order, error);
+    if (status != LX_OK)
+        return status;
+    struct weighted_shuffle *self = (struct weighted_shuffle *)*order;
+    self->seed = seed;
+    self->weighing = weighing;
+    status = make_rates(self, weights, tables, error);
+    return lx__order_finish(order, status);
+}

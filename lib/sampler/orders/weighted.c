@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include <loaderx/weighted.h>
+
+#include "sampler/core/order.h"
+#include "sampler/orders/alias-table.h"
+#include "sampler/orders/order-weights.h"
+#include "sampler/random/stream-key.h"
+
+struct weighted {
+    lx_order order;
+    uint64_t seed, key;
+    lx__weighing weighing;
+    lx__alias alias;
+};
+
+static lx_status weighted_read(const lx_order *order, void *scratch, uint64_t *places,
+                               size_t count, lx_error *error)
+{
+    const struct weighted *self = (const struct weighted *)order;
+    (void)scratch;
+    return lx__alias_draw(&self->alias, self->key, places, count, error);
+}
+
+static int weighted_describe(const lx_order *order, json_t *object)
+{
+    const struct weighted *self = (const struct weighted *)order;
+    return lx__weighing_describe(&self->weighing, self->seed, object);
+}
+
+static void weighted_dispose(lx_order *order)
+{
+    lx__alias_free(&((struct weighted *)order)->alias);
+}
+
+static const lx__order_class weighted_class = {.kind = "weighted",
+                                               .formula = 1,
+                                               .read = weighted_read,
+                                               .describe = weighted_describe,
+                                               .dispose = weighted_dispose};
+
+lx_status lx_order_new_weighted(const double *weights, uint64_t count, uint64_t length,
+                                uint64_t seed, const char *tables, lx_order **order,
+                                lx_error *error)
+{
+    lx__weighing weighing;
+    lx_status status = lx__weigh(weights, count, order, &weighing, error);
+    if (status == LX_OK)
+        status = lx__order_new(&weighted_class, sizeof(struct weighted), length, count, order,
+                               error);
+    if (status != LX_OK)
+        return status;
+    struct weighted *self = (struct weighted *)*order;
+    self->seed = seed;
+    self->weighing = weighing;
+    lx__key(seed, 0, LX__STREAM_WEIGHTED, 1, &self->key);
+    status = lx__alias_new(weights, count, weighing.largest, weighing.crc, tables, &self->alias,
+                           error);
+    return lx__order_finish(order, status);
+}

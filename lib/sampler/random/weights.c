@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/random/weights.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/error.h"
+
+lx_status lx__weight_check(uint64_t number, double weight, lx_error *error)
+{
+    if (weight >= 0 && !isinf(weight))
+        return LX_OK;
+    return lx__fail(error, LX_ERR_ARGUMENT,
+                    "weight %" PRIu64 " is %g: weights are 0 or more, and finite", number, weight);
+}
+
+lx_status lx__weights_check(const double *weights, uint64_t count, double *largest,
+                            lx_error *error)
+{
+    lx_status status = LX_OK;
+    *largest = 0;
+    for (uint64_t i = 0; status == LX_OK && i < count; i++) {
+        status = lx__weight_check(i, weights[i], error);
+        *largest = weights[i] > *largest ? weights[i] : *largest;
+    }
+    if (status == LX_OK && *largest == 0)
+        status = lx__fail(error, LX_ERR_ARGUMENT, "no weight is above 0: one at least has to be");
+    return status;
+}
+
+int lx__weights_scale(double largest, uint64_t count)
+{
+    int exponent, bits = 62;
+    (void)frexp(largest, &exponent); /* largest < 2^exponent */
+    while (count > 1) {
+        bits--;
+        count = count / 2 + count % 2;
+    }
+    return bits - exponent;
+}
+
+uint64_t lx__weight_whole(double weight, int scale)
+{
+    uint64_t whole = (uint64_t)ldexp(weight, scale);
+    return whole != 0 ? whole : 1; /* it has some share */
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/core/epoch-tables.h"
+
+#include <pthread.h>
+
+#include "../../scarce.h"
+#include "../../unit.h"
+
+enum { LENGTH = 100 };
+
+static int describe(const lx_order *order, json_t *object)
+{
+    (void)order;
+    return json_object_set_new(object, "seed", json_integer(5));
+}
+
+static const lx__order_class some_class = {.kind = "some", .describe = describe};
+static lx_order some_order = {.class = &some_class, .length = LENGTH, .bound = 1000000};
+static atomic_int made;
+static atomic_bool refuses;
+
+static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, size_t count,
+                      lx_error *error)
+{
+    ck_assert_ptr_eq(order, &some_order);
+    if (refuses) {
+        lx_error_clear(error);
+        return LX_ERR_NOMEM;
+    }
+    made++;
+    for (size_t i = 0; i < count; i++)
+        indices[i] = (uint32_t)(epoch * 1000 + i);
+    return LX_OK;
+}
+
+static lx__epochs *make_epochs(const char *tables)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__epochs *epochs;
+    unit_ok(lx__epochs_new(fill, LENGTH, tables, &epochs, &error));
+    return epochs;
+}
+
+static void expect_held(const lx__epoch *held, uint64_t number)
+{
+    ck_assert_ptr_nonnull(held);
+    ck_assert_uint_eq(held->number, number);
+    ck_assert_uint_eq(held->table.narrow[LENGTH - 1], number * 1000 + LENGTH - 1);
+}
+
+START_TEST(the_last_two_are_kept)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__epochs *epochs = make_epochs(NULL);
+    lx__epoch *one = NULL, *other = NULL;
+    const uint64_t numbers[] = {0, 1, 0, 1, 2, 1, 2, 2, 1};
+    for (size_t i = 0; i < 9; i++) {
+        unit_ok(lx__epochs_enter(epochs, &some_order, numbers[i], &one, &error));
+        expect_held(one, numbers[i]);
+        ck_assert_int_eq(made, numbers[i] == 2 || i > 4 ? 3 : i == 0 ? 1 : 2);
+    }
+    /* Who holds one has it, however far others go. */
+    for (uint64_t number = 3; number < 10; number++)
+        unit_ok(lx__epochs_enter(epochs, &some_order, number, &other, &error));
+    expect_held(one, 1);
+    lx__epoch_clear_scratch(&one);
+    lx__epoch_clear_scratch(&one);
+    lx__epoch_clear_scratch(&other);
+    lx__epochs_free(epochs);
+    lx__epochs_free(NULL);
+}
+END_TEST
+
+START_TEST(what_cannot_be_made_is_not_held)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__epochs *epochs = make_epochs(NULL);
+    lx__epoch *held = NULL;
+    unit_ok(lx__epochs_enter(epochs, &some_order, 5, &held, &error));
+    refuses = true;
+    ck_assert_int_eq(lx__epochs_enter(epochs, &some_order, 6, &held, &error), LX_ERR_NOMEM);
+    ck_assert_ptr_null(held);
+    refuses = false;
+    scarce_begin(0);
+    unit_fails(lx__epochs_enter(epochs, &some_order, 6, &held, &error), LX_ERR_NOMEM);
+    unit_ok(lx__epochs_enter(epochs, &some_order, 5, &held, &error)); /* that is still there */
+    scarce_begin(2);
+    unit_ok(lx__epochs_enter(epochs, &some_order, 6, &held, &error));
+    lx__epoch_clear_scratch(&held);
+    lx__epochs_free(epochs);
+    scarce_begin(0);
+    lx_error_clear(&error);
+    unit_fails(lx__epochs_new(fill, LENGTH, NULL, &epochs, &error), LX_ERR_NOMEM);
+}
+END_TEST
+
+START_TEST(positions_of_several_epochs)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__epochs *epochs = make_epochs(NULL);
+    lx__epoch *scratch = NULL;
+    uint64_t places[] = {0, 99, 100, 199, 250, 150, 50, 51};
+    const uint64_t right[] = {0, 99, 1000, 1099, 2050, 1050, 50, 51};
+    unit_ok(lx__epochs_read(epochs, &some_order, &scratch, places, 8, &error));
+    ck_assert_mem_eq(places, right, sizeof right);
+    lx__epoch_clear_scratch(&scratch);
+    lx__epochs_free(epochs);
+}
+END_TEST
+
+struct walk {
+    lx__epochs *epochs;
+    uint64_t wrong;
+};
+
+static void *walk_along(void *memory)
+{
+    struct walk *walk = memory;
+    lx__epoch *scratch = NULL;
+    for (uint64_t epoch = 0; epoch < 200; epoch++) {
+        uint64_t places[] = {epoch * LENGTH + 3, (epoch + 1) * LENGTH + 4};
+        lx_status status =
+            lx__epochs_read(walk->epochs, &some_order, &scratch, places, 2, NULL);
+        walk->wrong += status != LX_OK || places[0] != epoch * 1000 + 3 ||
+                       places[1] != (epoch + 1) * 1000 + 4;
+    }
+    lx__epoch_clear_scratch(&scratch);
+    return NULL;
+}
+
+START_TEST(threads_share_them)
+{
+    struct walk walks[4];
+    pthread_t threads[4];
+    lx__epochs *epochs = make_epochs(NULL);
+    for (int i = 0; i < 4; i++) {
+        walks[i] = (struct walk){epochs, 0};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, walk_along, &walks[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+        ck_assert_uint_eq(walks[i].wrong, 0);
+    }
+    lx__epochs_free(epochs);
+}
+END_TEST
+
+UNIT_MAIN("sampler/epoch-tables", the_last_two_are_kept, what_cannot_be_made_is_not_held,
+          positions_of_several_epochs, threads_share_them)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/core/index-table-cache.h"
+
+#include <limits.h>
+
+#include "../../scratch.h"
+#include "../../unit.h"
+#include "base/alloc.h"
+
+/* What a folder does for all kinds is in ../test-tables.c. */
+
+static int made;
+
+static int describe(const void *user, json_t *what)
+{
+    return lx__table_describe(what, "some kind", 3, "seed", *(const uint32_t *)user);
+}
+
+static lx_status make(void *user, lx__table *table, lx_error *error)
+{
+    const uint64_t indices[] = {7, *(uint32_t *)user, 9};
+    made++;
+    table->count = 3;
+    return lx__table_fill(indices, table, error);
+}
+
+static const lx__table_maker maker = {"some kind", describe, make};
+
+static void expect_table(const char *folder, uint32_t seed, uint64_t bound, int times)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__table table = {.count = LX__TABLE_ANY, .bound = bound};
+    uint64_t places[] = {2, 1, 0};
+    unit_ok(lx__table_keep(folder, &maker, &seed, &table, &error));
+    ck_assert_uint_eq(table.count, 3);
+    unit_ok(lx__table_map(&table, places, 3, &error));
+    ck_assert(places[0] == 9 && places[1] == seed && places[2] == 7);
+    ck_assert_int_eq(made, times);
+    lx__table_free(&table);
+}
+
+START_TEST(a_table_is_made_once)
+{
+    char *scratch = scratch_make();
+    expect_table(NULL, 4, 10, 1);
+    expect_table("t", 4, 10, 2);
+    expect_table("t", 4, 10, 2);
+    expect_table("t/../t", 4, 10, 2);
+    expect_table("t", 5, 10, 3); /* another one */
+    expect_table("wide", 4, UINT64_C(1) << 40, 4);
+    expect_table("wide", 4, UINT64_C(1) << 40, 4);
+    uint32_t seed = 4;
+    lx__table_forget("t", &maker, &seed);
+    lx__table_forget("t", &maker, &seed);
+    lx__table_forget(NULL, &maker, &seed);
+    expect_table("t", 5, 10, 4);
+    expect_table("t", 4, 10, 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(names_are_as_the_page_has_them)
+{
+    char *scratch = scratch_make();
+    expect_table("t", 4, 10, 1);
+    /* The hash of {"count":3,"formula":1,"kind":"some kind","seed":"00000004"}. */
+    ck_assert_int_eq(access("t/some-kind-eed5a85fa643f313.table", R_OK), 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_folder_from_the_root_on)
+{
+    char *scratch = scratch_make(), *path, whole[PATH_MAX];
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx__table_folder("t", &path, &error));
+    ck_assert_ptr_nonnull(realpath("t", whole));
+    ck_assert_str_eq(path, whole);
+    lx__free(path);
+    unit_fails(lx__table_folder("no/t", &path, &error), LX_ERR_NOT_FOUND);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("sampler/index-table-cache", a_table_is_made_once, names_are_as_the_page_has_them,
+          a_folder_from_the_root_on)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/core/rank-slice.h"
+
+#include "../../unit.h"
+#include "sampler/core/order.h"
+#include "../statistics.h"
+
+START_TEST(ranks_are_checked_by_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx__shard_check((lx__shard){0, 1}, &error));
+    unit_ok(lx__shard_check((lx__shard){UINT64_MAX - 1, UINT64_MAX}, &error));
+    ck_assert_int_eq(lx__shard_check((lx__shard){0, 0}, &error), LX_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "world is 0"));
+    lx_error_clear(&error);
+    ck_assert_int_eq(lx__shard_check((lx__shard){8, 8}, &error), LX_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "rank is 8, and of a world of 8"));
+}
+END_TEST
+
+/** One position after the other. */
+static lx__share share_by_walking(lx__shard shard, uint64_t length, uint64_t position,
+                                  uint64_t span)
+{
+    lx__share share = {0, 0, position};
+    for (uint64_t seen = 0; seen < span && share.end < LX__POSITION_END; seen++) {
+        if (seen != 0 && share.end % length == 0)
+            break;
+        if (share.end % length % shard.world == shard.rank && share.count++ == 0)
+            share.first = share.end;
+        share.end++;
+    }
+    if (share.count == 0)
+        share.first = share.end;
+    return share;
+}
+
+static void check_share(lx__shard shard, uint64_t length, uint64_t position, uint64_t span)
+{
+    lx__share share = lx__shard_share(shard, length, position, span);
+    lx__share expected = share_by_walking(shard, length, position, span);
+    ck_assert_msg(share.first == expected.first && share.count == expected.count &&
+                      share.end == expected.end,
+                  "rank %d of %d, length %d, position %d, span %d", (int)shard.rank,
+                  (int)shard.world, (int)length, (int)position, (int)span);
+}
+
+START_TEST(shares_of_all_small_stretches)
+{
+    for (uint64_t world = 1; world <= 6; world++)
+        for (uint64_t rank = 0; rank < world; rank++)
+            for (uint64_t length = 1; length <= 12; length++)
+                for (uint64_t position = 0; position < 2 * length; position++)
+                    for (uint64_t span = 0; span <= 14; span++)
+                        check_share((lx__shard){rank, world}, length, position, span);
+}
+END_TEST
+
+START_TEST(shares_at_the_end_of_the_positions)
+{
+    uint64_t state = 5;
+    for (int i = 0; i < 5000; i++) {
+        uint64_t world = next_choice(&state) % 9 + 1, rank = next_choice(&state) % world;
+        uint64_t length = next_choice(&state) >> next_choice(&state) % 64;
+        uint64_t position = UINT64_MAX - 1 - next_choice(&state) % 100;
+        check_share((lx__shard){rank, world}, length != 0 ? length : 1, position,
+                    next_choice(&state) % 200);
+    }
+    for (uint64_t back = 1; back < 20; back++)
+        check_share((lx__shard){3, 5}, UINT64_MAX, UINT64_MAX - back, 30);
+}
+END_TEST
+
+START_TEST(numbers_at_the_limits_do_not_overflow)
+{
+    lx__share share = lx__shard_share((lx__shard){UINT64_MAX - 1, UINT64_MAX}, UINT64_MAX, 5,
+                                      UINT64_MAX);
+    ck_assert_uint_eq(share.first, UINT64_MAX - 1);
+    ck_assert_uint_eq(share.count, 1);
+    ck_assert_uint_eq(share.end, UINT64_MAX);
+    share = lx__shard_share((lx__shard){0, UINT64_MAX}, UINT64_MAX, 5, UINT64_MAX);
+    ck_assert_uint_eq(share.count, 0);
+    share = lx__shard_share((lx__shard){0, 1}, UINT64_MAX, 0, UINT64_MAX);
+    ck_assert_uint_eq(share.count, UINT64_MAX);
+}
+END_TEST
+
+START_TEST(a_whole_batch_has_so_many_of_every_rank)
+{
+    for (uint64_t position = 0; position < 1000 - 8 * 16; position++)
+        for (uint64_t rank = 0; rank < 8; rank++)
+            ck_assert_uint_eq(lx__shard_share((lx__shard){rank, 8}, 1000, position, 8 * 16).count,
+                              16);
+}
+END_TEST
+
+UNIT_MAIN("sampler/rank-slice", ranks_are_checked_by_name, shares_of_all_small_stretches,
+          shares_at_the_end_of_the_positions, numbers_at_the_limits_do_not_overflow,
+          a_whole_batch_has_so_many_of_every_rank)
