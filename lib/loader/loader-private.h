@@ -8,10 +8,10 @@
 #ifndef LX_LOADER_PRIVATE_H
 #define LX_LOADER_PRIVATE_H
 
-#include "loader/options.h"
+#include "loader/batch-schedule.h"
+#include "loader/fair-mutex.h"
+#include "loader/loader-options.h"
 #include "loader/pipeline.h"
-#include "loader/steps.h"
-#include "loader/turn.h"
 #include "sampler/core/order.h"
 
 struct lx_loader {

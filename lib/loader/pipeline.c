@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "loader/salvage.h"
-#include "loader/source.h"
+#include "loader/damaged-records.h"
+#include "loader/sources/source.h"
 
 /* Bytes that are worth a grab of a thread: a few microseconds of copying. */
 #define PART_BYTES ((uint64_t)64 << 10)

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "loader/tokens/rooms.h"
+#include "loader/tokens/bin-lists.h"
 
 /** The pieces in their turn. */
 typedef struct turn_list {

@@ -9,7 +9,7 @@
 
 #include <loaderx/packing.h>
 
-#include "loader/source.h"
+#include "loader/sources/source.h"
 #include "loader/tokens/tokens.h"
 
 /** How the rows of a source are written. */

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "loader/source.h"
+#include "loader/sources/source.h"
 #include "loader/tokens/tokens.h"
 #include "sampler/core/saved-state.h"
 

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "loader/tokens/ahead.h"
+#include "loader/tokens/prefetch-pages.h"
 #include "sampler/core/saved-state.h"
 #include "zrecord/reader/dataset.h"
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "loader/npy.h"
+#include "loader/sources/npy-header.h"
 #include "loader/tokens/widen.h"
 
 /* ---- tokens */

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "loader/source.h"
-#include "loader/tokens/ahead.h"
+#include "loader/sources/source.h"
+#include "loader/tokens/prefetch-pages.h"
 #include "zrecord/reader/dataset.h"
 
 /* ---- making them */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Documents one behind the other: lib/loader/tokens/source-joined.c. */
-#include "loader/source.h"
+#include "loader/sources/source.h"
 
 #include <loaderx/packing.h>
 

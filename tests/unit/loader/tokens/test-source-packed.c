@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Documents in bins: lib/loader/tokens/source-packed.c. */
-#include "loader/source.h"
+#include "loader/sources/source.h"
 
 #include <loaderx/packing.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of tokens: lib/loader/tokens/source-tokens.c. */
-#include "loader/source.h"
+#include "loader/sources/source.h"
 
 #include "token-files.h"
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* A source of the caller's own. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "loader/sources/source.h"
+
+typedef struct own_source {
+    lx_source source;
+    lx_source_functions functions;
+    void *user;
+    char *identity;
+} own_source;
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    own_source *self = (own_source *)source;
+    lx_error theirs = LX_ERROR_INIT;
+    lx_status status = self->functions.fill(self->user, indices, count, targets, &theirs);
+    if (status == LX_OK)
+        return LX_OK;
+    if (theirs.status >= 0)
+        lx__fail(&theirs, LX_ERR_CALLBACK, "the source's fill function failed");
+    lx__error_pass(error, &theirs);
+    return status < 0 ? status : LX_ERR_CALLBACK;
+}
+
+static int describe(const lx_source *source, json_t *object)
+{
+    const own_source *self = (const own_source *)source;
+    int failed = json_object_set_new(object, "columns", lx__columns_to_json(source));
+    failed |= json_object_set_new(object, "identity", json_string(self->identity));
+    return failed != 0 ? -1 : 0;
+}
+
+static void dispose(lx_source *source)
+{
+    own_source *self = (own_source *)source;
+    if (self->functions.release != NULL)
+        self->functions.release(self->user);
+    lx__free(self->identity);
+}
+
+static const lx__source_class class = {
+    .kind = "own", .fill = fill, .describe = describe, .dispose = dispose};
+
+static lx_status check_arguments(const lx_source_functions *functions, size_t column_count,
+                                 const char *identity, lx_error *error)
+{
+    if (functions == NULL || functions->fill == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a source needs a fill function");
+    if (functions->struct_size != sizeof *functions)
+        return lx__fail(error, LX_ERR_ARGUMENT, "struct_size is %zu, not %zu",
+                        functions->struct_size, sizeof *functions);
+    if (column_count == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a source needs at least one column");
+    if (identity != NULL && !lx__utf8_valid(identity))
+        return lx__fail(error, LX_ERR_ARGUMENT, "the identity is not UTF-8");
+    return LX_OK;
+}
+
+lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64_t length,
+                        const lx_column_info *columns, size_t column_count, const char *identity,
+                        lx_source **source, lx_error *error)
+{
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    if (columns == NULL && column_count != 0)
+        return lx__fail_null(error, "columns");
+    lx_source *made;
+    lx_status status = check_arguments(functions, column_count, identity, error);
+    if (status == LX_OK)
+        status = lx__source_new(&class, sizeof(own_source), length, column_count, &made, error);
+    if (status != LX_OK)
+        return status;
+    own_source *self = (own_source *)made;
+    self->identity = lx__strdup(identity != NULL ? identity : "");
+    if (self->identity == NULL)
+        status = lx__fail_memory(error, "a source");
+    for (size_t i = 0; status == LX_OK && i < column_count; i++) {
+        status = lx__source_set_column(made, i, columns[i].name, &columns[i], error);
+        if (status == LX_OK && made->columns[i].size == LX_NONE) {
+            status = lx__fail(error, LX_ERR_ARGUMENT,
+                              "its records vary in length, which only a dataset's can");
+            lx__error_locate(error, NULL, columns[i].name, LX_NONE, LX_NONE);
+        }
+    }
+    if (status == LX_OK)
+        status = lx__source_check_names(made, error);
+    if (status != LX_OK) {
+        lx_source_unref(made); /* its functions are not set: user is not released */
+        return status;
+    }
+    self->functions = *functions;
+    self->user = user;
+    *source = made;
+    return LX_OK;
+}

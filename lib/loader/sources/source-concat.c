@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources of the same columns, one behind the other. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "loader/sources/source-parts.h"
+
+/* Records that are sorted by their parts at a time. */
+#define BLOCK LX__SOURCE_BLOCK
+/* Bytes of records of one part that are read together, to be handed out to their places: in the
+ * first-level cache they wait for that. A longer record is put to its place at once. */
+#define TOGETHER 16384
+
+typedef struct concat_source {
+    lx__parts_source parts;
+    uint64_t *begins; /* of each part, and the end; those of the live one, in a held one */
+} concat_source;
+
+/** Some records, in the order of their parts. */
+typedef struct block {
+    size_t count;
+    uint32_t part[BLOCK];   /* of each record */
+    uint64_t index[BLOCK];  /* there */
+    uint16_t sorted[BLOCK]; /* their places in the block */
+} block;
+
+/** What is read of one part at once. */
+typedef struct job {
+    lx_source *part;
+    const lx_target *targets; /* of the block's first record */
+    lx_target *aimed;         /* room for one of each column */
+    const block *block;
+} job;
+
+/* ---- which part has what */
+
+static uint32_t find_part(const concat_source *self, uint64_t index, uint32_t last)
+{
+    if (index >= self->begins[last] && index < self->begins[last + 1])
+        return last;
+    size_t low = 0, high = self->parts.part_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (self->begins[middle] <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+/** Sorts by one digit of the parts' numbers, stably. */
+static void sort_by_digit(const block *b, int shift, const uint16_t *from, uint16_t *to)
+{
+    uint16_t starts[256] = {0}, start = 0;
+    for (size_t i = 0; i < b->count; i++)
+        starts[b->part[i] >> shift & 255]++;
+    for (size_t digit = 0; digit < 256; digit++) {
+        uint16_t these = starts[digit];
+        starts[digit] = start;
+        start = (uint16_t)(start + these);
+    }
+    for (size_t i = 0; i < b->count; i++)
+        to[starts[b->part[from[i]] >> shift & 255]++] = from[i];
+}
+
+static void make_block(const concat_source *self, const uint64_t *indices, size_t count, block *b)
+{
+    uint16_t other[BLOCK];
+    uint32_t part = 0;
+    b->count = count;
+    for (size_t i = 0; i < count; i++) {
+        part = find_part(self, indices[i], part);
+        b->part[i] = part;
+        b->index[i] = indices[i] - self->begins[part];
+        b->sorted[i] = (uint16_t)i;
+    }
+    for (int shift = 0; shift < 32 && (self->parts.part_count - 1) >> shift != 0; shift += 8) {
+        sort_by_digit(b, shift, b->sorted, other);
+        memcpy(b->sorted, other, count * sizeof *other);
+    }
+}
+
+/* ---- reading */
+
+/** Reads one column of records that the part has, to @p data, @p stride bytes apart. */
+static lx_status read_column(const job *j, size_t column, const uint64_t *indices, size_t count,
+                             uint8_t *data, size_t stride, lx_error *error)
+{
+    for (size_t i = 0; i < j->part->column_count; i++)
+        j->aimed[i].data = NULL;
+    j->aimed[column] = (lx_target){data, stride};
+    return j->part->class->fill(j->part, indices, count, j->aimed, error);
+}
+
+/** Reads one column of the records at @p at, which follow each other in the block. */
+static lx_status read_run(const job *j, size_t column, const uint16_t *at, size_t count,
+                          lx_error *error)
+{
+    const lx_target *target = &j->targets[column];
+    return read_column(j, column, &j->block->index[at[0]], count,
+                       (uint8_t *)target->data + at[0] * target->stride, target->stride, error);
+}
+
+/** Reads one column of records that lie anywhere in the block, and puts each to its place. */
+static lx_status read_together(const job *j, size_t column, const uint16_t *at, size_t count,
+                               lx_error *error)
+{
+    _Alignas(64) uint8_t bytes[TOGETHER];
+    uint64_t indices[BLOCK];
+    const lx_target *target = &j->targets[column];
+    size_t size = (size_t)j->part->columns[column].size;
+    for (size_t i = 0; i < count; i++)
+        indices[i] = j->block->index[at[i]];
+    lx_status status = read_column(j, column, indices, count, bytes, size, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        memcpy((uint8_t *)target->data + at[i] * target->stride, bytes + i * size, size);
+    return status;
+}
+
+/** How many of the sorted ones follow each other in the block, from the first on. */
+static size_t length_of_run(const uint16_t *at, size_t count)
+{
+    size_t run = 1;
+    while (run < count && at[run] == at[0] + run)
+        run++;
+    return run;
+}
+
+/** Reads one column of the records of one part. */
+static lx_status read_part(const job *j, size_t column, const uint16_t *at, size_t count,
+                           lx_error *error)
+{
+    lx_status status = LX_OK;
+    uint64_t size = j->part->columns[column].size;
+    size_t together = size == 0 ? BLOCK : size < TOGETHER ? (size_t)(TOGETHER / size) : 1;
+    while (status == LX_OK && count != 0) {
+        size_t here = length_of_run(at, count);
+        if (here < count && here < together && together > 1) {
+            here = count < together ? count : together;
+            status = read_together(j, column, at, here, error);
+        } else {
+            status = read_run(j, column, at, here, error);
+        }
+        at += here;
+        count -= here;
+    }
+    return status;
+}
+
+static lx_status read_block(const concat_source *self, const block *b, const lx_target *targets,
+                            lx_target *aimed, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t first = 0, end; status == LX_OK && first < b->count; first = end) {
+        uint32_t part = b->part[b->sorted[first]];
+        for (end = first + 1; end < b->count && b->part[b->sorted[end]] == part;)
+            end++;
+        job j = {self->parts.parts[part], targets, aimed, b};
+        for (size_t i = 0; status == LX_OK && i < j.part->column_count; i++)
+            if (targets[i].data != NULL)
+                status = read_part(&j, i, b->sorted + first, end - first, error);
+    }
+    return status;
+}
+
+static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
+                            const lx_target *targets, lx_target *spare, lx_error *error)
+{
+    const concat_source *self = (const concat_source *)source;
+    block b;
+    make_block(self, indices, count, &b);
+    return read_block(self, &b, targets, spare, error);
+}
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
+}
+
+/* ---- what it is */
+
+static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+{
+    lx_status status = lx__source_parts_hold(source, sizeof(concat_source), held, error);
+    if (status == LX_OK) /* of the live one, which the held one references */
+        ((concat_source *)*held)->begins = ((concat_source *)source)->begins;
+    return status;
+}
+
+static void dispose(lx_source *source)
+{
+    if (source->live_one == NULL)
+        lx__free(((concat_source *)source)->begins);
+    lx__source_parts_dispose(source);
+}
+
+static const lx__source_class class = {
+    .kind = "concat",
+    .fill = fill,
+    .describe = lx__source_parts_describe,
+    .frame = lx__source_parts_frame,
+    .hold = hold,
+    .dispose = dispose};
+
+static bool are_alike(const lx_column_info *a, const lx_column_info *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->dtype == b->dtype && a->ndim == b->ndim &&
+           (a->ndim == 0 || memcmp(a->shape, b->shape, a->ndim * sizeof *a->shape) == 0);
+}
+
+static lx_status check_columns(const lx_source *first, const lx_source *other, size_t number,
+                               lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (first->column_count != other->column_count)
+        return lx__fail(error, LX_ERR_MISMATCH, "source 0 has %zu columns, source %zu has %zu",
+                        first->column_count, number, other->column_count);
+    for (size_t i = 0; status == LX_OK && i < first->column_count; i++)
+        if (!are_alike(&first->columns[i], &other->columns[i])) {
+            status = lx__fail(error, LX_ERR_MISMATCH,
+                              "column %zu of source %zu is '%.64s', and has another name, dtype or "
+                              "shape than in source 0",
+                              i, number, other->columns[i].name);
+            lx__error_locate(error, NULL, first->columns[i].name, LX_NONE, LX_NONE);
+        }
+    return status;
+}
+
+static lx_status check(lx_source *const *sources, size_t count, uint64_t *length, lx_error *error)
+{
+    *length = 0;
+    if (count == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a concatenation needs at least one source");
+    if (count > UINT32_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "there are %zu sources, and 2^32 - 1 at most", count);
+    for (size_t i = 0; i < count; i++) {
+        if (sources == NULL || sources[i] == NULL)
+            return lx__fail_null(error, "a source of the concatenation");
+        lx_status status = check_columns(sources[0], sources[i], i, error);
+        if (status != LX_OK)
+            return status;
+        if (sources[i]->length > UINT64_MAX - *length)
+            return lx__fail(error, LX_ERR_LIMIT, "the sources have more than 2^64 - 1 records");
+        *length += sources[i]->length;
+    }
+    return LX_OK;
+}
+
+static lx_status add_parts(lx_source *made, lx_source *const *sources, size_t count,
+                           lx_error *error)
+{
+    concat_source *self = (concat_source *)made;
+    lx_status status = lx__source_add_parts(made, sources, count, error);
+    if (status == LX_OK)
+        status = lx__source_copy_columns(made, sources[0], error);
+    if (status != LX_OK)
+        return status;
+    self->begins = lx__alloc_array(count + 1, sizeof *self->begins);
+    if (self->begins == NULL)
+        return lx__fail_memory(error, "a concatenation of sources");
+    for (size_t i = 0; i < count; i++)
+        self->begins[i + 1] = self->begins[i] + sources[i]->length;
+    return LX_OK;
+}
+
+lx_status lx_source_concat(lx_source *const *sources, size_t count, lx_source **source,
+                           lx_error *error)
+{
+    uint64_t length;
+    lx_source *made;
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    lx_status status = check(sources, count, &length, error);
+    if (status == LX_OK)
+        status = lx__source_new(&class, sizeof(concat_source), length, sources[0]->column_count,
+                                &made, error);
+    if (status != LX_OK)
+        return status;
+    status = add_parts(made, sources, count, error);
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}

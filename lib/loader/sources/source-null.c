@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A source without data, for whom another one stands in states. */
+#include "base/error.h"
+#include "loader/sources/source.h"
+
+typedef struct null_source {
+    lx_source source;
+    json_t *identity; /**< What the other one is in states, its kind and length with it. */
+    json_t *frame;
+} null_source;
+
+/* States are made on any thread, so they get copies: jansson need not count references safely. */
+
+static int describe(const lx_source *source, json_t *object)
+{
+    json_t *copy = json_deep_copy(((const null_source *)source)->identity);
+    int failed = json_object_update(object, copy);
+    json_decref(copy);
+    return failed;
+}
+
+static json_t *frame(const lx_source *source)
+{
+    return json_deep_copy(((const null_source *)source)->frame);
+}
+
+static void dispose(lx_source *source)
+{
+    null_source *self = (null_source *)source;
+    json_decref(self->identity);
+    json_decref(self->frame);
+}
+
+/* No fill(): that is called where a column is wanted, and there is none. */
+static const lx__source_class class = {
+    .kind = "null", .describe = describe, .frame = frame, .dispose = dispose};
+
+lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *error)
+{
+    lx_source *made;
+    if (source == NULL || null == NULL)
+        return lx__fail_null(error, source == NULL ? "source" : "null");
+    lx_status status =
+        lx__source_new(&class, sizeof(null_source), source->length, 0, &made, error);
+    if (status != LX_OK)
+        return status;
+    null_source *self = (null_source *)made;
+    self->identity = lx__source_to_json(source);
+    self->frame = lx__source_frame(source);
+    if (self->identity == NULL || self->frame == NULL) {
+        lx_source_unref(made);
+        return lx__fail_memory(error, "a source");
+    }
+    *null = made;
+    return LX_OK;
+}

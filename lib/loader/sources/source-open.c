@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens a source by what stands at its path. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "loader/sources/source.h"
+
+lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx_source **source,
+                         lx_error *error)
+{
+    struct stat about;
+    if (path == NULL || source == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path or source is NULL");
+    if (stat(path, &about) == -1) {
+        lx_status status = errno == ENOENT
+                               ? lx__fail(error, LX_ERR_NOT_FOUND, "there is nothing of that name")
+                               : lx__fail_errno(error, errno, path, "cannot look at");
+        lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+        return status;
+    }
+    if (S_ISDIR(about.st_mode))
+        return lx__source_open_zrecord(path, options, source, error);
+    if (S_ISREG(about.st_mode))
+        return lx_source_open_npy(path, source, error);
+    lx_status status = lx__fail(error, LX_ERR_UNSUPPORTED,
+                                "this is neither a directory nor a regular file");
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/sources/source-parts.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Columns whose targets need no memory. */
+#define FEW_COLUMNS 16
+
+lx_status lx__source_add_parts(lx_source *made, lx_source *const *parts, size_t count,
+                               lx_error *error)
+{
+    lx__parts_source *self = (lx__parts_source *)made;
+    self->parts = lx__alloc_array(count, sizeof(lx_source *));
+    if (self->parts == NULL)
+        return lx__fail_memory(error, "sources");
+    for (size_t i = 0; i < count; i++) {
+        self->parts[self->part_count++] = lx_source_ref(parts[i]);
+        made->live = made->live || parts[i]->live;
+    }
+    return LX_OK;
+}
+
+lx_status lx__source_copy_columns(lx_source *made, const lx_source *from, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < made->column_count; i++)
+        status =
+            lx__source_set_column(made, i, from->columns[i].name, &from->columns[i], error);
+    return status;
+}
+
+lx_status lx__source_fill_blocks(lx_source *source, const uint64_t *indices, size_t count,
+                                 const lx_target *targets, lx__source_fill_block *fill,
+                                 lx_error *error)
+{
+    size_t columns = source->column_count;
+    lx_target few[2 * FEW_COLUMNS], *moved = few;
+    if (columns > FEW_COLUMNS)
+        moved = lx__alloc_array(columns, 2 * sizeof *moved);
+    if (moved == NULL)
+        return lx__fail_memory(error, "a batch");
+    lx_status status = LX_OK;
+    memcpy(moved, targets, columns * sizeof *targets);
+    for (size_t done = 0, here; status == LX_OK && done < count; done += here) {
+        here = count - done < LX__SOURCE_BLOCK ? count - done : LX__SOURCE_BLOCK;
+        status = fill(source, indices + done, here, moved, moved + columns, error);
+        for (size_t i = 0; i < columns; i++)
+            if (moved[i].data != NULL)
+                moved[i].data = (uint8_t *)moved[i].data + here * moved[i].stride;
+    }
+    if (moved != few)
+        lx__free(moved);
+    return status;
+}
+
+int lx__source_parts_describe(const lx_source *source, json_t *object)
+{
+    const lx__parts_source *self = (const lx__parts_source *)source;
+    json_t *parts = json_array();
+    int failed = 0;
+    for (size_t i = 0; i < self->part_count; i++)
+        failed |= json_array_append_new(parts, lx__source_to_json(self->parts[i]));
+    failed |= json_object_set_new(object, "sources", parts);
+    return failed != 0 ? -1 : 0;
+}
+
+json_t *lx__source_parts_frame(const lx_source *source)
+{
+    const lx__parts_source *self = (const lx__parts_source *)source;
+    json_t *frames = json_array();
+    for (size_t i = 0; frames != NULL && i < self->part_count; i++)
+        if (json_array_append_new(frames, lx__source_frame(self->parts[i])) != 0) {
+            json_decref(frames);
+            return NULL;
+        }
+    return frames;
+}
+
+void lx__source_parts_dispose(lx_source *source)
+{
+    lx__parts_source *self = (lx__parts_source *)source;
+    for (size_t i = 0; i < self->part_count; i++)
+        lx_source_unref(self->parts[i]);
+    lx__free(self->parts);
+}
+
+lx_status lx__source_parts_hold(lx_source *source, size_t size, lx_source **held, lx_error *error)
+{
+    lx__parts_source *self = (lx__parts_source *)source;
+    lx_source *made;
+    lx_status status = lx__source_new_held(source, size, &made, error);
+    if (status != LX_OK)
+        return status;
+    lx__parts_source *parts = (lx__parts_source *)made;
+    parts->parts = lx__alloc_array(self->part_count, sizeof(lx_source *));
+    if (parts->parts == NULL)
+        status = lx__fail_memory(error, "sources");
+    for (size_t i = 0; status == LX_OK && i < self->part_count; i++) {
+        status = lx__source_hold(self->parts[i], &parts->parts[i], error);
+        parts->part_count += status == LX_OK;
+    }
+    if (status == LX_OK)
+        *held = made;
+    else
+        lx_source_unref(made);
+    return status;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Some records of a source, in any order. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "loader/sources/source-parts.h"
+#include "sampler/core/index-table.h"
+
+typedef struct subset_source {
+    lx__parts_source parts; /* one */
+    lx__table *table;       /* that of the live one, in a held one */
+} subset_source;
+
+static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
+                            const lx_target *targets, lx_target *spare, lx_error *error)
+{
+    const subset_source *self = (const subset_source *)source;
+    uint64_t places[LX__SOURCE_BLOCK];
+    lx_source *part = self->parts.parts[0];
+    (void)spare;
+    memcpy(places, indices, count * sizeof *places);
+    lx_status status = lx__table_map(self->table, places, count, error);
+    return status == LX_OK ? part->class->fill(part, places, count, targets, error) : status;
+}
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
+}
+
+static int describe(const lx_source *source, json_t *object)
+{
+    int failed = lx__source_parts_describe(source, object);
+    failed |= json_object_set_new(object, "indices",
+                                  lx__table_to_json(((const subset_source *)source)->table));
+    return failed != 0 ? -1 : 0;
+}
+
+static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+{
+    lx_status status = lx__source_parts_hold(source, sizeof(subset_source), held, error);
+    if (status == LX_OK) /* of the live one, which the held one references */
+        ((subset_source *)*held)->table = ((subset_source *)source)->table;
+    return status;
+}
+
+static void dispose(lx_source *source)
+{
+    subset_source *self = (subset_source *)source;
+    if (source->live_one == NULL && self->table != NULL) {
+        lx__table_free(self->table);
+        lx__free(self->table);
+    }
+    lx__source_parts_dispose(source);
+}
+
+static const lx__source_class class = {.kind = "subset",
+                                       .fill = fill,
+                                       .describe = describe,
+                                       .frame = lx__source_parts_frame,
+                                       .hold = hold,
+                                       .dispose = dispose};
+
+static lx_status check(const lx_source *part, const uint64_t *indices, uint64_t count,
+                       lx_error *error)
+{
+    if (part == NULL || (indices == NULL && count != 0))
+        return lx__fail_null(error, part == NULL ? "part" : "indices");
+    for (uint64_t i = 0; i < count; i++)
+        if (indices[i] >= part->length) {
+            lx_status status = lx__fail(error, LX_ERR_RANGE,
+                                        "index %" PRIu64 " of the subset is %" PRIu64
+                                        ", not below the length %" PRIu64,
+                                        i, indices[i], part->length);
+            lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
+            return status;
+        }
+    return LX_OK;
+}
+
+static lx_status make(lx_source *made, lx_source *part, const uint64_t *indices, uint64_t count,
+                      lx_error *error)
+{
+    subset_source *self = (subset_source *)made;
+    lx_status status = lx__source_add_parts(made, &part, 1, error);
+    if (status == LX_OK)
+        status = lx__source_copy_columns(made, part, error);
+    if (status != LX_OK)
+        return status;
+    self->table = lx__alloc_array(1, sizeof *self->table);
+    return self->table != NULL ? lx__table_new(indices, count, self->table, error)
+                               : lx__fail_memory(error, "a subset of a source");
+}
+
+lx_status lx_source_subset(lx_source *part, const uint64_t *indices, uint64_t count,
+                           lx_source **source, lx_error *error)
+{
+    lx_source *made;
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    lx_status status = check(part, indices, count, error);
+    if (status == LX_OK)
+        status = lx__source_new(&class, sizeof(subset_source), count, part->column_count, &made,
+                                error);
+    if (status != LX_OK)
+        return status;
+    status = make(made, part, indices, count, error);
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}

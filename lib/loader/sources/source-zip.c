@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Several sources of one length, side by side. */
+#include "base/error.h"
+#include "loader/sources/source-parts.h"
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    lx__parts_source *self = (lx__parts_source *)source;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < self->part_count; i++) {
+        lx_source *part = self->parts[i];
+        bool wanted = false;
+        for (size_t k = 0; k < part->column_count; k++)
+            wanted = wanted || targets[k].data != NULL;
+        if (wanted)
+            status = part->class->fill(part, indices, count, targets, error);
+        targets += part->column_count;
+    }
+    return status;
+}
+
+static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+{
+    return lx__source_parts_hold(source, sizeof(lx__parts_source), held, error);
+}
+
+static const lx__source_class class = {
+    .kind = "zip",
+    .fill = fill,
+    .describe = lx__source_parts_describe,
+    .frame = lx__source_parts_frame,
+    .hold = hold,
+    .dispose = lx__source_parts_dispose};
+
+/** Counts the columns, and looks that the lengths are one. */
+static lx_status count_columns(lx_source *const *sources, const char *const *names, size_t count,
+                               size_t *columns, lx_error *error)
+{
+    *columns = 0;
+    if (count == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a zip needs at least one source");
+    for (size_t i = 0; i < count; i++) {
+        if (sources == NULL || sources[i] == NULL)
+            return lx__fail_null(error, "a source of the zip");
+        if (sources[i]->length != sources[0]->length)
+            return lx__fail(error, LX_ERR_MISMATCH,
+                            "source 0 has %llu records, source %zu has %llu",
+                            (unsigned long long)sources[0]->length, i,
+                            (unsigned long long)sources[i]->length);
+        if (names != NULL && names[i] != NULL && sources[i]->column_count != 1)
+            return lx__fail(error, LX_ERR_ARGUMENT,
+                            "source %zu has %zu columns: it cannot be renamed to '%s'", i,
+                            sources[i]->column_count, names[i]);
+        *columns += sources[i]->column_count;
+    }
+    return LX_OK;
+}
+
+static lx_status add_parts(lx_source *made, lx_source *const *sources, const char *const *names,
+                           size_t count, lx_error *error)
+{
+    size_t position = 0;
+    lx_status status = lx__source_add_parts(made, sources, count, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        const char *name = names != NULL ? names[i] : NULL;
+        for (size_t k = 0; status == LX_OK && k < sources[i]->column_count; k++) {
+            const lx_column_info *column = &sources[i]->columns[k];
+            status = lx__source_set_column(made, position++, name != NULL ? name : column->name,
+                                           column, error);
+        }
+    }
+    return status == LX_OK ? lx__source_check_names(made, error) : status;
+}
+
+lx_status lx_source_zip(lx_source *const *sources, const char *const *names, size_t count,
+                        lx_source **source, lx_error *error)
+{
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    size_t columns;
+    lx_source *made;
+    lx_status status = count_columns(sources, names, count, &columns, error);
+    if (status == LX_OK)
+        status = lx__source_new(&class, sizeof(lx__parts_source), sources[0]->length, columns, &made,
+                                error);
+    if (status != LX_OK)
+        return status;
+    status = add_parts(made, sources, names, count, error);
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* A zrecord dataset as a source. */
+#include "base/error.h"
+#include "loader/sources/source.h"
+#include "sampler/core/saved-state.h"
+#include "zrecord/reader/dataset.h"
+
+typedef struct zrecord_source {
+    lx_source source;
+    lx_dataset *dataset;
+    bool owned; /**< Opened here, to be closed here. */
+} zrecord_source;
+
+static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
+                      const lx_target *targets, lx_error *error)
+{
+    zrecord_source *self = (zrecord_source *)source;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < source->column_count; i++)
+        if (targets[i].data != NULL)
+            status = lx_dataset_gather(self->dataset, i, indices, count, targets[i].data,
+                                       targets[i].stride, error);
+    return status;
+}
+
+static int describe(const lx_source *source, json_t *object)
+{
+    lx_identity identity;
+    lx_dataset_get_identity(((const zrecord_source *)source)->dataset, &identity);
+    return json_object_set_new(object, "uuid", json_string(identity.uuid));
+}
+
+json_t *lx__source_dataset_frame(lx_dataset *dataset)
+{
+    lx_identity identity;
+    lx_dataset_get_identity(dataset, &identity);
+    return json_pack("{s:o, s:o, s:I}", "generation", lx__state_number(identity.generation),
+                     "epoch", lx__state_number(identity.epoch), "crc", (json_int_t)identity.crc);
+}
+
+static json_t *frame(const lx_source *source)
+{
+    return lx__source_dataset_frame(((const zrecord_source *)source)->dataset);
+}
+
+static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
+{
+    lx_source *made;
+    lx_dataset *pinned;
+    lx_status status = lx_dataset_pin(((zrecord_source *)source)->dataset, &pinned, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__source_new_held(source, sizeof(zrecord_source), &made, error);
+    if (status != LX_OK) {
+        lx_dataset_close(pinned);
+        return status;
+    }
+    ((zrecord_source *)made)->dataset = pinned;
+    ((zrecord_source *)made)->owned = true;
+    *held = made;
+    return LX_OK;
+}
+
+static void dispose(lx_source *source)
+{
+    zrecord_source *self = (zrecord_source *)source;
+    if (self->owned)
+        lx_dataset_close(self->dataset);
+}
+
+static const lx__source_class class = {.kind = "zrecord",
+                                       .fill = fill,
+                                       .describe = describe,
+                                       .frame = frame,
+                                       .hold = hold,
+                                       .dispose = dispose};
+
+lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
+{
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    const lx_schema *schema = lx_dataset_get_schema(dataset);
+    lx_source *made;
+    lx_status status =
+        lx__source_new(&class, sizeof(zrecord_source), lx_dataset_get_length(dataset),
+                       lx_schema_get_count(schema), &made, error);
+    if (status != LX_OK)
+        return status;
+    ((zrecord_source *)made)->dataset = dataset;
+    made->live = lx__dataset_is_live(dataset);
+    for (size_t i = 0; status == LX_OK && i < made->column_count; i++) {
+        const lx_field *field = lx_schema_get_field(schema, i);
+        lx_column_info column = {.dtype = field->dtype,
+                                 .ndim = field->ndim,
+                                 .shape = field->shape,
+                                 .size = field->size};
+        status = lx__source_set_column(made, i, field->name, &column, error);
+    }
+    if (status == LX_OK)
+        *source = made;
+    else
+        lx_source_unref(made);
+    return status;
+}
+
+lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
+                                  lx_source **source, lx_error *error)
+{
+    lx_dataset *dataset;
+    lx_status status = lx_dataset_open(path, options, &dataset, error);
+    if (status != LX_OK)
+        return status;
+    status = lx_source_from_dataset(dataset, source, error);
+    if (status == LX_OK)
+        ((zrecord_source *)*source)->owned = true;
+    else
+        lx_dataset_close(dataset);
+    return status;
+}

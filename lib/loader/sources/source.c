@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/sources/source.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "sampler/core/saved-state.h"
+
+lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
+                         size_t column_count, lx_source **source, lx_error *error)
+{
+    lx_source *made = lx__alloc_array(1, size);
+    if (made == NULL)
+        return lx__fail_memory(error, "a source");
+    made->class = class;
+    made->length = length;
+    atomic_init(&made->references, 1);
+    made->columns = lx__alloc_array(column_count, sizeof *made->columns);
+    if (made->columns == NULL) {
+        lx__free(made);
+        return lx__fail_memory(error, "a source");
+    }
+    made->column_count = column_count;
+    *source = made;
+    return LX_OK;
+}
+
+lx_status lx__source_new_held(lx_source *source, size_t size, lx_source **held, lx_error *error)
+{
+    lx_source *made = lx__alloc_array(1, size);
+    if (made == NULL)
+        return lx__fail_memory(error, "a batch's source");
+    made->class = source->class;
+    made->length = source->length;
+    made->columns = source->columns;
+    made->column_count = source->column_count;
+    made->live_one = lx_source_ref(source);
+    atomic_init(&made->references, 1);
+    *held = made;
+    return LX_OK;
+}
+
+lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error)
+{
+    if (source->live)
+        return source->class->hold(source, held, error);
+    *held = lx_source_ref(source);
+    return LX_OK;
+}
+
+static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_error *error)
+{
+    uint64_t total = lx_dtype_get_size(column->dtype);
+    if (total == 0 || column->ndim > LX_NDIM_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a column without a valid dtype or shape");
+    if (column->dtype == LX_BYTES) {
+        *size = LX_NONE;
+        return LX_OK;
+    }
+    bool empty = false;
+    if (column->shape == NULL && column->ndim != 0)
+        return lx__fail_null(error, "a shape");
+    for (size_t i = 0; i < column->ndim; i++) {
+        empty = empty || column->shape[i] == 0;
+        if (column->shape[i] != 0 && !lx__multiply_fits(total, column->shape[i], &total))
+            return lx__fail(error, LX_ERR_ARGUMENT, "a record of more than 2^64 bytes");
+    }
+    *size = empty ? 0 : total;
+    return LX_OK;
+}
+
+lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
+                                const lx_column_info *column, lx_error *error)
+{
+    uint64_t size = 0;
+    if (name == NULL || name[0] == '\0' || strlen(name) > LX__COLUMN_NAME_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a column's name must have 1 to %d bytes",
+                        LX__COLUMN_NAME_MAX);
+    if (!lx__utf8_valid(name))
+        return lx__fail(error, LX_ERR_ARGUMENT, "a column's name is not UTF-8");
+    lx_status status = column_size(column, &size, error);
+    if (status == LX_OK && column->size != 0 && column->size != size)
+        status = lx__fail(error, LX_ERR_ARGUMENT,
+                          "%llu bytes a record do not agree with its dtype and shape",
+                          (unsigned long long)column->size);
+    lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
+    if (status != LX_OK)
+        return status;
+
+    uint64_t *shape = lx__alloc_array(column->ndim, sizeof *shape);
+    char *copy = lx__strdup(name);
+    if (shape == NULL || copy == NULL) {
+        lx__free(shape);
+        lx__free(copy);
+        return lx__fail_memory(error, "a source");
+    }
+    if (column->ndim != 0)
+        memcpy(shape, column->shape, column->ndim * sizeof *shape);
+    source->columns[position] = (lx_column_info){
+        .name = copy, .dtype = column->dtype, .ndim = column->ndim, .shape = shape, .size = size};
+    return LX_OK;
+}
+
+lx_status lx__source_check_names(const lx_source *source, lx_error *error)
+{
+    for (size_t i = 0; i < source->column_count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(source->columns[i].name, source->columns[j].name) == 0)
+                return lx__fail(error, LX_ERR_ARGUMENT, "two columns are named '%s': rename one",
+                                source->columns[i].name);
+    return LX_OK;
+}
+
+/* ---- states */
+
+json_t *lx__columns_to_json(const lx_source *source)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < source->column_count; i++) {
+        const lx_column_info *column = &source->columns[i];
+        json_t *shape = json_array();
+        int failed = 0;
+        for (size_t k = 0; k < column->ndim; k++)
+            failed |= json_array_append_new(shape, lx__state_number(column->shape[k]));
+        failed |= json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o}", "name", column->name, "dtype",
+                            lx_dtype_get_name(column->dtype), "shape", shape));
+        if (failed != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+json_t *lx__source_to_json(const lx_source *source)
+{
+    json_t *object = json_pack("{s:s, s:o}", "kind", source->class->kind, "length",
+                               lx__state_number(source->length));
+    if (object != NULL && source->class->describe(source, object) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *lx__source_frame(const lx_source *source)
+{
+    return source->class->frame != NULL ? source->class->frame(source) : json_null();
+}
+
+/* ---- the public part */
+
+lx_source *lx_source_ref(lx_source *source)
+{
+    atomic_fetch_add_explicit(&source->references, 1, memory_order_relaxed);
+    return source;
+}
+
+void lx_source_unref(lx_source *source)
+{
+    if (source == NULL ||
+        atomic_fetch_sub_explicit(&source->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (source->class->dispose != NULL)
+        source->class->dispose(source);
+    if (source->live_one != NULL) {
+        lx_source_unref(source->live_one);
+        lx__free(source);
+        return;
+    }
+    for (size_t i = 0; i < source->column_count; i++) {
+        lx__free((char *)source->columns[i].name);
+        lx__free((uint64_t *)source->columns[i].shape);
+    }
+    lx__free(source->columns);
+    lx__free(source);
+}
+
+uint64_t lx_source_get_length(const lx_source *source)
+{
+    return source->length;
+}
+
+size_t lx_source_get_column_count(const lx_source *source)
+{
+    return source->column_count;
+}
+
+const lx_column_info *lx_source_get_column(const lx_source *source, size_t position)
+{
+    return position < source->column_count ? &source->columns[position] : NULL;
+}
+
+/** Fills from one state: lx__source_hold() is for those who fill in several calls. */
+static lx_status fill_held(lx_source *source, const uint64_t *indices, size_t count,
+                           const lx_target *targets, lx_error *error)
+{
+    lx_source *held;
+    lx_status status = lx__source_hold(source, &held, error);
+    if (status != LX_OK)
+        return status;
+    status = held->class->fill(held, indices, count, targets, error);
+    lx_source_unref(held);
+    return status;
+}
+
+lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t count,
+                         const lx_target *targets, lx_error *error)
+{
+    if (source == NULL)
+        return lx__fail_null(error, "source");
+    if (targets == NULL)
+        return lx__fail_null(error, "targets");
+    if (indices == NULL && count != 0)
+        return lx__fail_null(error, "indices");
+    bool wanted = false;
+    for (size_t i = 0; i < source->column_count; i++) {
+        const lx_column_info *column = &source->columns[i];
+        wanted = wanted || targets[i].data != NULL;
+        if (targets[i].data == NULL || column->size == LX_NONE || targets[i].stride >= column->size)
+            continue;
+        lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
+                                    "stride %zu is less than the %llu bytes a record",
+                                    targets[i].stride, (unsigned long long)column->size);
+        lx__error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
+        return status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (indices[i] >= source->length) {
+            lx_status status = lx__fail(error, LX_ERR_RANGE,
+                                        "index %llu is not below the length %llu",
+                                        (unsigned long long)indices[i],
+                                        (unsigned long long)source->length);
+            lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
+            return status;
+        }
+    }
+    if (!wanted)
+        return LX_OK;
+    return source->live ? fill_held(source, indices, count, targets, error)
+                        : source->class->fill(source, indices, count, targets, error);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "loader/tokens/bin-lists.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define NONE LX__ROOMS_NONE
+
+bool lx__rooms_init(lx__rooms *self, uint32_t rooms, uint32_t bins)
+{
+    size_t words = rooms;
+    *self = (lx__rooms){.rooms = rooms,
+                        .heads = lx__alloc((size_t)rooms * sizeof *self->heads),
+                        .next = lx__alloc((size_t)bins * sizeof *self->next)};
+    bool made = self->heads != NULL && self->next != NULL;
+    for (int level = 0; level < LX__ROOMS_LEVELS; level++) {
+        words = words / 64 + 1;
+        self->bits[level] = lx__alloc_array(words, sizeof **self->bits);
+        made = made && self->bits[level] != NULL;
+    }
+    if (made)
+        memset(self->heads, 0xff, (size_t)rooms * sizeof *self->heads);
+    else
+        lx__rooms_free(self);
+    return made;
+}
+
+void lx__rooms_free(lx__rooms *self)
+{
+    lx__free(self->heads);
+    lx__free(self->next);
+    for (int level = 0; level < LX__ROOMS_LEVELS; level++)
+        lx__free(self->bits[level]);
+}
+
+void lx__rooms_add(lx__rooms *self, uint32_t bin, uint32_t room)
+{
+    self->next[bin] = self->heads[room];
+    self->heads[room] = bin;
+    for (int level = 0; level < LX__ROOMS_LEVELS; level++) {
+        self->bits[level][room / 64] |= UINT64_C(1) << room % 64;
+        room /= 64;
+    }
+}
+
+uint32_t lx__rooms_take(lx__rooms *self, uint32_t room)
+{
+    uint32_t bin = self->heads[room];
+    self->heads[room] = self->next[bin];
+    bool empty = self->heads[room] == NONE;
+    for (int level = 0; empty && level < LX__ROOMS_LEVELS; level++) {
+        self->bits[level][room / 64] &= ~(UINT64_C(1) << room % 64);
+        empty = self->bits[level][room / 64] == 0;
+        room /= 64;
+    }
+    return bin;
+}
+
+uint32_t lx__rooms_find(const lx__rooms *self, uint32_t least)
+{
+    uint64_t at = least, word = 0;
+    int level = 0;
+    if (least >= self->rooms)
+        return NONE;
+    for (;; level++) { /* up, until a word has a bit at this place or behind it */
+        if (level == LX__ROOMS_LEVELS || (level > 0 && at > (self->rooms - 1) >> 6 * level))
+            return NONE;
+        word = self->bits[level][at / 64] >> at % 64;
+        if (word != 0)
+            break;
+        at = at / 64 + 1;
+    }
+    at += (unsigned)__builtin_ctzll(word);
+    while (level-- > 0) /* and down to its first one */
+        at = at * 64 + (unsigned)__builtin_ctzll(self->bits[level][at]);
+    return (uint32_t)at;
+}
+
+/* ---- sorting: runs of a list that are in order already are merged, as many of each length */
+
+/** Takes a run off a list, which is mostly in the opposite order: what was added last is first. */
+static uint32_t take_run(uint32_t *next, uint32_t *list)
+{
+    uint32_t run = *list;
+    *list = next[run];
+    next[run] = NONE;
+    while (*list != NONE && *list < run) {
+        uint32_t bin = *list;
+        *list = next[bin];
+        next[bin] = run;
+        run = bin;
+    }
+    return run;
+}
+
+static uint32_t merge(uint32_t *next, uint32_t a, uint32_t b)
+{
+    uint32_t head, *end = &head;
+    while (a != NONE && b != NONE) {
+        uint32_t *from = a < b ? &a : &b;
+        *end = *from;
+        end = &next[*from];
+        *from = *end;
+    }
+    *end = a != NONE ? a : b;
+    return head;
+}
+
+void lx__rooms_sort(lx__rooms *self, uint32_t room)
+{
+    uint32_t merged[32], list = self->heads[room], sorted = NONE; /* merged[i] is of 2^i runs */
+    size_t levels = 0;
+    while (list != NONE) {
+        uint32_t run = take_run(self->next, &list);
+        size_t level = 0;
+        for (; level < levels && merged[level] != NONE; level++) {
+            run = merge(self->next, merged[level], run);
+            merged[level] = NONE;
+        }
+        merged[level] = run;
+        levels = level == levels ? levels + 1 : levels;
+    }
+    for (size_t level = 0; level < levels; level++)
+        sorted = merge(self->next, merged[level], sorted);
+    self->heads[room] = sorted;
+}

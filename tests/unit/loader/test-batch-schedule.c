@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Loaders over orders that are cut into batches: lib/loader/steps.c. */
+#include "../sampler/cut-orders.h"
+#include "loader/loader-private.h"
+#include "loaders.h"
+
+#define STATE_SIZE 4096
+
+static cut_order cut;
+static struct numbers numbers = {.width = 3, .identity = "v1"};
+
+/** Any order that is cut, and a source for it. */
+static lx_source *make_any(uint64_t *state)
+{
+    make_any_cut(&cut, state);
+    numbers.length = cut.length;
+    return numbers_source(&numbers);
+}
+
+static void end_any(lx_source *source)
+{
+    lx_source_unref(source);
+    lx_order_unref(cut.order);
+}
+
+/** A batch is one of the order's, or what is left of one. */
+static void check_batch(const lx_batch *batch)
+{
+    check_numbers(batch);
+    ck_assert_uint_le(lx_batch_get_rows(batch), lx_order_get_batch_rows(cut.order));
+    ck_assert(cut_fits(&cut, lx_batch_get_indices(batch), lx_batch_get_rows(batch)));
+}
+
+START_TEST(batches_are_those_of_the_order)
+{
+    uint64_t state = 5, indices[300];
+    for (int i = 0; i < 40; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_source *source = make_any(&state);
+        lx_loader *loader = open_loader(source, (struct setup){.order = cut.order, .epochs = 2,
+                                                               .threads = (uint32_t)i % 3});
+        lx_sampler *sampler;
+        uint64_t taken, count, left = 0;
+        unit_ok(lx_sampler_new(cut.order, 0, 1, &sampler, &error));
+        for (uint64_t epoch = 0; epoch < 2; epoch++) {
+            unit_ok(lx_order_count_batches(cut.order, epoch, &count, &error));
+            ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), count);
+            for (left = count; left > 0; left--) {
+                lx_batch *batch = next_batch(loader);
+                check_batch(batch);
+                ck_assert_uint_eq(lx_batch_get_position(batch), lx_sampler_tell(sampler));
+                ck_assert_uint_eq(lx_batch_get_epoch(batch), epoch);
+                unit_ok(lx_sampler_take_batch(sampler, 300, indices, &taken, &error));
+                ck_assert_uint_eq(lx_batch_get_rows(batch), taken);
+                ck_assert_mem_eq(lx_batch_get_indices(batch), indices, taken * 8);
+                ck_assert_uint_eq(lx_loader_tell(loader), lx_sampler_tell(sampler));
+                lx_batch_release(batch);
+            }
+        }
+        ck_assert_ptr_null(next_batch(loader));
+        lx_sampler_free(sampler);
+        lx_loader_close(loader);
+        end_any(source);
+    }
+}
+END_TEST
+
+/* A step of four ranks is two of two, which are four of one. */
+START_TEST(ranks_take_batches_that_follow_each_other)
+{
+    uint64_t state = 6;
+    for (int i = 0; i < 20; i++) {
+        static uint64_t positions[4][300 * 4]; /* of the first sample, and rows */
+        lx_source *source = make_any(&state);
+        for (uint64_t world = 1; world <= 4; world *= 2) {
+            lx_loader *loaders[4];
+            uint64_t total = 0;
+            for (uint64_t rank = 0; rank < world; rank++)
+                loaders[rank] = open_loader(
+                    source, (struct setup){.order = cut.order, .rank = rank, .world = world});
+            for (bool any = true; any;) {
+                any = false;
+                for (uint64_t rank = 0; rank < world; rank++) {
+                    lx_batch *batch = next_batch(loaders[rank]);
+                    if (batch == NULL)
+                        continue;
+                    any = true;
+                    check_batch(batch);
+                    positions[world - 1][2 * total] = lx_batch_get_indices(batch)[0];
+                    positions[world - 1][2 * total++ + 1] = lx_batch_get_rows(batch);
+                    lx_batch_release(batch);
+                }
+            }
+            ck_assert_mem_eq(positions[world - 1], positions[0], 16 * total);
+            for (uint64_t rank = 0; rank < world; rank++) {
+                ck_assert_uint_eq(lx_loader_tell(loaders[rank]), cut.length);
+                lx_loader_close(loaders[rank]);
+            }
+        }
+        end_any(source);
+    }
+}
+END_TEST
+
+START_TEST(steps_that_lack_batches_are_dropped_by_all)
+{
+    uint64_t state = 7;
+    for (int i = 0; i < 40; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_source *source = make_any(&state);
+        uint64_t world = next_choice(&state) % 4 + 1, count;
+        unit_ok(lx_order_count_batches(cut.order, 0, &count, &error));
+        for (int drop = 0; drop < 2; drop++)
+            for (uint64_t rank = 0; rank < world; rank++) {
+                lx_loader *loader = open_loader(
+                    source, (struct setup){.order = cut.order, .rank = rank, .world = world,
+                                           .drop_last = drop == 1});
+                uint64_t batches = 0, all = lx_loader_get_epoch_batches(loader);
+                ck_assert_uint_eq(all, count / world + (drop == 0 && rank < count % world));
+                for (lx_batch *batch; (batch = next_batch(loader)) != NULL; batches++)
+                    lx_batch_release(batch);
+                ck_assert_uint_eq(batches, all);
+                lx_loader_close(loader);
+            }
+        end_any(source);
+    }
+}
+END_TEST
+
+/** Goes on from a state, or the beginning, for so many batches; the state becomes that of then. */
+static uint64_t run_rank(lx_source *source, struct setup setup, uint64_t steps, char *text,
+                         uint8_t *seen)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_loader *loader = open_loader(source, setup);
+    if (text[0] != '\0')
+        unit_ok(lx_loader_restore(loader, text, &error));
+    for (lx_batch *batch; steps > 0 && (batch = next_batch(loader)) != NULL; steps--) {
+        for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+            seen[lx_batch_get_indices(batch)[i]]++;
+        lx_batch_release(batch);
+    }
+    unit_ok(lx_loader_save(loader, text, STATE_SIZE, NULL, &error));
+    uint64_t position = lx_loader_tell(loader);
+    lx_loader_close(loader);
+    return position;
+}
+
+/** All ranks of a world do; returns where they are. */
+static uint64_t run_world(lx_source *source, uint64_t world, uint32_t threads, uint64_t steps,
+                          char *text, uint8_t *seen)
+{
+    char after[STATE_SIZE];
+    uint64_t position = 0;
+    for (uint64_t rank = 0; rank < world; rank++) {
+        memcpy(after, text, STATE_SIZE);
+        uint64_t here = run_rank(source,
+                                 (struct setup){.order = cut.order, .rank = rank, .world = world,
+                                                .threads = threads},
+                                 steps, after, seen);
+        ck_assert(rank == 0 || here == position);
+        position = here;
+    }
+    memcpy(text, after, STATE_SIZE);
+    return position;
+}
+
+START_TEST(chains_of_worlds_and_threads_see_each_sample_once)
+{
+    uint64_t state = 8;
+    for (int i = 0; i < 40; i++) {
+        static uint8_t seen[300];
+        uint64_t indices[300], at = 0;
+        char text[STATE_SIZE] = "";
+        lx_source *source = make_any(&state);
+        memset(seen, 0, sizeof seen);
+        for (int change = 0; at < cut.length; change++)
+            at = run_world(source, next_choice(&state) % 4 + 1, (uint32_t)change % 3,
+                           change < 5 ? next_choice(&state) % 4 : UINT64_MAX, text, seen);
+        ck_assert_uint_eq(at, cut.length);
+        read_order(cut.order, 0, 1, cut.length, indices);
+        for (uint64_t k = 0; k < cut.length; k++)
+            seen[indices[k]]--;
+        for (uint64_t k = 0; k < cut.length; k++)
+            ck_assert_uint_eq(seen[k], 0);
+        end_any(source);
+    }
+}
+END_TEST
+
+START_TEST(a_seek_into_a_batch_gives_the_rest_of_it)
+{
+    uint64_t state = 9;
+    for (int i = 0; i < 20; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_source *source = make_any(&state);
+        lx_loader *loader = open_loader(source, (struct setup){.order = cut.order});
+        for (int k = 0; k < 10; k++) {
+            uint64_t position = next_choice(&state) % (5 * cut.length), begin, end;
+            unit_ok(lx_order_find_batch(cut.order, position, NULL, &begin, &end, &error));
+            unit_ok(lx_loader_seek(loader, position, &error));
+            lx_batch *batch = next_batch(loader);
+            check_batch(batch);
+            ck_assert_uint_eq(lx_batch_get_position(batch), position);
+            ck_assert_uint_eq(lx_batch_get_rows(batch), end - position);
+            ck_assert_uint_eq(lx_loader_tell(loader), end);
+            lx_batch_release(batch);
+        }
+        lx_loader_close(loader);
+        end_any(source);
+    }
+}
+END_TEST
+
+START_TEST(epochs_without_batches_for_a_rank_are_told)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_batch *batch;
+    uint64_t state = 10;
+    cut = (cut_order){.budget = 1000};
+    make_cut(&cut, "shuffle", 20, 100, &state); /* one or two batches */
+    numbers.length = 20;
+    lx_source *source = numbers_source(&numbers);
+    struct setup setup = {.order = cut.order, .rank = 4, .world = 5, .endless = true};
+    lx_loader *loader = open_loader(source, setup);
+    unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
+    unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
+    lx_loader_continue(loader); /* there is nothing to go on from */
+    ck_assert_uint_eq(lx_loader_tell(loader), 0);
+    ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 0);
+    lx_loader_close(loader);
+    setup.endless = false;
+    loader = open_loader(source, setup); /* of some epochs it ends as others do */
+    for (uint64_t epoch = 0; epoch < 3; epoch++) {
+        lx_loader_continue(loader);
+        ck_assert_uint_eq(lx_loader_tell(loader), epoch * 20);
+        ck_assert_ptr_null(next_batch(loader));
+        ck_assert_uint_eq(lx_loader_tell(loader), (epoch + 1) * 20);
+    }
+    lx_loader_close(loader);
+    setup.world = setup.rank = 30;
+    setup.world++;
+    setup.endless = true;
+    loader = open_loader(source, setup); /* no epoch can have one */
+    ck_assert_ptr_null(next_batch(loader));
+    lx_loader_close(loader);
+    end_any(source);
+}
+END_TEST
+
+START_TEST(a_batch_size_of_its_own_is_refused)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t state = 11;
+    lx_source *source = make_any(&state);
+    lx_loader *loader;
+    lx_loader_options *options = make_options((struct setup){.order = cut.order});
+    unit_ok(lx_loader_options_set_batch_size(options, 1, &error));
+    ck_assert_int_eq(lx_loader_open(source, options, &loader, &error), LX_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.message, "leave batch_size alone"));
+    lx_loader_options_free(options);
+    end_any(source);
+}
+END_TEST
+
+START_TEST(an_order_without_samples)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_order *order, *part = make_order("shuffle", 0, 1, 0);
+    numbers.length = 0;
+    unit_ok(lx_order_new_budgeted(part, NULL, 0, 5, 0, false, &order, &error));
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.order = order, .endless = true});
+    ck_assert_ptr_null(next_batch(loader));
+    ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 0);
+    lx_loader_close(loader);
+    lx_order_unref(order);
+    lx_order_unref(part);
+}
+END_TEST
+
+UNIT_MAIN("loader/batch-schedule", batches_are_those_of_the_order,
+          ranks_take_batches_that_follow_each_other, steps_that_lack_batches_are_dropped_by_all,
+          chains_of_worlds_and_threads_see_each_sample_once,
+          a_seek_into_a_batch_gives_the_rest_of_it, epochs_without_batches_for_a_rank_are_told,
+          a_batch_size_of_its_own_is_refused, an_order_without_samples)

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* Saved states of loaders: lib/loader/state.c. */
+#include <loaderx/hooks.h>
+
+#include "../data.h"
+#include "../sampler/orders.h"
+#include "../scratch.h"
+#include "loader/loader-private.h"
+#include "loaders.h"
+#include "npy-file.h"
+
+/** The state as text, for free(). */
+static char *save(lx_loader *loader)
+{
+    lx_error error = LX_ERROR_INIT;
+    size_t length = 0;
+    unit_ok(lx_loader_save(loader, NULL, 0, &length, &error));
+    ck_assert_uint_lt(length, 4096);
+    char *text = malloc(length + 1);
+    memset(text, 'x', length + 1);
+    unit_fails(lx_loader_save(loader, text, length, NULL, &error), LX_ERR_LIMIT);
+    unit_ok(lx_loader_save(loader, text, length + 1, &length, &error));
+    ck_assert_uint_eq(strlen(text), length);
+    return text;
+}
+
+/** Digest of the @p count batches that come next, the epochs' ends passed over. */
+static uint64_t digest_of_next(lx_loader *loader, int count)
+{
+    uint64_t digest = 14695981039346656037u;
+    while (count > 0) {
+        lx_batch *batch = next_batch(loader);
+        if (batch == NULL) {
+            lx_loader_continue(loader);
+            continue;
+        }
+        digest = add_digest(digest, batch);
+        lx_batch_release(batch);
+        count--;
+    }
+    return digest;
+}
+
+START_TEST(a_run_goes_on_as_if_never_stopped)
+{
+    struct numbers numbers = {.length = 100, .width = 9000, .identity = "v1"};
+    lx_source *source = numbers_source(&numbers);
+    lx_order *order = make_order("shuffle", 100, 5, 0);
+    for (uint32_t threads = 0; threads <= 2; threads++) {
+        struct setup setup = {.batch_size = 16, .order = order, .epochs = 2, .threads = threads};
+        lx_loader *loader = open_loader(source, setup);
+        setup.threads = 2 - threads;
+        lx_loader *other = open_loader(source, setup);
+        for (int batch = 0; batch < 20; batch++) {
+            lx_error error = LX_ERROR_INIT;
+            char *text = save(loader);
+            uint64_t position = lx_loader_tell(loader);
+            unit_ok(lx_loader_restore(other, text, &error));
+            ck_assert_uint_eq(lx_loader_tell(other), position);
+            uint64_t digest = digest_of_next(other, 10);
+            ck_assert_uint_eq(digest_of_next(loader, 10), digest);
+            unit_ok(lx_loader_restore(loader, text, &error)); /* back */
+            free(text);
+            digest_of_next(loader, 1);
+        }
+        lx_loader_close(loader);
+        lx_loader_close(other);
+    }
+    lx_order_unref(order);
+    lx_source_unref(source);
+}
+END_TEST
+
+START_TEST(the_rest_comes_in_any_other_batches)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 100, .width = 3};
+    lx_source *source = numbers_source(&numbers);
+    lx_order *order = make_order("shuffle", 100, 5, 0);
+    uint64_t expected[100];
+    read_order(order, 0, 1, 100, expected);
+    lx_loader *loader = open_loader(source, (struct setup){.batch_size = 7, .order = order});
+    for (uint64_t batches = 0; batches < 14; batches++) {
+        char *text = save(loader);
+        lx_loader *other = open_loader(
+            source, (struct setup){.batch_size = 1 + batches, .order = order, .drop_last = false,
+                                   .threads = 1, .epochs = 1});
+        unit_ok(lx_loader_restore(other, text, &error));
+        uint64_t at = batches * 7;
+        for (lx_batch *batch; (batch = next_batch(other)) != NULL; lx_batch_release(batch))
+            for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+                ck_assert_uint_eq(lx_batch_get_indices(batch)[i], expected[at++]);
+        ck_assert_uint_eq(at, 100);
+        lx_loader_close(other);
+        free(text);
+        lx_batch_release(next_batch(loader));
+    }
+    lx_loader_close(loader);
+    lx_order_unref(order);
+    lx_source_unref(source);
+}
+END_TEST
+
+START_TEST(what_was_prefetched_is_not_in_the_state)
+{
+    struct numbers numbers = {.length = 1000, .width = 9000};
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16, .threads = 2});
+    lx_batch_release(next_batch(loader));
+    char *text = save(loader);
+    ck_assert_ptr_nonnull(strstr(text, "\"position\":16,"));
+    free(text);
+    lx_loader_close(loader);
+}
+END_TEST
+
+/** The loader that tests/data/states/loader-1.json was saved from, but for its position. */
+static lx_loader *golden_loader(struct numbers *numbers, uint64_t batch_size)
+{
+    *numbers = (struct numbers){.length = 60000, .width = 784, .identity = "golden 1"};
+    lx_order *order = make_order("shuffle", 60000, 42, 0);
+    lx_loader *loader = open_numbers(
+        numbers, (struct setup){.batch_size = batch_size, .order = order, .epochs = 10});
+    lx_order_unref(order);
+    return loader;
+}
+
+START_TEST(the_state_of_version_1_loads_for_ever)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers;
+    char *text = data_read("states/loader-1.json");
+    lx_loader *loader = golden_loader(&numbers, 3);
+    unit_ok(lx_loader_restore(loader, text, &error));
+    ck_assert_uint_eq(lx_loader_tell(loader), 75360);
+    lx_batch *batch = next_batch(loader);
+    ck_assert_uint_eq(lx_batch_get_indices(batch)[0], 29324); /* as of sampler-1.json */
+    lx_batch_release(batch);
+    lx_loader_close(loader);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_state_saved_now_is_the_golden_one)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers;
+    char *golden = data_read("states/loader-1.json");
+    lx_loader *loader = golden_loader(&numbers, 64);
+    unit_ok(lx_loader_seek(loader, 75360, &error));
+    char *text = save(loader);
+    json_t *ours, *theirs;
+    unit_ok(lx__json_parse(text, strlen(text), &ours, &error));
+    unit_ok(lx__json_parse(golden, strlen(golden), &theirs, &error));
+    ck_assert_msg(json_equal(ours, theirs), "%s", text);
+    json_decref(ours);
+    json_decref(theirs);
+    lx_loader_close(loader);
+    free(text);
+    free(golden);
+}
+END_TEST
+
+/** Restoring @p text must fail so, with @p part in the message, and leave the loader in place. */
+static void expect_refusal(lx_loader *loader, const char *text, lx_status status, const char *part)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t position = lx_loader_tell(loader);
+    ck_assert_msg(lx_loader_restore(loader, text, &error) == status, "%s: %s", text,
+                  error.message);
+    ck_assert_int_eq(error.status, status);
+    ck_assert_msg(strstr(error.message, part) != NULL, "%s", error.message);
+    ck_assert_uint_eq(lx_loader_tell(loader), position);
+}
+
+/** The state of a loader over @p numbers with a shuffle of that length and seed must be refused
+ * by one over 20 records of 3 bytes, version 1, with seed 1. */
+static void expect_mismatch(struct numbers numbers, uint64_t seed, const char *part)
+{
+    struct numbers ours = {.length = 20, .width = 3, .identity = "v1"};
+    lx_order *order = make_order("shuffle", 20, 1, 0);
+    lx_order *other = make_order("shuffle", numbers.length, seed, 0);
+    lx_loader *loader = open_numbers(&ours, (struct setup){.order = order});
+    lx_loader *from = open_numbers(&numbers, (struct setup){.order = other});
+    lx_batch_release(next_batch(loader));
+    char *text = save(from);
+    expect_refusal(loader, text, LX_ERR_MISMATCH, part);
+    free(text);
+    lx_loader_close(from);
+    lx_loader_close(loader);
+    lx_order_unref(order);
+    lx_order_unref(other);
+}
+
+START_TEST(another_order_or_source_is_named)
+{
+    struct numbers numbers = {.length = 20, .width = 3, .identity = "v1"};
+    expect_mismatch(numbers, 2, "\"order.seed\" is 2 in the state and 1 here");
+    numbers.identity = "v2";
+    expect_mismatch(numbers, 1, "source.identity");
+    numbers.identity = NULL;
+    expect_mismatch(numbers, 1, "source.identity");
+    numbers.identity = "v1";
+    numbers.width = 4;
+    expect_mismatch(numbers, 1, "source.columns[1].shape[0]\" is 4 in the state and 3 here");
+    numbers.width = 3;
+    numbers.length = 21;
+    expect_mismatch(numbers, 1, "order.length\" is 21 in the state and 20 here");
+}
+END_TEST
+
+START_TEST(the_source_s_length_is_compared_beside_the_order_s)
+{
+    struct numbers ours = {.length = 20, .width = 3}, theirs = {.length = 21, .width = 3};
+    lx_order *order = make_order("shuffle", 20, 1, 0);
+    lx_loader *loader = open_numbers(&ours, (struct setup){.order = order});
+    lx_loader *from = open_numbers(&theirs, (struct setup){.order = order});
+    char *text = save(from);
+    expect_refusal(loader, text, LX_ERR_MISMATCH,
+                   "source.length\" is 21 in the state and 20 here");
+    free(text);
+    lx_loader_close(from);
+    lx_loader_close(loader);
+    lx_order_unref(order);
+}
+END_TEST
+
+START_TEST(another_kind_or_dtype_of_source_is_named)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    static const char *const headers[] = {
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2)}",
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (4, 2)}"};
+    lx_loader *loaders[3];
+    for (int i = 0; i < 2; i++) {
+        lx_source *source;
+        write_npy("a.npy", 1, headers[i], 32);
+        unit_ok(lx_source_open("a.npy", NULL, &source, &error));
+        loaders[i] = open_loader(source, (struct setup){0});
+        lx_source_unref(source);
+    }
+    struct numbers numbers = {.length = 4, .width = 3};
+    loaders[2] = open_numbers(&numbers, (struct setup){0});
+    char *text = save(loaders[0]);
+    expect_refusal(loaders[1], text, LX_ERR_MISMATCH,
+                   "source.columns[0].dtype\" is \"float32\" in the state and \"int32\" here");
+    expect_refusal(loaders[2], text, LX_ERR_MISMATCH, "source.kind");
+    free(text);
+    for (int i = 0; i < 3; i++)
+        lx_loader_close(loaders[i]);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** A dataset of one field of @p length numbers at @p path, as a source. */
+static lx_source *dataset_source(const char *path, uint64_t length)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = lx_schema_new();
+    lx_writer *writer;
+    lx_source *source;
+    unit_ok(lx_schema_add_field(schema, "label", LX_UINT64, NULL, 0, LX_RAW, &error));
+    if (access(path, F_OK) != 0)
+        unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
+    else
+        unit_ok(lx_writer_open(path, NULL, &writer, &error));
+    lx_schema_free(schema);
+    for (uint64_t i = lx_writer_get_length(writer); i < length; i++)
+        unit_ok(lx_writer_append(writer, &(lx_value){&i, 8}, NULL, &error));
+    unit_ok(lx_writer_close(writer, &error));
+    unit_ok(lx_source_open(path, NULL, &source, &error));
+    return source;
+}
+
+START_TEST(datasets_are_told_apart_by_uuid_and_their_frame_is_recorded)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx_source *sources[3] = {dataset_source("a", 10), dataset_source("b", 10)};
+    lx_loader *loader = open_loader(sources[0], (struct setup){.batch_size = 3});
+    lx_loader *other = open_loader(sources[1], (struct setup){.batch_size = 3});
+    lx_batch_release(next_batch(loader));
+    char *text = save(loader);
+    ck_assert_ptr_nonnull(strstr(text, "\"frame\":{\"generation\":"));
+    expect_refusal(other, text, LX_ERR_MISMATCH, "source.uuid");
+    lx_loader_close(other);
+
+    /* Records that were appended since change the length, which is compared, not the frame. */
+    sources[2] = dataset_source("a", 12);
+    lx_order *order = make_order("sequential", 10, 0, 0);
+    other = open_loader(sources[2], (struct setup){.batch_size = 3, .order = order});
+    expect_refusal(other, text, LX_ERR_MISMATCH, "source.length");
+    lx_loader_close(other);
+    other = open_loader(sources[0], (struct setup){.batch_size = 2, .threads = 1});
+    unit_ok(lx_loader_restore(other, text, &error));
+    ck_assert_uint_eq(lx_loader_tell(other), 3);
+    lx_loader_close(other);
+    lx_loader_close(loader);
+    lx_order_unref(order);
+    for (int i = 0; i < 3; i++)
+        lx_source_unref(sources[i]);
+    free(text);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_no_state_of_a_loader_is_refused)
+{
+    struct numbers numbers;
+    lx_loader *loader = golden_loader(&numbers, 3);
+    lx_batch_release(next_batch(loader));
+    expect_refusal(loader, "", LX_ERR_CORRUPT, "");
+    expect_refusal(loader, "hello", LX_ERR_CORRUPT, "");
+    expect_refusal(loader, "[]", LX_ERR_CORRUPT, "");
+    expect_refusal(loader, "{}", LX_ERR_CORRUPT, "\"state\"");
+    expect_refusal(loader, "{\"state\": \"loader\"}", LX_ERR_CORRUPT, "\"version\"");
+    expect_refusal(loader, "{\"state\": \"loader\", \"version\": 2}", LX_ERR_UNSUPPORTED,
+                   "version 2");
+    expect_refusal(loader, "{\"state\": \"loader\", \"version\": 1}", LX_ERR_MISMATCH, "order");
+    expect_refusal(loader, NULL, LX_ERR_ARGUMENT, "NULL");
+    char *sampler = data_read("states/sampler-1.json");
+    expect_refusal(loader, sampler, LX_ERR_MISMATCH, "state of a sampler, not of a loader");
+    free(sampler);
+    lx_loader_close(loader);
+}
+END_TEST
+
+START_TEST(any_edited_byte_is_found)
+{
+    struct numbers numbers;
+    lx_loader *loader = golden_loader(&numbers, 3);
+    lx_batch_release(next_batch(loader));
+    char *text = data_read("states/loader-1.json");
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        static const char with[] = "07aZ\"{}[],: ";
+        char kept = text[i];
+        for (size_t k = 0; k < sizeof with; k++) { /* the NUL too: a text that was cut */
+            lx_error error = LX_ERROR_INIT;
+            text[i] = with[k];
+            bool blank = with[k] == kept || (strchr(" \n", kept) != NULL && with[k] == ' ') ||
+                         (with[k] == '\0' && i + 2 > length);
+            lx_status status = lx_loader_restore(loader, text, &error);
+            ck_assert_msg(blank || status == LX_ERR_CORRUPT || status == LX_ERR_MISMATCH ||
+                              status == LX_ERR_UNSUPPORTED,
+                          "%s: %s", lx_status_name(status), text);
+            if (status != LX_OK)
+                ck_assert_uint_eq(lx_loader_tell(loader), 3);
+            else
+                ck_assert(lx_loader_seek(loader, 3, NULL) == LX_OK);
+        }
+        text[i] = kept;
+    }
+    free(text);
+    lx_loader_close(loader);
+}
+END_TEST
+
+START_TEST(an_edited_position_is_no_other_place)
+{
+    struct numbers numbers;
+    lx_loader *loader = golden_loader(&numbers, 3);
+    char *text = data_read("states/loader-1.json"), *at = strstr(text, "75360");
+    ck_assert_ptr_nonnull(at);
+    at[4] = '1';
+    expect_refusal(loader, text, LX_ERR_CORRUPT, "changed after it was written");
+    free(text);
+    lx_loader_close(loader);
+}
+END_TEST
+
+START_TEST(positions_beyond_2_to_the_63_come_back)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct numbers numbers = {.length = 10, .width = 3};
+    lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 3, .endless = true});
+    static const uint64_t positions[] = {INT64_MAX, 1ull << 63, UINT64_MAX - 5, UINT64_MAX};
+    for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
+        unit_ok(lx_loader_seek(loader, positions[i], &error));
+        char *text = save(loader);
+        unit_ok(lx_loader_seek(loader, 0, &error));
+        unit_ok(lx_loader_restore(loader, text, &error));
+        ck_assert_uint_eq(lx_loader_tell(loader), positions[i]);
+        free(text);
+    }
+    lx_loader_close(loader);
+}
+END_TEST
+
+UNIT_MAIN("loader/loader-state", a_run_goes_on_as_if_never_stopped, the_rest_comes_in_any_other_batches,
+          what_was_prefetched_is_not_in_the_state, the_state_of_version_1_loads_for_ever,
+          a_state_saved_now_is_the_golden_one, another_order_or_source_is_named,
+          the_source_s_length_is_compared_beside_the_order_s,
+          another_kind_or_dtype_of_source_is_named,
+          datasets_are_told_apart_by_uuid_and_their_frame_is_recorded,
+          what_is_no_state_of_a_loader_is_refused, any_edited_byte_is_found,
+          an_edited_position_is_no_other_place, positions_beyond_2_to_the_63_come_back)

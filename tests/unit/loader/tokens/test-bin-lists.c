@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Bins by the room that is left in them: lib/loader/tokens/rooms.c. */
+#include "loader/tokens/bin-lists.h"
+
+#include "../../unit.h"
+
+static uint64_t seed;
+
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((seed >> 33) % below);
+}
+
+START_TEST(the_least_room_that_is_enough_is_found)
+{
+    static const uint32_t rooms[] = {1, 2, 63, 64, 65, 4096, 4097, 262144, 300000, LX__ROOMS_MAX};
+    lx__rooms self;
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        const uint32_t first = rooms[i] / 3, last = rooms[i] - 1;
+        ck_assert(lx__rooms_init(&self, rooms[i], 2));
+        ck_assert_uint_eq(lx__rooms_find(&self, 0), LX__ROOMS_NONE);
+        lx__rooms_add(&self, 0, last);
+        ck_assert_uint_eq(lx__rooms_find(&self, 0), last);
+        lx__rooms_add(&self, 1, first);
+        ck_assert_uint_eq(lx__rooms_find(&self, 0), first);
+        ck_assert_uint_eq(lx__rooms_find(&self, first), first);
+        if (first < last) {
+            ck_assert_uint_eq(lx__rooms_find(&self, first + 1), last);
+            ck_assert_uint_eq(lx__rooms_find(&self, last), last);
+            ck_assert_uint_eq(lx__rooms_take(&self, first), 1);
+            ck_assert_uint_eq(lx__rooms_find(&self, 0), last);
+            ck_assert_uint_eq(lx__rooms_take(&self, last), 0);
+            ck_assert_uint_eq(lx__rooms_find(&self, 0), LX__ROOMS_NONE);
+        }
+        ck_assert_uint_eq(lx__rooms_find(&self, rooms[i]), LX__ROOMS_NONE);
+        lx__rooms_free(&self);
+    }
+}
+END_TEST
+
+START_TEST(any_list_is_put_in_order)
+{
+    enum { BINS = 3000 };
+    static uint32_t bins[BINS];
+    lx__rooms self;
+    for (uint32_t count = 1; count <= BINS; count = count * 3 / 2 + 1)
+        for (uint32_t swaps = 0; swaps <= count; swaps += 1 + count / 3) {
+            ck_assert(lx__rooms_init(&self, 10, BINS));
+            for (uint32_t i = 0; i < count; i++)
+                bins[i] = i;
+            for (uint32_t i = 0; i < swaps; i++) {
+                uint32_t a = draw(count), b = draw(count), kept = bins[a];
+                bins[a] = bins[b];
+                bins[b] = kept;
+            }
+            for (uint32_t i = 0; i < count; i++)
+                lx__rooms_add(&self, bins[i], 7);
+            lx__rooms_sort(&self, 7);
+            for (uint32_t i = 0; i < count; i++)
+                ck_assert_uint_eq(lx__rooms_take(&self, 7), i);
+            ck_assert_uint_eq(lx__rooms_find(&self, 0), LX__ROOMS_NONE);
+            lx__rooms_free(&self);
+        }
+}
+END_TEST
+
+START_TEST(as_a_plain_list_of_rooms_has_it)
+{
+    enum { BINS = 200, ROOMS = 5000 };
+    uint32_t left[BINS] = {0}; /* a room of 0 is that of no bin here */
+    lx__rooms self;
+    ck_assert(lx__rooms_init(&self, ROOMS, BINS));
+    for (int step = 0; step < 20000; step++) {
+        uint32_t bin = draw(BINS), least = draw(ROOMS), expected = LX__ROOMS_NONE;
+        if (left[bin] == 0) {
+            left[bin] = 1 + draw(ROOMS - 1);
+            lx__rooms_add(&self, bin, left[bin]);
+        }
+        for (int i = 0; i < BINS; i++)
+            if (left[i] != 0 && left[i] >= least && left[i] < expected)
+                expected = left[i];
+        ck_assert_uint_eq(lx__rooms_find(&self, least), expected);
+        if (expected != LX__ROOMS_NONE && step % 3 != 0) {
+            bin = lx__rooms_take(&self, expected);
+            ck_assert_uint_eq(left[bin], expected);
+            left[bin] = 0;
+        }
+    }
+    lx__rooms_free(&self);
+}
+END_TEST
+
+UNIT_MAIN("loader/bin-lists", the_least_room_that_is_enough_is_found, any_list_is_put_in_order,
+          as_a_plain_list_of_rooms_has_it)
