@@ -9,6 +9,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "sampler/random/wide-arithmetic.h"
+
+#define WORDS LX__MT19937_WORDS
+/* Numbers from which on a jump takes less time than the steps do. */
+#define FAR (UINT64_C(1) << 24)
+
 #define DEGREE 19937
 #define POLYNOMIAL_WORDS ((DEGREE + 64) / 64)
 #define TAPS_MAX 1024
@@ -131,4 +137,17 @@ void lx__mt19937_jump(lx__mt19937 *generator, uint64_t high, uint64_t low)
                 sum[i] ^= window[at + i];
     }
     memcpy(generator->words, sum, sizeof sum);
+}
+
+void lx__mt19937_skip(lx__mt19937 *generator, uint64_t count, uint64_t times)
+{
+    uint64_t left = WORDS - generator->used, high, low = lx__multiply_wide(count, times, &high);
+    if (high != 0 || low > left + FAR) {
+        generator->used = WORDS;
+        lx__mt19937_jump(generator, high - (low < left), low - left);
+        return;
+    }
+    for (; low > WORDS - generator->used; lx__mt19937_advance(generator))
+        low -= WORDS - generator->used;
+    generator->used += (uint32_t)low;
 }

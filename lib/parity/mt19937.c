@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "parity/mt19937.h"
 
-#include "sampler/random/wide-arithmetic.h"
-
 #define WORDS LX__MT19937_WORDS
 #define APART 397
-/* Numbers from which on a jump takes less time than the steps do. */
-#define FAR (UINT64_C(1) << 24)
 
 void lx__mt19937_seed(lx__mt19937 *generator, uint32_t seed)
 {
@@ -34,17 +30,4 @@ void lx__mt19937_advance(lx__mt19937 *generator)
         words[i] = words[i + APART - WORDS] ^ twist(words[i], words[i + 1]);
     words[i] = words[i + APART - WORDS] ^ twist(words[i], words[0]);
     generator->used = 0;
-}
-
-void lx__mt19937_skip(lx__mt19937 *generator, uint64_t count, uint64_t times)
-{
-    uint64_t left = WORDS - generator->used, high, low = lx__multiply_wide(count, times, &high);
-    if (high != 0 || low > left + FAR) {
-        generator->used = WORDS;
-        lx__mt19937_jump(generator, high - (low < left), low - left);
-        return;
-    }
-    for (; low > WORDS - generator->used; lx__mt19937_advance(generator))
-        low -= WORDS - generator->used;
-    generator->used += (uint32_t)low;
 }

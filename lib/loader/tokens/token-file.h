@@ -54,6 +54,9 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
 
 /* ---- the kinds, each of which fills in a file that is zeroed but for its path */
 
+/** LX_ERR_ARGUMENT where @p dtype is not one that tokens can have. */
+lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error);
+
 /** Maps the tokens from @p offset of @p path on, @p length of them, or all that there are if it is
  * #LX_NONE. */
 lx_status lx__token_file_map(lx__token_file *file, const char *path, lx_dtype dtype,

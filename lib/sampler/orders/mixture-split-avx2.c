@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with AVX2: nothing here runs before mixture-split.c has asked for it. Sixteen positions go down
- * the tree side by side, as each level waits for the one above. */
+/* Compiled with AVX2: nothing here runs before mixture-split-find.c has asked for it. Sixteen
+ * positions go down the tree side by side, as each level waits for the one above. */
 #include <immintrin.h>
 #include <stdbool.h>
 

@@ -117,17 +117,6 @@ void lx__split_find_scalar(const lx__split *split, uint64_t *places, size_t coun
         sets[i] = split->sets[sets[i]];
 }
 
-void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) {
-        lx__split_find_avx2(split, places, count, sets);
-        return;
-    }
-#endif
-    lx__split_find_scalar(split, places, count, sets);
-}
-
 static void count_below(const lx__split *split, unsigned level, size_t at, uint64_t end,
                         uint64_t *counts)
 {

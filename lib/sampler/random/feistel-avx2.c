@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with AVX2: nothing here runs before feistel.c has asked for it. */
+/* Compiled with AVX2: nothing here runs before feistel-map.c has asked for it. */
 #include "sampler/random/feistel.h"
 
 #include <immintrin.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with AVX2: nothing here runs before feistel-mixed.c has asked for it. Each lane of a
+/* Compiled with AVX2: nothing here runs before feistel-map.c has asked for it. Each lane of a
  * vector has a network of its own: eight numbers of as many permutations go through at once. */
 #include "sampler/random/feistel-mixed.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/random/feistel.h"
 
-#include <stdatomic.h>
-
 #include "sampler/random/stream-key.h"
 
 /* Numbers permuted at a time. Those that fall beyond the length wait together for their next pass,
@@ -105,27 +103,4 @@ void lx__feistel_map_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, 
         values += batch;
         count -= batch;
     }
-}
-
-static lx__feistel_kernel *best(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") ? lx__feistel_pass_avx2 : lx__feistel_pass_scalar;
-#elif defined(__aarch64__)
-    return lx__feistel_pass_neon;
-#else
-    return lx__feistel_pass_scalar;
-#endif
-}
-
-void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count)
-{
-    /* Threads that race here find the same kernel: any of their stores will do. */
-    static _Atomic(lx__feistel_kernel *) chosen;
-    lx__feistel_kernel *kernel = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (kernel == NULL) {
-        kernel = best();
-        atomic_store_explicit(&chosen, kernel, memory_order_relaxed);
-    }
-    lx__feistel_map_by(kernel, feistel, values, count);
 }
