@@ -5,7 +5,7 @@
 
 /* --------------------------------------------------------------------- append */
 
-static PyObject *append_given(lxpy_writer *self, const lxpy_given *given)
+static PyObject *append_given(lxpy_writer *self, const lxpy_field_values *given)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t index;
@@ -20,17 +20,17 @@ static PyObject *append_given(lxpy_writer *self, const lxpy_given *given)
 PyObject *lxpy_writer_append(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     lxpy_writer *self = (lxpy_writer *)object;
-    lxpy_given given;
-    PyObject *named = lxpy_given_names("append", args, 0, kwargs), *result = NULL;
-    if (lxpy_given_record(&given, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
+    lxpy_field_values given;
+    PyObject *named = lxpy_field_values_names("append", args, 0, kwargs), *result = NULL;
+    if (lxpy_field_values_record(&given, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
         result = append_given(self, &given);
-    lxpy_given_drop(&given);
+    lxpy_field_values_clear(&given);
     return result;
 }
 
 /* --------------------------------------------------------------------- extend */
 
-static PyObject *extend_given(lxpy_writer *self, const lxpy_given *given)
+static PyObject *extend_given(lxpy_writer *self, const lxpy_field_values *given)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t first;
@@ -51,11 +51,11 @@ static PyObject *extend_given(lxpy_writer *self, const lxpy_given *given)
 PyObject *lxpy_writer_extend(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     lxpy_writer *self = (lxpy_writer *)object;
-    lxpy_given given;
-    PyObject *named = lxpy_given_names("extend", args, 0, kwargs), *result = NULL;
-    if (lxpy_given_columns(&given, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
+    lxpy_field_values given;
+    PyObject *named = lxpy_field_values_names("extend", args, 0, kwargs), *result = NULL;
+    if (lxpy_field_values_columns(&given, self->state, self->schema, named, LXPY_ALL_FIELDS) == 0)
         result = extend_given(self, &given);
-    lxpy_given_drop(&given);
+    lxpy_field_values_clear(&given);
     return result;
 }
 

@@ -5,7 +5,7 @@
 
 /* ------------------------------------------------------------------- one record */
 
-static int modify_given(lxpy_writer *self, uint64_t index, const lxpy_given *given)
+static int modify_given(lxpy_writer *self, uint64_t index, const lxpy_field_values *given)
 {
     lx_error error = LX_ERROR_INIT;
     if (lxpy_writer_enter_with(self, given->schema) < 0)
@@ -22,21 +22,23 @@ static int modify_given(lxpy_writer *self, uint64_t index, const lxpy_given *giv
 static int modify_one(lxpy_writer *self, PyObject *key, PyObject *named, uint64_t length)
 {
     uint64_t index;
-    lxpy_given given;
+    lxpy_field_values given;
     if (lxpy_index_take(key, length, &index) < 0) {
         Py_DECREF(named);
         return -1;
     }
-    int result = lxpy_given_record(&given, self->state, self->schema, named, LXPY_SOME_FIELDS);
+    int result =
+        lxpy_field_values_record(&given, self->state, self->schema, named, LXPY_SOME_FIELDS);
     if (result == 0)
         result = modify_given(self, index, &given);
-    lxpy_given_drop(&given);
+    lxpy_field_values_clear(&given);
     return result;
 }
 
 /* ----------------------------------------------------------------- many records */
 
-static int modify_columns(lxpy_writer *self, const lxpy_indices *indices, const lxpy_given *given)
+static int modify_columns(lxpy_writer *self, const lxpy_indices *indices,
+                          const lxpy_field_values *given)
 {
     lx_error error = LX_ERROR_INIT;
     if (lxpy_writer_enter_with(self, given->schema) < 0)
@@ -53,15 +55,15 @@ static int modify_columns(lxpy_writer *self, const lxpy_indices *indices, const 
 static int modify_several(lxpy_writer *self, PyObject *key, PyObject *named, uint64_t length)
 {
     lxpy_indices indices;
-    lxpy_given given;
+    lxpy_field_values given;
     if (lxpy_indices_take(&indices, self->state, key, length, "the records to change") < 0) {
         Py_DECREF(named);
         return -1;
     }
-    int result = lxpy_given_spread(&given, self->state, self->schema, named, indices.count);
+    int result = lxpy_field_values_spread(&given, self->state, self->schema, named, indices.count);
     if (result == 0)
         result = modify_columns(self, &indices, &given);
-    lxpy_given_drop(&given);
+    lxpy_field_values_clear(&given);
     lxpy_indices_clear(&indices);
     return result;
 }
@@ -100,7 +102,7 @@ PyObject *lxpy_writer_modify(PyObject *object, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_TypeError, "modify() needs the index of a record, or several");
         return NULL;
     }
-    PyObject *named = lxpy_given_names("modify", args, 1, kwargs);
+    PyObject *named = lxpy_field_values_names("modify", args, 1, kwargs);
     if (named == NULL || modify((lxpy_writer *)object, PyTuple_GET_ITEM(args, 0), named) < 0)
         return NULL;
     Py_RETURN_NONE;

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How long a wait goes on until signals are looked at. */
-#define SLICE_NS ((uint64_t)50 * 1000 * 1000)
-
 /** All engines that are not closed. */
 static lxpy_engine *engines;
 
@@ -20,10 +17,10 @@ static bool exiting;
 static unsigned long exit_thread;
 
 /**
- * Raises what a thread is told that finds no loader. While the interpreter ends, any other than that
- * which ends it is a daemon thread. It is ended, as Python ends such threads: a traceback from it
- * would be printed to a stream that Python is taking away, and abort the process. Within a transform
- * the thread is the library's, and the error is the loader's.
+ * Raises the error of a loader that is closed. While the interpreter ends, a thread other than the
+ * one that ends it is a daemon thread. It gets SystemExit, because Python would print the traceback
+ * of another exception to a stream that it is closing, and abort the process. A thread within a
+ * transform belongs to the library, and the error goes to the loader.
  */
 static void raise_no_loader(lxpy_state *state, const char *text)
 {
@@ -53,7 +50,7 @@ static int open_loader(lxpy_engine *self, lx_loader_options *options)
 static void unref(lxpy_engine *self)
 {
     if (--self->references == 0) {
-        lxpy_turn_free(&self->turn);
+        lxpy_lock_free(&self->lock);
         free(self);
     }
 }
@@ -103,7 +100,7 @@ lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_opt
     self->transform = transform != NULL ? Py_NewRef(transform) : NULL;
     self->columns.keyed = seed != NULL;
     self->columns.seed = seed != NULL ? *seed : 0;
-    if (lxpy_turn_init(&self->turn) < 0 || (transform != NULL && lxpy_gil_prepare() < 0) ||
+    if (lxpy_lock_init(&self->lock) < 0 || (transform != NULL && lxpy_gil_prepare() < 0) ||
         open_loader(self, options) < 0) {
         clear(self);
         unref(self);
@@ -125,8 +122,9 @@ void lxpy_engine_close(lxpy_engine *self)
     self->loader = NULL;
     if (here) {
         lx_loader_cancel(loader);
-        lxpy_turn_insist(&self->turn); /* who calls the library has the turn, and is leaving; */
-        lxpy_turn_give(&self->turn);   /* who takes it from now on sees that it is closed */
+        /* A thread within the library has the lock and is leaving; later ones see the NULL. */
+        lxpy_lock_take_always(&self->lock);
+        lxpy_lock_release(&self->lock);
     }
     LXPY_WITHOUT_GIL(lx_loader_close(loader));
     delist(self);
@@ -228,7 +226,7 @@ PyObject *lxpy_engine_fail_closed(lxpy_engine *self)
     return NULL;
 }
 
-/** Takes the turn; -1 with an exception raised where that makes no sense. */
+/** Takes the lock of an open loader; -1 with an exception raised. */
 static int enter(lxpy_engine *self)
 {
     if (has_orphans)
@@ -238,11 +236,11 @@ static int enter(lxpy_engine *self)
                           "a transform cannot use the loader that waits for it");
         return -1;
     }
-    if (lxpy_turn_take(&self->turn) < 0)
+    if (lxpy_lock_take(&self->lock) < 0)
         return -1;
     if (self->loader != NULL)
         return 0;
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     lxpy_engine_fail_closed(self);
     return -1;
 }
@@ -279,7 +277,7 @@ int lxpy_engine_continue(lxpy_engine *self)
     lx_loader *loader = self->loader;
     if (self->kept == NULL) /* else these epochs still have a batch, whatever the library knows */
         LXPY_WITHOUT_GIL(lx_loader_continue(loader));
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     return 0;
 }
 
@@ -293,8 +291,9 @@ int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
         LXPY_WITHOUT_GIL(lx_loader_restore(loader, text, &error));
     else
         LXPY_WITHOUT_GIL(lx_loader_seek(loader, position, &error));
-    /* The library has dropped all batches that were prepared, and so nobody takes their results.
-     * With the turn taken, none came since. They are freed without it: that may call anything. */
+    /* The library has dropped all batches that were prepared, so nothing refers to their results.
+     * None has come since, as this thread has the lock. They are freed without it, since that may
+     * run any code. */
     lxpy_result *results = NULL;
     PyObject *kept = NULL;
     if (error.status == LX_OK) {
@@ -304,7 +303,7 @@ int lxpy_engine_seek(lxpy_engine *self, uint64_t position, const char *text)
         self->kept = NULL;
         self->interrupted = false;
     }
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     lxpy_results_free(results);
     Py_XDECREF(kept);
     if (error.status == LX_OK)
@@ -341,9 +340,9 @@ static PyObject *take_kept(lxpy_engine *self)
 }
 
 /**
- * Runs the handlers of signals that came while the call waited, before it returns @p value: one that
- * raises would else be run by the interpreter between this return and the assignment to a variable,
- * and the batch would be lost. The loader keeps it meanwhile, and the next call returns it.
+ * Runs the handlers of signals that came while the call waited, before it returns @p value. Else
+ * the interpreter would run them between the return and the assignment to a variable, and if one
+ * raised, the batch would be lost. The loader keeps it meanwhile, and the next call returns it.
  *
  * @return The value; NULL with an exception raised, or without where a handler has called next.
  */
@@ -367,8 +366,8 @@ PyObject *lxpy_engine_next(lxpy_engine *self)
         if (repeat_interrupted(self) < 0 || enter(self) < 0)
             return NULL;
         lx_loader *loader = self->loader;
-        LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, SLICE_NS, &batch, &error));
-        lxpy_turn_give(&self->turn);
+        LXPY_WITHOUT_GIL(status = lx_loader_next_timed(loader, LXPY_SLICE_NS, &batch, &error));
+        lxpy_lock_release(&self->lock);
         if (status == LX_OK) {
             uint64_t position = lx_batch_get_position(batch);
             PyObject *value = convert(self, batch);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands behind a Loader: an lx_loader, its transform, and how it ends. All of it is used with
- * the GIL held; what waits gives it up.
+/* The implementation of a Loader: an lx_loader, its transform, and how it ends. All calls need the
+ * GIL; those that wait release it.
  *
- * An engine may outlive its Loader: who drops the last reference to one within a transform cannot
- * wait for the transforms that run, so the engine is closed by somebody else, soon after. */
+ * An engine may outlive its Loader: code that drops the last reference to it within a transform
+ * cannot wait for the transforms that run, so another thread closes the engine soon after. */
 #ifndef LXPY_ENGINE_H
 #define LXPY_ENGINE_H
 
 #include "batch.h"
 #include "objects.h"
-#include "turn.h"
+#include "lock.h"
 
-/** What a transform gave for a batch that is not handed out yet. It cannot belong to the batch:
- * it may hold arrays, and so a reference to it. */
+/** What a transform returned for a batch that next has not returned yet. It cannot belong to the
+ * batch: it may hold arrays, and so a reference to the batch. */
 typedef struct lxpy_result {
-    struct lxpy_result *next, **link; /**< In the list of the engine's, and what points here. */
-    PyObject *value;                  /**< What is handed out; or */
-    PyObject *type, *error, *trace;   /**< what is raised in its place. */
+    struct lxpy_result *next, **link; /**< In the engine's list, and what points here. */
+    PyObject *value;                  /**< What next returns; or */
+    PyObject *type, *error, *trace;   /**< what it raises. */
 } lxpy_result;
 
 typedef struct lxpy_engine {
@@ -27,32 +27,31 @@ typedef struct lxpy_engine {
     PyObject *source;        /**< A Source, and with it all that the loader reads. */
     PyObject *transform;     /**< NULL: none. */
     lxpy_columns columns;    /**< What is the same for all its batches. */
-    lxpy_result *results;    /**< Those that are not handed out. */
-    uint64_t failures;       /**< Batches handed out by the library in which a transform failed. */
+    lxpy_result *results;    /**< Those that next has not returned. */
+    uint64_t failures;       /**< Batches from the library whose transform failed. */
     bool interrupted;        /**< Ctrl-C came within the transform of the batch at */
     uint64_t interrupted_at; /**< this position: the next call begins with it again. */
     PyObject *kept;          /**< The batch that an interrupted call of next had taken, or NULL. */
     uint64_t kept_at;        /**< Its position. */
-    lxpy_turn turn;          /**< Of who calls what may wait: next, seek. */
-    unsigned forks;          /**< In which process it was opened. */
-    bool orphan;             /**< To be closed by who comes by. */
+    lxpy_lock lock;          /**< Of calls that may wait: next, seek. */
+    unsigned forks;          /**< The process in which it was opened. */
+    bool orphan;             /**< The next thread that calls closes it. */
 } lxpy_engine;
 
-/** Opens a loader; on failure raises and returns NULL. @p transform may be NULL, and so may @p seed,
- * that of keys in its batches. The options get the transform, and are otherwise as they are to
- * be. */
+/** Opens a loader; NULL with an exception raised. @p transform may be NULL, and so may @p seed, the
+ * seed of keys in its batches. The function sets the transform in the options, and no other. */
 lxpy_engine *lxpy_engine_open(lxpy_state *state, PyObject *source, lx_loader_options *options,
                               PyObject *transform, const uint64_t *seed);
 
-/** Ends the loader, waits for what of it runs, and gives a reference up; NULL is nothing. Within a
- * transform it is put off. */
+/** Closes the loader, waits for what runs in it, and releases a reference; does nothing with NULL.
+ * Within a transform this happens later. */
 void lxpy_engine_end(lxpy_engine *engine);
 
-/** Ends the loader, now; not within a transform. May be called again. */
+/** Closes the loader now; not within a transform. May be called again. */
 void lxpy_engine_close(lxpy_engine *engine);
 
-/** Raises that the loader is closed; a daemon thread that meets it because the interpreter is ending
- * gets SystemExit. Returns NULL. */
+/** Raises the error of a closed loader; in a daemon thread SystemExit while the interpreter ends.
+ * Returns NULL. */
 PyObject *lxpy_engine_fail_closed(lxpy_engine *engine);
 
 /** Seeks back to the batch at which Ctrl-C interrupted a call of next, if there is one, so that the
@@ -63,17 +62,18 @@ int lxpy_engine_settle(lxpy_engine *engine);
 /** The position after the last batch that was returned to Python; the loader is open. */
 uint64_t lxpy_engine_tell(const lxpy_engine *engine);
 
-/** After the end, goes on with the epochs that follow; -1 with an exception raised. */
+/** Continues with the next epochs after the end; -1 with an exception raised. */
 int lxpy_engine_continue(lxpy_engine *engine);
 
-/** The next batch as Python is to have it, or NULL: with an exception, or without at the end. */
+/** The next batch as Python gets it; NULL with an exception raised, or without one at the end. */
 PyObject *lxpy_engine_next(lxpy_engine *engine);
 
-/** Goes to a position, or to that of a state where @p text is not NULL; -1 with an exception
+/** Seeks to a position, or to that of the state @p text if it is not NULL; -1 with an exception
  * raised. */
 int lxpy_engine_seek(lxpy_engine *engine, uint64_t position, const char *text);
 
-/** Has what is open closed when the interpreter ends, before its threads may no longer use it. */
+/** Registers a function that closes all engines when the interpreter ends, while their threads can
+ * still use it. */
 int lxpy_engine_watch_exit(void);
 
 /* ---- transform.c */

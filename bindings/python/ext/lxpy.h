@@ -92,6 +92,9 @@ int lxpy_add_ticket(PyObject *module);
         Py_END_ALLOW_THREADS                                                                       \
     } while (0)
 
+/** How long a call waits without the GIL until it handles signals. */
+#define LXPY_SLICE_NS ((uint64_t)50 * 1000 * 1000)
+
 /* ------------------------------------------------------------------- errors */
 
 /** Raises what @p error tells of, as the exception that fits its status. Returns NULL. */

@@ -14,7 +14,7 @@ static int add_all(PyObject *module)
         lxpy_add_weighted,
         lxpy_add_budgeted,
         lxpy_add_grouped,
-        lxpy_add_peers,
+        lxpy_add_parity_orders,
         lxpy_add_source,
         lxpy_add_source_makers,
         lxpy_add_source_megatron,

@@ -11,7 +11,7 @@ int lxpy_add_blend(PyObject *module);
 int lxpy_add_weighted(PyObject *module);
 int lxpy_add_budgeted(PyObject *module);
 int lxpy_add_grouped(PyObject *module);
-int lxpy_add_peers(PyObject *module);
+int lxpy_add_parity_orders(PyObject *module);
 int lxpy_add_source(PyObject *module);
 int lxpy_add_source_makers(PyObject *module);
 int lxpy_add_source_megatron(PyObject *module);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Order: an lx_order, and the sampler that walks along it for take(). */
 #include "objects.h"
-#include "turn.h"
+#include "lock.h"
 
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@ typedef struct order {
     PyObject_HEAD
     lxpy_state *state;
     lx_order *handle;
-    lx_sampler *sampler; /**< Of who has the turn. */
-    lxpy_turn turn;
+    lx_sampler *sampler; /**< Used by the thread that has the lock. */
+    lxpy_lock lock;
     uint64_t rank, world;
     bool quick; /**< See lxpy_order_set_quick(). */
 } order;
@@ -29,7 +29,7 @@ PyObject *lxpy_order_new(lxpy_state *state, lx_order *handle, uint64_t rank, uin
     self->handle = lx_order_ref(handle);
     self->rank = rank;
     self->world = world;
-    if (lxpy_turn_init(&self->turn) < 0) {
+    if (lxpy_lock_init(&self->lock) < 0) {
         Py_DECREF(self);
         return NULL;
     }
@@ -60,7 +60,7 @@ static void order_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     lx_sampler_free(self->sampler);
     lx_order_unref(self->handle);
-    lxpy_turn_free(&self->turn);
+    lxpy_lock_free(&self->lock);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -81,7 +81,7 @@ static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *take
     *taken = 0;
     if (wanted == 0)
         return 0;
-    if (lxpy_turn_take(&self->turn) < 0) {
+    if (lxpy_lock_take(&self->lock) < 0) {
         free(*indices);
         return -1;
     }
@@ -90,7 +90,7 @@ static int take(order *self, uint64_t wanted, uint64_t **indices, uint64_t *take
     else
         LXPY_WITHOUT_GIL(
             status = lx_sampler_take(self->sampler, wanted, *indices, taken, &error));
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     if (status >= 0)
         return 0;
     free(*indices);
@@ -156,10 +156,10 @@ static PyObject *order_take_batch(PyObject *object, PyObject *ignored)
     lx_status status;
     uint64_t *indices, taken;
     (void)ignored;
-    if (lxpy_turn_take(&self->turn) < 0)
+    if (lxpy_lock_take(&self->lock) < 0)
         return NULL;
     LXPY_WITHOUT_GIL(status = take_batch(self, &indices, &taken, &error));
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     if (status >= 0)
         return lxpy_order_numbers(self->state, indices, taken);
     free(indices);
@@ -171,10 +171,10 @@ static PyObject *order_seek(PyObject *object, PyObject *argument)
     order *self = (order *)object;
     uint64_t position;
     if (lxpy_uint64(argument, "position", 0, UINT64_MAX, &position) < 0 ||
-        lxpy_turn_take(&self->turn) < 0)
+        lxpy_lock_take(&self->lock) < 0)
         return NULL;
     lx_sampler_seek(self->sampler, position, NULL);
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     Py_RETURN_NONE;
 }
 
@@ -182,10 +182,10 @@ static PyObject *order_tell(PyObject *object, PyObject *ignored)
 {
     order *self = (order *)object;
     (void)ignored;
-    if (lxpy_turn_take(&self->turn) < 0)
+    if (lxpy_lock_take(&self->lock) < 0)
         return NULL;
     uint64_t position = lx_sampler_tell(self->sampler);
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     return PyLong_FromUnsignedLongLong(position);
 }
 
@@ -198,10 +198,10 @@ static PyObject *order_shard(PyObject *object, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     if (lxpy_uint64(args[1], "world", 1, UINT64_MAX, &world) < 0 ||
-        lxpy_uint64(args[0], "rank", 0, world - 1, &rank) < 0 || lxpy_turn_take(&self->turn) < 0)
+        lxpy_uint64(args[0], "rank", 0, world - 1, &rank) < 0 || lxpy_lock_take(&self->lock) < 0)
         return NULL;
     uint64_t position = lx_sampler_tell(self->sampler);
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     PyObject *shard = lxpy_order_new(self->state, self->handle, rank, world);
     if (shard == NULL)
         return NULL;
@@ -220,10 +220,10 @@ static PyObject *order_save(PyObject *object, PyObject *ignored)
 {
     order *self = (order *)object;
     (void)ignored;
-    if (lxpy_turn_take(&self->turn) < 0)
+    if (lxpy_lock_take(&self->lock) < 0)
         return NULL;
     PyObject *text = lxpy_save(self->state, save, self->sampler);
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     return text;
 }
 
@@ -232,10 +232,10 @@ static PyObject *order_restore(PyObject *object, PyObject *argument)
     order *self = (order *)object;
     lx_error error = LX_ERROR_INIT;
     const char *text = lxpy_text(argument, "state");
-    if (text == NULL || lxpy_turn_take(&self->turn) < 0)
+    if (text == NULL || lxpy_lock_take(&self->lock) < 0)
         return NULL;
     lx_sampler_restore(self->sampler, text, &error);
-    lxpy_turn_give(&self->turn);
+    lxpy_lock_release(&self->lock);
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
     Py_RETURN_NONE;

@@ -2,9 +2,6 @@
 /* How a Dataset goes on to what was committed later: by another handle, beside those that read. */
 #include "dataset.h"
 
-/* How long a wait goes on until signals are looked at. */
-#define SLICE_NS ((uint64_t)50 * 1000 * 1000)
-
 /* Another thread has put another handle in the place of the one that was shown. */
 #define OVERTAKEN 2
 
@@ -129,7 +126,7 @@ PyObject *lxpy_dataset_wait(PyObject *object, PyObject *const *args, Py_ssize_t 
         lxpy_timeout(values[1], names[1], &nanoseconds) < 0)
         return NULL;
     for (;;) {
-        uint64_t now = nanoseconds < SLICE_NS ? nanoseconds : SLICE_NS;
+        uint64_t now = nanoseconds < LXPY_SLICE_NS ? nanoseconds : LXPY_SLICE_NS;
         if (go_on_by(self, await, length, now, &status) < 0)
             return NULL;
         if (status == LX_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "thread-state.h"
 
-#include "turn.h"
+#include "lock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -48,9 +48,10 @@ static void detach(PyThreadState *state)
 }
 
 /**
- * Deletes the state of a thread that ends. The C library has removed the thread-specific data of the
- * interpreter by now, so that whatever Clear runs would not find the state by PyGILState_Ensure() and
- * wait for the GIL forever. A second state, which takes its place, is found.
+ * Deletes the state of a thread that ends. The C library has already removed the interpreter's
+ * thread-specific data. PyGILState_Ensure(), in a destructor that PyThreadState_Clear() runs, would
+ * not find the state, create another, and wait for the GIL forever. So a second state is current
+ * meanwhile, which it finds.
  */
 static void delete_own(void *own)
 {

@@ -2,9 +2,6 @@
 /* Ticket: something that others do, to be waited for. */
 #include "ticket.h"
 
-/* How long a wait goes on until signals are looked at. */
-#define SLICE_NS ((uint64_t)50 * 1000 * 1000)
-
 typedef struct ticket {
     PyObject_HEAD
     lxpy_state *state;
@@ -35,7 +32,7 @@ static void ticket_dealloc(PyObject *object)
 static int wait_for(ticket *self, uint64_t nanoseconds, lx_status *status, lx_error *error)
 {
     for (;;) {
-        uint64_t now = nanoseconds < SLICE_NS ? nanoseconds : SLICE_NS;
+        uint64_t now = nanoseconds < LXPY_SLICE_NS ? nanoseconds : LXPY_SLICE_NS;
         LXPY_WITHOUT_GIL(*status = lx_ticket_wait_timed(self->handle, now, error));
         if (*status != LX_ERR_TIMEOUT || error->status != LX_OK)
             return 0;

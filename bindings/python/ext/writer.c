@@ -2,7 +2,7 @@
 /* Writer: what the files that give it its methods share, and the type. */
 #include "writer.h"
 
-#include "turn.h"
+#include "lock.h"
 
 /** An object for @p handle, which it owns then; NULL with an exception. */
 static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *handle,
@@ -19,7 +19,7 @@ static PyObject *make_writer(PyTypeObject *type, lxpy_state *state, lx_writer *h
     self->append_only = append_only;
     self->path = PyUnicode_DecodeFSDefault(PyBytes_AS_STRING(path));
     self->schema = lxpy_schema_new(state, lx_writer_get_schema(handle));
-    if (self->path == NULL || self->schema == NULL || lxpy_gate_init(&self->gate) < 0)
+    if (self->path == NULL || self->schema == NULL || lxpy_rwlock_init(&self->rwlock) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -53,7 +53,7 @@ static void writer_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     if (self->handle != NULL)
         LXPY_WITHOUT_GIL(lx_writer_close(self->handle, NULL));
-    lxpy_gate_free(&self->gate);
+    lxpy_rwlock_free(&self->rwlock);
     lxpy_schema_unref(self->schema);
     Py_XDECREF(self->path);
     type->tp_free(object);
@@ -82,11 +82,11 @@ int lxpy_writer_check_open(lxpy_writer *self)
 
 int lxpy_writer_enter(lxpy_writer *self)
 {
-    if (check_reporter(self) < 0 || lxpy_gate_enter(&self->gate) < 0)
+    if (check_reporter(self) < 0 || lxpy_rwlock_take_shared(&self->rwlock) < 0)
         return -1;
     if (lxpy_writer_check_open(self) == 0)
         return 0;
-    lxpy_gate_leave(&self->gate);
+    lxpy_rwlock_release_shared(&self->rwlock);
     return -1;
 }
 
@@ -104,17 +104,17 @@ int lxpy_writer_enter_with(lxpy_writer *self, const lxpy_schema *schema)
 
 void lxpy_writer_leave(lxpy_writer *self)
 {
-    lxpy_gate_leave(&self->gate);
+    lxpy_rwlock_release_shared(&self->rwlock);
 }
 
 int lxpy_writer_enter_alone(lxpy_writer *self)
 {
-    return check_reporter(self) < 0 ? -1 : lxpy_gate_enter_alone(&self->gate);
+    return check_reporter(self) < 0 ? -1 : lxpy_rwlock_take_exclusive(&self->rwlock);
 }
 
 void lxpy_writer_leave_alone(lxpy_writer *self)
 {
-    lxpy_gate_leave_alone(&self->gate);
+    lxpy_rwlock_release_exclusive(&self->rwlock);
 }
 
 PyObject *lxpy_writer_call(lxpy_writer *self, lx_status (*function)(lx_writer *, lx_error *))

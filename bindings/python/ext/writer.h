@@ -3,15 +3,15 @@
 #ifndef LXPY_WRITER_H
 #define LXPY_WRITER_H
 
-#include "gate.h"
-#include "given.h"
+#include "rwlock.h"
+#include "field-values.h"
 
 /** A dataset that is written. Its members change with the GIL held. */
 typedef struct lxpy_writer {
     PyObject_HEAD
     lxpy_state *state;
     lx_writer *handle;      /**< NULL once it is closed. */
-    lxpy_gate gate;         /**< Calls of the library: closing, and changes of fields, are alone. */
+    lxpy_rwlock rwlock;     /**< Shared by calls; closing and changes of fields take it alone. */
     unsigned forks;         /**< In which process it was opened. */
     unsigned long reporter; /**< The thread that is in the caller's progress function; or 0. */
     bool inside;            /**< Within a with-block. */

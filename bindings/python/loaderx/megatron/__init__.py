@@ -8,6 +8,6 @@ samples and batches are tensors where it is installed, and NumPy arrays where it
 
 from ._blended import BlendedDataset
 from ._samples import GPTDataset
-from ._shares import samples_per_dataset, split_documents
+from ._splits import samples_per_dataset, split_documents
 
 __all__ = ['BlendedDataset', 'GPTDataset', 'samples_per_dataset', 'split_documents']

@@ -14,7 +14,7 @@ from ..orders import Blend, Order, Sequential
 from ..sources import ConcatDataset
 from ..sources.tokens import tokens_of
 from ._samples import GPTDataset
-from ._shares import normalize, samples_per_dataset, split_documents
+from ._splits import normalize, samples_per_dataset, split_documents
 
 __all__ = ['BlendedDataset']
 

@@ -14,7 +14,7 @@ from .._states import VERSION, check, checksum, number
 from ..errors import CorruptError, LoaderxError
 from ..orders import Order, Sequential
 from ..sources.tokens import wide_of
-from ._ahead import Ahead
+from ._prefetch import Prefetcher
 from ._packing import Place, Samples, walk_of
 from ._sources import texts_of
 from ._tokenizer import Encoder, choose_errors, fingerprint, load, token_id, vocabulary
@@ -138,7 +138,7 @@ class TokenStream:
             'rank': walk.rank, 'world': walk.world, 'order': walk.description,
             'tokenizer': fingerprint(made), 'data': source.identity()}
         self._place = Place(0)
-        self._ahead: Optional[Ahead] = None
+        self._prefetcher: Optional[Prefetcher] = None
         self._pid = os.getpid()
         self._lock = threading.Lock()    # guards the three above
         self._closed = False
@@ -148,16 +148,16 @@ class TokenStream:
 
     def __next__(self) -> Dict[str, np.ndarray[Any, Any]]:
         if self._pid != os.getpid():    # a child has neither the thread nor whoever holds the lock
-            self._ahead, self._pid, self._lock = None, os.getpid(), threading.Lock()
+            self._prefetcher, self._pid, self._lock = None, os.getpid(), threading.Lock()
         with self._lock:
             if self._closed:
                 raise LoaderxError('the stream is closed')
-            if self._ahead is None:
-                self._ahead = self._begin()
+            if self._prefetcher is None:
+                self._prefetcher = self._begin()
                 if self._closed:    # it did not see this thread
-                    self._ahead.close()
+                    self._prefetcher.close()
             try:
-                batch, self._place = self._ahead.take()
+                batch, self._place = self._prefetcher.take()
             except BaseException as error:
                 self._leave()
                 if self._closed:
@@ -167,9 +167,9 @@ class TokenStream:
                 raise
         return {'tokens': batch[0] if self.batch_size is None else batch}
 
-    def _begin(self) -> Ahead:
+    def _begin(self) -> Prefetcher:
         samples, place, end = self._samples, self._place, self._end()
-        return Ahead(lambda is_stopped: samples.run(place, end, is_stopped), self._most)
+        return Prefetcher(lambda is_stopped: samples.run(place, end, is_stopped), self._most)
 
     def _end(self) -> Optional[int]:
         """The position at which a ``for`` that goes on from here ends."""
@@ -179,9 +179,9 @@ class TokenStream:
         return (self._place.position // length + 1) * length
 
     def _leave(self) -> None:
-        if self._ahead is not None:
-            self._ahead.close()
-            self._ahead = None
+        if self._prefetcher is not None:
+            self._prefetcher.close()
+            self._prefetcher = None
 
     def state_dict(self) -> Dict[str, Any]:
         """Return where the stream is, as a small dict that JSON can hold (version 1).
@@ -226,7 +226,7 @@ class TokenStream:
     def close(self) -> None:
         """End the thread, once it has done what it is at; a second call does nothing."""
         self._closed = True
-        ahead = self._ahead
+        ahead = self._prefetcher
         if ahead is not None:
             ahead.close()
 
@@ -244,7 +244,8 @@ class TokenStream:
     def __copy__(self: _Self) -> _Self:
         """Another one at the same place, over the same texts."""
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, _ahead=None, _lock=threading.Lock(), _pid=os.getpid())
+        made.__dict__.update(self.__dict__, _prefetcher=None, _lock=threading.Lock(),
+                             _pid=os.getpid())
         return made
 
     def __deepcopy__(self: _Self, memo: Any) -> _Self:

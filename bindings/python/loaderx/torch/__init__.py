@@ -29,7 +29,7 @@ from ._collate import default_collate
 from ._loader import DataLoader
 from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
                         SubsetRandomSampler, WeightedRandomSampler)
-from ._texts import TokenStream
+from ._token_stream import TokenStream
 
 __all__ = [
     'BatchSampler',

@@ -11,7 +11,7 @@ from torch.utils import data
 
 from .._check import natural
 from .._states import differs, number
-from ._passes import Stateful
+from ._iterations import Stateful
 
 __all__ = ['BatchSampler']
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch.utils import data
 
-from ._walks import Iterator
+from ._iterators import Iterator
 
 __all__ = ['Inline']
 

@@ -12,11 +12,11 @@ from torch.utils import data
 from ._collate import default_collate, is_torchs
 from ._fetchers import Found, Gathered, collation, find_source, together
 from ._inline import Inline
-from ._straight import Straight, goes_straight
+from ._direct import Direct, is_direct
 from ._streams import Streamed, copy_for_worker
 from ._threads import Threaded
-from ._twins import twin
-from ._walks import Progress, check_state, make_state
+from ._wrappers import wrap
+from ._iterators import Progress, check_state, make_state
 
 __all__ = ['DataLoader']
 
@@ -85,7 +85,7 @@ class DataLoader(data.DataLoader):
         self._attach()
 
     def _attach(self) -> None:
-        self._walked = twin(super()._index_sampler)
+        self._wrapped = wrap(super()._index_sampler)
         self._source = find_source(self.dataset)
         collate = data._utils.collate
         own = ((collate.default_collate, default_collate) if self._auto_collation
@@ -95,11 +95,11 @@ class DataLoader(data.DataLoader):
     @property
     def _index_sampler(self) -> Any:
         """What gives indices: torch's samplers have those of this module in their place."""
-        return super()._index_sampler if self._is_foreign() else self._walked
+        return super()._index_sampler if self._is_foreign() else self._wrapped
 
     def __getstate__(self) -> Dict[str, Any]:
         """What a copy gets, which has no pass begun."""
-        own = '_walked', '_source', '_progress', '_iterator'
+        own = '_wrapped', '_source', '_progress', '_iterator'
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -121,8 +121,8 @@ class DataLoader(data.DataLoader):
         if self._is_foreign() or (self.num_workers and self.prefetch_factor <= 0):
             return super()._get_iterator()    # where torch of 2.0 and later refuses that
         self._source = find_source(self.dataset)    # which may show another state since
-        if goes_straight(self):
-            return Straight(self)
+        if is_direct(self):
+            return Direct(self)
         return Inline(self) if self.num_workers == 0 else Threaded(self)
 
     def _is_iterable(self) -> bool:
@@ -160,7 +160,7 @@ class DataLoader(data.DataLoader):
         self._refuse_foreign()
         if self._resumed is not None:
             return copy.deepcopy(dict(self._resumed))
-        return make_state(self, self._walked, self._progress)
+        return make_state(self, self._wrapped, self._progress)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Have the next ``iter()`` give what was left of a pass; those that follow are whole.
@@ -179,7 +179,7 @@ class DataLoader(data.DataLoader):
             The state was changed, or is none.
         """
         self._refuse_foreign()
-        check_state(self, self._walked, state)
+        check_state(self, self._wrapped, state)
         self._resumed = copy.deepcopy(dict(state))
         self._progress = None
         self._iterator = None

@@ -15,7 +15,7 @@ from .. import _core
 from .._check import UINT64_MAX
 from .._states import number
 from ..errors import CorruptError
-from ._passes import Block, Pass, Stateful
+from ._iterations import Block, Iteration, Stateful
 
 __all__ = ['DistributedSampler', 'RandomSampler', 'SequentialSampler', 'SubsetRandomSampler',
            'WeightedRandomSampler']
@@ -48,13 +48,13 @@ class SequentialSampler(Stateful, data.SequentialSampler):
         begun = self._begin()
         return begun.run(self._drawn(begun))
 
-    def _drawn(self, begun: Pass) -> Iterable[Block]:
+    def _drawn(self, begun: Iteration) -> Iterable[Block]:
         return [range(begun.enter(), len(self.data_source))]
 
     def _at_once(self) -> bool:
         return True
 
-    def _of_library(self, begun: Pass) -> Optional[_core.Order]:
+    def _of_library(self, begun: Iteration) -> Optional[_core.Order]:
         return _core.sequential(len(self.data_source), 1, 1) if len(self.data_source) else None
 
 
@@ -99,18 +99,18 @@ class RandomSampler(Stateful, data.RandomSampler):
     def _at_once(self) -> bool:
         return not self.replacement and int(self.num_samples) <= len(self.data_source)
 
-    def _of_library(self, begun: Pass) -> Optional[_core.Order]:
+    def _of_library(self, begun: Iteration) -> Optional[_core.Order]:
         n, count = len(self.data_source), int(self.num_samples)
         if self.generator is not None or not 0 < count <= n <= _MOST or self.replacement:
             return None
         return self._order(n, count, self._seed(begun))
 
-    def _seed(self, begun: Pass) -> int:
+    def _seed(self, begun: Iteration) -> int:
         if begun.seed is None:
             begun.seed = int(torch.empty((), dtype=torch.int64).random_().item())
         return begun.seed
 
-    def _drawn(self, begun: Pass) -> Iterator[Block]:
+    def _drawn(self, begun: Iteration) -> Iterator[Block]:
         n, count, private = len(self.data_source), int(self.num_samples), self.generator is None
 
         def make(source: Optional[torch.Generator], draws: int) -> torch.Tensor:
@@ -169,7 +169,7 @@ class SubsetRandomSampler(Stateful, data.SubsetRandomSampler):
     def _numbers(self, block: Block) -> np.ndarray[Any, Any]:
         return np.asarray(self.indices)[block]
 
-    def _drawn(self, begun: Pass) -> Iterator[Block]:
+    def _drawn(self, begun: Iteration) -> Iterator[Block]:
         n = len(self.indices)
         yield from begun.draw_again(self.generator, n, n, 1,
                               lambda source, count: torch.randperm(count, generator=source))
@@ -210,7 +210,7 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
     def _at_once(self) -> bool:
         return bool(self.weights.device.type == 'cpu')
 
-    def _drawn(self, begun: Pass) -> Iterator[Block]:
+    def _drawn(self, begun: Iteration) -> Iterator[Block]:
         def make(source: Optional[torch.Generator], count: int) -> torch.Tensor:
             return torch.multinomial(self.weights, count, self.replacement, generator=source)
 
@@ -249,23 +249,23 @@ class DistributedSampler(Stateful, data.DistributedSampler):
     def _recorded(self) -> Dict[str, Any]:
         return {'rank': operator.index(self.rank)}
 
-    def _describe(self, begun: Optional[Pass]) -> Dict[str, Any]:
+    def _describe(self, begun: Optional[Iteration]) -> Dict[str, Any]:
         given = 0 if begun is None or begun.done else begun.given
         epoch = self.epoch if begun is None or begun.epoch is None else begun.epoch
         return {'given': given, 'epoch': operator.index(epoch)}
 
-    def _resume(self, state: Mapping[str, Any]) -> Pass:
+    def _resume(self, state: Mapping[str, Any]) -> Iteration:
         given = number(state, 'given', most=len(self))
         epoch = state.get('epoch')
         if not isinstance(epoch, int):
             raise CorruptError(f'the state is damaged: its "epoch" is {epoch!r}')
         self.set_epoch(epoch)
-        return Pass(skip=given, epoch=epoch)
+        return Iteration(skip=given, epoch=epoch)
 
-    def _begin(self) -> Pass:
+    def _begin(self) -> Iteration:
         begun = super()._begin()
         if begun.epoch is not None and begun.epoch != self.epoch:
-            begun = self._current = Pass()    # the state was of an epoch that is not wanted
+            begun = self._current = Iteration()    # the state was of an epoch that is not wanted
         begun.epoch = self.epoch
         return begun
 
@@ -276,7 +276,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
     def _at_once(self) -> bool:
         return True
 
-    def _drawn(self, begun: Pass) -> Iterable[Block]:
+    def _drawn(self, begun: Iteration) -> Iterable[Block]:
         return [self._share()[begun.enter():]]
 
     def _share(self) -> np.ndarray[Any, Any]:
@@ -290,7 +290,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
         return np.fromiter(super().__iter__(), np.int64)
 
 
-def _of_order(order: _core.Order, begun: Pass, count: int) -> Iterator[Block]:
+def _of_order(order: _core.Order, begun: Iteration, count: int) -> Iterator[Block]:
     """What is left of an epoch of an order, in stretches."""
     order.seek(begun.enter())
     while begun.given < count:

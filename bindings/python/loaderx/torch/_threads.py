@@ -13,7 +13,7 @@ from typing import Any, Dict, Optional
 from torch.utils.data import _utils
 
 from . import _worker_info as worker_info
-from ._walks import Iterator
+from ._iterators import Iterator
 from ._workers import Ended, Failed, Shared, like_this_thread, work
 
 __all__ = ['Threaded']

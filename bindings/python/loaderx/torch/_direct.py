@@ -12,16 +12,16 @@ import numpy as np
 from .. import _core
 from ._batches import BatchSampler
 from ._fetchers import Gathered
-from ._passes import Block, Pass, Stateful
-from ._walks import Iterator, Progress
+from ._iterations import Block, Iteration, Stateful
+from ._iterators import Iterator, Progress
 
-__all__ = ['Straight', 'goes_straight']
+__all__ = ['Direct', 'is_direct']
 
 # The library's loader has no more threads.
 _MOST_THREADS = 64
 
 
-def goes_straight(loader: Any) -> bool:
+def is_direct(loader: Any) -> bool:
     """Whether a pass is one order of records, and nothing of the caller's runs in it."""
     batches = loader._index_sampler
     if loader._source is None or type(batches) is not BatchSampler or not loader._collates:
@@ -39,7 +39,7 @@ class _Whole:
         self._batches = batches
         self._sampler: Any = batches.sampler
         self._begun = begun
-        self._below: Optional[Pass] = None
+        self._below: Optional[Iteration] = None
         self._blocks: Iterating[Block] = iter(())
         self._pulls = 0               # batches that torch would have asked for
         self._count = 0               # indices
@@ -122,7 +122,7 @@ class _OneByOne:
         return self._fetcher.gather(next(self._batches))
 
 
-class Straight(Iterator):
+class Direct(Iterator):
     """Batches that the library's threads make ahead."""
 
     def __init__(self, loader: Any) -> None:

@@ -112,7 +112,7 @@ static PyMethodDef functions[] = {
     {NULL},
 };
 
-int lxpy_add_peers(PyObject *module)
+int lxpy_add_parity_orders(PyObject *module)
 {
     return PyModule_AddFunctions(module, functions);
 }

@@ -12,7 +12,7 @@ from torch.utils.data import _utils
 
 from .._states import VERSION, check, checksum, differs, number
 from ..errors import CorruptError
-from ._passes import Stateful
+from ._iterations import Stateful
 from ._states import pack, unpack
 from ._streams import check_streams
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Passes through samplers of torch."""
+"""Iterations over samplers of torch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHUNK = 4096
 Block = Union[range, np.ndarray[Any, np.dtype[Any]]]
 
 
-class Pass:
+class Iteration:
     """One time through a sampler: how much of it was given, and what was drawn for that.
 
     Parameters
@@ -60,7 +60,7 @@ class Pass:
         """How many indices were given, or are to be passed over."""
         return self._end + self._skip - operator.length_hint(self._items)
 
-    def copy(self, generator: Optional[torch.Generator]) -> Pass:
+    def copy(self, generator: Optional[torch.Generator]) -> Iteration:
         """Where this pass and its generator are, whatever becomes of them."""
         made = copy.copy(self)
         made._items = copy.copy(self._items)    # of the same list
@@ -170,12 +170,12 @@ class Stateful:
         """What is given for a block."""
         return np.asarray(block)
 
-    def _begin(self) -> Pass:
+    def _begin(self) -> Iteration:
         """The pass that iter() is asked for."""
         # Copies of the sampler may share what is pending.
-        self._current = Pass() if self._pending is None else copy.deepcopy(self._pending)
+        self._current = Iteration() if self._pending is None else copy.deepcopy(self._pending)
         self._pending = None
-        begun: Pass = self._current
+        begun: Iteration = self._current
         begun.origin = begun.copy(self.generator)
         return begun
 
@@ -203,9 +203,9 @@ class Stateful:
         known: Optional[str] = self._known[2]
         return known
 
-    def _describe(self, begun: Optional[Pass]) -> Dict[str, Any]:
+    def _describe(self, begun: Optional[Iteration]) -> Dict[str, Any]:
         """Where a pass is; the beginning of the next one, if it is over."""
-        here = Pass() if begun is None or begun.done else begun
+        here = Iteration() if begun is None or begun.done else begun
         state: Dict[str, Any] = {'given': here.given}
         if here.seed is not None:
             state['seed'] = here.seed
@@ -217,7 +217,7 @@ class Stateful:
             state['generator'] = pack(self.generator.get_state() if here.now is None else here.now)
         return state
 
-    def _resume(self, state: Mapping[str, Any]) -> Pass:
+    def _resume(self, state: Mapping[str, Any]) -> Iteration:
         """The pass that a state was taken of, which was found to fit."""
         if (self.generator is None) != ('generator' not in state):
             raise differs('generator', *(('None', 'given') if self.generator is not None
@@ -225,9 +225,9 @@ class Stateful:
         most = len(self)    # type: ignore[arg-type]
         given = number(state, 'given', most=most)
         if not state.keys() & {'seed', 'drawn_from', 'rest'}:
-            begun = Pass(skip=given)
+            begun = Iteration(skip=given)
         else:
-            begun = Pass(given, number(state, 'seed') if 'seed' in state else None,
+            begun = Iteration(given, number(state, 'seed') if 'seed' in state else None,
                          unpack(state, 'drawn_from') if 'drawn_from' in state else None,
                          get_rest(state, most) if 'rest' in state else None)
         if self.generator is not None:
@@ -287,7 +287,7 @@ class Stateful:
         self._current = None
 
     def _sought(self, samples: int) -> Any:
-        return Pass(skip=natural('samples', samples, most=len(self)))  # type: ignore[arg-type]
+        return Iteration(skip=natural('samples', samples, most=len(self)))  # type: ignore[arg-type]
 
     def _skip_entries(self, count: int) -> None:
         """Seek by what it gives, for a SkipBatchSampler, which may skip more than there is."""

@@ -9,7 +9,7 @@ import threading
 import weakref
 from typing import Any, Callable, Deque, Iterator, Optional
 
-__all__ = ['Ahead']
+__all__ = ['Prefetcher']
 
 # Seconds that closing waits for what the thread is at. One that is within the library tokenizers
 # when the interpreter ends would abort the process; one that waits in code of the user's may do so
@@ -32,7 +32,7 @@ class _Shared:
         return self.stopped
 
 
-class Ahead:
+class Prefetcher:
     """A thread that makes up to `most` items before they are asked for, in their order.
 
     One that is dropped ends the thread, as `close` does.

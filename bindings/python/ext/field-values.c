@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "given.h"
+#include "field-values.h"
 
-PyObject *lxpy_given_names(const char *function, PyObject *args, Py_ssize_t first,
+PyObject *lxpy_field_values_names(const char *function, PyObject *args, Py_ssize_t first,
                            PyObject *kwargs)
 {
     Py_ssize_t count = PyTuple_GET_SIZE(args) - first;
@@ -23,18 +23,18 @@ PyObject *lxpy_given_names(const char *function, PyObject *args, Py_ssize_t firs
 
 /* --------------------------------------------------------------------- memory */
 
-void lxpy_given_drop(lxpy_given *g)
+void lxpy_field_values_clear(lxpy_field_values *g)
 {
     for (size_t i = 0; g->held != NULL && i < g->count; i++)
         lxpy_held_drop(&g->held[i]);
     PyMem_Free(g->held); /* with all the rest behind it */
     Py_CLEAR(g->named);
     lxpy_schema_unref(g->schema);
-    *g = (lxpy_given){.records = LX_NONE};
+    *g = (lxpy_field_values){.records = LX_NONE};
 }
 
 /** Room for values of @p count fields: one block, which is zeros. */
-static int reserve(lxpy_given *g, size_t count)
+static int reserve(lxpy_field_values *g, size_t count)
 {
     size_t each = sizeof *g->held + sizeof(union { lx_value one; lx_values many; }) +
                   sizeof *g->fields;
@@ -50,9 +50,9 @@ static int reserve(lxpy_given *g, size_t count)
     return 0;
 }
 
-static int begin(lxpy_given *g, lxpy_schema *schema, PyObject *named, lxpy_which which)
+static int begin(lxpy_field_values *g, lxpy_schema *schema, PyObject *named, lxpy_which which)
 {
-    *g = (lxpy_given){.schema = lxpy_schema_ref(schema), .named = named, .records = LX_NONE};
+    *g = (lxpy_field_values){.schema = lxpy_schema_ref(schema), .named = named, .records = LX_NONE};
     if (named == NULL)
         return -1;
     return reserve(g, which == LXPY_ALL_FIELDS ? schema->count : (size_t)PyDict_GET_SIZE(named));
@@ -61,7 +61,7 @@ static int begin(lxpy_given *g, lxpy_schema *schema, PyObject *named, lxpy_which
 /* --------------------------------------------------------------------- fields */
 
 /** Refuses names that are no field. */
-static int check_names(const lxpy_given *g)
+static int check_names(const lxpy_field_values *g)
 {
     PyObject *name, *value;
     Py_ssize_t place = 0;
@@ -72,7 +72,7 @@ static int check_names(const lxpy_given *g)
 }
 
 /** All fields must be there, in the order of the schema. */
-static int find_all(lxpy_given *g)
+static int find_all(lxpy_field_values *g)
 {
     if ((size_t)PyDict_GET_SIZE(g->named) > g->count && check_names(g) < 0)
         return -1;
@@ -89,7 +89,7 @@ static int find_all(lxpy_given *g)
     return 0;
 }
 
-static int find_some(lxpy_given *g)
+static int find_some(lxpy_field_values *g)
 {
     PyObject *name, *value;
     Py_ssize_t place = 0;
@@ -102,7 +102,7 @@ static int find_some(lxpy_given *g)
     return 0;
 }
 
-static int find_fields(lxpy_given *g, lxpy_schema *schema, PyObject *named, lxpy_which which)
+static int find_fields(lxpy_field_values *g, lxpy_schema *schema, PyObject *named, lxpy_which which)
 {
     if (begin(g, schema, named, which) < 0)
         return -1;
@@ -111,7 +111,7 @@ static int find_fields(lxpy_given *g, lxpy_schema *schema, PyObject *named, lxpy
 
 /** The value that was given for a field, borrowed; NULL with an exception where a key that said it
  * was the field's name no longer does. */
-static PyObject *value_of(const lxpy_given *g, size_t i)
+static PyObject *value_of(const lxpy_field_values *g, size_t i)
 {
     PyObject *name = g->schema->fields[g->fields[i]].name;
     PyObject *value = PyDict_GetItemWithError(g->named, name);
@@ -122,8 +122,8 @@ static PyObject *value_of(const lxpy_given *g, size_t i)
 
 /* --------------------------------------------------------------------- values */
 
-int lxpy_given_record(lxpy_given *g, lxpy_state *state, lxpy_schema *schema, PyObject *named,
-                      lxpy_which which)
+int lxpy_field_values_record(lxpy_field_values *g, lxpy_state *state, lxpy_schema *schema,
+                             PyObject *named, lxpy_which which)
 {
     int result = find_fields(g, schema, named, which);
     for (size_t i = 0; result == 0 && i < g->count; i++) {
@@ -135,7 +135,7 @@ int lxpy_given_record(lxpy_given *g, lxpy_state *state, lxpy_schema *schema, PyO
     return result;
 }
 
-static int take_columns(lxpy_given *g, lxpy_state *state)
+static int take_columns(lxpy_field_values *g, lxpy_state *state)
 {
     int result = 0;
     for (size_t i = 0; result == 0 && i < g->count; i++) {
@@ -148,14 +148,14 @@ static int take_columns(lxpy_given *g, lxpy_state *state)
     return result;
 }
 
-int lxpy_given_columns(lxpy_given *g, lxpy_state *state, lxpy_schema *schema, PyObject *named,
-                       lxpy_which which)
+int lxpy_field_values_columns(lxpy_field_values *g, lxpy_state *state, lxpy_schema *schema,
+                              PyObject *named, lxpy_which which)
 {
     return find_fields(g, schema, named, which) == 0 ? take_columns(g, state) : -1;
 }
 
 /** Has loaderx.values make a column of what is one record's value. */
-static int spread(lxpy_given *g, lxpy_state *state, uint64_t records)
+static int spread(lxpy_field_values *g, lxpy_state *state, uint64_t records)
 {
     for (size_t i = 0; i < g->count; i++) {
         const lxpy_field *field = &g->schema->fields[g->fields[i]];
@@ -173,8 +173,8 @@ static int spread(lxpy_given *g, lxpy_state *state, uint64_t records)
     return 0;
 }
 
-int lxpy_given_spread(lxpy_given *g, lxpy_state *state, lxpy_schema *schema, PyObject *named,
-                      uint64_t records)
+int lxpy_field_values_spread(lxpy_field_values *g, lxpy_state *state, lxpy_schema *schema,
+                             PyObject *named, uint64_t records)
 {
     if (find_fields(g, schema, named, LXPY_SOME_FIELDS) < 0 || spread(g, state, records) < 0 ||
         take_columns(g, state) < 0)

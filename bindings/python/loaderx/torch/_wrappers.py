@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Wrappers of torch's samplers that yield the same indices and have a state."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Type
+
+from torch.utils import data
+
+from ._batches import BatchSampler
+from ._iterations import Stateful
+from ._samplers import (DistributedSampler, RandomSampler, SequentialSampler,
+                        SubsetRandomSampler, WeightedRandomSampler)
+
+__all__ = ['wrap']
+
+# The attributes of a wrapper itself. It shares all others with the sampler.
+_OWN = ('_current', '_pending', '_known')
+
+
+def _wrapper_type(kind: Type[Any]) -> Type[Any]:
+    return type(kind.__name__, (kind,), {'__slots__': _OWN, '__doc__': kind.__doc__})
+
+
+# Only for these classes themselves: a class that is derived from one may yield anything.
+_WRAPPERS: Dict[Type[Any], Type[Any]] = {
+    data.DistributedSampler: _wrapper_type(DistributedSampler),
+    data.RandomSampler: _wrapper_type(RandomSampler),
+    data.SequentialSampler: _wrapper_type(SequentialSampler),
+    data.SubsetRandomSampler: _wrapper_type(SubsetRandomSampler),
+    data.WeightedRandomSampler: _wrapper_type(WeightedRandomSampler),
+}
+
+
+def wrap(sampler: Any) -> Any:
+    """Return a sampler that yields what `sampler` yields, with a state where possible.
+
+    It sees attributes that are set on `sampler` later, as by ``set_epoch()``.
+    """
+    if type(sampler) is data.BatchSampler:
+        return BatchSampler(wrap(sampler.sampler), sampler.batch_size, sampler.drop_last)
+    kind = _WRAPPERS.get(type(sampler))
+    if kind is None or isinstance(sampler, Stateful):
+        return sampler
+    made = object.__new__(kind)
+    made.__dict__ = sampler.__dict__
+    for name in _OWN:
+        setattr(made, name, None)
+    return made
