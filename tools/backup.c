@@ -10,8 +10,8 @@
 #include "report.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("no progress bar and no summary"),
-    JSON_OPTION("the summary as JSON"),
+    QUIET_OPTION("print no progress bar and no summary"),
+    JSON_OPTION("print the summary as JSON"),
 };
 
 /** What the command line asks for, and how far it is. */
@@ -105,12 +105,11 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command backup_command = {
     .name = "backup",
     .arguments = "DIR COPY [OPTION...]",
-    .summary = "copy a dataset, also one that is being written",
+    .summary = "copy a dataset, also while it is written",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "COPY is made, and holds the state that was committed last. It is the same dataset,\n"
-             "by its uuid: write to one of the two. Records are not verified: 'loaderx verify\n"
-             "COPY' does that.\n",
+    .notes = "COPY is created, and holds the newest snapshot. It has the same uuid: write to only\n"
+             "one of the two. Records are not verified; 'loaderx verify COPY' does that.\n",
     .examples = "  loaderx backup fashion /backup/fashion\n"
                 "  loaderx backup fashion /backup/fashion && loaderx verify /backup/fashion\n",
     .run = run};

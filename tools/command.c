@@ -155,7 +155,7 @@ void command_print_help(const command *self)
     print_option(&help_option);
     printf("\n%s%sExamples:\n%s\n", self->notes, self->notes[0] != '\0' ? "\n" : "",
            self->examples);
-    printf("Exit status: 0 done, 1 the data is at fault, 2 the call is.\n"
+    printf("Exit status: 0 success, 1 the data is at fault, 2 the call is at fault.\n"
            "More: man loaderx-%s\n",
            self->name);
 }

@@ -20,13 +20,13 @@
 enum { OPTION_FIELD = OPTION_OWN, OPTION_RANGE, OPTION_INDICES, OPTION_APPEND, OPTION_SEAL };
 
 static const command_option options[] = {
-    {OPTION_FIELD, "field", "F", "a field to copy; may be given several times (all)"},
-    {OPTION_RANGE, "range", "A:B", "records A to B of each source, without B, as in Python (all)"},
-    {OPTION_INDICES, "indices", "FILE", "the records that FILE lists, one index a line"},
-    {OPTION_APPEND, "append", NULL, "add to a dataset that is there"},
+    {OPTION_FIELD, "field", "F", "a field to copy; can be repeated (all)"},
+    {OPTION_RANGE, "range", "A:B", "records of each source from A up to, and without, B (all)"},
+    {OPTION_INDICES, "indices", "FILE", "the records that FILE lists, one index per line"},
+    {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
     {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
-    QUIET_OPTION("no progress bar and no summary"),
-    JSON_OPTION("the summary as JSON"),
+    QUIET_OPTION("print no progress bar and no summary"),
+    JSON_OPTION("print the summary as JSON"),
 };
 
 /** What the command line asks for, and what was done. */
@@ -374,14 +374,14 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command copy_command = {
     .name = "copy",
     .arguments = "SOURCE... DIR [OPTION...]",
-    .summary = "copy records of datasets to another one, as they are stored",
+    .summary = "copy records of datasets to another dataset",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Nothing is decompressed and compressed again. DIR is made, with the fields of all\n"
-             "SOURCEs, or has to be empty; with --append it is a dataset. A field that a\n"
-             "SOURCE does not have is missing in its records. Either all is copied, or nothing.\n"
-             "A subset is a copy with --range or --indices, a split several of these, a merge a\n"
-             "copy of several datasets.\n",
+    .notes = "Compressed values are copied as they are stored. DIR is created with the fields of\n"
+             "all SOURCEs, or must be empty; with --append it is a dataset. A field that a SOURCE\n"
+             "lacks is missing in its records. Either everything is copied, or nothing. A subset\n"
+             "is a copy with --range or --indices, a split several of these, and a merge a copy\n"
+             "of several datasets.\n",
     .examples = "  loaderx copy fashion train --range :50000\n"
                 "  loaderx copy fashion test --range 50000: --seal\n"
                 "  loaderx copy part-0 part-1 part-2 whole\n"

@@ -16,13 +16,13 @@
 enum { OPTION_NPY = OPTION_OWN, OPTION_FILES, OPTION_SUFFIX, OPTION_RANGE, OPTION_DAMAGE };
 
 static const command_option options[] = {
-    {OPTION_NPY, "npy", "F=FILE", "dense field F as one array to an .npy file"},
-    {OPTION_FILES, "files", "F=FOLDER", "each record of field F to a file of its own"},
-    {OPTION_SUFFIX, "suffix", "TEXT", "behind the number in the names of these files"},
-    {OPTION_RANGE, "range", "A:B", "records A to B, without B, as in Python (all)"},
-    {OPTION_DAMAGE, "on-damage", "raise|zeros", "damaged values: fail, or as if missing (raise)"},
-    QUIET_OPTION("no progress bar and no summary"),
-    JSON_OPTION("the summary as JSON"),
+    {OPTION_NPY, "npy", "F=FILE", "write the dense field F to an .npy file"},
+    {OPTION_FILES, "files", "F=FOLDER", "write each record of field F to a file of its own"},
+    {OPTION_SUFFIX, "suffix", "TEXT", "the end of the names of these files"},
+    {OPTION_RANGE, "range", "A:B", "records from A up to, and without, B (all)"},
+    {OPTION_DAMAGE, "on-damage", "raise|zeros", "fail at damaged values, or read zeros (raise)"},
+    QUIET_OPTION("print no progress bar and no summary"),
+    JSON_OPTION("print the summary as JSON"),
 };
 
 /** One field, and where it goes. */
@@ -248,12 +248,12 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command export_command = {
     .name = "export",
     .arguments = "DIR --npy F=FILE | --files F=FOLDER ... [OPTION...]",
-    .summary = "write fields to .npy files, or each record to a file",
+    .summary = "export fields to .npy files, or each record to a file",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "All of it is of one committed state, whatever a writer does meanwhile. Records\n"
-             "that are missing are zeros in an array, and have no file in a folder, and so are\n"
-             "damaged ones with --on-damage zeros. Files are named by the index of the record.\n",
+    .notes = "All of it comes from one snapshot, whatever a writer does meanwhile. Missing values\n"
+             "are zeros in an array and have no file in a folder; with --on-damage zeros, damaged\n"
+             "ones are treated alike. The name of a file is the index of its record.\n",
     .examples = "  loaderx export fashion --npy data=images.npy --npy label=labels.npy\n"
                 "  loaderx export photos --files image=jpegs --suffix .jpg --range :100\n",
     .run = run};

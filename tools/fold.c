@@ -7,8 +7,8 @@
 #include "upkeep.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("no summary"),
-    JSON_OPTION("the summary as JSON"),
+    QUIET_OPTION("print no summary"),
+    JSON_OPTION("print the summary as JSON"),
 };
 
 /** @p changed: whether entries went from the log to tables: to new ones, or, where none was of a
@@ -57,10 +57,10 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command fold_command = {
     .name = "fold",
     .arguments = "DIR [OPTION...]",
-    .summary = "take changes of records out of the log, into new tables",
+    .summary = "checkpoint the write-ahead log into new tables",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Writers do it by themselves when changes have become many. It makes opening and\n"
-             "reading faster; 'loaderx rebalance' does that, and gives room back, too.\n",
+    .notes = "Writers do it by themselves when there are many changes. It makes opening and\n"
+             "reading faster; 'loaderx rebalance' does that, too, and frees room.\n",
     .examples = "  loaderx fold fashion\n",
     .run = run};

@@ -17,7 +17,7 @@
 enum { OPTION_FIELD = OPTION_OWN, OPTION_HEX, OPTION_RAW, OPTION_NPY };
 
 static const command_option options[] = {
-    {OPTION_FIELD, "field", "F", "which field; may be left out where there is only one"},
+    {OPTION_FIELD, "field", "F", "the field; may be omitted if there is only one"},
     {OPTION_HEX, "hex", NULL, "print the bytes of the records in hexadecimal"},
     {OPTION_RAW, "raw", NULL, "write the bytes of the records, one after another"},
     {OPTION_NPY, "npy", "FILE", "write one array of all the records to an .npy file"},
@@ -339,9 +339,9 @@ const command get_command = {
     .summary = "print records of one field, or write them to a file",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "INDEX is a number, from the end if it is below 0, or a range A:B without B, as in\n"
-             "Python. A number is printed as it is, an array in lines of its last axis, bytes in\n"
-             "hexadecimal and as text.\n",
+    .notes = "INDEX is a number, which counts from the end if it is negative, or a range A:B\n"
+             "without B, as in Python. A number is printed as it is, an array in lines of its\n"
+             "last axis, and bytes in hexadecimal and as text.\n",
     .examples = "  loaderx get fashion 0 --field label\n"
                 "  loaderx get fashion -3: --field data --hex\n"
                 "  loaderx get fashion 0:1000 --field data --npy first.npy\n",

@@ -27,18 +27,18 @@ enum {
 };
 
 static const command_option options[] = {
-    {OPTION_IDX, "idx", "F=FILE", "field F from an IDX file; give it once for each field"},
-    {OPTION_NPY, "npy", "F=FILE", "field F from an .npy file; give it once for each field"},
-    {OPTION_COMPRESS, "compress", "F=raw|flate", "how field F is kept (raw)"},
-    {OPTION_APPEND, "append", NULL, "add to a dataset that is there"},
-    {OPTION_REPLACE, "replace", NULL, "take the place of a dataset that is there"},
+    {OPTION_IDX, "idx", "F=FILE", "read field F from an IDX file; repeat for each field"},
+    {OPTION_NPY, "npy", "F=FILE", "read field F from an .npy file; repeat for each field"},
+    {OPTION_COMPRESS, "compress", "F=raw|flate", "how field F is stored (raw)"},
+    {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
+    {OPTION_REPLACE, "replace", NULL, "replace an existing dataset"},
     {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
-    {OPTION_THREADS, "threads", "N", "threads that read files, 0 to 64 (one a processor)"},
-    {OPTION_LEVEL, "level", "N", "effort of flate, 1 (fast) to 9 (small) (6)"},
-    {OPTION_CHUNK_RECORDS, "chunk-records", "N", "payloads in a chunk file (1048576)"},
-    {OPTION_CHUNK_BYTES, "chunk-bytes", "SIZE", "bytes in a chunk file (1G)"},
-    QUIET_OPTION("no progress bar and no summary"),
-    JSON_OPTION("the summary as JSON"),
+    {OPTION_THREADS, "threads", "N", "threads that read files, 0 to 64 (one for each CPU)"},
+    {OPTION_LEVEL, "level", "N", "level of Deflate, 1 (fast) to 9 (small) (6)"},
+    {OPTION_CHUNK_RECORDS, "chunk-records", "N", "payloads in a full chunk file (1048576)"},
+    {OPTION_CHUNK_BYTES, "chunk-bytes", "SIZE", "bytes in a full chunk file (1G)"},
+    QUIET_OPTION("print no progress bar and no summary"),
+    JSON_OPTION("print the summary as JSON"),
 };
 
 /** What the command line asks for. */
@@ -325,14 +325,14 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command import_command = {
     .name = "import",
     .arguments = "DIR --idx F=FILE | --npy F=FILE ... [OPTION...]",
-    .summary = "put arrays from files into a dataset, one record an element of their first axis",
+    .summary = "import arrays from files into a dataset",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "DIR is made, or has to be empty; with --append it is a dataset, with --replace it\n"
-             "may be one: then the new one is made as DIR.new, and takes its place when it is\n"
-             "whole. All files need the same number of records. Either all of them are imported,\n"
-             "durably, or nothing is. Files may be gzipped, whatever they are called, and may be\n"
-             "pipes.\n",
+    .notes = "The first axis of each array counts records; all files must have the same number of\n"
+             "them. Either all records are imported, durably, or none is. DIR is created, or must\n"
+             "be empty. With --append it is a dataset; with --replace it may be one, and the new\n"
+             "one is made as DIR.new and takes its place when it is complete. Files may be\n"
+             "gzipped, whatever their names, and may be pipes.\n",
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"

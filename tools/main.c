@@ -21,13 +21,13 @@ static const command *const commands[] = {
 static void print_usage(FILE *to)
 {
     fprintf(to, "Usage: loaderx COMMAND [ARGUMENT...]\n"
-                "Stores of records that feed training.\n\nCommands:\n");
+                "Datasets of records for training.\n\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\nOptions:\n"
-                "  -h, --help     print this help; loaderx COMMAND --help tells of a command\n"
+                "  -h, --help     print this help; loaderx COMMAND --help prints its arguments\n"
                 "  -V, --version  print the version of the command and of the library\n"
-                "\nExit status: 0 done, 1 the data is at fault, 2 the call is.\n"
+                "\nExit status: 0 success, 1 the data is at fault, 2 the call is at fault.\n"
                 "More: man loaderx\n");
 }
 
@@ -82,9 +82,9 @@ static void print_where_help_is(const lx_error *error, const command *chosen)
     if (error->status != LX_ERR_ARGUMENT)
         return;
     if (chosen != NULL)
-        fprintf(stderr, "'loaderx %s --help' tells what it takes.\n", chosen->name);
+        fprintf(stderr, "'loaderx %s --help' prints its arguments.\n", chosen->name);
     else
-        fprintf(stderr, "'loaderx --help' tells what there is.\n");
+        fprintf(stderr, "'loaderx --help' prints the commands.\n");
 }
 
 int main(int argc, char **argv)

@@ -10,8 +10,8 @@
 #include "upkeep.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("no progress bar and no summary"),
-    JSON_OPTION("the summary as JSON"),
+    QUIET_OPTION("print no progress bar and no summary"),
+    JSON_OPTION("print the summary as JSON"),
 };
 
 /** What a report of progress needs. */
@@ -83,12 +83,12 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command rebalance_command = {
     .name = "rebalance",
     .arguments = "DIR [OPTION...]",
-    .summary = "give back the room of deleted and replaced records",
+    .summary = "free the room of deleted and replaced values",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "All records are written anew, in their order, and the old files go when nobody\n"
-             "reads them any more; there has to be room for both. Whatever interrupts it, no\n"
-             "record is lost. 'loaderx stat' shows what there is to be gained.\n",
+    .notes = "It writes all values to new files, in the order of the records, and removes the old\n"
+             "files when no reader uses them any more; the disk must have room for both. Whatever\n"
+             "interrupts it, no record is lost. 'loaderx stat' shows how much can be freed.\n",
     .examples = "  loaderx rebalance fashion\n"
                 "  loaderx rebalance fashion --json | jq .utilisation_after\n",
     .run = run};

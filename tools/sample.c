@@ -163,7 +163,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command sample_command = {
     .name = "sample",
     .arguments = "--length N|--subset FILE|--set NAME=LENGTH... [--order ORDER] [OPTION...]",
-    .summary = "print the indices that stand at any place of any order",
+    .summary = "print the indices at any position of an order",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = ORDERING_NOTES

@@ -7,8 +7,8 @@
 #include "upkeep.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("no summary"),
-    JSON_OPTION("the summary as JSON"),
+    QUIET_OPTION("print no summary"),
+    JSON_OPTION("print the summary as JSON"),
 };
 
 static lx_status seal(const char *path, uint64_t *length, lx_error *error)
@@ -49,10 +49,10 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command seal_command = {
     .name = "seal",
     .arguments = "DIR [OPTION...]",
-    .summary = "close a dataset to changes; it opens fastest then",
+    .summary = "seal a dataset against changes",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Nothing of a sealed dataset can be changed, until 'loaderx unseal'. Sealing one\n"
-             "again changes nothing.\n",
+    .notes = "A sealed dataset opens fastest, and cannot be changed until 'loaderx unseal'.\n"
+             "Sealing it again changes nothing.\n",
     .examples = "  loaderx seal fashion\n",
     .run = run};

@@ -26,12 +26,12 @@
 enum { OPTION_LENGTH = OPTION_OWN, OPTION_KEYS, OPTION_FRACTIONS, OPTION_SEED, OPTION_OUT };
 
 static const command_option options[] = {
-    {OPTION_LENGTH, "length", "N", "records that there are"},
-    {OPTION_KEYS, "keys", "FILE", "a .npy with an integer of each record, which is hashed"},
-    {OPTION_FRACTIONS, "fractions", "NAME=F,...", "the sets, and the fraction of each"},
-    {OPTION_SEED, "seed", "S", "each gives other sets (0)"},
+    {OPTION_LENGTH, "length", "N", "the number of records"},
+    {OPTION_KEYS, "keys", "FILE", "hash the integers of this .npy file, one for each record"},
+    {OPTION_FRACTIONS, "fractions", "NAME=F,...", "the sets and their fractions of all records"},
+    {OPTION_SEED, "seed", "S", "the seed; each gives other sets (0)"},
     {OPTION_OUT, "out", "FOLDER", "write the indices of each set to FOLDER/NAME.npy"},
-    JSON_OPTION("the same as JSON"),
+    JSON_OPTION("print the result as JSON"),
 };
 
 /** What the command line asks for. */
@@ -259,11 +259,11 @@ const command split_command = {
     .summary = "split records into sets, for training and validation",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Each record goes into one set, by a hash of its index; or of its key, so that those\n"
-             "with the same key are in the same set. That does not depend on how many others\n"
-             "there are: records that are appended move none from one set to another.\n"
-             "A set has its fraction about, and not to the record; what fractions leave of 1 is\n"
-             "in none. loaderx sample --subset takes the files.\n",
+    .notes = "The set of a record follows from a hash of its index, or of its key: records with\n"
+             "the same key are in the same set. It does not depend on the number of records:\n"
+             "appended records do not move others. The size of a set is close to its fraction,\n"
+             "not exactly that; if the fractions sum up to less than 1, some records are in no\n"
+             "set. loaderx sample --subset reads the files.\n",
     .examples = "  loaderx split --length 60000 --fractions train=0.9,validation=0.1 --out .\n"
                 "  loaderx split --keys patient.npy --fractions train=0.8,test=0.2\n",
     .run = run};

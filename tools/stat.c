@@ -13,8 +13,8 @@
 enum { OPTION_CHUNKS = OPTION_OWN };
 
 static const command_option options[] = {
-    {OPTION_CHUNKS, "chunks", NULL, "a table of the chunks, and how much of each is live"},
-    JSON_OPTION("all of it, and each chunk, as JSON"),
+    {OPTION_CHUNKS, "chunks", NULL, "print a table of the chunks, and how much of each is live"},
+    JSON_OPTION("print everything, and each chunk, as JSON"),
 };
 
 /** What the command line asks for, and what the dataset tells. */
@@ -290,10 +290,10 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command stat_command = {
     .name = "stat",
     .arguments = "DIR [OPTION...]",
-    .summary = "tell the length, fields, chunks, sizes, ratios and utilisation of a dataset",
+    .summary = "print the length, fields, chunks and sizes of a dataset",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "All tables are read, and no record is.\n",
+    .notes = "It reads all tables, and no record.\n",
     .examples = "  loaderx stat fashion\n"
                 "  loaderx stat fashion --chunks\n"
                 "  loaderx stat fashion --json | jq .length\n",

@@ -5,8 +5,8 @@
 #include "upkeep.h"
 
 static const command_option options[] = {
-    QUIET_OPTION("no summary"),
-    JSON_OPTION("the summary as JSON"),
+    QUIET_OPTION("print no summary"),
+    JSON_OPTION("print the summary as JSON"),
 };
 
 static lx_status run(int argc, char **argv, lx_error *error)
@@ -33,10 +33,9 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command unseal_command = {
     .name = "unseal",
     .arguments = "DIR [OPTION...]",
-    .summary = "open a sealed dataset to changes again",
+    .summary = "allow changes of a sealed dataset again",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Who reads the dataset meanwhile is not disturbed. Unsealing one that is not sealed\n"
-             "changes nothing.\n",
+    .notes = "Readers are not disturbed. Unsealing a dataset that is not sealed changes nothing.\n",
     .examples = "  loaderx unseal fashion\n",
     .run = run};

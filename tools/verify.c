@@ -14,9 +14,9 @@
 enum { OPTION_THREADS = OPTION_OWN };
 
 static const command_option options[] = {
-    {OPTION_THREADS, "threads", "N", "threads that check, 0 to 64 (one a processor)"},
-    QUIET_OPTION("no progress bar and no summary; damages are printed all the same"),
-    JSON_OPTION("damages and summary as JSON"),
+    {OPTION_THREADS, "threads", "N", "threads that verify, 0 to 64 (one for each CPU)"},
+    QUIET_OPTION("print no progress bar and no summary, only damages"),
+    JSON_OPTION("print damages and summary as JSON"),
 };
 
 /** What the command line asks for, and how far it is. */
@@ -195,10 +195,10 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command verify_command = {
     .name = "verify",
     .arguments = "DIR [OPTION...]",
-    .summary = "read every record, check its checksum, and tell of each damage",
+    .summary = "verify every record, and report each damage",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Exits 1 if anything is damaged.\n",
+    .notes = "The exit status is 1 if anything is damaged.\n",
     .examples = "  loaderx verify fashion\n"
                 "  loaderx verify fashion --threads 2 --quiet\n"
                 "  loaderx verify fashion --json | jq '.damages[].record'\n",

@@ -95,7 +95,7 @@ def test_wrong_words(loaderx, arguments, message):
     assert done.returncode == 2 and done.stdout == b''
     first, second = done.stderr.decode().splitlines()
     assert first.startswith(f'loaderx {arguments[0]}: {message}')
-    assert second == f"'loaderx {arguments[0]} --help' tells what it takes."
+    assert second == f"'loaderx {arguments[0]} --help' prints its arguments."
 
 
 def test_options_may_stand_anywhere_and_be_shortened(loaderx, images):
