@@ -41,7 +41,7 @@ typedef enum lx_compression {
 #define LX_FIELD_NAME_MAX 64
 /** The most fields of a dataset. Comparing their names takes time quadratic in their number. */
 #define LX_FIELDS_MAX 4096
-/** The most dimensions of a dense field: as many as an array of NumPy 1.x has. */
+/** The most dimensions of a dense field: the limit of arrays in NumPy 1.x. */
 #define LX_NDIM_MAX 32
 /** The largest value of a field, in bytes. */
 #define LX_RECORD_MAX UINT32_MAX
@@ -51,8 +51,8 @@ typedef struct lx_field {
     const char *name;           /**< The name; see lx_schema_add_field(). */
     lx_dtype dtype;             /**< The type of the elements, or #LX_BYTES. */
     size_t ndim;                /**< Dimensions of a value; 0 for a scalar and for #LX_BYTES. */
-    const uint64_t *shape;      /**< @ref ndim extents in C order. Their product without the zeros,
-                                     times the size of an element, is at most #LX_RECORD_MAX. */
+    const uint64_t *shape;      /**< @ref ndim extents in C order. The product of those that are not
+                                     0 and the size of an element is at most #LX_RECORD_MAX. */
     uint64_t size;              /**< Bytes per value; #LX_NONE for #LX_BYTES, where it varies. */
     lx_compression compression; /**< How values are stored. */
     uint32_t align;             /**< Bytes at which values in chunks are aligned: 1 to 4096,
@@ -91,9 +91,10 @@ LX_API void lx_schema_free(lx_schema *schema);
  *
  * @retval LX_OK            The field is the last one of the schema.
  * @retval LX_ERR_ARGUMENT  The name, the dtype, the shape or the compression is invalid, a value
- *                          would be larger than #LX_RECORD_MAX (zeros in @p shape left out), or
- *                          a pointer is NULL.
- * @retval LX_ERR_UNSUPPORTED  The compression is that of a zstd field of another dataset.
+ *                          would be larger than #LX_RECORD_MAX, also if extents of 0 were 1, or a
+ *                          pointer is NULL.
+ * @retval LX_ERR_UNSUPPORTED  The compression is that of a zstd field of another dataset, which
+ *                             this library cannot write.
  * @retval LX_ERR_EXISTS    The schema has a field of that name.
  * @retval LX_ERR_LIMIT     The schema has #LX_FIELDS_MAX fields.
  * @retval LX_ERR_NOMEM     Out of memory.

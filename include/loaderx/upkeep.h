@@ -43,7 +43,7 @@ typedef struct lx_verification {
 
 /**
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
- * decompresses it, and looks for each chunk file, also for those of which no record has a value. Of a
+ * decompresses it. It checks that each chunk file exists, also those without a live value. Of a
  * sealed dataset it also checks the checksums of the tables and the exact lengths of all files.
  * Values of zstd fields, which this version cannot decompress, are checked by their checksums.
  *
