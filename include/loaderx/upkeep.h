@@ -164,7 +164,7 @@ typedef struct lx_repair_result {
     uint64_t damages;     /**< Damages found. */
     uint64_t missing;     /**< Values that read as missing now, or would. Those of lost rows count
                                all: which of them were missing before is not known. */
-    uint64_t deleted;     /**< Records that were deleted, or would be. */
+    uint64_t deleted;     /**< Records that were deleted or left out, or would be. */
     uint64_t kept_bytes;  /**< Stored bytes of damaged values that were put aside. */
     uint64_t foreign;     /**< Files that are no part of the dataset, and leftovers. */
     uint32_t changed;     /**< 1 if the dataset was changed. */
@@ -184,7 +184,9 @@ typedef struct lx_repair_result {
  *   behind are lost, and the message tells what is known of them. Where the dataset is sealed, and
  *   the log does not reach what was sealed, meta.json and the tables tell what is in it, and
  *   nothing is lost.
- * - Rows behind the end of a table that is too short read as missing, of all their values.
+ * - Rows after the end of a table that is too short read as missing. Records of which no table has a
+ *   row are left out, and those after them move down: the longest table says how many rows there
+ *   are, and not the log.
  * - A chunk that is absent or too short ends where it ends; values that lay behind are damaged.
  * - A seal is taken off, if anything is changed.
  * - Files that are no part of the dataset are told of and left as they are; those that an earlier
@@ -218,8 +220,7 @@ typedef struct lx_repair_result {
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
  *                             a network file system, and @p mode is not that of a report.
  * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or there are no more numbers
- *                             for generations, or it tells of more than 2^36 records of which
- *                             nothing is there.
+ *                             for generations.
  * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
  * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not
  *                             give back (EIO) is a damage.

@@ -148,23 +148,6 @@ lx_status lx__rows_write(lx__rows *rows, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx__rows_skip(lx__rows *rows, uint64_t count, lx_error *error)
-{
-    lx_status status = lx__rows_write(rows, error);
-    uint64_t end = rows->first + count;
-    for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
-        const lx__table_files *files = &rows->fields[i];
-        status = lx__file_truncate(&files->offsets, end * LX__OFFSET_ROW, error);
-        if (status == LX_OK)
-            status = lx__file_truncate(&files->checks, end * LX__CHECK_ROW, error);
-    }
-    if (status != LX_OK)
-        return status;
-    rows->dirty = true;
-    rows->first = end;
-    return LX_OK;
-}
-
 lx_status lx__rows_read(const lx__rows *rows, size_t field, uint64_t index, lx__entry *entry,
                         lx_error *error)
 {

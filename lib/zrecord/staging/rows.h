@@ -46,9 +46,6 @@ lx_status lx__rows_take(lx__rows *rows, const lx__staged *values, uint64_t recor
 /** Adds one row of missing values, to be filled in by lx__rows_put(). */
 lx_status lx__rows_add(lx__rows *rows, lx_error *error);
 
-/** Appends all rows that wait to the tables, and @p count of missing values, as a hole. */
-lx_status lx__rows_skip(lx__rows *rows, uint64_t count, lx_error *error);
-
 /** Sets the entry of @p field in row @p index, which waits. */
 void lx__rows_put(lx__rows *rows, size_t field, uint64_t index, const lx__entry *entry);
 

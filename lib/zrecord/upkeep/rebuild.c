@@ -60,17 +60,12 @@ lx_status lx__rebuild_add(lx__rebuild *rebuild, lx_error *error)
     return status;
 }
 
-void lx__rebuild_put(lx__rebuild *rebuild, size_t field, const lx__entry *entry)
+void lx__rebuild_put(lx__rebuild *rebuild, size_t field, uint64_t index, const lx__entry *entry)
 {
-    lx__rows_put(&rebuild->rows, field, rebuild->length - 1, entry);
-}
-
-lx_status lx__rebuild_skip(lx__rebuild *rebuild, uint64_t count, lx_error *error)
-{
-    lx_status status = lx__rows_skip(&rebuild->rows, count, error);
-    if (status == LX_OK)
-        rebuild->length += count;
-    return status;
+    lx__entry moved = *entry;
+    if (!lx__entry_is_missing(entry))
+        moved.crc ^= lx__index_crc(index) ^ lx__index_crc(rebuild->length - 1);
+    lx__rows_put(&rebuild->rows, field, rebuild->length - 1, &moved);
 }
 
 lx_status lx__rebuild_delete(lx__rebuild *rebuild, lx_error *error)

@@ -27,11 +27,8 @@ lx_status lx__rebuild_begin(lx__rebuild *rebuild, lx__rescue *rescue, lx_error *
 /** Adds the next record, all values missing. */
 lx_status lx__rebuild_add(lx__rebuild *rebuild, lx_error *error);
 
-/** Adds @p count records without values, which take no space. */
-lx_status lx__rebuild_skip(lx__rebuild *rebuild, uint64_t count, lx_error *error);
-
-/** Gives the record that was added last a value. */
-void lx__rebuild_put(lx__rebuild *rebuild, size_t field, const lx__entry *entry);
+/** Gives the record that was added last a value: that of record @p index of the damaged dataset. */
+void lx__rebuild_put(lx__rebuild *rebuild, size_t field, uint64_t index, const lx__entry *entry);
 
 /** Notes that the record that was added last is to go. */
 lx_status lx__rebuild_delete(lx__rebuild *rebuild, lx_error *error);

@@ -16,9 +16,6 @@
 
 /* Records between two calls of the progress function. */
 #define STEP 4096
-/* Most that are kept though nothing of them is there: more could not be mapped any more, and are
- * none that anybody had. */
-#define NOTHING_MAX (UINT64_C(1) << 36)
 
 typedef struct repair {
     const char *path;
@@ -276,7 +273,7 @@ static lx_status look_at_value(repair *self, size_t field, uint64_t index, bool 
     self->result.values++;
     if (status == LX_OK) {
         if (applies(self))
-            lx__rebuild_put(&self->rebuild, field, &entry);
+            lx__rebuild_put(&self->rebuild, field, index, &entry);
         self->result.missing +=
             lx__entry_is_missing(&entry) && lx__rescue_is_lost(&self->rescue, field, index);
         return LX_OK;
@@ -306,33 +303,22 @@ static lx_status look_at_record(repair *self, uint64_t index, lx_error *damage, 
     return status;
 }
 
-static uint64_t add_product(uint64_t sum, uint64_t a, uint64_t b)
+/** Records [@p index, @p end), of which no table has a row and the log has no set. Those that the log
+ * counts as rows are left out: it may claim any number of them. Those after the rows, which are no
+ * more than the log has sets, have missing values. */
+static lx_status take_empty_records(repair *self, uint64_t index, uint64_t end, lx_error *error)
 {
-    uint64_t product;
-    return lx__multiply_fits(a, b, &product) && lx__add_fits(sum, product, &sum) ? sum
-                                                                                 : UINT64_MAX;
-}
-
-/** Passes over records of which nothing is there, up to @p end: all their values are missing. */
-static lx_status skip_records(repair *self, uint64_t index, uint64_t end, lx_error *error)
-{
-    const lx__rescue *rescue = &self->rescue;
-    size_t fields = rescue->meta.schema->count;
-    uint64_t rows = end < rescue->state.rows ? end : rescue->state.rows;
-    if (end - index > NOTHING_MAX) {
-        lx_status status = lx__fail(error, LX_ERR_LIMIT,
-                                    "the log tells of %llu records, and nothing is there of those "
-                                    "from %llu on: put that of a backup in its place",
-                                    (unsigned long long)rescue->state.length,
-                                    (unsigned long long)index);
-        lx__error_locate(error, self->path, NULL, index, LX_NONE);
-        return status;
+    uint64_t rows = end < self->rescue.state.rows ? end : self->rescue.state.rows;
+    lx_status status = LX_OK;
+    if (index < rows) {
+        self->result.deleted += rows - index;
+        self->result.records += rows - index;
+        index = rows;
     }
     self->result.records += end - index;
-    self->result.values = add_product(self->result.values, end - index, fields);
-    if (rows > index)
-        self->result.missing = add_product(self->result.missing, rows - index, fields);
-    return applies(self) ? lx__rebuild_skip(&self->rebuild, end - index, error) : LX_OK;
+    for (; status == LX_OK && applies(self) && index < end; index++)
+        status = lx__rebuild_add(&self->rebuild, error);
+    return status;
 }
 
 static lx_status look_at_records(repair *self, lx_error *error)
@@ -343,7 +329,7 @@ static lx_status look_at_records(repair *self, lx_error *error)
     for (uint64_t index = 0; status == LX_OK && index < length; index++) {
         uint64_t next = lx__rescue_next(&self->rescue, index);
         if (next != index) {
-            status = skip_records(self, index, next, error);
+            status = take_empty_records(self, index, next, error);
             index = next;
         }
         if (status != LX_OK || index == length)

@@ -32,6 +32,42 @@ START_TEST(rows_behind_the_end_of_a_table_read_as_missing)
 }
 END_TEST
 
+/** Cuts all tables to @p rows rows. */
+static void cut_tables(uint64_t rows)
+{
+    static const char *const stems[] = {"image", "label", "caption", "wave", "blob"};
+    for (size_t i = 0; i < FIELDS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "d/%s.offset", stems[i]);
+        file_cut(name, rows * LX__OFFSET_ROW);
+        snprintf(name, sizeof name, "d/%s.check", stems[i]);
+        file_cut(name, rows * LX__CHECK_ROW);
+    }
+}
+
+START_TEST(no_more_rows_are_made_than_the_longest_table_has)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct told told;
+    lx_repair_result result;
+    records_make("d", 20, 5);
+    cut_tables(12);
+    unit_fails(repair(LX_REPAIR_REPORT, &told, &result, &error), LX_ERR_CORRUPT);
+    ck_assert_uint_eq(result.deleted, 8);
+    unit_ok(repair(LX_REPAIR_VALUES, &told, &result, &error));
+    ck_assert_uint_eq(result.deleted, 8);
+    ck_assert_uint_eq(file_size("d/image.offset.1"), 17 * LX__OFFSET_ROW);
+    lx_dataset *dataset = open_dataset("d");
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), 17);
+    unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
+    for (uint64_t index = 0; index < 12; index++)
+        expect_value(dataset, IMAGE, index);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
 START_TEST(tables_and_chunks_that_are_gone)
 {
     char *scratch = scratch_make();
@@ -132,5 +168,6 @@ START_TEST(a_lock_that_is_no_file_is_to_be_removed)
 END_TEST
 
 UNIT_MAIN("zrecord/repair-gone", rows_behind_the_end_of_a_table_read_as_missing,
+          no_more_rows_are_made_than_the_longest_table_has,
           tables_and_chunks_that_are_gone, a_chunk_that_is_short_loses_what_lay_behind,
           what_a_link_points_to_is_not_given_up, a_lock_that_is_no_file_is_to_be_removed)
