@@ -227,6 +227,15 @@ static _Noreturn void usage(void)
     exit(2);
 }
 
+/** Has the library map the page by which it detects fork(): it stays until the process ends. */
+static void keep_page(void)
+{
+    lx_executor *executor;
+    lx_error error = LX_ERROR_INIT;
+    must(lx_executor_open(NULL, &executor, &error), "an executor", &error);
+    lx_executor_close(executor);
+}
+
 int main(int count, char **arguments)
 {
     static const struct scenario *const lists[] = {writer_scenarios, reader_scenarios,
@@ -253,6 +262,7 @@ int main(int count, char **arguments)
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (course.report == MAP_FAILED)
         give_up("shared memory");
+    keep_page();
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         for (course.scenario = lists[i]; course.scenario->name != NULL; course.scenario++) {
             if (!is_wanted(&course))
