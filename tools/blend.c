@@ -17,11 +17,11 @@ enum {
 
 static const command_option options[] = {
     MIXING_OPTIONS("", ""),
-    {OPTION_LENGTH, "length", "N", "positions in an epoch (as many as there are records)"},
-    {OPTION_FROM, "from", "P", "the first position that counts (0)"},
+    {OPTION_LENGTH, "length", "N", "positions in an epoch (the number of records)"},
+    {OPTION_FROM, "from", "P", "the first position of the range (0)"},
     {OPTION_UNTIL, "until", "P", "the first position after the range (the end of the epoch)"},
     {OPTION_TABLES, "tables", "DIR", "keep the table of a greedy mixture in DIR, and reuse it"},
-    JSON_OPTION("the same as JSON, with exact numbers"),
+    JSON_OPTION("print the result as JSON, with exact numbers"),
 };
 
 /** What the command line asks for. */

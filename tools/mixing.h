@@ -19,13 +19,13 @@ enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED, OPTION_ME
 
 /** The rows of a subcommand's table for them; @p sets and @p prefix say when they are of use. */
 #define MIXING_OPTIONS(sets, prefix)                                                               \
-    {OPTION_SET, "set", "NAME=LENGTH", sets "a set of LENGTH records; one --set for each"},      \
+    {OPTION_SET, "set", "NAME=LENGTH", sets "a set of LENGTH records; repeat for each set"},       \
         {OPTION_WEIGHTS, "weights", "W,W,...",                                                     \
-         sets "one a set (lengths); OFFSET:W,W,... from there on"},                        \
+         sets "one per set (lengths); OFFSET:W,W,... from there on"},                              \
         {OPTION_EXHAUSTED, "exhausted", "repeat|stop|redistribute",                                \
-         prefix "when a set has given all (repeat)"},                                              \
+         prefix "what follows when a set is exhausted (repeat)"},                                  \
         {OPTION_METHOD, "method", "closed|greedy|exhaustive",                                      \
-         prefix "its own, or one of Megatron-LM's, number for number (closed)"}
+         prefix "the closed form, or one that reproduces Megatron-LM (closed)"}
 
 /** Which set a position is given to. */
 typedef enum mixing_way {

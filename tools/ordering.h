@@ -53,52 +53,52 @@ enum {
 
 /** The rows of a subcommand's table for them. */
 #define ORDERING_OPTIONS                                                                           \
-    {OPTION_LENGTH, "length", "N", "records of the source, which are an epoch"},                   \
-        {OPTION_ORDER, "order", "ORDER", "one of those below (sequential)"},                       \
-        {OPTION_SEED, "seed", "S", "the seed; blend: shuffle sets"},                               \
-        {OPTION_BLOCK, "block", "B", "blocks: indices of a block, which stay together"},           \
-        {OPTION_WINDOW, "window", "W", "sequential: positions before the window slides (1)"},      \
-        {OPTION_STRIDE, "stride", "D", "sequential: indices it slides (the window)"},              \
+    {OPTION_LENGTH, "length", "N", "the number of records, which are an epoch"},                   \
+        {OPTION_ORDER, "order", "ORDER", "an order of the list below (sequential)"},               \
+        {OPTION_SEED, "seed", "S", "the seed; with blend, shuffle the sets"},                      \
+        {OPTION_BLOCK, "block", "B", "blocks: indices in a block"},                                \
+        {OPTION_WINDOW, "window", "W", "sequential: positions in a window (1)"},                   \
+        {OPTION_STRIDE, "stride", "D", "sequential: indices by which the window slides (W)"},      \
         {OPTION_WEIGHTS_FILE, "weights-file", "FILE",                                              \
-         "weighted, weighted-shuffle: a .npy with a weight of each record"},                       \
-        {OPTION_CLASSES, "classes", "FILE", "balanced: a .npy with the class of each"},            \
-        {OPTION_LENGTHS, "lengths", "FILE", "bucketed: a .npy with the length of each"},           \
-        {OPTION_BATCH, "batch", "B", "bucketed: indices of a batch of all ranks"},                 \
-        {OPTION_BUCKET, "bucket", "B", "bucketed: indices of a bucket (100 batches)"},             \
+         "weighted, weighted-shuffle: an .npy file with a weight for each record"},                \
+        {OPTION_CLASSES, "classes", "FILE", "balanced: an .npy file of the class of each"},        \
+        {OPTION_LENGTHS, "lengths", "FILE", "bucketed: an .npy file of the length of each"},       \
+        {OPTION_BATCH, "batch", "B", "bucketed: indices in a batch of all ranks"},                 \
+        {OPTION_BUCKET, "bucket", "B", "bucketed: indices in a bucket (100 batches)"},             \
         {OPTION_SAMPLES, "samples", "K",                                                           \
-         "weighted*, balanced, torch-random: positions in an epoch (N)"},                         \
-        {OPTION_REPLACEMENT, "replacement", NULL, "torch-random: draw each from all"},             \
+         "weighted*, balanced, torch-random: positions in an epoch (N)"},                          \
+        {OPTION_REPLACEMENT, "replacement", NULL, "torch-random: draw each index from all"},       \
         {OPTION_REPLICAS, "replicas", "W",                                                         \
-         "torch-distributed: ranks that an epoch is made for (--world)"},                          \
-        {OPTION_DROP_LAST, "drop-last", NULL, "torch-distributed: leave out what is left over"},   \
-        {OPTION_UNDIVIDED, "undivided", NULL, "nanoset: use weights as they are, undivided"},      \
+         "torch-distributed: ranks for which an epoch is made (--world)"},                         \
+        {OPTION_DROP_LAST, "drop-last", NULL, "torch-distributed: leave out the remainder"},       \
+        {OPTION_UNDIVIDED, "undivided", NULL, "nanoset: do not divide the weights by their sum"},  \
         {OPTION_SUBSET, "subset", "FILE",                                                          \
-         "the indices in FILE, a .npy of integers, in that order"},                                \
+         "print indices from FILE, an .npy file of integers"},                                     \
         {OPTION_SKIP, "skip", "K", "leave out the first K positions of each epoch (0)"},           \
-        {OPTION_TAKE, "take", "K", "of those that follow, keep K (all)"},                          \
-        {OPTION_REPEAT, "repeat", "T", "make one epoch of T (1)"},                                 \
-        {OPTION_PADDED, "padded", "M", "begin each epoch again up to a multiple of M (1)"},        \
-        {OPTION_COSTS, "costs", "FILE", "with --budget: a .npy with what each record costs"},      \
-        {OPTION_BUDGET, "budget", "B", "cut it into batches that cost B at most"},                 \
-        {OPTION_ROWS, "rows", "R", "with --budget: and have R records at most"},                   \
+        {OPTION_TAKE, "take", "K", "keep the next K positions of each epoch (all)"},               \
+        {OPTION_REPEAT, "repeat", "T", "make one epoch of T epochs (1)"},                          \
+        {OPTION_PADDED, "padded", "M", "repeat the first positions up to a multiple of M (1)"},    \
+        {OPTION_COSTS, "costs", "FILE", "with --budget: an .npy file of the cost of each"},        \
+        {OPTION_BUDGET, "budget", "B", "cut the order into batches that cost at most B"},          \
+        {OPTION_ROWS, "rows", "R", "with --budget: the most records of a batch"},                  \
         {OPTION_PAD_COSTS, "pad-costs", NULL,                                                      \
-         "with --budget: each costs as much as the most expensive of its batch"},                  \
-        {OPTION_TABLES, "tables", "DIR", "keep tables in files of DIR, and find them there"},      \
+         "with --budget: each record costs as much as the most expensive one"},                    \
+        {OPTION_TABLES, "tables", "DIR", "keep the tables of the order in files of DIR"},          \
         MIXING_OPTIONS("blend, nanoset: ", "blend: ")
 
 /** The words of --order, for the notes of a subcommand; completion reads them there. */
 #define ORDERING_NOTES                                                                             \
     "Orders:\n"                                                                                    \
-    "  sequential         one index after the other\n"                                             \
+    "  sequential         one index after another\n"                                               \
     "  random             draws with replacement\n"                                                \
     "  shuffle            another permutation in each epoch\n"                                     \
-    "  blocks             the same in blocks of neighbours\n"                                      \
+    "  blocks             the same for blocks, and within each block\n"                            \
     "  blend              sets mixed by weights\n"                                                 \
     "  weighted           draws by weights\n"                                                      \
-    "  weighted-shuffle   each once an epoch, heavy ones early\n"                                  \
-    "  balanced           every class as often as every other one\n"                               \
-    "  bucketed           batches of like lengths\n"                                               \
-    "  torch-random       number for number torch's RandomSampler\n"                               \
+    "  weighted-shuffle   by weights, each once per epoch, heavy ones early\n"                     \
+    "  balanced           all classes equally often\n"                                             \
+    "  bucketed           batches of similar lengths\n"                                            \
+    "  torch-random       exactly torch's RandomSampler\n"                                         \
     "  torch-subset       torch's SubsetRandomSampler, of --subset\n"                              \
     "  torch-distributed  torch's DistributedSampler, shuffled with --seed\n"                      \
     "  nanoset            Nanotron's Nanosets, of --set and --weights\n"                           \

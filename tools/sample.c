@@ -21,12 +21,12 @@ enum {
 
 static const command_option options[] = {
     ORDERING_OPTIONS,
-    {OPTION_RANK, "rank", "R", "whose part, below world (0)"},
-    {OPTION_WORLD, "world", "W", "how many ranks share the order (1)"},
-    {OPTION_POSITION, "position", "P", "where to begin, in samples of all ranks (0)"},
-    {OPTION_COUNT, "count", "K", "how many indices to print, or batches (10)"},
-    {OPTION_SETS, "sets", NULL, "blend, nanoset: print the name of its set behind each index"},
-    JSON_OPTION("indices, and where they end, as JSON"),
+    {OPTION_RANK, "rank", "R", "the rank whose part is printed (0)"},
+    {OPTION_WORLD, "world", "W", "the number of ranks (1)"},
+    {OPTION_POSITION, "position", "P", "the first position, in samples of all ranks (0)"},
+    {OPTION_COUNT, "count", "K", "the number of indices or batches to print (10)"},
+    {OPTION_SETS, "sets", NULL, "blend, nanoset: print the name of the set after each index"},
+    JSON_OPTION("print the indices and the next position as JSON"),
 };
 
 _Static_assert(sizeof options / sizeof *options <= COMMAND_OPTIONS_MAX, "too many options");
@@ -167,18 +167,19 @@ const command sample_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = ORDERING_NOTES
-             "An order goes through epoch after epoch of N positions, and depends on nothing but\n"
-             "what is given here: each rank of a training sees just these indices.\n"
-             "With --subset it goes over the places in FILE, so that N is their number, and what\n"
-             "stands there is printed. Then --skip and --take cut each epoch, --repeat makes one\n"
-             "of several, --padded a longer one; ranks and positions are those of what comes out.\n"
-             "With --budget that is cut into batches, each of as many records as fit, and a line\n"
-             "is a batch; of W ranks each has one of W batches that follow each other.\n"
-             "Blend mixes sets by weights (loaderx blend tells how much each gives): the indices\n"
-             "are those of the sets one behind the other, as the --set stand. Each set goes in\n"
-             "sequence, or with --seed is shuffled: the first by S, the next by S + 1, and so on.\n"
-             "An epoch has as many positions as the sets have records; --length makes it N.\n"
-             "Orders of torch and Nanotron are theirs number for number; S seeds their generator,\n"
+             "An order continues epoch after epoch of N positions. It depends on these options\n"
+             "alone: each rank of a training gets exactly these indices.\n"
+             "With --subset it is an order of the places in FILE, so that N is their number, and\n"
+             "the indices there are printed. Then --skip and --take select a part of each epoch,\n"
+             "--repeat makes one epoch of several, and --padded makes epochs longer; ranks and\n"
+             "positions are those of the result. --budget cuts it into batches, each of as many\n"
+             "records as fit, and a line has a batch; each of W ranks has one of W consecutive\n"
+             "batches.\n"
+             "Blend mixes sets by weights (loaderx blend prints their shares): the indices are\n"
+             "those of the concatenated sets, in the order of --set. Each set is in sequence;\n"
+             "with --seed the first set is shuffled with S, the next one with S + 1, and so on.\n"
+             "An epoch has as many positions as the sets have records, or N with --length.\n"
+             "The orders of torch and Nanotron reproduce theirs exactly; S seeds their generator,\n"
              "torch.Generator.manual_seed(S) or numpy.random.RandomState(S).\n",
     .examples = "  loaderx sample --length 60000 --order shuffle --seed 42\n"
                 "  loaderx sample --length 60000 --order shuffle --seed 42 --rank 1 --world 8 \\\n"
