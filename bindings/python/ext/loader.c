@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loader: hands out batches. What stands behind it is in engine.c. */
+/* Loader: returns batches. Its implementation is in engine.c. */
 #include "engine.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct loader {
 
 /* ---- opening */
 
-/** What Loader() of typed Python gives on, checked: the numbers are in range. */
+/** The arguments as the Python class passes them; the numbers are in range. */
 typedef struct arguments {
     PyObject *source, *order, *fields, *threads, *executor, *prefetch_bytes, *transform;
     PyObject *on_damage, *keys;
@@ -158,8 +158,9 @@ static int loader_clear(PyObject *object)
     return 0;
 }
 
-/** Before anything that a cycle holds is taken apart, no transform that uses it may run; or, where
- * that cannot be waited for, the engine leaves the cycle, and so keeps alive what it uses. */
+/** Waits for the transforms that run before the collector clears objects of a cycle, which they may
+ * use. A finalizer within a transform cannot wait; then the engine leaves the cycle and keeps the
+ * objects alive. */
 static void loader_finalize(PyObject *object)
 {
     lxpy_engine *engine = ((loader *)object)->engine;
@@ -183,7 +184,7 @@ static void loader_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/** The engine; NULL with an exception raised where the garbage collector has taken it. */
+/** The engine; NULL with an exception raised after the garbage collector has cleared the loader. */
 static lxpy_engine *engine_of(PyObject *object)
 {
     lxpy_engine *engine = ((loader *)object)->engine;
@@ -192,8 +193,8 @@ static lxpy_engine *engine_of(PyObject *object)
     return engine;
 }
 
-/** The library's loader, for what neither waits nor lets another thread in; NULL with an exception
- * raised where it is closed. */
+/** The library's loader, for calls that neither wait nor release the GIL; NULL with an exception
+ * raised if it is closed. */
 static lx_loader *open_handle(PyObject *object)
 {
     lxpy_engine *engine = engine_of(object);
@@ -210,7 +211,8 @@ static PyObject *loader_close(PyObject *object, PyObject *ignored)
         return NULL;
     if (engine->loader != NULL && lxpy_in_transform(engine))
         return lxpy_raise_status(engine->state, LX_ERR_STATE,
-                                 "a transform cannot close the loader that waits for it");
+                                 "a transform cannot close its own loader: close it after next "
+                                 "has returned");
     lxpy_engine_close(engine);
     Py_RETURN_NONE;
 }
@@ -226,7 +228,7 @@ static PyObject *loader_cancel(PyObject *object, PyObject *ignored)
     Py_RETURN_NONE;
 }
 
-/* ---- handing out */
+/* ---- batches */
 
 static PyObject *loader_iter(PyObject *object)
 {
@@ -250,7 +252,7 @@ static Py_ssize_t loader_length(PyObject *object)
     uint64_t batches = lx_loader_get_epoch_batches(handle);
     if (batches <= PY_SSIZE_T_MAX)
         return (Py_ssize_t)batches;
-    PyErr_SetString(PyExc_OverflowError, "an epoch has more batches than len() can tell");
+    PyErr_SetString(PyExc_OverflowError, "an epoch has more batches than len() can return");
     return -1;
 }
 
@@ -310,7 +312,7 @@ static PyObject *loader_stats(PyObject *object, PyObject *ignored)
     if (handle == NULL)
         return NULL;
     lx_loader_read_stats(handle, &stats);
-    /* Batches whose transform raised were handed out by the library, not to the user. */
+    /* The library has returned batches whose transform raised, and the user has not got them. */
     uint64_t failures = ((loader *)object)->engine->failures;
     return Py_BuildValue(
         "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:K}", "batches",
@@ -334,28 +336,29 @@ static PyObject *loader_get_closed(PyObject *object, void *ignored)
 static PyMethodDef loader_methods[] = {
     {"close", loader_close, METH_NOARGS,
      "close()\n--\n\n"
-     "End the loader, at any moment, from any thread but that of its own transform.\n\n"
-     "Who waits for a batch is woken by a LoaderxError. It waits for a transform or a read that\n"
-     "runs, and for nothing else. Arrays that were handed out stay valid. May be called again."},
+     "Close the loader, at any time, from any thread except within its own transform.\n\n"
+     "A thread that waits for a batch gets a LoaderxError. The call waits only for transforms and\n"
+     "reads that run. Arrays of earlier batches stay valid. May be called again."},
     {"cancel", loader_cancel, METH_NOARGS,
      "cancel()\n--\n\n"
-     "Have every call of next, waiting or to come, raise LoaderxError (LX_ERR_CANCELED)."},
+     "Make every present and later call of next raise LoaderxError (LX_ERR_CANCELED)."},
     {"seek", loader_seek, METH_O,
      "seek(samples)\n--\n\n"
-     "Go to a position of the global order: the number of samples, of all ranks, before it."},
+     "Seek to a position of the global order: the number of samples of all ranks before it."},
     {"tell", loader_tell, METH_NOARGS,
      "tell()\n--\n\n"
-     "Return the position behind the last batch that was handed out, in samples of all ranks."},
+     "Return the position after the last batch that was returned, in samples of all ranks."},
     {"_save", loader_save, METH_NOARGS, NULL},
     {"_restore", loader_restore, METH_O, NULL},
     {"stats", loader_stats, METH_NOARGS,
      "stats()\n--\n\n"
-     "Tell what the loader did so far.\n\n"
+     "Return statistics of the loader.\n\n"
      "Returns\n-------\ndict\n"
-     "    batches handed out, the records and bytes in them (those of batches whose transform\n"
-     "    raised, too), failures; wait_ns that next waited for a batch, fill_ns and transform_ns\n"
-     "    that all threads together worked; blocks of memory made, block_bytes mapped now, and\n"
-     "    batches prefetched now; damaged records that were left out or are zeros."},
+     "    batches that were returned, the records and bytes in them (including batches whose\n"
+     "    transform raised), and failures; wait_ns, the time that next waited for batches;\n"
+     "    fill_ns and transform_ns, the times of all threads together; blocks of memory made,\n"
+     "    block_bytes mapped now, batches prefetched now; damaged records, skipped or read as\n"
+     "    zeros."},
     {NULL},
 };
 

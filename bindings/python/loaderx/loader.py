@@ -86,94 +86,102 @@ def generator(key: Any) -> np.random.Generator:
 
 
 class Loader(_core.Loader):
-    """Batches of a source in an order: dicts of arrays, prepared ahead by threads.
+    """Batches of a source in an order: dicts of arrays that threads prepare ahead.
 
-    The same arguments give the same bytes in the same order, whatever the number of threads. The
-    arrays are the caller's: they may be written to, and stay valid as long as they are held, also
-    after the loader is closed.
+    The same arguments give the same bytes in the same order, for any number of threads. The arrays
+    belong to the caller: they may be written to, and stay valid as long as they are referenced,
+    even after the loader is closed.
 
-    **Iteration.** ``for`` goes through what is left of the current epoch (or of `epochs` of them),
-    and ends; the next ``for`` goes on with the epoch that follows. A loop that was left by
-    ``break`` is gone on with where it was left; behind the last batch of an epoch, that is the
-    next epoch. Where epochs end follows from the position alone,
-    so one that resumed stops where one that never stopped does; where only other ranks have
-    records left of that epoch, its first ``for`` is without a batch. With ``epochs=None`` there is
-    no end.
+    **Iteration.** ``for`` iterates over the rest of the current epoch (or of `epochs` of them) and
+    ends; the next ``for`` starts with the following epoch. After a ``break`` the next ``for``
+    continues where the loop stopped; after the last batch of an epoch that is the next epoch. The
+    position alone determines where epochs end, so a resumed run stops where an uninterrupted one
+    stops. If only other ranks have records left in the epoch, its first ``for`` yields no batch.
+    With ``epochs=None`` the iteration has no end.
 
-    **Positions** count the samples of the one global order, all ranks together, as handed out and
-    never as prefetched. A rank takes the positions of an epoch that are `rank` modulo `world`; or
-    where a `Budgeted` order makes the batches, those whose number in the epoch is.
+    **Positions** count the samples of one global order, of all ranks together, that were returned;
+    prefetched ones do not count. A rank takes the positions of an epoch that are `rank` modulo
+    `world`. If a `Budgeted` order makes the batches, it takes those whose number in the epoch is.
 
-    **Ranks.** `rank` and `world` are those of data parallelism, and not of all processes. Ranks
-    that share one of these (of tensor, sequence or expert parallelism, or the stages of a pipeline)
-    give the same numbers, and get the same records in the same batches: each reads what it needs,
-    by `fields`, and one that needs nothing reads a `NullDataset`. All of them are at the same
-    position after the same number of batches, so the state of any of them is that of the run, and
-    is loaded by all of them, also where another mesh goes on. (With ``on_damage='skip'``, a batch
-    of which no record is left is passed over by those alone that see it.)
+    **Ranks.** `rank` and `world` are those of data parallelism, not of all processes. Processes
+    that share a rank (of tensor, sequence or expert parallelism, or the stages of a pipeline) give
+    the same numbers and get the same records in the same batches. Each reads the fields that it
+    needs, and one that needs none reads a `NullDataset`. After the same number of batches all are
+    at the same position. So the state of any of them is the state of the run, and all of them load
+    it, on another mesh as well. (With ``on_damage='skip'``, only the processes that read a batch
+    without any readable record pass over it.)
+
+    **Signals.** Ctrl-C interrupts ``next()`` while it waits, and no batch is lost by that: the next
+    call returns the batch, and until then ``tell()`` and ``state_dict()`` describe it as not
+    returned.
 
     Parameters
     ----------
     source : Dataset, NPDataset, array, path, tuple, list or dict
-        What is read: an open dataset in the state it shows now, whatever becomes of it (a live
-        one in its newest state for each batch; the length stays, and a record that is deleted
-        meanwhile is an IndexError), an array (its memory is read in place, not copied), or what is
-        at a path: a directory is a dataset, a file an .npy array.
-        A tuple or list puts several of one length side by side. Datasets keep the names of their
-        fields, which must be unique; an array or .npy file has no name, and its column is called
+        The data to read. An open dataset is read in its present state, even if it is refreshed or
+        closed later. A live dataset is read in its newest state for each batch; the length stays,
+        and a record that is deleted meanwhile raises IndexError. An array is read in place, without
+        a copy. A path names a dataset if it is a directory, else an .npy file.
+        A tuple or list puts several sources of one length side by side. Datasets keep the names of
+        their fields, which must be unique; an array or .npy file has no name, so its column is
         ``data`` in the first place and ``label`` in the second. A dict gives names: ``{'image':
-        images, 'score': 'scores.npy'}``. A `nanoset.Nanoset` has an order of its own.
+        images, 'score': 'scores.npy'}``. A `nanoset.Nanoset` brings its own order.
     fields : list of str, optional
         The fields to read; None: all. Fields of varying length cannot be batched.
     batch_size : int, optional
-        Records of a batch of this rank; None: 1, or as many as a `Budgeted` order has in each of
-        its batches, with which no number can be given.
+        Records in a batch of this rank; None: 1. A `Budgeted` order makes the batches itself and
+        excludes this argument.
     order : Order, optional
-        Its length is an epoch, which may be more or less than the source has records; None:
-        `Sequential`. Its position does not count: a loader begins at position 0. With a `Budgeted`
-        one ``len()`` is that of the epoch in which the loader stands.
+        The order, whose length is an epoch and may differ from the number of records; None:
+        `Sequential`. The position of the order itself does not matter: a loader starts at position
+        0. With a `Budgeted` order ``len()`` is that of the current epoch.
     epochs : int, optional
-        How many of them a ``for`` goes through; None: without end.
+        The number of epochs of one ``for``; None: without end.
     start : int
-        The position at which it begins, as by ``seek(start)``: how many samples of all ranks lie
-        behind, which is what ``tell()`` gave (those count that `drop_last` left out). So a run is
-        resumed by a count alone, with the same arguments else, but any `world` and `batch_size`.
-        With ``epochs=3`` of 100 records, 250 leaves the first ``for`` 50 samples, and 300 begins
-        the three epochs that follow.
+        The first position, as for ``seek(start)``: the number of samples of all ranks before it,
+        as ``tell()`` returns it (samples that `drop_last` leaves out count). A count alone thus
+        resumes a run that has the same other arguments, except that `world` and `batch_size` may
+        differ. With ``epochs=3`` of 100 records, 250 leaves 50 samples to the first ``for``, and
+        300 starts the following three epochs.
     rank, world : int
-        Which share of each global batch this process takes, of how many.
+        The rank of this process, and the number of ranks that share each global batch.
     drop_last : bool
-        Whether to leave out the last global batch of an epoch where it is not full: where there
-        are not `batch_size` records for each rank, or of a `Budgeted` order not a batch for each.
+        Whether to leave out the last global batch of an epoch if it is not full: fewer than
+        `batch_size` records for each rank, or fewer batches of a `Budgeted` order than ranks.
     threads : int, optional
-        Threads that prepare batches, 0 (who waits for a batch fills it) to 64; None: by the CPUs
-        that the process may use. Not together with `executor`.
+        Threads that prepare batches, 0 to 64; with 0 the thread that waits for a batch prepares
+        it. None: chosen by the CPUs that the process may use. Excludes `executor`.
     executor : Executor, optional
-        Whose threads prepare batches; None: the loader's own.
+        An executor whose threads prepare batches; None: the loader has its own.
     prefetch_bytes : int, optional
-        Bound on the bytes that are prepared and not yet handed out; None: 64 MiB. One batch is
-        always allowed.
+        The limit of bytes in batches that are prepared and not yet returned; None: 64 MiB. One
+        batch is always prepared.
     transform : callable, optional
-        ``transform(batch)`` gets the dict, and what it returns is handed out in place of it, in
-        order; any object. It is called on the threads of the loader, and on those that wait for
-        a batch, for several batches at a time. What it raises comes out of ``next()`` in the place
-        of its batch, and the next call goes on (after a KeyboardInterrupt with the same batch). It
-        must not use its own loader. A ``threading.local`` does not last from one call to the next.
+        ``transform(batch)`` gets the dict and returns any object, which ``next()`` returns in its
+        place and order. Threads of the loader and threads that wait for a batch call it, for
+        several batches at a time. An exception is raised by ``next()`` in place of the batch, and
+        the following call continues (after a KeyboardInterrupt with the same batch). The transform
+        must not use its own loader. A ``threading.local`` lasts as long as its thread, which calls
+        the transform for any of the batches.
     on_damage : {'raise', 'skip', 'zeros'}
-        What is done about a damaged record. 'raise': ``next()`` raises CorruptError in the place of
-        its batch, and the next call goes on. 'skip': it is left out, and its batch is shorter.
-        'zeros': what cannot be read of it is zeros. ``stats()['damaged']`` counts them. A dataset
-        that was itself opened with ``on_damage='zeros'`` has no damage that a loader could see.
+        The action for a damaged record. 'raise': ``next()`` raises CorruptError in place of its
+        batch, and the following call continues. 'skip': the batch is shorter by the record.
+        'zeros': the values that cannot be read are zeros. ``stats()['damaged']`` counts such
+        records. A dataset that was opened with ``on_damage='zeros'`` shows no damage to a loader.
     keys : int, optional
-        A seed, with which each batch has ``batch['keys']``, uint64 of shape ``(records, 2)``: for
-        each record the key of random numbers of its own, which depend on this seed, the epoch and
-        the record, and not on threads, ranks or what was drawn before. `generator` makes a NumPy
-        generator of one.
+        A seed that adds ``batch['keys']``, uint64 of shape ``(records, 2)``: for each record a key
+        of random numbers that depends on the seed, the epoch and the record only, not on threads,
+        ranks or earlier draws. `generator` makes a NumPy generator from one.
     out : {'numpy', 'torch', 'jax'}
-        What kind of arrays: NumPy's; tensors, over the same memory; or arrays of JAX, on its
-        default device (`loaderx.jax.Loader` places them on others). It is the last step: a
-        `transform` gets arrays of NumPy, and the arrays of what it returns, in dicts, lists and
-        tuples, are converted. ``batch['keys']`` stay with NumPy.
+        The kind of arrays: of NumPy; tensors over the same memory; or arrays of JAX on its default
+        device (`loaderx.jax.Loader` places them on others). The conversion is the last step: a
+        `transform` gets arrays of NumPy, and the arrays in the dicts, lists and tuples that it
+        returns are converted. ``batch['keys']`` stay with NumPy.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is wrong; the message names it.
 
     Examples
     --------
@@ -213,7 +221,7 @@ class Loader(_core.Loader):
         if threads is not None:
             threads = natural('threads', threads, most=64)
             if executor is not None:
-                raise ValueError('threads are the executor\'s where one is given: set one of them')
+                raise ValueError('threads and executor exclude each other: give one of them')
         if transform is not None and not callable(transform):
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         if order is not None and not isinstance(order, Order):
@@ -256,27 +264,27 @@ class Loader(_core.Loader):
         )
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return where the loader is, as a small dict that JSON can hold (version 1).
+        """Return the position of the loader, as a small dict that JSON can hold (version 1).
 
-        It holds the position, what the order and the source must be for it to make sense, and for
-        the record the batch size, world and threads. loaderx-state(5) describes it.
+        The dict holds the position, the identities of the order and the source, and, for
+        information, the batch size, world and threads. loaderx-state(5) describes it.
         """
         state: Dict[str, Any] = json.loads(self._save())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go to where a loader was; the same cost at any position, nothing is read again.
+        """Seek to the position of a saved state, which takes the same time for any position.
 
-        Batch size, world and threads may be others than in the loader that saved it.
+        Batch size, world and threads may differ from those of the loader that saved it.
 
         Raises
         ------
         ValueError
-            The order or the source is another; the message names the difference.
+            The state is of another order or source; the message names the difference.
         LoaderxError
-            The state is of another version.
+            The state has another version.
         CorruptError
-            The state was changed, or is none.
+            The state is invalid, or was changed after it was saved.
         """
         self._restore(to_json(state))
 
@@ -292,4 +300,4 @@ class Loader(_core.Loader):
         return f'<loaderx.Loader at sample {self.tell()}, {len(self)} batches an epoch>'
 
     def __reduce__(self) -> Any:
-        raise TypeError('a Loader cannot be pickled; save its state_dict() and make it anew')
+        raise TypeError('a Loader cannot be pickled: save its state_dict() and create another one')
