@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a dataset stores under one name."""
+"""Fields: the type, shape and compression of what a dataset stores under a name."""
 
 from __future__ import annotations
 
@@ -19,17 +19,29 @@ class Field:
     Parameters
     ----------
     dtype : dtype or bytes
-        The type of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64, complex
-        numbers of 64 and 128. They are stored little-endian, whatever byte order is given. `bytes`
-        is for records of any length.
+        The type of the elements: bool, integers of 8 to 64 bits, floats of 16 to 64, or complex
+        numbers of 64 and 128. They are stored in little-endian byte order, whatever order is given.
+        `bytes` is for values of any length.
     shape : int or tuple of int, optional
-        The shape of a record; a scalar by default. Not for bytes.
+        The shape of a value; a scalar by default. Not for bytes.
     compress : {'raw', 'flate', 'zstd'}, optional
         How values are stored. 'raw' is read fastest, and without a copy. 'flate' stores a value as
         one Deflate stream where that is smaller. 'zstd' is a part of the format that this version
         does not implement: a dataset with such a field opens, values that are stored raw can be
         read, and reading a compressed value or creating such a field raises `LoaderxError`
         (``'LX_ERR_UNSUPPORTED'``).
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is wrong; the message names it.
+
+    Examples
+    --------
+    >>> Field('uint8', (28, 28))
+    Field('uint8', (28, 28))
+    >>> Field(bytes, compress='flate').compress
+    'flate'
     """
 
     __slots__ = ('_dtype', '_shape', '_compress')
@@ -52,12 +64,12 @@ class Field:
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """The shape of a record."""
+        """The shape of a value."""
         return self._shape
 
     @property
     def compress(self) -> str:
-        """How records are kept."""
+        """The compression of values."""
         return self._compress
 
     def __eq__(self, other: object) -> bool:
@@ -72,7 +84,7 @@ class Field:
         return self._dtype, self._shape, self._compress
 
     def _describe(self, name: str) -> Tuple[str, str, Tuple[int, ...], str]:
-        """As the extension takes it."""
+        """The field as the extension takes it."""
         return name, self._dtype_name(), self._shape, self._compress
 
     def _dtype_name(self) -> str:
@@ -91,7 +103,7 @@ def _take_dtype(dtype: Any) -> Union[np.dtype[Any], type]:
     if dtype is bytes or (isinstance(dtype, str) and dtype == 'bytes'):
         return bytes
     if dtype is None:
-        raise TypeError('dtype must be given')    # None is float64 to NumPy
+        raise TypeError('dtype must not be None')    # NumPy takes None as float64
     try:
         asked = np.dtype(dtype)
     except TypeError as error:

@@ -13,20 +13,25 @@ __all__ = ['Blocks', 'Random', 'Seeded', 'Sequential', 'Shuffle']
 
 
 class Sequential(Order):
-    """One index after the other, round and round, through a window that slides.
+    """Indices in sequence, optionally through a window that slides.
 
-    Position k gives ``((k // window) * stride + k % window) % n``. With the stride equal to the
-    window, which is the default, that is ``k % n``. A smaller stride lets windows overlap, a larger
-    one skips between them.
+    The index at position k is ``((k // window) * stride + k % window) % n``. If the stride equals
+    the window, which is the default, that is ``k % n``. With a smaller stride windows overlap; a
+    larger one skips indices between windows.
 
     Parameters
     ----------
     n : int, optional
-        Number of indices; None: the length of the source it is given to.
+        The number of indices; None: the length of the loader's source.
     window : int, optional
-        Positions from one slide to the next; None: 1.
+        The length of the window in positions; None: 1.
     stride : int, optional
-        How many indices the window slides; None: the window.
+        The indices by which the window advances; None: the window.
+
+    Examples
+    --------
+    >>> Sequential(6, window=4, stride=2).take(8).tolist()
+    [0, 1, 2, 3, 2, 3, 4, 5]
     """
 
     def __init__(
@@ -60,19 +65,25 @@ class Seeded(Order):
 
 
 class Blocks(Seeded):
-    """Blocks of neighbours in a shuffled order, each shuffled within: for disks that are slow.
+    """Blocks of adjacent indices in random order, each shuffled within: for slow disks.
 
-    Each epoch is another permutation of all indices, in which those of a block, ``[b * block,
-    (b + 1) * block)``, follow one another. The last block may be shorter, and stands anywhere, too.
+    Each epoch is another permutation of all indices in which the indices of a block, ``[b * block,
+    (b + 1) * block)``, are together. The last block may be shorter; its place is random, too.
 
     Parameters
     ----------
     n : int, optional
-        Number of indices, any; None: the length of the source it is given to.
+        The number of indices; None: the length of the loader's source.
     block : int
-        Indices of a block.
+        The number of indices in a block.
     seed : int
         0 to 2**64 - 1.
+
+    Examples
+    --------
+    >>> order = Blocks(12, block=4, seed=1).take(12)
+    >>> [len(set(block)) for block in (order // 4).reshape(3, 4).tolist()]
+    [1, 1, 1]
     """
 
     def __init__(self, n: Optional[int] = None, *, block: int, seed: int = 0) -> None:
@@ -87,16 +98,21 @@ class Blocks(Seeded):
 
 
 class Random(Seeded):
-    """Independent draws with replacement: any index may come at any position.
+    """Independent draws with replacement: any index may be at any position.
 
-    Of an epoch of n draws about 63 % of the indices are seen; `Shuffle` gives all of them.
+    An epoch of n draws has about 63 % of the indices; one of `Shuffle` has all of them.
 
     Parameters
     ----------
     n : int, optional
-        Number of indices; None: the length of the source it is given to.
+        The number of indices; None: the length of the loader's source.
     seed : int
-        0 to 2**64 - 1; each gives draws of its own.
+        0 to 2**64 - 1. The draws of two seeds are independent.
+
+    Examples
+    --------
+    >>> len(Random(1000, seed=1).take(10))
+    10
     """
 
     def _make(self, n: int) -> _core.Order:
@@ -104,14 +120,20 @@ class Random(Seeded):
 
 
 class Shuffle(Seeded):
-    """Shuffled without replacement: each epoch is another permutation of all indices.
+    """A random order without replacement: each epoch is another permutation of all indices.
 
     Parameters
     ----------
     n : int, optional
-        Number of indices, any; None: the length of the source it is given to.
+        The number of indices; None: the length of the loader's source.
     seed : int
-        0 to 2**64 - 1; the permutations of two seeds, or two epochs, have nothing in common.
+        0 to 2**64 - 1. The permutations of two seeds, or of two epochs, are independent.
+
+    Examples
+    --------
+    >>> order = Shuffle(5, seed=1)
+    >>> sorted(order.take(5).tolist()), sorted(order.take(5).tolist())
+    ([0, 1, 2, 3, 4], [0, 1, 2, 3, 4])
     """
 
     def _make(self, n: int) -> _core.Order:

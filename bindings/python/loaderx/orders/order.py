@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders: what index stands at each position of training."""
+"""The base class of orders: which index is at each position of training."""
 
 from __future__ import annotations
 
@@ -16,38 +16,45 @@ __all__ = ['Order', 'to_json']
 
 
 class Order:
-    """What index stands at each position, and a place in it from which to take.
+    """A sequence of indices, and a position in it.
 
-    Positions count the samples of one global order, all ranks together. An order of length n has
-    epochs of n positions. What stands at a position depends on the order's arguments and the
-    position alone, so that `seek` costs the same everywhere. doc/orders.md has the formulas.
+    Positions count the samples of one global order, of all ranks together. An order of length n has
+    epochs of n positions. The index at a position depends only on the arguments of the order and
+    the position, so `seek` takes the same time for any position. doc/orders.md has the formulas.
 
-    An order without a length takes the length of the source of each loader it is given to; until
-    then it has no indices to take. One that is made of such orders waits with them.
+    An order without a length takes the length of the source of each loader that gets it; until then
+    it has no indices. The same holds for an order that is made of such orders.
 
-    A `Loader` uses the order's arguments and stands at a position of its own.
+    A `Loader` uses the arguments of the order and has a position of its own.
+
+    Examples
+    --------
+    >>> order = Shuffle(10, seed=1)
+    >>> epoch = order.take(10)
+    >>> sorted(epoch.tolist()) == list(range(10)), order.tell()
+    (True, 10)
     """
 
     _order: Optional[_core.Order] = None
-    _tables: Optional[bytes] = None    # the folder that keeps its table, of a kind that has one
+    _tables: Optional[bytes] = None    # the folder of its table, if the class has one
 
     def __init__(self) -> None:
-        raise TypeError('Order is a base class: use Sequential, Shuffle or another')
+        raise TypeError('Order is a base class: use Sequential, Shuffle or another order')
 
     def _make(self, n: int) -> _core.Order:
-        """The order, of n indices."""
+        """Make the order of n indices."""
         raise NotImplementedError
 
     def _first_arguments(self) -> Tuple[Any, ...]:
-        """What the user gave by position: the length, where there is one."""
+        """The positional arguments: the length, if it was given."""
         return () if self._order is None else (self._order.length,)
 
     def _arguments(self) -> Dict[str, Any]:
-        """What the user gave by name."""
+        """The keyword arguments."""
         raise NotImplementedError
 
     def _kept(self) -> Dict[str, Any]:
-        """The folder among the arguments, where it was given."""
+        """The keyword argument of the folder, if it was given."""
         return {} if self._tables is None else {'tables': os.fsdecode(self._tables)}
 
     def _set_length(self, n: Optional[int]) -> None:
@@ -55,38 +62,38 @@ class Order:
             self._order = self._make(natural('n', n))
 
     def _for_length(self, length: int) -> _core.Order:
-        """What a loader over `length` records uses."""
+        """The order that a loader over `length` records uses."""
         if self._order is None:
             return self._make(length)
         if self.world != 1:
             raise ValueError(
-                f'order is rank {self.rank} of {self.world} of an order; give the whole '
-                'order to the loader, and rank= and world= with it'
+                f'order is rank {self.rank} of {self.world} of an order: give the loader the '
+                'whole order, and rank= and world='
             )
         return self._order
 
     def _walk(self) -> _core.Order:
         if self._order is None:
-            raise ValueError(f'n was not given: {self!r} has no length to be used by itself')
+            raise ValueError(f'{self!r} has no length: give n to use it without a loader')
         return self._order
 
     def take(self, k: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """Take the next indices, epoch after epoch, and move on behind them.
+        """Return the next indices, epoch after epoch, and advance the position.
 
         Parameters
         ----------
         k : int
-            How many are wanted.
+            The number of indices.
 
         Returns
         -------
         numpy.ndarray
-            uint64, of length `k`; shorter only where there is nothing (left) to take.
+            uint64, of length `k`; shorter only if the order is empty or ends.
         """
         return self._walk().take(k)
 
     def seek(self, position: int) -> None:
-        """Go to a position of the global order; the same cost for any."""
+        """Seek to a position of the global order, which takes the same time for any position."""
         self._walk().seek(position)
 
     def tell(self) -> int:
@@ -94,14 +101,14 @@ class Order:
         return self._walk().tell()
 
     def shard(self, rank: int, world: int) -> Order:
-        """Return the share of one rank, at the same position; this order stays as it is.
+        """Return the part of one rank, at the same position; this order does not change.
 
-        A rank owns the positions whose offset in the epoch is `rank` modulo `world`.
+        A rank has the positions whose offset in the epoch is `rank` modulo `world`.
 
         Parameters
         ----------
         rank, world : int
-            Which share, of how many; ``0 <= rank < world``.
+            The rank, and the number of ranks; ``0 <= rank < world``.
         """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
@@ -109,19 +116,19 @@ class Order:
         return other
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return where it stands, and in what order, as a dict that JSON can hold (version 1)."""
+        """Return the position and the identity of the order, as a dict for JSON (version 1)."""
         state: Dict[str, Any] = json.loads(self._walk().save())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go to where the order stood that `state` is of; rank and world may be others.
+        """Seek to the position of a saved state; rank and world may differ.
 
         Raises
         ------
         ValueError
-            The state is of another order, which the message names, or of another version.
+            The state is of another order, which the message names, or has another version.
         CorruptError
-            The state was changed, or is none.
+            The state is invalid, or was changed after it was saved.
         """
         self._walk().restore(to_json(state))
 
@@ -133,12 +140,12 @@ class Order:
 
     @property
     def rank(self) -> int:
-        """Which share of the positions is taken."""
+        """The rank whose positions it has."""
         return self._order.rank if self._order is not None else 0
 
     @property
     def world(self) -> int:
-        """How many shares there are."""
+        """The number of ranks."""
         return self._order.world if self._order is not None else 1
 
     def __repr__(self) -> str:
@@ -174,10 +181,10 @@ def _rebuild(kind: Any, first: Tuple[Any, ...], arguments: Dict[str, Any], state
 
 
 def to_json(state: Mapping[str, Any]) -> str:
-    """The text of a state, for the library, which looks at what is in it."""
+    """The text of a state, for the library, which checks its content."""
     if not isinstance(state, Mapping):
-        raise TypeError(f'state must be a dict that state_dict() gave, not {type(state).__name__}')
+        raise TypeError(f'state must be a dict from state_dict(), not {type(state).__name__}')
     try:
         return json.dumps(dict(state))
     except (TypeError, ValueError) as cause:
-        raise ValueError(f'state is not what state_dict() gave: {cause}') from cause
+        raise ValueError(f'state is not a dict from state_dict(): {cause}') from cause
