@@ -8,7 +8,7 @@ import pytest
 
 import loaderx as lx
 
-MODULES = ['field', 'orders.basic', 'orders.order']
+MODULES = ['field', 'orders.basic', 'orders.combined', 'orders.order']
 
 
 @pytest.mark.parametrize('name', MODULES)

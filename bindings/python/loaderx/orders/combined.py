@@ -16,19 +16,19 @@ __all__ = ['Concat', 'Padded', 'Repeat', 'Slice', 'Subset']
 
 
 def _part(name: str, order: Any) -> Order:
-    """An order that another one is made of."""
+    """Check an order that another one is made of."""
     if not isinstance(order, Order):
         raise TypeError(f'{name} must be an Order, not {type(order).__name__}')
     if order.world != 1:
         raise ValueError(
-            f'{name} is rank {order.rank} of {order.world} of an order; make one of the whole '
-            'order, and shard that'
+            f'{name} is rank {order.rank} of {order.world} of an order: combine the whole order, '
+            'and shard the result'
         )
     return order
 
 
 class _Combined(Order):
-    """An order that is made of parts, and waits for a length as long as one of them does."""
+    """An order that is made of parts. It has no length as long as one of them has none."""
 
     _parts: Tuple[Order, ...]
 
@@ -41,25 +41,26 @@ class _Combined(Order):
     def _set_parts(self, *parts: Order) -> None:
         self._parts = parts
         if all(part._order is not None for part in parts):
-            self._order = self._make(0)    # which none of them asks for
+            self._order = self._make(0)    # no part needs the length
 
 
 class Slice(_Combined):
-    """A part of each epoch of an order: its positions from `start` up to, and without, `stop`.
+    """The positions of each epoch of an order from `start` up to, but not including, `stop`.
 
-    They mean what they do in a slice of a list: negative ones count from the end, and those that
-    are too large are the end. Where the order shuffles, each epoch of the slice has other indices.
+    As in a slice of a list, negative positions count from the end, and positions after the end mean
+    the end. If the order shuffles, each epoch of the slice has other indices.
 
     Parameters
     ----------
     order : Order
-        What a part is taken of. Its own position does not count.
+        The whole order. Its own position does not matter.
     start, stop : int
-        Positions of an epoch; None: the end.
+        Positions in an epoch; None: the end.
 
     Examples
     --------
-    >>> half = Slice(Shuffle(seed=1), 0, 30000)
+    >>> Slice(Sequential(10), 2, -5).take(6).tolist()
+    [2, 3, 4, 2, 3, 4]
     """
 
     def __init__(self, order: Order, start: int = 0, stop: Optional[int] = None) -> None:
@@ -80,17 +81,22 @@ class Slice(_Combined):
 
 
 class Padded(_Combined):
-    """Epochs of an order, made longer: behind their end their first positions come again.
+    """The epochs of an order, each extended by its first positions to a multiple of a length.
 
-    With as many samples as a batch of all ranks has, each rank has as many batches as every other
-    one, all of them whole.
+    If that length is the number of samples in a batch of all ranks, all ranks have the same number
+    of batches, and all batches are full.
 
     Parameters
     ----------
     order : Order
-        What is padded. Its own position does not count.
+        The order to extend. Its own position does not matter.
     multiple : int
-        An epoch has the least multiple of it that holds all of the order's; 1 or more.
+        The length of an epoch becomes the next multiple of this; 1 or more.
+
+    Examples
+    --------
+    >>> Padded(Sequential(5), 4).take(8).tolist()
+    [0, 1, 2, 3, 4, 0, 1, 2]
     """
 
     def __init__(self, order: Order, multiple: int) -> None:
@@ -100,8 +106,8 @@ class Padded(_Combined):
     def _combine(self, parts: List[_core.Order]) -> _core.Order:
         if -(-parts[0].length // self._multiple) * self._multiple > UINT64_MAX:
             raise ValueError(
-                f'multiple is too large: the one of {self._multiple} that holds '
-                f'{parts[0].length} positions is beyond 2**64 - 1'
+                f'multiple is too large: {parts[0].length} positions, extended to a multiple of '
+                f'{self._multiple}, are more than 2**64 - 1'
             )
         return _core.padded(parts[0], self._multiple)
 
@@ -113,15 +119,20 @@ class Padded(_Combined):
 
 
 class Repeat(_Combined):
-    """So many epochs of an order as one: the same indices, but longer epochs.
+    """Several epochs of an order as one: the same indices in longer epochs.
 
     Parameters
     ----------
     order : Order
-        What is repeated; where it shuffles, each time is shuffled anew. Its own position does not
-        count.
+        The order to repeat. If it shuffles, each repetition has another permutation. Its own
+        position does not matter.
     times : int
-        How many of its epochs are one; 1 or more.
+        The number of its epochs in one epoch; 1 or more.
+
+    Examples
+    --------
+    >>> len(Repeat(Shuffle(10, seed=1), 3))
+    30
     """
 
     def __init__(self, order: Order, times: int) -> None:
@@ -132,7 +143,7 @@ class Repeat(_Combined):
         if parts[0].length * self._times > UINT64_MAX:
             raise ValueError(
                 f'times is too large: {self._times} epochs of {parts[0].length} positions are '
-                'beyond 2**64 - 1'
+                'more than 2**64 - 1'
             )
         return _core.repeat(parts[0], self._times)
 
@@ -144,19 +155,20 @@ class Repeat(_Combined):
 
 
 class Concat(_Combined):
-    """One order after the other: an epoch is that of the first, then that of the second, and so on.
+    """Several orders as one: an epoch is one of the first, then one of the second, and so on.
 
     Parameters
     ----------
     orders : sequence of Order
-        One or more. Their own positions do not count.
+        One or more orders. Their own positions do not matter.
     offsets : sequence of int, optional
-        What is added to the indices of each; None: nothing. For instance where the sources of the
-        orders begin in one that holds them all.
+        Numbers to add to the indices of each order, such as the first indices of their sources in a
+        `ConcatDataset`; None: 0 each.
 
     Examples
     --------
-    >>> both = Concat([Shuffle(1000, seed=1), Shuffle(500, seed=2)], offsets=[0, 1000])
+    >>> Concat([Sequential(2), Sequential(3)], offsets=[0, 100]).take(5).tolist()
+    [0, 1, 100, 101, 102]
     """
 
     def __init__(self, orders: Sequence[Order], offsets: Optional[Sequence[int]] = None) -> None:
@@ -167,7 +179,7 @@ class Concat(_Combined):
         if offsets is not None:
             given = _listed('offsets', offsets)
             if len(given) != len(parts):
-                raise ValueError(f'offsets: {len(given)} are given, for {len(parts)} orders')
+                raise ValueError(f'offsets has {len(given)} numbers for {len(parts)} orders')
             self._offsets = tuple(natural(f'offsets[{i}]', n) for i, n in enumerate(given))
         self._set_parts(*(_part(f'orders[{i}]', part) for i, part in enumerate(parts)))
 
@@ -184,29 +196,33 @@ class Concat(_Combined):
 
 
 class Subset(Order):
-    """The given indices, in the order of their places that another order says.
+    """Given indices, in the sequence in which another order has their places.
 
-    They may come in any order, and more than once. They are copied, and take 8 bytes each, or 16
-    where one of them is 2**32 or more.
+    The indices may be in any sequence and occur repeatedly. They are copied, and take 8 bytes each,
+    or 16 if one of them is 2**32 or more.
 
     Parameters
     ----------
     indices : sequence or array of int
-        0 or more each: nothing is known of a length from whose end to count.
+        The indices, each 0 or more: the order has no length of a source to count from its end.
     order : Order, optional
-        Which place follows which: where it has i, this has ``indices[i]``. Without a length it is
-        an order of ``len(indices)``; None: `Sequential`. Its own position does not count.
+        The order of places: where it has i, the subset has ``indices[i]``. Without a length it
+        gets ``len(indices)``; None: `Sequential`. Its own position does not matter.
     seed : int, optional
-        In place of `order`: ``Shuffle(seed=seed)``.
+        Short for ``order=Shuffle(seed=seed)``.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed. The process that first makes the order
+        writes the table to a file; others and later runs open the file and share its memory. A
+        file that is damaged, or cannot be written, raises. None: the table is in memory.
 
     Examples
     --------
+    >>> Subset([7, 3, 3, 9]).take(5).tolist()
+    [7, 3, 3, 9, 7]
+    >>> labels = np.array([7, 1, 7, 2])
     >>> training = Subset(np.flatnonzero(labels != 7), seed=42)
+    >>> sorted(training.take(2).tolist())
+    [1, 3]
     """
 
     def __init__(
@@ -219,7 +235,7 @@ class Subset(Order):
     ) -> None:
         self._tables = folder('tables', tables)
         if order is not None and seed is not None:
-            raise ValueError('seed is of a shuffle in place of order: give one of them')
+            raise ValueError('seed and order exclude each other: give one of them')
         self._seed = None if seed is None else natural('seed', seed)
         self._given = None if order is None else _part('order', order)
         wide = naturals('indices', indices)
