@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of a rescue that reads a sealed dataset without its log: see doc/zrecord-format.md, 9.7.
  *
- * meta.json has no checksum, but says the length once for each table as well. Another meta.json of
+ * meta.json says the length once for each table as well. Another meta.json of
  * the dataset, of a time before this one, may have been put in its place; it must not take away
  * what was committed since. So the log has the last word wherever it reaches what was sealed. */
 #include <stdio.h>
