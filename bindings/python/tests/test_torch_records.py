@@ -162,4 +162,4 @@ def test_what_is_torchs_own():
 def test_our_collation_given_by_name_is_no_other(stored):
     loader = lt.DataLoader(stored, 6, collate_fn=lt.default_collate, num_workers=2)
     assert same(list(loader), list(data.DataLoader(stored, 6)))
-    assert type(iter(loader)).__name__ == 'Straight'
+    assert type(iter(loader)).__name__ == 'Direct'

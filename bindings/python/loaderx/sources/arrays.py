@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays as datasets."""
+"""NumPy arrays and .npy files as datasets."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ class NPDataset(Joined):
         if not isinstance(array, np.ndarray):
             raise TypeError(f'array must be a path or a NumPy array, not {type(array).__name__}')
         if array.ndim == 0:
-            raise ValueError('array has no axis to count records by')
+            raise ValueError('array is a scalar array: its first axis must count the records')
         self.array = array
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Records first, then the shape of a record."""
+        """The number of records, then the shape of a record."""
         shape: Tuple[int, ...] = self.array.shape
         return shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of an element."""
+        """The dtype of an element."""
         dtype: np.dtype[Any] = self.array.dtype
         return dtype
 
@@ -59,11 +59,11 @@ class NPDataset(Joined):
         return self.array[key]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
-        """Several records at a time, as torch's DataLoader asks for them."""
+        """Return several records at a time, as torch's DataLoader asks for them."""
         return list(self.array[places_of(indices)])
 
     def close(self) -> None:
-        """Leave it as it is: a file is let go of with the last array that shows it."""
+        """Do nothing: a file is unmapped with the last array over it."""
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         if copy:
@@ -71,7 +71,7 @@ class NPDataset(Joined):
         return np.asarray(self.array, dtype=dtype)
 
     def __getstate__(self) -> Dict[str, Any]:
-        """What a copy gets: of a file, where it is."""
+        """Return the attributes of a copy; of a file its path instead of its content."""
         return {name: value for name, value in self.__dict__.items()
                 if name != 'array' or self._path is None}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a dataset shows of itself: one field, or records where they lie."""
+"""Columns and views of a dataset."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..field import Field
 
 
 class Views(Dict[str, List[Any]]):
-    """Records where they lie in the dataset's memory: a dict of lists, one item a record.
+    """Views of records in the mapped files of a dataset: a dict of lists with an item per record.
 
     An item is a read-only array of the field's dtype and shape, a read-only memoryview for bytes,
-    or None where the record is missing. Leaving the with-block empties the dict. What is still
-    held keeps its memory, and with it the files of the dataset mapped.
+    or None if the value is missing. The end of the with-block empties the dict. Items that are
+    still referenced keep the files of the dataset mapped.
     """
 
     __slots__ = ()
@@ -31,9 +31,9 @@ class Views(Dict[str, List[Any]]):
 class Column:
     """One field of a dataset, indexed like an array of all its records.
 
-    An int gives a record: an array, a scalar of NumPy, bytes, or None where it is missing. A slice,
-    a sequence of ints, or a mask gives several, in the order asked for: an array, with zeros where
-    a record is missing, or a list for bytes, with None.
+    An int returns a value: an array, a scalar of NumPy, bytes, or None if it is missing. A slice, a
+    sequence of ints or a mask returns several, in that order: an array, with zeros for missing
+    values, or a list for bytes, with None.
     """
 
     __slots__ = ('_dataset', '_name', '_field')
@@ -50,12 +50,12 @@ class Column:
 
     @property
     def field(self) -> Field:
-        """What the field stores."""
+        """The type, shape and compression of the field."""
         return self._field
 
     @property
     def dtype(self) -> Any:
-        """The type of the elements; that of objects for bytes, as in an array of them."""
+        """The dtype of an array of all values: that of the elements, or object for bytes."""
         return np.dtype(object) if self._field.dtype is bytes else self._field.dtype
 
     @property
@@ -81,7 +81,7 @@ class Column:
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         if copy is False:
-            raise ValueError('copy must not be False: an array of all records is a copy')
+            raise ValueError('copy must not be False: an array of all values is a copy')
         records = self._dataset._get(self._name, slice(None))
         if isinstance(records, list):
             values = np.empty(len(records), object)
@@ -90,17 +90,17 @@ class Column:
         return np.asarray(records, dtype)
 
     def present(self, indices: Any = slice(None)) -> np.ndarray[Any, Any]:
-        """Tell which records have a value.
+        """Return which records have a value.
 
         Parameters
         ----------
         indices : sequence of int, slice or mask, optional
-            Which records; all of them by default.
+            The records; all by default.
 
         Returns
         -------
         array of bool
-            False where the record is missing.
+            False if the value is missing.
         """
         return self._dataset._present(self._name, indices)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Datasets that are made of others."""
+"""Datasets that are made of others: several as one, and subsets."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ __all__ = ['ConcatDataset', 'SubsetDataset']
 
 
 def _readable(part: Any) -> Any:
-    """What records are read of, where the library does not gather them."""
+    """Return a dataset from which to read fields of bytes."""
     return Dataset(part) if isinstance(part, (str, bytes, os.PathLike)) else part
 
 
 class ConcatDataset(Records):
-    """Datasets one behind the other: the indices of each come behind all of those before it.
+    """Several datasets as one: the indices of each follow those of the dataset before it.
 
     Parameters
     ----------
     datasets : sequence
-        Each a `Dataset`, `NPDataset`, array, path, or another of these; all with columns of the
-        same names, dtypes and shapes.
+        Each a `Dataset`, `NPDataset`, array, path or dataset of this module; all with columns of
+        the same names, dtypes and shapes.
 
-    Two datasets are joined by ``+``, too. A record is read by its index, and several by `gather`,
-    which leaves fields of bytes to the datasets themselves.
+    Notes
+    -----
+    ``a + b`` makes one of two datasets. An index reads a record; `gather` reads several, but no
+    fields of bytes.
 
     Examples
     --------
@@ -49,7 +51,7 @@ class ConcatDataset(Records):
             )
         self.datasets = tuple(datasets)
         if not self.datasets:
-            raise ValueError('datasets is empty: there is nothing to read')
+            raise ValueError('datasets is empty: give at least one dataset')
         made = [core_of(one, f'datasets[{place}]') for place, one in enumerate(self.datasets)]
         self._source = _core.source_concat(tuple(core for core, _ in made))
         self._nameless = all(nameless for _, nameless in made)
@@ -73,15 +75,15 @@ Joined._concatenate = ConcatDataset
 
 
 class SubsetDataset(Records):
-    """Some records of a dataset, in any order, and as often as they are named.
+    """Some records of a dataset, in any order and any number of times.
 
     Parameters
     ----------
-    dataset : Dataset, NPDataset, array, path or another of these
-        What they are of.
+    dataset : Dataset, NPDataset, array, path or dataset of this module
+        The dataset.
     indices : slice, mask, sequence or array of int
-        Which, as in ``dataset['field'][indices]``; they take 4 or 8 bytes each. In an order of
-        its own: `lx.Subset` leaves the dataset as it is and says what is read of it.
+        The records, as in ``dataset['field'][indices]``; an index takes 4 or 8 bytes. To choose
+        records in the order of training instead, use `Subset`.
 
     Examples
     --------

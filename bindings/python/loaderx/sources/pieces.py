@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records of a dataset in pieces, for long jobs that tell how far they are."""
+"""Indices of a dataset in pieces, for long jobs that report their progress."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .. import _core
 
 
 class Pieces:
-    """Which records, in pieces of `size`: what the extension takes as indices, and how many.
+    """Indices in pieces that the extension takes, each with its length.
 
     Parameters
     ----------
     dataset : Dataset
-        Whose records.
+        The dataset.
     indices : sequence of int, slice, mask or None
-        Which of them; None: all, which takes no memory.
+        The records; None: all, without memory for their indices.
     """
 
     def __init__(self, dataset: _core.Dataset, indices: Any) -> None:

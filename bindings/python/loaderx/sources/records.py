@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all datasets have in common: single records, and what they are joined by."""
+"""The base classes of datasets: single records, and the operator +."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ['Asked', 'Joined', 'Records', 'places_of', 'records_of', 'resolved']
 
 
 class Asked:
-    """What torch's DataLoader asks for several records at a time.
+    """A dataset that torch's DataLoader asks for several records at a time.
 
-    A class that is derived, and makes records of its own, is asked for each.
+    If a derived class defines ``__getitem__`` itself, each record comes from that.
     """
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class Asked:
                               if name in vars(base)), None)
                         for name in ('__getitem__', '__getitems__'))
         if one is not None and (several is None or one < several):
-            setattr(cls, '__getitems__', _one_by_one)    # what the user's class makes
+            setattr(cls, '__getitems__', _one_by_one)    # records of the user's class
 
 
 class Joined(Asked):
@@ -42,44 +42,44 @@ class Joined(Asked):
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Joined) and not (_is_ones_own(self) or _is_ones_own(other)):
             return Joined._concatenate([self, other])
-        torchs = sys.modules.get('torch.utils.data')    # which asks each for its records
+        torchs = sys.modules.get('torch.utils.data')    # it asks each dataset for its records
         if torchs is not None and isinstance(other, (Joined, torchs.Dataset)):
             return torchs.ConcatDataset([self, other])
         return NotImplemented
 
 
 def _is_ones_own(dataset: Joined) -> bool:
-    """Whether a class of the user's makes its records."""
+    """Whether a class of the user makes the records."""
     return getattr(type(dataset), '__getitems__', None) is _one_by_one
 
 
 def _one_by_one(self: Any, indices: Sequence[int]) -> List[Any]:
-    """Several records, each as `__getitem__` gives it."""
+    """Return several records, each from `__getitem__`."""
     return [self[index] for index in indices]
 
 
-# Attributes that are made anew where a dataset arrives.
+# Attributes that the process that unpickles a dataset makes again.
 _REMADE = ('_source', '_parts', '_part')
 
 
 class Records(Joined):
-    """A dataset over a source of the library's."""
+    """A dataset over a source of the library."""
 
     _source: _core.Source
-    _nameless: bool    # its records are those of arrays, of which no field has a name
+    _nameless: bool    # records are of one column that has no name
 
     def __len__(self) -> int:
         return self._source.length
 
     def gather(self, indices: Any, fields: Optional[Sequence[str]] = None) -> Dict[str, Any]:
-        """Read records, in the order asked for.
+        """Read records in the order of the indices.
 
         Parameters
         ----------
         indices : sequence of int, slice or mask
-            Negative indices count from the end; an index may come more than once.
+            The indices; negative ones count from the end, and an index may occur repeatedly.
         fields : sequence of str, optional
-            Which fields; all of them by default.
+            The fields to read; all by default.
 
         Returns
         -------
@@ -89,11 +89,11 @@ class Records(Joined):
         Raises
         ------
         IndexError
-            There is no such record.
+            An index is out of range.
         KeyError
-            There is no such field.
+            A field does not exist.
         TypeError
-            The records of a field differ in length.
+            A field is of bytes, whose values differ in length.
         """
         return self._source.gather(indices, None if fields is None else self._chosen(fields))
 
@@ -103,20 +103,20 @@ class Records(Joined):
         known = [name for name, _, _ in self._source.columns]
         for name in fields:
             if name not in known:
-                raise KeyError(f'there is no field {name!r}; there are {known}')
+                raise KeyError(f'field {name!r} not found: the fields are {known}')
         return tuple(fields)
 
     def __getitem__(self, index: int) -> Any:
-        """One record: a dict by field, or the array of what has no names for its fields."""
+        """Return a record: a dict by field, or an array if the column has no name."""
         try:
             place = operator.index(index)
         except TypeError:
-            raise TypeError('the key is the index of a record, not '
-                            f'{type(index).__name__}; gather() reads several') from None
+            raise TypeError(f'index must be an int, not {type(index).__name__}: use gather() to '
+                            'read several records') from None
         return self._read_together([place])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
-        """Several records at a time, as torch's DataLoader asks for them."""
+        """Return several records at a time, as torch's DataLoader asks for them."""
         return self._read_together(indices)
 
     def _read_together(self, indices: Sequence[int]) -> List[Any]:
@@ -126,7 +126,7 @@ class Records(Joined):
         return records_of(self._source.gather(places, None), len(places), self._nameless)
 
     def _recipe(self) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
-        """What makes one like it, and of what, where it is pickled."""
+        """Return the function and the arguments that make a copy of it where it is unpickled."""
         raise NotImplementedError
 
     def __reduce__(self) -> Any:
@@ -136,12 +136,12 @@ class Records(Joined):
         return _remake, (type(self), self._recipe(), own)
 
     def _below(self, indices: Sequence[int]) -> List[Any]:
-        """Records of fields of bytes, which the datasets read that it is made of."""
-        raise TypeError(f'{type(self).__name__} has fields of bytes, which only a Dataset reads')
+        """Read records with fields of bytes from the datasets that this one is made of."""
+        raise TypeError(f'{type(self).__name__} has fields of bytes: read them from its Dataset')
 
 
 def _remake(kind: Type[Records], recipe: Any, own: Mapping[str, Any]) -> Records:
-    """One of a class that was derived, whose own constructor may want anything."""
+    """Make an object of a derived class, whose constructor may have any arguments."""
     make, given = recipe
     made = object.__new__(kind)
     made.__dict__.update({**make(*given).__dict__, **own})
@@ -149,21 +149,21 @@ def _remake(kind: Type[Records], recipe: Any, own: Mapping[str, Any]) -> Records
 
 
 def places_of(indices: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """What can be used as ints, as an array of them; no masks."""
+    """Return indices as an array of int64; a mask is not one."""
     return np.array([operator.index(index) for index in indices], np.int64)
 
 
 def resolved(indices: Sequence[int], length: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Indices that may count from the end, as such that do not."""
+    """Return indices of which none counts from the end."""
     places = places_of(indices)
     wrong = np.flatnonzero((places >= length) | (places < -length))
     if len(wrong):
-        raise IndexError(f'index {places[wrong[0]]} is out of range: there are {length} records')
+        raise IndexError(f'index {places[wrong[0]]} is out of range for {length} records')
     return np.where(places < 0, places + length, places)
 
 
 def records_of(columns: Mapping[str, Any], count: int, nameless: bool = False) -> List[Any]:
-    """The records of columns of so many rows, each over the memory of its column."""
+    """Return `count` records over the memory of columns."""
     if nameless:
         return list(next(iter(columns.values())))
     if not columns:

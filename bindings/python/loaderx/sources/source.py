@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sources: what a loader reads."""
+"""Sources of the library, made from the data that a user gives."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .records import Records
 
 __all__ = ['as_source', 'core_of', 'zip_sources']
 
-# What the arrays of a pair are called, as in DataLoader.
+# The names of the columns of a pair of arrays, as in DataLoader.
 PLACES = ('data', 'label')
 
 
 def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
     """A source over the array's own memory."""
     if array.ndim == 0:
-        raise ValueError(f'{name} has no axis to count records by')
+        raise ValueError(f'{name} is a scalar array: its first axis must count the records')
     if array.dtype.newbyteorder('=').name not in _core.DTYPES:
         raise TypeError(f'{name} has the dtype {array.dtype}, which cannot be loaded')
     if not array.dtype.isnative:
@@ -38,7 +38,7 @@ def _of_array(array: np.ndarray[Any, Any], name: str) -> _core.Source:
 
 
 def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
-    """A source, and whether it has no name of its own for its column."""
+    """Return a source, and whether its column has no name of its own."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return _core.source_open(source), not os.path.isdir(source)
     if isinstance(source, Records):
@@ -59,7 +59,7 @@ def core_of(source: Any, name: str) -> Tuple[_core.Source, bool]:
 def zip_sources(
     sources: Sequence[Any], names: Sequence[Optional[str]], arguments: Sequence[str]
 ) -> _core.Source:
-    """Several side by side; a name is for the only column of one, and errors name arguments."""
+    """Put sources side by side. Names are for sources with one column; errors name arguments."""
     made = [core_of(one, argument)[0] for one, argument in zip(sources, arguments)]
     return _zip(made, names, ' and '.join(arguments))
 
@@ -72,10 +72,10 @@ def _zip(made: Sequence[_core.Source], names: Sequence[Optional[str]], what: str
 
 
 def as_source(source: Any, what: str = 'source') -> _core.Source:
-    """What a loader reads, of what its user gave."""
+    """Return the source of a loader for the argument that the user gave."""
     if isinstance(source, Mapping):
         if not source:
-            raise ValueError(f'{what} is empty: there is nothing to read')
+            raise ValueError(f'{what} is empty: give at least one source')
         for name in source:
             if not isinstance(name, str):
                 raise TypeError(f'{what} must have names that are str, not {type(name).__name__}')
@@ -84,15 +84,15 @@ def as_source(source: Any, what: str = 'source') -> _core.Source:
     if not isinstance(source, (tuple, list)):
         return core_of(source, what)[0]
     if not source:
-        raise ValueError(f'{what} is empty: there is nothing to read')
+        raise ValueError(f'{what} is empty: give at least one source')
     cores: List[_core.Source] = []
     names: List[Optional[str]] = []
     for place, one in enumerate(source):
         core, nameless = core_of(one, f'{what}[{place}]')
         if nameless and place >= len(PLACES):
             raise ValueError(
-                f'{what}[{place}]: an array here has no name: give a dict, '
-                "{'name': array, ..}, in place of the tuple"
+                f'{what}[{place}]: only the first two arrays of a tuple get names: use a dict, '
+                "{'name': array, ..}"
             )
         cores.append(core)
         names.append(PLACES[place] if nameless else None)
