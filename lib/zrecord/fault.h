@@ -29,7 +29,7 @@
     fault(SETS_STAY, "sets are not voided by rows")                                                \
     fault(BOOT, "the boot of a frame is not compared")                                             \
     fault(FRAME_CRC, "the CRC of a frame is not checked")                                          \
-    fault(VALUE_CRC, "the CRC of a value is not checked in a recovery")                            \
+    fault(UNSYNCED, "an opening drops the commits of its boot that are not synced")                \
     fault(OPENING_SYNC, "an opening does not sync what it found synced")                           \
     fault(WRITE_BACK, "nothing is written back after a failed sync")                               \
     fault(CUT, "the log is not cut when a writer opens")                                           \

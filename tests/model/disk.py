@@ -70,6 +70,10 @@ class File:
             raise SyncFailed(self.name)
         self._settle(lambda offset, data: True)
 
+    def flush(self):
+        """A sync by a reader: it does not fail, but what a failed one lost it does not write."""
+        self._settle(lambda offset, data: True)
+
     def lose(self, keep=None):
         """Power fails: `keep(name, offset, data)` says which pieces had reached the medium."""
         rng = self.disk.rng

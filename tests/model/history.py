@@ -2,8 +2,19 @@
 """The oracle: every state that was ever committed, and which of them may be seen now."""
 
 from .layout import FIELDS
+from .records import LOST
 
 EMPTY = tuple(field.name for field in FIELDS), ()
+
+
+def agrees(seen, state, lossy):
+    """Whether a handle that shows `seen` is at this state; if `lossy`, values may be LOST."""
+    if not lossy or seen == state:
+        return seen == state
+    return (seen[0] == state[0] and len(seen[1]) == len(state[1])
+            and all(value is LOST or value == right
+                    for record, rights in zip(seen[1], state[1])
+                    for value, right in zip(record, rights)))
 
 
 class Wrong(Exception):
@@ -47,6 +58,12 @@ class History:
         if synced:
             self.durable = self.acked
 
+    def promised(self, content, floor):
+        """A durable reader shows this state: the oldest that it may be is there to stay."""
+        shown = self.states.index(content, floor)
+        self.durable = max(self.durable, shown)
+        self.acked = max(self.acked, shown)
+
     def withdraw(self):
         """The commit failed and left nothing."""
         del self.states[self.acked + 1:]
@@ -60,19 +77,22 @@ class History:
         """What was not synced may be gone: a power loss, a file system detached, a file evicted."""
         self.acked = self.durable
 
-    def opened(self, content, synced, sealed=False):
-        """A writer shows this state; all later ones are given up.
+    def opened(self, content, synced, sealed=False, lossy=False):
+        """A writer shows this state; all later ones are given up, and values that are lost.
 
         What an opened writer shows is durable if its last frame is a synced one.
         """
-        self.states = self.states[:self.find(content, self.acked, 'a writer') + 1]
+        self.states = self.states[:self.find(content, self.acked, 'a writer', lossy) + 1]
+        if content != self.states[-1]:
+            self.states[-1] = content
+            self.every.append(content)
         self.acknowledge(synced)
         self.seals = {sealed}
 
-    def find(self, content, floor, who):
+    def find(self, content, floor, who, lossy=False):
         """The newest state from `floor` on that is this one."""
         for k in range(len(self.states) - 1, floor - 1, -1):
-            if self.states[k] == content:
+            if agrees(content, self.states[k], lossy):
                 return k
         raise Wrong(f'{who} shows {len(content[1])} records that are none of the committed states '
                     f'{floor} to {len(self.states) - 1}')

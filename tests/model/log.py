@@ -102,7 +102,7 @@ def scan(log, seed, boot, faults=frozenset(), start=None):
     Raises
     ------
     Damage
-        The first invalid frame has a valid synced one at or behind it, or frame 0 is invalid.
+        The first invalid frame was whole when it was written, or frame 0 is invalid.
     """
     frames = []
     at, epoch, previous = (start.at, start.epoch, start.previous) if start else (0, 0, 0)
@@ -115,25 +115,34 @@ def scan(log, seed, boot, faults=frozenset(), start=None):
         frames.append(frame)
         at, epoch, previous = frame.end, epoch + 1, frame.crc
     if 'norot' not in faults:
-        refuse_rot(log, at + ('rotbehind' in faults), epoch, seed)
+        refuse_rot(log, at, epoch, seed, boot, faults)
     if not start and not (frames and frames[0].flags == BASE | SYNCED):
         raise Damage('frame 0 of the log is invalid')
     return trusted(frames, boot, faults)
 
 
-def refuse_rot(log, at, epoch, seed):
-    """Raise Damage if a synced frame stands at or behind the end: only rot leaves that.
+def refuse_rot(log, at, epoch, seed, boot, faults):
+    """Raise Damage if the invalid frame at the end was whole when it was written.
 
-    It begins at the end itself: a frame that is whole but does not chain is no torn one.
+    A frame after it shows this that is synced or of this boot; the search begins at the end itself:
+    a frame that is whole but does not chain is no torn one. So does the end of the frame itself, if
+    its header is of this boot: a write that is interrupted leaves zeros there, or the end of the
+    file.
     """
+    frame = decode(log, at, seed, False)
+    if frame and frame.boot == boot != 0 and frame.crc != 0 and 'rotlast' not in faults:
+        raise Damage(f'log: frame {epoch} was written to its end in this boot, and is invalid')
+    at += 'rotbehind' in faults
     while True:
         at = log.find(MAGIC, at)
         if at < 0:
             return
         if at % 8 == 0:
             frame = decode(log, at, seed)
-            if frame and frame.synced and frame.epoch >= epoch:
-                raise Damage(f'log: a synced frame of epoch {frame.epoch} behind an invalid one')
+            known = frame and (frame.synced or
+                               frame.boot == boot != 0 and 'rotsynced' not in faults)
+            if known and frame.epoch >= epoch:
+                raise Damage(f'log: a frame of epoch {frame.epoch} follows an invalid one')
         at += 1
 
 

@@ -3,13 +3,14 @@
 
 import random
 
+from . import log as lxlog
 from .create import create
 from .disk import Crash, SyncFailed
 from .fate import ENDLESS, Fate
 from .generations import fold, restart
 from .history import History, Wrong
 from .job import Content, operate
-from .layout import NoDataset, Sealed
+from .layout import NoDataset, Sealed, read_meta
 from .leftovers import remove_old
 from .reader import Reader
 from .records import Damage
@@ -106,6 +107,7 @@ class Run(Fate):
 
     def open_writer(self):
         try:
+            before = self.read_epoch() if self.lossy else None
             writer = Writer(self.disk)
         except Sealed:
             self.sealed_life()
@@ -115,13 +117,40 @@ class Run(Fate):
                 raise Wrong('a dataset is gone') from none
             self.creation()
             return None
+        except Damage:
+            if not self.lossy:
+                raise
+            self.repair()
+            return self.open_writer()
+        if before not in (None, (writer.meta['generation'], writer.state.epoch)):
+            raise Wrong(f'a writer gives up commits of its boot: it is not at {before}')
         self.exists = True
-        self.lossy = False
         self.history.seal_seen(False)
-        self.history.opened(writer.content(), writer.state.synced)
+        self.history.opened(writer.content(), writer.state.synced, lossy=self.lossy)
+        self.lossy = False
         self.disk.note('opened generation', writer.meta['generation'], 'epoch', writer.state.epoch,
                        'length', writer.state.length, 'state', self.history.acked)
         return writer
+
+    def read_epoch(self):
+        """Generation and epoch that a reader shows; None where it meets damage."""
+        reader = Reader(self.disk)
+        try:
+            finish(reader.open())
+            return reader.meta['generation'], reader.state.epoch
+        except (Damage, NoDataset):
+            return None
+        finally:
+            reader.close()
+
+    def repair(self):
+        """Pages of the log were lost: the commits before them stay."""
+        self.disk.note('REPAIR')
+        reader = Reader(self.disk)
+        reader.use_meta(read_meta(reader.directory)[0])
+        log, skip = reader.log_file(), frozenset(['norot'])
+        log.truncate(lxlog.scan(log.pread(), reader.seed, self.disk.boot, skip)[-1].end)
+        log.sync()
 
     def work(self, writer, ops):
         """Commits of the operations so far, while others may be under way already, and switches."""
@@ -207,7 +236,7 @@ class Run(Fate):
         reader = Reader(self.disk)
         try:
             finish(reader.open())
-            return reader.content()
+            return reader.content(self.lossy)
         except Damage as damage:
             if not self.lossy:
                 raise Wrong(f'opening for reading: {damage}') from damage
@@ -224,7 +253,7 @@ class Run(Fate):
                 raise Wrong('a dataset is gone') from none
             return False
         if content is not None:
-            self.history.find(content, self.history.acked, 'a new reader')
+            self.history.find(content, self.history.acked, 'a new reader', self.lossy)
         return True
 
     def sealed_life(self):

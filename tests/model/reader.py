@@ -18,10 +18,16 @@ class Reader(Handle):
 
     It holds the lock of its generation until it is closed; whoever goes on to another generation
     takes another reader for it, and the old one keeps what it shows.
+
+    Parameters
+    ----------
+    durable : bool
+        It shows what a loss of power leaves: the frames up to the last synced one.
     """
 
-    def __init__(self, disk):
+    def __init__(self, disk, durable=False):
         super().__init__(disk)
+        self.durable = durable
         self.meta_file = None
         self.locked = False
 
@@ -87,7 +93,7 @@ class Reader(Handle):
         except Damage:
             if not self.replaced():
                 raise
-        other = Reader(self.disk)
+        other = Reader(self.disk, self.durable)
         yield from other.open()
         return other
 
@@ -109,12 +115,22 @@ class Reader(Handle):
             yield
             log += file.pread(middle)
             try:
-                return lxlog.scan(log, self.seed, self.disk.boot, self.faults, start)
+                frames = lxlog.scan(log, self.seed, self.disk.boot, self.faults, start)
             except Damage:
                 if log == before or 'noreread' in self.faults:
                     raise
                 before = log
+            else:
+                return (yield from self.make_durable(frames)) if self.durable else frames
             yield
+
+    def make_durable(self, frames):
+        """The frames up to the last synced one: it is there before the sync of it is over."""
+        yield
+        if 'durablelog' not in self.faults:
+            self.log_file().flush()
+        yield
+        return frames[:lxlog.last_synced(frames) + 1]
 
     def pin(self):
         """Another reader that stays at this state."""

@@ -18,6 +18,16 @@ class Damage(Exception):
     """The dataset is at fault, and says so: never a wrong value."""
 
 
+class Lost:
+    """What a handle shows in the place of a value that is damaged."""
+
+    def __repr__(self):
+        return 'LOST'
+
+
+LOST = Lost()
+
+
 def crc(*parts):
     total = 0
     for part in parts:

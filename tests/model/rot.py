@@ -5,21 +5,20 @@ from . import log as lxlog
 from .history import Wrong
 from .layout import Sealed
 from .reader import Reader
-from .records import ENTRY, INLINE, MISSING, Damage
+from .records import ENTRY, INLINE, LOST, MISSING, Damage
 from .session import finish
 from .writer import Writer
 
 
 def rot(disk, rng):
-    """Flip a bit of a payload, or of the log before a synced frame; nobody may overlook it."""
+    """Flip a bit of a payload, or of what counts of the log; nobody may overlook it."""
     reader = Reader(disk)
     finish(reader.open())
     reader.close()
     frames = lxlog.scan(reader.log_file().pread(), reader.seed, disk.boot, disk.faults)
-    last = lxlog.last_synced(frames)
     payloads = stored_payloads(reader)
     if rng.random() < .5:
-        flip(disk, rng, reader.log_file(), 0, frames[max(last - 1, 0)].end)
+        flip(disk, rng, reader.log_file(), *draw_place(disk, rng, frames))
         must_refuse(lambda: Writer(disk), 'a writer')
     elif payloads:
         chunk, size, offset = rng.choice(payloads)
@@ -27,6 +26,20 @@ def rot(disk, rng):
     else:
         return
     must_refuse(lambda: read_all(disk), 'a reader')
+
+
+def draw_place(disk, rng, frames):
+    """A place in the log, and its size, of which rot must show.
+
+    The last frame, if this boot wrote it, shows that it was whole, but for the parts of its header
+    that say how long it is, and of which boot.
+    """
+    last = frames[-1]
+    before = frames[max(len(frames) - 2, 0)].end
+    if len(frames) > 1 and last.boot == disk.boot != 0 and rng.random() < .5:
+        begin = before + rng.choice((8, 16, 24, 40, 56, last.end - before - 8))
+        return begin, 8
+    return 0, before
 
 
 def stored_payloads(reader):
@@ -46,7 +59,9 @@ def flip(disk, rng, file, begin, size):
 def read_all(disk):
     reader = Reader(disk)
     finish(reader.open())
-    reader.content()
+    _, records = reader.content()
+    if any(value is LOST for record in records for value in record):
+        raise Damage('a value')
 
 
 def must_refuse(action, who):

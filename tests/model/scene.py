@@ -9,7 +9,7 @@ from .history import Wrong
 from .job import Content, append
 from .layout import NoDataset
 from .reader import Reader
-from .records import Damage
+from .records import LOST, Damage
 from .session import finish
 from .writer import Writer
 
@@ -65,20 +65,24 @@ class Stage:
         """Restart, fold, rebalance or seal."""
         change(self.writer, lambda: None)
 
-    def new_reader(self):
-        return Reader(self.disk)
+    def new_reader(self, durable=False):
+        return Reader(self.disk, durable)
 
-    def reader(self):
-        reader = self.new_reader()
+    def reader(self, durable=False):
+        reader = self.new_reader(durable)
         finish(reader.open())
         return reader
 
     def expect(self, *states, reader=None):
-        """A reader must show one of these states; where None is among them, damage will do."""
+        """A reader must show one of these states; where None is among them, damage will do.
+
+        The name of a record that has lost its image is a capital letter.
+        """
         try:
             names, records = (reader or self.reader()).content()
             label = names.index('label')
-            shown = ''.join(record[label].decode() for record in records)
+            shown = ''.join(record[label].decode().upper() if LOST in record
+                            else record[label].decode() for record in records)
         except (Damage, NoDataset) as damage:
             if None in states:
                 return

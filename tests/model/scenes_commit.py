@@ -14,74 +14,78 @@ from .scene import Stage, at_step, kill_at, lose_log
 from .session import finish
 
 
-def the_same_job_again(faults):
-    """The log loses an unsynced commit, not the one behind it; the job that made both starts again.
-
-    It makes its first commit again, in the same boot and so byte for byte: chain and epoch fit
-    the frame that stood behind it. Only the cut has taken that away.
-    """
+def a_frame_lost_before_another(faults):
+    """The log loses an unsynced commit, not the next one: that shows that there was one."""
     stage = Stage(faults)
     first = stage.append('a')
     stage.append('b')
     stage.disk.detach(lose_log(*first))
-    stage.open_writer()
-    stage.append('a')
-    stage.expect('xya')
+    must_refuse(stage)
 
 
-def the_cut_lost(faults):
-    """As before, and the next detachment loses the cut: it must be durable before a frame is."""
+def rot_of_the_last_frame(faults):
+    """It was written to its end in this boot: to cut it off would lose a commit without a word."""
     stage = Stage(faults)
-    first = stage.append('a')
-    stage.append('b')
-    stage.disk.detach(lose_log(*first))
-    stage.open_writer()
-    stage.append('a')
-    stage.disk.detach(lambda name, offset, what: not (name == 'LOG' and what is None))
-    stage.expect('xya')
+    begin, _ = stage.append('a')
+    stage.writer.log_file().cache[begin + 17] ^= 1
+    must_refuse(stage)
+
+
+def must_refuse(stage):
+    stage.expect(None)
+    try:
+        stage.open_writer()
+    except Damage:
+        return
+    raise Wrong('a writer opens a log that lost a commit')
 
 
 def a_payload_lost(faults):
-    """Frames are whole, a payload is not: the log ends before them, yet they chain to the rest."""
+    """A payload is lost, its commit and the next one are not."""
     stage = Stage(faults)
     append(stage.writer, stage.current, (b'a' * 50, b'a'))
     stage.commit()
     stage.append('b')
     stage.disk.detach(lambda name, offset, what: not (name.endswith('.zr') and what is not None))
     stage.open_writer()
-    stage.expect('xy')
+    stage.expect('xyAb')
     stage.append('c', synced=True)
-    stage.expect('xyc')
+    stage.disk.power_loss(lambda name, offset, what: False)
+    stage.expect('xyAbc')
 
 
-def a_reader_over_a_cut(faults):
-    """A failed sync loses commits that a reader saw; the writer makes others of the same sizes.
+def a_chunk_lost(faults):
+    """The end of a chunk is lost, or all of it: the values that were there are, and no others."""
+    for name in ('.zr', 'chunk'):
+        stage = Stage(faults)
+        stage.put('a')
+        stage.commit(synced=name == '.zr')
+        stage.put('b')
+        stage.commit()
+        stage.disk.detach(lambda file, offset, what, lost=name: not file.endswith(lost))
+        stage.open_writer()
+        stage.expect('xyaB' if name == '.zr' else 'xyAB')
 
-    The reader's position is then the end of a frame of another history, and the epoch fits. Only
-    the chain tells; the reader may say that it is lost, but not put the new commit on top of the
-    old ones.
-    """
+
+def a_torn_frame_over_old_ones(faults):
+    """Frames that a loss of power has made void are cut off: what is written there is torn then."""
     stage = Stage(faults)
-    first = stage.append('a')
-    stage.append('b')
-    reader = stage.reader()
-    stage.expect('xyab', reader=reader)
-    reader.log_file().lose(lose_log(*first))
+    for name in 'ab':
+        stage.append(name)
+    stage.disk.power_loss(lambda name, offset, what: True)
     stage.open_writer()
-    for name, synced in (('c', False), ('d', False), ('e', True)):
-        stage.append(name, synced=synced)
-    try:
-        finish(reader.refresh())
-    except Damage:
-        return
-    stage.expect('xycde', reader=reader)
+    log = stage.writer.log_file()
+    before = log.pread()
+    begin, end = stage.append('c')
+    log.cache[begin + 80:] = before[begin + 80:]    # it was killed in the middle
+    stage.expect('xy')
 
 
 def a_write_the_medium_lost(faults):
     """An old frame comes back: the medium acknowledged the write over it, and never did it.
 
-    The frame is whole, of the right epoch and at the right place, and a synced one stands behind
-    it. Only the chain tells that the two are of different histories.
+    The frame is whole, of the right epoch and at the right place, and a synced one follows it. Only
+    the chain shows that the two are of different histories, in the next boot, too.
     """
     stage = Stage(faults)
     begin, end = stage.append('a')
@@ -92,6 +96,8 @@ def a_write_the_medium_lost(faults):
     stage.append('c', synced=True)
     stage.append('d', synced=True)
     log.cache[begin:end] = log.durable[begin:end] = old
+    stage.expect(None)
+    stage.disk.power_loss(lambda name, offset, what: True)
     stage.expect(None)
 
 
@@ -135,6 +141,23 @@ def a_log_written_while_it_is_read(faults):
     stage.expect('xycd', 'xy', reader=reader)
 
 
+def a_durable_reader_before_the_sync(faults):
+    """It shows a synced frame whose sync is not over, and a loss of power leaves what it showed."""
+    stage = Stage(faults)
+
+    def look():
+        stage.expect('xya', reader=stage.reader(durable=True))
+        raise Crash
+
+    at_step(stage.disk, 'sync', 'LOG', look)
+    try:
+        stage.append('a', synced=True)
+    except Crash:
+        pass
+    stage.disk.power_loss(lambda name, offset, what: False)
+    stage.expect('xya')
+
+
 def prepare_stages(faults):
     """Two stages in one chunk, the second placed when a barrier has synced that already."""
     stage = Stage(faults)
@@ -165,6 +188,7 @@ def a_stage_behind_the_commit(faults):
 
 
 SCENARIOS = (
-    the_same_job_again, the_cut_lost, a_payload_lost, a_reader_over_a_cut,
-    a_write_the_medium_lost, rows_lost, an_unsynced_frame_lost,
-    a_log_written_while_it_is_read, a_stage_placed_during_the_barrier, a_stage_behind_the_commit)
+    a_frame_lost_before_another, rot_of_the_last_frame, a_payload_lost, a_chunk_lost,
+    a_torn_frame_over_old_ones, a_write_the_medium_lost, rows_lost, an_unsynced_frame_lost,
+    a_log_written_while_it_is_read, a_durable_reader_before_the_sync,
+    a_stage_placed_during_the_barrier, a_stage_behind_the_commit)

@@ -3,6 +3,7 @@
 
 from .generations import fold, rebalance, restart
 from .job import FIELDS_AT_MOST, NAMES
+from .records import LOST, Damage
 from .schema import add_field, drop_field, rename_field
 from .writer import NoSpace
 
@@ -63,6 +64,12 @@ def switch(run, current, after, what, action):
         history.acknowledge(True)
     except NoSpace:
         run.disk.note('  no space')
+        history.withdraw()
+        return before
+    except Damage:
+        if not any(value is LOST for record in current.records for value in record):
+            raise
+        run.disk.note('  a value is lost')
         history.withdraw()
         return before
     return result[-1]

@@ -10,9 +10,9 @@ import random
 import pytest
 
 from common import GOLDENS, NAMES, copy, folder, library, plain_text  # noqa: F401
-from compose import Composer, field
+from compose import SYNCED, Composer, field
 from make_golden import value
-from zrbase import ZrError
+from zrbase import ZrError, present_boot
 from zrecord import Dataset
 from zrlog import HEADER
 
@@ -115,6 +115,46 @@ def test_each_bit_of_a_tiny_dataset(folder, library):
             assert seen is None or seen in right[0 if name == "LOG" else -1:], (name, bit)
         (path / name).write_bytes(data)
     assert outcomes(path, library) == right[-1]
+
+
+def unsynced(folder):
+    """Write a dataset of this boot with two commits that are not synced; their places in the log."""
+    new = Composer([field(0, "x")])
+    new.frame(0)
+    places = []
+    for k, flags in enumerate((SYNCED, 0, 0)):
+        places.append(len(new.log))
+        new.frame(k + 1, 0, [0], [(0, k, new.stored(0, k, value(k)))], flags=flags,
+                  boot=present_boot())
+    new.write(folder / "d")
+    return new, places[1:]
+
+
+@pytest.mark.skipif(present_boot() is None, reason="the present boot is not known")
+def test_each_bit_of_commits_that_are_not_synced(folder, library):
+    """This boot wrote them to their ends, and so must not lose them without a word."""
+    new, (first, last) = unsynced(folder)
+    path, right = folder / "d", earlier(folder / "d")
+    # What says where the last frame ends, and that it is of this boot.
+    hidden = {*range(last, last + 8), *range(last + 32, last + 40), *range(last + 48, last + 56)}
+    for bit in range(8 * first, 8 * len(new.log)):
+        changed = bytearray(new.log)
+        changed[bit // 8] ^= 1 << bit % 8
+        (path / "LOG").write_bytes(changed)
+        seen = outcomes(path, library)
+        assert (seen is None) == (bit // 8 not in hidden), bit
+        assert seen is None or values(seen) == right[-2], bit
+
+
+@pytest.mark.skipif(present_boot() is None, reason="the present boot is not known")
+def test_a_commit_that_was_interrupted(folder, library):
+    """The frame ends with the file, or with zeros that were there before it."""
+    new, (_, last) = unsynced(folder)
+    path, right = folder / "d", earlier(folder / "d")
+    for end in range(last, len(new.log), 4):
+        for behind in (0, len(new.log) - end, 4096):
+            (path / "LOG").write_bytes(new.log[:end] + bytes(behind))
+            assert values(outcomes(path, library)) == right[-2], (end, behind)
 
 
 @pytest.mark.parametrize("name", ["one-field", "replayed", "moved", "sealed-again", "boots"])

@@ -186,7 +186,7 @@ class Dataset:
             raise Corrupt("the log is absent", file=name) from error
         try:
             log = Log(file, self.meta.uuid, self.meta.generation)
-            log.read()
+            log.read(boot)
             if durable:
                 os.fdatasync(file.fd)
             return log.replay(boot, durable)

@@ -167,8 +167,8 @@ class Log:
         self.data = b""
         self.frames = []
 
-    def _whole(self, at):
-        """Conditions 1 to 4 of section 8.8; return the size of the frame, or 0."""
+    def _size(self, at):
+        """Conditions 1 to 3 of section 8.8; return the size of the frame, or 0."""
         log = self.data
         if len(log) - at < FRAME_MIN or log[at:at + 4] != MAGIC:
             return 0
@@ -176,10 +176,15 @@ class Log:
         size, chunk_items, set_items = header[1], header[5], header[6]
         if size != FRAME_MIN + 16 * chunk_items + 40 * set_items:
             return 0
-        if size > FRAME_MAX or size > len(log) - at:
+        return size if size <= min(FRAME_MAX, len(log) - at) else 0
+
+    def _whole(self, at):
+        """Conditions 1 to 4 of section 8.8; return the size of the frame, or 0."""
+        size = self._size(at)
+        if not size:
             return 0
-        body = memoryview(log)[at:at + size - 4]
-        crc, = struct.unpack_from("<I", log, at + size - 4)
+        body = memoryview(self.data)[at:at + size - 4]
+        crc, = struct.unpack_from("<I", self.data, at + size - 4)
         return size if crc32c(*self.prefix, body) == crc else 0
 
     def _frame(self, at, epoch, previous):
@@ -189,8 +194,22 @@ class Log:
         frame = Frame(self.data, at)
         return frame if (frame.epoch, frame.previous) == (epoch, previous) else None
 
-    def _synced_from(self, at, epoch):
-        """Whether a whole synced frame of `epoch` or later stands at `at` or behind it."""
+    def _complete(self, at, boot):
+        """Whether the invalid frame at `at` was written to its end in this boot: section 8.9.
+
+        Returns
+        -------
+        bytes or None
+            What was read of it then.
+        """
+        size = self._size(at)
+        if not boot or not size or self.data[at + 48:at + 56] != boot:
+            return None
+        frame = self.data[at:at + size]
+        return frame if any(frame[-4:]) else None
+
+    def _later_from(self, at, epoch, boot):
+        """Whether a whole frame of `epoch` or later is at `at` or after it: synced, or of this boot."""
         budget = SEARCH_FACTOR * (len(self.data) - at)
         while True:
             at = self.data.find(MAGIC, at)
@@ -199,7 +218,8 @@ class Log:
             if at % 8 == 0 and len(self.data) - at >= FRAME_MIN:
                 size, found = struct.unpack_from("<IQ", self.data, at + 4)
                 flags, = struct.unpack_from("<I", self.data, at + 44)
-                if flags & SYNCED and found >= epoch:
+                of_boot = boot and self.data[at + 48:at + 56] == boot
+                if (flags & SYNCED or of_boot) and found >= epoch:
                     if self._whole(at):
                         return True
                     if size <= len(self.data) - at:
@@ -208,18 +228,32 @@ class Log:
                         return True
             at += 1
 
-    def read(self):
-        """Read all valid frames: sections 8.8 and 8.9. Rot is damage, a torn end is none."""
+    def _rot(self, at, epoch, boot):
+        """What shows that the invalid frame at `at` is rot; None: it is a torn end."""
+        return True if self._later_from(at, epoch, boot) else self._complete(at, boot)
+
+    def read(self, boot):
+        """Read all valid frames: sections 8.8 and 8.9. Rot is damage, a torn end is none.
+
+        Parameters
+        ----------
+        boot : bytes or None
+            The present boot; None where it is unknown.
+        """
         rules = Rules(self.name)
         self.data = self.file.read_some(self.file.size())
         at = crc = 0
         while at < len(self.data):
             frame = self._frame(at, len(self.frames), crc)
-            if frame is None and at > 0:
-                if not self._synced_from(at, len(self.frames)):
+            rot = None
+            while frame is None and at > 0:
+                before, rot = rot, self._rot(at, len(self.frames), boot)
+                if rot is None or rot == before:
                     break
                 self.data = self.file.read_some(self.file.size())
                 frame = self._frame(at, len(self.frames), crc)
+            if frame is None and at > 0 and rot is None:
+                break
             if frame is None:
                 raise Corrupt(f"frame {len(self.frames)} is damaged", file=self.name, offset=at)
             rules.check(frame)

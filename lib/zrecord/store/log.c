@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -125,42 +126,54 @@ lx_status lx__log_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, 
     return status;
 }
 
-/** Takes the CRC of the frame at @p offset, window by window, and compares it with its own. */
-static lx_status check_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
-                           lx_error *error)
+/** Takes the CRC of the frame at @p offset, window by window, and reads its own. @p all: the file
+ * did not end before. */
+static lx_status take_crc(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
+                          bool *all, lx_error *error)
 {
     uint64_t left = frame->bytes - 4;
-    uint32_t crc = lx__frame_crc_start(&log->identity);
     const uint8_t *bytes;
+    *crc = lx__frame_crc_start(&log->identity);
     while (left != 0) {
         size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
         lx_status status = look(log, offset, step, &bytes, error);
         if (status != LX_OK || bytes == NULL)
             return status;
-        crc = lx__crc32c(crc, bytes, step);
+        *crc = lx__crc32c(*crc, bytes, step);
         offset += step;
         left -= step;
     }
     lx_status status = look(log, offset, 4, &bytes, error);
-    if (status == LX_OK && bytes != NULL) {
+    *all = status == LX_OK && bytes != NULL;
+    if (*all)
         frame->crc = lx__load_le32(bytes);
-        *whole = frame->crc == crc || LX__FAULT(FRAME_CRC);
-    }
     return status;
 }
 
-lx_status lx__log_look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
-                          lx_error *error)
+/** Reads the frame at @p offset, if there is one of a possible size: @p all. @p crc is that of its
+ * bytes. */
+static lx_status read_frame(lx__log_reader *log, uint64_t offset, lx__frame *frame, uint32_t *crc,
+                            bool *all, lx_error *error)
 {
     const uint8_t *bytes;
-    *whole = false;
+    *all = false;
     if (!lx__range_fits(offset, LX__FRAME_HEADER, log->size))
         return LX_OK;
     lx_status status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
     if (status != LX_OK || bytes == NULL || !lx__frame_load(frame, bytes) ||
         !lx__range_fits(offset, frame->bytes, log->size))
         return status;
-    return check_crc(log, offset, frame, whole, error);
+    return take_crc(log, offset, frame, crc, all, error);
+}
+
+lx_status lx__log_look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
+                          lx_error *error)
+{
+    uint32_t crc;
+    bool all;
+    lx_status status = read_frame(log, offset, frame, &crc, &all, error);
+    *whole = all && (frame->crc == crc || LX__FAULT(FRAME_CRC));
+    return status;
 }
 
 /** Whether the frame at the place @p at carries on the chain there. */
@@ -208,10 +221,32 @@ lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *er
     return LX_OK;
 }
 
-/** Whether a whole synced frame of an epoch not below @p at's lies there or anywhere after it:
- * everything before it was durable when it was written. */
-static lx_status find_synced(lx__log_reader *log, const lx__log_place *at, bool *found,
-                                lx_error *error)
+uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start)
+{
+    uint64_t end = log->size > start ? log->size : start;
+    const uint8_t *bytes;
+    while (end > start) {
+        size_t step = end - start < LX__LOG_WINDOW ? (size_t)(end - start) : LX__LOG_WINDOW;
+        if (lx__log_bytes(log, end - step, step, &bytes, NULL) != LX_OK)
+            break;
+        for (size_t i = step; i != 0; i--)
+            if (bytes[i - 1] != 0)
+                return lx__align_up(end - step + i, LX__FRAME_ALIGN);
+        end -= step;
+    }
+    return end;
+}
+
+/** Whether a kill leaves what the frame names: the present boot wrote it. */
+static bool is_of_boot(const lx__frame *frame, uint64_t boot)
+{
+    return boot != 0 && frame->boot == boot;
+}
+
+/** Whether a whole frame that is synced, or of this boot, and of an epoch not below @p at's, lies
+ * there or anywhere after it: whichever it is, the frame at @p at was whole when it was written. */
+static lx_status find_later(lx__log_reader *log, const lx__log_place *at, uint64_t boot,
+                            bool *found, lx_error *error)
 {
     uint64_t tried = 0, limit = (log->size - at->offset) * SEARCH_EFFORT, offset = at->offset;
     lx_status status = lx__log_find_magic(log, &offset, error);
@@ -222,8 +257,9 @@ static lx_status find_synced(lx__log_reader *log, const lx__log_place *at, bool 
         status = look(log, offset, LX__FRAME_HEADER, &bytes, error);
         if (status != LX_OK || bytes == NULL)
             break;
-        if (lx__frame_load(&frame, bytes) && (frame.flags & LX__FRAME_SYNCED) != 0 &&
-            frame.epoch >= at->epoch && lx__range_fits(offset, frame.bytes, log->size)) {
+        if (lx__frame_load(&frame, bytes) && frame.epoch >= at->epoch &&
+            ((frame.flags & LX__FRAME_SYNCED) != 0 || is_of_boot(&frame, boot)) &&
+            lx__range_fits(offset, frame.bytes, log->size)) {
             /* Too much that looks like frames: no torn end does that. */
             tried += frame.bytes;
             if (tried > limit)
@@ -250,18 +286,28 @@ static void take(lx__log_scan *scan, const lx__frame *frame, uint64_t boot, bool
         *unbroken = true;
         return;
     }
-    *unbroken = *unbroken && boot != 0 && (frame->boot == boot || LX__FAULT(BOOT));
+    *unbroken = *unbroken && (is_of_boot(frame, boot) || (boot != 0 && LX__FAULT(BOOT)));
     if (*unbroken)
         scan->trusted = scan->valid;
 }
 
 static lx_status fail_rot(lx__log_reader *log, const lx__log_place *at, lx_error *error)
 {
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "frame %" PRIu64 " of the log is damaged, and there are later ones",
-                                at->epoch);
+    lx_status status =
+        lx__fail(error, LX_ERR_CORRUPT,
+                 "frame %" PRIu64 " of the log is damaged: it was whole when it was written",
+                 at->epoch);
     lx__error_locate(error, log->file.path, NULL, LX_NONE, at->offset);
     return status;
+}
+
+void lx__log_advise(lx_error *error, lx_status status)
+{
+    if (status != LX_ERR_CORRUPT || error == NULL)
+        return;
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used,
+             "; 'loaderx repair' tells what can be done");
 }
 
 lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error)
@@ -347,27 +393,59 @@ static lx_status follow(lx__log_reader *log, uint64_t boot, lx__log_scan *scan, 
     return status;
 }
 
+/** What was read of an invalid frame that may be rot. Two readings that are equal are of a frame
+ * that no writer is writing, or cutting, at the same time. */
+typedef struct suspicion {
+    uint64_t offset; /**< LX_NONE: there is no suspicion. */
+    uint32_t crc;    /**< Of its bytes, */
+    uint32_t own;    /**< and the one that it has. Both 0: a later frame shows that it is rot. */
+} suspicion;
+
+/**
+ * Judges the invalid frame at @p at. It is rot if a later frame shows that it was whole, or if it
+ * was written to its end in this boot: a write that a kill interrupts leaves the beginning of a
+ * frame, with zeros or the end of the file where the crc of the trailer would be.
+ */
+static lx_status judge(lx__log_reader *log, const lx__log_place *at, uint64_t boot, suspicion *rot,
+                       lx_error *error)
+{
+    lx__frame frame;
+    bool later, all;
+    *rot = (suspicion){.offset = LX_NONE};
+    lx_status status = find_later(log, at, boot, &later, error);
+    if (status == LX_OK && later)
+        rot->offset = at->offset;
+    if (status != LX_OK || later)
+        return status;
+    status = read_frame(log, at->offset, &frame, &rot->crc, &all, error);
+    if (status == LX_OK && all && is_of_boot(&frame, boot) && frame.crc != 0) {
+        rot->offset = at->offset;
+        rot->own = frame.crc;
+    }
+    return status;
+}
+
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error)
 {
-    bool unbroken = true, rot = false, blank = false;
+    bool unbroken = true, blank = false;
+    suspicion before = {.offset = LX_NONE}, now;
     *scan = (lx__log_scan){
         .valid = *from, .trusted = *from, .durable = *from, .synced_start = LX_NONE};
     log->step = from->offset != 0 ? FIRST_STEP : LX__LOG_WINDOW;
     lx_status status = follow(log, boot, scan, &unbroken, error);
-    /* Who goes on all the time leaves it to the next opening to search zeros for what is behind. */
+    /* A reader that follows a log leaves it to the next opening to search what comes after zeros. */
     if (status == LX_OK && from->offset != 0)
         status = look_for_blank(log, scan->valid.offset, &blank, error);
     while (status == LX_OK && !blank) {
-        uint64_t end = scan->valid.offset;
-        status = find_synced(log, &scan->valid, &rot, error);
-        if (status != LX_OK || !rot)
+        status = judge(log, &scan->valid, boot, &now, error);
+        if (status != LX_OK || now.offset == LX_NONE)
             break;
-        /* A writer may have been at work between the two looks: only what is still broken when
-         * it is read again is rot. */
-        status = follow(log, boot, scan, &unbroken, error);
-        if (status == LX_OK && scan->valid.offset == end)
+        if (now.offset == before.offset && now.crc == before.crc && now.own == before.own)
             return fail_rot(log, &scan->valid, error);
+        /* A writer may have been at work between the two looks. */
+        before = now;
+        status = follow(log, boot, scan, &unbroken, error);
     }
     scan->torn = scan->valid.offset < log->size;
     return status;

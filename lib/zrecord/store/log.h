@@ -68,12 +68,16 @@ lx_status lx__log_look(lx__log_reader *log, const lx__log_place *place, lx__log_
  * Follows the chain of frames from @p from (zeros: the start) to its end.
  *
  * Frames up to the last synced one count; later ones count as long as they are of the boot @p boot
- * (0: unknown, none counts). An invalid frame with a whole synced frame after it is rot and fails
- * with LX_ERR_CORRUPT; any other is a torn end. A scan from a place after the start does not search
- * for rot where the next frame would begin with zeros, which writers keep there.
+ * (0: unknown, none counts). An invalid frame is rot, and fails with LX_ERR_CORRUPT, if a whole
+ * frame follows it that is synced or of this boot, or if it was written to its end in this boot; any
+ * other is a torn end. A scan from a place after the start does not search for rot where the next
+ * frame would begin with zeros, which writers keep there.
  */
 lx_status lx__log_scan_from(lx__log_reader *log, const lx__log_place *from, uint64_t boot,
                             lx__log_scan *scan, lx_error *error);
+
+/** Adds to the error of a scan that failed what to do about it. */
+void lx__log_advise(lx_error *error, lx_status status);
 
 /** Fails with LX_ERR_CORRUPT, as a scan found no valid frame at the start of the log. */
 lx_status lx__log_fail_first(const lx__log_reader *log, lx_error *error);
@@ -85,6 +89,9 @@ lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *er
 /** Looks whether a whole frame with the right CRC lies at @p offset. */
 lx_status lx__log_look_at(lx__log_reader *log, uint64_t offset, lx__frame *frame, bool *whole,
                           lx_error *error);
+
+/** Where the bytes of the log end, from @p start on, without the zeros that a writer keeps there. */
+uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start);
 
 /** Notes that after a scan nothing counts from @p offset on, for lx__log_look(). */
 void lx__log_note_end(lx__log_reader *log, uint64_t offset);

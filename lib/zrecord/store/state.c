@@ -443,6 +443,7 @@ lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schem
     lx_status status = lx__log_scan_from(log, &state->place, log->boot, &found, error);
     if (status == LX_OK && found.valid.offset == 0)
         status = lx__log_fail_first(log, error);
+    lx__log_advise(error, status);
     if (status != LX_OK)
         return status;
     lx__state_copy(&next, state);

@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/format/names.h"
-#include "zrecord/store/intact.h"
 #include "zrecord/upkeep/rescue.h"
 
 /* Behind a damage, whole frames are looked for in so many bytes at most; */
@@ -77,30 +76,6 @@ static lx_status find_obedient(lx__rescue *rescue, lx__log_reader *log, uint64_t
     return status;
 }
 
-/** Frames behind the last synced one count as far as what they name is there, as for a writer. */
-static lx_status find_intact(lx__rescue *rescue, lx__log_reader *log, uint64_t *end,
-                             lx_error *error)
-{
-    uint64_t until = *end;
-    if (rescue->settled.place.offset >= *end)
-        return LX_OK;
-    const lx__intact_place place = {.directory = &rescue->directory,
-                                    .chunk_directory = &rescue->chunk_directory,
-                                    .schema = rescue->meta.schema,
-                                    .uuid = rescue->meta.uuid};
-    *end = rescue->settled.place.offset;
-    lx_status status = LX_OK;
-    if (rescue->chunk_directory.fd != -1)
-        status = lx__intact_end(&place, log, &rescue->settled, until, end, error);
-    if (status == LX_OK && *end < until && !rescue->cut) {
-        rescue->cut = true;
-        (void)lx__fail(&rescue->why_cut, LX_ERR_CORRUPT,
-                       "what the last commits name was lost before it was synced");
-        lx__error_locate(&rescue->why_cut, log->file.path, NULL, LX_NONE, *end);
-    }
-    return status;
-}
-
 /** @p obedient: whether all frames up to where it ends keep the rules. */
 static lx_status replay(lx__rescue *rescue, lx__log_reader *log, bool *obedient, lx_error *error)
 {
@@ -124,8 +99,6 @@ static lx_status replay(lx__rescue *rescue, lx__log_reader *log, bool *obedient,
         status = lx__state_replay_to(&rescue->settled, log, rescue->meta.schema,
                                      settled < end ? settled : end, error);
     if (status == LX_OK)
-        status = find_intact(rescue, log, &end, error);
-    if (status == LX_OK)
         status = lx__state_replay_to(&rescue->state, log, rescue->meta.schema, end, error);
     return status;
 }
@@ -139,24 +112,6 @@ typedef struct lost_commits {
     uint64_t records; /**< That there were after it. */
 } lost_commits;
 
-/** The end of the log, from @p start on, without the zeros that a writer keeps there: they are
- * nobody's commits. */
-static uint64_t find_end(lx__log_reader *log, uint64_t start)
-{
-    uint64_t end = log->size > start ? log->size : start;
-    const uint8_t *bytes;
-    while (end > start) {
-        size_t step = end - start < LX__LOG_WINDOW ? (size_t)(end - start) : LX__LOG_WINDOW;
-        if (lx__log_bytes(log, end - step, step, &bytes, NULL) != LX_OK)
-            break;
-        for (size_t i = step; i != 0; i--)
-            if (bytes[i - 1] != 0)
-                return lx__align_up(end - step + i, LX__FRAME_ALIGN);
-        end -= step;
-    }
-    return end;
-}
-
 /** Looks for whole frames behind the state: for the report alone, so what cannot be read ends it.
  * Where a whole one breaks the rules, none is believed. */
 static void find_lost(const lx__rescue *rescue, lx__log_reader *log, bool obedient,
@@ -164,7 +119,7 @@ static void find_lost(const lx__rescue *rescue, lx__log_reader *log, bool obedie
 {
     const lx__log_place *from = &rescue->state.place;
     uint64_t at = from->offset, tried = 0;
-    lost->bytes = find_end(log, at) - at;
+    lost->bytes = lx__log_find_end(log, at) - at;
     uint64_t end = lost->bytes < SEARCH_BYTES ? log->size : at + SEARCH_BYTES;
     lx_status status = lx__log_find_magic(log, &at, NULL);
     while (obedient && status == LX_OK && lx__range_fits(at, LX__FRAME_HEADER, end)) {

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "content.h"
+#include "disk.h"
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct check *check, const char *format,
                                                          ...)
@@ -40,15 +41,28 @@ static const struct version *nearest(const struct history *history, const struct
                 .version;
 }
 
-/** Finds the candidate that an open dataset is, of those from @p from on. */
-static bool identify(struct check *check, lx_dataset *dataset, size_t from)
+/** The newest candidate of those from @p from on that a content with damaged values may be. */
+static size_t find_lossy(const struct history *history, size_t from, const struct content *content)
+{
+    for (size_t i = history->count; i-- > from;)
+        if (content_agrees(content, &history->list[i].version, history->records))
+            return i;
+    return history->count;
+}
+
+/** Finds the candidate that an open dataset is, of those from @p from on. Where pages may be lost,
+ * values may be damaged; @p before, which may be NULL, is what there was then. */
+static bool identify(struct check *check, lx_dataset *dataset, size_t from,
+                     const struct content *before)
 {
     const struct history *history = check->history;
     struct content content;
     char text[800];
-    bool right = content_read(&content, dataset, text, sizeof text);
+    bool right = content_read(&content, dataset, check->crash == CRASH_CACHE, text, sizeof text);
+    check->lossy = content.lost != 0;
     if (right)
-        check->found = history_find(history, from, content_digest(&content));
+        check->found = check->lossy ? find_lossy(history, from, &content)
+                                    : history_find(history, from, content_digest(&content));
     else
         wrong(check, "a reader: %s", text);
     if (right && check->found == history->count) {
@@ -57,6 +71,8 @@ static bool identify(struct check *check, lx_dataset *dataset, size_t from)
         wrong(check, "what is there was never committed, or is older than candidate %zu of %zu: %s",
               from, history->count, text);
     }
+    if (right && before != NULL && !content_keeps(before, &content))
+        right = wrong(check, "a writer gives up what a reader saw");
     content_free(&content);
     return right;
 }
@@ -92,7 +108,7 @@ static bool check_durable_reader(struct check *check)
     size_t found = check->found;
     if (open_reader(check, true, &dataset, &error) != LX_OK)
         return unexpected(check, "a reader of the durable state", &error);
-    bool right = identify(check, dataset, least(check, true));
+    bool right = identify(check, dataset, least(check, true), NULL);
     lx_dataset_close(dataset);
     check->found = found;
     return right;
@@ -110,7 +126,7 @@ bool check_reader(struct check *check)
         return !check->history->created || wrong(check, "there is no dataset any more");
     if (status != LX_OK)
         return unexpected(check, "a reader", &error);
-    bool right = check_seal(check, dataset) && identify(check, dataset, least(check, false));
+    bool right = check_seal(check, dataset) && identify(check, dataset, least(check, false), NULL);
     lx_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     if (right && (identity.sealed || dice_once_in(check->dice, 8)))
@@ -152,7 +168,7 @@ static bool change(struct check *check, lx_writer *writer, struct version *now)
     uint64_t count = dice_once_in(check->dice, 3) ? 0 : 1 + dice_below(check->dice, 4);
     while (status == LX_OK && count-- != 0) {
         struct operation operation =
-            dice_once_in(check->dice, 8)
+            dice_once_in(check->dice, 8) && !check->lossy
                 ? operation_choose_switch(check->dice, &now->columns)
                 : operation_choose(check->dice, now->length, now->columns.count, serial, 0);
         version_apply(now, &operation, NULL);
@@ -188,8 +204,11 @@ static bool check_result(struct check *check, struct version *now, bool seals)
     bool durable = dice_once_in(check->dice, 3); /* close has made durable what others see, too */
     if (open_reader(check, durable, &dataset, &error) != LX_OK)
         return unexpected(check, "a reader after the next writer", &error);
-    bool right = content_read(&content, dataset, text, sizeof text);
-    if (right && content_digest(&content) != version_digest(now, check->history->records)) {
+    bool right = content_read(&content, dataset, check->lossy, text, sizeof text);
+    if (right && (content.lost != 0
+                      ? !content_agrees(&content, now, check->history->records)
+                      : content_digest(&content) !=
+                            version_digest(now, check->history->records))) {
         content_tell(&content, now, check->history->records, text, sizeof text);
         right = false;
     }
@@ -203,8 +222,8 @@ static bool check_result(struct check *check, struct version *now, bool seals)
     return right;
 }
 
-/** Which candidate a writer has opened. */
-static bool check_opened(struct check *check, lx_writer *writer)
+/** Which candidate a writer has opened; @p before is what a reader saw, or NULL. */
+static bool check_opened(struct check *check, lx_writer *writer, const struct content *before)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
@@ -214,11 +233,10 @@ static bool check_opened(struct check *check, lx_writer *writer)
         check->found = 0; /* made anew */
         return length == 0 || wrong(check, "a new dataset has records");
     }
-    /* The cache was lost and the boot was not: what a writer keeps is for it to find out. */
     if (check->crash == CRASH_CACHE || dice_once_in(check->dice, 4)) {
         if (open_reader(check, false, &dataset, &error) != LX_OK)
             return unexpected(check, "a reader beside the next writer", &error);
-        bool right = identify(check, dataset, check->history->durable);
+        bool right = identify(check, dataset, check->history->durable, before);
         lx_dataset_close(dataset);
         if (!right)
             return false;
@@ -230,7 +248,93 @@ static bool check_opened(struct check *check, lx_writer *writer)
                  (unsigned long long)length);
 }
 
-bool check_writer(struct check *check)
+/* ---- a write that is interrupted */
+
+/** The log, as the next writer has opened it. */
+struct log {
+    char path[TRACE_PATH + 32];
+    struct bytes bytes;
+};
+
+static bool read_log(const char *path, struct bytes *bytes)
+{
+    uint8_t block[4096];
+    size_t got;
+    FILE *in = fopen(path, "rb");
+    for (bytes->size = 0; in != NULL && (got = fread(block, 1, sizeof block, in)) != 0;)
+        bytes_put(bytes, bytes->size, block, got);
+    return in != NULL && fclose(in) == 0;
+}
+
+/** Keeps the log in some of the cases. */
+static void keep_log(struct check *check, struct log *log)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_identity identity;
+    lx_dataset *dataset;
+    if (check->crash == CRASH_CACHE || !dice_once_in(check->dice, 3) ||
+        open_reader(check, false, &dataset, &error) != LX_OK)
+        return;
+    lx_dataset_get_identity(dataset, &identity);
+    lx_dataset_close(dataset);
+    snprintf(log->path, sizeof log->path, identity.generation != 0 ? "%s/LOG.%llu" : "%s/LOG",
+             check->path, (unsigned long long)identity.generation);
+    if (!read_log(log->path, &log->bytes))
+        log->bytes.size = 0;
+}
+
+/** Had the writer been killed in a write to the log, that would be a torn end, and no damage. */
+static bool check_torn(struct check *check, const struct log *log)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    struct bytes now = {0};
+    size_t from = 0, size = log->bytes.size;
+    bool right = true;
+    if (size != 0 && read_log(log->path, &now))
+        while (from < size && from < now.size && now.data[from] == log->bytes.data[from])
+            from++;
+    if (from < now.size) {
+        from = (from + (size_t)dice_below(check->dice, now.size - from)) / 4 * 4;
+        bytes_resize(&now, from > size ? from : size);
+        if (from < size)
+            bytes_put(&now, from, log->bytes.data + from, size - from);
+        FILE *out = need(fopen(log->path, "wb"));
+        if (fwrite(now.data, 1, now.size, out) != now.size || fclose(out) != 0)
+            give_up("a log");
+        right = open_reader(check, false, &dataset, &error) == LX_OK;
+        if (right)
+            lx_dataset_close(dataset);
+        else
+            unexpected(check, "a reader after an interrupted write", &error);
+    }
+    free(now.data);
+    return right;
+}
+
+/** What a reader sees where pages may be lost within the boot. False: it meets damage of the log. */
+static bool see(struct check *check, struct content *content)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    char text[800];
+    *content = (struct content){0};
+    if (check->crash != CRASH_CACHE || open_reader(check, false, &dataset, &error) != LX_OK)
+        return false;
+    bool right = content_read(content, dataset, true, text, sizeof text);
+    lx_dataset_close(dataset);
+    return right;
+}
+
+/** Whether a writer was right to refuse a log that lost pages within its boot. */
+static bool is_lost_log(const struct check *check, lx_status status, const lx_error *error)
+{
+    return check->crash == CRASH_CACHE && status == LX_ERR_CORRUPT &&
+           strstr(error->path, "/LOG") != NULL && strstr(error->message, "loaderx repair") != NULL;
+}
+
+/** Opens the dataset as a writer, changes it, and looks at the result. */
+static bool try_writer(struct check *check, const struct content *before)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
@@ -243,6 +347,8 @@ bool check_writer(struct check *check)
         lx_error_clear(&error);
     }
     status = open_writer(check, &writer, &error);
+    if (before == NULL && is_lost_log(check, status, &error))
+        return true;
     if (status == LX_ERR_STATE && check->history->sealing) {
         if (check->crash == CRASH_CACHE ? !check_reader(check) : dice_once_in(check->dice, 2))
             return check->crash != CRASH_CACHE;
@@ -253,14 +359,27 @@ bool check_writer(struct check *check)
     }
     if (status != LX_OK)
         return unexpected(check, "a writer", &error);
-    if (!check_opened(check, writer)) {
+    if (!check_opened(check, writer, before)) {
         lx_writer_close(writer, NULL);
         return false;
     }
     struct version now = {0};
-    bool seals = dice_once_in(check->dice, 8);
+    bool seals = dice_once_in(check->dice, 8) && !check->lossy;
     version_set(&now, &check->history->list[check->found].version);
-    bool right = go_on(check, writer, &now, seals) && check_result(check, &now, seals);
+    struct log log = {0};
+    keep_log(check, &log);
+    bool right = go_on(check, writer, &now, seals) && check_result(check, &now, seals) &&
+                 (seals || check_torn(check, &log));
+    free(log.bytes.data);
     version_free(&now);
+    return right;
+}
+
+bool check_writer(struct check *check)
+{
+    struct content before;
+    bool seen = see(check, &before);
+    bool right = try_writer(check, seen ? &before : NULL);
+    content_free(&before);
     return right;
 }

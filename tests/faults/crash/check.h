@@ -23,6 +23,7 @@ struct check {
     struct dice *dice;
     size_t found; /**< Result: the candidate that is there. */
     bool absent;  /**< Result: there is none yet. */
+    bool lossy;   /**< Result: values of it are damaged. */
     char why[1024];
 };
 

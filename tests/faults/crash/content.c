@@ -5,6 +5,39 @@
 
 /* ---- reading */
 
+/** Reads a field value by value, of which some may be damaged. */
+static lx_status read_lossy(struct content *content, lx_dataset *dataset, size_t field,
+                            lx_error *error)
+{
+    uint64_t *offsets = content->offsets[field], end = 0;
+    size_t count = (size_t)content->length;
+    free(content->data[field]);
+    content->data[field] = NULL;
+    offsets[0] = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t sizes[2] = {0};
+        uint8_t *present = &content->present[field][i];
+        lx_error_clear(error);
+        lx_status status = lx_dataset_measure(dataset, field, &i, 1, sizes, present, error);
+        uint64_t size = status == LX_OK ? sizes[1] : 0;
+        uint8_t *data = need(realloc(content->data[field], (size_t)(end + size) + 1));
+        content->data[field] = data;
+        if (status == LX_OK)
+            status = lx_dataset_gather_bytes(dataset, field, &i, 1, data + end, sizes, error);
+        if (status != LX_OK && status != LX_ERR_CORRUPT)
+            return status;
+        if (status != LX_OK) {
+            *present = CONTENT_LOST;
+            content->lost++;
+            size = 0;
+        }
+        end += size;
+        offsets[i + 1] = end;
+    }
+    lx_error_clear(error);
+    return LX_OK;
+}
+
 static lx_status read_field(struct content *content, lx_dataset *dataset, size_t field,
                             const uint64_t *indices, lx_error *error)
 {
@@ -20,7 +53,7 @@ static lx_status read_field(struct content *content, lx_dataset *dataset, size_t
                                    error);
 }
 
-bool content_read(struct content *content, lx_dataset *dataset, char *why, size_t size)
+bool content_read(struct content *content, lx_dataset *dataset, bool lossy, char *why, size_t size)
 {
     lx_error error = LX_ERROR_INIT;
     lx_status status = LX_OK;
@@ -32,8 +65,11 @@ bool content_read(struct content *content, lx_dataset *dataset, char *why, size_
     uint64_t *indices = need(malloc((size_t)(content->length + 1) * sizeof *indices));
     for (uint64_t i = 0; i < content->length; i++)
         indices[i] = i;
-    for (size_t i = 0; status == LX_OK && i < content->columns.count; i++)
+    for (size_t i = 0; status == LX_OK && i < content->columns.count; i++) {
         status = read_field(content, dataset, i, indices, &error);
+        if (status == LX_ERR_CORRUPT && lossy)
+            status = read_lossy(content, dataset, i, &error);
+    }
     free(indices);
     if (status != LX_OK)
         lx_error_describe(&error, why, size);
@@ -128,6 +164,44 @@ static bool are_equal(lx_value left, lx_value right)
                                        memcmp(left.data, right.data, (size_t)left.size) == 0);
 }
 
+static bool is_lost(const struct content *content, size_t field, uint64_t index)
+{
+    return content->present[field][index] == CONTENT_LOST;
+}
+
+/** Whether both have the same fields, by kinds and names, and as many records. */
+static bool are_alike(const struct columns *left, uint64_t left_length, const struct columns *right,
+                      uint64_t right_length)
+{
+    return begin_digest(left, left_length) == begin_digest(right, right_length);
+}
+
+bool content_agrees(const struct content *content, const struct version *version,
+                    struct records *records)
+{
+    if (!are_alike(&content->columns, content->length, &version->columns, version->length))
+        return false;
+    for (size_t field = 0; field < content->columns.count; field++)
+        for (uint64_t i = 0; i < content->length; i++)
+            if (!is_lost(content, field, i) &&
+                !are_equal(value_of(content, field, i), expected(version, records, field, i)))
+                return false;
+    return true;
+}
+
+bool content_keeps(const struct content *before, const struct content *after)
+{
+    if (!are_alike(&before->columns, before->length, &after->columns, after->length))
+        return false;
+    for (size_t field = 0; field < before->columns.count; field++)
+        for (uint64_t i = 0; i < before->length; i++)
+            if (!is_lost(before, field, i) &&
+                (is_lost(after, field, i) ||
+                 !are_equal(value_of(before, field, i), value_of(after, field, i))))
+                return false;
+    return true;
+}
+
 void content_tell(const struct content *content, const struct version *version,
                   struct records *records, char *why, size_t size)
 {
@@ -140,7 +214,8 @@ void content_tell(const struct content *content, const struct version *version,
     }
     for (size_t field = 0; field < columns->count; field++)
         for (uint64_t i = 0; i < content->length; i++)
-            if (!are_equal(value_of(content, field, i), expected(version, records, field, i))) {
+            if (!is_lost(content, field, i) &&
+                !are_equal(value_of(content, field, i), expected(version, records, field, i))) {
                 snprintf(why, size, "record %" PRIu64 " of %" PRIu64 ", field %zu, is not serial %"
                          PRIu32, i, content->length, field,
                          version->cells[(size_t)i * columns->count + field]);

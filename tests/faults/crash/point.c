@@ -5,6 +5,8 @@
 #include "kernel.h"
 #include "../tree.h"
 
+#define WORD 4u
+
 bool point_is_before(const struct point *point, enum trace_kind kind)
 {
     return point->prefix < point->trace->count &&
@@ -26,11 +28,11 @@ void point_make(const struct point *point, const char *root, enum crash crash, s
         loss_none(point->disk, &state->image);
     else
         loss_of_power(point->disk, dice, &state->image);
-    /* The process may die within a call that writes. */
+    /* The process may die within a call that writes. The kernel copies whole words. */
     state->torn = 0;
     if (crash == CRASH_KILL && next != NULL && next->kind == TRACE_WRITE && next->size > 1 &&
         dice_once_in(dice, 2))
-        state->torn = 1 + dice_below(dice, next->size - 1);
+        state->torn = (1 + dice_below(dice, next->size - 1)) / WORD * WORD;
     for (size_t i = 0; state->torn != 0 && i < state->image.count; i++)
         if (strcmp(state->image.files[i].path, next->path) == 0)
             bytes_put(&state->image.files[i].bytes, next->offset, next->data, state->torn);

@@ -16,7 +16,7 @@ static uint64_t digest_of(lx_dataset *dataset)
     struct content content;
     lx_error error = LX_ERROR_INIT;
     char why[800];
-    if (!content_read(&content, dataset, why, sizeof why)) {
+    if (!content_read(&content, dataset, false, why, sizeof why)) {
         fprintf(stderr, "%s\n", why);
         life_refuse("a reader beside the writer reads", &error);
     }

@@ -160,10 +160,53 @@ START_TEST(rot_is_any_bit_before_a_synced_frame)
 }
 END_TEST
 
-START_TEST(rot_behind_the_last_synced_frame_is_a_torn_end)
+/** Whether a frame cannot be found, or is not of this boot, where that byte of its header is
+ * another. */
+static bool hides_the_frame(size_t byte)
+{
+    return byte < 8 || (byte >= 32 && byte < 40) || (byte >= 48 && byte < 56);
+}
+
+START_TEST(a_frame_of_this_boot_that_was_whole_is_rot)
 {
     char *scratch = scratch_make();
     struct log log = make("suu");
+    for (size_t bit = 2 * 72 * 8; bit < log.size * 8; bit += 1 + 4 * SANITIZED) {
+        size_t at = bit / 8 / 72;
+        log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (at == 3 && hides_the_frame(bit / 8 % 72))
+            expect_end(&log, at, at * 72, true);
+        else
+            expect_rot(&log, at, at * 72);
+        log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    log_free(&log);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_frame_without_its_trailer_is_a_torn_end)
+{
+    char *scratch = scratch_make();
+    struct log log = make("su");
+    for (size_t written = 8; written <= 68; written += 4) {
+        struct log torn = log_new(&example_log);
+        torn.bytes = realloc(torn.bytes, log.size + 4096); /* over zeros */
+        memset(torn.bytes, 0, log.size + 4096);
+        memcpy(torn.bytes, log.bytes, 2 * 72 + written);
+        torn.size = log.size + 4096;
+        expect_end(&torn, 2, 144, true);
+        log_free(&torn);
+    }
+    log_free(&log);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end)
+{
+    char *scratch = scratch_make();
+    struct log log = make("see");
     for (size_t bit = 2 * 72 * 8; bit < log.size * 8; bit += 1 + 4 * SANITIZED) {
         log.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         expect_end(&log, bit / 8 / 72, bit / 8 / 72 * 72, true);
@@ -211,15 +254,20 @@ START_TEST(old_frames_behind_a_torn_end_are_no_rot)
     memcpy(log.bytes + log.size + 80, old.bytes, 72);
     log.size += 152;
     expect_end(&log, 3, 216, true);
-    /* The same of a frame that is not synced, of any epoch. */
+    /* The same of a frame of another boot that is not synced, of any epoch. */
     old.size = 0;
     old.epoch = 9;
-    log_add(&old, &unsynced);
+    log_add(&old, &(struct frame){.boot = ELSE});
     memcpy(log.bytes + log.size - 72, old.bytes, 72);
     expect_end(&log, 3, 216, true);
-    /* But a synced one of a later epoch shows that something is lost. */
+    /* But one of this boot shows that something is lost, */
     old.size = 0;
-    log_add(&old, &synced);
+    log_add(&old, &unsynced);
+    memcpy(log.bytes + log.size - 72, old.bytes, 72);
+    expect_rot(&log, 3, 216);
+    /* and so does a synced one of a later epoch. */
+    old.size = 0;
+    log_add(&old, &(struct frame){.flags = SYNCED, .boot = ELSE});
     memcpy(log.bytes + log.size - 72, old.bytes, 72);
     expect_rot(&log, 3, 216);
     /* It is looked for at multiples of 8 alone. */
@@ -239,7 +287,7 @@ START_TEST(frames_of_another_log_are_invalid)
     other.bytes = NULL;
     other.size = 0;
     other.identity.uuid[3] ^= 1;
-    log_add(&other, &synced);
+    log_add(&other, &(struct frame){.flags = SYNCED, .boot = ELSE});
     log.bytes = realloc(log.bytes, log.size + 72);
     memcpy(log.bytes + log.size, other.bytes, 72);
     log.size += 72;
@@ -248,9 +296,14 @@ START_TEST(frames_of_another_log_are_invalid)
     other.identity.generation = 1;
     other.size = 0;
     other.epoch = 2;
-    log_add(&other, &synced);
+    log_add(&other, &(struct frame){.flags = SYNCED, .boot = ELSE});
     memcpy(log.bytes + 144, other.bytes, 72);
     expect_end(&log, 2, 144, true);
+    /* This boot writes nothing else there. */
+    other.size = 0;
+    log_add(&other, &synced);
+    memcpy(log.bytes + 144, other.bytes, 72);
+    expect_rot(&log, 2, 144);
     log_free(&other);
     log_free(&log);
     scratch_remove(scratch);
@@ -524,7 +577,8 @@ END_TEST
 UNIT_MAIN("zrecord/log", the_frames_that_count,
           a_log_cut_at_any_byte_ends_with_the_last_whole_frame,
           what_lies_behind_a_torn_end_is_ignored, rot_is_any_bit_before_a_synced_frame,
-          rot_behind_the_last_synced_frame_is_a_torn_end, a_synced_frame_that_does_not_fit_is_rot,
+          a_frame_of_this_boot_that_was_whole_is_rot, a_frame_without_its_trailer_is_a_torn_end,
+          rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end, a_synced_frame_that_does_not_fit_is_rot,
           old_frames_behind_a_torn_end_are_no_rot, frames_of_another_log_are_invalid,
           many_false_frames_do_not_take_long, a_torn_end_with_a_few_false_frames_is_still_one,
           a_hole_of_any_size_does_not_take_long, frames_larger_than_the_window_are_read,

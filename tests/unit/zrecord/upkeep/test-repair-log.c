@@ -36,7 +36,7 @@ START_TEST(rot_in_the_log_keeps_the_commits_before_it)
         uint64_t before = digest_of("d");
         lx_status status = repair(LX_REPAIR_REPORT, &told, &result, &error);
         ck_assert_uint_eq(error.offset, ends[frame - 1]);
-        expect_error(status, LX_ERR_CORRUPT, "later ones", "d/LOG");
+        expect_error(status, LX_ERR_CORRUPT, "whole when it was written", "d/LOG");
         ck_assert_int_eq(told.findings[0].remedy, LX_REMEDY_FORGET);
         ck_assert_uint_eq(digest_of("d"), before);
         unit_ok(repair(LX_REPAIR_VALUES, &told, &result, &error));

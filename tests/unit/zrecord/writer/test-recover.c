@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening for writing what another writer has left: doc/zrecord-format.md, 10.3 and 11.8.
  * A copy of a dataset that is being written is what a kill leaves of it. */
+#include <loaderx/hooks.h>
+
 #include "../change.h"
 #include "zrecord/writer/writer.h"
 
@@ -153,7 +155,29 @@ START_TEST(a_log_torn_at_any_byte_is_cut)
 }
 END_TEST
 
-START_TEST(a_damaged_last_frame_is_a_torn_end)
+/** Warnings of the library's log, one after another. */
+static char warnings[4096];
+
+static void keep_warning(lx_log_level level, const char *message, void *user)
+{
+    size_t used = strlen(warnings);
+    (void)user;
+    if (level >= LX_LOG_WARNING)
+        snprintf(warnings + used, sizeof warnings - used, "%s\n", message);
+}
+
+static void keep_warnings(void)
+{
+    warnings[0] = '\0';
+    lx_set_log_hook(keep_warning, NULL);
+}
+
+static void expect_warning(const char *text)
+{
+    ck_assert_msg(strstr(warnings, text) != NULL, "'%s' is not in: %s", text, warnings);
+}
+
+START_TEST(what_is_cut_off_the_log_is_reported)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
@@ -162,14 +186,47 @@ START_TEST(a_damaged_last_frame_is_a_torn_end)
     uint64_t whole = file_size("d/LOG");
     records_append(writer, 2);
     commit(writer);
+    directory_copy("d", "torn");
+    directory_copy("d", "lost");
+    close_writer(writer);
+    file_cut("torn/LOG", whole + 100);
+    keep_warnings();
+    expect_usable("torn", boots_are_known() ? 5 : 0);
+    expect_warning(" bytes off the log: a commit was interrupted while it was written");
+    log_change_boot("lost", 72, 1);
+    keep_warnings();
+    expect_usable("lost", 0);
+    expect_warning("lost: dropped commits that were not synced before the machine stopped: 2");
+    lx_set_log_hook(NULL, NULL);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** The commit was acknowledged: to cut it off would lose it without a word. */
+START_TEST(a_damaged_last_frame_of_this_boot_is_refused)
+{
+    char *scratch = scratch_make();
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
+    records_append(writer, 5);
+    commit(writer);
+    uint64_t start = file_size("d/LOG");
+    records_append(writer, 2);
+    commit(writer);
     directory_copy("d", "killed");
     close_writer(writer);
     uint64_t size = file_size("killed/LOG");
-    for (uint64_t bit = whole * 8; bit < size * 8; bit += 67 + 300 * SANITIZED) {
-        directory_copy("killed", "torn");
-        file_flip("torn/LOG", bit);
-        expect_usable("torn", 5);
-        remove_all("torn");
+    for (uint64_t bit = (start + 56) * 8; bit < size * 8; bit += 67 + 300 * SANITIZED) {
+        lx_error error = LX_ERROR_INIT;
+        directory_copy("killed", "rotten");
+        file_flip("rotten/LOG", bit);
+        if (boots_are_known()) {
+            lx_status status = lx_writer_open("rotten", NULL, &writer, &error);
+            ck_assert_uint_eq(error.offset, start);
+            expect_error(status, LX_ERR_CORRUPT, "loaderx repair", "rotten/LOG");
+            ck_assert_uint_eq(file_size("rotten/LOG"), size);
+            expect_refused("rotten", LX_ERR_CORRUPT, "frame 2", "LOG");
+        }
+        remove_all("rotten");
     }
     scratch_remove(scratch);
 }
@@ -297,15 +354,27 @@ START_TEST(damage_is_refused_and_left_as_it_is)
     expect_not_opened("image.offset", 20 * 16 - 1, LX_ERR_CORRUPT);
     expect_not_opened("blob.check", -1, LX_ERR_CORRUPT);
     expect_not_opened("blob.check", 0, LX_ERR_CORRUPT);
-    expect_not_opened("chunk/0.zr", -1, LX_ERR_CORRUPT);
-    expect_not_opened("chunk/0.zr", 50, LX_ERR_CORRUPT);
     scratch_remove(scratch);
 }
 END_TEST
 
-/** Damages a copy of "whole", a commit that was never synced: it is then not there any more. */
-static void expect_cut_off(const char *file, int64_t size)
+/** How many values of the dataset are damaged. */
+static uint64_t damaged_values(const char *path)
 {
+    lx_error error = LX_ERROR_INIT;
+    lx_verification result;
+    lx_dataset *dataset = open_dataset(path);
+    lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error);
+    ck_assert_int_eq(status, result.damages != 0 ? LX_ERR_CORRUPT : LX_OK);
+    lx_dataset_close(dataset);
+    return result.damages;
+}
+
+/** Damages a copy of "whole", commits of 4000 records that were never synced. They stay, and the
+ * values that are lost, some but at most @p most, are reported; the dataset takes more records. */
+static void expect_lost(const char *file, int64_t size, uint64_t most)
+{
+    char text[128];
     directory_copy("whole", "d");
     if (size < 0)
         ck_assert_int_eq(remove(in("d", file)), 0);
@@ -313,18 +382,36 @@ static void expect_cut_off(const char *file, int64_t size)
         file_flip(in("d", file), 8 * 100);
     else
         file_cut(in("d", file), (uint64_t)size);
-    expect_usable("d", 0);
+    keep_warnings();
+    lx_writer *writer = records_reopen("d", NULL);
+    ck_assert_uint_eq(lx_writer_get_length(writer), 4000);
+    uint64_t damaged = damaged_values("d");
+    ck_assert_uint_ge(damaged, 1);
+    ck_assert_uint_le(damaged, most);
+    snprintf(text, sizeof text, "d: %d values of commits that were not synced are damaged",
+             (int)damaged);
+    expect_warning(text);
+    records_append(writer, 50);
+    close_writer(writer);
+    ck_assert_uint_eq(damaged_values("d"), damaged);
+    lx_set_log_hook(NULL, NULL);
     remove_all("d");
 }
 
-START_TEST(commits_that_lost_what_they_name_are_cut_off)
+START_TEST(commits_stay_where_values_are_lost)
 {
+    if (!boots_are_known())
+        return;
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
     unit_ok(lx_writer_options_set_chunk(options, 1000, 4096, &error));
     lx_writer *writer = records_create("d", options);
-    records_append(writer, 4000); /* many chunks, and rows in the tables */
+    records_append(writer, 3500); /* many chunks, and rows in the tables */
+    commit(writer);
+    records_append(writer, 400);
+    commit(writer);
+    records_append(writer, 100); /* and sets in the log */
     commit(writer);
     directory_copy("d", "whole");
     close_writer(writer);
@@ -332,12 +419,65 @@ START_TEST(commits_that_lost_what_they_name_are_cut_off)
     directory_copy("whole", "d");
     expect_usable("d", 4000);
     remove_all("d");
-    expect_cut_off("chunk/0.zr", -1);
-    expect_cut_off("chunk/7.zr", 100);
-    expect_cut_off("chunk/3.zr", 0);
-    expect_cut_off("wave.offset", -1);
-    expect_cut_off("wave.check", 31999);
-    expect_cut_off("wave.offset", 0);
+    expect_lost("chunk/0.zr", -1, 1000);
+    expect_lost("chunk/7.zr", 100, 1000);
+    expect_lost("chunk/3.zr", 0, 1);
+    expect_lost("wave.offset", 0, 1);
+    directory_copy("whole", "d");
+    char last[32];
+    snprintf(last, sizeof last, "chunk/%zu.zr", directory_count("d/chunk") - 1);
+    remove_all("d");
+    expect_lost(last, (int64_t)file_size(in("whole", last)) - 1, 1);
+    expect_lost(last, 0, 1);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_table_that_lost_rows_is_refused)
+{
+    char *scratch = scratch_make();
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
+    records_append(writer, 4000);
+    commit(writer);
+    directory_copy("d", "whole");
+    close_writer(writer);
+    remove_all("d");
+    /* They were synced before the frame. */
+    if (boots_are_known()) {
+        expect_not_opened("wave.offset", -1, LX_ERR_CORRUPT);
+        expect_not_opened("wave.check", 31999, LX_ERR_CORRUPT);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_short_chunk_takes_no_more_payloads)
+{
+    char *scratch = scratch_make();
+    records_make("whole", 20, 2);
+    for (int64_t size = -1; size <= 50; size += 51) {
+        directory_copy("whole", "d");
+        if (size < 0)
+            ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
+        else
+            file_cut("d/chunk/0.zr", (uint64_t)size);
+        keep_warnings();
+        lx_writer *writer = records_reopen("d", NULL);
+        expect_warning("d/chunk/0.zr: the file has");
+        records_append(writer, 30);
+        close_writer(writer);
+        ck_assert_uint_eq(file_exists("d/chunk/0.zr"), size >= 0);
+        ck_assert(size < 0 || file_size("d/chunk/0.zr") == (uint64_t)size);
+        ck_assert(file_exists("d/chunk/1.zr"));
+        lx_dataset *dataset = open_dataset("d");
+        uint64_t length = lx_dataset_get_length(dataset);
+        for (uint64_t index = length - 30; index < length; index++)
+            for (int field = 0; field < FIELDS; field++)
+                expect_value(dataset, field, index);
+        lx_dataset_close(dataset);
+        lx_set_log_hook(NULL, NULL);
+        remove_all("d");
+    }
     scratch_remove(scratch);
 }
 END_TEST
@@ -453,9 +593,11 @@ UNIT_MAIN("zrecord/recover", a_kill_loses_no_commit, entries_of_the_log_are_take
           what_a_crash_left_is_made_durable,
           a_synced_frame_whose_sync_may_have_failed_is_written_again,
           a_sync_that_fails_at_opening_is_told, a_log_torn_at_any_byte_is_cut,
-          a_damaged_last_frame_is_a_torn_end, frames_of_another_boot_are_cut,
+          what_is_cut_off_the_log_is_reported, a_damaged_last_frame_of_this_boot_is_refused,
+          frames_of_another_boot_are_cut,
           leftovers_are_removed_and_nothing_else, bytes_that_are_not_committed_are_written_over,
           files_of_nothing_may_be_absent, damage_is_refused_and_left_as_it_is,
-          commits_that_lost_what_they_name_are_cut_off, rot_in_the_log_is_refused_and_not_cut,
+          commits_stay_where_values_are_lost, a_table_that_lost_rows_is_refused,
+          a_short_chunk_takes_no_more_payloads, rot_in_the_log_is_refused_and_not_cut,
           links_and_fifos_in_the_place_of_files_are_refused,
           a_writer_killed_at_any_time_leaves_what_it_committed)
