@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <loaderx/hooks.h>
+
 static void note(lx_error *error, lx_status status, int errnum, const char *format, va_list args)
     LX_PRINTF(4, 0);
 
@@ -113,6 +115,18 @@ int failure_exit_status(const lx_error *error)
     default:
         return EXIT_DATA;
     }
+}
+
+static void print_warning(lx_log_level level, const char *message, void *user)
+{
+    (void)user;
+    if (level >= LX_LOG_WARNING)
+        fprintf(stderr, "loaderx: warning: %s\n", message);
+}
+
+void warnings_print(void)
+{
+    lx_set_log_hook(print_warning, NULL);
 }
 
 void failure_print(const lx_error *error, const char *name)

@@ -36,6 +36,9 @@ void advise(lx_error *error, lx_status status, const char *advice);
  */
 int failure_exit_status(const lx_error *error);
 
+/** Prints warnings of the library's log on standard error from now on. */
+void warnings_print(void);
+
 /** Prints one line on standard error. @p name is the subcommand's; NULL before there is one. */
 void failure_print(const lx_error *error, const char *name);
 

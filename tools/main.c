@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     }
     /* A file that may not grow further is a failed write, to be undone, and no reason to die. */
     signal(SIGXFSZ, SIG_IGN);
+    warnings_print();
     const command *chosen = find_command(argv[1]);
     lx_status status = chosen != NULL ? chosen->run(argc - 1, argv + 1, &error)
                                       : run_itself(argv[1], &error);
