@@ -38,3 +38,14 @@ def test_changes_go_to_the_tables(loaderx, folder, varied):
 def test_what_is_sealed(loaderx, images):
     loaderx.text('seal', 'images')
     assert "'loaderx unseal'" in loaderx.fails(2, 'fold', 'images')
+
+
+def test_a_warning_reports_what_is_cut_off_the_log(loaderx, folder, images):
+    """A commit was interrupted: the beginning of its frame is there, and zeros."""
+    with open(folder / 'images' / 'LOG', 'ab') as log:
+        log.write(b'LXLF' + bytes(range(1, 61)) + bytes(100))
+    done = loaderx('fold', 'images')
+    assert done.returncode == 0
+    assert done.stderr.decode() == ('loaderx: warning: images: cut 64 bytes off the log: a commit was '
+                                    'interrupted while it was written\n')
+    assert loaderx.text('verify', 'images', '-q') == ''
