@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loaders over orders that are cut into batches: lib/loader/steps.c. */
+/* Loaders over orders that are cut into batches: lib/loader/batch-schedule.c. */
 #include "../sampler/cut-orders.h"
 #include "loader/loader-private.h"
 #include "loaders.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saved states of loaders: lib/loader/state.c. */
+/* Saved states of loaders: lib/loader/loader-state.c. */
 #include <loaderx/hooks.h>
 
 #include "../data.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Megatron's samples: lib/loader/tokens/source-megatron.c, against a list of all tokens. */
+/* Megatron's samples: lib/parity/megatron-source.c, against a list of all tokens. */
 #include <loaderx/parity/megatron.h>
 
 #include <dirent.h>

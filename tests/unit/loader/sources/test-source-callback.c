@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source of the caller's own: lib/loader/source-own.c. */
+/* A source of the caller's own: lib/loader/sources/source-callback.c. */
 #include "loader/sources/source.h"
 
 #include "../../scarce.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An .npy file as a source: lib/loader/source-npy.c. */
+/* An .npy file as a source: lib/loader/sources/source-npy.c. */
 #include "loader/sources/source.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source without data: lib/loader/source-null.c. */
+/* A source without data: lib/loader/sources/source-null.c. */
 #include "loader/sources/source.h"
 
 #include "../../sampler/orders.h"

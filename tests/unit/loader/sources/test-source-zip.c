@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several sources side by side: lib/loader/source-zip.c. */
+/* Several sources side by side: lib/loader/sources/source-zip.c. */
 #include "loader/sources/source.h"
 
 #include "../../scarce.h"

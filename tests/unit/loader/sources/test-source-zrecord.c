@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A dataset as a source: lib/loader/source-zrecord.c. */
+/* A dataset as a source: lib/loader/sources/source-zrecord.c. */
 #include "loader/sources/source.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bins by the room that is left in them: lib/loader/tokens/rooms.c. */
+/* Bins by the room that is left in them: lib/loader/tokens/bin-lists.c. */
 #include "loader/tokens/bin-lists.h"
 
 #include "../../unit.h"

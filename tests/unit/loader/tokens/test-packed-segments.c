@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pieces of batches: lib/loader/tokens/segments.c. */
+/* The pieces of batches: lib/loader/tokens/packed-segments.c. */
 #include <loaderx/packing.h>
 
 #include "../../unit.h"

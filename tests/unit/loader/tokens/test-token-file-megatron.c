@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Megatron's two files: lib/loader/tokens/megatron.c. */
+/* Megatron's two files: lib/loader/tokens/token-file-megatron.c. */
 #include "loader/tokens/token-file.h"
 
 #include "token-files.h"
