@@ -41,7 +41,7 @@ lx_status lx_set_allocator(const lx_allocator *allocator, lx_error *error)
         allocator = &plain;
     if (allocator->alloc == NULL || allocator->resize == NULL || allocator->release == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "an allocator needs all of alloc, resize and release");
+                        "an allocator must have alloc, resize and release");
     current = *allocator;
     return LX_OK;
 }

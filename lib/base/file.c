@@ -157,8 +157,8 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
         return fail_name(error, directory, name, "make the directory");
     lx_status status =
         errno == EEXIST
-            ? lx__fail(error, LX_ERR_EXISTS, "there is something of that name already")
-            : lx__fail(error, LX_ERR_NOT_FOUND, "there is no folder to put it in: make that first");
+            ? lx__fail(error, LX_ERR_EXISTS, "it exists already")
+            : lx__fail(error, LX_ERR_NOT_FOUND, "its folder does not exist: make that first");
     char *path = join(directory, name);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__free(path);
@@ -235,7 +235,8 @@ lx_status lx__file_read(const lx__file *file, void *data, size_t size, uint64_t 
     lx_status status = lx__file_read_some(file, data, size, offset, &got, error);
     if (status != LX_OK || got == size)
         return status;
-    status = lx__fail(error, LX_ERR_CORRUPT, "the file is cut: %zu bytes are missing", size - got);
+    status = lx__fail(error, LX_ERR_CORRUPT,
+                      "the file is truncated: %zu bytes are missing", size - got);
     lx__error_locate(error, file->path, NULL, LX_NONE, offset + got);
     return status;
 }
@@ -376,7 +377,7 @@ lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset, u
         return LX_OK;
     if (errno != EAGAIN && errno != EACCES)
         return lx__fail_errno(error, errno, file->path, "cannot lock");
-    lx_status status = lx__fail(error, LX_ERR_BUSY, "another handle holds the lock");
+    lx_status status = lx__fail(error, LX_ERR_BUSY, "the lock is held by another handle");
     lx__error_locate(error, file->path, NULL, LX_NONE, offset);
     return status;
 }

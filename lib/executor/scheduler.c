@@ -21,7 +21,8 @@ static lx_status provide_threads(lx__queue *queue, size_t parts, bool timed, lx_
         if (errnum == 0)
             continue;
         if (queue->started == 0)
-            return lx__fail_errno(error, errnum, NULL, "cannot start a thread: the limit of threads "
+            return lx__fail_errno(error, errnum, NULL,
+                                  "cannot start a thread: the limit of threads "
                                                        "or of memory is reached");
         queue->limit = queue->started; /* not tried again for each task */
     }
@@ -34,7 +35,8 @@ static lx_status admit(lx__queue *queue, lx__task *task, uint64_t due, lx_error 
     if (queue->stopped)
         return lx__fail(error, LX_ERR_STATE, "cannot submit a task: the executor is closed");
     if (due != 0 && queue->limit == 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "cannot submit a task for later: its queue has no threads");
+        return lx__fail(error, LX_ERR_UNSUPPORTED,
+                        "cannot submit a task for later: its queue has no threads");
     lx_status status = provide_threads(queue, due == 0 ? task->parts : 0, due != 0, error);
     if (status == LX_OK)
         lx__queue_add(queue, task, due);
@@ -58,7 +60,8 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
     lx__queue_post(queue);
     lx__worker_wake(queue, sleepers);
     if (reached < limit)
-        lx__log(LX_LOG_WARNING, "%s: the system gives only %u of %u threads", queue->name, reached,
+        lx__log(LX_LOG_WARNING,
+                "%s: the system started only %u of %u threads", queue->name, reached,
                 limit);
     return status;
 }

@@ -23,7 +23,7 @@ lx_status lx__steps_init(lx__steps *steps, lx_order *order, const lx_loader_opti
                          .drop_last = options->drop_last};
     if (cut && options->batch_size_set)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the order is cut into batches itself: leave batch_size alone, or give the "
+                        "the order is cut into batches itself: do not set batch_size, or pass the "
                         "order that it was made of");
     if (!lx__multiply_fits(steps->batch_size, options->world, &steps->global_batch))
         return lx__fail(error, LX_ERR_ARGUMENT, "batch_size times world is beyond 2^64");

@@ -142,8 +142,8 @@ lx_status lx_loader_options_set_threads(lx_loader_options *options, uint32_t thr
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (threads > LX_MAX_READERS)
-        return lx__fail(error, LX_ERR_ARGUMENT, "threads: %u is not in 0 .. %d", threads,
-                        LX_MAX_READERS);
+        return lx__fail(error, LX_ERR_ARGUMENT, "threads must be from 0 to %d, not %u",
+                        LX_MAX_READERS, threads);
     options->threads = threads;
     options->threads_set = true;
     return LX_OK;
@@ -173,7 +173,7 @@ lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage dam
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (damage != LX_DAMAGE_RAISE && damage != LX_DAMAGE_ZEROS && damage != LX_DAMAGE_SKIP)
-        return lx__fail(error, LX_ERR_ARGUMENT, "damage: %d is none of raise, zeros, skip",
+        return lx__fail(error, LX_ERR_ARGUMENT, "damage must be raise, zeros or skip, not %d",
                         (int)damage);
     options->damage = damage;
     return LX_OK;

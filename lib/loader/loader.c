@@ -31,7 +31,7 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
 {
     if (options->executor != NULL && options->threads_set)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "threads are the executor's where one is given: set one of the two");
+                        "threads and an executor are both set: set only one of the two");
     if (options->executor != NULL) {
         loader->executor = lx_executor_ref(options->executor);
         return LX_OK;

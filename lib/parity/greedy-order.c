@@ -247,7 +247,7 @@ lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables, lx_
     lx_status status = lx__mixture_check(mixture, error);
     if (status == LX_OK && mixture->weighting_count != 1)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "a greedy mixture has the same weights all along: lx_order_new_blend() "
+                          "the weights of a greedy mixture must not change: lx_order_new_blend() "
                           "changes them");
     if (status == LX_OK)
         status = lx__order_new(&greedy_class, sizeof(struct greedy_blend), 0, 0, order, error);

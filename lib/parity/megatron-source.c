@@ -204,11 +204,13 @@ lx_status lx_source_read_megatron(const lx_source *source, lx_megatron_index ind
         return lx__fail_null(error, source == NULL ? "source" : "numbers");
     const megatron_source *self = (const megatron_source *)source;
     if (source->class != &class)
-        return lx__fail(error, LX_ERR_ARGUMENT, "the source has no tables of Megatron's");
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "the source has no tables: it was not made by lx_source_from_megatron()");
     const uint64_t begins[] = {0, lx__gpt_places(&self->plan), lx__gpt_shuffle_at(&self->plan, 0),
                                self->table.count};
     if ((unsigned)index > LX_MEGATRON_SHUFFLE)
-        return lx__fail(error, LX_ERR_ARGUMENT, "there is no table %u of Megatron's",
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "index must be one of Megatron's three tables, not %u",
                         (unsigned)index);
     uint64_t all = begins[index + 1] - begins[index];
     if (length != NULL)
@@ -238,7 +240,7 @@ static lx_status check_numbers(const lx_megatron *how, lx_error *error)
         return lx__fail(error, LX_ERR_ARGUMENT, "an eod of %" PRId64
                         " is no token of the vocabulary", how->eod);
     if (how->eod == LX_SEPARATOR_NONE && (how->split_at_eod || how->mask_eod))
-        return lx__fail(error, LX_ERR_ARGUMENT, "%s is set, and there is no eod",
+        return lx__fail(error, LX_ERR_ARGUMENT, "%s is set, but eod is not",
                         how->split_at_eod ? "split_at_eod" : "mask_eod");
     lx_status status = lx__row_check_number("pad", how->pad, how->dtype, error);
     return status == LX_OK ? lx__row_check_number("eod", how->eod, how->dtype, error) : status;

@@ -132,7 +132,7 @@ static lx_status add_lengths(making *m, lx_error *error)
 {
     if (m->count == 0 || m->count > LX__GREEDY_SETS_MAX)
         return lx__fail(error, m->count == 0 ? LX_ERR_ARGUMENT : LX_ERR_LIMIT,
-                        "there are %zu sets: 1 to %u can be mixed", m->count, LX__GREEDY_SETS_MAX);
+                        "there are %zu sets: a mixture has 1 to %u", m->count, LX__GREEDY_SETS_MAX);
     for (size_t i = 0; i < m->count; i++) {
         if (m->lengths[i] == 0)
             return lx__fail(error, LX_ERR_ARGUMENT, "set %zu has a length of 0", i);

@@ -166,7 +166,7 @@ lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool repl
         return status;
     if (samples == 0 || length == 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%s is 0: torch's RandomSampler has one or more",
+                        "%s is 0: torch's RandomSampler needs at least 1",
                         length == 0 ? "length" : "samples");
     if (replacement && length > REPLACEMENT_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
@@ -213,9 +213,9 @@ lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool s
     if (status != LX_OK)
         return status;
     if (world == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "world is 0: there is one rank or more");
+        return lx__fail(error, LX_ERR_ARGUMENT, "world must be at least 1");
     if (tables != NULL && !shuffle)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tables: there is none without a shuffle");
+        return lx__fail(error, LX_ERR_ARGUMENT, "tables: an order without a shuffle has no table");
     status = make_whole(length, shuffle, seed, tables, &whole, error);
     if (status == LX_OK && drop_last)
         status = lx_order_new_slice(whole, 0, length - length % world, order, error);

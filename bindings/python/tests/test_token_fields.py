@@ -180,7 +180,7 @@ def test_a_child_of_fork_reads_on(tmp_path, compress):
 
 def test_what_is_wrong_with_the_records_is_told(tmp_path):
     write(tmp_path / 'd', [np.arange(4, dtype='<u2'), np.zeros(3, 'u1')]).close()
-    with pytest.raises(lx.CorruptError, match='3 bytes is no whole number of tokens') as caught:
+    with pytest.raises(lx.CorruptError, match='3 bytes is not a whole number of tokens') as caught:
         lx.Tokens(tmp_path / 'd', 'uint16', field='text')
     assert (caught.value.field, caught.value.record) == ('text', 1)
     dataset = write(tmp_path / 'e', [np.arange(4, dtype='<u2'), np.array([1, 70, 3], '<u2')])
@@ -216,7 +216,7 @@ def test_damaged_records_are_errors_or_zeros(tmp_path):
 
 def test_wrong_arguments(tmp_path):
     dataset = write(tmp_path / 'd', make_documents(5))
-    with pytest.raises(ValueError, match='give a dtype'):
+    with pytest.raises(ValueError, match='pass one'):
         lx.Tokens(dataset['text'])
     with pytest.raises(KeyError, match='no field'):
         lx.Tokens(tmp_path / 'd', 'uint16', field='none')
@@ -233,9 +233,9 @@ def test_wrong_arguments(tmp_path):
             lx.Tokens(none, 'uint16')
     with lx.create(tmp_path / 'e', {'x': lx.Field('uint16', (4,)), 'y': lx.Field('float32')}):
         pass
-    with pytest.raises(ValueError, match='asked for'):
+    with pytest.raises(ValueError, match='requested'):
         lx.Tokens(tmp_path / 'e', 'uint32', field='x')
-    with pytest.raises(ValueError, match='no dtype of tokens'):
+    with pytest.raises(ValueError, match='tokens cannot be'):
         lx.Tokens(tmp_path / 'e', field='y')
     column = dataset['text']
     dataset.close()

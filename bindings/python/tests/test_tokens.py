@@ -118,7 +118,7 @@ def test_tokens_go_to_other_processes(tmp_path, numbers):
 
 def test_what_is_wrong_with_the_files_is_told(tmp_path):
     (tmp_path / 'x').write_bytes(b'1234567')
-    with pytest.raises(lx.CorruptError, match='there are 1 more: the file was cut') as caught:
+    with pytest.raises(lx.CorruptError, match='there are 1 more: the file was truncated') as caught:
         lx.Tokens(tmp_path / 'x', 'uint16')
     assert caught.value.path == str(tmp_path / 'x')
     (tmp_path / 'y').write_bytes(np.array([1, 2, 70, 3], '<u2').tobytes())
@@ -139,7 +139,7 @@ def test_wrong_arguments(tmp_path, numbers):
     path = tmp_path / 'x'
     path.write_bytes(numbers.astype('<u2').tobytes())
     np.save(tmp_path / 'y.npy', numbers.astype('<u2'))
-    with pytest.raises(ValueError, match='/x: .* give a dtype'):    # which of them it is
+    with pytest.raises(ValueError, match='/x: .* pass one'):    # which of them it is
         lx.Tokens([tmp_path / 'y.npy', path])
     with pytest.raises(ValueError, match='paths is empty'):
         lx.Tokens([])

@@ -37,7 +37,7 @@ static lx_status map(const lx__file *file, const lx_column_info *column, uint64_
     if ((bytes - offset) % size != 0)
         return lx__fail(error, LX_ERR_CORRUPT,
                         "the file has %" PRIu64 " bytes behind the last whole record of %" PRIu64
-                        " bytes: it was cut, or has records of another size",
+                        " bytes: it was truncated, or has records of another size",
                         (bytes - offset) % size, size);
     return lx__source_map_array(file, LX__ARRAY_FLAT, offset, (bytes - offset) / size, column,
                                 source, error);

@@ -14,7 +14,7 @@ lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx
         return lx__fail(error, LX_ERR_ARGUMENT, "path or source is NULL");
     if (stat(path, &about) == -1) {
         lx_status status = errno == ENOENT
-                               ? lx__fail(error, LX_ERR_NOT_FOUND, "there is nothing of that name")
+                               ? lx__fail(error, LX_ERR_NOT_FOUND, "not found")
                                : lx__fail_errno(error, errno, path, "cannot look at");
         lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
         return status;

@@ -26,7 +26,7 @@ lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_
     if (widen == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "tokens are read as int32 or int64");
     if ((columns & ~(unsigned)(LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS)) != 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "columns are none that there are: 0x%x", columns);
+        return lx__fail(error, LX_ERR_ARGUMENT, "columns has unknown bits: 0x%x", columns);
     *format = (lx__row_format){.tokens = lx_tokens_ref(tokens),
                                .length = length,
                                .limit = lx__widen_limit(tokens->dtype, dtype, vocabulary),
@@ -98,7 +98,7 @@ lx_status lx__row_add_tokens(const lx__row_format *format, lx__row *row, uint64_
     if (count > format->length - row->filled ||
         !lx__range_fits(first, count, format->tokens->length))
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "the index of the documents is not what it was: it was written to");
+                        "the index of the documents was changed while it was open");
     if (row->tokens != NULL && count != 0)
         status = lx__tokens_copy(format->tokens, first, count, format->widen, format->limit,
                                  format->wide, row->tokens + row->filled * format->wide, error);

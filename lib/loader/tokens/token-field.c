@@ -42,7 +42,7 @@ static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t byt
     if (bytes % self->width != 0)
         return blame(self, record, error,
                      lx__fail(error, LX_ERR_CORRUPT,
-                              "a record of %" PRIu64 " bytes is no whole number of tokens of %s",
+                              "a record of %" PRIu64 " bytes is not a whole number of tokens of %s",
                               bytes, lx_dtype_get_name(self->dtype)));
     if (!lx__add_fits(self->length, length, &self->length))
         return blame(self, record, error,
@@ -226,7 +226,7 @@ static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, l
     if (slice->size != length * c->self->width)
         return blame(c->self, record, error,
                      lx__fail(error, LX_ERR_CORRUPT,
-                              "the record is not as long as it was: its table was written to"));
+                              "the length of the record changed: its table was written to"));
     const uint8_t *data = slice->data;
     return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
 }

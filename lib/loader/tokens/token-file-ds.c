@@ -105,7 +105,7 @@ static lx_status find_ends(lx__token_file *file, lx_error *error)
         return LX_OK;
     status = lx__fail(error, LX_ERR_CORRUPT,
                       "the index of %zu bytes ends with token %" PRIu64 ", and there are %" PRIu64
-                      ": it was cut, or is that of another file",
+                      ": it was truncated, or belongs to another file",
                       size, end, file->length);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;

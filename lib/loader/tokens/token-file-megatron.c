@@ -37,7 +37,7 @@ static lx_status find_dtype(const lx__token_file *file, lx_dtype *dtype, lx_erro
                                      LX_INT64, LX_FLOAT64, LX_FLOAT32, LX_UINT16};
     unsigned code = file->index.data[17];
     if (code == 0 || code >= sizeof codes / sizeof *codes)
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no dtype of number %u", code);
+        return lx__fail(error, LX_ERR_CORRUPT, "the dtype %u is unknown", code);
     *dtype = codes[code];
     if (*dtype == LX_FLOAT32 || *dtype == LX_FLOAT64)
         return lx__fail(error, LX_ERR_UNSUPPORTED, "it is of %s: tokens are integers",
@@ -51,7 +51,7 @@ static lx_status check_header(const lx__token_file *file, lx_error *error)
     if (file->index.size < HEADER || memcmp(bytes, magic, sizeof magic) != 0)
         return fail_index(file, 0,
                           lx__fail(error, LX_ERR_UNSUPPORTED,
-                                   "this is no index of Megatron's (MMIDIDX)"),
+                                   "this is not an index of Megatron (no MMIDIDX)"),
                           error);
     if (lx__load_le64(bytes + 9) == INDEX_VERSION)
         return LX_OK;
@@ -74,7 +74,7 @@ static lx_status find_arrays(lx__token_file *file, lx_error *error)
         return fail_index(file, 18,
                           lx__fail(error, LX_ERR_CORRUPT,
                                    "an index of %" PRIu64 " sequences and %" PRIu64
-                                   " documents does not have %zu bytes: it was cut, or grew",
+                                   " documents does not have %zu bytes: it was truncated, or grew",
                                    sequences, documents, file->index.size),
                           error);
     file->how = LX__DOCUMENTS_MEGATRON;
@@ -96,7 +96,7 @@ static lx_status check_end(const lx__token_file *file, lx_error *error)
         return status;
     status = lx__fail(error, LX_ERR_CORRUPT,
                       "there are %" PRIu64 " tokens, and the index has %" PRIu64
-                      ": it is that of another file",
+                      ": it belongs to another file",
                       file->length, first + length);
     lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;

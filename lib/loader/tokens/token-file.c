@@ -15,10 +15,10 @@ lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error)
     const char *name = lx_dtype_get_name(dtype);
     if (dtype == LX_BYTES)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "bare tokens do not say how wide they are: give a dtype, uint16 or uint32 "
+                        "bare tokens have no dtype: pass one, uint16 or uint32 "
                         "as a rule");
     if (lx__widen_find(dtype, LX_INT64) == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "%s is no dtype of tokens: these are integers",
+        return lx__fail(error, LX_ERR_ARGUMENT, "tokens cannot be %s: they are integers",
                         name != NULL ? name : "this");
     return LX_OK;
 }
@@ -27,7 +27,7 @@ lx_status lx__token_file_agree(lx__token_file *file, lx_dtype dtype, lx_dtype sa
                                lx_error *error)
 {
     if (dtype != LX_BYTES && dtype != said)
-        return lx__fail(error, LX_ERR_MISMATCH, "tokens of %s are asked for, and these are %s",
+        return lx__fail(error, LX_ERR_MISMATCH, "tokens of %s were requested, but these are %s",
                         lx_dtype_get_name(dtype), lx_dtype_get_name(said));
     file->dtype = said;
     return LX_OK;
@@ -47,14 +47,15 @@ static lx_status measure(lx__token_file *file, const lx__file *opened, uint64_t 
             return LX_OK;
         return lx__fail(error, LX_ERR_CORRUPT,
                         "behind the last whole token of %" PRIu64 " bytes there are %" PRIu64
-                        " more: the file was cut, or has tokens of another dtype",
+                        " more: the file was truncated, or has tokens of another dtype",
                         width, behind % width);
     }
     file->length = length;
     if (lx__multiply_fits(length, width, &bytes) && bytes <= behind)
         return LX_OK;
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "the file is cut: there should be %" PRIu64 " tokens, and are %" PRIu64, length,
+                    "the file is truncated: there should be %" PRIu64 " tokens, and are %" PRIu64,
+                    length,
                     behind / width);
 }
 

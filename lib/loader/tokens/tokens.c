@@ -75,7 +75,8 @@ static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *file
 {
     *files = 0;
     if (parts == NULL || count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "there are no tokens to put together");
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "count must be at least 1: there are no tokens to concatenate");
     for (size_t i = 0; i < count; i++) {
         if (parts[i] == NULL)
             return lx__fail_null(error, "one of the parts");

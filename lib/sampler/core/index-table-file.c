@@ -90,7 +90,7 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
     if (status != LX_OK)
         return status;
     if (got < sizeof first || memcmp(first, MAGIC, sizeof MAGIC) != 0)
-        return lx__table_file_refuse(self, "it is no table", error);
+        return lx__table_file_refuse(self, "this is not a table of an order", error);
     uint32_t version = lx__load_le32(first + AT_VERSION);
     if (version != TABLE_VERSION)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
@@ -98,7 +98,7 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
                         version, TABLE_VERSION);
     *what_size = lx__load_le32(first + AT_WHAT_SIZE);
     if (*what_size > LX__TABLE_WHAT_MAX)
-        return lx__table_file_refuse(self, "it says more of itself than any table", error);
+        return lx__table_file_refuse(self, "the header is longer than that of any table", error);
     size_t size = (size_t)lx__align_up(AT_WHAT + *what_size, PAGE);
     *head = lx__alloc(size);
     if (*head == NULL)
@@ -106,7 +106,7 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
     status = lx__file_read(file, *head, size, 0, error);
     if (status == LX_OK && lx__load_le32(*head + AT_CRC) !=
                                lx__crc32c(0, *head + AT_WIDTH, size - AT_WIDTH))
-        status = lx__table_file_refuse(self, "its beginning does not have its checksum", error);
+        status = lx__table_file_refuse(self, "the checksum of the header does not match", error);
     return status;
 }
 
@@ -127,14 +127,14 @@ static lx_status match(const uint8_t *head, size_t what_size, const lx__table_fo
         char theirs[200];
         print_safely(theirs, sizeof theirs, head + AT_WHAT, what_size);
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the file has the table of %s, and not that of %.199s: was it renamed?",
+                        "the file has the table of %s, not that of %.199s: was it renamed?",
                         theirs, form->what);
     }
     uint64_t count = lx__load_le64(head + AT_COUNT);
     if (lx__load_le32(head + AT_WIDTH) != form->width ||
         lx__load_le64(head + AT_BOUND) != form->bound ||
         (form->count != LX__TABLE_ANY && form->count != count))
-        return lx__table_file_refuse(self, "it is not as its table would be", error);
+        return lx__table_file_refuse(self, "its header describes another table", error);
     return LX_OK;
 }
 
@@ -153,7 +153,9 @@ static lx_status open_file(lx__table_file *self, const lx__file *file, lx__table
         form->count = lx__load_le64(head + AT_COUNT);
         if (!lay_out(what_size, form->count, form->width, &self->places) ||
             self->places.end != size)
-            status = lx__table_file_refuse(self, "it is longer or shorter than it says", error);
+            status = lx__table_file_refuse(self,
+                                           "the length of the file differs from what its header "
+                                           "says", error);
     }
     lx__free(head);
     if (status != LX_OK)
@@ -224,7 +226,7 @@ static lx_status check_block(lx__table_file *file, uint64_t block, lx_error *err
         atomic_store_explicit(&file->whole[block], 1, memory_order_relaxed);
         return LX_OK;
     }
-    lx_status status = lx__table_file_refuse(file, "a block does not have its checksum", error);
+    lx_status status = lx__table_file_refuse(file, "the checksum of a block does not match", error);
     lx__error_locate(error, NULL, NULL, LX_NONE, offset);
     return status;
 }

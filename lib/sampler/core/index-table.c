@@ -63,7 +63,7 @@ void lx__table_free(lx__table *table)
 
 lx_status lx__table_refuse(const lx__table *table, lx_error *error)
 {
-    return lx__table_file_refuse(table->file, "it has numbers that its table cannot have", error);
+    return lx__table_file_refuse(table->file, "it has numbers that are out of range", error);
 }
 
 lx_status lx__table_map(const lx__table *table, uint64_t *places, size_t count, lx_error *error)

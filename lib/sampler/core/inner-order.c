@@ -68,7 +68,7 @@ lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error
                         "an order that is cut into batches is no part of another, in which they "
                         "would be others: cut what is made of its part");
     if (part->depth >= LX__ORDER_DEPTH_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "orders can be made of each other %d deep",
+        return lx__fail(error, LX_ERR_LIMIT, "orders are nested deeper than %d",
                         LX__ORDER_DEPTH_MAX);
     if (size >= LX__ORDER_SIZE_MAX)
         return lx__fail(error, LX_ERR_LIMIT,

@@ -9,7 +9,8 @@
 lx_status lx__shard_check(lx__shard shard, lx_error *error)
 {
     if (shard.world == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "world is 0: one rank alone is rank 0 of world 1");
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "world must be at least 1: a single rank is rank 0 of world 1");
     if (shard.rank >= shard.world)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "rank is %" PRIu64 ", and of a world of %" PRIu64

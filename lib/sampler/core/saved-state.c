@@ -47,7 +47,7 @@ lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *
     if (read_digits(json_string_value(found), value))
         return LX_OK;
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "\"%s\" is a text that is no number from 2^63 to 2^64 - 1", key);
+                    "\"%s\" must be a number from 2^63 to 2^64 - 1", key);
 }
 
 uint32_t lx__state_add(uint32_t crc, uint64_t word)
@@ -157,7 +157,7 @@ static lx_status check_head(const json_t *state, const char *what, int version, 
     status = lx__json_get_integer(state, "version", 0, INT64_MAX, &number, error);
     if (status == LX_OK && number != (uint64_t)version)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the state is of version %" PRIu64 " and this library reads version %d: "
+                          "the state has version %" PRIu64 ", and this library reads version %d: "
                           "use the libloaderx that wrote it",
                           number, version);
     return status;
@@ -217,7 +217,7 @@ static lx_status fail_difference(const char *path, const json_t *theirs, const j
     if (ours != NULL)
         print_value(ours, here, sizeof here);
     return lx__fail(error, LX_ERR_MISMATCH,
-                    "\"%s\" is %s in the state and %s here: make it as the state has it, or begin "
+                    "\"%s\" is %s in the state and %s here: use the value of the state, or begin "
                     "without the state",
                     path, there, here);
 }

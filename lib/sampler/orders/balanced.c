@@ -212,7 +212,7 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_
     lx_status status = lx__members_check("classes", classes, count, order, error);
     if (status == LX_OK && count == 0 && length != 0)
         status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "classes: there are none, and an epoch of them has a length");
+                          "classes: there are none, but the length of an epoch is above 0");
     if (status == LX_OK)
         status = lx__order_new(&balanced_class, sizeof(struct balanced), length, count, order,
                                error);

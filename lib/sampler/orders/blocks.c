@@ -125,7 +125,7 @@ lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed, lx
         return lx__fail_null(error, "order");
     *order = NULL;
     if (block == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "block is 0: a block has one index or more");
+        return lx__fail(error, LX_ERR_ARGUMENT, "block must be at least 1");
     uint64_t count = length / block + (length % block != 0), whole;
     if (!lx__multiply_fits(count, block, &whole))
         return lx__fail(error, LX_ERR_ARGUMENT,

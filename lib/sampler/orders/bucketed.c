@@ -137,7 +137,7 @@ static lx_status sort(struct bucketed *self, const uint64_t *lengths, const char
 static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
 {
     if (batch == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "batch is 0: a batch has one index or more");
+        return lx__fail(error, LX_ERR_ARGUMENT, "batch must be at least 1");
     if (bucket == 0 || bucket % batch != 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "bucket %" PRIu64 " is no multiple of the batch, %" PRIu64

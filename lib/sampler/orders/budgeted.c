@@ -165,7 +165,7 @@ static lx_status check_costs(const uint64_t *costs, uint64_t count, uint64_t bud
     for (uint64_t i = 0; i < count; i++) {
         if (costs[i] == 0)
             return lx__fail(error, LX_ERR_ARGUMENT,
-                            "index %" PRIu64 " costs 0: what a sample costs is 1 or more", i);
+                            "index %" PRIu64 " costs 0: a cost must be at least 1", i);
         if (costs[i] > budget)
             return lx__fail(error, LX_ERR_ARGUMENT,
                             "index %" PRIu64 " costs %" PRIu64 ", alone more than the budget, %"
@@ -193,7 +193,7 @@ static lx_status check(const lx_order *part, const uint64_t *costs, uint64_t cou
                         "the order has %" PRIu64 " indices, and there are %" PRIu64 " costs",
                         part->bound, count);
     if (budget == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "budget is 0: a batch may cost 1 or more");
+        return lx__fail(error, LX_ERR_ARGUMENT, "budget must be at least 1");
     return check_costs(costs, count, budget, range, error);
 }
 

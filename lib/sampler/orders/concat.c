@@ -149,7 +149,8 @@ lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, s
     if (parts == NULL)
         return lx__fail_null(error, "parts");
     if (count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "count is 0: an order is made of one part or more");
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "count must be at least 1: a concatenation needs an order");
     lx_status status = measure(parts, offsets, count, &length, &bound, error);
     if (status != LX_OK)
         return status;

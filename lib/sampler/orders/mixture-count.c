@@ -18,7 +18,7 @@ lx_status lx_order_count_sets(const lx_order *order, uint64_t first, uint64_t en
     if (order == NULL || counts == NULL)
         return lx__fail_null(error, order == NULL ? "order" : "counts");
     if (order->sets == 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is no mixture: it has no sets");
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not a mixture: it has no sets");
     if (end < first)
         return lx__fail(error, LX_ERR_ARGUMENT, "end is %" PRIu64 ", below first, %" PRIu64, end,
                         first);

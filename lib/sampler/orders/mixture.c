@@ -37,9 +37,11 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
     if (mixture == NULL || order == NULL)
         return lx__fail_null(error, mixture == NULL ? "mixture" : "order");
     if (mixture->weighting_count > 1)
-        return lx__fail(error, LX_ERR_STATE, "weights were set already: add all sets before");
+        return lx__fail(error, LX_ERR_STATE,
+                        "weights were set already: add all sets before setting weights");
     if (mixture->count >= LX__SPLIT_SETS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "there are %u sets already, the most there can be",
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "the mixture has %u sets already, the most that it can have",
                         LX__SPLIT_SETS_MAX);
     lx_status status = lx__part_check_size(order, mixture->size + order->size, error);
     if (status != LX_OK)
@@ -105,7 +107,7 @@ static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const 
     if (begin <= last)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "begin is %" PRIu64 ", and there are weights from %" PRIu64
-                        " on already: it has to be above",
+                        " on already: it must be above that",
                         begin, last);
     return lx__weights_check(weights, count, &largest, error);
 }
@@ -144,7 +146,7 @@ lx_status lx_mixture_set_exhausted(lx_mixture *mixture, lx_exhausted exhausted, 
         return lx__fail_null(error, "mixture");
     if (exhausted < LX_EXHAUSTED_REPEAT || exhausted > LX_EXHAUSTED_REDISTRIBUTE)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "exhausted: %d is none of repeat, stop, redistribute", (int)exhausted);
+                        "exhausted must be repeat, stop or redistribute, not %d", (int)exhausted);
     mixture->exhausted = exhausted;
     return LX_OK;
 }
@@ -155,7 +157,7 @@ lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error)
     if (mixture == NULL)
         return lx__fail_null(error, "mixture");
     if (mixture->count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "the mixture has no set: add one or more");
+        return lx__fail(error, LX_ERR_ARGUMENT, "the mixture has no sets: add at least one");
     return lx__weights_check(mixture->weightings[0].weights, mixture->count, &largest, error);
 }
 

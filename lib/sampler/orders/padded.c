@@ -53,7 +53,7 @@ lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **orde
         return status;
     if (multiple == 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "multiple is 0: epochs are padded to one of 1 or more");
+                        "multiple must be at least 1");
     uint64_t missing = part->length % multiple != 0 ? multiple - part->length % multiple : 0;
     if (missing > UINT64_MAX - part->length)
         return lx__fail(error, LX_ERR_ARGUMENT,

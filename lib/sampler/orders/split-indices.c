@@ -18,7 +18,7 @@ typedef struct limit {
 static lx_status make_limit(const char *name, double fraction, limit *made, lx_error *error)
 {
     if (!(fraction >= 0 && fraction <= 1))
-        return lx__fail(error, LX_ERR_ARGUMENT, "%s is %g: fractions are from 0 to 1", name,
+        return lx__fail(error, LX_ERR_ARGUMENT, "%s is %g: a fraction must be from 0 to 1", name,
                         fraction);
     *made = (limit){fraction == 1, fraction < 1 ? (uint64_t)ldexp(fraction, 64) : 0};
     return LX_OK;

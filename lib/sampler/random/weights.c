@@ -11,7 +11,8 @@ lx_status lx__weight_check(uint64_t number, double weight, lx_error *error)
     if (weight >= 0 && !isinf(weight))
         return LX_OK;
     return lx__fail(error, LX_ERR_ARGUMENT,
-                    "weight %" PRIu64 " is %g: weights are 0 or more, and finite", number, weight);
+                    "weight %" PRIu64 " is %g: a weight must be finite and not negative",
+                    number, weight);
 }
 
 lx_status lx__weights_check(const double *weights, uint64_t count, double *largest,
@@ -24,7 +25,8 @@ lx_status lx__weights_check(const double *weights, uint64_t count, double *large
         *largest = weights[i] > *largest ? weights[i] : *largest;
     }
     if (status == LX_OK && *largest == 0)
-        status = lx__fail(error, LX_ERR_ARGUMENT, "no weight is above 0: one at least has to be");
+        status = lx__fail(error, LX_ERR_ARGUMENT,
+                          "all weights are 0: at least one must be above 0");
     return status;
 }
 

@@ -41,7 +41,7 @@ START_TEST(values_out_of_range_are_refused_and_change_nothing)
     unit_fails(lx_loader_options_set_batch_size(options, 0, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_loader_options_set_rank(options, 2, 2, &error), LX_ERR_ARGUMENT);
     ck_assert_int_eq(lx_loader_options_set_rank(options, 0, 0, &error), LX_ERR_ARGUMENT);
-    ck_assert_msg(strstr(error.message, "world is 0") != NULL, "%s", error.message);
+    ck_assert_msg(strstr(error.message, "world must be at least 1") != NULL, "%s", error.message);
     lx_error_clear(&error);
     unit_fails(lx_loader_options_set_threads(options, 65, &error), LX_ERR_ARGUMENT);
     ck_assert_uint_eq(options->batch_size, 7);

@@ -156,7 +156,7 @@ class Distributed(Order):
         self._seed = natural('seed', seed)
         self._tables = folder('tables', tables)
         if self._tables is not None and not self._shuffle:
-            raise ValueError('tables: there is none without a shuffle')
+            raise ValueError('tables: an order without a shuffle has no table')
         self._n = None if n is None else natural('n', n)
         self._set_length(n)
 

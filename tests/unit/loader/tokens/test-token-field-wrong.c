@@ -14,7 +14,8 @@ START_TEST(a_record_that_ends_within_a_token)
     write_field("d", lengths, 4, 1, LX_RAW);
     lx_dataset *dataset = open_dataset("d", LX_PLACEMENT_MAPPED, LX_DAMAGE_RAISE);
     ck_assert_int_eq(lx_tokens_from_field(dataset, 0, LX_UINT32, &tokens, &error), LX_ERR_CORRUPT);
-    ck_assert_ptr_nonnull(strstr(error.message, "3 bytes is no whole number of tokens of uint32"));
+    ck_assert_ptr_nonnull(strstr(error.message,
+                                 "3 bytes is not a whole number of tokens of uint32"));
     ck_assert_str_eq(error.field, "text");
     ck_assert_str_eq(error.path, "d");
     ck_assert_uint_eq(error.record, 2);

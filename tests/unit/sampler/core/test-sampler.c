@@ -414,13 +414,14 @@ START_TEST(states_that_do_not_fit_are_refused)
                    "\"order.seed\" is 43 in the state and 42 here");
     const char *state = state_of("shuffle", 60000, 42, 0);
     expect_refusal(edited(state, "\"version\":1", "\"version\":2"), LX_ERR_UNSUPPORTED,
-                   "of version 2");
+                   "has version 2");
     expect_refusal(edited(state, "sampler", "leopard"), LX_ERR_MISMATCH,
                    "the state of a leopard, not of a sampler");
     expect_refusal(edited(state, "\"formula\":1", "\"formula\":2"), LX_ERR_MISMATCH,
                    "\"order.formula\" is 2 in the state and 1 here");
     expect_refusal(edited(state, ":512", ":513"), LX_ERR_CORRUPT, "changed after it was written");
-    expect_refusal(edited(state, ":512", ":\"2\""), LX_ERR_CORRUPT, "\"position\" is a text");
+    expect_refusal(edited(state, ":512", ":\"2\""), LX_ERR_CORRUPT,
+                   "\"position\" must be a number");
     expect_refusal(edited(state, ":512,", ":-12,"), LX_ERR_CORRUPT, "\"position\" is -12");
     expect_refusal(edited(state, "position", "posltion"), LX_ERR_CORRUPT,
                    "\"position\" is missing");

@@ -200,7 +200,7 @@ START_TEST(wrong_arguments)
     lx_error error = LX_ERROR_INIT;
     const uint64_t costs[] = {5, 9, 7}, gratis[] = {5, 0, 7};
     expect_refused(costs, 3, 8, LX_ERR_ARGUMENT, "index 1 costs 9, alone more than the budget, 8");
-    expect_refused(costs, 3, 0, LX_ERR_ARGUMENT, "budget is 0");
+    expect_refused(costs, 3, 0, LX_ERR_ARGUMENT, "budget must be at least 1");
     expect_refused(gratis, 3, 8, LX_ERR_ARGUMENT, "index 1 costs 0");
     expect_refused(costs, 2, 9, LX_ERR_MISMATCH, "3 indices, and there are 2 costs");
     expect_refused(NULL, 3, 9, LX_ERR_ARGUMENT, "costs");

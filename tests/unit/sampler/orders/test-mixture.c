@@ -83,7 +83,7 @@ START_TEST(the_rest_is_checked_as_well)
     unit_fails(lx_order_new_blend(mixture, &order, &error), LX_ERR_ARGUMENT);
     unit_ok(lx_mixture_add(mixture, part, 0, -0.0, &error));
     ck_assert_int_eq(lx_order_new_blend(mixture, &order, &error), LX_ERR_ARGUMENT);
-    ck_assert_msg(strstr(error.message, "no weight is above 0") != NULL, "%s", error.message);
+    ck_assert_msg(strstr(error.message, "all weights are 0") != NULL, "%s", error.message);
     lx_error_clear(&error);
     lx_mixture_free(mixture);
     lx_order_unref(part);
