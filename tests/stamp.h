@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "zrecord/format/constants.h"
-#include "zrecord/format/meta.h"
+#include "zrecord/format/meta-file.h"
 
 /** A copy of @p text with a stamp and a NUL, for free(). A stamp in it is replaced; otherwise
  * the new one takes the place of the brace with which the text begins. */

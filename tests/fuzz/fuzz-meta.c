@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "../stamp.h"
 #include "memory.h"
-#include "zrecord/format/meta.h"
+#include "zrecord/format/meta-file.h"
 
 /** Parses it as the library does, with jansson's own parser as the second opinion, which takes
  * more: other values than objects, any depth up to its own, as many values as there are, and some

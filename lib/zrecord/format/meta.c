@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/atomic-file.h"
 #include "base/error.h"
-#include "zrecord/fault.h"
 #include "zrecord/format/uuid.h"
 
 const char *const lx__compression_names[LX__COMPRESSIONS] = {"raw", "flate", "zstd"};
@@ -180,73 +178,6 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
 {
     json_t *field = json_array_get(fields_of(meta), position);
     return have_set(json_object_set_new(field, "name", json_string(name)), error);
-}
-
-/* ---- files */
-
-lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error)
-{
-    lx__file file;
-    *meta = (lx__meta){0};
-    lx_status status = lx__file_open(&file, directory, LX__META_NAME, O_RDONLY, error);
-    if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
-        lx__copy_tail(error->message, sizeof error->message,
-                      "this directory is not a dataset: it has no meta.json");
-    if (status != LX_OK)
-        return status;
-    status = lx__meta_read(meta, &file, LX__META_CHECK, error);
-    lx__file_close(&file);
-    return status;
-}
-
-/** The text of the file: a stamp in place of the brace with which the document begins. */
-static char *stamped_text(const lx__meta *meta)
-{
-    size_t stamp = strlen(LX__META_STAMP);
-    char *text = NULL, *document = lx__json_text(meta->document, JSON_INDENT(2));
-    size_t rest = document != NULL ? strlen(document) - 1 : 0;
-    if (document != NULL)
-        text = lx__alloc(stamp + rest + 1);
-    if (text != NULL) {
-        memcpy(text, LX__META_STAMP, stamp);
-        memcpy(text + stamp, document + 1, rest + 1);
-        lx__meta_stamp(text, stamp + rest);
-    }
-    lx__free(document);
-    return text;
-}
-
-/** Writes meta.json.new and renames it. A failed sync poisons: what is on disk is unknown. */
-static lx_status write_new(const char *text, const lx__file *directory, lx_error *error)
-{
-    lx__atomic_file to;
-    lx_status status =
-        lx__atomic_file_begin(&to, directory, LX__META_NAME, LX__META_NEW_NAME, error);
-    if (status == LX_OK)
-        status = lx__file_write(&to.file, text, strlen(text), 0, error);
-    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS) && lx__file_sync(&to.file, error) != LX_OK)
-        status = LX_ERR_POISONED;
-    if (status == LX_OK)
-        status = lx__atomic_file_install(&to, error);
-    lx__atomic_file_end(&to);
-    if (status == LX_OK && !LX__FAULT(META_SYNC) && lx__file_sync(directory, error) != LX_OK)
-        status = LX_ERR_POISONED;
-    return status;
-}
-
-lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_error *error)
-{
-    char *text = stamped_text(meta);
-    if (text == NULL)
-        return lx__fail_memory(error, LX__META_NAME);
-    lx_status status = LX_OK;
-    if (strlen(text) > LX__META_LIMIT)
-        status = lx__fail(error, LX_ERR_LIMIT, "%s would have more than %zu bytes", LX__META_NAME,
-                          LX__META_LIMIT);
-    if (status == LX_OK)
-        status = write_new(text, directory, error);
-    lx__free(text);
-    return status;
 }
 
 /* ---- what it says */

@@ -45,24 +45,6 @@ typedef struct lx__table_seal {
 lx_status lx__meta_make(lx__meta *meta, const lx_schema *schema, uint64_t chunk_records,
                         uint64_t chunk_limit, lx_error *error);
 
-/** Writes the checksum of all that follows it into @p text, which begins with #LX__META_STAMP. */
-void lx__meta_stamp(char *text, size_t size);
-
-/** Whether the checksum counts. It does, but for a repair: that reads what it is to restamp. */
-typedef enum lx__meta_trust { LX__META_CHECK, LX__META_ANY_CHECKSUM } lx__meta_trust;
-
-/** Parses @p size bytes at @p text, all of them hostile. */
-lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta_trust trust,
-                         lx_error *error);
-
-/** Reads an open meta.json. */
-lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust trust,
-                        lx_error *error);
-
-/** Reads the meta.json that is in @p directory now.
- * @retval LX_ERR_NOT_FOUND  There is none. */
-lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error);
-
 /**
  * A successor to be changed: a document of its own, in which keys that this version does not know
  * are kept; all else is shared with @p meta until one of the two is given up by lx__meta_forget().
@@ -112,12 +94,6 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
 /** What meta.json of a sealed dataset says of table @p name. */
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
                              lx_error *error);
-
-/** Writes a successor, makes it durable, and puts it in place of meta.json (rename and sync of
- * the directory). Everything that it names must be durable before.
- * @retval LX_ERR_LIMIT     It would be larger than what is read.
- * @retval LX_ERR_POISONED  A sync failed; @p error has LX_ERR_IO. */
-lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_error *error);
 
 /** Ends a meta; a zeroed one is nothing. */
 void lx__meta_free(lx__meta *meta);

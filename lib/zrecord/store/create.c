@@ -13,6 +13,7 @@
 #include "base/file-system.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/frame.h"
+#include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/store/create.h"
 

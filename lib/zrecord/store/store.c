@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file-system.h"
 #include "zrecord/store/files.h"
+#include "zrecord/format/meta-file.h"
 
 /* ---- opening */
 

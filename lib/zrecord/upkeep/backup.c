@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/reader/dataset.h"
 #include "zrecord/store/create.h"

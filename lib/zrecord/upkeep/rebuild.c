@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/format/names.h"
+#include "zrecord/format/meta-file.h"
 
 /* Rows that are written at once. */
 #define ROWS 4096

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/store/create.h"
 #include "zrecord/writer/leftover.h"

@@ -10,6 +10,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/store/create.h"
 #include "zrecord/store/table.h"
+#include "zrecord/format/meta-file.h"
 
 /* How often meta.json may be replaced while its generation is being locked. */
 #define LOCK_TRIES 100

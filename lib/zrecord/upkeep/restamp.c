@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "zrecord/store/create.h"
 #include "zrecord/store/log.h"
+#include "zrecord/format/meta-file.h"
 
 /** Reads meta.json, whatever checksum it has. */
 static lx_status load_unchecked(lx__meta *meta, const lx__file *directory, lx_error *error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Taking a seal off. See doc/zrecord-format.md, 11.7. */
 #include "base/error.h"
+#include "zrecord/format/meta-file.h"
 #include "zrecord/store/create.h"
 
 #include <loaderx/upkeep.h>

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
+#include "zrecord/format/meta-file.h"
 
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error)
 {

@@ -11,6 +11,7 @@
 #include "zrecord/fault.h"
 #include "zrecord/store/create.h"
 #include "zrecord/store/table.h"
+#include "zrecord/format/meta-file.h"
 
 /* ---- opening and closing */
 

@@ -7,7 +7,7 @@
 #define LX_TESTS_META_TEXT_H
 
 /* meta.json, all of it hostile: doc/zrecord-format.md, section 4. */
-#include "zrecord/format/meta.h"
+#include "zrecord/format/meta-file.h"
 
 #include "base/alloc.h"
 #include "records.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "../meta-text.h"
+#include "zrecord/format/meta-file.h"
 
 static lx__meta made(void)
 {

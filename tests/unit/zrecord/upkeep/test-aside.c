@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a repair puts beside a dataset: a list that can be read, bytes, copies; or nothing. */
+#include "zrecord/format/meta-file.h"
 #include "zrecord/upkeep/aside.h"
 
 #include "../../scarce.h"

@@ -2,6 +2,7 @@
 #include "zrecord/writer/users.h"
 
 #include "../records.h"
+#include "zrecord/format/meta-file.h"
 
 static void generations_are(lx__generations in, uint64_t first, uint64_t end)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Every byte of meta.json is hostile: each value is checked before it is used. */
-#include "zrecord/format/meta.h"
+#include "zrecord/format/meta-file.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic-file.h"
 #include "base/crc32c.h"
 #include "base/error.h"
+#include "zrecord/fault.h"
 #include "zrecord/format/constants.h"
 #include "zrecord/format/names.h"
 #include "zrecord/format/uuid.h"
@@ -15,8 +17,10 @@
 /* Where the digits of the checksum begin. */
 #define STAMP_DIGITS strlen("{\"" LX__META_CHECKSUM "\": \"")
 /* What can be done about a checksum that is absent or wrong. */
-#define REMEDY                                                                                    \
+#define REMEDY                                                                                     \
     "the file was damaged, or edited; 'loaderx repair' restamps it if nothing else is wrong"
+
+/* ---- reading */
 
 static bool is_integer_in(const json_t *value, json_int_t least, json_int_t most)
 {
@@ -115,9 +119,8 @@ static lx_status read_dict(const json_t *object, lx_compression compression, lx_
         return lx__fail(error, LX_ERR_CORRUPT, "only a zstd field has a dictionary");
     uint64_t ignored;
     lx_status status = lx__json_get_integer(dict, "bytes", 1, UINT32_MAX, &ignored, error);
-    return status != LX_OK
-               ? status
-               : lx__json_get_integer(dict, "crc", 0, UINT32_MAX, &ignored, error);
+    return status != LX_OK ? status
+                           : lx__json_get_integer(dict, "crc", 0, UINT32_MAX, &ignored, error);
 }
 
 static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema *schema,
@@ -163,8 +166,8 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
 {
     json_t *fields;
     uint64_t next_field;
-    lx_status status =
-        lx__json_get_integer(meta->document, "next_field", 1, UINT32_MAX, &next_field, error);
+    lx_status status = lx__json_get_integer(meta->document, "next_field", 1, UINT32_MAX,
+                                            &next_field, error);
     if (status == LX_OK)
         status = lx__json_get(meta->document, "fields", JSON_ARRAY, &fields, error);
     if (status != LX_OK)
@@ -212,11 +215,10 @@ static lx_status read_chunks(lx__meta *meta, lx_error *error)
     if (status == LX_OK)
         status = lx__json_get_integer(chunks, "num", 0, UINT32_MAX, &num, error);
     if (status == LX_OK)
-        status =
-            lx__json_get_integer(chunks, "size", 1, UINT32_MAX, &meta->chunk_records, error);
+        status = lx__json_get_integer(chunks, "size", 1, UINT32_MAX, &meta->chunk_records, error);
     if (status == LX_OK)
-        status = lx__json_get_integer(chunks, "limit", 1, LX__CHUNK_LIMIT_MAX,
-                                      &meta->chunk_limit, error);
+        status = lx__json_get_integer(chunks, "limit", 1, LX__CHUNK_LIMIT_MAX, &meta->chunk_limit,
+                                      error);
     if (status == LX_OK)
         status = lx__json_get(chunks, "unfull", JSON_ARRAY, &unfull, error);
     return status == LX_OK ? check_unfull(unfull, error) : status;
@@ -238,8 +240,7 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
     if (status == LX_OK)
         status = lx__json_get_bool(meta->document, "sealed", &meta->sealed, error);
     if (status == LX_OK)
-        status = lx__json_get_integer(meta->document, "length", 0, INT64_MAX, &meta->length,
-                                      error);
+        status = lx__json_get_integer(meta->document, "length", 0, INT64_MAX, &meta->length, error);
     if (status == LX_OK)
         status = read_chunks(meta, error);
     if (status == LX_OK)
@@ -304,8 +305,7 @@ lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta
     return status;
 }
 
-lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust trust,
-                        lx_error *error)
+lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust trust, lx_error *error)
 {
     char *text;
     size_t size;
@@ -321,5 +321,72 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust tru
         lx__free(text);
     }
     lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *error)
+{
+    lx__file file;
+    *meta = (lx__meta){0};
+    lx_status status = lx__file_open(&file, directory, LX__META_NAME, O_RDONLY, error);
+    if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
+        lx__copy_tail(error->message, sizeof error->message,
+                      "this directory is not a dataset: it has no meta.json");
+    if (status != LX_OK)
+        return status;
+    status = lx__meta_read(meta, &file, LX__META_CHECK, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/* ---- writing */
+
+/** The text of the file: a stamp in place of the brace with which the document begins. */
+static char *stamped_text(const lx__meta *meta)
+{
+    size_t stamp = strlen(LX__META_STAMP);
+    char *text = NULL, *document = lx__json_text(meta->document, JSON_INDENT(2));
+    size_t rest = document != NULL ? strlen(document) - 1 : 0;
+    if (document != NULL)
+        text = lx__alloc(stamp + rest + 1);
+    if (text != NULL) {
+        memcpy(text, LX__META_STAMP, stamp);
+        memcpy(text + stamp, document + 1, rest + 1);
+        lx__meta_stamp(text, stamp + rest);
+    }
+    lx__free(document);
+    return text;
+}
+
+/** Writes meta.json.new and renames it. A failed sync poisons: what is on disk is unknown. */
+static lx_status write_new(const char *text, const lx__file *directory, lx_error *error)
+{
+    lx__atomic_file to;
+    lx_status status = lx__atomic_file_begin(&to, directory, LX__META_NAME, LX__META_NEW_NAME,
+                                             error);
+    if (status == LX_OK)
+        status = lx__file_write(&to.file, text, strlen(text), 0, error);
+    if (status == LX_OK && !LX__FAULT(META_BEFORE_PARTS) && lx__file_sync(&to.file, error) != LX_OK)
+        status = LX_ERR_POISONED;
+    if (status == LX_OK)
+        status = lx__atomic_file_install(&to, error);
+    lx__atomic_file_end(&to);
+    if (status == LX_OK && !LX__FAULT(META_SYNC) && lx__file_sync(directory, error) != LX_OK)
+        status = LX_ERR_POISONED;
+    return status;
+}
+
+lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_error *error)
+{
+    char *text = stamped_text(meta);
+    if (text == NULL)
+        return lx__fail_memory(error, LX__META_NAME);
+    lx_status status = LX_OK;
+    if (strlen(text) > LX__META_LIMIT)
+        status = lx__fail(error, LX_ERR_LIMIT, "%s would have more than %zu bytes", LX__META_NAME,
+                          LX__META_LIMIT);
+    if (status == LX_OK)
+        status = write_new(text, directory, error);
+    lx__free(text);
     return status;
 }

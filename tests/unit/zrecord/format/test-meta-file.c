@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "../meta-text.h"
+#include "zrecord/format/meta-file.h"
 
 static const struct edit edits[] = {
     /* 4.1 */
@@ -458,7 +459,7 @@ START_TEST(more_fields_than_this_library_opens_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/meta-parse", rules_of_meta_json_are_kept, errors_name_the_field,
+UNIT_MAIN("zrecord/meta-file", rules_of_meta_json_are_kept, errors_name_the_field,
           the_example_is_understood, a_text_cut_at_any_byte_is_refused, no_bit_makes_it_crash,
           what_is_no_object_is_refused, deep_texts_do_not_exhaust_the_stack,
           every_damaged_byte_is_found_by_the_checksum, a_meta_json_without_checksum_is_refused,
