@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "zrecord/fault.h"
-#include "zrecord/staging/preallocate.h"
 #include "zrecord/writer/writer.h"
 
 /* Entries go into the frame while there are few: at most this many new ones, and not more bytes in
@@ -13,8 +12,6 @@
 #define SETS_MAX 16384u
 #define SYNCED_SETS_MAX 4096u
 #define PENDING_SETS_BYTES ((uint64_t)8 << 20)
-/* The most zeros after the last frame of the log. */
-#define LOG_ZEROS ((uint64_t)256 << 10)
 
 /** A sync failed. */
 static lx_status poison(lx_writer *writer, const lx_error *cause, lx_error *error)
@@ -50,8 +47,8 @@ static lx_status fill_barrier(lx_writer *writer, lx_error *error)
         status = lx__chunk_files_barrier(&writer->placer.lanes[i].lane.chunks, barrier, error);
     if (status != LX_OK)
         return status;
-    if ((writer->unsynced || !writer->settled) && !LX__FAULT(LOG_BARRIER))
-        lx__barrier_add(barrier, &writer->log);
+    if ((writer->wal.unsynced || !writer->settled) && !LX__FAULT(LOG_BARRIER))
+        lx__barrier_add(barrier, &writer->wal.file);
     if (!writer->settled) {
         lx__barrier_add_directory(barrier, &writer->chunk_directory);
         lx__barrier_add_directory(barrier, &writer->directory);
@@ -116,7 +113,7 @@ static void add_set(lx_writer *writer, size_t field, uint64_t index, const lx__e
     lx__set_item item = {.field = lx__schema_field(writer->meta.schema, field)->shown.id,
                          .index = index,
                          .entry = *entry};
-    lx__frame_add_set(&writer->frame, &item);
+    lx__frame_add_set(&writer->wal.frame, &item);
 }
 
 static lx_status build_frame(lx_writer *writer, lx__frame *frame, lx_error *error)
@@ -124,12 +121,12 @@ static lx_status build_frame(lx_writer *writer, lx__frame *frame, lx_error *erro
     size_t fields = writer->rows.field_count;
     uint64_t first = first_new_row(writer);
     uint64_t rows = frame->length > first ? frame->length - first : 0;
-    lx_status status = lx__frame_begin(&writer->frame, writer->applied.grown_count,
+    lx_status status = lx__frame_begin(&writer->wal.frame, writer->applied.grown_count,
                                        rows * fields + writer->applied.updates.count, error);
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < writer->applied.grown_count; i++)
-        lx__frame_add_chunk(&writer->frame, &writer->applied.grown[i]);
+        lx__frame_add_chunk(&writer->wal.frame, &writer->applied.grown[i]);
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
         const lx__set *set = &writer->applied.updates.list[i];
         lx__entry entry = lx__set_entry(set);
@@ -142,35 +139,27 @@ static lx_status build_frame(lx_writer *writer, lx__frame *frame, lx_error *erro
             add_set(writer, i, index, &entry);
         }
     }
-    lx__frame_finish(&writer->frame, frame, &writer->identity);
+    lx__frame_finish(&writer->wal.frame, frame, &writer->wal.identity);
     return LX_OK;
 }
 
-/** Writes a frame at the end of the log, whole or not at all. */
+/** Writes a frame at the end of the log, and makes it durable if it is to be synced. */
 static lx_status write_frame(lx_writer *writer, const lx__frame *frame, unsigned how,
                              lx_error *error)
 {
     lx_error cause = LX_ERROR_INIT;
-    uint64_t start = writer->state.place.offset;
-    lx_status status = lx__file_write(&writer->log, writer->frame.data, frame->bytes, start,
-                                      &cause);
-    if (status != LX_OK) {
-        writer->log_zeros = 0;
-        if (lx__file_truncate(&writer->log, start, NULL) != LX_OK)
-            return poison(writer, &cause, error);
-        return lx__calls_fail(&writer->calls, 0, status, &cause, error);
-    }
     bool synced = (frame->flags & LX__FRAME_SYNCED) != 0;
-    if (synced && writer->durability == LX_DURABILITY_FULL)
-        lx__preallocate(&writer->log_zeros, &writer->log, start, start + frame->bytes, LOG_ZEROS);
-    if (synced && !LX__FAULT(LOG_SYNC)) {
+    lx_status status = lx__wal_writer_append(&writer->wal, frame, writer->state.place.offset,
+                                             synced && writer->durability == LX_DURABILITY_FULL,
+                                             &cause);
+    if (status != LX_OK)
+        return lx__calls_fail(&writer->calls, 0, status, &cause, error);
+    if (synced) {
         begin_wait(writer, how);
-        status = lx__file_sync_data(&writer->log, &cause);
+        status = lx__wal_writer_sync(&writer->wal, &cause);
         end_wait(writer, how);
-        if (status != LX_OK)
-            return poison(writer, &cause, error);
     }
-    return LX_OK;
+    return status == LX_OK ? LX_OK : poison(writer, &cause, error);
 }
 
 static void advance(lx_writer *writer, const lx__frame *frame)
@@ -178,8 +167,8 @@ static void advance(lx_writer *writer, const lx__frame *frame)
     writer->state.place.offset += frame->bytes;
     writer->state.place.epoch++;
     writer->state.place.crc = frame->crc;
-    writer->unsynced = frame->flags == 0;
-    writer->changes = false;
+    writer->wal.unsynced = frame->flags == 0;
+    writer->wal.changes = false;
 }
 
 /** What was taken back is committed: the changes among it are the log's. There is room for them. */
@@ -205,7 +194,7 @@ static void adopt(lx_writer *writer, const lx__frame *frame)
 {
     lx__state *state = &writer->state;
     advance(writer, frame);
-    writer->changes = true;
+    writer->wal.changes = true;
     state->length = frame->length;
     state->rows = frame->rows;
     state->next_chunk = frame->next_chunk;
@@ -227,7 +216,7 @@ static lx__frame next_frame(const lx_writer *writer, uint32_t flags)
                        .rows = writer->state.rows,
                        .previous_crc = writer->state.place.crc,
                        .flags = flags,
-                       .boot = writer->boot,
+                       .boot = writer->wal.boot,
                        .table_generation = writer->state.table_generation,
                        .next_chunk = writer->state.next_chunk};
 }
@@ -277,18 +266,18 @@ static lx_status put_nothing(lx_writer *writer, unsigned how, lx_error *error)
 {
     lx_error failure = LX_ERROR_INIT;
     lx__placer_drain(&writer->placer);
-    if (!writer->unsynced && (writer->settled || LX__FAULT(OPENING_SYNC)))
+    if (!writer->wal.unsynced && (writer->settled || LX__FAULT(OPENING_SYNC)))
         return LX_OK;
-    lx_status status = lx__frame_begin(&writer->frame, 0, 0, &failure);
+    lx_status status = lx__frame_begin(&writer->wal.frame, 0, 0, &failure);
     if (status == LX_OK)
         status = reserve_barrier(writer, &failure);
     if (status != LX_OK)
         return lx__calls_fail(&writer->calls, 0, status, &failure, error);
     status = sync_all(writer, how, error);
-    if (status != LX_OK || !writer->unsynced)
+    if (status != LX_OK || !writer->wal.unsynced)
         return status;
     lx__frame frame = next_frame(writer, LX__FRAME_SYNCED);
-    lx__frame_finish(&writer->frame, &frame, &writer->identity);
+    lx__frame_finish(&writer->wal.frame, &frame, &writer->wal.identity);
     status = write_frame(writer, &frame, how, error);
     if (status == LX_OK)
         advance(writer, &frame);
@@ -298,22 +287,14 @@ static lx_status put_nothing(lx_writer *writer, unsigned how, lx_error *error)
 void lx__writer_put_last(lx_writer *writer)
 {
     uint64_t end = writer->state.place.offset;
-    if (!writer->changes || writer->unsynced || !writer->settled || writer->meta.sealed ||
+    if (!writer->wal.changes || writer->wal.unsynced || !writer->settled || writer->meta.sealed ||
         writer->calls.failure.status != LX_OK ||
-        lx__frame_begin(&writer->frame, 0, 0, NULL) != LX_OK)
+        lx__frame_begin(&writer->wal.frame, 0, 0, NULL) != LX_OK)
         return;
     lx__frame frame = next_frame(writer, LX__FRAME_SYNCED);
-    lx__frame_finish(&writer->frame, &frame, &writer->identity);
-    if (lx__file_write(&writer->log, writer->frame.data, frame.bytes, end, NULL) == LX_OK)
+    lx__frame_finish(&writer->wal.frame, &frame, &writer->wal.identity);
+    if (lx__wal_writer_append(&writer->wal, &frame, end, false, NULL) == LX_OK)
         advance(writer, &frame);
-    else
-        (void)lx__file_truncate(&writer->log, end, NULL);
-}
-
-void lx__writer_trim(lx_writer *writer)
-{
-    if (writer->log_zeros != 0)
-        lx__preallocate_trim(&writer->log_zeros, &writer->log, writer->state.place.offset);
 }
 
 /** Whether waiting rows are to be moved to the tables by this commit. */
@@ -341,7 +322,7 @@ lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how,
         return held;
     if (how & LX__COMMIT_REPEAT)
         return put_nothing(writer, how, error);
-    if (writer->durability == LX_DURABILITY_FULL || writer->boot == 0)
+    if (writer->durability == LX_DURABILITY_FULL || writer->wal.boot == 0)
         how |= LX__COMMIT_SYNCED;
     lx_status status = lx__writer_collect(writer, target, error);
     if (status != LX_OK)

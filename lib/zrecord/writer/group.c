@@ -11,7 +11,7 @@
 static bool is_covered(const lx_writer *writer, uint64_t target, unsigned how)
 {
     return writer->calls.committed >= target && !(how & LX__COMMIT_ROWS) &&
-           (!(how & LX__COMMIT_SYNCED) || (!writer->unsynced && writer->settled));
+           (!(how & LX__COMMIT_SYNCED) || (!writer->wal.unsynced && writer->settled));
 }
 
 /** A failure keeps later calls from being committed, not those before the one that failed, unless
@@ -90,7 +90,7 @@ bool lx__writer_sync_by_timer(lx__sync_timer *timer)
 
 void lx__writer_start_timer(lx_writer *writer)
 {
-    if (writer->durability == LX_DURABILITY_PERIODIC && writer->unsynced)
+    if (writer->durability == LX_DURABILITY_PERIODIC && writer->wal.unsynced)
         lx__sync_timer_start(&writer->timer);
 }
 

@@ -74,7 +74,7 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *durable, u
 {
     char name[LX__NAME_SIZE];
     const lx__state *state = &writer->state;
-    lx_status status = write_back(&writer->log, start, state->place.offset, error);
+    lx_status status = write_back(&writer->wal.file, start, state->place.offset, error);
     for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
         const lx__chunk_item *item = &state->chunks[i];
         const lx__chunk_item *before = lx__state_find_chunk(durable, item->id);
@@ -104,7 +104,7 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
     const lx_schema *schema = writer->meta.schema;
     const lx__log_place start = {0};
     lx__log_reader log;
-    lx_status status = lx__log_open(&log, &writer->directory, &writer->identity, error);
+    lx_status status = lx__log_open(&log, &writer->directory, &writer->wal.identity, error);
     if (status != LX_OK)
         return status;
     status = lx__log_scan_from(&log, &start, log.boot, scan, error);
@@ -130,7 +130,7 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
 /** A writer that does not know its boot would cut frames that readers of this boot may count. */
 static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
 {
-    if (writer->boot != 0 || scan->valid.offset == writer->state.place.offset)
+    if (writer->wal.boot != 0 || scan->valid.offset == writer->state.place.offset)
         return LX_OK;
     bool present;
     uint64_t generation = writer->meta.generation;
@@ -164,10 +164,10 @@ static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t e
                          lx_error *error)
 {
     uint64_t size;
-    lx_status status = lx__file_size(&writer->log, &size, error);
+    lx_status status = lx__file_size(&writer->wal.file, &size, error);
     if (status != LX_OK || size <= writer->state.place.offset)
         return status;
-    status = lx__file_truncate(&writer->log, writer->state.place.offset, error);
+    status = lx__file_truncate(&writer->wal.file, writer->state.place.offset, error);
     if (status == LX_OK)
         report_cut(writer, scan, end);
     return status;
@@ -266,7 +266,7 @@ static lx_status take_up(lx_writer *writer, const lx__state *durable, lx_error *
     const lx__state *state = &writer->state;
     lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
                                      state->table_generation, state->rows, state->rows, error);
-    if (status == LX_OK && writer->unsynced)
+    if (status == LX_OK && writer->wal.unsynced)
         status = report_lost(writer, durable, error);
     if (status == LX_OK)
         status = take_up_sets(writer, error);
@@ -287,8 +287,8 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
         status = lx__leftovers_remove(writer, error);
     lx__log_name(writer->meta.generation, name);
     if (status == LX_OK)
-        status = lx__file_open(&writer->log, &writer->directory, name, O_RDWR, error);
-    writer->unsynced = writer->state.place.offset > scan.durable.offset;
+        status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);
+    writer->wal.unsynced = writer->state.place.offset > scan.durable.offset;
     if (status == LX_OK) /* before chunks are filled up */
         status = find_spares(writer, error);
     /* The last synced frame, too: its writer may have died or failed in the sync of it. */

@@ -66,9 +66,9 @@ static lx_status trim_all(lx__switch *next, lx__table_seal *seals, lx_error *err
     if (status == LX_OK)
         status = trim_chunks(next, error);
     if (status == LX_OK)
-        status = trim(next->log.fd != -1 ? &next->log : &writer->log, next->state.place.offset,
+        status = trim(next->log.fd != -1 ? &next->log : &writer->wal.file, next->state.place.offset,
                       NULL, error);
-    writer->log_zeros = 0;
+    writer->wal.zeros_end = 0;
     return status == LX_OK ? lx__sync_or_poison(&writer->chunk_directory, error) : status;
 }
 

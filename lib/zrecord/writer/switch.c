@@ -82,12 +82,12 @@ static lx_status add_sets(lx__switch *self, lx__frame_builder *builder, const lx
 static lx_status write_log(lx__switch *self, lx__frame_builder *builder, lx_error *error)
 {
     lx__state *state = &self->state;
-    lx__log_identity identity = self->writer->identity;
+    lx__log_identity identity = self->writer->wal.identity;
     identity.generation = self->meta.generation;
     lx__frame frame = {.length = state->length,
                        .rows = state->rows,
                        .flags = LX__FRAME_BASE | LX__FRAME_SYNCED,
-                       .boot = self->writer->boot,
+                       .boot = self->writer->wal.boot,
                        .table_generation = state->table_generation,
                        .next_chunk = state->next_chunk};
     lx__frame_finish(builder, &frame, &identity);
@@ -111,11 +111,10 @@ lx_status lx__switch_make_log(lx__switch *self, const lx__set_map *live, lx_erro
     size_t count = 0;
     if (self->meta.generation >= LX__GENERATION_MAX)
         return lx__fail(error, LX_ERR_LIMIT, "all generations are used up: copy the dataset");
-    lx_status status =
-        lx__meta_set_generation(&self->meta, self->meta.generation + 1, error);
+    lx_status status = lx__meta_set_generation(&self->meta, self->meta.generation + 1, error);
     if (status == LX_OK && live != NULL)
-        status = lx__sets_sort(live, self->writer->meta.schema, self->state.length, &sorted,
-                               &count, error);
+        status = lx__sets_sort(live, self->writer->meta.schema, self->state.length, &sorted, &count,
+                               error);
     if (status == LX_OK)
         status = add_sets(self, &builder, live, sorted, count, error);
     if (status == LX_OK)
@@ -194,12 +193,9 @@ static void adopt(lx__switch *self)
     lx__meta_forget(&writer->meta);
     writer->meta = self->meta;
     self->meta = (lx__meta){0};
-    writer->identity.generation = writer->meta.generation;
+    writer->wal.identity.generation = writer->meta.generation;
     if (self->log.fd != -1) {
-        lx__file_close(&writer->log);
-        writer->log = self->log;
-        writer->log_zeros = 0;
-        self->log = (lx__file)LX__FILE_CLOSED;
+        lx__wal_writer_replace(&writer->wal, &self->log);
         lx__state_free(&writer->state);
         writer->state = self->state;
         self->state = (lx__state){0};

@@ -39,7 +39,8 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
     lx__sync_timer_init(&made->timer);
     made->timer.sync = lx__writer_sync_by_timer;
     lx__placer_init(&made->placer);
-    made->directory = made->chunk_directory = made->lock = made->log = (lx__file)LX__FILE_CLOSED;
+    made->directory = made->chunk_directory = made->lock = made->wal.file =
+        (lx__file)LX__FILE_CLOSED;
     made->durability = options->durability;
     made->level = options->level;
     lx__calls_clear_failure(&made->calls);
@@ -60,7 +61,7 @@ static void free_writer(lx_writer *writer)
     lx__set_map_free(&writer->live);
     lx__applied_free(&writer->applied);
     lx__barrier_free(&writer->barrier);
-    lx__frame_builder_free(&writer->frame);
+    lx__wal_writer_close(&writer->wal);
     lx__write_ring_free(&writer->ring);
     lx__state_free(&writer->state);
     lx__meta_free(&writer->meta);
@@ -69,7 +70,6 @@ static void free_writer(lx_writer *writer)
         lx_schema_free(writer->schemas[i]);
     lx__free(writer->schemas);
     lx__free(writer->rules);
-    lx__file_close(&writer->log);
     lx__file_close(&writer->chunk_directory);
     lx__file_close(&writer->directory);
     lx__heirs_end(writer);
@@ -113,7 +113,7 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     if (status == LX_OK && writer->meta.sealed)
         status = lx__writer_fail_sealed(writer, error);
     if (status == LX_OK)
-        status = lx__boot_find(&writer->boot, error);
+        status = lx__boot_find(&writer->wal.boot, error);
     if (status == LX_OK)
         status = lx__chunk_directory_open(&writer->chunk_directory, &writer->directory, error);
     if (status != LX_OK)
@@ -125,27 +125,26 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     if (writer->rules == NULL)
         return lx__fail_memory(error, "a writer");
     for (size_t i = 0; i < fields; i++)
-        writer->rules[i] =
-            lx__field_rules(lx__schema_field(writer->meta.schema, i), writer->meta.uuid);
-    writer->identity.generation = writer->meta.generation;
-    memcpy(writer->identity.uuid, writer->meta.uuid, sizeof writer->identity.uuid);
+        writer->rules[i] = lx__field_rules(lx__schema_field(writer->meta.schema, i),
+                                           writer->meta.uuid);
+    writer->wal.identity.generation = writer->meta.generation;
+    memcpy(writer->wal.identity.uuid, writer->meta.uuid, sizeof writer->wal.identity.uuid);
     writer->placer.pool.directory = &writer->chunk_directory;
     writer->placer.pool.records_limit = writer->meta.chunk_records;
     writer->placer.pool.bytes_limit = writer->meta.chunk_limit;
     writer->placer.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
     lx__placer_start(&writer->placer, writer->executor, writer->rules, fields, writer->level);
     status = lx__writer_recover(writer, error);
-    writer->placer.pool.next_id =
-        LX__FAULT(CHUNK_IDS) ? writer->state.chunk_count : writer->state.next_chunk;
+    writer->placer.pool.next_id = LX__FAULT(CHUNK_IDS) ? writer->state.chunk_count
+                                                       : writer->state.next_chunk;
     if (status == LX_OK)
         status = make_durable(writer, error);
     if (status == LX_OK)
         status = lx__old_files_find(writer, error);
     if (status == LX_OK)
         lx__old_files_remove(writer);
-    if (status == LX_OK && writer->boot == 0 && writer->durability != LX_DURABILITY_FULL)
-        lx__log(LX_LOG_WARNING,
-                "%s: the kernel's boot id is not known, so every commit is synced",
+    if (status == LX_OK && writer->wal.boot == 0 && writer->durability != LX_DURABILITY_FULL)
+        lx__log(LX_LOG_WARNING, "%s: the kernel's boot id is not known, so every commit is synced",
                 writer->directory.path);
     return status;
 }
@@ -227,8 +226,8 @@ static lx_status finish(lx_writer *writer, lx_error *error)
             return undone;
         status = status != LX_OK ? status : undone;
     }
-    lx_status synced =
-        lx__writer_commit(writer, writer->calls.made, LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
+    lx_status synced = lx__writer_commit(writer, writer->calls.made,
+                                         LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
     return status != LX_OK ? status : synced;
 }
 
@@ -247,7 +246,7 @@ static void abandon(lx_writer *writer)
         close(writer->rows.fields[i].offsets.fd);
         close(writer->rows.fields[i].checks.fd);
     }
-    close(writer->log.fd);
+    close(writer->wal.file.fd);
     close(writer->chunk_directory.fd);
     close(writer->directory.fd);
     close(writer->lock.fd); /* unless that was done as the child was made */
@@ -273,7 +272,7 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     if (status == LX_OK)
         lx__writer_put_last(writer);
     if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)
-        lx__writer_trim(writer);
+        lx__wal_writer_trim(&writer->wal, writer->state.place.offset);
     /* A child that was made past fork() has the descriptor, too, and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);

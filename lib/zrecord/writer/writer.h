@@ -29,6 +29,7 @@
 #include "zrecord/writer/commit-requests.h"
 #include "zrecord/writer/leftover.h"
 #include "zrecord/writer/sync-timer.h"
+#include "zrecord/writer/wal-writer.h"
 #include "zrecord/writer/write-ring.h"
 
 /* Payload bytes after which periodic durability writes a frame by itself. */
@@ -53,22 +54,18 @@ struct lx_writer {
     lx_executor *executor; /**< Referenced. */
     bool own_executor;
 
-    lx__file directory, chunk_directory, lock, log;
+    lx__file directory, chunk_directory, lock;
     bool lock_linked; /**< Links of LOCK are counted here, so it can be seen that there is none. */
     bool has_heirs;   /**< It is in the list of heirs.c, */
     lx_writer *next_with_lock; /**< before this one. */
     lx__meta meta;
     lx__entry_rules *rules; /**< One a field. */
-    lx__log_identity identity;
-    uint64_t boot;
+    lx__wal_writer wal;
 
     /* What is committed. */
     lx__state state;  /**< Without sets: rows and live have them. */
-    uint64_t log_zeros; /**< Where zeros after the last frame end; 0: there are none. */
     lx__set_map live; /**< Sets of the log at indices below state.rows. Those at or above the
                            length count no more. */
-    bool unsynced;    /**< Frames were written since the last synced one. */
-    bool changes;     /**< The last frame that this writer wrote changed something. */
     bool settled;     /**< The first barrier after the opening is done. */
 
     lx__applied applied; /**< What the next frame commits. */
@@ -83,7 +80,6 @@ struct lx_writer {
     lx__write_ring ring;
     lx__placer placer;
     lx__rows rows; /**< Its first is never below state.rows. */
-    lx__frame_builder frame;
     lx__barrier barrier;
 
     /* What switches of generations leave. */
@@ -183,9 +179,6 @@ lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how,
  * nothing may follow it by this writer: it would not be synced before that.
  */
 void lx__writer_put_last(lx_writer *writer);
-
-/** Removes the zeros after the last frame, at the end of a writer that has synced everything. */
-void lx__writer_trim(lx_writer *writer);
 
 /* ---- group.c */
 
