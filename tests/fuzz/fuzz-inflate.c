@@ -36,7 +36,7 @@ static lx__inflater *the_inflater(void)
 {
     static lx__inflater *inflater;
     if (inflater == NULL)
-        inflater = need(lx__inflater_new());
+        inflater = need(lx__inflater_new(&lx__flate));
     return inflater;
 }
 
@@ -44,7 +44,7 @@ static lx__deflater *the_deflater(int level)
 {
     static lx__deflater *deflaters[LEVELS + 1];
     if (deflaters[level] == NULL)
-        deflaters[level] = need(lx__deflater_new(level));
+        deflaters[level] = need(lx__deflater_new(&lx__flate, level));
     return deflaters[level];
 }
 

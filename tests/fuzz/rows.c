@@ -9,7 +9,7 @@ const char *const rows_stems[ROWS_FIELDS] = {"image", "label", "text", "blob"};
 static const lx__entry_rules rules[ROWS_FIELDS] = {
     {.field = 0, .align = 4, .size = 12},
     {.field = 1, .align = 8, .size = 8},
-    {.field = 2, .align = 8, .size = LX_NONE, .compressible = true, .flate = true},
+    {.field = 2, .align = 8, .size = LX_NONE, .codec = &lx__flate},
     {.field = 3, .align = 1, .size = LX_NONE}};
 
 bool rows_take(struct rows *rows, const uint8_t *data, size_t size)
@@ -38,7 +38,7 @@ static void make_sensible(lx__entry *entry, size_t field, size_t chunk)
     entry->physical = (uint32_t)(entry->physical % (chunk - entry->offset) + 1);
     if (rules[field].size != LX_NONE)
         entry->logical = (uint32_t)rules[field].size;
-    if (!rules[field].compressible)
+    if (rules[field].codec == NULL)
         entry->physical = entry->logical;
 }
 

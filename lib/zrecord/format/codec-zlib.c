@@ -10,38 +10,40 @@
 #define RAW_WINDOW (-15)
 #define MEMORY_LEVEL 8
 
-struct lx__inflater {
+struct inflater {
+    lx__inflater base;
     z_stream stream;
 };
 
-struct lx__deflater {
+struct deflater {
+    lx__deflater base;
     z_stream stream;
 };
 
-lx__inflater *lx__inflater_new(void)
+static lx__inflater *inflater_new(void)
 {
-    lx__inflater *inflater = lx__alloc_array(1, sizeof *inflater);
-    if (inflater == NULL || inflateInit2(&inflater->stream, RAW_WINDOW) == Z_OK)
-        return inflater;
+    struct inflater *inflater = lx__alloc_array(1, sizeof *inflater);
+    if (inflater == NULL)
+        return NULL;
+    if (inflateInit2(&inflater->stream, RAW_WINDOW) == Z_OK)
+        return &inflater->base;
     lx__free(inflater);
     return NULL;
 }
 
-void lx__inflater_free(lx__inflater *inflater)
+static void inflater_free(lx__inflater *inflater)
 {
-    if (inflater == NULL)
-        return;
-    inflateEnd(&inflater->stream);
+    inflateEnd(&((struct inflater *)inflater)->stream);
     lx__free(inflater);
 }
 
 /* A record has at most 2^32 - 1 bytes, which is what zlib's counters hold. */
 _Static_assert(UINT_MAX >= UINT32_MAX, "zlib counts in unsigned int");
 
-bool lx__inflate(lx__inflater *inflater, const void *stored, size_t size, void *value,
-                 size_t value_size)
+static bool inflate_value(lx__inflater *inflater, const void *stored, size_t size, void *value,
+                          size_t value_size)
 {
-    z_stream *stream = &inflater->stream;
+    z_stream *stream = &((struct inflater *)inflater)->stream;
     if (inflateReset(stream) != Z_OK)
         return false;
     stream->next_in = (Bytef *)stored; /* zlib reads it only */
@@ -52,28 +54,28 @@ bool lx__inflate(lx__inflater *inflater, const void *stored, size_t size, void *
            stream->avail_out == 0;
 }
 
-lx__deflater *lx__deflater_new(int level)
+static lx__deflater *deflater_new(int level)
 {
-    lx__deflater *deflater = lx__alloc_array(1, sizeof *deflater);
-    if (deflater == NULL || deflateInit2(&deflater->stream, level, Z_DEFLATED, RAW_WINDOW,
-                                         MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
-        return deflater;
+    struct deflater *deflater = lx__alloc_array(1, sizeof *deflater);
+    if (deflater == NULL)
+        return NULL;
+    if (deflateInit2(&deflater->stream, level, Z_DEFLATED, RAW_WINDOW, MEMORY_LEVEL,
+                     Z_DEFAULT_STRATEGY) == Z_OK)
+        return &deflater->base;
     lx__free(deflater);
     return NULL;
 }
 
-void lx__deflater_free(lx__deflater *deflater)
+static void deflater_free(lx__deflater *deflater)
 {
-    if (deflater == NULL)
-        return;
-    deflateEnd(&deflater->stream);
+    deflateEnd(&((struct deflater *)deflater)->stream);
     lx__free(deflater);
 }
 
-size_t lx__deflate(lx__deflater *deflater, const void *value, size_t value_size, void *stored,
-                   size_t capacity)
+static size_t deflate_value(lx__deflater *deflater, const void *value, size_t value_size,
+                            void *stored, size_t capacity)
 {
-    z_stream *stream = &deflater->stream;
+    z_stream *stream = &((struct deflater *)deflater)->stream;
     if (deflateReset(stream) != Z_OK)
         return 0;
     stream->next_in = (Bytef *)value;
@@ -82,3 +84,12 @@ size_t lx__deflate(lx__deflater *deflater, const void *value, size_t value_size,
     stream->avail_out = (uInt)capacity;
     return deflate(stream, Z_FINISH) == Z_STREAM_END ? capacity - stream->avail_out : 0;
 }
+
+const lx__codec lx__flate = {.name = "flate",
+                             .ratio_max = LX__FLATE_RATIO_MAX,
+                             .inflater_new = inflater_new,
+                             .inflater_free = inflater_free,
+                             .inflate = inflate_value,
+                             .deflater_new = deflater_new,
+                             .deflater_free = deflater_free,
+                             .deflate = deflate_value};

@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/error.h"
-#include "zrecord/format/codec.h"
 
 lx__entry lx__entry_load(const uint8_t offset_row[LX__OFFSET_ROW],
                          const uint8_t check_row[LX__CHECK_ROW])
@@ -52,11 +51,12 @@ static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rul
     if (entry->physical > entry->logical)
         return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes for a value of %u",
                         entry->physical, entry->logical);
-    if (entry->physical < entry->logical && !rules->compressible)
+    if (entry->physical < entry->logical && rules->codec == NULL)
         return lx__fail(error, LX_ERR_CORRUPT, "a raw value of %u bytes has %u stored bytes",
                         entry->logical, entry->physical);
     /* So that a few bytes cannot ask for gigabytes. */
-    if (rules->flate && entry->logical / LX__FLATE_RATIO_MAX > entry->physical)
+    uint32_t ratio_max = rules->codec != NULL ? rules->codec->ratio_max : 0;
+    if (ratio_max != 0 && entry->logical / ratio_max > entry->physical)
         return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot inflate to %u",
                         entry->physical, entry->logical);
     return LX_OK;

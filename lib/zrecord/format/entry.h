@@ -11,6 +11,7 @@
 
 #include <loaderx/status.h>
 
+#include "zrecord/format/codec.h"
 #include "zrecord/format/constants.h"
 
 /** A row of the offset table and the row of the check table that belongs to it. */
@@ -31,8 +32,7 @@ typedef struct lx__entry_rules {
     uint32_t field;    /**< Id. */
     uint32_t align;    /**< Of payloads. */
     uint64_t size;     /**< Of a dense record; LX_NONE where it varies. */
-    bool compressible; /**< physical < logical is allowed. */
-    bool flate;        /**< and is Deflate. */
+    const lx__codec *codec; /**< Of stored bytes with physical < logical; NULL: there are none. */
 } lx__entry_rules;
 
 static inline bool lx__entry_is_missing(const lx__entry *entry)

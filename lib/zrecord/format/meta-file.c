@@ -80,13 +80,9 @@ static lx_status read_compression(const json_t *object, lx_compression *compress
     lx_status status = lx__json_get_text(object, "compress", &name, error);
     if (status != LX_OK)
         return status;
-    for (size_t i = 0; i < LX__COMPRESSIONS; i++) {
-        if (strcmp(name, lx__compression_names[i]) == 0) {
-            *compression = (lx_compression)i;
-            return LX_OK;
-        }
-    }
-    return lx__fail(error, LX_ERR_UNSUPPORTED, "the compression '%.64s' is not known here", name);
+    if (lx__compression_find(name, compression))
+        return LX_OK;
+    return lx__fail(error, LX_ERR_UNSUPPORTED, "the compression '%.64s' is unknown", name);
 }
 
 static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim, lx_error *error)
@@ -115,8 +111,10 @@ static lx_status read_dict(const json_t *object, lx_compression compression, lx_
         return lx__fail(error, LX_ERR_CORRUPT, "\"dict\" must be null or an object");
     if (json_is_null(dict))
         return LX_OK;
-    if (compression != LX__ZSTD)
-        return lx__fail(error, LX_ERR_CORRUPT, "only a zstd field has a dictionary");
+    const lx__codec *codec = lx__codec_of(compression);
+    if (codec == NULL || !codec->dictionaries)
+        return lx__fail(error, LX_ERR_CORRUPT, "a %s field has a dictionary",
+                        lx__compression_name(compression));
     uint64_t ignored;
     lx_status status = lx__json_get_integer(dict, "bytes", 1, UINT32_MAX, &ignored, error);
     return status != LX_OK ? status

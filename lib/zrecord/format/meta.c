@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "zrecord/format/uuid.h"
 
-const char *const lx__compression_names[LX__COMPRESSIONS] = {"raw", "flate", "zstd"};
-
 /* ---- writing */
 
 static json_t *field_document(const lx__field *field)
@@ -25,7 +23,7 @@ static json_t *field_document(const lx__field *field)
     return json_pack("{s:I, s:s, s:s, s:s, s:o, s:s, s:I, s:n}", "id",
                      (json_int_t)field->shown.id, "name", field->name, "stem", field->stem,
                      "dtype", lx_dtype_get_name(field->shown.dtype), "shape", shape, "compress",
-                     lx__compression_names[field->shown.compression], "align",
+                     lx__compression_name(field->shown.compression), "align",
                      (json_int_t)field->shown.align, "dict");
 }
 

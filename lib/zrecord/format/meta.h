@@ -10,10 +10,6 @@
 #include "base/json.h"
 #include "zrecord/format/schema.h"
 
-/** Kinds of compression in format 1, and their names in meta.json. */
-#define LX__COMPRESSIONS 3
-extern const char *const lx__compression_names[LX__COMPRESSIONS];
-
 /** A parsed meta.json. */
 typedef struct lx__meta {
     json_t *document; /**< All but the checksum, with keys that this version does not know. */

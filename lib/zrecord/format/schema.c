@@ -147,13 +147,14 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *st
 
 lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error)
 {
-    if (compression == LX_RAW || compression == LX_FLATE)
+    const lx__codec *codec = lx__codec_of(compression);
+    if (compression == LX_RAW || (codec != NULL && codec->deflate != NULL))
         return LX_OK;
-    if (compression == LX__ZSTD)
+    if (codec != NULL)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "field '%.80s': zstd is not supported: this version can make fields that "
+                        "field '%.80s': %s is not supported: this version can make fields that "
                         "are raw or flate only",
-                        name != NULL ? name : "(null)");
+                        name != NULL ? name : "(null)", codec->name);
     return lx__fail(error, LX_ERR_ARGUMENT,
                     "field '%.80s': compression %d is invalid: use raw or flate",
                     name != NULL ? name : "(null)", (int)compression);
@@ -317,8 +318,7 @@ lx__entry_rules lx__field_rules(const lx__field *field, const uint8_t uuid[LX__U
     lx__entry_rules rules = {.field = field->shown.id,
                              .align = field->shown.align,
                              .size = field->shown.size,
-                             .compressible = field->shown.compression != LX_RAW,
-                             .flate = field->shown.compression == LX_FLATE};
+                             .codec = lx__codec_of(field->shown.compression)};
     memcpy(rules.uuid, uuid, LX__UUID_BYTES);
     return rules;
 }

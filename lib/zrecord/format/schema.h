@@ -27,9 +27,6 @@ struct lx_schema {
     atomic_size_t more; /**< References beyond the first: each is given up by lx_schema_free(). */
 };
 
-/** Compressed by zstd: known to the format, written and read by later versions. */
-#define LX__ZSTD ((lx_compression)2)
-
 /**
  * Checks the compression of a new field.
  * @retval LX_ERR_UNSUPPORTED  It is zstd.

@@ -9,7 +9,7 @@
 #ifndef LX_ZRECORD_AHEAD_H
 #define LX_ZRECORD_AHEAD_H
 
-#include "zrecord/reader/fetch.h"
+#include "zrecord/reader/value-reader.h"
 
 /** Bytes of a stretch: enough to keep a disk busy, and a thread from being woken too often. */
 #define LX__STRETCH_BYTES ((uint64_t)4 << 20)
@@ -20,7 +20,7 @@
 typedef struct lx__ahead {
     lx__snapshot *snapshot; /**< The caller's reference. */
     uint64_t next;          /**< Where the next stretch starts. */
-    lx__fetch fetch;        /**< For entries. */
+    lx__value_reader reader;
 } lx__ahead;
 
 /** Finds the next stretch of records, [@p first, @p end), and asks for all that is in it. False:

@@ -3,19 +3,18 @@
  * @file
  * @brief Checks values whole, whatever the dataset was opened with: entry, checksum, stream.
  *
- * They are read by pread, so that a file that was cut and a disk that fails are told of, too.
+ * They are read by pread, so that a truncated file and a failing disk are reported, too.
  */
 #ifndef LX_ZRECORD_CHECKER_H
 #define LX_ZRECORD_CHECKER_H
 
-#include "zrecord/reader/fetch.h"
+#include "zrecord/reader/value-reader.h"
 
 /** Checks values of one snapshot on one thread at a time. All but the snapshot starts as zeros. */
 typedef struct lx__checker {
     lx__snapshot *snapshot; /**< The caller's reference. */
-    lx__fetch fetch;
-    lx__inflater *inflater; /**< Taken when the first compressed value is met. */
-    uint8_t *buffer;        /**< For what is decompressed. */
+    lx__value_reader reader;
+    uint8_t *buffer; /**< For decompressed values. */
     size_t capacity;
 } lx__checker;
 

@@ -17,14 +17,6 @@ lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage d
     return LX_OK;
 }
 
-bool lx__damages_meet(lx__damages *damages, lx_status status)
-{
-    if (status != LX_ERR_CORRUPT)
-        return false;
-    atomic_fetch_add_explicit(&damages->met, 1, memory_order_relaxed);
-    return damages->policy == LX_DAMAGE_ZEROS;
-}
-
 static lx_status probe_value(lx__checker *checker, size_t field, uint64_t index, uint8_t *damaged,
                              lx_error *error)
 {

@@ -7,6 +7,7 @@
 #define LX_ZRECORD_DAMAGE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include <loaderx/dataset.h>
 
@@ -16,7 +17,13 @@ typedef struct lx__damages {
     _Atomic uint64_t met;
 } lx__damages;
 
-/** Counts, if @p status tells of damage. True: the value is to be read as missing. */
-bool lx__damages_meet(lx__damages *damages, lx_status status);
+/** Counts, if @p status reports damage. True: the value is read as missing. */
+static inline bool lx__damages_meet(lx__damages *damages, lx_status status)
+{
+    if (status != LX_ERR_CORRUPT)
+        return false;
+    atomic_fetch_add_explicit(&damages->met, 1, memory_order_relaxed);
+    return damages->policy == LX_DAMAGE_ZEROS;
+}
 
 #endif

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "zrecord/reader/mapped.h"
-
+/* The fast path of a gather of dense records that are mapped. It accepts raw values that keep all
+ * rules, by the predicates of payload.h, and passes everything else to lx__gather_one(). */
 #include <string.h>
 
+#include "zrecord/reader/gather.h"
+
+/* No row of a raw value begins with this: it would be one of 0 bytes. */
+#define NO_HEAD 0
 /* Records whose places are found before the first of them is copied. */
 #define BLOCK 64
 /* The same where nothing but rows is read. */
@@ -16,6 +20,60 @@
 #define SMALL 512
 #define PAGE 4096
 
+/** What stays the same for all records of a call. */
+typedef struct dense {
+    lx__snapshot *snapshot;
+    lx__damages *damages;
+    const lx__column *column;
+    size_t field;
+    uint64_t length;
+    uint64_t rows;
+    uint32_t size; /**< Of a record. */
+    uint32_t align_mask;
+    bool verify;      /**< Some raw values of rows may have to be verified, */
+    bool many;        /**< or more than a few, */
+    bool always;      /**< or all of them. */
+    bool verify_sets; /**< Those of sets may have to be. */
+    lx__inflater *inflater; /**< Taken when the first compressed value is met. */
+
+    /* The chunk of the last raw value, since the next is most often in the same. */
+    uint64_t head;       /**< The first half of a row in it: chunk and size; or NO_HEAD. */
+    uint64_t last_start; /**< Where a value may begin at most. */
+    const uint8_t *data; /**< Of that chunk. */
+} dense;
+
+static dense start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
+{
+    const lx__column *column = &snapshot->columns[field];
+    lx_verify verify = snapshot->store->verify;
+    bool some = verify == LX_VERIFY_FIRST && column->table != NULL;
+    return (dense){.snapshot = snapshot,
+                   .damages = damages,
+                   .head = NO_HEAD,
+                   .column = column,
+                   .field = field,
+                   .length = snapshot->state.length,
+                   .rows = snapshot->state.rows,
+                   .size = (uint32_t)column->rules->size,
+                   .align_mask = column->rules->align - 1,
+                   .always = verify == LX_VERIFY_ALWAYS,
+                   .verify_sets = verify != LX_VERIFY_NEVER,
+                   .many = verify == LX_VERIFY_ALWAYS ||
+                           (some && !lx__table_most_verified(column->table)),
+                   .verify = verify == LX_VERIFY_ALWAYS ||
+                             (some && !lx__table_all_verified(column->table))};
+}
+
+/** Fetches the row of a record ahead. */
+static inline void prefetch_rows(const dense *g, uint64_t index)
+{
+    if (index >= g->rows)
+        return;
+    __builtin_prefetch(g->column->offsets + index * LX__OFFSET_ROW);
+    if (g->many)
+        __builtin_prefetch(g->column->checks + index * LX__CHECK_ROW);
+}
+
 /** @p lines is how many of each page. */
 static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lines)
 {
@@ -28,14 +86,14 @@ static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lin
  * each has the memory fetched that the next one reads. */
 
 /** The marks of a block's records in filters. */
-static void mark_block(const lx__mapped *g, const uint64_t *indices, size_t count, uint64_t *marks)
+static void mark_block(const dense *g, const uint64_t *indices, size_t count, uint64_t *marks)
 {
     lx__sets_mark_many(&g->snapshot->state.sets, (uint32_t)g->field, indices,
                        count < BLOCK ? count : BLOCK, marks);
 }
 
 /** Which of them may have sets, a bit each. */
-static uint64_t screen_block(const lx__mapped *g, const uint64_t *indices, size_t count,
+static uint64_t screen_block(const dense *g, const uint64_t *indices, size_t count,
                              const uint64_t *marks)
 {
     return lx__sets_screen(&g->snapshot->state.sets, (uint32_t)g->field, indices,
@@ -43,13 +101,12 @@ static uint64_t screen_block(const lx__mapped *g, const uint64_t *indices, size_
 }
 
 /**
- * Finds a raw value by its row of the offset table, or what a set has in its place; NULL where the
- * long way has to be taken: a chunk that is not mapped yet, or anything that is not as it usually
- * is. The rules of lx__entry_check() hold for what is found, but for the logical length, which
- * is_intact() and set_is_intact() see.
+ * Finds a raw value by its row of the offset table, or by the set in its place; NULL for everything
+ * else, and for a chunk that is not mapped yet. What is found keeps the rules of
+ * lx__payload_locate(), but for the logical length, which is_intact() and set_is_intact() check.
  */
 static inline __attribute__((always_inline)) const uint8_t *
-find_raw(lx__mapped *g, uint64_t index, const uint8_t *set)
+find_raw(dense *g, uint64_t index, const uint8_t *set)
 {
     if (set == NULL && index >= g->rows)
         return NULL;
@@ -61,10 +118,7 @@ find_raw(lx__mapped *g, uint64_t index, const uint8_t *set)
     if (physical != g->size)
         return NULL;
     if (chunk == LX__CHUNK_INLINE)
-        return physical == LX__INLINE_MAX ||
-                       (physical < LX__INLINE_MAX && offset >> 8 * physical == 0)
-                   ? row + 8
-                   : NULL;
+        return lx__payload_fits_inline(physical, offset) ? row + 8 : NULL;
     uint32_t position;
     const uint8_t *data = lx__snapshot_find_mapped(g->snapshot, chunk, offset, physical,
                                                    g->align_mask, &position);
@@ -77,29 +131,27 @@ find_raw(lx__mapped *g, uint64_t index, const uint8_t *set)
 }
 
 /** Whether a raw value of a row that find_raw() found needs no verification, or passes it. */
-static inline __attribute__((always_inline)) bool is_intact(const lx__mapped *g, uint64_t index,
+static inline __attribute__((always_inline)) bool is_intact(const dense *g, uint64_t index,
                                                             const uint8_t *data)
 {
     if (!g->always && lx__table_is_verified(g->column->table, index))
         return true;
     lx__entry entry = lx__entry_load(g->column->offsets + index * LX__OFFSET_ROW,
                                      g->column->checks + index * LX__CHECK_ROW);
-    if (entry.logical != entry.physical ||
-        (lx__entry_crc(&entry, g->column->rules, data) ^ lx__index_crc(index)) != entry.crc)
-        return false; /* the long way tells what is wrong */
+    if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
+        return false; /* copy_any() reports what is wrong */
     if (!g->always)
         lx__table_set_verified(g->column->table, index);
     return true;
 }
 
 /** Whether the value of a set passes its verification. */
-static __attribute__((noinline)) bool set_is_intact(const lx__mapped *g, uint64_t index,
+static __attribute__((noinline)) bool set_is_intact(const dense *g, uint64_t index,
                                                     const lx__set *set, const uint8_t *data)
 {
     lx__entry entry = lx__set_entry(set);
-    if (entry.logical != entry.physical ||
-        (lx__entry_crc(&entry, g->column->rules, data) ^ lx__index_crc(index)) != entry.crc)
-        return false; /* the long way tells what is wrong */
+    if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
+        return false; /* copy_any() reports what is wrong */
     if (!g->always)
         lx__set_note_verified(set);
     return true;
@@ -107,16 +159,27 @@ static __attribute__((noinline)) bool set_is_intact(const lx__mapped *g, uint64_
 
 /** Verifies the row that a set hides: until all rows are, each record costs a look whether its row
  * is. */
-static void verify_hidden(const lx__mapped *g, uint64_t index)
+static void verify_hidden(const dense *g, uint64_t index)
 {
     if (g->verify && !g->always && index < g->rows &&
         !lx__table_is_verified(g->column->table, index))
         lx__snapshot_verify_row(g->snapshot, g->field, index);
 }
 
+/** Copies a value that the fast path does not accept, or reports what is wrong with it. */
+static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, uint8_t *out,
+                                                    lx_error *error)
+{
+    lx__value_reader reader = {.snapshot = g->snapshot, .inflater = g->inflater};
+    lx_status status =
+        lx__gather_one(&reader, g->damages, g->field, index, out, g->size, error);
+    g->inflater = reader.inflater;
+    return status;
+}
+
 /** Copies a block whose raw values were found; a bit of @p have tells which are of @p sets. */
 static inline __attribute__((always_inline)) lx_status
-copy_block(lx__mapped *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
+copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
            const lx__set *const *sets, size_t count, uint8_t *out, size_t stride, lx_error *error)
 {
     size_t size = g->size;
@@ -139,7 +202,7 @@ copy_block(lx__mapped *g, const uint64_t *indices, const uint8_t *const *found, 
             memcpy(out + i * stride, found[i], size);
             continue;
         }
-        lx_status status = lx__mapped_copy(g, indices[i], out + i * stride, size, error);
+        lx_status status = copy_any(g, indices[i], out + i * stride, error);
         if (status != LX_OK)
             return status;
     }
@@ -148,7 +211,7 @@ copy_block(lx__mapped *g, const uint64_t *indices, const uint8_t *const *found, 
 
 /** Finds where the values of a block lie, of which some @p may have sets; returns which have. */
 static inline __attribute__((always_inline)) uint64_t
-find_block(lx__mapped *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
+find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
            const lx__set **sets, const uint8_t **found)
 {
     const lx__sets *all = &g->snapshot->state.sets;
@@ -159,7 +222,7 @@ find_block(lx__mapped *g, const uint64_t *indices, size_t block, size_t count, c
         uint64_t index = indices[i];
         const uint8_t *rows = NULL;
         if (i + LX__ROWS_AHEAD < count)
-            lx__mapped_prefetch_rows(g, indices[i + LX__ROWS_AHEAD]);
+            prefetch_rows(g, indices[i + LX__ROWS_AHEAD]);
         if ((may >> i & 1) != 0 &&
             (sets[i] = lx__sets_find_set(all, (uint32_t)g->field, index)) != NULL) {
             rows = sets[i]->rows;
@@ -176,7 +239,7 @@ find_block(lx__mapped *g, const uint64_t *indices, size_t block, size_t count, c
 }
 
 /** Copies dense records by blocks: first where a block's values lie, then the values. */
-static lx_status copy_blocks(lx__mapped *g, const uint64_t *indices, size_t count, uint8_t *out,
+static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                              size_t stride, lx_error *error)
 {
     const uint8_t *found[BLOCK];
@@ -184,7 +247,7 @@ static lx_status copy_blocks(lx__mapped *g, const uint64_t *indices, size_t coun
     uint64_t marks[BLOCK];
     lx_status status = LX_OK;
     for (size_t i = 0; i < LX__ROWS_AHEAD && i < count; i++)
-        lx__mapped_prefetch_rows(g, indices[i]);
+        prefetch_rows(g, indices[i]);
     mark_block(g, indices, count, marks);
     uint64_t may = screen_block(g, indices, count, marks);
     for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
@@ -211,7 +274,7 @@ static lx_status copy_blocks(lx__mapped *g, const uint64_t *indices, size_t coun
  * which the first @p count are copied.
  */
 static inline __attribute__((always_inline)) size_t
-copy_inline(const lx__mapped *g, const uint64_t *indices, size_t count, size_t known, uint8_t *out,
+copy_inline(const dense *g, const uint64_t *indices, size_t count, size_t known, uint8_t *out,
             size_t stride, const size_t size)
 {
     const uint8_t *rows = g->column->offsets;
@@ -235,7 +298,7 @@ copy_inline(const lx__mapped *g, const uint64_t *indices, size_t count, size_t k
     return count;
 }
 
-static size_t copy_short(const lx__mapped *g, const uint64_t *indices, size_t count, size_t known,
+static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, size_t known,
                          uint8_t *out, size_t stride)
 {
     switch (g->size) {
@@ -253,7 +316,7 @@ static size_t copy_short(const lx__mapped *g, const uint64_t *indices, size_t co
 }
 
 /** Copies a short value that may have a set; false where the long way has to be taken. */
-static bool copy_short_set(lx__mapped *g, uint64_t index, uint8_t *out)
+static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
 {
     const lx__set *set =
         lx__sets_find_set(&g->snapshot->state.sets, (uint32_t)g->field, index);
@@ -267,7 +330,7 @@ static bool copy_short_set(lx__mapped *g, uint64_t index, uint8_t *out)
 }
 
 /** Copies a block of short values of which some @p may have sets. */
-static lx_status copy_short_block(lx__mapped *g, const uint64_t *indices, size_t block,
+static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t block,
                                   size_t known, uint64_t may, uint8_t *out, size_t stride,
                                   lx_error *error)
 {
@@ -292,7 +355,7 @@ static lx_status copy_short_block(lx__mapped *g, const uint64_t *indices, size_t
 }
 
 /** Copies short values where there are sets. */
-static lx_status copy_short_sets(lx__mapped *g, const uint64_t *indices, size_t count, uint8_t *out,
+static lx_status copy_short_sets(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                                  size_t stride, lx_error *error)
 {
     uint64_t marks[BLOCK];
@@ -313,7 +376,7 @@ static lx_status copy_short_sets(lx__mapped *g, const uint64_t *indices, size_t 
 }
 
 /** Copies short values where there are none. */
-static lx_status copy_short_rows(lx__mapped *g, const uint64_t *indices, size_t count, uint8_t *out,
+static lx_status copy_short_rows(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                                  size_t stride, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -328,11 +391,13 @@ static lx_status copy_short_rows(lx__mapped *g, const uint64_t *indices, size_t 
     return status;
 }
 
-lx_status lx__mapped_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                            lx_error *error)
 {
-    lx__mapped g = lx__mapped_start(snapshot, damages, field);
+    if (snapshot->store->placement != LX_PLACEMENT_MAPPED)
+        return lx__gather_rows(snapshot, damages, field, indices, count, out, stride, error);
+    dense g = start(snapshot, damages, field);
     lx_status status;
     if (g.size > LX__INLINE_MAX)
         status = copy_blocks(&g, indices, count, out, stride, error);
@@ -340,7 +405,7 @@ lx_status lx__mapped_dense(lx__snapshot *snapshot, lx__damages *damages, size_t 
         status = copy_short_sets(&g, indices, count, out, stride, error);
     else
         status = copy_short_rows(&g, indices, count, out, stride, error);
-    lx__mapped_finish(&g);
+    lx__store_give_inflater(snapshot->store, g.inflater);
     return status;
 }
 

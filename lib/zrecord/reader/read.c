@@ -80,49 +80,6 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
     return status;
 }
 
-static lx_status find_slice(lx__snapshot *snapshot, size_t field, uint64_t index, lx_slice *slice,
-                            lx_error *error)
-{
-    lx__entry entry;
-    lx__value_place place;
-    if (index >= snapshot->state.length)
-        return lx__fail_index(snapshot, field, index, error);
-    lx_status status = lx__snapshot_locate(snapshot, field, index, &entry, &place, error);
-    if (status == LX_OK && lx__entry_is_compressed(&entry)) {
-        status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the record is compressed and cannot be viewed in place: gather it");
-        lx__snapshot_blame(snapshot, field, index, &entry, error);
-    }
-    if (status == LX_OK)
-        status = lx__snapshot_verify(snapshot, field, index, &entry, &place, error);
-    *slice = (lx_slice){place.data, place.logical};
-    return status;
-}
-
-static lx_status fill_slice(lx__snapshot *snapshot, lx__damages *damages, size_t field,
-                            uint64_t index, lx_slice *slice, lx_error *error)
-{
-    bool zeros = damages->policy == LX_DAMAGE_ZEROS;
-    lx_status status = find_slice(snapshot, field, index, slice, zeros ? NULL : error);
-    if (status == LX_OK)
-        return status;
-    if (lx__damages_meet(damages, status)) {
-        *slice = (lx_slice){NULL, 0};
-        return LX_OK;
-    }
-    return zeros ? find_slice(snapshot, field, index, slice, error) : status;
-}
-
-lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damages *damages, size_t field,
-                            const uint64_t *indices, size_t count, lx_slice *slices,
-                            lx_error *error)
-{
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < count; i++)
-        status = fill_slice(snapshot, damages, field, indices[i], &slices[i], error);
-    return status;
-}
-
 /* A view is a snapshot by another name: where what it shows is mapped, that which was pinned, and
  * no memory is taken for it. */
 lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,

@@ -120,11 +120,15 @@ static lx_status reserve(lx__buffer *buffer, size_t size, lx_error *error)
 }
 
 /** Compresses a value, if it is to be and shrinks; @p stored is then in the lane's memory. */
-static lx_status compress(lx__lane *lane, lx__entry *entry, const uint8_t **stored,
-                          lx_error *error)
+static lx_status compress(lx__lane *lane, const lx__codec *codec, lx__entry *entry,
+                          const uint8_t **stored, lx_error *error)
 {
+    if (lane->deflater != NULL && lane->deflater->codec != codec) {
+        lx__deflater_free(lane->deflater);
+        lane->deflater = NULL;
+    }
     if (lane->deflater == NULL)
-        lane->deflater = lx__deflater_new(lane->level);
+        lane->deflater = lx__deflater_new(codec, lane->level);
     if (lane->deflater == NULL)
         return lx__fail_memory(error, "compression");
     lx_status status = reserve(&lane->packed, entry->logical, error);
@@ -146,8 +150,8 @@ static lx_status place_value(lx__lane *lane, lx__stage *stage, size_t position, 
     const lx__entry_rules *rules = &lane->rules[value->field];
     const uint8_t *stored = stage->data + value->entry.offset;
     lx_status status = LX_OK;
-    if (rules->flate && !value->as_stored)
-        status = compress(lane, &value->entry, &stored, error);
+    if (rules->codec != NULL && rules->codec->deflate != NULL && !value->as_stored)
+        status = compress(lane, rules->codec, &value->entry, &stored, error);
     uint32_t size = value->entry.physical;
     if (status == LX_OK && !lx__chunk_files_fits(&lane->chunks, size, rules->align))
         status = write_output(lane, error);

@@ -14,10 +14,17 @@
 /* A payload above this is moved by itself, in steps of it. */
 #define STEP_BYTES ((uint64_t)1 << 20)
 
+static lx_status open_chunk(void *user, const lx__file_name *name, lx__file *file, lx_error *error)
+{
+    const lx__mover *mover = user;
+    char text[LX__NAME_SIZE];
+    lx__chunk_name(name->number, text);
+    return lx__committed_open(file, mover->directory, text, O_RDONLY, name->bytes, false, error);
+}
+
 lx_status lx__mover_open(lx__mover *mover, lx_error *error)
 {
-    for (size_t i = 0; i < LX__MOVER_OPEN; i++)
-        mover->open[i].file = (lx__file)LX__FILE_CLOSED;
+    lx__fd_cache_init(&mover->old, LX__MOVER_OPEN, open_chunk, mover);
     mover->chunk = (lx__file)LX__FILE_CLOSED;
     mover->input = lx__alloc(LX__WINDOW_INPUT);
     mover->places = lx__alloc_array(LX__WINDOW_MOVES, sizeof *mover->places);
@@ -33,8 +40,7 @@ lx_status lx__mover_open(lx__mover *mover, lx_error *error)
 void lx__mover_close(lx__mover *mover)
 {
     lx__output_close(&mover->output);
-    for (size_t i = 0; i < LX__MOVER_OPEN; i++)
-        lx__file_close(&mover->open[i].file);
+    lx__fd_cache_close(&mover->old);
     lx__file_close(&mover->chunk);
     lx__window_close(&mover->windows[0]);
     lx__window_close(&mover->windows[1]);
@@ -56,51 +62,44 @@ static lx__entry load(const lx__move *move)
     return lx__entry_load(move->offset_row, move->check_row);
 }
 
-static lx_status fail_crc(uint32_t wanted, uint32_t got, lx_error *error)
-{
-    return lx__fail(error, LX_ERR_CORRUPT,
-                    "the checksum of the record is %08x, its bytes give %08x", wanted, got);
-}
-
 /* ---- reading */
 
 /** The open file of old chunk number @p position. */
-static lx_status old_chunk(lx__mover *mover, uint32_t position, lx__file **file, lx_error *error)
+static lx_status take_chunk(lx__mover *mover, uint32_t position, lx__open_file **file,
+                            lx_error *error)
 {
     const lx__chunk_item *chunk = &mover->from->chunks[position];
-    size_t at = position % LX__MOVER_OPEN;
-    *file = &mover->open[at].file;
-    if ((*file)->fd != -1 && mover->open[at].chunk == chunk)
-        return LX_OK;
-    char name[LX__NAME_SIZE];
-    lx__chunk_name(chunk->id, name);
-    lx__file_close(*file);
-    mover->open[at].chunk = chunk;
-    return lx__committed_open(*file, mover->directory, name, O_RDONLY, chunk->bytes, false, error);
+    const lx__file_name name = {
+        .part = LX__PART_CHUNK, .number = chunk->id, .bytes = chunk->bytes};
+    return lx__fd_cache_take(&mover->old, &name, file, error);
 }
 
 /** Asks for the bytes of a window, so that they are there when they are read. */
 static void ask(lx__mover *mover, const lx__window *window)
 {
     lx__piece next = {0};
-    lx__file *file;
+    lx__open_file *old;
     while (lx__window_next(window, &next)) {
-        if (old_chunk(mover, window->sources[next.first].chunk, &file, NULL) != LX_OK)
-            return; /* told when it is read */
-        lx__file_will_need(file, next.start, next.size);
+        if (take_chunk(mover, window->sources[next.first].chunk, &old, NULL) != LX_OK)
+            return; /* reported when it is read */
+        lx__file_will_need(&old->file, next.start, next.size);
+        lx__fd_cache_give(&mover->old, old);
     }
 }
 
 static lx_status read_window(lx__mover *mover, const lx__window *window, lx_error *error)
 {
     lx__piece next = {0};
-    lx__file *file;
+    lx__open_file *old;
     uint64_t used = 0;
     while (lx__window_next(window, &next)) {
         const lx__source *sources = window->sources;
-        lx_status status = old_chunk(mover, sources[next.first].chunk, &file, error);
-        if (status == LX_OK)
-            status = lx__file_read(file, mover->input + used, (size_t)next.size, next.start, error);
+        lx_status status = take_chunk(mover, sources[next.first].chunk, &old, error);
+        if (status == LX_OK) {
+            status = lx__file_read(&old->file, mover->input + used, (size_t)next.size, next.start,
+                                   error);
+            lx__fd_cache_give(&mover->old, old);
+        }
         if (status != LX_OK) {
             const lx__move *move = &window->moves[sources[next.first].move];
             lx__entry entry = load(move);
@@ -195,16 +194,14 @@ static lx_status move_one(lx__mover *mover, const lx__move *move, const uint8_t 
 {
     const lx__entry_rules *rules = &mover->rules[move->field];
     lx__entry entry = load(move);
-    uint32_t index_crc = lx__index_crc(move->index);
-    uint32_t crc = lx__entry_crc(&entry, rules, stored) ^ index_crc;
-    if (crc != entry.crc)
-        return fail_crc(entry.crc, crc, error);
-    lx_status status = place(mover, entry.physical, rules->align, &entry, error);
+    lx_status status = lx__payload_check(&entry, rules, move->index, stored, error);
+    if (status == LX_OK)
+        status = place(mover, entry.physical, rules->align, &entry, error);
     if (status == LX_OK)
         status = put(mover, &entry, stored, error);
     if (status != LX_OK)
         return status;
-    entry.crc = lx__entry_crc(&entry, rules, stored) ^ index_crc;
+    entry.crc = lx__entry_crc(&entry, rules, stored) ^ lx__index_crc(move->index);
     lx__entry_store(&entry, move->offset_row, move->check_row);
     placed(mover, &entry);
     return LX_OK;
@@ -245,9 +242,9 @@ lx_status lx__mover_flush(lx__mover *mover, lx_error *error)
 static lx_status copy_steps(lx__mover *mover, uint32_t chunk, const lx__entry *from,
                             const lx__entry *to, uint32_t crcs[2], lx_error *error)
 {
-    lx__file *file;
+    lx__open_file *old = NULL;
     uint64_t start = mover->filled.bytes;
-    lx_status status = old_chunk(mover, chunk, &file, error);
+    lx_status status = take_chunk(mover, chunk, &old, error);
     /* The zeros before it. */
     memset(mover->input, 0, LX__ALIGN_MAX);
     if (status == LX_OK && to->offset != start)
@@ -256,12 +253,13 @@ static lx_status copy_steps(lx__mover *mover, uint32_t chunk, const lx__entry *f
     for (uint64_t at = 0; status == LX_OK && at < from->physical; at += STEP_BYTES) {
         size_t step =
             (size_t)(from->physical - at < STEP_BYTES ? from->physical - at : STEP_BYTES);
-        status = lx__file_read(file, mover->input, step, from->offset + at, error);
+        status = lx__file_read(&old->file, mover->input, step, from->offset + at, error);
         if (status == LX_OK)
             status = lx__file_write(&mover->chunk, mover->input, step, to->offset + at, error);
         crcs[0] = lx__crc32c(crcs[0], mover->input, step);
         crcs[1] = lx__crc32c(crcs[1], mover->input, step);
     }
+    lx__fd_cache_give(&mover->old, old);
     return status;
 }
 
@@ -283,7 +281,7 @@ static lx_status move_large(lx__mover *mover, const lx__move *move, uint32_t chu
     uint32_t crcs[2] = {lx__entry_crc_start(entry, rules), lx__entry_crc_start(&next, rules)};
     status = copy_steps(mover, chunk, entry, &next, crcs, error);
     if (status == LX_OK && (crcs[0] ^ index_crc) != entry->crc)
-        status = fail_crc(entry->crc, crcs[0] ^ index_crc, error);
+        status = lx__payload_fail_crc(entry, crcs[0] ^ index_crc, error);
     if (status != LX_OK)
         return status;
     next.crc = crcs[1] ^ index_crc;
@@ -294,13 +292,13 @@ static lx_status move_large(lx__mover *mover, const lx__move *move, uint32_t chu
 
 lx_status lx__mover_check(const lx__mover *mover, const lx__move *move, lx_error *error)
 {
+    lx__extent extent;
     lx__entry entry = load(move);
-    if (lx__entry_is_missing(&entry))
-        return LX_OK;
-    lx_status status = lx__entry_check(&entry, &mover->rules[move->field], error);
-    if (status == LX_OK && !lx__entry_is_inline(&entry))
-        status = lx__state_check_stored(lx__state_find_chunk(mover->from, entry.chunk), &entry,
-                                        error);
+    const lx__chunk_item *chunk = lx__payload_is_stored(&entry)
+                                      ? lx__state_find_chunk(mover->from, entry.chunk)
+                                      : NULL;
+    lx_status status =
+        lx__payload_locate(&entry, &mover->rules[move->field], chunk, &extent, error);
     if (status != LX_OK)
         blame(mover, move, &entry, error);
     return status;
@@ -311,9 +309,7 @@ static lx_status verify_inline(const lx__mover *mover, const lx__move *move,
 {
     uint8_t slot[LX__INLINE_MAX];
     lx__store_le64(slot, entry->offset);
-    uint32_t crc =
-        lx__entry_crc(entry, &mover->rules[move->field], slot) ^ lx__index_crc(move->index);
-    return crc == entry->crc ? LX_OK : fail_crc(entry->crc, crc, error);
+    return lx__payload_check(entry, &mover->rules[move->field], move->index, slot, error);
 }
 
 static lx_status move_stored(lx__mover *mover, const lx__move *move, const lx__entry *entry,

@@ -12,6 +12,8 @@
 #ifndef LX_ZRECORD_MOVER_H
 #define LX_ZRECORD_MOVER_H
 
+#include "zrecord/chunk/fd-cache.h"
+#include "zrecord/chunk/payload.h"
 #include "zrecord/staging/output.h"
 #include "zrecord/staging/window.h"
 #include "zrecord/store/state.h"
@@ -30,10 +32,7 @@ typedef struct lx__mover {
     uint64_t records_limit, bytes_limit;
     lx_executor *executor; /**< Writes. */
 
-    struct {
-        const lx__chunk_item *chunk;
-        lx__file file;
-    } open[LX__MOVER_OPEN]; /**< By the position of the chunk. */
+    lx__fd_cache old; /**< Of the chunks. */
     lx__window windows[2];
     unsigned filling; /**< Which of them; the other, if it has any, was asked for. */
     uint8_t *input;

@@ -240,7 +240,7 @@ void lx__placer_start(lx__placer *placer, lx_executor *executor, const lx__entry
 {
     bool compresses = false;
     for (size_t i = 0; i < fields; i++)
-        compresses = compresses || rules[i].flate;
+        compresses = compresses || (rules[i].codec != NULL && rules[i].codec->deflate != NULL);
     placer->executor = executor;
     placer->lane_count = lx_executor_get_writers(executor);
     for (size_t i = 0; i < placer->lane_count; i++) {

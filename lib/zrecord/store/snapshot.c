@@ -110,6 +110,38 @@ static lx_status find_chunks(lx__snapshot *snapshot, const lx__snapshot *before,
     return LX_OK;
 }
 
+/** Base address of the committed bytes of a chunk, mapped at its first touch. */
+static lx_status chunk_data(lx__snapshot *snapshot, const lx__chunk_item *item,
+                            const uint8_t **data, lx_error *error)
+{
+    _Atomic(const uint8_t *) *known = &snapshot->chunk_data[item - snapshot->state.chunks];
+    /* Threads that race here are given the same address by the store. */
+    *data = atomic_load_explicit(known, memory_order_acquire);
+    if (*data != NULL)
+        return LX_OK;
+    lx_status status = lx__store_map_chunk(snapshot->store, item->id, item->bytes, data, error);
+    if (status == LX_OK)
+        atomic_store_explicit(known, *data, memory_order_release);
+    return status;
+}
+
+static lx_status fetch_mapped(lx__fetcher *self, const lx__extent *extents, size_t count,
+                              lx__fetch_done *done, void *user, lx_error *error)
+{
+    lx__snapshot *snapshot = (lx__snapshot *)self;
+    lx_status failed = LX_OK;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *data;
+        lx_status status =
+            chunk_data(snapshot, extents[i].chunk, &data, failed == LX_OK ? error : NULL);
+        if (status == LX_OK)
+            done(user, i, data + extents[i].offset);
+        else if (failed == LX_OK)
+            failed = status;
+    }
+    return failed;
+}
+
 static lx_status make(lx__store *store, const lx__snapshot *before, lx__state *state,
                       lx__snapshot **snapshot, lx_error *error)
 {
@@ -119,6 +151,7 @@ static lx_status make(lx__store *store, const lx__snapshot *before, lx__state *s
         return lx__fail_memory(error, "a snapshot");
     }
     atomic_init(&made->references, 1);
+    made->fetcher.fetch = fetch_mapped;
     made->store = lx__store_ref(store);
     made->state = *state;
     *state = (lx__state){0};
@@ -183,24 +216,6 @@ void lx__snapshot_unref(lx__snapshot *snapshot)
     lx__free(snapshot);
 }
 
-/** The rows of a record: those of a set, which is returned, or of the tables, or of a missing
- * value. */
-static const lx__set *find_rows(const lx__snapshot *snapshot, size_t field, uint64_t index,
-                                const uint8_t **offset_row, const uint8_t **check_row)
-{
-    static const uint8_t missing[LX__ENTRY_BYTES];
-    const lx__column *column = &snapshot->columns[field];
-    const lx__set *set = lx__sets_find_set(&snapshot->state.sets, (uint32_t)field, index);
-    if (set == NULL && index < snapshot->state.rows) {
-        *offset_row = column->offsets + index * LX__OFFSET_ROW;
-        *check_row = column->checks + index * LX__CHECK_ROW;
-    } else {
-        *offset_row = set != NULL ? set->rows : missing;
-        *check_row = *offset_row + LX__OFFSET_ROW;
-    }
-    return set;
-}
-
 void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__entry *entry, lx_error *error)
 {
@@ -211,115 +226,85 @@ void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t ind
                     lx__schema_field(store->schema, field), index, entry, error);
 }
 
-lx_status lx__snapshot_chunk(lx__snapshot *snapshot, size_t position, const uint8_t **data,
-                             lx_error *error)
+void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                       lx__value *value)
 {
-    /* Threads that race here are given the same address by the store. */
-    *data = atomic_load_explicit(&snapshot->chunk_data[position], memory_order_acquire);
-    if (*data != NULL)
-        return LX_OK;
-    const lx__chunk_item *item = &snapshot->state.chunks[position];
-    lx_status status = lx__store_map_chunk(snapshot->store, item->id, item->bytes, data, error);
-    if (status == LX_OK)
-        atomic_store_explicit(&snapshot->chunk_data[position], *data, memory_order_release);
-    return status;
+    static const uint8_t missing[LX__ENTRY_BYTES];
+    const lx__column *column = &snapshot->columns[field];
+    const uint8_t *offset_row = missing, *check_row = missing + LX__OFFSET_ROW;
+    value->set = lx__sets_find_set(&snapshot->state.sets, (uint32_t)field, index);
+    if (value->set != NULL) {
+        offset_row = value->set->rows;
+        check_row = offset_row + LX__OFFSET_ROW;
+    } else if (index < snapshot->state.rows) {
+        offset_row = column->offsets + index * LX__OFFSET_ROW;
+        check_row = column->checks + index * LX__CHECK_ROW;
+    }
+    value->entry = lx__entry_load(offset_row, check_row);
+    value->data = offset_row + 8;
 }
 
-lx_status lx__snapshot_find_stored(const lx__snapshot *snapshot, const lx__entry *entry,
-                                   uint32_t *position, lx_error *error)
+lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                              lx__value *value, lx_error *error)
 {
-    *position = lx__snapshot_find_chunk(snapshot, entry->chunk);
-    const lx__chunk_item *chunks = snapshot->state.chunks;
-    return lx__state_check_stored(*position != LX__NO_CHUNK ? &chunks[*position] : NULL, entry,
-                                  error);
-}
-
-static lx_status locate_stored(lx__snapshot *snapshot, const lx__entry *entry,
-                               lx__value_place *place, lx_error *error)
-{
-    const uint8_t *data;
-    uint32_t position;
-    lx_status status = lx__snapshot_find_stored(snapshot, entry, &position, error);
-    if (status == LX_OK)
-        status = lx__snapshot_chunk(snapshot, position, &data, error);
-    if (status == LX_OK)
-        place->data = data + entry->offset;
-    return status;
-}
-
-/** Checks the entry of a value, and finds its bytes, of which those in rows lie at @p inlined. */
-static lx_status locate_entry(lx__snapshot *snapshot, size_t field, uint64_t index,
-                              const lx__entry *entry, const uint8_t *inlined,
-                              lx__value_place *place, lx_error *error)
-{
-    if (lx__entry_is_missing(entry))
-        return LX_OK;
-    lx_status status = lx__entry_check(entry, snapshot->columns[field].rules, error);
-    if (status == LX_OK && lx__entry_is_inline(entry))
-        place->data = inlined;
-    else if (status == LX_OK)
-        status = locate_stored(snapshot, entry, place, error);
+    const lx__entry *entry = &value->entry;
+    uint32_t position = lx__payload_is_stored(entry)
+                            ? lx__snapshot_find_chunk(snapshot, entry->chunk)
+                            : LX__NO_CHUNK;
+    lx_status status = lx__payload_locate(
+        entry, snapshot->columns[field].rules,
+        position != LX__NO_CHUNK ? &snapshot->state.chunks[position] : NULL, &value->extent,
+        error);
     if (status != LX_OK)
         lx__snapshot_blame(snapshot, field, index, entry, error);
+    if (!lx__entry_is_inline(entry))
+        value->data = NULL;
     return status;
 }
 
-lx_status lx__snapshot_locate(lx__snapshot *snapshot, size_t field, uint64_t index,
-                              lx__entry *entry, lx__value_place *place, lx_error *error)
+lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                                  const lx__value *value, lx_error *error)
 {
-    const uint8_t *offset_row, *check_row;
-    const lx__set *set = find_rows(snapshot, field, index, &offset_row, &check_row);
-    *entry = lx__entry_load(offset_row, check_row);
-    *place = (lx__value_place){NULL, entry->physical, entry->logical, set};
-    return locate_entry(snapshot, field, index, entry, offset_row + 8, place, error);
+    if (value->data == NULL)
+        return LX_OK;
+    lx_status status = lx__payload_check(&value->entry, snapshot->columns[field].rules, index,
+                                         value->data, error);
+    if (status != LX_OK)
+        lx__snapshot_blame(snapshot, field, index, &value->entry, error);
+    return status;
+}
+
+lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                              const lx__value *value, lx_error *error)
+{
+    lx_verify verify = snapshot->store->verify;
+    lx__table *table = snapshot->columns[field].table;
+    if (lx__entry_is_compressed(&value->entry) || verify == LX_VERIFY_ALWAYS)
+        return lx__snapshot_verify_now(snapshot, field, index, value, error);
+    if (verify == LX_VERIFY_NEVER)
+        return LX_OK;
+
+    bool row = value->set == NULL && index < snapshot->state.rows;
+    if (value->set != NULL ? lx__set_is_verified(value->set)
+                           : row && lx__table_is_verified(table, index))
+        return LX_OK;
+    lx_status status = lx__snapshot_verify_now(snapshot, field, index, value, error);
+    if (status == LX_OK && value->set != NULL)
+        lx__set_note_verified(value->set);
+    else if (status == LX_OK && row)
+        lx__table_set_verified(table, index);
+    return status;
 }
 
 void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index)
 {
     const lx__column *column = &snapshot->columns[field];
     const uint8_t *row = column->offsets + index * LX__OFFSET_ROW;
-    lx__entry entry = lx__entry_load(row, column->checks + index * LX__CHECK_ROW);
-    lx__value_place place = {NULL, entry.physical, entry.logical, NULL};
-    if (locate_entry(snapshot, field, index, &entry, row + 8, &place, NULL) == LX_OK)
-        (void)lx__snapshot_verify(snapshot, field, index, &entry, &place, NULL);
-}
-
-lx_status lx__snapshot_verify_now(lx__snapshot *snapshot, size_t field, uint64_t index,
-                                  const lx__entry *entry, const lx__value_place *place,
-                                  lx_error *error)
-{
-    if (place->data == NULL)
-        return LX_OK;
-    uint32_t crc = lx__entry_crc(entry, snapshot->columns[field].rules, place->data) ^
-                   lx__index_crc(index);
-    if (crc == entry->crc)
-        return LX_OK;
-    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "the checksum of the record is %08x, its bytes give %08x",
-                                entry->crc, crc);
-    lx__snapshot_blame(snapshot, field, index, entry, error);
-    return status;
-}
-
-lx_status lx__snapshot_verify(lx__snapshot *snapshot, size_t field, uint64_t index,
-                              const lx__entry *entry, const lx__value_place *place,
-                              lx_error *error)
-{
-    lx_verify verify = snapshot->store->verify;
-    lx__table *table = snapshot->columns[field].table;
-    if (lx__entry_is_compressed(entry) || verify == LX_VERIFY_ALWAYS)
-        return lx__snapshot_verify_now(snapshot, field, index, entry, place, error);
-    if (verify == LX_VERIFY_NEVER)
-        return LX_OK;
-
-    bool row = place->set == NULL && index < snapshot->state.rows;
-    if (place->set != NULL ? lx__set_is_verified(place->set)
-                           : row && lx__table_is_verified(table, index))
-        return LX_OK;
-    lx_status status = lx__snapshot_verify_now(snapshot, field, index, entry, place, error);
-    if (status == LX_OK && place->set != NULL)
-        lx__set_note_verified(place->set);
-    else if (status == LX_OK && row)
-        lx__table_set_verified(table, index);
-    return status;
+    lx__value value = {.entry = lx__entry_load(row, column->checks + index * LX__CHECK_ROW),
+                       .data = row + 8};
+    lx_status status = lx__snapshot_locate(snapshot, field, index, &value, NULL);
+    if (status == LX_OK && value.extent.chunk != NULL)
+        status = lx__fetch_one(&snapshot->fetcher, &value.extent, &value.data, NULL);
+    if (status == LX_OK)
+        (void)lx__snapshot_verify(snapshot, field, index, &value, NULL);
 }

@@ -7,6 +7,7 @@
 #define LX_ZRECORD_SNAPSHOT_H
 
 #include "base/bytes.h"
+#include "zrecord/chunk/fetch.h"
 #include "zrecord/store/state.h"
 #include "zrecord/store/store.h"
 
@@ -20,6 +21,7 @@ typedef struct lx__column {
 
 /** Read-only once made, but for the chunks that are mapped when they are first touched. */
 typedef struct lx__snapshot {
+    lx__fetcher fetcher; /**< Fetches what is mapped: addresses, which stay. Any thread may. */
     atomic_size_t references;
     lx__store *store;
     lx__state state;
@@ -39,13 +41,15 @@ typedef struct lx__snapshot {
 
 #define LX__NO_CHUNK UINT32_MAX
 
-/** A value where it lies. */
-typedef struct lx__value_place {
-    const uint8_t *data; /**< Stored bytes; NULL: missing. */
-    uint32_t physical;
-    uint32_t logical;
-    const lx__set *set; /**< That has the entry; NULL if it is the table's, or nobody's. */
-} lx__value_place;
+/** A value of a record, as far as it was read. */
+typedef struct lx__value {
+    lx__entry entry;
+    const lx__set *set;  /**< That has the entry; NULL if it is the table's, or nobody's. */
+    lx__extent extent;   /**< Once it is located. */
+    const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Of an entry that is
+                              not located: the bytes of its offset slot. */
+    uint8_t slot[LX__INLINE_MAX]; /**< For these, where the entry was read by pread. */
+} lx__value;
 
 /** Makes a snapshot of @p state, which it takes over, on success and on failure. */
 lx_status lx__snapshot_new(lx__store *store, lx__state *state, lx__snapshot **snapshot,
@@ -63,39 +67,30 @@ lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot 
 lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot);
 void lx__snapshot_unref(lx__snapshot *snapshot);
 
-/**
- * Finds and checks the entry of a record, which must be below the length, and where its bytes lie.
- * Nothing of the payload is touched.
- */
-lx_status lx__snapshot_locate(lx__snapshot *snapshot, size_t field, uint64_t index,
-                              lx__entry *entry, lx__value_place *place, lx_error *error);
+/** Loads the entry of a record below the length from mapped rows. */
+void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                       lx__value *value);
 
-/** Checks the CRC of a value as the store's verify says; compressed ones always. */
-lx_status lx__snapshot_verify(lx__snapshot *snapshot, size_t field, uint64_t index,
-                              const lx__entry *entry, const lx__value_place *place,
-                              lx_error *error);
+/** Locates a value whose entry was loaded: checks it against all rules. Nothing of the payload is
+ * touched. */
+lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                              lx__value *value, lx_error *error);
+
+/** Checks the CRC of a fetched value as the store's verify says; of compressed ones always. */
+lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                              const lx__value *value, lx_error *error);
 
 /** Checks the CRC whatever the store's verify says. */
-lx_status lx__snapshot_verify_now(lx__snapshot *snapshot, size_t field, uint64_t index,
-                                  const lx__entry *entry, const lx__value_place *place,
-                                  lx_error *error);
+lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                                  const lx__value *value, lx_error *error);
 
-/** Notes that the value of a row is verified, if it is whole: also of one that a set hides. There
- * is such a row. */
+/** Notes that the value of a mapped row is verified, if it is intact: also of a row that a set
+ * hides. There is such a row. */
 void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index);
 
 /** Notes where a failure about this record lies. */
 void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__entry *entry, lx_error *error);
-
-/** Finds the chunk of an entry of stored bytes, which must reach no further than it.
- * @p position is that in the state's list. */
-lx_status lx__snapshot_find_stored(const lx__snapshot *snapshot, const lx__entry *entry,
-                                   uint32_t *position, lx_error *error);
-
-/** Base address of the committed bytes of chunk @p position, mapped at its first touch. */
-lx_status lx__snapshot_chunk(lx__snapshot *snapshot, size_t position, const uint8_t **data,
-                             lx_error *error);
 
 /** Position of chunk @p id in the state's list; LX__NO_CHUNK if there is none. */
 static inline uint32_t lx__snapshot_find_chunk(const lx__snapshot *snapshot, uint32_t id)
@@ -108,6 +103,16 @@ static inline uint32_t lx__snapshot_find_chunk(const lx__snapshot *snapshot, uin
     return item != NULL ? (uint32_t)(item - snapshot->state.chunks) : LX__NO_CHUNK;
 }
 
+/** The address of an extent; NULL: its chunk is not mapped yet. */
+static inline const uint8_t *lx__snapshot_address(const lx__snapshot *snapshot,
+                                                  const lx__extent *extent)
+{
+    size_t position = (size_t)(extent->chunk - snapshot->state.chunks);
+    const uint8_t *data =
+        atomic_load_explicit(&snapshot->chunk_data[position], memory_order_acquire);
+    return data != NULL ? data + extent->offset : NULL;
+}
+
 /** Base address of the chunk of a value's stored bytes, and its @p position, by what a row says;
  * NULL where that breaks a rule of lx__entry_check(), or the chunk is not mapped yet. */
 static inline __attribute__((always_inline)) const uint8_t *
@@ -115,8 +120,8 @@ lx__snapshot_find_mapped(const lx__snapshot *snapshot, uint32_t chunk, uint64_t 
                          uint32_t size, uint64_t align_mask, uint32_t *position)
 {
     *position = lx__snapshot_find_chunk(snapshot, chunk);
-    if (*position == LX__NO_CHUNK || (offset & align_mask) != 0 || size == 0 ||
-        !lx__range_fits(offset, size, snapshot->state.chunks[*position].bytes))
+    if (*position == LX__NO_CHUNK ||
+        !lx__payload_lies_in(offset, size, align_mask, snapshot->state.chunks[*position].bytes))
         return NULL;
     return atomic_load_explicit(&snapshot->chunk_data[*position], memory_order_acquire);
 }

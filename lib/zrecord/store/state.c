@@ -521,18 +521,6 @@ const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id)
     return at < state->chunk_count && state->chunks[at].id == id ? &state->chunks[at] : NULL;
 }
 
-lx_status lx__state_check_stored(const lx__chunk_item *chunk, const lx__entry *entry,
-                                 lx_error *error)
-{
-    if (chunk == NULL)
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
-    if (!lx__range_fits(entry->offset, entry->physical, chunk->bytes))
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "%u bytes at %llu reach beyond the %llu committed ones", entry->physical,
-                        (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
-    return LX_OK;
-}
-
 void lx__state_blame(const lx__state *state, const lx__file *tables, const lx__file *chunks,
                      const lx__field *field, uint64_t index, const lx__entry *entry,
                      lx_error *error)

@@ -72,11 +72,6 @@ void lx__state_free(lx__state *state);
 /** The item of chunk @p id, or NULL. */
 const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id);
 
-/** Fails for an entry whose stored bytes are not among the committed ones of @p chunk, which is the
- * one that it names; NULL: there is none. */
-lx_status lx__state_check_stored(const lx__chunk_item *chunk, const lx__entry *entry,
-                                 lx_error *error);
-
 /** Notes in @p error where a damaged value lies: in its chunk, or, if it is in none that there is, in
  * the row of its table. @p tables and @p chunks are the directories of these. */
 void lx__state_blame(const lx__state *state, const lx__file *tables, const lx__file *chunks,

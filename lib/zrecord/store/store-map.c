@@ -203,33 +203,22 @@ static lx_status map_chunk(lx__store *store, const lx__file *file, uint32_t id, 
     return status;
 }
 
-lx_status lx__store_open_chunk(const lx__store *store, uint32_t id, uint64_t bytes, lx__file *file,
-                               lx_error *error)
-{
-    char name[LX__NAME_SIZE];
-    lx_error why = LX_ERROR_INIT;
-    lx__chunk_name(id, name);
-    lx_status status = lx__committed_open(file, &store->chunk_directory, name, O_RDONLY, bytes,
-                                          store->meta.sealed, &why);
-    if (status == LX_ERR_CORRUPT && store->meta.sealed && lx__store_was_replaced(store))
-        return lx__committed_open(file, &store->chunk_directory, name, O_RDONLY, bytes, false,
-                                  error);
-    if (status != LX_OK)
-        lx__error_pass(error, &why);
-    return status;
-}
-
 lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
                               const uint8_t **data, lx_error *error)
 {
-    lx__file file;
-    lx_status status = lx__store_open_chunk(store, id, bytes, &file, error);
+    lx__open_file *opened;
+    const lx__file_name name = {.part = LX__PART_CHUNK, .number = id, .bytes = bytes};
+    lx_status status = lx__fd_cache_take(&store->files, &name, &opened, error);
     if (status != LX_OK)
         return status;
-    pthread_mutex_lock(&store->mutex);
-    status = map_chunk(store, &file, id, bytes, data, error);
-    pthread_mutex_unlock(&store->mutex);
-    lx__file_close(&file);
+    /* It may have been opened when fewer bytes were committed. */
+    status = lx__committed_check(&opened->file, bytes, false, error);
+    if (status == LX_OK) {
+        pthread_mutex_lock(&store->mutex);
+        status = map_chunk(store, &opened->file, id, bytes, data, error);
+        pthread_mutex_unlock(&store->mutex);
+    }
+    lx__fd_cache_give(&store->files, opened);
     return status;
 }
 

@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file-system.h"
-#include "zrecord/store/files.h"
 #include "zrecord/format/meta-file.h"
+#include "zrecord/format/names.h"
 
 /* ---- opening */
 
@@ -156,6 +156,59 @@ static lx_status reopen_directory(lx__store *store, const lx__store *former, lx_
     return LX_OK;
 }
 
+lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error)
+{
+    struct stat now;
+    if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
+        return lx__fail_errno(error, errno, store->meta_file.path, "cannot look at");
+    *current = lx__file_mark_equal(store->meta_mark, (lx__file_mark){now.st_dev, now.st_ino});
+    return LX_OK;
+}
+
+bool lx__store_was_replaced(const lx__store *store)
+{
+    bool current;
+    return lx__store_is_current(store, &current, NULL) == LX_OK && !current;
+}
+
+/* ---- files by their names */
+
+/** A chunk has its committed bytes; of a sealed dataset exactly these, as long as nobody has taken
+ * the seal off. */
+static lx_status open_chunk(const lx__store *store, const lx__file_name *name, lx__file *file,
+                            lx_error *error)
+{
+    char text[LX__NAME_SIZE];
+    lx_error why = LX_ERROR_INIT;
+    lx__chunk_name(name->number, text);
+    lx_status status = lx__committed_open(file, &store->chunk_directory, text, O_RDONLY,
+                                          name->bytes, store->meta.sealed, &why);
+    if (status == LX_ERR_CORRUPT && store->meta.sealed && lx__store_was_replaced(store))
+        return lx__committed_open(file, &store->chunk_directory, text, O_RDONLY, name->bytes,
+                                  false, error);
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+/** The length of a table was checked when the snapshot was made. If it has become shorter, only
+ * those rows are lost that are gone. */
+static lx_status open_table(const lx__store *store, const lx__file_name *name, lx__file *file,
+                            lx_error *error)
+{
+    char text[LX__NAME_SIZE];
+    lx__table_name(lx__schema_field(store->schema, name->number)->stem,
+                   name->part == LX__PART_OFFSETS ? LX__OFFSET_KIND : LX__CHECK_KIND,
+                   name->generation, text);
+    return lx__committed_open(file, &store->directory, text, O_RDONLY, 0, false, error);
+}
+
+static lx_status open_named(void *user, const lx__file_name *name, lx__file *file,
+                            lx_error *error)
+{
+    return (name->part == LX__PART_CHUNK ? open_chunk : open_table)(user, name, file, error);
+}
+
 /** Where a dataset is written, locks and the order of writes must hold. */
 static lx_status check_network(const lx__store *store, lx_error *error)
 {
@@ -179,6 +232,8 @@ static lx_status open_files(lx__store *store, const char *path, const lx__store 
     bool slow = store->network != NULL || sizeof(void *) < sizeof(uint64_t);
     if (store->placement == LX_PLACEMENT_AUTO)
         store->placement = slow ? LX_PLACEMENT_PREAD : LX_PLACEMENT_MAPPED;
+    if (store->placement == LX_PLACEMENT_MAPPED)
+        store->files.max = LX__FILES_MAPPED_MAX;
     status = read_and_lock(store, error);
     if (status != LX_OK)
         return status;
@@ -208,6 +263,7 @@ static lx_status open_store(const char *path, lx_verify verify, lx_placement pla
         opened->log.file = (lx__file)LX__FILE_CLOSED;
     opened->verify = verify;
     opened->placement = placement;
+    lx__fd_cache_init(&opened->files, LX__FILES_MAX, open_named, opened);
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_mutex_init(&opened->log_mutex, NULL);
     lx_status status = open_files(opened, path, former, error);
@@ -252,7 +308,7 @@ static void store_free(lx__store *store)
         lx__chunk_mapping_unref(store->chunks[i].mapped);
     for (size_t i = 0; i < store->inflater_count; i++)
         lx__inflater_free(store->inflaters[i]);
-    lx__files_close(store);
+    lx__fd_cache_close(&store->files);
     lx__free(store->tables);
     lx__free(store->looked);
     lx__free(store->retired_tables);
@@ -338,8 +394,6 @@ static void forget_mappings(lx__store *store)
     store->retired = NULL;
     store->retired_tables = NULL;
     store->inflaters = NULL;
-    store->files = NULL;
-    store->file_count = 0;
     store->chunk_count = store->chunk_capacity = 0;
     store->retired_count = store->retired_capacity = 0;
     store->retired_table_count = store->retired_table_capacity = 0;
@@ -352,22 +406,8 @@ void lx__store_take_over(lx__store *store)
         return;
     forget_log(store);
     forget_mappings(store);
+    lx__fd_cache_take_over(&store->files);
     lx__process_adopt(&store->process);
-}
-
-lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error)
-{
-    struct stat now;
-    if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
-        return lx__fail_errno(error, errno, store->meta_file.path, "cannot look at");
-    *current = lx__file_mark_equal(store->meta_mark, (lx__file_mark){now.st_dev, now.st_ino});
-    return LX_OK;
-}
-
-bool lx__store_was_replaced(const lx__store *store)
-{
-    bool current;
-    return lx__store_is_current(store, &current, NULL) == LX_OK && !current;
 }
 
 /* ---- inflaters */
@@ -379,7 +419,7 @@ lx__inflater *lx__store_take_inflater(lx__store *store)
     if (store->inflater_count != 0)
         inflater = store->inflaters[--store->inflater_count];
     pthread_mutex_unlock(&store->mutex);
-    return inflater != NULL ? inflater : lx__inflater_new();
+    return inflater;
 }
 
 void lx__store_give_inflater(lx__store *store, lx__inflater *inflater)

@@ -14,6 +14,7 @@
 
 #include "base/process.h"
 #include "executor/task.h"
+#include "zrecord/chunk/fd-cache.h"
 #include "zrecord/format/codec.h"
 #include "zrecord/format/meta.h"
 #include "zrecord/store/log.h"
@@ -21,6 +22,11 @@
 
 /** Most chunks that are mapped at once: Linux gives a process 65,530 maps by default. */
 #define LX__MAPPED_CHUNKS_MAX 60000
+
+/** Files of one store that stay open while nobody reads them; fewer where only maintenance reads
+ * by pread. */
+#define LX__FILES_MAX 64
+#define LX__FILES_MAPPED_MAX 4
 
 /** A mapping that stores share: that of one generation, and that of the next. */
 typedef struct lx__chunk_mapping {
@@ -69,10 +75,7 @@ typedef struct lx__store {
     size_t chunk_count, chunk_capacity;
     lx__inflater **inflaters; /**< Idle ones. */
     size_t inflater_count, inflater_capacity;
-    struct lx__open_file *files; /**< Those that are read by pread: see files.h. */
-    size_t file_count;
-    size_t files_max; /**< So many may stay open; 0: as many as files.h says. */
-    uint64_t files_clock;
+    lx__fd_cache files; /**< Tables and chunks that are read by pread, chunks that are mapped. */
 } lx__store;
 
 /**
@@ -134,16 +137,11 @@ bool lx__store_was_replaced(const lx__store *store);
 lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_generation,
                               uint64_t rows, lx__table **table, lx_error *error);
 
-/** Opens a chunk, which must have @p bytes bytes; of a sealed dataset exactly these, as long as
- * nobody has taken the seal off. */
-lx_status lx__store_open_chunk(const lx__store *store, uint32_t id, uint64_t bytes, lx__file *file,
-                               lx_error *error);
-
 /** Maps the first @p bytes bytes of chunk @p id, which must be over 0. */
 lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
                               const uint8_t **data, lx_error *error);
 
-/** An inflater for the calling thread, to be given back; NULL when out of memory. */
+/** An idle inflater for the calling thread, to be given back; NULL: there is none. */
 lx__inflater *lx__store_take_inflater(lx__store *store);
 void lx__store_give_inflater(lx__store *store, lx__inflater *inflater);
 

@@ -31,21 +31,27 @@ lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx
     return must_be_there(lx__directory_open(file, directory, LX__CHUNK_DIRECTORY, error), error);
 }
 
-lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
-                             int access, uint64_t bytes, bool exact, lx_error *error)
+lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, lx_error *error)
 {
     uint64_t size;
-    int make = access != O_RDONLY && bytes == 0 ? O_CREAT : 0;
-    lx_status status =
-        must_be_there(lx__file_open(file, directory, name, access | make, error), error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_size(file, &size, error);
+    lx_status status = lx__file_size(file, &size, error);
     if (status == LX_OK && (size < bytes || (exact && size != bytes))) {
         status = lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
                           (unsigned long long)size, (unsigned long long)bytes);
         lx__error_locate(error, file->path, NULL, LX_NONE, size < bytes ? size : bytes);
     }
+    return status;
+}
+
+lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
+                             int access, uint64_t bytes, bool exact, lx_error *error)
+{
+    int make = access != O_RDONLY && bytes == 0 ? O_CREAT : 0;
+    lx_status status =
+        must_be_there(lx__file_open(file, directory, name, access | make, error), error);
+    if (status != LX_OK)
+        return status;
+    status = lx__committed_check(file, bytes, exact, error);
     if (status != LX_OK)
         lx__file_close(file);
     return status;

@@ -104,6 +104,9 @@ static inline void lx__table_set_verified(lx__table *table, uint64_t row)
 /** Opens the directory of the chunks, which every dataset has. */
 lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error);
 
+/** Fails for a file without @p bytes bytes, or, if @p exact, with more. */
+lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, lx_error *error);
+
 /** Opens a file of committed bytes with @p access (O_RDONLY or O_RDWR): it must have @p bytes bytes
  * at least, or exactly. One of which none is committed need not be there, and is made for
  * O_RDWR. */

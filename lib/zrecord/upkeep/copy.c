@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/reader/dataset.h"
-#include "zrecord/reader/fetch.h"
 #include "zrecord/reader/gather.h"
 #include "zrecord/writer/writer.h"
 
@@ -14,11 +13,11 @@ typedef struct copying {
     lx_writer *writer;
     lx__snapshot *from;
     size_t *fields;     /* of the other dataset, one for each of the writer's */
+    lx__value *read;    /* of the record at hand, as they are stored */
     lx__stored *values; /* of the record at hand */
     uint8_t **buffers;  /* for values that are decompressed */
     size_t *capacities;
-    lx__inflater *inflater;
-    lx__fetch fetch;
+    lx__value_reader reader;
 } copying;
 
 /* ---- fields */
@@ -51,10 +50,12 @@ static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
     size_t count = c->writer->rows.field_count, found = 0;
     lx_status status = LX_OK;
     c->fields = lx__alloc_array(count, sizeof *c->fields);
+    c->read = lx__alloc_array(count, sizeof *c->read);
     c->values = lx__alloc_array(count, sizeof *c->values);
     c->buffers = lx__alloc_array(count, sizeof *c->buffers);
     c->capacities = lx__alloc_array(count, sizeof *c->capacities);
-    if (c->fields == NULL || c->values == NULL || c->buffers == NULL || c->capacities == NULL)
+    if (c->fields == NULL || c->read == NULL || c->values == NULL || c->buffers == NULL ||
+        c->capacities == NULL)
         return lx__fail_memory(error, "a copy");
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         status = match_field(c, there, i, error);
@@ -75,26 +76,25 @@ static void end(copying *c)
     lx__free(c->buffers);
     lx__free(c->capacities);
     lx__free(c->values);
+    lx__free(c->read);
     lx__free(c->fields);
-    lx__store_give_inflater(c->from->store, c->inflater);
-    lx__fetch_end(&c->fetch);
+    lx__value_reader_end(&c->reader);
 }
 
 /* ---- values */
 
 /** Decompresses a value to memory that stays until the record is added. */
-static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__entry *entry,
-                         const lx__value_place *place, lx_error *error)
+static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__value *value,
+                         lx_error *error)
 {
-    if (c->inflater == NULL)
-        c->inflater = lx__store_take_inflater(c->from->store);
-    if (c->inflater == NULL ||
-        !lx__reserve(&c->buffers[position], &c->capacities[position], place->logical))
+    const lx__entry_rules *rules = c->from->columns[c->fields[position]].rules;
+    uint32_t size = value->entry.logical;
+    if (lx__payload_check_codec(&value->entry, rules, NULL) == LX_OK &&
+        !lx__reserve(&c->buffers[position], &c->capacities[position], size))
         return lx__fail_memory(error, "a copy");
-    lx_status status = lx__inflate_value(c->from, c->fields[position], index, entry, place,
-                                         c->inflater, c->buffers[position], error);
-    c->values[position] = (lx__stored){.data = c->buffers[position], .size = place->logical};
-    return status;
+    c->values[position] = (lx__stored){.data = c->buffers[position], .size = size};
+    return lx__value_decode(&c->reader, c->fields[position], index, value, c->buffers[position],
+                            error);
 }
 
 /** Whether what the other dataset may have stored of the field is read so from the writer's, too.
@@ -111,36 +111,31 @@ static bool same_compression(const copying *c, size_t position)
              lx__meta_find_dict(there, known, NULL));
 }
 
-static lx_status find_value(copying *c, size_t field, uint64_t index, lx__entry *entry,
-                            lx__value_place *place, lx_error *error)
-{
-    if (c->from->store->placement == LX_PLACEMENT_MAPPED)
-        return lx__snapshot_locate(c->from, field, index, entry, place, error);
-    return lx__fetch_value(&c->fetch, field, index, entry, place, error);
-}
-
 /** Checked by its CRC, whatever the dataset is told to verify: the copy gets one of its own, which
  * must not make damage look right. */
 static lx_status take_value(copying *c, size_t position, uint64_t index, lx_error *error)
 {
-    lx__entry entry;
-    lx__value_place place;
     size_t field = c->fields[position];
-    lx__stored *value = &c->values[position];
-    *value = (lx__stored){.size = LX_NONE};
+    lx__stored *stored = &c->values[position];
+    lx__value *value = &c->read[position];
+    *stored = (lx__stored){.size = LX_NONE};
     if (field == NONE)
         return LX_OK;
-    lx_status status = find_value(c, field, index, &entry, &place, error);
+    lx_status status = lx__value_find(&c->reader, field, index, value, error);
     if (status == LX_OK)
-        status = lx__snapshot_verify_now(c->from, field, index, &entry, &place, error);
-    if (status != LX_OK || place.data == NULL)
+        status = lx__value_fetch(&c->reader, field, index, value, NULL, error);
+    if (status == LX_OK)
+        status = lx__snapshot_verify_now(c->from, field, index, value, error);
+    if (status != LX_OK || value->data == NULL)
         return status;
-    *value = (lx__stored){.data = place.data, .size = place.physical, .logical = place.logical};
-    if (lx__entry_is_inline(&entry))
+    const lx__entry *entry = &value->entry;
+    *stored = (lx__stored){
+        .data = value->data, .size = entry->physical, .logical = entry->logical};
+    if (lx__entry_is_inline(entry))
         return LX_OK;
-    value->as_stored = same_compression(c, position) && place.logical > LX__INLINE_MAX;
-    if (lx__entry_is_compressed(&entry) && !value->as_stored)
-        return inflate(c, position, index, &entry, &place, error);
+    stored->as_stored = same_compression(c, position) && entry->logical > LX__INLINE_MAX;
+    if (lx__entry_is_compressed(entry) && !stored->as_stored)
+        return inflate(c, position, index, value, error);
     return LX_OK;
 }
 
@@ -209,7 +204,7 @@ lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *in
     }
     if (indices == NULL && count == LX_NONE)
         count = c.from->state.length;
-    c.fetch.snapshot = c.from;
+    c.reader = lx__value_reader_of(c.from);
     status = copy(&c, from->schema, indices, count, first, error);
     end(&c);
     lx__snapshot_unref(c.from);

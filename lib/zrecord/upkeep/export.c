@@ -13,7 +13,6 @@
 #include "base/atomic-file.h"
 #include "base/error.h"
 #include "zrecord/reader/dataset.h"
-#include "zrecord/reader/fetch.h"
 #include "zrecord/reader/gather.h"
 #include "zrecord/store/create.h"
 
@@ -40,7 +39,7 @@ typedef struct exporting {
     uint64_t *block; /* indices of the records at hand */
     uint64_t block_records;
     lx_export result;
-    lx__fetch fetch; /* for entries alone */
+    lx__value_reader reader; /* for entries alone */
 } exporting;
 
 /** Pins a state of the dataset, and looks whether it has all records. */
@@ -51,7 +50,8 @@ static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records
     lx_status status = lx__dataset_pin_newest(dataset, &e->from, error);
     if (status != LX_OK)
         return status;
-    e->fetch.snapshot = e->from;
+    e->reader.snapshot = e->from;
+    e->reader.by_pread = true;
     if (e->indices == NULL)
         e->count = e->from->state.length;
     for (uint64_t i = 0; e->indices != NULL && i < e->count; i++)
@@ -76,10 +76,9 @@ static size_t next_block(const exporting *e, uint64_t done)
 /** Counts a record, if it is missing; one that is damaged is not, although it reads like that. */
 static bool note_missing(exporting *e, uint64_t index)
 {
-    lx__entry entry;
-    const lx__set *set;
-    lx_status status = lx__fetch_entry(&e->fetch, e->field, index, &entry, &set, NULL);
-    bool missing = status == LX_OK && lx__entry_is_missing(&entry);
+    lx__value value;
+    lx_status status = lx__value_load(&e->reader, e->field, index, &value, NULL);
+    bool missing = status == LX_OK && lx__entry_is_missing(&value.entry);
     if (missing && e->result.missing++ == 0)
         e->result.first_missing = index;
     return missing;
@@ -99,7 +98,7 @@ static lx_status finish(exporting *e, lx_status status, lx_export *result)
     e->result.damaged = e->damages.met;
     atomic_fetch_add_explicit(&e->all->met, e->damages.met, memory_order_relaxed);
     lx__free(e->block);
-    lx__fetch_end(&e->fetch);
+    lx__value_reader_end(&e->reader);
     lx__snapshot_unref(e->from);
     if (status == LX_OK && result != NULL)
         *result = e->result;

@@ -100,62 +100,46 @@ static lx_status hold_chunk(lx__rescue *rescue, lx__rescue_column *column, uint3
 }
 
 static lx_status read_payload(lx__rescue *rescue, lx__rescue_column *column,
-                              const lx__entry *entry, lx_error *error)
+                              const lx__extent *extent, lx_error *error)
 {
-    const lx__chunk_item *chunk = lx__state_find_chunk(&rescue->state, entry->chunk);
-    lx_status status = lx__state_check_stored(chunk, entry, error);
-    if (status == LX_OK)
-        status = hold_chunk(rescue, column, entry->chunk, error);
-    if (status == LX_OK && !lx__range_fits(entry->offset, entry->physical, column->chunk_size))
+    lx_status status = hold_chunk(rescue, column, extent->chunk->id, error);
+    if (status == LX_OK && !lx__range_fits(extent->offset, extent->size, column->chunk_size))
         status = lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
                           (unsigned long long)column->chunk_size,
-                          (unsigned long long)chunk->bytes);
+                          (unsigned long long)extent->chunk->bytes);
     if (status != LX_OK)
         return status;
-    if (!lx__reserve(&rescue->payload, &rescue->capacity, entry->physical))
+    if (!lx__reserve(&rescue->payload, &rescue->capacity, extent->size))
         return lx__fail_memory(error, "a record");
-    status = lx__file_read(&column->chunk, rescue->payload, entry->physical, entry->offset, error);
+    status = lx__file_read(&column->chunk, rescue->payload, extent->size, extent->offset, error);
     if (status == LX_OK)
-        rescue->stored = entry->physical;
+        rescue->stored = extent->size;
     return as_damage(status, error);
-}
-
-static lx_status inflate_payload(lx__rescue *rescue, const lx__entry *entry, lx_error *error)
-{
-    if (rescue->inflater == NULL)
-        rescue->inflater = lx__inflater_new();
-    if (rescue->inflater == NULL ||
-        !lx__reserve(&rescue->value, &rescue->value_capacity, entry->logical))
-        return lx__fail_memory(error, "decompression");
-    if (lx__inflate(rescue->inflater, rescue->payload, entry->physical, rescue->value,
-                    entry->logical))
-        return LX_OK;
-    return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes are not a Deflate stream of %u bytes",
-                    entry->physical, entry->logical);
 }
 
 static lx_status check_entry(lx__rescue *rescue, size_t field, uint64_t index,
                              const lx__entry *entry, lx_error *error)
 {
     uint8_t slot[LX__INLINE_MAX];
+    lx__extent extent;
     lx__rescue_column *column = &rescue->columns[field];
     const uint8_t *stored = slot;
-    lx_status status = lx__entry_check(entry, &column->rules, error);
+    const lx__chunk_item *chunk = lx__state_find_chunk(&rescue->state, entry->chunk);
+    lx_status status = lx__payload_locate(entry, &column->rules, chunk, &extent, error);
     lx__store_le64(slot, entry->offset);
-    if (status == LX_OK && !lx__entry_is_inline(entry)) {
-        status = read_payload(rescue, column, entry, error);
+    if (status == LX_OK && extent.chunk != NULL) {
+        status = read_payload(rescue, column, &extent, error);
         stored = rescue->payload;
     }
-    if (status != LX_OK)
+    if (status == LX_OK)
+        status = lx__payload_check(entry, &column->rules, index, stored, error);
+    if (status != LX_OK || !lx__entry_is_compressed(entry) ||
+        lx__payload_check_codec(entry, &column->rules, NULL) != LX_OK)
         return status;
-    uint32_t crc = lx__entry_crc(entry, &column->rules, stored) ^ lx__index_crc(index);
-    if (crc != entry->crc)
-        return lx__fail(error, LX_ERR_CORRUPT,
-                        "the checksum of the record is %08x, its bytes give %08x", entry->crc,
-                        crc);
-    return lx__entry_is_compressed(entry) && column->rules.flate
-               ? inflate_payload(rescue, entry, error)
-               : LX_OK;
+    if (!lx__reserve(&rescue->value, &rescue->value_capacity, entry->logical))
+        return lx__fail_memory(error, "decompression");
+    return lx__payload_decode(entry, &column->rules, stored, &rescue->inflater, rescue->value,
+                              error);
 }
 
 static void blame(const lx__rescue *rescue, size_t field, uint64_t index, const lx__entry *entry,

@@ -8,7 +8,7 @@
 #ifndef LX_ZRECORD_RESCUE_H
 #define LX_ZRECORD_RESCUE_H
 
-#include "zrecord/format/codec.h"
+#include "zrecord/chunk/payload.h"
 #include "zrecord/store/state.h"
 
 /** Rows of a table that are read at once. */

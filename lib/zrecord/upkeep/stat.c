@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/reader/dataset.h"
-#include "zrecord/reader/fetch.h"
+#include "zrecord/reader/value-reader.h"
 
 static void count_value(const lx__entry *entry, lx_field_statistics *field)
 {
@@ -27,21 +27,20 @@ static lx_status each_entry(lx__snapshot *snapshot, size_t field, visit *see, vo
                             lx_error *error)
 {
     const lx__column *column = &snapshot->columns[field];
-    lx__fetch fetch = {.snapshot = snapshot};
+    lx__value_reader reader = {.snapshot = snapshot, .by_pread = true};
     lx_status status = LX_OK;
     for (uint64_t index = 0; status == LX_OK && index < snapshot->state.length; index++) {
-        lx__entry entry;
-        const lx__set *set;
-        status = lx__fetch_entry(&fetch, field, index, &entry, &set, error);
+        lx__value value;
+        status = lx__value_load(&reader, field, index, &value, error);
         if (status != LX_OK)
             break;
-        status = lx__entry_check(&entry, column->rules, error);
+        status = lx__entry_check(&value.entry, column->rules, error);
         if (status == LX_OK)
-            status = see(snapshot, &entry, sums, error);
+            status = see(snapshot, &value.entry, sums, error);
         if (status != LX_OK)
-            lx__snapshot_blame(snapshot, field, index, &entry, error);
+            lx__snapshot_blame(snapshot, field, index, &value.entry, error);
     }
-    lx__fetch_end(&fetch);
+    lx__value_reader_end(&reader);
     return status;
 }
 

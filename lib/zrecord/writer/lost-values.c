@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "zrecord/chunk/payload.h"
 #include "zrecord/format/names.h"
 
 /* Rows of a table that are read at once. */
@@ -75,19 +76,17 @@ static lx_status check_value(walk *w, size_t field, uint64_t index, const lx__en
     const lx__entry_rules *rules = &w->writer->rules[field];
     if (lx__entry_is_missing(entry) || is_durable(w, entry))
         return LX_OK;
+    lx__extent extent;
     lx__store_le64(slot, entry->offset);
-    bool good = lx__entry_check(entry, rules, NULL) == LX_OK;
-    if (good && !lx__entry_is_inline(entry)) {
-        const lx__chunk_item *chunk = lx__state_find_chunk(&w->writer->state, entry->chunk);
-        lx_status status = LX_OK;
-        good = lx__state_check_stored(chunk, entry, NULL) == LX_OK;
-        if (good)
-            status = read_payload(w, entry, &good, error);
+    const lx__chunk_item *chunk = lx__state_find_chunk(&w->writer->state, entry->chunk);
+    bool good = lx__payload_locate(entry, rules, chunk, &extent, NULL) == LX_OK;
+    if (good && extent.chunk != NULL) {
+        lx_status status = read_payload(w, entry, &good, error);
         if (status != LX_OK)
             return status;
         stored = w->payload;
     }
-    good = good && (lx__entry_crc(entry, rules, stored) ^ lx__index_crc(index)) == entry->crc;
+    good = good && lx__payload_check(entry, rules, index, stored, NULL) == LX_OK;
     w->lost += !good;
     return LX_OK;
 }

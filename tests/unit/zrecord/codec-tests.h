@@ -28,7 +28,7 @@ static void fill(uint8_t *bytes, size_t size, unsigned noise, uint64_t seed)
 START_TEST(the_example_of_the_document_inflates)
 {
     uint8_t value[sizeof go];
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     ck_assert(lx__inflate(inflater, go_packed, sizeof go_packed, value, strlen(go)));
     ck_assert_mem_eq(value, go, strlen(go));
     lx__inflater_free(inflater);
@@ -38,9 +38,9 @@ END_TEST
 START_TEST(what_is_deflated_inflates_to_the_same)
 {
     static uint8_t value[100000], packed[100000], back[100000];
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     for (int level = 1; level <= 9; level++) {
-        lx__deflater *deflater = lx__deflater_new(level);
+        lx__deflater *deflater = lx__deflater_new(&lx__flate, level);
         for (size_t size = 9; size < sizeof value; size = size * 3 + 1) {
             fill(value, size, (unsigned)size % 60, size);
             size_t stored = lx__deflate(deflater, value, size, packed, size - 1);
@@ -59,7 +59,7 @@ END_TEST
 START_TEST(what_does_not_shrink_is_said_so)
 {
     static uint8_t value[5000], packed[5000];
-    lx__deflater *deflater = lx__deflater_new(9);
+    lx__deflater *deflater = lx__deflater_new(&lx__flate, 9);
     fill(value, sizeof value, 100, 1);
     ck_assert_uint_eq(lx__deflate(deflater, value, sizeof value, packed, sizeof value - 1), 0);
     ck_assert_uint_eq(lx__deflate(deflater, value, 9, packed, 8), 0);
@@ -75,7 +75,7 @@ END_TEST
 START_TEST(streams_of_another_length_are_refused)
 {
     uint8_t value[64];
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     for (size_t size = 0; size < sizeof value; size++) {
         memset(value, 0xee, sizeof value);
         bool right = lx__inflate(inflater, go_packed, sizeof go_packed, value, size);
@@ -90,7 +90,7 @@ END_TEST
 START_TEST(streams_that_end_early_are_refused)
 {
     uint8_t value[64];
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     for (size_t size = 0; size < sizeof go_packed; size++) {
         uint8_t *exact = malloc(size + 1); /* so that a read beyond it is seen */
         memcpy(exact, go_packed, size);
@@ -105,7 +105,7 @@ END_TEST
 START_TEST(bytes_behind_the_end_are_refused)
 {
     uint8_t value[64], longer[sizeof go_packed + 3] = {0};
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     memcpy(longer, go_packed, sizeof go_packed);
     for (size_t more = 1; more <= 3; more++)
         ck_assert(!lx__inflate(inflater, longer, sizeof go_packed + more, value, strlen(go)));
@@ -116,7 +116,7 @@ END_TEST
 START_TEST(a_stream_without_a_final_block_is_refused)
 {
     uint8_t value[64], open_end[sizeof go_packed];
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     memcpy(open_end, go_packed, sizeof open_end);
     open_end[0] &= (uint8_t)~1u;
     ck_assert(!lx__inflate(inflater, open_end, sizeof open_end, value, strlen(go)));
@@ -129,7 +129,7 @@ START_TEST(headers_of_zlib_and_gzip_are_refused)
     static const uint8_t zlib[] = {0x78, 0x9c, 0x4b, 0xcf, 0xd7, 0x51, 0x40, 0x60, 0x45, 0x00};
     static const uint8_t gzip[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0xcf, 0xd7, 0x51};
     uint8_t value[64];
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     ck_assert(!lx__inflate(inflater, zlib, sizeof zlib, value, strlen(go)));
     ck_assert(!lx__inflate(inflater, gzip, sizeof gzip, value, strlen(go)));
     lx__inflater_free(inflater);
@@ -140,7 +140,7 @@ START_TEST(the_last_bits_are_not_checked)
 {
     /* The stream of the example leaves two bits of its last byte. */
     uint8_t value[64], other[sizeof go_packed];
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     memcpy(other, go_packed, sizeof other);
     other[sizeof other - 1] |= 0xc0;
     ck_assert(lx__inflate(inflater, other, sizeof other, value, strlen(go)));
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(no_byte_makes_it_crash_or_write_too_far)
 {
     static uint8_t packed[400], value[300];
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     for (uint64_t seed = 0; seed < 20000; seed++) {
         size_t size = 1 + mix(seed) % sizeof packed, room = mix(seed + 1) % 256;
         fill(packed, size, 100, seed);

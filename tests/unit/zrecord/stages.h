@@ -15,7 +15,7 @@ static inline void stage_rules(lx__entry_rules rules[2], bool compresses)
 {
     rules[0] = (lx__entry_rules){.uuid = "uuid", .field = 0, .align = 4, .size = LX_NONE};
     rules[1] = (lx__entry_rules){.uuid = "uuid", .field = 5, .align = 8, .size = LX_NONE,
-                                 .compressible = compresses, .flate = compresses};
+                                 .codec = compresses ? &lx__flate : NULL};
 }
 
 static inline lx__stage *stage_new(void)
@@ -75,7 +75,7 @@ static inline void expect_stage(const lx__entry_rules rules[2], const lx__stage 
     uint8_t *bytes = NULL; /* of the chunk in this file */
     size_t length = 0;
     uint32_t chunk = UINT32_MAX;
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     for (size_t i = 0; i < stage->count; i++) {
         const lx__entry_rules *of = &rules[i % 2];
         const lx__entry *entry = &stage->values[i].entry;

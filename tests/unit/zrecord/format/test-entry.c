@@ -11,11 +11,11 @@
         0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee,  \
             0xff                                                                                   \
     }
-static const lx__entry_rules image = {UUID, 0, 4, 12, false, false};
-static const lx__entry_rules label = {UUID, 1, 8, 8, false, false};
-static const lx__entry_rules caption = {UUID, 2, 8, LX_NONE, true, true};
-static const lx__entry_rules zstd = {UUID, 3, 8, LX_NONE, true, false};
-static const lx__entry_rules nothing = {UUID, 4, 8, 0, false, false};
+static const lx__entry_rules image = {UUID, 0, 4, 12, NULL};
+static const lx__entry_rules label = {UUID, 1, 8, 8, NULL};
+static const lx__entry_rules caption = {UUID, 2, 8, LX_NONE, &lx__flate};
+static const lx__entry_rules zstd = {UUID, 3, 8, LX_NONE, &lx__zstd};
+static const lx__entry_rules nothing = {UUID, 4, 8, 0, NULL};
 
 /** A value of the document: its entry, its check, its stored bytes, its index. */
 struct vector {

@@ -238,9 +238,9 @@ START_TEST(rules_of_entries_come_from_the_field)
     lx__entry_rules caption = lx__field_rules(lx__schema_field(schema, CAPTION), uuid);
     ck_assert_mem_eq(image.uuid, uuid, sizeof uuid);
     ck_assert(image.field == 0 && image.align == 4 && image.size == 12);
-    ck_assert(!image.compressible && !image.flate);
+    ck_assert_ptr_null(image.codec);
     ck_assert(caption.field == CAPTION && caption.align == 8 && caption.size == LX_NONE);
-    ck_assert(caption.compressible && caption.flate);
+    ck_assert_ptr_eq(caption.codec, &lx__flate);
     lx_schema_free(schema);
 }
 END_TEST

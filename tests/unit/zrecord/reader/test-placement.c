@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "../../file-system.h"
-#include "zrecord/store/files.h"
+#include "zrecord/store/store.h"
 
 #define NFS 0x6969
 
@@ -290,7 +290,7 @@ START_TEST(upkeep_of_a_file_that_is_cut_under_it_tells)
     ck_assert_uint_eq(result.records, 2000);
     lx_status status = lx_dataset_stat(dataset, &totals, NULL, &error);
     ck_assert_uint_eq(error.record, 1000);
-    expect_error(status, LX_ERR_CORRUPT, "cut", "d/image.offset");
+    expect_error(status, LX_ERR_CORRUPT, "truncated", "d/image.offset");
     uint64_t index = 1500;
     uint8_t damaged;
     unit_ok(lx_dataset_probe(dataset, NULL, 0, &index, 1, &damaged, &error));

@@ -282,7 +282,7 @@ START_TEST(what_is_stored_already_is_not_compressed_again)
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
     uint8_t dull[4000] = {0}, packed[4000], back[4000];
-    lx__deflater *deflater = lx__deflater_new(6);
+    lx__deflater *deflater = lx__deflater_new(&lx__flate, 6);
     size_t size = lx__deflate(deflater, dull, sizeof dull, packed, sizeof packed);
     lx__deflater_free(deflater);
     set_up(&f, true, 1u << 20, 1u << 30);
@@ -298,7 +298,7 @@ START_TEST(what_is_stored_already_is_not_compressed_again)
     ck_assert_uint_eq(first->physical, size);
     ck_assert_uint_eq(first->logical, sizeof dull);
     ck_assert_uint_eq(second->physical, sizeof dull); /* though it would shrink */
-    lx__inflater *inflater = lx__inflater_new();
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
     ck_assert(lx__inflate(inflater, bytes + first->offset, first->physical, back, sizeof back));
     lx__inflater_free(inflater);
     ck_assert_mem_eq(back, dull, sizeof dull);

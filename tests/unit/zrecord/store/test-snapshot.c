@@ -17,6 +17,16 @@ static lx__snapshot *pin(const char *path, lx_verify verify)
     return snapshot;
 }
 
+static lx_status find(lx__snapshot *snapshot, size_t field, uint64_t index, lx__value *value,
+                      lx_error *error)
+{
+    lx__snapshot_load(snapshot, field, index, value);
+    lx_status status = lx__snapshot_locate(snapshot, field, index, value, error);
+    return status == LX_OK && value->extent.chunk != NULL
+               ? lx__fetch_one(&snapshot->fetcher, &value->extent, &value->data, error)
+               : status;
+}
+
 START_TEST(entries_are_the_tables_the_log_s_or_missing)
 {
     char *scratch = scratch_make();
@@ -54,15 +64,14 @@ START_TEST(a_located_value_passes_its_checksum)
             for (size_t field = 0; field < FIELDS; field++) {
                 lx_error error = LX_ERROR_INIT;
                 uint8_t value[VALUE_MAX];
-                lx__entry entry;
-                lx__value_place place;
+                lx__value read;
                 uint64_t size = record_value((int)field, index, value);
-                unit_ok(lx__snapshot_locate(snapshot, field, index, &entry, &place, &error));
-                unit_ok(lx__snapshot_verify(snapshot, field, index, &entry, &place, &error));
-                unit_ok(lx__snapshot_verify_now(snapshot, field, index, &entry, &place, &error));
-                ck_assert_int_eq(place.data == NULL, size == LX_NONE);
-                if (size != LX_NONE && place.physical == place.logical)
-                    ck_assert_mem_eq(place.data, value, size);
+                unit_ok(find(snapshot, field, index, &read, &error));
+                unit_ok(lx__snapshot_verify(snapshot, field, index, &read, &error));
+                unit_ok(lx__snapshot_verify_now(snapshot, field, index, &read, &error));
+                ck_assert_int_eq(read.data == NULL, size == LX_NONE);
+                if (size != LX_NONE && !lx__entry_is_compressed(&read.entry))
+                    ck_assert_mem_eq(read.data, value, size);
             }
         }
         lx__snapshot_unref(snapshot);
@@ -77,22 +86,21 @@ START_TEST(every_wrong_number_of_an_entry_is_told)
     records_make_sealed("whole", 20);
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
         lx_error error = LX_ERROR_INIT;
-        lx__entry entry;
-        lx__value_place place;
+        lx__value read;
         directory_copy("whole", "d");
         harm_entry("d", "image", 8, &harms[i]);
         lx__snapshot *snapshot = pin("d", LX_VERIFY_FIRST);
-        lx_status status = lx__snapshot_locate(snapshot, IMAGE, 8, &entry, &place, &error);
+        lx_status status = find(snapshot, IMAGE, 8, &read, &error);
         if (status == LX_OK)
-            status = lx__snapshot_verify(snapshot, IMAGE, 8, &entry, &place, &error);
+            status = lx__snapshot_verify(snapshot, IMAGE, 8, &read, &error);
         ck_assert_str_eq(error.field, "image");
         ck_assert_uint_eq(error.record, 8);
         ck_assert_uint_eq(error.offset, strstr(harms[i].where, "chunk") != NULL
-                                            ? entry.offset
+                                            ? read.entry.offset
                                             : 8 * LX__OFFSET_ROW);
         expect_error(status, LX_ERR_CORRUPT, harms[i].said, harms[i].where);
-        unit_ok(lx__snapshot_locate(snapshot, IMAGE, 7, &entry, &place, &error));
-        unit_ok(lx__snapshot_verify(snapshot, IMAGE, 7, &entry, &place, &error));
+        unit_ok(find(snapshot, IMAGE, 7, &read, &error));
+        unit_ok(lx__snapshot_verify(snapshot, IMAGE, 7, &read, &error));
         lx__snapshot_unref(snapshot);
         nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
@@ -128,11 +136,10 @@ START_TEST(a_wrong_entry_of_the_log_is_told)
         log_free(&log);
         lx__snapshot *snapshot = pin("d", LX_VERIFY_FIRST);
         for (int times = 0; times < 2; times++) { /* nothing notes it as verified */
-            lx__entry entry;
-            lx__value_place place;
-            lx_status status = lx__snapshot_locate(snapshot, IMAGE, 3, &entry, &place, &error);
+            lx__value read;
+            lx_status status = find(snapshot, IMAGE, 3, &read, &error);
             if (status == LX_OK)
-                status = lx__snapshot_verify(snapshot, IMAGE, 3, &entry, &place, &error);
+                status = lx__snapshot_verify(snapshot, IMAGE, 3, &read, &error);
             ck_assert_uint_eq(error.record, 3);
             expect_error(status, LX_ERR_CORRUPT, "", "d/");
         }
@@ -154,13 +161,12 @@ START_TEST(verification_is_noted_for_rows_alone)
             ck_assert_int_eq(table->verified != NULL, verify == LX_VERIFY_FIRST);
             for (uint64_t index = 0; index < 64 && verify == LX_VERIFY_FIRST; index++) {
                 lx_error error = LX_ERROR_INIT;
-                lx__entry entry;
-                lx__value_place place;
-                unit_ok(lx__snapshot_locate(snapshot, field, index, &entry, &place, &error));
+                lx__value read;
+                unit_ok(find(snapshot, field, index, &read, &error));
                 ck_assert(!lx__table_is_verified(table, index)); /* not by being found */
-                unit_ok(lx__snapshot_verify(snapshot, field, index, &entry, &place, &error));
+                unit_ok(lx__snapshot_verify(snapshot, field, index, &read, &error));
                 ck_assert_int_eq(lx__table_is_verified(table, index),
-                                 !lx__entry_is_compressed(&entry));
+                                 !lx__entry_is_compressed(&read.entry));
             }
         }
         lx__snapshot_unref(snapshot);
@@ -231,13 +237,16 @@ START_TEST(a_chunk_is_mapped_when_it_is_touched)
     unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
     lx__snapshot *snapshot = with_chunks(store, ids, 2);
     ck_assert_uint_eq(store->chunk_count, 0);
-    unit_ok(lx__snapshot_chunk(snapshot, 0, &data, &error));
-    unit_ok(lx__snapshot_chunk(snapshot, 0, &again, &error));
+    lx__extent extents[2] = {{.chunk = &snapshot->state.chunks[0], .size = 1},
+                             {.chunk = &snapshot->state.chunks[1], .size = 1}};
+    unit_ok(lx__fetch_one(&snapshot->fetcher, &extents[0], &data, &error));
+    unit_ok(lx__fetch_one(&snapshot->fetcher, &extents[0], &again, &error));
     ck_assert_ptr_eq(data, again);
     ck_assert_uint_eq(store->chunk_count, 1);
-    lx_status status = lx__snapshot_chunk(snapshot, 1, &data, &error); /* is not there */
+    lx_status status =
+        lx__fetch_one(&snapshot->fetcher, &extents[1], &data, &error); /* is not there */
     expect_error(status, LX_ERR_CORRUPT, "", "chunk/1.zr");
-    unit_ok(lx__snapshot_chunk(snapshot, 0, &data, &error));
+    unit_ok(lx__fetch_one(&snapshot->fetcher, &extents[0], &data, &error));
     lx__snapshot_unref(snapshot);
     lx__store_unref(store);
     scratch_remove(scratch);
@@ -251,12 +260,11 @@ START_TEST(a_snapshot_keeps_its_store)
     records_make("d", 20, 5);
     size_t before = directory_count("/proc/self/fd");
     lx__snapshot *snapshot = pin("d", LX_VERIFY_FIRST); /* its dataset is closed */
-    lx__entry entry;
-    lx__value_place place;
+    lx__value read;
     ck_assert_ptr_eq(lx__snapshot_ref(snapshot), snapshot);
     lx__snapshot_unref(snapshot);
-    unit_ok(lx__snapshot_locate(snapshot, IMAGE, 4, &entry, &place, &error));
-    unit_ok(lx__snapshot_verify(snapshot, IMAGE, 4, &entry, &place, &error));
+    unit_ok(find(snapshot, IMAGE, 4, &read, &error));
+    unit_ok(lx__snapshot_verify(snapshot, IMAGE, 4, &read, &error));
     lx__snapshot_unref(snapshot);
     lx__snapshot_unref(NULL);
     ck_assert_uint_eq(directory_count("/proc/self/fd"), before);

@@ -165,24 +165,6 @@ START_TEST(chunks_are_kept_in_order_and_grow)
 }
 END_TEST
 
-START_TEST(stored_bytes_are_within_what_is_committed_of_their_chunk)
-{
-    lx_error error = LX_ERROR_INIT;
-    const lx__chunk_item chunk = {3, 1, 100};
-    lx__entry entry = {.chunk = 3, .offset = 90, .physical = 10};
-    unit_ok(lx__state_check_stored(&chunk, &entry, &error));
-    entry.offset = 91;
-    unit_fails(lx__state_check_stored(&chunk, &entry, &error), LX_ERR_CORRUPT);
-    entry.offset = UINT64_MAX - 4;
-    ck_assert_int_eq(lx__state_check_stored(&chunk, &entry, &error), LX_ERR_CORRUPT);
-    ck_assert_ptr_nonnull(strstr(error.message, "beyond the 100 committed"));
-    lx_error_clear(&error);
-    ck_assert_int_eq(lx__state_check_stored(NULL, &entry, &error), LX_ERR_CORRUPT);
-    ck_assert_str_eq(error.message, "there is no chunk 3");
-    lx_error_clear(&error);
-}
-END_TEST
-
 #define MANY 500000u
 
 /** In the square of their number it would take minutes, and the test be ended. */
@@ -314,7 +296,6 @@ UNIT_MAIN("zrecord/state", a_log_is_gone_on_in_where_it_ends,
           fields_that_are_not_shown_are_no_surprise_if_they_are_known,
           durable_stops_at_the_last_synced_frame, frames_of_another_boot_do_not_count,
           chunks_are_kept_in_order_and_grow,
-          stored_bytes_are_within_what_is_committed_of_their_chunk,
           many_chunks_out_of_order_do_not_take_long, sets_of_unknown_fields_are_skipped_and_told,
           field_ids_need_not_be_positions, a_failed_replay_leaves_the_state,
           a_copy_is_one_of_its_own)

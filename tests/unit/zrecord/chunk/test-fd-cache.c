@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Few files stay open, and none that is in use is closed. */
-#include "zrecord/store/files.h"
+#include "zrecord/store/store.h"
 
 #include <errno.h>
 
@@ -38,20 +38,20 @@ START_TEST(an_open_file_is_found_again)
     lx__store *store = make_store(LX_PLACEMENT_PREAD);
     const lx__file_name chunk = chunk_name(0), offsets = {.part = LX__PART_OFFSETS},
                         checks = {.part = LX__PART_CHECKS};
-    unit_ok(lx__files_take(store, &chunk, &first, &error));
-    unit_ok(lx__files_take(store, &chunk, &second, &error));
-    unit_ok(lx__files_take(store, &offsets, &table, &error));
-    unit_ok(lx__files_take(store, &checks, &other, &error));
+    unit_ok(lx__fd_cache_take(&store->files, &chunk, &first, &error));
+    unit_ok(lx__fd_cache_take(&store->files, &chunk, &second, &error));
+    unit_ok(lx__fd_cache_take(&store->files, &offsets, &table, &error));
+    unit_ok(lx__fd_cache_take(&store->files, &checks, &other, &error));
     ck_assert_ptr_eq(first, second);
     ck_assert_ptr_ne(table, other);
     ck_assert_ptr_nonnull(strstr(first->file.path, "d/chunk/0.zr"));
     ck_assert_ptr_nonnull(strstr(table->file.path, "d/image.offset"));
     ck_assert_ptr_nonnull(strstr(other->file.path, "d/image.check"));
-    lx__files_give(store, first);
-    lx__files_give(store, second);
-    lx__files_give(store, table);
-    lx__files_give(store, other);
-    lx__files_give(store, NULL);
+    lx__fd_cache_give(&store->files, first);
+    lx__fd_cache_give(&store->files, second);
+    lx__fd_cache_give(&store->files, table);
+    lx__fd_cache_give(&store->files, other);
+    lx__fd_cache_give(&store->files, NULL);
     lx__store_unref(store);
     scratch_remove(scratch);
 }
@@ -65,17 +65,17 @@ static void open_all(lx_placement placement, size_t most)
     lx__store *store = make_store(placement);
     size_t before = directory_count("/proc/self/fd");
     const lx__file_name first = chunk_name(0);
-    unit_ok(lx__files_take(store, &first, &held, &error));
+    unit_ok(lx__fd_cache_take(&store->files, &first, &held, &error));
     for (uint32_t i = 1; i < CHUNKS; i++) {
         const lx__file_name name = chunk_name(i);
-        unit_ok(lx__files_take(store, &name, &file, &error));
-        lx__files_give(store, file);
+        unit_ok(lx__fd_cache_take(&store->files, &name, &file, &error));
+        lx__fd_cache_give(&store->files, file);
     }
     ck_assert_uint_le(directory_count("/proc/self/fd"), before + most);
-    unit_ok(lx__files_take(store, &first, &file, &error));
+    unit_ok(lx__fd_cache_take(&store->files, &first, &file, &error));
     ck_assert_ptr_eq(file, held);
-    lx__files_give(store, file);
-    lx__files_give(store, held);
+    lx__fd_cache_give(&store->files, file);
+    lx__fd_cache_give(&store->files, held);
     lx__store_unref(store);
     scratch_remove(scratch);
 }
@@ -99,19 +99,19 @@ START_TEST(without_descriptors_idle_ones_are_given_up)
     limit_descriptors((unsigned)directory_count("/proc/self/fd") + 4);
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < CHUNKS; i++) {
-        status = lx__files_take(store, &names[i], &files[0], &error);
+        status = lx__fd_cache_take(&store->files, &names[i], &files[0], &error);
         if (status == LX_OK)
-            lx__files_give(store, files[0]);
+            lx__fd_cache_give(&store->files, files[0]);
     }
     size_t held = 0;
     lx_status refused = LX_OK;
     lx_error why = LX_ERROR_INIT;
     while (status == LX_OK && refused == LX_OK && held < CHUNKS) {
-        refused = lx__files_take(store, &names[held], &files[held], &why);
+        refused = lx__fd_cache_take(&store->files, &names[held], &files[held], &why);
         held += refused == LX_OK;
     }
     for (size_t i = 0; status == LX_OK && i < held; i++)
-        lx__files_give(store, files[i]);
+        lx__fd_cache_give(&store->files, files[i]);
     limit_descriptors(1024);
     unit_ok(status);
     ck_assert_int_eq(refused, LX_ERR_IO);
@@ -134,24 +134,27 @@ START_TEST(what_is_absent_short_or_a_link_is_damage)
     file_cut("d/chunk/1.zr", file_size("d/chunk/1.zr") - 1);
     file_disguise("d/chunk/2.zr", A_LINK);
     file_disguise("d/image.offset", A_FIFO);
-    expect_error(lx__files_take(store, &absent, &file, &error), LX_ERR_CORRUPT, "", "100.zr");
-    expect_error(lx__files_take(store, &short_one, &file, &error), LX_ERR_CORRUPT, "bytes", "1.zr");
-    expect_error(lx__files_take(store, &link_one, &file, &error), LX_ERR_CORRUPT, "link", "2.zr");
-    expect_error(lx__files_take(store, &table, &file, &error), LX_ERR_CORRUPT, "regular",
+    expect_error(lx__fd_cache_take(&store->files, &absent, &file, &error), LX_ERR_CORRUPT, "",
+                 "100.zr");
+    expect_error(lx__fd_cache_take(&store->files, &short_one, &file, &error), LX_ERR_CORRUPT,
+                 "bytes", "1.zr");
+    expect_error(lx__fd_cache_take(&store->files, &link_one, &file, &error), LX_ERR_CORRUPT, "link",
+                 "2.zr");
+    expect_error(lx__fd_cache_take(&store->files, &table, &file, &error), LX_ERR_CORRUPT, "regular",
                  "image.offset");
     const lx__file_name whole = chunk_name(3);
     scarce_begin(0);
-    lx_status status = lx__files_take(store, &whole, &file, &error);
+    lx_status status = lx__fd_cache_take(&store->files, &whole, &file, &error);
     scarce_begin(1000);
     ck_assert_int_eq(status, LX_ERR_NOMEM);
     lx_error_clear(&error);
-    unit_ok(lx__files_take(store, &whole, &file, &error));
-    lx__files_give(store, file);
+    unit_ok(lx__fd_cache_take(&store->files, &whole, &file, &error));
+    lx__fd_cache_give(&store->files, file);
     lx__store_unref(store);
     scratch_remove(scratch);
 }
 END_TEST
 
-UNIT_MAIN("zrecord/files", an_open_file_is_found_again,
+UNIT_MAIN("zrecord/fd-cache", an_open_file_is_found_again,
           what_is_idle_is_closed_when_there_are_many, without_descriptors_idle_ones_are_given_up,
           what_is_absent_short_or_a_link_is_damage)

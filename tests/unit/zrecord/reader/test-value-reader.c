@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is read by pread is what is mapped, in any order; what is lost takes nothing along. */
-#include "zrecord/reader/fetch.h"
+#include "zrecord/reader/value-reader.h"
 
 #include "../../scarce.h"
 #include "../placed.h"
@@ -13,22 +13,27 @@ static lx__snapshot *pin(const char *path, lx_placement placement)
     return snapshot;
 }
 
+static lx_status read_stored(lx__value_reader *reader, size_t field, uint64_t index,
+                             lx__value *value, lx_error *error)
+{
+    lx_status status = lx__value_find(reader, field, index, value, error);
+    return status == LX_OK ? lx__value_fetch(reader, field, index, value, NULL, error) : status;
+}
+
 /** Both ways to one value must come to the same. */
-static void expect_value_as_mapped(lx__fetch *fetch, lx__snapshot *mapped, size_t field,
+static void expect_value_as_mapped(lx__value_reader *reader, lx__snapshot *mapped, size_t field,
                                    uint64_t index)
 {
     lx_error error = LX_ERROR_INIT;
-    lx__entry entry, right_entry;
-    lx__value_place place, right;
-    unit_ok(lx__snapshot_locate(mapped, field, index, &right_entry, &right, &error));
-    unit_ok(lx__fetch_value(fetch, field, index, &entry, &place, &error));
-    ck_assert_mem_eq(&entry, &right_entry, sizeof entry);
-    ck_assert_uint_eq(place.physical, right.physical);
-    ck_assert_uint_eq(place.logical, right.logical);
-    ck_assert_int_eq(place.set == NULL, right.set == NULL);
-    ck_assert_int_eq(place.data == NULL, right.data == NULL);
-    if (right.data != NULL && right.physical != 0)
-        ck_assert_mem_eq(place.data, right.data, right.physical);
+    lx__value_reader other = {.snapshot = mapped};
+    lx__value value, right;
+    unit_ok(read_stored(&other, field, index, &right, &error));
+    unit_ok(read_stored(reader, field, index, &value, &error));
+    ck_assert_mem_eq(&value.entry, &right.entry, sizeof value.entry);
+    ck_assert_int_eq(value.set == NULL, right.set == NULL);
+    ck_assert_int_eq(value.data == NULL, right.data == NULL);
+    if (right.data != NULL && right.entry.physical != 0)
+        ck_assert_mem_eq(value.data, right.data, right.entry.physical);
 }
 
 START_TEST(values_are_those_that_are_mapped)
@@ -41,14 +46,14 @@ START_TEST(values_are_those_that_are_mapped)
     records_delete("d", &shown, 700);
     for (int p = 0; p < 2; p++) {
         lx__snapshot *mapped = pin("d", LX_PLACEMENT_MAPPED), *read = pin("d", placements[p]);
-        lx__fetch fetch = {.snapshot = read};
+        lx__value_reader reader = {.snapshot = read, .by_pread = p == 1};
         for (int order = 0; order < 3; order++) {
             for (uint64_t i = 0; i < 1528; i++) {
                 uint64_t index = order == 0 ? i : order == 1 ? 1527 - i : mix(i) % 1528;
                 for (size_t field = 0; field < FIELDS; field++)
-                    expect_value_as_mapped(&fetch, mapped, field, index);
+                    expect_value_as_mapped(&reader, mapped, field, index);
             }
-            lx__fetch_end(&fetch); /* and it may be used again */
+            lx__value_reader_end(&reader); /* and it may be used again */
         }
         lx__snapshot_unref(mapped);
         lx__snapshot_unref(read);
@@ -61,29 +66,28 @@ START_TEST(entries_of_a_block_are_those_of_one)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    uint64_t indices[LX__FETCH_BLOCK];
-    lx__fetched found[LX__FETCH_BLOCK];
+    uint64_t indices[LX__VALUE_BLOCK];
+    lx__loaded found[LX__VALUE_BLOCK];
     static struct shown shown;
     records_make("d", 3000, 30);
     shown = shown_all(3030);
     records_delete("d", &shown, 17);
     lx__snapshot *snapshot = pin("d", LX_PLACEMENT_PREAD);
     for (uint64_t round = 0; round < 30; round++) {
-        lx__fetch fetch = {.snapshot = snapshot};
-        size_t count = (size_t)(mix(round) % (LX__FETCH_BLOCK + 1));
+        lx__value_reader reader = {.snapshot = snapshot, .by_pread = true};
+        size_t count = (size_t)(mix(round) % (LX__VALUE_BLOCK + 1));
         for (size_t i = 0; i < count; i++) /* some of them beyond the end */
             indices[i] = round % 2 != 0 ? round * 90 + i : mix(round * 999 + i) % 3040;
-        unit_ok(lx__fetch_entries(&fetch, IMAGE, indices, count, false, found, &error));
+        unit_ok(lx__value_load_block(&reader, IMAGE, indices, count, false, found, &error));
         for (size_t i = 0; i < count; i++) {
-            lx__entry entry = {0};
-            const lx__set *set = NULL;
+            lx__value value = {0};
             ck_assert(!found[i].lost);
             if (indices[i] < 3029)
-                unit_ok(lx__fetch_entry(&fetch, IMAGE, indices[i], &entry, &set, &error));
-            ck_assert_mem_eq(&found[i].entry, &entry, sizeof entry);
-            ck_assert_ptr_eq(found[i].set, set);
+                unit_ok(lx__value_load(&reader, IMAGE, indices[i], &value, &error));
+            ck_assert_mem_eq(&found[i].entry, &value.entry, sizeof value.entry);
+            ck_assert_ptr_eq(found[i].set, value.set);
         }
-        lx__fetch_end(&fetch);
+        lx__value_reader_end(&reader);
     }
     lx__snapshot_unref(snapshot);
     scratch_remove(scratch);
@@ -94,33 +98,33 @@ START_TEST(what_is_cut_takes_nothing_along)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx__entry entry;
-    lx__value_place place;
+    lx__value value;
     records_make("d", 500, 0);
     lx__snapshot *snapshot = pin("d", LX_PLACEMENT_PREAD);
-    lx__fetch fetch = {.snapshot = snapshot};
-    unit_ok(lx__fetch_value(&fetch, IMAGE, 0, &entry, &place, &error)); /* the chunk is open */
+    lx__value_reader reader = {.snapshot = snapshot, .by_pread = true};
+    unit_ok(read_stored(&reader, IMAGE, 0, &value, &error)); /* the chunk is open */
     file_cut("d/label.offset", 100 * LX__OFFSET_ROW + 3);
     file_cut("d/chunk/0.zr", 5000);
     size_t lost = 0;
     for (uint64_t i = 0; i < 500; i++) {
-        lx_status status = lx__fetch_value(&fetch, LABEL, i, &entry, &place, &error);
+        lx_status status = read_stored(&reader, LABEL, i, &value, &error);
         ck_assert_int_eq(status, i < 100 ? LX_OK : LX_ERR_CORRUPT);
         if (i >= 100) {
             ck_assert_uint_eq(error.record, i);
-            expect_error(status, LX_ERR_CORRUPT, "cut", "d/label.offset");
+            expect_error(status, LX_ERR_CORRUPT, "truncated", "d/label.offset");
         }
-        status = lx__fetch_value(&fetch, IMAGE, i, &entry, &place, &error);
-        bool there = lx__entry_is_missing(&entry) || entry.offset + entry.physical <= 5000;
+        status = read_stored(&reader, IMAGE, i, &value, &error);
+        bool there = lx__entry_is_missing(&value.entry) ||
+                     value.entry.offset + value.entry.physical <= 5000;
         ck_assert_int_eq(status, there ? LX_OK : LX_ERR_CORRUPT);
         lost += !there;
         if (!there) {
             ck_assert_str_eq(error.field, "image");
-            expect_error(status, LX_ERR_CORRUPT, "cut", "d/chunk/0.zr");
+            expect_error(status, LX_ERR_CORRUPT, "truncated", "d/chunk/0.zr");
         }
     }
     ck_assert_uint_gt(lost, 100);
-    lx__fetch_end(&fetch);
+    lx__value_reader_end(&reader);
     lx__snapshot_unref(snapshot);
     scratch_remove(scratch);
 }
@@ -161,5 +165,6 @@ START_TEST(a_lack_of_memory_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/fetch", values_are_those_that_are_mapped, entries_of_a_block_are_those_of_one,
-          what_is_cut_takes_nothing_along, a_lack_of_memory_is_told)
+UNIT_MAIN("zrecord/value-reader", values_are_those_that_are_mapped,
+          entries_of_a_block_are_those_of_one, what_is_cut_takes_nothing_along,
+          a_lack_of_memory_is_told)

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/reader/fetch.h"
+#include "zrecord/reader/value-reader.h"
 
 /* Rows that are read with others though nobody asked for them: a page of them costs less than a
  * system call. */
@@ -18,19 +18,19 @@ typedef struct wanted {
     size_t position; /**< In the block. */
 } wanted;
 
-lx_status lx__fetch_rows(const lx__fetch *fetch, size_t field, lx__part part, uint64_t first,
-                         uint64_t count, uint8_t *rows, lx_error *error)
+lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__part part,
+                              uint64_t first, uint64_t count, uint8_t *rows, lx_error *error)
 {
     lx__open_file *file;
-    lx__store *store = fetch->snapshot->store;
+    lx__store *store = reader->snapshot->store;
     unsigned row = part == LX__PART_OFFSETS ? LX__OFFSET_ROW : LX__CHECK_ROW;
     const lx__file_name name = {.part = part,
                                 .number = (uint32_t)field,
-                                .generation = fetch->snapshot->state.table_generation};
-    lx_status status = lx__files_take(store, &name, &file, error);
+                                .generation = reader->snapshot->state.table_generation};
+    lx_status status = lx__fd_cache_take(&store->files, &name, &file, error);
     if (status == LX_OK) {
         status = lx__file_read(&file->file, rows, (size_t)(count * row), first * row, error);
-        lx__files_give(store, file);
+        lx__fd_cache_give(&store->files, file);
     }
     lx__error_locate(error, NULL, lx__schema_field(store->schema, field)->name,
                      count == 1 ? first : LX_NONE, LX_NONE);
@@ -45,19 +45,19 @@ static int compare(const void *a, const void *b)
 
 /** Finds what sets have, and lists the rows that have to be read, in their order. */
 static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,
-                        size_t count, lx__fetched *found, wanted *rows)
+                        size_t count, lx__loaded *loaded, wanted *rows)
 {
     size_t listed = 0;
     bool sorted = true;
     const lx__sets *sets = &snapshot->state.sets;
     for (size_t i = 0; i < count; i++) {
-        found[i] = (lx__fetched){0};
+        loaded[i] = (lx__loaded){0};
         if (indices[i] >= snapshot->state.length)
             continue;
         if (sets->depth != 0)
-            found[i].set = lx__sets_find_set(sets, (uint32_t)field, indices[i]);
-        if (found[i].set != NULL) {
-            found[i].entry = lx__set_entry(found[i].set);
+            loaded[i].set = lx__sets_find_set(sets, (uint32_t)field, indices[i]);
+        if (loaded[i].set != NULL) {
+            loaded[i].entry = lx__set_entry(loaded[i].set);
         } else if (indices[i] < snapshot->state.rows) {
             sorted = sorted && (listed == 0 || rows[listed - 1].index <= indices[i]);
             rows[listed++] = (wanted){indices[i], i};
@@ -80,12 +80,12 @@ static size_t run_of(const wanted *rows, size_t count)
 
 /** Whether the rows of the check table can stay unread, as they do where a raw value is gathered
  * from a mapping: all are of raw values of the field's size, which need no verification. */
-static bool needs_no_checks(const lx__fetch *fetch, size_t field, const wanted *rows, size_t count,
-                            const uint8_t *offsets)
+static bool needs_no_checks(const lx__value_reader *reader, size_t field, const wanted *rows,
+                            size_t count, const uint8_t *offsets)
 {
-    const lx__column *column = &fetch->snapshot->columns[field];
-    lx_verify verify = fetch->snapshot->store->verify;
-    if (column->rules->compressible || column->rules->size > UINT32_MAX ||
+    const lx__column *column = &reader->snapshot->columns[field];
+    lx_verify verify = reader->snapshot->store->verify;
+    if (column->rules->codec != NULL || column->rules->size > UINT32_MAX ||
         verify == LX_VERIFY_ALWAYS)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -98,20 +98,20 @@ static bool needs_no_checks(const lx__fetch *fetch, size_t field, const wanted *
     return true;
 }
 
-static void read_run(const lx__fetch *fetch, size_t field, const wanted *rows, size_t count,
-                     bool to_gather, uint8_t *buffer, lx__fetched *found)
+static void read_run(const lx__value_reader *reader, size_t field, const wanted *rows, size_t count,
+                     bool to_gather, uint8_t *buffer, lx__loaded *loaded)
 {
     uint64_t first = rows[0].index, span = rows[count - 1].index - first + 1;
     uint8_t *checks = buffer + (size_t)RUN * LX__OFFSET_ROW;
     lx_status status =
-        lx__fetch_rows(fetch, field, LX__PART_OFFSETS, first, span, buffer, NULL);
+        lx__value_read_rows(reader, field, LX__PART_OFFSETS, first, span, buffer, NULL);
     bool skip = status == LX_OK && to_gather &&
-                needs_no_checks(fetch, field, rows, count, buffer);
+                needs_no_checks(reader, field, rows, count, buffer);
     if (status == LX_OK && !skip)
-        status = lx__fetch_rows(fetch, field, LX__PART_CHECKS, first, span, checks, NULL);
+        status = lx__value_read_rows(reader, field, LX__PART_CHECKS, first, span, checks, NULL);
     for (size_t i = 0; i < count; i++) {
         size_t at = (size_t)(rows[i].index - first);
-        lx__fetched *one = &found[rows[i].position];
+        lx__loaded *one = &loaded[rows[i].position];
         one->lost = status != LX_OK;
         if (status != LX_OK)
             continue;
@@ -124,11 +124,11 @@ static void read_run(const lx__fetch *fetch, size_t field, const wanted *rows, s
     }
 }
 
-lx_status lx__fetch_entries(lx__fetch *fetch, size_t field, const uint64_t *indices, size_t count,
-                            bool to_gather, lx__fetched *found, lx_error *error)
+lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                               size_t count, bool to_gather, lx__loaded *loaded, lx_error *error)
 {
-    wanted rows[LX__FETCH_BLOCK];
-    size_t listed = list_rows(fetch->snapshot, field, indices, count, found, rows);
+    wanted rows[LX__VALUE_BLOCK];
+    size_t listed = list_rows(reader->snapshot, field, indices, count, loaded, rows);
     if (listed == 0)
         return LX_OK;
     uint8_t *buffer = lx__alloc((size_t)RUN * LX__ENTRY_BYTES);
@@ -136,7 +136,7 @@ lx_status lx__fetch_entries(lx__fetch *fetch, size_t field, const uint64_t *indi
         return lx__fail_memory(error, "rows of tables");
     for (size_t at = 0; at < listed;) {
         size_t run = run_of(rows + at, listed - at);
-        read_run(fetch, field, rows + at, run, to_gather, buffer, found);
+        read_run(reader, field, rows + at, run, to_gather, buffer, loaded);
         at += run;
     }
     lx__free(buffer);

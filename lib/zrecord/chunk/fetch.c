@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/chunk/fetch.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Extents that are so close in a chunk are read at once, with what is between them. */
+#define GAP 512
+/* A walk goes on where an extent begins so close after those that were read last. */
+#define WALK_GAP 4096
+/* Bytes that are read at once, where they cannot go straight to where they are wanted. */
+#define STAGING ((size_t)32 << 10)
+/* Larger extents are better read one by one than copied. */
+#define SMALL 4096
+
+/** Keeps the address of a batch of one. */
+static void keep(void *user, size_t which, const uint8_t *data)
+{
+    (void)which;
+    *(const uint8_t **)user = data;
+}
+
+lx_status lx__fetch_one(lx__fetcher *fetcher, const lx__extent *extent, const uint8_t **data,
+                        lx_error *error)
+{
+    return fetcher->fetch(fetcher, extent, 1, keep, data, error);
+}
+
+/* ---- one extent */
+
+static lx_status take_file(const lx__pread *pread, const lx__chunk_item *chunk,
+                           lx__open_file **file, lx_error *error)
+{
+    const lx__file_name name = {
+        .part = LX__PART_CHUNK, .number = chunk->id, .bytes = chunk->bytes};
+    return lx__fd_cache_take(pread->cache, &name, file, error);
+}
+
+static lx_status read_bytes(const lx__pread *pread, const lx__extent *from, size_t size,
+                            uint8_t *to, lx_error *error)
+{
+    lx__open_file *file;
+    lx_status status = take_file(pread, from->chunk, &file, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_read(&file->file, to, size, from->offset, error);
+    lx__fd_cache_give(pread->cache, file);
+    return status;
+}
+
+static bool is_there(const lx__pread *pread, const lx__extent *extent)
+{
+    return pread->chunk == extent->chunk->id && extent->offset >= pread->start &&
+           lx__range_fits(extent->offset - pread->start, extent->size, pread->size);
+}
+
+/** How much to read for an extent: the bytes after it, too, if it follows those that were read
+ * last. */
+static size_t size_to_read(const lx__pread *pread, const lx__extent *extent)
+{
+    uint64_t end = pread->start + pread->size, left = extent->chunk->bytes - extent->offset;
+    if (pread->size == 0 || pread->chunk != extent->chunk->id || extent->offset < pread->start ||
+        extent->offset > end + WALK_GAP || extent->size >= pread->ahead)
+        return extent->size;
+    return left < pread->ahead ? (size_t)left : pread->ahead;
+}
+
+static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *error)
+{
+    size_t size = size_to_read(pread, extent);
+    if (!lx__reserve(&pread->bytes, &pread->capacity, size))
+        return lx__fail_memory(error, "a record");
+    pread->size = 0;
+    lx_status status =
+        read_bytes(pread, extent, size, pread->bytes, size > extent->size ? NULL : error);
+    if (status != LX_OK && size > extent->size) {
+        /* The bytes after it cannot be read; its own perhaps can. */
+        size = extent->size;
+        status = read_bytes(pread, extent, size, pread->bytes, error);
+    }
+    if (status != LX_OK)
+        return status;
+    pread->chunk = extent->chunk->id;
+    pread->start = extent->offset;
+    pread->size = size;
+    return LX_OK;
+}
+
+static lx_status fetch_single(lx__pread *pread, const lx__extent *extent, const uint8_t **data,
+                              lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (extent->into != NULL) {
+        *data = extent->into;
+        return read_bytes(pread, extent, extent->size, extent->into, error);
+    }
+    if (!is_there(pread, extent))
+        status = read_own(pread, extent, error);
+    if (status == LX_OK)
+        *data = pread->bytes + (extent->offset - pread->start);
+    return status;
+}
+
+/* ---- batches */
+
+/** Extents that are read at once, from the first on. */
+typedef struct run {
+    size_t count;
+    size_t bytes;  /**< With those between them. */
+    bool straight; /**< There are none between them, in the chunk and where they are wanted. */
+} run;
+
+static run find_run(const lx__extent *extents, size_t count)
+{
+    const lx__extent *first = &extents[0];
+    run r = {.count = 1, .bytes = first->size, .straight = first->into != NULL};
+    for (; r.count < count && first->into != NULL; r.count++) {
+        const lx__extent *next = &extents[r.count];
+        uint64_t end = first->offset + r.bytes;
+        if (next->into == NULL || next->chunk != first->chunk || next->offset < end ||
+            next->offset - end > GAP)
+            break;
+        size_t bytes = (size_t)(next->offset - first->offset) + next->size;
+        bool straight =
+            r.straight && next->offset == end && next->into == first->into + r.bytes;
+        if (!straight && (bytes > STAGING || next->size > SMALL))
+            break;
+        r.bytes = bytes;
+        r.straight = straight;
+    }
+    return r;
+}
+
+/** Reads a run to where its extents are wanted. */
+static lx_status fetch_run(lx__pread *pread, const lx__extent *extents, const run *r)
+{
+    const lx__extent *first = &extents[0];
+    if (r->straight)
+        return read_bytes(pread, first, r->bytes, first->into, NULL);
+    pread->size = 0;
+    if (!lx__reserve(&pread->bytes, &pread->capacity, r->bytes))
+        return LX_ERR_NOMEM;
+    lx_status status = read_bytes(pread, first, r->bytes, pread->bytes, NULL);
+    for (size_t i = 0; status == LX_OK && i < r->count; i++)
+        memcpy(extents[i].into, pread->bytes + (extents[i].offset - first->offset),
+               extents[i].size);
+    return status;
+}
+
+static lx_status fetch_by_pread(lx__fetcher *self, const lx__extent *extents, size_t count,
+                                lx__fetch_done *done, void *user, lx_error *error)
+{
+    lx__pread *pread = (lx__pread *)self;
+    lx_status failed = LX_OK;
+    for (size_t i = 0; i < count;) {
+        run r = find_run(extents + i, count - i);
+        size_t end = i + r.count;
+        bool read = r.count > 1 && fetch_run(pread, extents + i, &r) == LX_OK;
+        for (; i < end; i++) {
+            const uint8_t *data = extents[i].into;
+            lx_status status =
+                read ? LX_OK : fetch_single(pread, &extents[i], &data, failed ? NULL : error);
+            if (status == LX_OK)
+                done(user, i, data);
+            else if (failed == LX_OK)
+                failed = status;
+        }
+    }
+    return failed;
+}
+
+void lx__pread_init(lx__pread *pread, lx__fd_cache *cache, size_t ahead)
+{
+    *pread = (lx__pread){.fetcher = {fetch_by_pread}, .cache = cache, .ahead = ahead};
+}
+
+void lx__pread_advise(const lx__pread *pread, const lx__extent *extent)
+{
+    lx__open_file *file;
+    if (take_file(pread, extent->chunk, &file, NULL) != LX_OK)
+        return; /* reported when it is read */
+    lx__file_will_need(&file->file, extent->offset, extent->size);
+    lx__fd_cache_give(pread->cache, file);
+}
+
+void lx__pread_end(lx__pread *pread)
+{
+    lx__free(pread->bytes);
+    pread->bytes = NULL;
+    pread->capacity = pread->size = 0;
+}
