@@ -223,16 +223,17 @@ lx_status lx__log_find_magic(lx__log_reader *log, uint64_t *offset, lx_error *er
 
 uint64_t lx__log_find_end(lx__log_reader *log, uint64_t start)
 {
-    uint64_t end = log->size > start ? log->size : start;
-    const uint8_t *bytes;
-    while (end > start) {
-        size_t step = end - start < LX__LOG_WINDOW ? (size_t)(end - start) : LX__LOG_WINDOW;
-        if (lx__log_bytes(log, end - step, step, &bytes, NULL) != LX_OK)
+    uint64_t end = start, at = start;
+    while ((at = skip_hole(log, at)) < log->size) {
+        const uint8_t *bytes;
+        uint64_t left = log->size - at;
+        size_t step = left < LX__LOG_WINDOW ? (size_t)left : LX__LOG_WINDOW;
+        if (lx__log_bytes(log, at, step, &bytes, NULL) != LX_OK)
             break;
-        for (size_t i = step; i != 0; i--)
+        for (size_t i = step; i != 0 && at + i > end; i--)
             if (bytes[i - 1] != 0)
-                return lx__align_up(end - step + i, LX__FRAME_ALIGN);
-        end -= step;
+                end = lx__align_up(at + i, LX__FRAME_ALIGN);
+        at += step;
     }
     return end;
 }
