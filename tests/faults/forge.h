@@ -8,7 +8,7 @@
 #define LX_TESTS_FAULTS_FORGE_H
 
 #include "support.h"
-#include "zrecord/format/frame.h"
+#include "zrecord/wal/frame.h"
 
 /** The uuid of all of them, and how it stands in meta.json. */
 extern const uint8_t forge_uuid[16];

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "zrecord/format/frame.h"
+#include "zrecord/wal/frame.h"
 
 /** Numbers from which something can follow. */
 static void make_sensible(uint8_t *frame, uint32_t chunks, uint32_t sets)

@@ -12,7 +12,7 @@
 #include "memory.h"
 #include "plain-log.h"
 #include "zrecord/format/schema.h"
-#include "zrecord/store/state.h"
+#include "zrecord/wal/replay.h"
 
 static lx__log_reader reader;
 static lx_schema *schema;

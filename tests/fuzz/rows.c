@@ -2,7 +2,7 @@
 #include "rows.h"
 
 #include "base/bytes.h"
-#include "zrecord/format/frame.h"
+#include "zrecord/wal/frame.h"
 #include "zrecord/format/schema.h"
 
 const char *const rows_stems[ROWS_FIELDS] = {"image", "label", "text", "blob"};

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "loader/sources/source.h"
 #include "sampler/core/saved-state.h"
-#include "zrecord/reader/dataset.h"
+#include "zrecord/read/dataset.h"
 
 typedef struct zrecord_source {
     lx_source source;

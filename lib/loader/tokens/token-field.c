@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "loader/tokens/prefetch-pages.h"
 #include "sampler/core/saved-state.h"
-#include "zrecord/reader/dataset.h"
+#include "zrecord/read/dataset.h"
 
 /* Documents that are asked for at once: a lock and a look at the process are shared by these. */
 #define BLOCK 256

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "loader/sources/source.h"
 #include "loader/tokens/prefetch-pages.h"
-#include "zrecord/reader/dataset.h"
+#include "zrecord/read/dataset.h"
 
 /* ---- making them */
 

@@ -7,8 +7,8 @@
  * (snapshot.h), and pread, below. Another one (io_uring, a remote store) implements the same call,
  * and may complete the extents of a batch in any order.
  */
-#ifndef LX_ZRECORD_FETCH_EXTENTS_H
-#define LX_ZRECORD_FETCH_EXTENTS_H
+#ifndef LX_ZRECORD_FETCH_H
+#define LX_ZRECORD_FETCH_H
 
 #include "zrecord/chunk/fd-cache.h"
 #include "zrecord/chunk/payload.h"

@@ -18,7 +18,7 @@
 
 #include "base/bytes.h"
 #include "zrecord/format/entry.h"
-#include "zrecord/format/frame.h"
+#include "zrecord/wal/frame.h"
 
 /** Stored bytes of one value in a chunk. */
 typedef struct lx__extent {

@@ -2,7 +2,7 @@
 /* The operations of version.h by the public interface. */
 #include "version.h"
 
-#include "zrecord/writer/switch.h"
+#include "zrecord/write/install.h"
 
 struct operation operation_choose(struct dice *dice, uint64_t length, size_t fields,
                                   uint64_t serial, uint64_t from_length)

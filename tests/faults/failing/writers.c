@@ -9,7 +9,7 @@
 
 #include "../tree.h"
 
-/* More entries than one frame takes: they go to the tables (lib/zrecord/writer/commit.c). */
+/* More entries than one frame takes: they go to the tables (lib/zrecord/write/commit.c). */
 #define TABLE_RECORDS (16384 / PLAIN_KINDS + 100)
 
 /* Records that are changed at once. */

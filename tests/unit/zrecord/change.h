@@ -11,7 +11,7 @@
 #include "frames.h"
 #include "records.h"
 #include "zrecord/format/names.h"
-#include "zrecord/reader/dataset.h"
+#include "zrecord/read/dataset.h"
 
 /** Which record stands where: record shown[i] at index i. */
 struct shown {

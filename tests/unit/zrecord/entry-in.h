@@ -6,7 +6,7 @@
 #ifndef LX_TESTS_UNIT_ZRECORD_ENTRY_IN_H
 #define LX_TESTS_UNIT_ZRECORD_ENTRY_IN_H
 
-#include "zrecord/store/snapshot.h"
+#include "zrecord/snapshot/snapshot.h"
 
 /** @p row tells whether it is the table's, not a set's. */
 static inline lx__entry entry_in(const lx__snapshot *snapshot, size_t field, uint64_t index,

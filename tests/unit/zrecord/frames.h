@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "files.h"
-#include "zrecord/format/frame.h"
-#include "zrecord/store/log.h"
+#include "zrecord/wal/frame.h"
+#include "zrecord/wal/wal.h"
 
 /** The log of the document's example. */
 static const lx__log_identity example_log = {

@@ -10,7 +10,7 @@
 
 #include "frames.h"
 #include "records.h"
-#include "zrecord/writer/writer.h"
+#include "zrecord/write/writer.h"
 
 /** Creates one; @p options are freed; NULL: full durability. */
 static inline lx_writer *numbers_create(const char *path, lx_writer_options *options)

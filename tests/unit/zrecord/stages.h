@@ -9,7 +9,7 @@
 
 #include "records.h"
 #include "zrecord/format/codec.h"
-#include "zrecord/staging/stage.h"
+#include "zrecord/write/write-buffer.h"
 
 static inline void stage_rules(lx__entry_rules rules[2], bool compresses)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Few files stay open, and none that is in use is closed. */
-#include "zrecord/store/store.h"
+#include "zrecord/snapshot/store.h"
 
 #include <errno.h>
 

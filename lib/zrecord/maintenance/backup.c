@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* A copy of one state, beside whoever writes on. See doc/zrecord-format.md, 11.10. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "zrecord/format/meta-file.h"
+#include "zrecord/format/names.h"
+#include "zrecord/read/dataset.h"
+#include "zrecord/write/create.h"
+
+/* Bytes between two calls of the progress function. */
+#define STEP ((uint64_t)16 << 20)
+
+typedef struct backup {
+    const lx__snapshot *snapshot;
+    lx__file directory, chunks, lock; /**< Of the copy. */
+    lx_progress_function progress;
+    void *user;
+    uint64_t done, total;
+} backup;
+
+/** What is done to each file of the copy: the first @p bytes of a file of the dataset. */
+typedef lx_status visit(backup *self, const lx__file *from, const lx__file *to, const char *name,
+                        uint64_t bytes, lx_error *error);
+
+static lx_status each_field(backup *self, visit *see, lx_error *error)
+{
+    const lx__store *store = self->snapshot->store;
+    const lx__state *state = &self->snapshot->state;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < store->meta.schema->count; i++) {
+        char name[LX__NAME_SIZE];
+        lx__dict dict;
+        const char *stem = lx__schema_field(store->meta.schema, i)->stem;
+        lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
+        status = see(self, &store->directory, &self->directory, name,
+                     state->rows * LX__OFFSET_ROW, error);
+        lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
+        if (status == LX_OK)
+            status = see(self, &store->directory, &self->directory, name,
+                         state->rows * LX__CHECK_ROW, error);
+        lx__dict_name(stem, name);
+        if (status == LX_OK && lx__meta_find_dict(&store->meta, i, &dict))
+            status = see(self, &store->directory, &self->directory, name, dict.bytes, error);
+    }
+    return status;
+}
+
+/** All files but meta.json and LOCK; LOG is the last. */
+static lx_status each_file(backup *self, visit *see, lx_error *error)
+{
+    const lx__store *store = self->snapshot->store;
+    const lx__state *state = &self->snapshot->state;
+    char name[LX__NAME_SIZE];
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
+        lx__chunk_name(state->chunks[i].id, name);
+        status = see(self, &store->chunk_directory, &self->chunks, name, state->chunks[i].bytes,
+                     error);
+    }
+    if (status == LX_OK)
+        status = each_field(self, see, error);
+    lx__log_name(store->meta.generation, name);
+    return status == LX_OK ? see(self, &store->directory, &self->directory, name,
+                                 state->place.offset, error)
+                           : status;
+}
+
+static lx_status count_bytes(backup *self, const lx__file *from, const lx__file *to,
+                             const char *name, uint64_t bytes, lx_error *error)
+{
+    (void)from, (void)to, (void)name, (void)error;
+    self->total += bytes;
+    return LX_OK;
+}
+
+static lx_status copy_bytes(backup *self, const lx__file *from, const lx__file *to, uint64_t bytes,
+                            lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (uint64_t at = 0; status == LX_OK && at < bytes; at += STEP) {
+        uint64_t step = bytes - at < STEP ? bytes - at : STEP;
+        status = lx__file_copy(from, to, at, step, error);
+        self->done += step;
+        if (status == LX_OK && self->progress != NULL)
+            status = lx__error_answer(error,
+                                      self->progress(self->done, self->total, self->user));
+    }
+    return status;
+}
+
+static lx_status copy_file(backup *self, const lx__file *from, const lx__file *to,
+                           const char *name, uint64_t bytes, lx_error *error)
+{
+    lx__file source = LX__FILE_CLOSED, target;
+    lx_status status = LX_OK;
+    /* One of which nothing is committed may be absent: the copy has it all the same. */
+    if (bytes != 0)
+        status = lx__committed_open(&source, from, name, O_RDONLY, bytes, false, error);
+    if (status == LX_OK) {
+        status = lx__file_open(&target, to, name, O_RDWR | O_CREAT | O_EXCL, error);
+        if (status == LX_OK) {
+            status = copy_bytes(self, &source, &target, bytes, error);
+            if (status == LX_OK)
+                status = lx__file_sync(&target, error);
+            lx__file_close(&target);
+        }
+    }
+    lx__file_close(&source);
+    return status;
+}
+
+static lx_status remove_file(backup *self, const lx__file *from, const lx__file *to,
+                             const char *name, uint64_t bytes, lx_error *error)
+{
+    (void)self, (void)from, (void)bytes, (void)error;
+    if (to->fd != -1)
+        (void)lx__file_remove(to, name, NULL);
+    return LX_OK;
+}
+
+/* ---- the log of the copy */
+
+/** Adds a frame that changes nothing and is synced, so that those before it count on any machine
+ * and in any boot: all that they name is durable in the copy. */
+static lx_status add_synced_frame(const backup *self, const lx__file *log,
+                                  const lx__log_identity *identity, lx_error *error)
+{
+    const lx__state *state = &self->snapshot->state;
+    lx__frame_builder builder = {0};
+    lx__frame frame = {.epoch = state->place.epoch,
+                       .length = state->length,
+                       .rows = state->rows,
+                       .previous_crc = state->place.crc,
+                       .flags = LX__FRAME_SYNCED,
+                       .boot = lx__boot_id(),
+                       .table_generation = state->table_generation,
+                       .next_chunk = state->next_chunk};
+    lx_status status = lx__frame_begin(&builder, 0, 0, error);
+    if (status != LX_OK)
+        return status;
+    lx__frame_finish(&builder, &frame, identity);
+    status = lx__file_write(log, builder.data, builder.size, state->place.offset, error);
+    if (status == LX_OK)
+        status = lx__file_sync(log, error);
+    lx__frame_builder_free(&builder);
+    return status;
+}
+
+/** Looks that the copied log ends with the frame of the state, and whether that is synced. */
+static lx_status scan_log(const backup *self, const lx__log_identity *identity, bool *synced,
+                          lx_error *error)
+{
+    const lx__log_place start = {0}, *end = &self->snapshot->state.place;
+    lx__log_reader log;
+    lx__log_scan scan;
+    lx_status status = lx__log_open(&log, &self->directory, identity, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__log_scan_from(&log, &start, 0, &scan, error);
+    if (status == LX_OK && (scan.valid.offset != end->offset || scan.valid.crc != end->crc)) {
+        /* What a loss of the cache within a boot has taken, a writer cuts off. */
+        status = lx__fail(error, LX_ERR_STATE,
+                          "the state that is being read is gone: refresh the dataset");
+        lx__error_locate(error, self->snapshot->store->directory.path, NULL, LX_NONE, LX_NONE);
+    }
+    *synced = status == LX_OK && scan.durable.offset == end->offset;
+    lx__log_close(&log);
+    return status;
+}
+
+static lx_status finish_log(const backup *self, lx_error *error)
+{
+    const lx__meta *meta = &self->snapshot->store->meta;
+    lx__log_identity identity = {.generation = meta->generation};
+    char name[LX__NAME_SIZE];
+    lx__file log;
+    bool synced;
+    memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
+    lx_status status = scan_log(self, &identity, &synced, error);
+    if (status != LX_OK || synced)
+        return status;
+    lx__log_name(meta->generation, name);
+    status = lx__file_open(&log, &self->directory, name, O_RDWR, error);
+    if (status != LX_OK)
+        return status;
+    status = add_synced_frame(self, &log, &identity, error);
+    lx__file_close(&log);
+    return status;
+}
+
+/* ---- the whole of it */
+
+static lx_status make_chunk_directory(backup *self, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__directory_make(&self->directory, LX__CHUNK_DIRECTORY, &why);
+    if (status != LX_OK && status != LX_ERR_EXISTS) {
+        lx__error_pass(error, &why);
+        return status;
+    }
+    return lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, error);
+}
+
+/** meta.json comes last, when all that it names is durable: until then there is no dataset. */
+static lx_status make_copy(backup *self, lx_error *error)
+{
+    lx_status status = make_chunk_directory(self, error);
+    if (status == LX_OK)
+        status = each_file(self, count_bytes, error);
+    if (status == LX_OK)
+        status = each_file(self, copy_file, error);
+    if (status == LX_OK)
+        status = finish_log(self, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&self->chunks, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&self->directory, error);
+    if (status == LX_OK)
+        status = lx__sync_parent(&self->directory, error);
+    if (status == LX_OK)
+        status = lx__meta_replace(&self->snapshot->store->meta, &self->directory, error);
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer that could be */
+}
+
+/** Takes away what was made of a copy that failed. */
+static void undo(backup *self, const char *path, bool made)
+{
+    (void)lx__file_remove(&self->directory, LX__META_NAME, NULL);
+    (void)lx__file_remove(&self->directory, LX__META_NEW_NAME, NULL);
+    (void)each_file(self, remove_file, NULL);
+    (void)lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, NULL);
+    (void)lx__file_remove(&self->directory, LX__LOCK_NAME, NULL);
+    if (made)
+        (void)lx__directory_remove(LX__HERE, path, NULL);
+}
+
+/** Takes the writer's lock again, where its process could not be written. */
+static bool lock_again(backup *self)
+{
+    return lx__file_open(&self->lock, &self->directory, LX__LOCK_NAME, O_RDWR, NULL) == LX_OK &&
+           lx__file_lock(&self->lock, true, LX__LOCK_WRITER, 1, NULL) == LX_OK;
+}
+
+/** Takes away what was made of a directory that could not be had for the copy, for the reason
+ * @p failed. What another process has put there meanwhile stays. */
+static void undo_directory(backup *self, const char *path, bool made, lx_status failed)
+{
+    if (failed == LX_ERR_EXISTS || failed == LX_ERR_BUSY)
+        return;
+    if (self->lock.fd != -1 || (made && self->directory.fd != -1 && lock_again(self)))
+        (void)lx__file_remove(&self->directory, LX__LOCK_NAME, NULL);
+    if (made)
+        (void)lx__directory_remove(LX__HERE, path, NULL);
+}
+
+lx_status lx_dataset_backup(lx_dataset *dataset, const char *path, lx_progress_function progress,
+                            void *user, lx_error *error)
+{
+    struct stat about;
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (path == NULL)
+        return lx__fail_null(error, "path");
+    lx__snapshot *snapshot;
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
+    bool made = stat(path, &about) == -1 && errno == ENOENT;
+    backup self = {.snapshot = snapshot,
+                   .directory = LX__FILE_CLOSED,
+                   .chunks = LX__FILE_CLOSED,
+                   .lock = LX__FILE_CLOSED,
+                   .progress = progress,
+                   .user = user};
+    status = lx__create_directory(path, &self.directory, &self.lock, error);
+    if (status == LX_OK) {
+        status = make_copy(&self, error);
+        if (status != LX_OK)
+            undo(&self, path, made);
+    } else {
+        undo_directory(&self, path, made, status);
+    }
+    lx__file_close(&self.chunks);
+    lx__file_close(&self.directory);
+    lx__writer_unlock(&self.lock);
+    lx__snapshot_unref(snapshot);
+    return status;
+}

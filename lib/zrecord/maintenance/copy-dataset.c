@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Appends records of another dataset, their payloads as they are stored there. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/read/dataset.h"
+#include "zrecord/read/gather.h"
+#include "zrecord/write/writer.h"
+
+/* A field that the other dataset does not have. */
+#define NONE SIZE_MAX
+
+typedef struct copying {
+    lx_writer *writer;
+    lx__snapshot *from;
+    size_t *fields;     /* of the other dataset, one for each of the writer's */
+    lx__value *read;    /* of the record at hand, as they are stored */
+    lx__stored *values; /* of the record at hand */
+    uint8_t **buffers;  /* for values that are decompressed */
+    size_t *capacities;
+    lx__value_reader reader;
+} copying;
+
+/* ---- fields */
+
+static bool same_form(const lx_field *a, const lx_field *b)
+{
+    bool same = a->dtype == b->dtype && a->ndim == b->ndim;
+    for (size_t i = 0; same && i < a->ndim; i++)
+        same = a->shape[i] == b->shape[i];
+    return same;
+}
+
+static lx_status match_field(copying *c, const lx_schema *there, size_t position, lx_error *error)
+{
+    const lx_field *wanted = &lx__schema_field(c->writer->meta.schema, position)->shown;
+    c->fields[position] = NONE;
+    if (lx_schema_find_field(there, wanted->name, &c->fields[position], NULL) != LX_OK)
+        return LX_OK;
+    if (same_form(wanted, &lx__schema_field(there, c->fields[position])->shown))
+        return LX_OK;
+    lx_status status = lx__fail(error, LX_ERR_MISMATCH,
+                                "the field has another dtype or shape in the dataset that is "
+                                "copied from");
+    lx__error_locate(error, c->from->store->directory.path, wanted->name, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status begin(copying *c, const lx_schema *there, lx_error *error)
+{
+    size_t count = c->writer->rows.field_count, found = 0;
+    lx_status status = LX_OK;
+    c->fields = lx__alloc_array(count, sizeof *c->fields);
+    c->read = lx__alloc_array(count, sizeof *c->read);
+    c->values = lx__alloc_array(count, sizeof *c->values);
+    c->buffers = lx__alloc_array(count, sizeof *c->buffers);
+    c->capacities = lx__alloc_array(count, sizeof *c->capacities);
+    if (c->fields == NULL || c->read == NULL || c->values == NULL || c->buffers == NULL ||
+        c->capacities == NULL)
+        return lx__fail_memory(error, "a copy");
+    for (size_t i = 0; status == LX_OK && i < count; i++) {
+        status = match_field(c, there, i, error);
+        found += c->fields[i] != NONE;
+    }
+    if (status == LX_OK && found == 0)
+        status = lx__fail(error, LX_ERR_MISMATCH,
+                          "no field of %.200s, from which is to be copied, has a name that a field "
+                          "here has: rename one, or add it",
+                          c->from->store->directory.path);
+    return status;
+}
+
+static void end(copying *c)
+{
+    for (size_t i = 0; c->buffers != NULL && i < c->writer->rows.field_count; i++)
+        lx__free(c->buffers[i]);
+    lx__free(c->buffers);
+    lx__free(c->capacities);
+    lx__free(c->values);
+    lx__free(c->read);
+    lx__free(c->fields);
+    lx__value_reader_end(&c->reader);
+}
+
+/* ---- values */
+
+/** Decompresses a value to memory that stays until the record is added. */
+static lx_status inflate(copying *c, size_t position, uint64_t index, const lx__value *value,
+                         lx_error *error)
+{
+    const lx__entry_rules *rules = c->from->columns[c->fields[position]].rules;
+    uint32_t size = value->entry.logical;
+    if (lx__payload_check_codec(&value->entry, rules, NULL) == LX_OK &&
+        !lx__reserve(&c->buffers[position], &c->capacities[position], size))
+        return lx__fail_memory(error, "a copy");
+    c->values[position] = (lx__stored){.data = c->buffers[position], .size = size};
+    return lx__value_decode(&c->reader, c->fields[position], index, value, c->buffers[position],
+                            error);
+}
+
+/** Whether what the other dataset may have stored of the field is read so from the writer's, too.
+ * What was made with a dictionary is not, since each field has one of its own. */
+static bool same_compression(const copying *c, size_t position)
+{
+    const lx__meta *here = &c->writer->meta, *there = &c->from->store->meta;
+    const lx_field *shown =
+        &lx__schema_field(c->from->store->schema, c->fields[position])->shown;
+    uint32_t known;
+    return lx__schema_field(here->schema, position)->shown.compression == shown->compression &&
+           !lx__meta_find_dict(here, position, NULL) &&
+           !(lx__schema_find_id(there->schema, shown->id, &known) &&
+             lx__meta_find_dict(there, known, NULL));
+}
+
+/** Checked by its CRC, whatever the dataset is told to verify: the copy gets one of its own, which
+ * must not make damage look right. */
+static lx_status take_value(copying *c, size_t position, uint64_t index, lx_error *error)
+{
+    size_t field = c->fields[position];
+    lx__stored *stored = &c->values[position];
+    lx__value *value = &c->read[position];
+    *stored = (lx__stored){.size = LX_NONE};
+    if (field == NONE)
+        return LX_OK;
+    lx_status status = lx__value_find(&c->reader, field, index, value, error);
+    if (status == LX_OK)
+        status = lx__value_fetch(&c->reader, field, index, value, NULL, error);
+    if (status == LX_OK)
+        status = lx__snapshot_verify_now(c->from, field, index, value, error);
+    if (status != LX_OK || value->data == NULL)
+        return status;
+    const lx__entry *entry = &value->entry;
+    *stored = (lx__stored){
+        .data = value->data, .size = entry->physical, .logical = entry->logical};
+    if (lx__entry_is_inline(entry))
+        return LX_OK;
+    stored->as_stored = same_compression(c, position) && entry->logical > LX__INLINE_MAX;
+    if (lx__entry_is_compressed(entry) && !stored->as_stored)
+        return inflate(c, position, index, value, error);
+    return LX_OK;
+}
+
+static lx_status copy_record(copying *c, uint64_t index, lx_error *error)
+{
+    lx_writer *writer = c->writer;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < writer->rows.field_count; i++)
+        status = take_value(c, i, index, error);
+    lx__operation operation = {.kind = LX__APPEND,
+                               .index = writer->length,
+                               .values = (uint32_t)writer->rows.field_count};
+    if (status == LX_OK)
+        status = lx__writer_add_stored(writer, &operation, c->values, error);
+    if (status == LX_OK)
+        writer->length++;
+    return status;
+}
+
+/* ---- the call */
+
+static lx_status check_indices(const copying *c, const uint64_t *indices, uint64_t count,
+                               lx_error *error)
+{
+    lx_status status = lx__writer_usable(c->writer, error);
+    uint64_t length = c->from->state.length;
+    if (status == LX_OK && count > LX__LENGTH_MAX - c->writer->length)
+        return lx__fail(error, LX_ERR_LIMIT, "more records than a dataset can have");
+    if (status == LX_OK && indices == NULL && count > length)
+        return lx__fail_index(c->from, 0, length, error);
+    for (uint64_t i = 0; status == LX_OK && indices != NULL && i < count; i++)
+        if (indices[i] >= length)
+            status = lx__fail_index(c->from, 0, indices[i], error);
+    return status;
+}
+
+static lx_status copy(copying *c, const lx_schema *there, const uint64_t *indices, uint64_t count,
+                      uint64_t *first, lx_error *error)
+{
+    lx_status status = check_indices(c, indices, count, error);
+    if (status == LX_OK)
+        status = begin(c, there, error);
+    if (status != LX_OK)
+        return status;
+    lx_error failure = LX_ERROR_INIT;
+    if (first != NULL)
+        *first = c->writer->length;
+    for (uint64_t i = 0; status == LX_OK && i < count; i++)
+        status = copy_record(c, indices != NULL ? indices[i] : i, &failure);
+    return lx__writer_end_call(c->writer, status, &failure, error);
+}
+
+lx_status lx_writer_copy(lx_writer *writer, lx_dataset *from, const uint64_t *indices,
+                         uint64_t count, uint64_t *first, lx_error *error)
+{
+    if (from == NULL)
+        return lx__fail_null(error, "from");
+    lx_status status = lx__writer_enter(writer, error);
+    if (status != LX_OK)
+        return status;
+    copying c = {.writer = writer};
+    status = lx__dataset_pin_newest(from, &c.from, error);
+    if (status != LX_OK) {
+        lx__writer_leave(writer);
+        return status;
+    }
+    if (indices == NULL && count == LX_NONE)
+        count = c.from->state.length;
+    c.reader = lx__value_reader_of(c.from);
+    status = copy(&c, from->schema, indices, count, first, error);
+    end(&c);
+    lx__snapshot_unref(c.from);
+    lx__writer_leave(writer);
+    return status;
+}

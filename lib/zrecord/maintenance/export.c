@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes records out of a dataset: an array to an .npy file, bytes to a file each. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <loaderx/npy.h>
+
+#include "base/alloc.h"
+#include "base/atomic-file.h"
+#include "base/error.h"
+#include "zrecord/read/dataset.h"
+#include "zrecord/read/gather.h"
+#include "zrecord/write/create.h"
+
+/* Bytes that are gathered and written at once. */
+#define BLOCK ((uint64_t)4 << 20)
+
+/* ---- what both have in common */
+
+/** Memory that grows. */
+typedef struct buffer {
+    uint8_t *data;
+    size_t capacity;
+} buffer;
+
+typedef struct exporting {
+    lx__snapshot *from;
+    lx__damages damages; /* its own, to count what it meets */
+    lx__damages *all;    /* the dataset's */
+    size_t field;
+    const uint64_t *indices; /* NULL: all, in order */
+    uint64_t count;
+    lx_progress_function progress;
+    void *user;
+    uint64_t *block; /* indices of the records at hand */
+    uint64_t block_records;
+    lx_export result;
+    lx__value_reader reader; /* for entries alone */
+} exporting;
+
+/** Pins a state of the dataset, and looks whether it has all records. */
+static lx_status begin(exporting *e, lx_dataset *dataset, uint64_t block_records, lx_error *error)
+{
+    e->all = dataset->damages;
+    e->damages.policy = e->all->policy;
+    lx_status status = lx__dataset_pin_newest(dataset, &e->from, error);
+    if (status != LX_OK)
+        return status;
+    e->reader.snapshot = e->from;
+    e->reader.by_pread = true;
+    if (e->indices == NULL)
+        e->count = e->from->state.length;
+    for (uint64_t i = 0; e->indices != NULL && i < e->count; i++)
+        if (e->indices[i] >= e->from->state.length)
+            return lx__fail_index(e->from, e->field, e->indices[i], error);
+    e->result.first_missing = LX_NONE;
+    e->block_records = block_records;
+    e->block = lx__alloc_array((size_t)block_records, sizeof *e->block);
+    return e->block != NULL ? LX_OK : lx__fail_memory(error, "records to be written");
+}
+
+/** The indices of the next records, from @p done on; how many there are. */
+static size_t next_block(const exporting *e, uint64_t done)
+{
+    uint64_t left = e->count - done;
+    size_t count = (size_t)(left < e->block_records ? left : e->block_records);
+    for (size_t i = 0; i < count; i++)
+        e->block[i] = e->indices != NULL ? e->indices[done + i] : done + i;
+    return count;
+}
+
+/** Counts a record, if it is missing; one that is damaged is not, although it reads like that. */
+static bool note_missing(exporting *e, uint64_t index)
+{
+    lx__value value;
+    lx_status status = lx__value_load(&e->reader, e->field, index, &value, NULL);
+    bool missing = status == LX_OK && lx__entry_is_missing(&value.entry);
+    if (missing && e->result.missing++ == 0)
+        e->result.first_missing = index;
+    return missing;
+}
+
+static lx_status advance(exporting *e, size_t count, uint64_t bytes, lx_error *error)
+{
+    e->result.records += count;
+    e->result.bytes += bytes;
+    if (e->progress == NULL)
+        return LX_OK;
+    return lx__error_answer(error, e->progress(e->result.records, e->count, e->user));
+}
+
+static lx_status finish(exporting *e, lx_status status, lx_export *result)
+{
+    e->result.damaged = e->damages.met;
+    atomic_fetch_add_explicit(&e->all->met, e->damages.met, memory_order_relaxed);
+    lx__free(e->block);
+    lx__value_reader_end(&e->reader);
+    lx__snapshot_unref(e->from);
+    if (status == LX_OK && result != NULL)
+        *result = e->result;
+    return status;
+}
+
+/* ---- an array */
+
+static lx_status write_block(exporting *e, const lx__file *file, size_t count, uint8_t *data,
+                             uint64_t at, lx_error *error)
+{
+    uint64_t size = e->from->columns[e->field].rules->size;
+    lx_status status = lx__gather_dense(e->from, &e->damages, e->field, e->block, count, data,
+                                        (size_t)size, error);
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        (void)note_missing(e, e->block[i]);
+    if (status == LX_OK)
+        status = lx__file_write(file, data, (size_t)(count * size), at, error);
+    return status == LX_OK ? advance(e, count, count * size, error) : status;
+}
+
+static lx_status write_array(exporting *e, const lx_field *field, const lx__file *file,
+                             lx_error *error)
+{
+    char header[LX_NPY_HEADER_MAX];
+    size_t size = lx_npy_header(field, e->count, header), count;
+    uint8_t *data = lx__alloc((size_t)(e->block_records * field->size) + 1);
+    if (data == NULL)
+        return lx__fail_memory(error, "records to be written");
+    lx_status status = lx__file_write(file, header, size, 0, error);
+    for (uint64_t done = 0; status == LX_OK && done < e->count; done += count) {
+        count = next_block(e, done);
+        status = write_block(e, file, count, data, size + done * field->size, error);
+    }
+    lx__free(data);
+    return status;
+}
+
+static lx_status fail_place(const char *path, const char *what, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_EXISTS, "%s", what);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static const char no_file[] = "what is there is no regular file, and stays";
+
+/** Finds where a path leads, to a regular file or to nothing, for lx__free(). */
+static lx_status find_place(const char *path, char **place, lx_error *error)
+{
+    struct stat about;
+    char whole[PATH_MAX];
+    bool there = lstat(path, &about) == 0;
+    if (there && S_ISLNK(about.st_mode)) {
+        bool leads = stat(path, &about) == 0;
+        if (leads && !S_ISREG(about.st_mode))
+            return fail_place(path, no_file, error);
+        if (!leads || realpath(path, whole) == NULL)
+            return fail_place(path, "this is a link that leads nowhere", error);
+        path = whole;
+    } else if (there && !S_ISREG(about.st_mode)) {
+        return fail_place(path, no_file, error);
+    }
+    *place = lx__strdup(path);
+    return *place != NULL ? LX_OK : lx__fail_memory(error, "a path");
+}
+
+/** Writes the array to the temporary file of @p path, then replaces what is there. */
+static lx_status export_array(exporting *e, const lx_field *field, const char *path,
+                              lx_error *error)
+{
+    lx__atomic_file to;
+    char *place;
+    lx_status status = find_place(path, &place, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__check_outside(place, error);
+    if (status == LX_OK) {
+        status = lx__atomic_file_begin(&to, LX__HERE, place, NULL, error);
+        if (status == LX_OK)
+            status = write_array(e, field, &to.file, error);
+        if (status == LX_OK)
+            status = lx__atomic_file_finish(&to, error);
+        lx__atomic_file_end(&to);
+    }
+    lx__free(place);
+    return status;
+}
+
+lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                uint64_t count, const char *path, lx_progress_function progress,
+                                void *user, lx_export *result, lx_error *error)
+{
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status == LX_OK && path == NULL)
+        status = lx__fail_null(error, "path");
+    if (status != LX_OK)
+        return status;
+    const lx_field *shown = lx_schema_get_field(dataset->schema, field);
+    if (shown->size == LX_NONE)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "field '%s' has records of varying length, which make no array",
+                        shown->name);
+    exporting e = {.field = field,
+                   .indices = indices,
+                   .count = count,
+                   .progress = progress,
+                   .user = user};
+    status = begin(&e, dataset, shown->size < BLOCK ? BLOCK / (shown->size + 1) + 1 : 1, error);
+    if (status == LX_OK)
+        status = export_array(&e, shown, path, error);
+    return finish(&e, status, result);
+}
+
+/* ---- a file each */
+
+static lx_status write_file(exporting *e, const lx__file *directory, const char *suffix,
+                            uint64_t index, buffer *value, lx_error *error)
+{
+    char name[64 + LX_SUFFIX_MAX];
+    uint8_t present;
+    uint64_t offsets[2];
+    lx__file file;
+    lx_status status = lx__measure(e->from, &e->damages, e->field, &index, 1, offsets, &present,
+                                   error);
+    if (status == LX_OK && !present) {
+        if (!note_missing(e, index)) /* only what is gathered was counted */
+            (void)lx__damages_meet(&e->damages, LX_ERR_CORRUPT);
+        return advance(e, 1, 0, error);
+    }
+    if (status == LX_OK && !lx__reserve(&value->data, &value->capacity, (size_t)offsets[1] + 1))
+        return lx__fail_memory(error, "a record");
+    if (status == LX_OK)
+        status = lx__gather_bytes(e->from, &e->damages, e->field, &index, 1, value->data, offsets,
+                                  error);
+    snprintf(name, sizeof name, "%08" PRIu64 "%s", index, suffix);
+    if (status == LX_OK)
+        status = lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_EXCL, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_write(&file, value->data, (size_t)offsets[1], 0, error);
+    lx__file_close(&file);
+    if (status != LX_OK) /* it would look whole, and be in the way of another try */
+        (void)lx__file_remove(directory, name, NULL);
+    return status == LX_OK ? advance(e, 1, offsets[1], error) : status;
+}
+
+static lx_status check_suffix(const char *suffix, lx_error *error)
+{
+    if (strlen(suffix) <= LX_SUFFIX_MAX && strchr(suffix, '/') == NULL)
+        return LX_OK;
+    return lx__fail(error, LX_ERR_ARGUMENT, "suffix: it has a '/', or more than %d characters",
+                    LX_SUFFIX_MAX);
+}
+
+/** Makes the directory, or takes one that is there. */
+static lx_status make_directory(const char *path, lx__file *directory, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__check_outside(path, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__directory_make(LX__HERE, path, &why);
+    if (status != LX_OK && status != LX_ERR_EXISTS) {
+        lx__error_pass(error, &why);
+        return status;
+    }
+    status = lx__directory_open(directory, LX__HERE, path, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__check_no_dataset(directory, error);
+    if (status != LX_OK)
+        lx__file_close(directory);
+    return status;
+}
+
+lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                  uint64_t count, const char *path, const char *suffix,
+                                  lx_progress_function progress, void *user, lx_export *result,
+                                  lx_error *error)
+{
+    lx__file directory;
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status == LX_OK && path == NULL)
+        status = lx__fail_null(error, "path");
+    if (status == LX_OK && suffix != NULL)
+        status = check_suffix(suffix, error);
+    if (status != LX_OK)
+        return status;
+    exporting e = {.field = field,
+                   .indices = indices,
+                   .count = count,
+                   .progress = progress,
+                   .user = user};
+    status = begin(&e, dataset, 1, error);
+    if (status == LX_OK)
+        status = make_directory(path, &directory, error);
+    if (status == LX_OK) {
+        buffer value = {0};
+        for (uint64_t done = 0; status == LX_OK && done < e.count; done++) {
+            (void)next_block(&e, done);
+            status = write_file(&e, &directory, suffix != NULL ? suffix : "", e.block[0], &value,
+                                error);
+        }
+        lx__free(value.data);
+        lx__file_close(&directory);
+    }
+    return finish(&e, status, result);
+}

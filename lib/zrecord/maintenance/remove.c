@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Removing a dataset: its own files alone, meta.json after all that it names. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "zrecord/format/meta-file.h"
+#include "zrecord/format/names.h"
+#include "zrecord/write/create.h"
+#include "zrecord/write/orphans.h"
+
+typedef struct removal {
+    lx__file directory, chunks, lock;
+    lx__meta meta;
+} removal;
+
+/** Keeps out writers, and readers of all generations so far. */
+static lx_status lock_all(removal *self, lx_error *error)
+{
+    lx_status status = lx__writer_lock(&self->directory, &self->lock, error);
+    /* A writer may have switched since, and readers gone on to its generation. */
+    if (status == LX_OK) {
+        lx__meta_free(&self->meta);
+        status = lx__meta_load(&self->meta, &self->directory, error);
+    }
+    if (status != LX_OK)
+        return status;
+    lx_error why = LX_ERROR_INIT;
+    status = lx__file_lock(&self->lock, true, LX__LOCK_READERS, self->meta.generation + 1, &why);
+    if (status != LX_ERR_BUSY) {
+        if (status != LX_OK)
+            lx__error_pass(error, &why);
+        return status;
+    }
+    status = lx__fail(error, LX_ERR_BUSY,
+                      "the dataset is being read, here or by another process: close it first");
+    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status fail_foreign(const lx__file *directory, const char *name, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_EXISTS,
+                                "nothing is removed: '%.100s' is no part of the dataset, put it "
+                                "elsewhere first",
+                                name);
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status check_chunk(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    uint64_t id;
+    bool regular;
+    lx_status status = lx__file_is_regular(&self->chunks, name, &regular, error);
+    if (status != LX_OK || (regular && lx__name_is_chunk(name, &id)))
+        return status;
+    return fail_foreign(&self->chunks, name, error);
+}
+
+static lx_status check_file(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    bool ours;
+    if (strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
+        (strcmp(name, LX__CHUNK_DIRECTORY) == 0 && self->chunks.fd != -1))
+        return LX_OK;
+    lx_status status = lx__file_is_ours(&self->directory, &self->meta, name, &ours, error);
+    return status == LX_OK && !ours ? fail_foreign(&self->directory, name, error) : status;
+}
+
+static lx_status remove_chunk(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    return lx__file_remove(&self->chunks, name, error);
+}
+
+/** What goes before meta.json. */
+static lx_status remove_file(void *user, const char *name, lx_error *error)
+{
+    const removal *self = user;
+    bool ours;
+    lx_status status = lx__file_is_ours(&self->directory, &self->meta, name, &ours, error);
+    return status == LX_OK && ours ? lx__file_remove(&self->directory, name, error) : status;
+}
+
+/** Refuses a directory with anything else in it. */
+static lx_status look_through(removal *self, lx_error *error)
+{
+    /* An interrupted removal may have taken the directory of chunks already; what is no directory
+     * is found by its name. */
+    lx_error why = LX_ERROR_INIT;
+    lx_status status =
+        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, &why);
+    if (status == LX_ERR_IO || status == LX_ERR_NOMEM)
+        lx__error_pass(error, &why);
+    else
+        status = status == LX_OK ? lx__directory_each(&self->chunks, check_chunk, self, error)
+                                 : LX_OK;
+    return status == LX_OK ? lx__directory_each(&self->directory, check_file, self, error)
+                           : status;
+}
+
+/** Until meta.json goes, the next try can do the rest; so it must be the last on disk, too. */
+static lx_status remove_all(removal *self, const char *path, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (self->chunks.fd != -1) {
+        status = lx__directory_each(&self->chunks, remove_chunk, self, error);
+        if (status == LX_OK)
+            status = lx__directory_remove(&self->directory, LX__CHUNK_DIRECTORY, error);
+    }
+    if (status == LX_OK)
+        status = lx__directory_each(&self->directory, remove_file, self, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&self->directory, error);
+    if (status == LX_OK)
+        status = lx__file_remove(&self->directory, LX__META_NAME, error);
+    if (status == LX_OK)
+        status = lx__file_sync(&self->directory, error);
+    if (status == LX_OK)
+        status = lx__file_remove(&self->directory, LX__LOCK_NAME, error);
+    return status == LX_OK ? lx__directory_remove(LX__HERE, path, error) : status;
+}
+
+static lx_status open_all(removal *self, const char *path, lx_error *error)
+{
+    *self = (removal){LX__FILE_CLOSED, LX__FILE_CLOSED, LX__FILE_CLOSED, {0}};
+    if (path == NULL)
+        return lx__fail_null(error, "path");
+    lx_status status = lx__directory_open(&self->directory, LX__HERE, path, error);
+    return status == LX_OK ? lx__meta_load(&self->meta, &self->directory, error) : status;
+}
+
+static void close_all(removal *self)
+{
+    lx__meta_free(&self->meta);
+    lx__file_close(&self->chunks);
+    lx__file_close(&self->directory);
+    lx__writer_unlock(&self->lock);
+}
+
+lx_status lx_dataset_check_removable(const char *path, lx_error *error)
+{
+    removal self;
+    lx_status status = open_all(&self, path, error);
+    if (status == LX_OK)
+        status = look_through(&self, error);
+    close_all(&self);
+    return status;
+}
+
+lx_status lx_dataset_remove(const char *path, lx_error *error)
+{
+    removal self;
+    lx_status status = open_all(&self, path, error);
+    if (status == LX_OK)
+        status = lock_all(&self, error);
+    if (status == LX_OK)
+        status = look_through(&self, error);
+    /* The directory itself, where the path is a link to it or ends in a dot. */
+    char *real = status == LX_OK ? realpath(path, NULL) : NULL;
+    if (status == LX_OK && real == NULL)
+        status = lx__fail_errno(error, errno, path, "cannot look at");
+    if (status == LX_OK)
+        status = remove_all(&self, real, error);
+    free(real);
+    close_all(&self);
+    return status;
+}

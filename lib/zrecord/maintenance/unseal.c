@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking a seal off. See doc/zrecord-format.md, 11.7. */
+#include "base/error.h"
+#include "zrecord/format/meta-file.h"
+#include "zrecord/write/create.h"
+
+#include <loaderx/upkeep.h>
+
+/** With the lock held. */
+static lx_status unseal(const lx__file *directory, lx_error *error)
+{
+    lx__meta meta;
+    lx_status status = lx__meta_load(&meta, directory, error);
+    if (status != LX_OK)
+        return status;
+    if (meta.sealed) {
+        status = lx__meta_unseal(&meta, error);
+        if (status == LX_OK)
+            status = lx__meta_replace(&meta, directory, error);
+        if (status == LX_ERR_POISONED)
+            status = LX_ERR_IO; /* there is no writer */
+    } else {
+        status = lx__file_sync(directory, error); /* by one who died before that */
+    }
+    lx__meta_free(&meta);
+    return status;
+}
+
+lx_status lx_dataset_unseal(const char *path, lx_error *error)
+{
+    if (path == NULL)
+        return lx__fail_null(error, "path");
+    lx__file directory, lock = LX__FILE_CLOSED;
+    lx__meta meta;
+    lx_status status = lx__directory_open(&directory, LX__HERE, path, error);
+    if (status != LX_OK)
+        return status;
+    /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */
+    status = lx__meta_load(&meta, &directory, error);
+    if (status == LX_OK)
+        status = lx__check_local(&directory, error);
+    if (status == LX_OK)
+        status = lx__writer_lock(&directory, &lock, error);
+    if (status == LX_OK)
+        status = unseal(&directory, error);
+    lx__meta_free(&meta);
+    lx__file_close(&directory);
+    lx__writer_unlock(&lock);
+    return status;
+}

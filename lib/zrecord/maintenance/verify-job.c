@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/maintenance/verify-job.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/format/names.h"
+#include "zrecord/snapshot/sealed.h"
+#include "zrecord/table/table-file.h"
+
+/** Whether the files have the sizes that meta.json says: those of which the seal was taken off may
+ * have grown. */
+static bool is_sealed(const lx__store *store)
+{
+    return store->meta.sealed && !lx__store_was_replaced(store);
+}
+
+size_t lx__verify_files(const lx__snapshot *snapshot)
+{
+    size_t fields = snapshot->store->meta.schema->count;
+    return (is_sealed(snapshot->store) ? 3 : 1) * fields + snapshot->state.chunk_count;
+}
+
+/** Keeps a damage; what is none ends the job. */
+static lx_status note(lx__verify_job *job, lx_status status, const lx_error *damage,
+                      uint64_t records)
+{
+    if (status != LX_ERR_CORRUPT) {
+        job->failure = *damage;
+        return status;
+    }
+    if (job->found == NULL)
+        job->found = lx__alloc_array(LX__FOUND_MAX, sizeof *job->found);
+    if (job->found == NULL) {
+        job->failure = (lx_error)LX_ERROR_INIT;
+        return lx__fail_memory(&job->failure, "a verification");
+    }
+    lx__found *kept = &job->found[job->found_count++];
+    kept->error = *damage;
+    kept->sums = job->sums;
+    kept->sums.records += records;
+    return LX_OK;
+}
+
+static lx_status check_value(lx__verify_job *job, uint64_t index, size_t field)
+{
+    uint64_t bytes;
+    lx_status status = lx__checker_check(&job->checker, field, index, &bytes, NULL);
+    job->sums.bytes += bytes;
+    job->sums.values++;
+    if (status == LX_OK)
+        return LX_OK;
+    /* Once more for the words: an lx_error is large, and most values are right. */
+    lx_error damage = LX_ERROR_INIT;
+    status = lx__checker_check(&job->checker, field, index, &bytes, &damage);
+    return status != LX_OK ? note(job, status, &damage, 1) : LX_OK;
+}
+
+static lx_status check_records(lx__verify_job *job)
+{
+    size_t fields = job->checker.snapshot->store->schema->count;
+    for (; job->index < job->end; job->index++) {
+        for (; job->field < fields; job->field++) {
+            if (job->found_count == LX__FOUND_MAX)
+                return LX_OK;
+            lx_status status = check_value(job, job->index, job->field);
+            if (status != LX_OK)
+                return status;
+        }
+        job->field = 0;
+        job->sums.records++;
+    }
+    return LX_OK;
+}
+
+/** The size and the CRC of the field's dictionary are those in meta.json, if it has one. */
+static lx_status check_dictionary(const lx__store *store, size_t position, lx_error *error)
+{
+    const lx__field *field = lx__schema_field(store->meta.schema, position);
+    char name[LX__NAME_SIZE];
+    lx__file file;
+    lx__dict dict, found;
+    if (!lx__meta_find_dict(&store->meta, position, &dict))
+        return LX_OK;
+    lx__dict_name(field->stem, name);
+    lx_status status =
+        lx__committed_open(&file, &store->directory, name, O_RDONLY, dict.bytes, true, error);
+    if (status == LX_OK) {
+        status = lx__file_sum(&file, &found.bytes, &found.crc, error);
+        if (status == LX_OK && found.crc != dict.crc)
+            status = lx__fail(error, LX_ERR_CORRUPT,
+                              "the checksum of the dictionary is %08x, meta.json says %08x",
+                              found.crc, dict.crc);
+        lx__error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
+        lx__file_close(&file);
+    }
+    lx__error_locate(error, NULL, field->name, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** A chunk has what is committed of it, also where no value refers to it; in a sealed dataset it
+ * has that exactly. */
+static lx_status check_chunk(const lx__store *store, const lx__chunk_item *chunk, bool sealed,
+                             lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__file file;
+    if (!sealed && chunk->bytes == 0)
+        return LX_OK; /* it may be absent */
+    lx__chunk_name(chunk->id, name);
+    lx_status status = lx__committed_open(&file, &store->chunk_directory, name, O_RDONLY,
+                                          chunk->bytes, sealed, error);
+    if (status == LX_OK)
+        lx__file_close(&file);
+    return status;
+}
+
+/** Dictionaries, of a sealed dataset the CRCs of all tables, and the sizes of all chunks. */
+static lx_status check_file(lx__verify_job *job)
+{
+    static const char *const kinds[] = {LX__OFFSET_KIND, LX__CHECK_KIND};
+    const lx__snapshot *snapshot = job->checker.snapshot;
+    const lx__store *store = snapshot->store;
+    size_t number = job->file, fields = store->meta.schema->count;
+    size_t first_chunk = lx__verify_files(snapshot) - snapshot->state.chunk_count;
+    lx_error damage = LX_ERROR_INIT;
+    lx_status status;
+    if (number < fields)
+        status = check_dictionary(store, number, &damage);
+    else if (number < first_chunk)
+        status = lx__sealed_check_table(store, &snapshot->state, (number - fields) / 2,
+                                        kinds[(number - fields) % 2], &damage);
+    else
+        status = check_chunk(store, &snapshot->state.chunks[number - first_chunk],
+                             first_chunk != fields, &damage);
+    return status != LX_OK ? note(job, status, &damage, 0) : LX_OK;
+}
+
+lx_status lx__verify_run(lx__verify_job *job)
+{
+    job->found_count = 0;
+    lx_status status = job->file == LX__NO_FILE ? check_records(job) : check_file(job);
+    if (status != LX_OK || job->index == job->end)
+        lx__checker_end(&job->checker);
+    return status;
+}

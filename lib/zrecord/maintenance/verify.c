@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Verification: stretches of records, then files, each a job of the executor's readers. The
+ * caller's thread schedules them and takes what they found in their order, so that it alone calls
+ * the caller's functions, and the order is that of the records. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "executor/clock.h"
+#include "zrecord/read/prefetch.h"
+#include "zrecord/read/dataset.h"
+#include "zrecord/maintenance/verify-job.h"
+
+/* Jobs in flight beside two for each reader: what they will read is asked for already. */
+#define JOBS_MIN 8
+
+typedef struct verification verification;
+
+/** A job on its way. */
+typedef struct part {
+    lx__task task;
+    verification *verification;
+    lx__verify_job job;
+    lx_status status;    /**< Of its last run. */
+    bool done, canceled; /**< Under the verification's mutex. */
+} part;
+
+struct verification {
+    lx__snapshot *snapshot;
+    lx_damage_function damaged;
+    lx_progress_function progress;
+    void *user;
+    lx_verification result;
+    lx_error *error; /**< The caller's, which keeps the first damage. */
+    lx__ahead ahead;
+    size_t next_file, file_count;
+    lx_executor *executor; /**< NULL: there is none, the caller's thread does it all. */
+    bool own_executor;
+    part *parts; /**< A ring of depth. */
+    size_t depth, first, count;
+    pthread_mutex_t mutex; /**< For the parts' done and canceled. */
+    pthread_cond_t changed;
+};
+
+/* ---- on any thread */
+
+static void run(lx__task *task, size_t number)
+{
+    part *p = (part *)task;
+    (void)number; /* a task of one part */
+    p->status = lx__verify_run(&p->job);
+}
+
+static void finish(lx__task *task, bool canceled)
+{
+    part *p = (part *)task;
+    verification *v = p->verification;
+    pthread_mutex_lock(&v->mutex);
+    p->canceled = canceled;
+    p->done = true;
+    pthread_cond_signal(&v->changed);
+    pthread_mutex_unlock(&v->mutex);
+}
+
+/* ---- scheduling and telling, on the caller's thread */
+
+/** Has a job done, here where no executor takes it. */
+static void submit(verification *v, part *p)
+{
+    p->done = p->canceled = false;
+    if (v->executor == NULL ||
+        lx__executor_submit(v->executor, LX_QUEUE_READ, &p->task, NULL) != LX_OK) {
+        run(&p->task, 0);
+        finish(&p->task, false);
+    }
+}
+
+static void wait_for(verification *v, const part *p)
+{
+    pthread_mutex_lock(&v->mutex);
+    while (!p->done)
+        lx__clock_wait(&v->changed, &v->mutex, LX__NEVER);
+    pthread_mutex_unlock(&v->mutex);
+}
+
+/** Puts the next job into the ring; false where there is none. */
+static bool schedule(verification *v)
+{
+    part *p = &v->parts[(v->first + v->count) % v->depth];
+    uint64_t index, end;
+    size_t file = LX__NO_FILE;
+    if (!lx__ahead_stretch(&v->ahead, &index, &end)) {
+        if (v->next_file == v->file_count)
+            return false;
+        file = v->next_file++;
+    }
+    *p = (part){.verification = v,
+                .job = {.checker = {.snapshot = v->snapshot},
+                        .file = file,
+                        .index = index,
+                        .end = end,
+                        .found = p->job.found}};
+    lx__task_init(&p->task, run, finish, 1);
+    v->count++;
+    submit(v, p);
+    return true;
+}
+
+static void add(lx_verification *sums, const lx_verification *more)
+{
+    sums->records += more->records;
+    sums->values += more->values;
+    sums->bytes += more->bytes;
+}
+
+/** Tells what a job has found so far; then why it could not go on, if so. */
+static lx_status tell(verification *v, part *p)
+{
+    for (size_t i = 0; i < p->job.found_count; i++) {
+        const lx__found *one = &p->job.found[i];
+        if (v->error != NULL && v->error->status >= 0)
+            *v->error = one->error;
+        v->result.damages++;
+        lx_status status = v->damaged != NULL ? v->damaged(&one->error, v->user) : LX_OK;
+        if (status != LX_OK) {
+            add(&v->result, &one->sums);
+            return lx__error_answer(v->error, status);
+        }
+    }
+    if (p->status != LX_OK) {
+        add(&v->result, &p->job.sums);
+        if (v->error != NULL && v->error->status >= 0)
+            *v->error = p->job.failure;
+    }
+    return p->status;
+}
+
+static lx_status tell_progress(verification *v)
+{
+    uint64_t length = v->snapshot->state.length;
+    return v->progress != NULL ? lx__error_answer(v->error, v->progress(v->result.records, length,
+                                                                        v->user))
+                               : LX_OK;
+}
+
+/** Waits for the oldest job and takes what it found. It stays where it has more to do. */
+static lx_status take_oldest(verification *v)
+{
+    part *p = &v->parts[v->first];
+    if (v->executor != NULL)
+        lx__executor_help(v->executor, &p->task);
+    wait_for(v, p);
+    if (p->canceled) { /* the executor was closed */
+        run(&p->task, 0);
+        p->canceled = false;
+    }
+    lx_status status = tell(v, p);
+    if (status != LX_OK)
+        return status;
+    if (p->job.index < p->job.end) {
+        submit(v, p);
+        return LX_OK;
+    }
+    add(&v->result, &p->job.sums);
+    v->first = (v->first + 1) % v->depth;
+    v->count--;
+    return p->job.file == LX__NO_FILE ? tell_progress(v) : LX_OK;
+}
+
+/** Waits for what runs, and drops the rest. */
+static void drop(verification *v)
+{
+    for (size_t i = 0; v->executor != NULL && i < v->count; i++)
+        lx__executor_cancel(v->executor, &v->parts[(v->first + i) % v->depth].task);
+    for (size_t i = 0; i < v->count; i++)
+        wait_for(v, &v->parts[(v->first + i) % v->depth]);
+}
+
+static lx_status check_all(verification *v)
+{
+    lx_status status = v->snapshot->state.length == 0 ? tell_progress(v) : LX_OK;
+    while (status == LX_OK) {
+        while (v->count < v->depth && schedule(v))
+            continue;
+        if (v->count == 0)
+            break;
+        status = take_oldest(v);
+    }
+    drop(v);
+    return status;
+}
+
+/* ---- beginning and end */
+
+/** The readers of the dataset's executor, if it has one in this process; else of one of its own. */
+static void find_executor(verification *v, const lx_dataset *dataset)
+{
+    v->executor = dataset->options.executor;
+    if (v->executor != NULL && lx__executor_check(v->executor, NULL) == LX_OK)
+        return;
+    v->executor = NULL;
+    v->own_executor = lx_executor_open(NULL, &v->executor, NULL) == LX_OK;
+}
+
+static lx_status begin(verification *v, const lx_dataset *dataset)
+{
+    v->file_count = lx__verify_files(v->snapshot);
+    v->ahead.snapshot = v->snapshot;
+    find_executor(v, dataset);
+    uint32_t readers = v->executor != NULL ? lx_executor_get_readers(v->executor) : 0;
+    v->depth = JOBS_MIN + 2 * (size_t)readers;
+    v->parts = lx__alloc_array(v->depth, sizeof *v->parts);
+    return v->parts != NULL ? LX_OK : lx__fail_memory(v->error, "a verification");
+}
+
+static void end(verification *v)
+{
+    if (v->own_executor)
+        lx_executor_close(v->executor);
+    for (size_t i = 0; v->parts != NULL && i < v->depth; i++) {
+        if (v->parts[i].job.checker.snapshot != NULL)
+            lx__checker_end(&v->parts[i].job.checker);
+        lx__free(v->parts[i].job.found);
+    }
+    lx__free(v->parts);
+    lx__ahead_end(&v->ahead);
+    pthread_cond_destroy(&v->changed);
+    pthread_mutex_destroy(&v->mutex);
+    lx__snapshot_unref(v->snapshot);
+}
+
+lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
+                            lx_progress_function progress, void *user, lx_verification *result,
+                            lx_error *error)
+{
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    verification v = {.damaged = damaged, .progress = progress, .user = user, .error = error};
+    if (result != NULL)
+        *result = v.result;
+    lx_status status = lx__dataset_pin_newest(dataset, &v.snapshot, error);
+    if (status != LX_OK)
+        return status;
+    pthread_mutex_init(&v.mutex, NULL);
+    lx__clock_condition(&v.changed);
+    status = begin(&v, dataset);
+    if (status == LX_OK)
+        status = check_all(&v);
+    if (status == LX_OK && v.result.damages != 0)
+        status = LX_ERR_CORRUPT;
+    end(&v);
+    if (result != NULL)
+        *result = v.result;
+    return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/read/damage.h"
+
+#include "base/error.h"
+#include "zrecord/read/checker.h"
+#include "zrecord/read/dataset.h"
+
+lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage damage,
+                                        lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (damage != LX_DAMAGE_RAISE && damage != LX_DAMAGE_ZEROS)
+        return lx__fail(error, LX_ERR_ARGUMENT, "damage: %d is none of raise, zeros",
+                        (int)damage);
+    options->damage = damage;
+    return LX_OK;
+}
+
+static lx_status probe_value(lx__checker *checker, size_t field, uint64_t index, uint8_t *damaged,
+                             lx_error *error)
+{
+    uint64_t bytes;
+    lx_status status = lx__checker_check(checker, field, index, &bytes, NULL);
+    if (status == LX_ERR_CORRUPT)
+        *damaged = 1;
+    if (status == LX_OK || status == LX_ERR_CORRUPT)
+        return LX_OK;
+    return lx__checker_check(checker, field, index, &bytes, error);
+}
+
+static lx_status probe_record(lx__checker *checker, const size_t *fields, size_t field_count,
+                              uint64_t index, uint8_t *damaged, lx_error *error)
+{
+    lx_status status = LX_OK;
+    *damaged = 0;
+    if (index >= checker->snapshot->state.length)
+        return lx__fail_index(checker->snapshot, fields != NULL ? fields[0] : 0, index, error);
+    for (size_t i = 0; status == LX_OK && *damaged == 0 && i < field_count; i++)
+        status = probe_value(checker, fields != NULL ? fields[i] : i, index, damaged, error);
+    return status;
+}
+
+lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t field_count,
+                           const uint64_t *indices, size_t count, uint8_t *damaged,
+                           lx_error *error)
+{
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (indices == NULL && count != 0)
+        return lx__fail_null(error, "indices");
+    if (damaged == NULL && count != 0)
+        return lx__fail_null(error, "damaged");
+    if (fields == NULL)
+        field_count = dataset->schema->count;
+    else if (field_count == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "no field is asked about");
+    lx_status status = LX_OK;
+    for (size_t i = 0; fields != NULL && status == LX_OK && i < field_count; i++)
+        status = lx__dataset_check_field(dataset, fields[i], error);
+    if (status != LX_OK)
+        return status;
+    lx__checker checker = {0};
+    status = lx__dataset_pin_newest(dataset, &checker.snapshot, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = probe_record(&checker, fields, field_count, indices[i], &damaged[i], error);
+    lx__checker_end(&checker);
+    lx__snapshot_unref(checker.snapshot);
+    return status;
+}
+
+void lx_dataset_read_stats(lx_dataset *dataset, lx_dataset_stats *stats)
+{
+    *stats = (lx_dataset_stats){
+        .damaged = atomic_load_explicit(&dataset->damages->met, memory_order_relaxed)};
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast path of a gather of dense records that are mapped. It accepts raw values that keep all
+ * rules, by the predicates of payload.h, and passes everything else to lx__gather_one(). */
+#include <string.h>
+
+#include "zrecord/read/gather.h"
+
+/* No row of a raw value begins with this: it would be one of 0 bytes. */
+#define NO_HEAD 0
+/* Records whose places are found before the first of them is copied. */
+#define BLOCK 64
+/* The same where nothing but rows is read. */
+#define SHORT_AHEAD 32
+/* Lines of each page of the next record that are prefetched while one is copied: the start of a
+ * page is what the processor's own prefetcher does not see coming. */
+#define LINES_AHEAD 4
+#define LINE 64
+/* Records up to this are prefetched whole as soon as they are found: a block of them fits into the
+ * first-level cache, and one of them is copied before the next one's lines could arrive. */
+#define SMALL 512
+#define PAGE 4096
+
+/** What stays the same for all records of a call. */
+typedef struct dense {
+    lx__snapshot *snapshot;
+    lx__damages *damages;
+    const lx__column *column;
+    size_t field;
+    uint64_t length;
+    uint64_t rows;
+    uint32_t size; /**< Of a record. */
+    uint32_t align_mask;
+    bool verify;      /**< Some raw values of rows may have to be verified, */
+    bool many;        /**< or more than a few, */
+    bool always;      /**< or all of them. */
+    bool verify_sets; /**< Those of sets may have to be. */
+    lx__inflater *inflater; /**< Taken when the first compressed value is met. */
+
+    /* The chunk of the last raw value, since the next is most often in the same. */
+    uint64_t head;       /**< The first half of a row in it: chunk and size; or NO_HEAD. */
+    uint64_t last_start; /**< Where a value may begin at most. */
+    const uint8_t *data; /**< Of that chunk. */
+} dense;
+
+static dense start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
+{
+    const lx__column *column = &snapshot->columns[field];
+    lx_verify verify = snapshot->store->verify;
+    bool some = verify == LX_VERIFY_FIRST && column->table != NULL;
+    return (dense){.snapshot = snapshot,
+                   .damages = damages,
+                   .head = NO_HEAD,
+                   .column = column,
+                   .field = field,
+                   .length = snapshot->state.length,
+                   .rows = snapshot->state.rows,
+                   .size = (uint32_t)column->rules->size,
+                   .align_mask = column->rules->align - 1,
+                   .always = verify == LX_VERIFY_ALWAYS,
+                   .verify_sets = verify != LX_VERIFY_NEVER,
+                   .many = verify == LX_VERIFY_ALWAYS ||
+                           (some && !lx__table_most_verified(column->table)),
+                   .verify = verify == LX_VERIFY_ALWAYS ||
+                             (some && !lx__table_all_verified(column->table))};
+}
+
+/** Fetches the row of a record ahead. */
+static inline void prefetch_rows(const dense *g, uint64_t index)
+{
+    if (index >= g->rows)
+        return;
+    __builtin_prefetch(g->column->offsets + index * LX__OFFSET_ROW);
+    if (g->many)
+        __builtin_prefetch(g->column->checks + index * LX__CHECK_ROW);
+}
+
+/** @p lines is how many of each page. */
+static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lines)
+{
+    for (size_t page = 0; page < size; page += PAGE)
+        for (size_t line = page; line < size && line < page + lines * LINE; line += LINE)
+            __builtin_prefetch(data + line);
+}
+
+/* What is known of the sets of a block's records is found in steps, while another block is copied:
+ * each has the memory fetched that the next one reads. */
+
+/** The marks of a block's records in filters. */
+static void mark_block(const dense *g, const uint64_t *indices, size_t count, uint64_t *marks)
+{
+    lx__sets_mark_many(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+                       count < BLOCK ? count : BLOCK, marks);
+}
+
+/** Which of them may have sets, a bit each. */
+static uint64_t screen_block(const dense *g, const uint64_t *indices, size_t count,
+                             const uint64_t *marks)
+{
+    return lx__sets_screen(&g->snapshot->state.sets, (uint32_t)g->field, indices,
+                           count < BLOCK ? count : BLOCK, marks);
+}
+
+/**
+ * Finds a raw value by its row of the offset table, or by the set in its place; NULL for everything
+ * else, and for a chunk that is not mapped yet. What is found keeps the rules of
+ * lx__payload_locate(), but for the logical length, which is_intact() and set_is_intact() check.
+ */
+static inline __attribute__((always_inline)) const uint8_t *
+find_raw(dense *g, uint64_t index, const uint8_t *set)
+{
+    if (set == NULL && index >= g->rows)
+        return NULL;
+    const uint8_t *row = set != NULL ? set : g->column->offsets + index * LX__OFFSET_ROW;
+    uint64_t head = lx__load_le64(row), offset = lx__load_le64(row + 8);
+    if (head == g->head && offset <= g->last_start && (offset & g->align_mask) == 0)
+        return g->data + offset;
+    uint32_t chunk = (uint32_t)head, physical = (uint32_t)(head >> 32);
+    if (physical != g->size)
+        return NULL;
+    if (chunk == LX__CHUNK_INLINE)
+        return lx__payload_fits_inline(physical, offset) ? row + 8 : NULL;
+    uint32_t position;
+    const uint8_t *data = lx__snapshot_find_mapped(g->snapshot, chunk, offset, physical,
+                                                   g->align_mask, &position);
+    if (data == NULL)
+        return NULL;
+    g->head = head;
+    g->last_start = g->snapshot->state.chunks[position].bytes - physical;
+    g->data = data;
+    return data + offset;
+}
+
+/** Whether a raw value of a row that find_raw() found needs no verification, or passes it. */
+static inline __attribute__((always_inline)) bool is_intact(const dense *g, uint64_t index,
+                                                            const uint8_t *data)
+{
+    if (!g->always && lx__table_is_verified(g->column->table, index))
+        return true;
+    lx__entry entry = lx__entry_load(g->column->offsets + index * LX__OFFSET_ROW,
+                                     g->column->checks + index * LX__CHECK_ROW);
+    if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
+        return false; /* copy_any() reports what is wrong */
+    if (!g->always)
+        lx__table_set_verified(g->column->table, index);
+    return true;
+}
+
+/** Whether the value of a set passes its verification. */
+static __attribute__((noinline)) bool set_is_intact(const dense *g, uint64_t index,
+                                                    const lx__set *set, const uint8_t *data)
+{
+    lx__entry entry = lx__set_entry(set);
+    if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
+        return false; /* copy_any() reports what is wrong */
+    if (!g->always)
+        lx__set_note_verified(set);
+    return true;
+}
+
+/** Verifies the row that a set hides: until all rows are, each record costs a look whether its row
+ * is. */
+static void verify_hidden(const dense *g, uint64_t index)
+{
+    if (g->verify && !g->always && index < g->rows &&
+        !lx__table_is_verified(g->column->table, index))
+        lx__snapshot_verify_row(g->snapshot, g->field, index);
+}
+
+/** Copies a value that the fast path does not accept, or reports what is wrong with it. */
+static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, uint8_t *out,
+                                                    lx_error *error)
+{
+    lx__value_reader reader = {.snapshot = g->snapshot, .inflater = g->inflater};
+    lx_status status =
+        lx__gather_one(&reader, g->damages, g->field, index, out, g->size, error);
+    g->inflater = reader.inflater;
+    return status;
+}
+
+/** Copies a block whose raw values were found; a bit of @p have tells which are of @p sets. */
+static inline __attribute__((always_inline)) lx_status
+copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
+           const lx__set *const *sets, size_t count, uint8_t *out, size_t stride, lx_error *error)
+{
+    size_t size = g->size;
+    /* A checksum reads in three streams, which the processor's prefetcher makes nothing of. */
+    size_t lines = g->many ? PAGE / LINE : LINES_AHEAD;
+    if (found[0] != NULL)
+        prefetch_payload(found[0], size, lines);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && found[i + 1] != NULL)
+            prefetch_payload(found[i + 1], size, lines);
+        bool right = found[i] != NULL;
+        if ((have >> i & 1) != 0) {
+            verify_hidden(g, indices[i]);
+            right = right && (!g->verify_sets || (!g->always && lx__set_is_verified(sets[i])) ||
+                              set_is_intact(g, indices[i], sets[i], found[i]));
+        } else if (right && g->verify) {
+            right = is_intact(g, indices[i], found[i]);
+        }
+        if (right) {
+            memcpy(out + i * stride, found[i], size);
+            continue;
+        }
+        lx_status status = copy_any(g, indices[i], out + i * stride, error);
+        if (status != LX_OK)
+            return status;
+    }
+    return LX_OK;
+}
+
+/** Finds where the values of a block lie, of which some @p may have sets; returns which have. */
+static inline __attribute__((always_inline)) uint64_t
+find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
+           const lx__set **sets, const uint8_t **found)
+{
+    const lx__sets *all = &g->snapshot->state.sets;
+    uint64_t have = 0;
+    if (may != 0)
+        lx__sets_approach(all, (uint32_t)g->field, indices, may);
+    for (size_t i = 0; i < block; i++) {
+        uint64_t index = indices[i];
+        const uint8_t *rows = NULL;
+        if (i + LX__ROWS_AHEAD < count)
+            prefetch_rows(g, indices[i + LX__ROWS_AHEAD]);
+        if ((may >> i & 1) != 0 &&
+            (sets[i] = lx__sets_find_set(all, (uint32_t)g->field, index)) != NULL) {
+            rows = sets[i]->rows;
+            have |= 1ull << i;
+        }
+        found[i] = index < g->length ? find_raw(g, index, rows) : NULL;
+        if (found[i] == NULL)
+            continue;
+        prefetch_payload(found[i], g->size < SMALL ? g->size : 1, PAGE / LINE);
+        if (g->verify && index < g->rows && !g->always)
+            lx__table_prefetch_verified(g->column->table, index);
+    }
+    return have;
+}
+
+/** Copies dense records by blocks: first where a block's values lie, then the values. */
+static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
+                             size_t stride, lx_error *error)
+{
+    const uint8_t *found[BLOCK];
+    const lx__set *sets[BLOCK];
+    uint64_t marks[BLOCK];
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < LX__ROWS_AHEAD && i < count; i++)
+        prefetch_rows(g, indices[i]);
+    mark_block(g, indices, count, marks);
+    uint64_t may = screen_block(g, indices, count, marks);
+    for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
+        size_t block = count - at < BLOCK ? count - at : BLOCK, rest = count - at - block;
+        const uint64_t *here = indices + at, *next = here + block;
+        uint8_t *to = out + at * stride;
+        mark_block(g, next, rest, marks);
+        if (may == 0) { /* compiled for itself: most blocks have none */
+            find_block(g, here, block, count - at, 0, sets, found);
+            may = screen_block(g, next, rest, marks);
+            status = copy_block(g, here, found, 0, sets, block, to, stride, error);
+            continue;
+        }
+        uint64_t have = find_block(g, here, block, count - at, may, sets, found);
+        may = screen_block(g, next, rest, marks);
+        status = copy_block(g, here, found, have, sets, block, to, stride, error);
+    }
+    return status;
+}
+
+/**
+ * Copies inline values of @p size bytes, a constant, from their rows, up to the first that is not
+ * verified, or anything else but the usual; returns how many. Of @p indices there are @p known, of
+ * which the first @p count are copied.
+ */
+static inline __attribute__((always_inline)) size_t
+copy_inline(const dense *g, const uint64_t *indices, size_t count, size_t known, uint8_t *out,
+            size_t stride, const size_t size)
+{
+    const uint8_t *rows = g->column->offsets;
+    /* Chunk and physical length in one, and the bytes of the value that must be zeros. */
+    const uint64_t head = (uint64_t)size << 32 | LX__CHUNK_INLINE;
+    const uint64_t padding = size == LX__INLINE_MAX ? 0 : UINT64_MAX << 8 * size;
+    const uint64_t end = g->rows < g->length ? g->rows : g->length;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t index = indices[i];
+        if (i + SHORT_AHEAD < known && indices[i + SHORT_AHEAD] < end)
+            __builtin_prefetch(rows + indices[i + SHORT_AHEAD] * LX__OFFSET_ROW);
+        if (index >= end)
+            return i;
+        const uint8_t *row = rows + index * LX__OFFSET_ROW;
+        if (lx__load_le64(row) != head || (lx__load_le64(row + 8) & padding) != 0)
+            return i;
+        if (g->verify && (g->always || !lx__table_is_verified(g->column->table, index)))
+            return i;
+        memcpy(out + i * stride, row + 8, size);
+    }
+    return count;
+}
+
+static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, size_t known,
+                         uint8_t *out, size_t stride)
+{
+    switch (g->size) {
+    case 1:
+        return copy_inline(g, indices, count, known, out, stride, 1);
+    case 2:
+        return copy_inline(g, indices, count, known, out, stride, 2);
+    case 4:
+        return copy_inline(g, indices, count, known, out, stride, 4);
+    case 8:
+        return copy_inline(g, indices, count, known, out, stride, 8);
+    default:
+        return 0;
+    }
+}
+
+/** Copies a short value that may have a set; false where the long way has to be taken. */
+static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
+{
+    const lx__set *set =
+        lx__sets_find_set(&g->snapshot->state.sets, (uint32_t)g->field, index);
+    if (set == NULL)
+        return copy_short(g, &index, 1, 1, out, 0) == 1;
+    const uint8_t *found = index < g->length ? find_raw(g, index, set->rows) : NULL;
+    if (found == NULL || g->verify || (g->verify_sets && !lx__set_is_verified(set)))
+        return false;
+    memcpy(out, found, g->size);
+    return true;
+}
+
+/** Copies a block of short values of which some @p may have sets. */
+static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t block,
+                                  size_t known, uint64_t may, uint8_t *out, size_t stride,
+                                  lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < block;) {
+        uint64_t left = may >> at;
+        size_t run = left != 0 ? (size_t)__builtin_ctzll(left) : block - at;
+        size_t done = copy_short(g, indices + at, run, known - at, out + at * stride, stride);
+        at += done;
+        if (at == block)
+            break;
+        if (done == run && copy_short_set(g, indices[at], out + at * stride)) {
+            at++;
+            continue;
+        }
+        /* That which may have a set is one; what is not short goes on to the end. */
+        size_t rest = done == run ? 1 : block - at;
+        status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
+        at += rest;
+    }
+    return status;
+}
+
+/** Copies short values where there are sets. */
+static lx_status copy_short_sets(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
+                                 size_t stride, lx_error *error)
+{
+    uint64_t marks[BLOCK];
+    lx_status status = LX_OK;
+    mark_block(g, indices, count, marks);
+    uint64_t may = screen_block(g, indices, count, marks);
+    for (size_t at = 0; status == LX_OK && at < count; at += BLOCK) {
+        size_t known = count - at, block = known < BLOCK ? known : BLOCK;
+        const uint64_t *next = indices + at + block;
+        mark_block(g, next, known - block, marks);
+        lx__sets_approach(&g->snapshot->state.sets, (uint32_t)g->field, indices + at, may);
+        uint64_t next_may = screen_block(g, next, known - block, marks);
+        status = copy_short_block(g, indices + at, block, known, may, out + at * stride, stride,
+                                  error);
+        may = next_may;
+    }
+    return status;
+}
+
+/** Copies short values where there are none. */
+static lx_status copy_short_rows(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
+                                 size_t stride, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t at = 0; status == LX_OK && at < count;) {
+        size_t known = count - at;
+        at += copy_short(g, indices + at, known, known, out + at * stride, stride);
+        /* What stopped it may be one record. */
+        size_t rest = count - at < BLOCK ? count - at : BLOCK;
+        status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
+        at += rest;
+    }
+    return status;
+}
+
+lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                           const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
+                           lx_error *error)
+{
+    if (snapshot->store->placement != LX_PLACEMENT_MAPPED)
+        return lx__gather_rows(snapshot, damages, field, indices, count, out, stride, error);
+    dense g = start(snapshot, damages, field);
+    lx_status status;
+    if (g.size > LX__INLINE_MAX)
+        status = copy_blocks(&g, indices, count, out, stride, error);
+    else if (snapshot->state.sets.depth != 0)
+        status = copy_short_sets(&g, indices, count, out, stride, error);
+    else
+        status = copy_short_rows(&g, indices, count, out, stride, error);
+    lx__store_give_inflater(snapshot->store, g.inflater);
+    return status;
+}
+

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: MIT */
+/* The gather of any value in any access mode. A block of records at a time: their entries, then the
+ * bytes of all extents in one fetch. Records that this does not settle are read one by one, in
+ * their order, so that the first that fails is the one that is reported. */
+#include "zrecord/read/gather.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/** Where the values of a call go. */
+typedef struct target {
+    uint8_t *out;
+    size_t stride;
+    uint64_t size;           /**< Of each; */
+    const uint64_t *offsets; /**< or these, if it is not NULL. */
+} target;
+
+/** What stays the same for all records of a call, and the block at hand. */
+typedef struct gather {
+    lx__value_reader reader;
+    lx__damages *damages;
+    size_t field;
+    const lx__entry_rules *rules;
+    target to;
+    const uint64_t *indices; /**< Of the block. */
+    size_t count, extent_count;
+    lx__loaded loaded[LX__VALUE_BLOCK];
+    lx__extent extents[LX__VALUE_BLOCK];
+    uint8_t owners[LX__VALUE_BLOCK]; /**< Of the extents: which record of the block. */
+    bool settled[LX__VALUE_BLOCK];   /**< Its value is where it belongs. */
+} gather;
+
+_Static_assert(LX__VALUE_BLOCK <= UINT8_MAX + 1, "owners are bytes");
+
+/** Memory that is not set is written before it is read: a gather is large. */
+static void start(gather *g, lx__snapshot *snapshot, lx__damages *damages, size_t field)
+{
+    g->reader = lx__value_reader_of(snapshot);
+    g->damages = damages;
+    g->field = field;
+    g->rules = snapshot->columns[field].rules;
+}
+
+static uint8_t *out_of(const gather *g, size_t i)
+{
+    return g->to.out + (g->to.offsets != NULL ? g->to.offsets[i] : i * g->to.stride);
+}
+
+static uint64_t room_of(const gather *g, size_t i)
+{
+    return g->to.offsets != NULL ? g->to.offsets[i + 1] - g->to.offsets[i] : g->to.size;
+}
+
+/** A missing value counts as zeros in a dense field, and as nothing in one of bytes. */
+static uint64_t size_of(const lx__entry_rules *rules, const lx__entry *entry)
+{
+    if (!lx__entry_is_missing(entry))
+        return entry->logical;
+    return rules->size != LX_NONE ? rules->size : 0;
+}
+
+/* ---- entries */
+
+static void prefetch_row(const lx__snapshot *snapshot, size_t field, uint64_t index)
+{
+    const lx__column *column = &snapshot->columns[field];
+    if (index >= snapshot->state.rows)
+        return;
+    __builtin_prefetch(column->offsets + index * LX__OFFSET_ROW);
+    __builtin_prefetch(column->checks + index * LX__CHECK_ROW);
+}
+
+/** Loads the entries of the next block by pread; mapped ones are at hand when they are needed. */
+static lx_status next_block(gather *g, const uint64_t *indices, size_t left, bool to_gather,
+                            lx_error *error)
+{
+    g->indices = indices;
+    g->count = left < LX__VALUE_BLOCK ? left : LX__VALUE_BLOCK;
+    if (g->reader.by_pread)
+        return lx__value_load_block(&g->reader, g->field, indices, g->count, to_gather, g->loaded,
+                                    error);
+    for (size_t i = 0; i < LX__ROWS_AHEAD && i < g->count; i++)
+        prefetch_row(g->reader.snapshot, g->field, indices[i]);
+    return LX_OK;
+}
+
+/** The entry of record @p i of the block, if it was loaded before. */
+static const lx__loaded *known(const gather *g, size_t i)
+{
+    if (g->reader.by_pread)
+        return &g->loaded[i];
+    if (i + LX__ROWS_AHEAD < g->count)
+        prefetch_row(g->reader.snapshot, g->field, g->indices[i + LX__ROWS_AHEAD]);
+    return NULL;
+}
+
+/** Locates a value whose entry was @p loaded; NULL: it is read now. */
+static inline __attribute__((always_inline)) lx_status
+find(lx__value_reader *reader, size_t field, uint64_t index, const lx__loaded *loaded,
+     lx__value *value, lx_error *error)
+{
+    if (index >= reader->snapshot->state.length)
+        return lx__fail_index(reader->snapshot, field, index, error);
+    if (loaded == NULL || loaded->lost)
+        return lx__value_find(reader, field, index, value, error);
+    value->entry = loaded->entry;
+    value->set = loaded->set;
+    value->data = value->slot;
+    lx__store_le64(value->slot, loaded->entry.offset);
+    return lx__snapshot_locate(reader->snapshot, field, index, value, error);
+}
+
+/* ---- one value */
+
+lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                         lx_error *error)
+{
+    lx_status status =
+        lx__fail(error, LX_ERR_RANGE, "index %llu is not below the length %llu",
+                 (unsigned long long)index, (unsigned long long)snapshot->state.length);
+    lx__error_locate(error, snapshot->store->directory.path,
+                     lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
+    return status;
+}
+
+static lx_status fail_measured(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                               uint64_t size, uint64_t room, lx_error *error)
+{
+    lx_status status = lx__fail(error, LX_ERR_MISMATCH,
+                                "the record has %llu bytes, not the %llu that were measured: "
+                                "measure again",
+                                (unsigned long long)size, (unsigned long long)room);
+    lx__error_locate(error, snapshot->store->directory.path,
+                     lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
+    return status;
+}
+
+/** Decodes a value that was fetched and verified; zeros for a missing one. */
+static lx_status put(lx__value_reader *reader, size_t field, uint64_t index,
+                     const lx__value *value, uint8_t *out, uint64_t room, lx_error *error)
+{
+    if (value->data != NULL)
+        return lx__value_decode(reader, field, index, value, out, error);
+    memset(out, 0, (size_t)room);
+    return LX_OK;
+}
+
+static inline __attribute__((always_inline)) lx_status
+copy_value(lx__value_reader *reader, size_t field, uint64_t index, const lx__loaded *loaded,
+           uint8_t *out, uint64_t room, lx_error *error)
+{
+    lx__value value;
+    const lx__snapshot *snapshot = reader->snapshot;
+    lx_status status = find(reader, field, index, loaded, &value, error);
+    if (status != LX_OK)
+        return status;
+    uint64_t size = size_of(snapshot->columns[field].rules, &value.entry);
+    bool straight = size == room && !lx__entry_is_compressed(&value.entry);
+    status = lx__value_fetch(reader, field, index, &value, straight ? out : NULL, error);
+    if (status == LX_OK)
+        status = lx__snapshot_verify(snapshot, field, index, &value, error);
+    if (status != LX_OK)
+        return status;
+    return size == room ? put(reader, field, index, &value, out, room, error)
+                        : fail_measured(snapshot, field, index, size, room, error);
+}
+
+/** Copies a value again to report a failure that is not damage. */
+static __attribute__((noinline)) lx_status report(lx__value_reader *reader, size_t field,
+                                                  uint64_t index, uint8_t *out, uint64_t room,
+                                                  lx_error *error)
+{
+    return copy_value(reader, field, index, NULL, out, room, error);
+}
+
+/** copy_value(), or zeros for a damaged value, if the policy says so; @p lost reports that. */
+static lx_status copy_any(lx__value_reader *reader, lx__damages *damages, size_t field,
+                          uint64_t index, const lx__loaded *loaded, uint8_t *out, uint64_t room,
+                          bool *lost, lx_error *error)
+{
+    bool zeros = damages->policy == LX_DAMAGE_ZEROS;
+    *lost = false;
+    lx_status status = copy_value(reader, field, index, loaded, out, room, zeros ? NULL : error);
+    if (status == LX_OK)
+        return status;
+    if (lx__damages_meet(damages, status)) {
+        memset(out, 0, (size_t)room);
+        *lost = true;
+        return LX_OK;
+    }
+    return zeros ? report(reader, field, index, out, room, error) : status;
+}
+
+lx_status lx__gather_one(lx__value_reader *reader, lx__damages *damages, size_t field,
+                         uint64_t index, uint8_t *out, uint64_t room, lx_error *error)
+{
+    bool lost;
+    return copy_any(reader, damages, field, index, NULL, out, room, &lost, error);
+}
+
+/* ---- blocks */
+
+/** Settles value @p i of the block, if its bytes are intact. */
+static void settle(gather *g, size_t i, const uint8_t *data)
+{
+    lx__value value;
+    uint64_t index = g->indices[i];
+    value.entry = g->loaded[i].entry;
+    value.set = g->loaded[i].set;
+    value.data = data;
+    g->settled[i] =
+        lx__snapshot_verify(g->reader.snapshot, g->field, index, &value, NULL) == LX_OK &&
+        put(&g->reader, g->field, index, &value, out_of(g, i), room_of(g, i), NULL) == LX_OK;
+}
+
+static void take_extent(void *user, size_t which, const uint8_t *data)
+{
+    gather *g = user;
+    settle(g, g->owners[which], data);
+}
+
+/** Settles value @p i, or lists its extent. */
+static void list_value(gather *g, size_t i)
+{
+    lx__value value;
+    const lx__loaded *loaded = &g->loaded[i];
+    g->settled[i] = false;
+    if (g->indices[i] >= g->reader.snapshot->state.length || loaded->lost ||
+        find(&g->reader, g->field, g->indices[i], loaded, &value, NULL) != LX_OK ||
+        size_of(g->rules, &value.entry) != room_of(g, i))
+        return;
+    if (value.extent.chunk == NULL) {
+        settle(g, i, value.data);
+        return;
+    }
+    if (!lx__entry_is_compressed(&value.entry))
+        value.extent.into = out_of(g, i);
+    g->owners[g->extent_count] = (uint8_t)i;
+    g->extents[g->extent_count++] = value.extent;
+}
+
+/** Fetches the bytes of a block at once, and settles what is intact. What fails is read again one by
+ * one, and reported. */
+static lx_status settle_block(gather *g, lx_error *error)
+{
+    g->extent_count = 0;
+    for (size_t i = 0; i < g->count; i++)
+        list_value(g, i);
+    lx__fetcher *fetcher = lx__value_fetcher(&g->reader, g->field, error);
+    if (fetcher == NULL)
+        return LX_ERR_NOMEM;
+    (void)fetcher->fetch(fetcher, g->extents, g->extent_count, take_extent, g, NULL);
+    return LX_OK;
+}
+
+static lx_status copy_block(gather *g, lx_error *error)
+{
+    bool lost;
+    /* Mapped bytes are fetched without waiting: a batch would gain nothing. */
+    lx_status status = g->reader.by_pread ? settle_block(g, error) : LX_OK;
+    for (size_t i = 0; status == LX_OK && i < g->count; i++)
+        if (!g->reader.by_pread || !g->settled[i])
+            status = copy_any(&g->reader, g->damages, g->field, g->indices[i], known(g, i),
+                              out_of(g, i), room_of(g, i), &lost, error);
+    return status;
+}
+
+static lx_status copy_all(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                          const uint64_t *indices, size_t count, target to, lx_error *error)
+{
+    gather g;
+    lx_status status = LX_OK;
+    start(&g, snapshot, damages, field);
+    g.to = to;
+    for (size_t at = 0; status == LX_OK && at < count; at += g.count) {
+        status = next_block(&g, indices + at, count - at, to.offsets == NULL, error);
+        if (status == LX_OK)
+            status = copy_block(&g, error);
+        if (to.offsets != NULL)
+            g.to.offsets += g.count;
+        else
+            g.to.out += g.count * to.stride;
+    }
+    lx__value_reader_end(&g.reader);
+    return status;
+}
+
+lx_status lx__gather_rows(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                          const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
+                          lx_error *error)
+{
+    target to = {.out = out, .stride = stride, .size = snapshot->columns[field].rules->size};
+    return copy_all(snapshot, damages, field, indices, count, to, error);
+}
+
+lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                           const uint64_t *indices, size_t count, uint8_t *out,
+                           const uint64_t *offsets, lx_error *error)
+{
+    target to = {.out = out, .offsets = offsets};
+    return copy_all(snapshot, damages, field, indices, count, to, error);
+}
+
+/* ---- lengths */
+
+static lx_status fetch_verified(gather *g, size_t i, lx__value *value, lx_error *error)
+{
+    lx_status status =
+        lx__value_fetch(&g->reader, g->field, g->indices[i], value, NULL, error);
+    return status == LX_OK ? lx__snapshot_verify(g->reader.snapshot, g->field, g->indices[i],
+                                                 value, error)
+                           : status;
+}
+
+/** Locates a value to measure it. Where a damaged value reads as missing, it is read whole. A value
+ * that this library cannot decompress is refused, once it is known to be intact: nothing bounds the
+ * length that it claims. */
+static lx_status find_measured(gather *g, size_t i, lx__value *value, lx_error *error)
+{
+    bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
+    lx_status status =
+        find(&g->reader, g->field, g->indices[i], known(g, i), value, error);
+    if (status != LX_OK)
+        return status;
+    bool refused = lx__entry_is_compressed(&value->entry) &&
+                   lx__payload_check_codec(&value->entry, g->rules, NULL) != LX_OK;
+    if (zeros || refused)
+        status = fetch_verified(g, i, value, error);
+    if (status == LX_OK && refused) {
+        status = lx__payload_check_codec(&value->entry, g->rules, error);
+        lx__snapshot_blame(g->reader.snapshot, g->field, g->indices[i], &value->entry, error);
+    }
+    return status;
+}
+
+static lx_status measure_value(gather *g, size_t i, lx__value *value, lx_error *error)
+{
+    bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
+    lx_status status = find_measured(g, i, value, zeros ? NULL : error);
+    if (status == LX_OK)
+        return status;
+    if (zeros && status == LX_ERR_CORRUPT) {
+        value->entry = (lx__entry){0}; /* counted when it is gathered */
+        return LX_OK;
+    }
+    if (zeros)
+        return find_measured(g, i, value, error);
+    (void)lx__damages_meet(g->damages, status);
+    return status;
+}
+
+lx_status lx__measure(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                      const uint64_t *indices, size_t count, uint64_t *offsets, uint8_t *present,
+                      lx_error *error)
+{
+    gather g;
+    lx_status status = LX_OK;
+    start(&g, snapshot, damages, field);
+    offsets[0] = 0;
+    for (size_t at = 0; status == LX_OK && at < count; at += g.count) {
+        status = next_block(&g, indices + at, count - at, false, error);
+        for (size_t i = 0; status == LX_OK && i < g.count; i++) {
+            lx__value value;
+            status = measure_value(&g, i, &value, error);
+            if (status != LX_OK)
+                break;
+            offsets[at + i + 1] = offsets[at + i] + size_of(g.rules, &value.entry);
+            if (present != NULL)
+                present[at + i] = !lx__entry_is_missing(&value.entry);
+        }
+    }
+    lx__value_reader_end(&g.reader);
+    return status;
+}
+
+/* ---- views */
+
+static lx_status refuse_compressed(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                                   const lx__entry *entry, lx_error *error)
+{
+    if (!lx__entry_is_compressed(entry))
+        return LX_OK;
+    lx_status status =
+        lx__fail(error, LX_ERR_UNSUPPORTED,
+                 "the record is compressed and cannot be viewed in place: gather it");
+    lx__snapshot_blame(snapshot, field, index, entry, error);
+    return status;
+}
+
+static lx_status find_slice(lx__value_reader *reader, size_t field, uint64_t index,
+                            lx_slice *slice, lx_error *error)
+{
+    lx__value value;
+    lx_status status = find(reader, field, index, NULL, &value, error);
+    if (status == LX_OK)
+        status = refuse_compressed(reader->snapshot, field, index, &value.entry, error);
+    if (status == LX_OK)
+        status = lx__value_fetch(reader, field, index, &value, NULL, error);
+    if (status == LX_OK)
+        status = lx__snapshot_verify(reader->snapshot, field, index, &value, error);
+    if (status == LX_OK)
+        *slice = (lx_slice){value.data, value.entry.logical};
+    return status;
+}
+
+static lx_status fill_slice(lx__value_reader *reader, lx__damages *damages, size_t field,
+                            uint64_t index, lx_slice *slice, lx_error *error)
+{
+    bool zeros = damages->policy == LX_DAMAGE_ZEROS;
+    lx_status status = find_slice(reader, field, index, slice, zeros ? NULL : error);
+    if (status == LX_OK)
+        return status;
+    if (lx__damages_meet(damages, status)) {
+        *slice = (lx_slice){NULL, 0};
+        return LX_OK;
+    }
+    return zeros ? find_slice(reader, field, index, slice, error) : status;
+}
+
+lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                            const uint64_t *indices, size_t count, lx_slice *slices,
+                            lx_error *error)
+{
+    lx__value_reader reader = {.snapshot = snapshot};
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < count; i++)
+        status = fill_slice(&reader, damages, field, indices[i], &slices[i], error);
+    return status;
+}
+
+/** The length of a value, and whether it is present; a compressed one is refused. */
+static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *error)
+{
+    static const uint8_t there;
+    lx__value value;
+    bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
+    const lx__loaded *loaded = known(g, i);
+    uint64_t index = g->indices[i];
+    lx_status status = find(&g->reader, g->field, index, loaded, &value, zeros ? NULL : error);
+    *slice = (lx_slice){NULL, 0};
+    if (status != LX_OK && zeros)
+        return lx__damages_meet(g->damages, status)
+                   ? LX_OK
+                   : find(&g->reader, g->field, index, loaded, &value, error);
+    if (status == LX_OK)
+        status = refuse_compressed(g->reader.snapshot, g->field, index, &value.entry, error);
+    if (status == LX_OK && !lx__entry_is_missing(&value.entry))
+        *slice = (lx_slice){&there, value.entry.logical};
+    return status;
+}
+
+/** Sizes all values up to the first that fails; @p sized reports how many these are. */
+static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, lx_slice *slices,
+                             size_t *sized, uint64_t *total, lx_error *error)
+{
+    lx_status status = LX_OK;
+    *total = 0;
+    for (*sized = 0; status == LX_OK && *sized < count;) {
+        status = next_block(g, indices + *sized, count - *sized, false, error);
+        for (size_t i = 0; status == LX_OK && i < g->count; i++) {
+            status = size_slice(g, i, &slices[*sized], error);
+            if (status == LX_OK)
+                *total += lx__align_up(slices[(*sized)++].size, g->rules->align);
+        }
+    }
+    return status;
+}
+
+/** Reads the values of a block one after the other to @p *out, which moves on. */
+static lx_status fill_slices(gather *g, lx_slice *slices, uint8_t **out, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < g->count; i++) {
+        bool lost;
+        if (slices[i].data == NULL)
+            continue;
+        status = copy_any(&g->reader, g->damages, g->field, g->indices[i], known(g, i), *out,
+                          slices[i].size, &lost, error);
+        slices[i] = lost ? (lx_slice){NULL, 0} : (lx_slice){*out, slices[i].size};
+        *out += lost ? 0 : lx__align_up(slices[i].size, g->rules->align);
+    }
+    return status;
+}
+
+/** Copies what is viewed to memory of the view. */
+static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, lx_slice *slices,
+                             lx__snapshot **view, lx_error *error)
+{
+    uint64_t total;
+    size_t sized;
+    lx_error later = LX_ERROR_INIT;
+    lx_status failed = size_slices(g, indices, count, slices, &sized, &total, &later);
+    lx_status status =
+        lx__snapshot_new_memory(g->reader.snapshot->store, total, view, error);
+    if (status != LX_OK)
+        return status;
+    uint8_t *out = (*view)->memory;
+    for (size_t at = 0; status == LX_OK && at < sized; at += g->count) {
+        status = next_block(g, indices + at, sized - at, false, error);
+        if (status == LX_OK)
+            status = fill_slices(g, slices + at, &out, error);
+    }
+    /* The first failure in the order of the records is reported. */
+    if (status == LX_OK && failed != LX_OK) {
+        (void)lx__damages_meet(g->damages, failed);
+        lx__error_pass(error, &later);
+        status = failed;
+    }
+    if (status != LX_OK)
+        lx__snapshot_unref(*view);
+    return status;
+}
+
+lx_status lx__view(lx__snapshot *snapshot, lx__damages *damages, size_t field,
+                   const uint64_t *indices, size_t count, lx_slice *slices, lx__snapshot **view,
+                   lx_error *error)
+{
+    lx_status status;
+    if (snapshot->store->placement == LX_PLACEMENT_MAPPED) {
+        status = lx__mapped_slices(snapshot, damages, field, indices, count, slices, error);
+        if (status == LX_OK)
+            *view = lx__snapshot_ref(snapshot);
+        return status;
+    }
+    gather g;
+    start(&g, snapshot, damages, field);
+    status = view_copies(&g, indices, count, slices, view, error);
+    lx__value_reader_end(&g.reader);
+    return status;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/read/prefetch.h"
+
+#include "base/alloc.h"
+
+/* Values that are so close are asked for with what is between them: another value, most often. */
+#define GAP ((uint64_t)128 << 10)
+
+/** Asks for the bytes that were gathered for a field; they are of no chunk if there are none. */
+static void ask_for(lx__value_reader *reader, size_t field, lx__extent *wanted)
+{
+    if (wanted->chunk != NULL)
+        lx__value_advise(reader, field, wanted);
+    *wanted = (lx__extent){0};
+}
+
+/** Adds a value to the extent that is being gathered for its field. What is wrong with an entry is
+ * reported when it is read. */
+static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__value *value,
+                   lx__extent *wanted)
+{
+    const lx__extent *next = &value->extent;
+    if (lx__snapshot_locate(reader->snapshot, field, index, value, NULL) != LX_OK ||
+        next->chunk == NULL)
+        return;
+    uint64_t end = wanted->offset + wanted->size;
+    if (next->chunk != wanted->chunk || next->offset < wanted->offset ||
+        next->offset > end + GAP || next->offset + next->size - wanted->offset > UINT32_MAX) {
+        ask_for(reader, field, wanted);
+        *wanted = *next;
+    } else if (next->offset + next->size > end) {
+        wanted->size = (uint32_t)(next->offset + next->size - wanted->offset);
+    }
+}
+
+bool lx__ahead_stretch(lx__ahead *ahead, uint64_t *first, uint64_t *end)
+{
+    lx__snapshot *snapshot = ahead->snapshot;
+    uint64_t index = ahead->next, bytes = 0, length = snapshot->state.length;
+    size_t fields = snapshot->store->schema->count;
+    /* Without memory for it nothing is asked for, and the stretch is the longest. */
+    lx__extent *wanted = lx__alloc_array(fields, sizeof *wanted);
+    *first = index;
+    ahead->reader.snapshot = snapshot;
+    ahead->reader.by_pread = true;
+    while (index < length && bytes < LX__STRETCH_BYTES && index - *first < LX__STRETCH_RECORDS) {
+        for (size_t i = 0; wanted != NULL && i < fields; i++) {
+            lx__value value;
+            if (lx__value_load(&ahead->reader, i, index, &value, NULL) != LX_OK)
+                continue;
+            gather(&ahead->reader, i, index, &value, &wanted[i]);
+            bytes += value.entry.physical;
+        }
+        index++;
+    }
+    for (size_t i = 0; wanted != NULL && i < fields; i++)
+        ask_for(&ahead->reader, i, &wanted[i]);
+    lx__free(wanted);
+    *end = ahead->next = index;
+    return index != *first;
+}
+
+void lx__ahead_end(lx__ahead *ahead)
+{
+    lx__value_reader_end(&ahead->reader);
+}

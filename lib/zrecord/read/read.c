@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of zrecord.h that read records: they pin a snapshot and check arguments. */
+#include "base/error.h"
+#include "zrecord/read/dataset.h"
+#include "zrecord/read/gather.h"
+
+static lx_status check_call(const lx_dataset *dataset, size_t field, const uint64_t *indices,
+                            size_t count, lx_error *error)
+{
+    lx_status status = lx__dataset_check_field(dataset, field, error);
+    if (status == LX_OK && indices == NULL && count != 0)
+        status = lx__fail_null(error, "indices");
+    return status;
+}
+
+lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                            size_t count, void *out, size_t stride, lx_error *error)
+{
+    lx_status status = check_call(dataset, field, indices, count, error);
+    if (status != LX_OK)
+        return status;
+    const lx_field *shown = &lx__schema_field(dataset->schema, field)->shown;
+    if (shown->size == LX_NONE)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "field '%s' has records of varying length: measure them, and use "
+                        "lx_dataset_gather_bytes",
+                        shown->name);
+    if (stride < shown->size)
+        return lx__fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the %llu bytes a record",
+                        stride, (unsigned long long)shown->size);
+    if (out == NULL && count != 0)
+        return lx__fail_null(error, "out");
+    lx__snapshot *snapshot;
+    status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__gather_dense(snapshot, dataset->damages, field, indices, count, out, stride,
+                              error);
+    lx__snapshot_unref(snapshot);
+    return status;
+}
+
+lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                             size_t count, uint64_t *offsets, uint8_t *present, lx_error *error)
+{
+    lx_status status = check_call(dataset, field, indices, count, error);
+    if (status != LX_OK)
+        return status;
+    if (offsets == NULL)
+        return lx__fail_null(error, "offsets");
+    lx__snapshot *snapshot;
+    status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__measure(snapshot, dataset->damages, field, indices, count, offsets, present,
+                         error);
+    lx__snapshot_unref(snapshot);
+    return status;
+}
+
+lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                  size_t count, void *out, const uint64_t *offsets,
+                                  lx_error *error)
+{
+    lx_status status = check_call(dataset, field, indices, count, error);
+    if (status != LX_OK)
+        return status;
+    if (offsets == NULL)
+        return lx__fail_null(error, "offsets");
+    if (out == NULL && offsets[count] != 0)
+        return lx__fail_null(error, "out");
+    lx__snapshot *snapshot;
+    status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
+    uint8_t nothing; /* where all records are empty, no memory need be there for them */
+    status = lx__gather_bytes(snapshot, dataset->damages, field, indices, count,
+                              out != NULL ? out : &nothing, offsets, error);
+    lx__snapshot_unref(snapshot);
+    return status;
+}
+
+/* A view is a snapshot by another name: where what it shows is mapped, that which was pinned, and
+ * no memory is taken for it. */
+lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                          size_t count, lx_slice *slices, lx_view **view, lx_error *error)
+{
+    lx_status status = check_call(dataset, field, indices, count, error);
+    if (status != LX_OK)
+        return status;
+    if (view == NULL)
+        return lx__fail_null(error, "view");
+    if (slices == NULL && count != 0)
+        return lx__fail_null(error, "slices");
+    lx__snapshot *snapshot;
+    status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
+    lx__snapshot *shown;
+    status = lx__view(snapshot, dataset->damages, field, indices, count, slices, &shown, error);
+    if (status == LX_OK)
+        *view = (lx_view *)shown;
+    lx__snapshot_unref(snapshot);
+    return status;
+}
+
+void lx_view_release(lx_view *view)
+{
+    lx__snapshot_unref((lx__snapshot *)view);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* How a handle gets to a state: from the start of a log, or on from the state that it has. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "zrecord/read/dataset.h"
+#include "zrecord/snapshot/sealed.h"
+
+/* How often meta.json may be replaced while the dataset is being opened. */
+#define OPEN_TRIES 100
+
+/** What going on from a state came to. */
+typedef struct outcome {
+    lx__snapshot *snapshot; /**< The new one; NULL: nothing new counts. */
+    bool gone;              /**< The log does not have the state any more. */
+} outcome;
+
+/** Makes durable what was found: a synced frame can be read a moment before its sync has returned. A
+ * file system on which no file can be synced (squashfs, ISO 9660) has no writer. */
+static lx_status sync_log(const lx__store *store, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__file_sync_data(&store->log.file, &why);
+    if (status != LX_OK && (why.errnum == EINVAL || why.errnum == EROFS))
+        return LX_OK;
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+/** Replays the log of @p store to the end that counts. Under the log's mutex. */
+static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__state *state,
+                            lx__log_scan *scan, lx_error *error)
+{
+    bool unknown; /* entries of a field that was dropped: nobody asks for them */
+    uint64_t from = state->place.offset;
+    lx_status status = lx__state_follow(
+        state, &store->log, store->schema, store->meta.schema,
+        dataset->options.durable ? LX__REPLAY_DURABLE : LX__REPLAY_NEWEST, scan, &unknown, error);
+    if (status == LX_OK && dataset->options.durable && state->place.offset != from)
+        status = sync_log(store, error);
+    return status;
+}
+
+/** Opens the log and replays it from the start. */
+static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__store *former,
+                            lx__snapshot **snapshot, lx_error *error)
+{
+    lx__log_scan scan;
+    lx__state state = {0};
+    pthread_mutex_lock(&store->log_mutex);
+    lx_status status = lx__store_open_log(store, error);
+    if (status == LX_OK)
+        status = follow_log(dataset, store, &state, &scan, error);
+    pthread_mutex_unlock(&store->log_mutex);
+    if (status == LX_OK && store->meta.sealed)
+        status = lx__sealed_check(store, &state, &scan, error);
+    if (status != LX_OK) {
+        lx__state_free(&state);
+        return status;
+    }
+    if (former != NULL)
+        lx__store_inherit(store, former, state.chunks, state.chunk_count);
+    return lx__snapshot_new(store, &state, snapshot, error);
+}
+
+/**
+ * Opens everything from the start, as a handle that reads @p former until now; NULL: it is new. If
+ * meta.json is replaced between the readings of it and of the log, these do not belong together:
+ * records may lie behind a seal that was taken off, or have moved without a field that was dropped.
+ * Then once more, and no damage.
+ */
+static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool share,
+                           lx__snapshot **snapshot, lx_error *error)
+{
+    for (int tries = 1;; tries++) {
+        lx__store *store;
+        lx_error why = LX_ERROR_INIT;
+        lx_status status =
+            former != NULL
+                ? lx__store_reopen(former, &store, error)
+                : lx__store_open(dataset->path, dataset->options.verify,
+                                 dataset->options.placement, &store, error);
+        if (status != LX_OK)
+            return status;
+        lx__store_set_executor(store, dataset->options.executor);
+        status = replay_all(dataset, store, share ? former : NULL, snapshot, &why);
+        bool replaced = lx__store_was_replaced(store);
+        lx__store_unref(store);
+        if (!replaced) {
+            if (status != LX_OK)
+                lx__error_pass(error, &why);
+            return status;
+        }
+        if (status == LX_OK)
+            lx__snapshot_unref(*snapshot);
+        if (tries == OPEN_TRIES)
+            return lx__fail(error, LX_ERR_BUSY,
+                            "meta.json is replaced again and again while it is read");
+    }
+}
+
+lx_status lx__dataset_load(const lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error)
+{
+    return open_anew(dataset, NULL, false, snapshot, error);
+}
+
+/** Goes on from @p now in the same log. */
+static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outcome *found,
+                       lx_error *error)
+{
+    lx__store *store = now->store;
+    lx__state state = {0};
+    lx__log_sight sight = LX__LOG_SAME;
+    *found = (outcome){0};
+    pthread_mutex_lock(&store->log_mutex);
+    lx_status status = lx__store_open_log(store, error);
+    if (status == LX_OK)
+        status = lx__log_look(&store->log, &now->state.place, &sight, error);
+    if (status == LX_OK && sight == LX__LOG_MORE) {
+        lx__state_copy(&state, &now->state);
+        status = follow_log(dataset, store, &state, NULL, error);
+    }
+    pthread_mutex_unlock(&store->log_mutex);
+    found->gone = sight == LX__LOG_GONE;
+    if (status != LX_OK || state.place.offset <= now->state.place.offset) {
+        lx__state_free(&state);
+        return status;
+    }
+    return lx__snapshot_next(now, &state, &found->snapshot, error);
+}
+
+/** Whether another directory with a dataset is at the path: this one was moved away or removed. One
+ * that was moved and is alone goes on, wherever it is. */
+static lx_status check_place(const lx_dataset *dataset, const lx__store *store, lx_error *error)
+{
+    static const lx__file_mark unknown;
+    struct stat there;
+    lx__file other;
+    if (dataset->where == NULL || lx__file_mark_equal(store->directory_mark, unknown) ||
+        stat(dataset->where, &there) == -1 ||
+        lx__file_mark_equal(store->directory_mark, (lx__file_mark){there.st_dev, there.st_ino}) ||
+        lx__directory_open(&other, LX__HERE, dataset->where, NULL) != LX_OK)
+        return LX_OK;
+    bool is_dataset = false;
+    lx_status status = lx__file_is_regular(&other, LX__META_NAME, &is_dataset, NULL);
+    lx__file_close(&other);
+    return status == LX_OK && is_dataset ? lx__store_fail_other(store, error) : LX_OK;
+}
+
+/**
+ * Finds the newest snapshot; @p next is NULL where @p now still is it.
+ *
+ * meta.json is looked at behind the log: as long as it is the same then, what was read of the log
+ * belongs to it.
+ */
+static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
+                             lx__snapshot **next, lx_error *error)
+{
+    bool current;
+    outcome found = {0};
+    lx_error why = LX_ERROR_INIT, unseen = LX_ERROR_INIT;
+    *next = NULL;
+    lx_status placed = check_place(dataset, now->store, error);
+    if (placed != LX_OK)
+        return placed;
+    lx_status status =
+        now->store->meta.sealed ? LX_OK : go_on(dataset, now, &found, &why);
+    lx_status looked = lx__store_is_current(now->store, &current, &unseen);
+    /* Frames that were never synced may be lost and cut, and others be written. What is damage in
+     * truth is so from the start on, too. */
+    if (looked == LX_OK && current && status != LX_ERR_CORRUPT && !found.gone) {
+        *next = found.snapshot;
+        if (status != LX_OK)
+            lx__error_pass(error, &why);
+        return status;
+    }
+    lx__snapshot_unref(found.snapshot);
+    if (looked != LX_OK) {
+        lx__error_pass(error, &unseen);
+        return looked;
+    }
+    /* Where frames were cut, rows may have been written over that were verified before. */
+    bool share = status == LX_OK && !found.gone;
+    return open_anew(dataset, now->store, share, next, error);
+}
+
+static bool is_other_state(const lx__snapshot *a, const lx__snapshot *b)
+{
+    const lx__meta *left = &a->store->meta, *right = &b->store->meta;
+    return left->generation != right->generation || left->sealed != right->sealed ||
+           a->state.changed.offset != b->state.changed.offset ||
+           a->state.changed.crc != b->state.changed.crc;
+}
+
+lx_status lx__dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error)
+{
+    lx__snapshot *now = dataset->snapshot, *next; /* only refreshes change it */
+    atomic_fetch_add(&dataset->refreshes, 1);
+    lx_status status = find_newest(dataset, now, &next, error);
+    dataset->refreshed = status == LX_OK;
+    *changed = status == LX_OK && next != NULL && is_other_state(now, next);
+    if (status != LX_OK || next == NULL)
+        return status;
+    lx__dataset_lock(dataset);
+    dataset->snapshot = next;
+    pthread_mutex_unlock(&dataset->mutex);
+    lx__snapshot_unref(now);
+    return LX_OK;
+}
+
+lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error)
+{
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    bool ignored;
+    lx__dataset_check_process(dataset);
+    pthread_mutex_lock(&dataset->refreshing);
+    lx_status status = lx__dataset_refresh(dataset, changed != NULL ? changed : &ignored, error);
+    pthread_mutex_unlock(&dataset->refreshing);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of a pin that nobody refreshes: its snapshot stays, so neither a lock nor a reference is
+ * taken for one, and of a value that was verified before nothing is read but its row. */
+#include "zrecord/read/dataset.h"
+
+/** Finds a value by its row of the offset table, or by the @p set in place of that. False where the
+ * long way has to be taken: it lies in the row, its chunk is not mapped yet, or anything is not as
+ * it should be. */
+static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                       const lx__set *set, lx_slice *slice)
+{
+    const lx__column *column = &snapshot->columns[field];
+    if (set == NULL && index >= snapshot->state.rows)
+        return false;
+    const uint8_t *row = set != NULL ? set->rows : column->offsets + index * LX__OFFSET_ROW;
+    uint32_t chunk = lx__load_le32(row), size = lx__load_le32(row + 4);
+    uint64_t offset = lx__load_le64(row + 8);
+    uint32_t position;
+    const uint8_t *data = lx__snapshot_find_mapped(snapshot, chunk, offset, size,
+                                                   column->rules->align - 1, &position);
+    if (data == NULL)
+        return false;
+    *slice = (lx_slice){data + offset, size};
+    return true;
+}
+
+static const lx__set *find_set(const lx__snapshot *snapshot, size_t field, uint64_t index)
+{
+    const lx__sets *sets = &snapshot->state.sets;
+    return sets->depth != 0 ? lx__sets_find_set(sets, (uint32_t)field, index) : NULL;
+}
+
+bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index, lx_slice *slice)
+{
+    const lx__snapshot *snapshot = pinned->snapshot;
+    return find_plain(snapshot, field, index, find_set(snapshot, field, index), slice);
+}
+
+/** Whether a value was found intact before: then it is raw, if its field is. */
+static bool is_verified(const lx__snapshot *snapshot, size_t field, uint64_t index,
+                        const lx__set *set)
+{
+    return snapshot->store->verify == LX_VERIFY_FIRST &&
+           (set != NULL ? lx__set_is_verified(set)
+                        : lx__table_is_verified(snapshot->columns[field].table, index));
+}
+
+lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index, lx_slice *slice,
+                           lx_error *error)
+{
+    lx__snapshot *snapshot = pinned->snapshot;
+    const lx__set *set = find_set(snapshot, field, index);
+    if (find_plain(snapshot, field, index, set, slice) &&
+        is_verified(snapshot, field, index, set))
+        return LX_OK;
+    lx__dataset_check_process(pinned); /* it may map a chunk, under a lock */
+    return lx__mapped_slices(snapshot, pinned->damages, field, &index, 1, slice, error);
+}

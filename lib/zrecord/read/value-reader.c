@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/read/value-reader.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* What a walk reads ahead, of all fields together: rows, and bytes of chunks. */
+#define ROW_BYTES ((size_t)1 << 20)
+#define CHUNK_BYTES ((size_t)1 << 20)
+/* And of one field. */
+#define ROWS_MAX 1024
+#define ROWS_MIN 8
+#define BYTES_MAX ((size_t)64 << 10)
+
+static lx_status prepare(lx__value_reader *reader, lx_error *error)
+{
+    if (reader->fields != NULL)
+        return LX_OK;
+    lx__store *store = reader->snapshot->store;
+    size_t count = store->schema->count;
+    size_t rows = ROW_BYTES / LX__ENTRY_BYTES / count, bytes = CHUNK_BYTES / count;
+    reader->window_rows = rows > ROWS_MAX ? ROWS_MAX : rows < ROWS_MIN ? ROWS_MIN : rows;
+    reader->fields = lx__alloc_array(count, sizeof *reader->fields);
+    if (reader->fields == NULL)
+        return lx__fail_memory(error, "reading");
+    for (size_t i = 0; i < count; i++) {
+        reader->fields[i].next = LX_NONE;
+        lx__pread_init(&reader->fields[i].pread, &store->files,
+                       bytes < BYTES_MAX ? bytes : BYTES_MAX);
+    }
+    return LX_OK;
+}
+
+void lx__value_reader_end(lx__value_reader *reader)
+{
+    if (reader->snapshot == NULL)
+        return;
+    lx__store *store = reader->snapshot->store;
+    for (size_t i = 0; reader->fields != NULL && i < store->schema->count; i++) {
+        lx__free(reader->fields[i].rows);
+        lx__pread_end(&reader->fields[i].pread);
+    }
+    lx__free(reader->fields);
+    lx__store_give_inflater(store, reader->inflater);
+    *reader = (lx__value_reader){.snapshot = reader->snapshot, .by_pread = reader->by_pread};
+}
+
+/* ---- entries */
+
+static uint8_t *checks_of(const lx__value_reader *reader, const lx__field_window *from)
+{
+    return from->rows + reader->window_rows * LX__OFFSET_ROW;
+}
+
+static lx_status read_window(lx__value_reader *reader, size_t field, uint64_t first,
+                             uint64_t count, lx_error *error)
+{
+    lx__field_window *to = &reader->fields[field];
+    to->count = 0;
+    lx_status status =
+        lx__value_read_rows(reader, field, LX__PART_OFFSETS, first, count, to->rows, error);
+    if (status == LX_OK)
+        status = lx__value_read_rows(reader, field, LX__PART_CHECKS, first, count,
+                                     checks_of(reader, to), error);
+    to->first = first;
+    to->count = status == LX_OK ? count : 0;
+    return status;
+}
+
+/** Has row @p index in the window: with the rows after it, if a walk comes to it. */
+static lx_status find_row(lx__value_reader *reader, size_t field, uint64_t index, lx_error *error)
+{
+    lx__field_window *in = &reader->fields[field];
+    uint64_t left = reader->snapshot->state.rows - index;
+    bool walks = in->next == index;
+    in->next = index + 1;
+    if (index - in->first < in->count) /* wraps where it is below */
+        return LX_OK;
+    if (in->rows == NULL)
+        in->rows = lx__alloc_array(reader->window_rows, LX__ENTRY_BYTES);
+    if (in->rows == NULL)
+        return lx__fail_memory(error, "rows of tables");
+    /* Where some of them cannot be read, this one may be there. */
+    if (walks &&
+        read_window(reader, field, index,
+                    left < reader->window_rows ? left : reader->window_rows, NULL) == LX_OK)
+        return LX_OK;
+    return read_window(reader, field, index, 1, error);
+}
+
+static lx_status load_row(lx__value_reader *reader, size_t field, uint64_t index, lx__entry *entry,
+                          lx_error *error)
+{
+    lx_status status = prepare(reader, error);
+    if (status == LX_OK)
+        status = find_row(reader, field, index, error);
+    if (status != LX_OK)
+        return status;
+    const lx__field_window *in = &reader->fields[field];
+    size_t at = (size_t)(index - in->first);
+    *entry = lx__entry_load(in->rows + at * LX__OFFSET_ROW,
+                            checks_of(reader, in) + at * LX__CHECK_ROW);
+    return LX_OK;
+}
+
+lx_status lx__value_load(lx__value_reader *reader, size_t field, uint64_t index, lx__value *value,
+                         lx_error *error)
+{
+    const lx__state *state = &reader->snapshot->state;
+    lx_status status = LX_OK;
+    if (!reader->by_pread) {
+        lx__snapshot_load(reader->snapshot, field, index, value);
+        return LX_OK;
+    }
+    value->entry = (lx__entry){0};
+    value->data = value->slot;
+    value->set = lx__sets_find_set(&state->sets, (uint32_t)field, index);
+    if (value->set != NULL)
+        value->entry = lx__set_entry(value->set);
+    else if (index < state->rows)
+        status = load_row(reader, field, index, &value->entry, error);
+    lx__store_le64(value->slot, value->entry.offset);
+    return status;
+}
+
+/* ---- bytes */
+
+lx__fetcher *lx__value_fetcher(lx__value_reader *reader, size_t field, lx_error *error)
+{
+    if (!reader->by_pread)
+        return &reader->snapshot->fetcher;
+    return prepare(reader, error) == LX_OK ? &reader->fields[field].pread.fetcher : NULL;
+}
+
+lx_status lx__value_fetch_stored(lx__value_reader *reader, size_t field, uint64_t index,
+                                 lx__value *value, uint8_t *into, lx_error *error)
+{
+    lx__fetcher *fetcher = lx__value_fetcher(reader, field, error);
+    if (fetcher == NULL)
+        return LX_ERR_NOMEM;
+    value->extent.into = into;
+    lx_status status = lx__fetch_one(fetcher, &value->extent, &value->data, error);
+    if (status != LX_OK)
+        lx__snapshot_blame(reader->snapshot, field, index, &value->entry, error);
+    return status;
+}
+
+lx_status lx__value_inflate(lx__value_reader *reader, size_t field, uint64_t index,
+                            const lx__value *value, uint8_t *out, lx_error *error)
+{
+    const lx__snapshot *snapshot = reader->snapshot;
+    if (reader->inflater == NULL)
+        reader->inflater = lx__store_take_inflater(snapshot->store);
+    lx_status status = lx__payload_decode(&value->entry, snapshot->columns[field].rules,
+                                          value->data, &reader->inflater, out, error);
+    if (status != LX_OK && status != LX_ERR_NOMEM)
+        lx__snapshot_blame(snapshot, field, index, &value->entry, error);
+    return status;
+}
+
+void lx__value_advise(lx__value_reader *reader, size_t field, const lx__extent *extent)
+{
+    if (prepare(reader, NULL) == LX_OK)
+        lx__pread_advise(&reader->fields[field].pread, extent);
+}

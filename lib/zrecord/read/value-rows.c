@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of tables, read by pread. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/read/value-reader.h"
+
+/* Rows that are read with others though nobody asked for them: a page of them costs less than a
+ * system call. */
+#define GAP 128
+/* Rows that are read at once. */
+#define RUN 1024
+
+/** A row that is wanted. */
+typedef struct wanted {
+    uint64_t index;
+    size_t position; /**< In the block. */
+} wanted;
+
+lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__part part,
+                              uint64_t first, uint64_t count, uint8_t *rows, lx_error *error)
+{
+    lx__open_file *file;
+    lx__store *store = reader->snapshot->store;
+    unsigned row = part == LX__PART_OFFSETS ? LX__OFFSET_ROW : LX__CHECK_ROW;
+    const lx__file_name name = {.part = part,
+                                .number = (uint32_t)field,
+                                .generation = reader->snapshot->state.table_generation};
+    lx_status status = lx__fd_cache_take(&store->files, &name, &file, error);
+    if (status == LX_OK) {
+        status = lx__file_read(&file->file, rows, (size_t)(count * row), first * row, error);
+        lx__fd_cache_give(&store->files, file);
+    }
+    lx__error_locate(error, NULL, lx__schema_field(store->schema, field)->name,
+                     count == 1 ? first : LX_NONE, LX_NONE);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t left = ((const wanted *)a)->index, right = ((const wanted *)b)->index;
+    return (left > right) - (left < right);
+}
+
+/** Finds what sets have, and lists the rows that have to be read, in their order. */
+static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,
+                        size_t count, lx__loaded *loaded, wanted *rows)
+{
+    size_t listed = 0;
+    bool sorted = true;
+    const lx__sets *sets = &snapshot->state.sets;
+    for (size_t i = 0; i < count; i++) {
+        loaded[i] = (lx__loaded){0};
+        if (indices[i] >= snapshot->state.length)
+            continue;
+        if (sets->depth != 0)
+            loaded[i].set = lx__sets_find_set(sets, (uint32_t)field, indices[i]);
+        if (loaded[i].set != NULL) {
+            loaded[i].entry = lx__set_entry(loaded[i].set);
+        } else if (indices[i] < snapshot->state.rows) {
+            sorted = sorted && (listed == 0 || rows[listed - 1].index <= indices[i]);
+            rows[listed++] = (wanted){indices[i], i};
+        }
+    }
+    if (!sorted)
+        qsort(rows, listed, sizeof *rows, compare);
+    return listed;
+}
+
+/** How many of the listed rows are read at once. */
+static size_t run_of(const wanted *rows, size_t count)
+{
+    size_t run = 1;
+    while (run < count && rows[run].index - rows[run - 1].index <= GAP &&
+           rows[run].index - rows[0].index < RUN)
+        run++;
+    return run;
+}
+
+/** Whether the rows of the check table can stay unread, as they do where a raw value is gathered
+ * from a mapping: all are of raw values of the field's size, which need no verification. */
+static bool needs_no_checks(const lx__value_reader *reader, size_t field, const wanted *rows,
+                            size_t count, const uint8_t *offsets)
+{
+    const lx__column *column = &reader->snapshot->columns[field];
+    lx_verify verify = reader->snapshot->store->verify;
+    if (column->rules->codec != NULL || column->rules->size > UINT32_MAX ||
+        verify == LX_VERIFY_ALWAYS)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = rows[i].index - rows[0].index;
+        uint32_t physical = lx__load_le32(offsets + at * LX__OFFSET_ROW + 4);
+        if (physical != column->rules->size ||
+            (verify == LX_VERIFY_FIRST && !lx__table_is_verified(column->table, rows[i].index)))
+            return false;
+    }
+    return true;
+}
+
+static void read_run(const lx__value_reader *reader, size_t field, const wanted *rows, size_t count,
+                     bool to_gather, uint8_t *buffer, lx__loaded *loaded)
+{
+    uint64_t first = rows[0].index, span = rows[count - 1].index - first + 1;
+    uint8_t *checks = buffer + (size_t)RUN * LX__OFFSET_ROW;
+    lx_status status =
+        lx__value_read_rows(reader, field, LX__PART_OFFSETS, first, span, buffer, NULL);
+    bool skip = status == LX_OK && to_gather &&
+                needs_no_checks(reader, field, rows, count, buffer);
+    if (status == LX_OK && !skip)
+        status = lx__value_read_rows(reader, field, LX__PART_CHECKS, first, span, checks, NULL);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (size_t)(rows[i].index - first);
+        lx__loaded *one = &loaded[rows[i].position];
+        one->lost = status != LX_OK;
+        if (status != LX_OK)
+            continue;
+        one->entry = lx__entry_load(buffer + at * LX__OFFSET_ROW,
+                                    skip ? buffer : checks + at * LX__CHECK_ROW);
+        if (skip) {
+            one->entry.logical = one->entry.physical;
+            one->entry.crc = 0;
+        }
+    }
+}
+
+lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                               size_t count, bool to_gather, lx__loaded *loaded, lx_error *error)
+{
+    wanted rows[LX__VALUE_BLOCK];
+    size_t listed = list_rows(reader->snapshot, field, indices, count, loaded, rows);
+    if (listed == 0)
+        return LX_OK;
+    uint8_t *buffer = lx__alloc((size_t)RUN * LX__ENTRY_BYTES);
+    if (buffer == NULL)
+        return lx__fail_memory(error, "rows of tables");
+    for (size_t at = 0; at < listed;) {
+        size_t run = run_of(rows + at, listed - at);
+        read_run(reader, field, rows + at, run, to_gather, buffer, loaded);
+        at += run;
+    }
+    lx__free(buffer);
+    return LX_OK;
+}

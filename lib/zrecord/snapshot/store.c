@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/snapshot/store.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file-system.h"
+#include "zrecord/format/meta-file.h"
+#include "zrecord/format/names.h"
+
+/* ---- opening */
+
+/* How often LOCK may be replaced while it is being locked. */
+#define LOCK_TRIES 100
+/* How often the generation may change between two readings of meta.json. */
+#define META_TRIES 100
+
+/** Opens LOCK and takes the lock; @p held tells whether it is still the file of that name. */
+static lx_status try_to_lock(lx__store *store, uint64_t generation, bool *held, lx_error *error)
+{
+    struct stat locked, now;
+    lx__file_close(&store->lock); /* that of another generation, or of another file */
+    lx_status status =
+        lx__file_open(&store->lock, &store->directory, LX__LOCK_NAME, O_RDONLY, error);
+    if (status == LX_OK)
+        status = lx__file_lock(&store->lock, false, LX__LOCK_READERS + generation, 1, error);
+    if (status != LX_OK)
+        return status;
+    if (fstat(store->lock.fd, &locked) == -1)
+        return lx__fail_errno(error, errno, store->lock.path, "cannot look at");
+    *held = fstatat(store->directory.fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!*held && errno != ENOENT)
+        return lx__fail_errno(error, errno, store->lock.path, "cannot look at");
+    *held = *held && locked.st_dev == now.st_dev && locked.st_ino == now.st_ino;
+    return LX_OK;
+}
+
+/** Takes the reader's lock of the generation. Where there is no LOCK, or nobody can write, there is
+ * nothing to be locked against. */
+static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error *error)
+{
+    struct statvfs about;
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = LX_OK;
+    bool held = false;
+    for (int tries = 0; status == LX_OK && !held && tries < LOCK_TRIES; tries++)
+        status = try_to_lock(store, generation, &held, &why);
+    if (status == LX_OK && held)
+        return LX_OK;
+    lx__file_close(&store->lock);
+    /* On a network it is sealed, and a lock that can be had is as good as none. */
+    if (status == LX_ERR_NOT_FOUND || store->network != NULL)
+        return LX_OK;
+    if (fstatvfs(store->directory.fd, &about) == 0 && (about.f_flag & ST_RDONLY))
+        return LX_OK;
+    if (status == LX_OK)
+        status = lx__fail(&why, LX_ERR_IO, "LOCK was replaced again and again");
+    lx__error_pass(error, &why);
+    return status;
+}
+
+static lx_status read_meta(lx__store *store, lx_error *error)
+{
+    lx__file_close(&store->meta_file);
+    lx__meta_free(&store->meta);
+    lx_status status =
+        lx__file_open(&store->meta_file, &store->directory, LX__META_NAME, O_RDONLY, error);
+    if (status == LX_ERR_NOT_FOUND && error != NULL && error->status == status)
+        lx__copy_tail(error->message, sizeof error->message,
+                      "this directory is not a dataset: it has no meta.json");
+    if (status != LX_OK)
+        return status;
+    store->meta_mark = lx__file_mark_of(&store->meta_file);
+    store->directory_mark = lx__file_mark_of(&store->directory);
+    return lx__meta_read(&store->meta, &store->meta_file, LX__META_CHECK, error);
+}
+
+/** Reads meta.json, locks its generation, and reads it again until both are of one. */
+static lx_status read_and_lock(lx__store *store, lx_error *error)
+{
+    char uuid[LX__UUID_TEXT + 1];
+    lx_status status = read_meta(store, error);
+    for (int tries = 0; status == LX_OK && tries < META_TRIES; tries++) {
+        uint64_t generation = store->meta.generation;
+        memcpy(uuid, store->meta.uuid_text, sizeof uuid);
+        status = lock_generation(store, generation, error);
+        if (status == LX_OK)
+            status = read_meta(store, error);
+        if (status == LX_OK && store->meta.generation == generation &&
+            strcmp(store->meta.uuid_text, uuid) == 0)
+            return LX_OK;
+    }
+    if (status == LX_OK) {
+        status = lx__fail(error, LX_ERR_IO, "meta.json was replaced again and again");
+        lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
+    }
+    return status;
+}
+
+static lx_status prepare_fields(lx__store *store, lx_error *error)
+{
+    size_t count = store->schema->count;
+    store->rules = lx__alloc_array(count, sizeof *store->rules);
+    store->tables = lx__alloc_array(count, sizeof *store->tables);
+    store->looked = lx__alloc_array(count, sizeof *store->looked);
+    if (store->rules == NULL || store->tables == NULL || store->looked == NULL)
+        return lx__fail_memory(error, "a dataset");
+    for (size_t i = 0; i < count; i++)
+        store->rules[i] = lx__field_rules(lx__schema_field(store->schema, i), store->meta.uuid);
+    return LX_OK;
+}
+
+/** The caller was shown fields by their positions, and goes on with these. */
+static lx_status show_fields(lx__store *store, const lx__store *former, lx_error *error)
+{
+    if (former == NULL || lx__schema_equal(former->schema, store->meta.schema)) {
+        store->schema = lx__schema_ref(store->meta.schema);
+        return LX_OK;
+    }
+    return lx__schema_pick(store->meta.schema, former->schema, &store->schema, error);
+}
+
+lx_status lx__store_fail_other(const lx__store *store, lx_error *error)
+{
+    lx_status status =
+        lx__fail(error, LX_ERR_STATE,
+                 "another dataset is there now: close this handle and open it again");
+    lx__error_locate(error, store->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status check_same(const lx__store *store, const lx__store *former, lx_error *error)
+{
+    if (former == NULL ||
+        memcmp(former->meta.uuid, store->meta.uuid, sizeof store->meta.uuid) == 0)
+        return LX_OK;
+    return lx__store_fail_other(store, error);
+}
+
+/** The directory that @p former has open: the path may lead elsewhere by now, since a process may
+ * change its working directory, and a dataset may be moved. */
+static lx_status reopen_directory(lx__store *store, const lx__store *former, lx_error *error)
+{
+    lx_status status = lx__directory_open(&store->directory, &former->directory, ".", error);
+    char *path = status == LX_OK ? lx__strdup(former->directory.path) : NULL;
+    if (status != LX_OK || path == NULL)
+        return status != LX_OK ? status : lx__fail_memory(error, "a path");
+    lx__free(store->directory.path);
+    store->directory.path = path;
+    return LX_OK;
+}
+
+lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error)
+{
+    struct stat now;
+    if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
+        return lx__fail_errno(error, errno, store->meta_file.path, "cannot look at");
+    *current = lx__file_mark_equal(store->meta_mark, (lx__file_mark){now.st_dev, now.st_ino});
+    return LX_OK;
+}
+
+bool lx__store_was_replaced(const lx__store *store)
+{
+    bool current;
+    return lx__store_is_current(store, &current, NULL) == LX_OK && !current;
+}
+
+/* ---- files by their names */
+
+/** A chunk has its committed bytes; of a sealed dataset exactly these, as long as nobody has taken
+ * the seal off. */
+static lx_status open_chunk(const lx__store *store, const lx__file_name *name, lx__file *file,
+                            lx_error *error)
+{
+    char text[LX__NAME_SIZE];
+    lx_error why = LX_ERROR_INIT;
+    lx__chunk_name(name->number, text);
+    lx_status status = lx__committed_open(file, &store->chunk_directory, text, O_RDONLY,
+                                          name->bytes, store->meta.sealed, &why);
+    if (status == LX_ERR_CORRUPT && store->meta.sealed && lx__store_was_replaced(store))
+        return lx__committed_open(file, &store->chunk_directory, text, O_RDONLY, name->bytes,
+                                  false, error);
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+/** The length of a table was checked when the snapshot was made. If it has become shorter, only
+ * those rows are lost that are gone. */
+static lx_status open_table(const lx__store *store, const lx__file_name *name, lx__file *file,
+                            lx_error *error)
+{
+    char text[LX__NAME_SIZE];
+    lx__table_name(lx__schema_field(store->schema, name->number)->stem,
+                   name->part == LX__PART_OFFSETS ? LX__OFFSET_KIND : LX__CHECK_KIND,
+                   name->generation, text);
+    return lx__committed_open(file, &store->directory, text, O_RDONLY, 0, false, error);
+}
+
+static lx_status open_named(void *user, const lx__file_name *name, lx__file *file,
+                            lx_error *error)
+{
+    return (name->part == LX__PART_CHUNK ? open_chunk : open_table)(user, name, file, error);
+}
+
+/** Where a dataset is written, locks and the order of writes must hold. */
+static lx_status check_network(const lx__store *store, lx_error *error)
+{
+    if (store->network == NULL || store->meta.sealed)
+        return LX_OK;
+    return lx__fail(error, LX_ERR_UNSUPPORTED,
+                    "the dataset is on %s, a network file system, where only sealed ones can be "
+                    "read: seal it on the machine that wrote it, or copy it to a local disk",
+                    store->network);
+}
+
+static lx_status open_files(lx__store *store, const char *path, const lx__store *former,
+                            lx_error *error)
+{
+    lx_status status = former != NULL
+                           ? reopen_directory(store, former, error)
+                           : lx__directory_open(&store->directory, LX__HERE, path, error);
+    if (status != LX_OK)
+        return status;
+    store->network = lx__file_network(&store->directory);
+    bool slow = store->network != NULL || sizeof(void *) < sizeof(uint64_t);
+    if (store->placement == LX_PLACEMENT_AUTO)
+        store->placement = slow ? LX_PLACEMENT_PREAD : LX_PLACEMENT_MAPPED;
+    if (store->placement == LX_PLACEMENT_MAPPED)
+        store->files.max = LX__FILES_MAPPED_MAX;
+    status = read_and_lock(store, error);
+    if (status != LX_OK)
+        return status;
+    status = check_same(store, former, error);
+    if (status == LX_OK)
+        status = check_network(store, error);
+    if (status == LX_OK)
+        status = show_fields(store, former, error);
+    if (status != LX_OK)
+        lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
+    if (status == LX_OK)
+        status = lx__chunk_directory_open(&store->chunk_directory, &store->directory, error);
+    if (status == LX_OK)
+        status = prepare_fields(store, error);
+    return status;
+}
+
+static lx_status open_store(const char *path, lx_verify verify, lx_placement placement,
+                            const lx__store *former, lx__store **store, lx_error *error)
+{
+    lx__store *opened = lx__alloc_array(1, sizeof *opened);
+    if (opened == NULL)
+        return lx__fail_memory(error, "a dataset");
+    atomic_init(&opened->references, 1);
+    lx__process_note(&opened->process);
+    opened->directory = opened->chunk_directory = opened->lock = opened->meta_file =
+        opened->log.file = (lx__file)LX__FILE_CLOSED;
+    opened->verify = verify;
+    opened->placement = placement;
+    lx__fd_cache_init(&opened->files, LX__FILES_MAX, open_named, opened);
+    pthread_mutex_init(&opened->mutex, NULL);
+    pthread_mutex_init(&opened->log_mutex, NULL);
+    lx_status status = open_files(opened, path, former, error);
+    if (status == LX_OK)
+        *store = opened;
+    else
+        lx__store_unref(opened);
+    return status;
+}
+
+lx_status lx__store_open(const char *path, lx_verify verify, lx_placement placement,
+                         lx__store **store, lx_error *error)
+{
+    return open_store(path, verify, placement, NULL, store, error);
+}
+
+lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error *error)
+{
+    return open_store(NULL, former->verify, former->placement, former, store, error);
+}
+
+lx_status lx__store_open_log(lx__store *store, lx_error *error)
+{
+    lx__log_identity identity = {.generation = store->meta.generation};
+    if (store->log.file.fd != -1)
+        return LX_OK;
+    memcpy(identity.uuid, store->meta.uuid, sizeof identity.uuid);
+    return lx__log_open(&store->log, &store->directory, &identity, error);
+}
+
+/* ---- the end */
+
+static void store_free(lx__store *store)
+{
+    for (size_t i = 0; store->tables != NULL && i < store->schema->count; i++)
+        lx__table_close(store->tables[i]);
+    for (size_t i = 0; i < store->retired_table_count; i++)
+        lx__table_close(store->retired_tables[i]);
+    for (size_t i = 0; i < store->retired_count; i++)
+        lx__chunk_mapping_unref(store->retired[i]);
+    for (size_t i = 0; i < store->chunk_count; i++)
+        lx__chunk_mapping_unref(store->chunks[i].mapped);
+    for (size_t i = 0; i < store->inflater_count; i++)
+        lx__inflater_free(store->inflaters[i]);
+    lx__fd_cache_close(&store->files);
+    lx__free(store->tables);
+    lx__free(store->looked);
+    lx__free(store->retired_tables);
+    lx__free(store->retired);
+    lx__free(store->chunks);
+    lx__free(store->inflaters);
+    lx__free(store->rules);
+    lx_schema_free(store->schema);
+    lx__meta_free(&store->meta);
+    lx__log_close(&store->log);
+    lx__file_close(&store->meta_file);
+    lx__file_close(&store->lock);
+    lx__file_close(&store->chunk_directory);
+    lx__file_close(&store->directory);
+    pthread_mutex_destroy(&store->mutex);
+    pthread_mutex_destroy(&store->log_mutex);
+    if (store->executor != NULL)
+        lx__executor_release(store->executor);
+    lx__free(store);
+}
+
+static void run_ending(lx__task *task, size_t part)
+{
+    (void)task, (void)part; /* the task is in the memory that goes: finish_ending() does it */
+}
+
+static void finish_ending(lx__task *task, bool canceled)
+{
+    (void)canceled; /* whoever closed the executor does what was waiting */
+    store_free((lx__store *)((char *)task - offsetof(lx__store, ending)));
+}
+
+void lx__store_set_executor(lx__store *store, lx_executor *executor)
+{
+    if (executor == NULL)
+        return;
+    lx__executor_hold(executor);
+    store->executor = executor;
+    lx__task_init(&store->ending, run_ending, finish_ending, 1);
+}
+
+lx__store *lx__store_ref(lx__store *store)
+{
+    atomic_fetch_add_explicit(&store->references, 1, memory_order_relaxed);
+    return store;
+}
+
+void lx__store_unref(lx__store *store)
+{
+    if (atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) != 1)
+        return;
+    lx_executor *executor = store->executor;
+    if (executor == NULL) {
+        store_free(store);
+        return;
+    }
+    /* The store may be gone, and with it what it holds, before the submit is over. */
+    lx__executor_hold(executor);
+    if (lx__executor_submit(executor, LX_QUEUE_GC, &store->ending, NULL) != LX_OK)
+        store_free(store);
+    lx__executor_release(executor);
+}
+
+static void forget_log(lx__store *store)
+{
+    if (pthread_mutex_trylock(&store->log_mutex) == 0) {
+        pthread_mutex_unlock(&store->log_mutex);
+        return;
+    }
+    pthread_mutex_init(&store->log_mutex, NULL);
+    store->log = (lx__log_reader){.file = LX__FILE_CLOSED};
+}
+
+static void forget_mappings(lx__store *store)
+{
+    if (pthread_mutex_trylock(&store->mutex) == 0) {
+        pthread_mutex_unlock(&store->mutex);
+        return;
+    }
+    pthread_mutex_init(&store->mutex, NULL);
+    /* What is mapped stays mapped: snapshots have its addresses. */
+    store->chunks = NULL;
+    store->retired = NULL;
+    store->retired_tables = NULL;
+    store->inflaters = NULL;
+    store->chunk_count = store->chunk_capacity = 0;
+    store->retired_count = store->retired_capacity = 0;
+    store->retired_table_count = store->retired_table_capacity = 0;
+    store->inflater_count = store->inflater_capacity = 0;
+}
+
+void lx__store_take_over(lx__store *store)
+{
+    if (!lx__process_take_over(&store->process))
+        return;
+    forget_log(store);
+    forget_mappings(store);
+    lx__fd_cache_take_over(&store->files);
+    lx__process_adopt(&store->process);
+}
+
+/* ---- inflaters */
+
+lx__inflater *lx__store_take_inflater(lx__store *store)
+{
+    lx__inflater *inflater = NULL;
+    pthread_mutex_lock(&store->mutex);
+    if (store->inflater_count != 0)
+        inflater = store->inflaters[--store->inflater_count];
+    pthread_mutex_unlock(&store->mutex);
+    return inflater;
+}
+
+void lx__store_give_inflater(lx__store *store, lx__inflater *inflater)
+{
+    if (inflater == NULL)
+        return;
+    pthread_mutex_lock(&store->mutex);
+    lx__inflater **list = lx__grow_array(store->inflaters, store->inflater_count,
+                                         &store->inflater_capacity, sizeof *list);
+    if (list != NULL) {
+        store->inflaters = list;
+        list[store->inflater_count++] = inflater;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (list == NULL)
+        lx__inflater_free(inflater);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/table/table-file.h"
+
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/pages.h"
+#include "zrecord/format/names.h"
+
+lx__file_mark lx__file_mark_of(const lx__file *file)
+{
+    struct stat about;
+    if (fstat(file->fd, &about) == -1)
+        return (lx__file_mark){0};
+    return (lx__file_mark){about.st_dev, about.st_ino};
+}
+
+/** What a dataset must have and has not is damage; only a dataset itself can be not there. */
+static lx_status must_be_there(lx_status status, lx_error *error)
+{
+    if (status != LX_ERR_NOT_FOUND)
+        return status;
+    if (error != NULL && error->status == status)
+        error->status = LX_ERR_CORRUPT;
+    return LX_ERR_CORRUPT;
+}
+
+lx_status lx__chunk_directory_open(lx__file *file, const lx__file *directory, lx_error *error)
+{
+    return must_be_there(lx__directory_open(file, directory, LX__CHUNK_DIRECTORY, error), error);
+}
+
+lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, lx_error *error)
+{
+    uint64_t size;
+    lx_status status = lx__file_size(file, &size, error);
+    if (status == LX_OK && (size < bytes || (exact && size != bytes))) {
+        status = lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
+                          (unsigned long long)size, (unsigned long long)bytes);
+        lx__error_locate(error, file->path, NULL, LX_NONE, size < bytes ? size : bytes);
+    }
+    return status;
+}
+
+lx_status lx__committed_open(lx__file *file, const lx__file *directory, const char *name,
+                             int access, uint64_t bytes, bool exact, lx_error *error)
+{
+    int make = access != O_RDONLY && bytes == 0 ? O_CREAT : 0;
+    lx_status status =
+        must_be_there(lx__file_open(file, directory, name, access | make, error), error);
+    if (status != LX_OK)
+        return status;
+    status = lx__committed_check(file, bytes, exact, error);
+    if (status != LX_OK)
+        lx__file_close(file);
+    return status;
+}
+
+static lx_status open_one(lx__file *file, const lx__table_place *place, const char *kind,
+                          uint64_t bytes, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__table_name(place->stem, kind, place->generation, name);
+    return lx__committed_open(file, place->directory, name, O_RDONLY, bytes, place->exact, error);
+}
+
+static lx_status map_one(lx__mapping *mapping, lx__file_mark *mark, const lx__table_place *place,
+                         const char *kind, uint64_t rows, uint64_t capacity, unsigned row,
+                         lx_error *error)
+{
+    lx__file file;
+    lx_status status = open_one(&file, place, kind, rows * row, error);
+    if (status != LX_OK)
+        return status;
+    if (!place->unmapped)
+        status = lx__mapping_open(mapping, &file, capacity * row, LX__ACCESS_RANDOM, error);
+    *mark = lx__file_mark_of(&file);
+    lx__file_close(&file);
+    return status;
+}
+
+lx_status lx__table_open(lx__table **table, const lx__table_place *place, uint64_t rows,
+                         uint64_t capacity, bool note_verified, lx_error *error)
+{
+    lx__table *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a table");
+    atomic_init(&made->references, 1);
+    made->capacity = capacity;
+    atomic_init(&made->rows, rows);
+    lx_status status = map_one(&made->offsets, &made->offset_file, place, LX__OFFSET_KIND, rows,
+                               capacity, LX__OFFSET_ROW, error);
+    if (status == LX_OK)
+        status = map_one(&made->checks, &made->check_file, place, LX__CHECK_KIND, rows, capacity,
+                         LX__CHECK_ROW, error);
+    if (status == LX_OK && note_verified) {
+        made->verified = lx__pages_alloc((size_t)(capacity / 8));
+        if (made->verified == NULL)
+            status = lx__fail_memory(error, "the bits of verified records");
+    }
+    if (status == LX_OK)
+        *table = made;
+    else
+        lx__table_close(made);
+    return status;
+}
+
+lx_status lx__table_look(const lx__table_place *place, uint64_t rows, lx_error *error)
+{
+    lx__file file;
+    lx_status status = open_one(&file, place, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
+    if (status != LX_OK)
+        return status;
+    lx__file_close(&file);
+    status = open_one(&file, place, LX__CHECK_KIND, rows * LX__CHECK_ROW, error);
+    if (status == LX_OK)
+        lx__file_close(&file);
+    return status;
+}
+
+static bool is_at(lx__file_mark mark, const lx__table_place *place, const char *kind)
+{
+    lx__file file;
+    char name[LX__NAME_SIZE];
+    lx__table_name(place->stem, kind, place->generation, name);
+    if (lx__file_open(&file, place->directory, name, O_RDONLY, NULL) != LX_OK)
+        return false;
+    bool same = lx__file_mark_equal(mark, lx__file_mark_of(&file));
+    lx__file_close(&file);
+    return same;
+}
+
+bool lx__table_is_of(const lx__table *table, const lx__table_place *place)
+{
+    return is_at(table->offset_file, place, LX__OFFSET_KIND) &&
+           is_at(table->check_file, place, LX__CHECK_KIND);
+}
+
+void lx__table_note_rows(lx__table *table, uint64_t rows)
+{
+    uint64_t noted = atomic_load_explicit(&table->rows, memory_order_relaxed);
+    while (noted < rows && !atomic_compare_exchange_weak(&table->rows, &noted, rows))
+        ;
+}
+
+void lx__table_inherit(lx__table *table, const lx__table *old)
+{
+    if (old->verified == NULL)
+        return;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < old->capacity / 64; i++) {
+        uint64_t bits = atomic_load_explicit(&old->verified[i], memory_order_relaxed);
+        atomic_store_explicit(&table->verified[i], bits, memory_order_relaxed);
+        count += (uint64_t)__builtin_popcountll(bits);
+    }
+    atomic_store_explicit(&table->verified_count, count, memory_order_release);
+}
+
+lx__table *lx__table_ref(lx__table *table)
+{
+    atomic_fetch_add_explicit(&table->references, 1, memory_order_relaxed);
+    return table;
+}
+
+void lx__table_close(lx__table *table)
+{
+    if (table == NULL ||
+        atomic_fetch_sub_explicit(&table->references, 1, memory_order_acq_rel) != 1)
+        return;
+    lx__mapping_close(&table->offsets);
+    lx__mapping_close(&table->checks);
+    lx__pages_free((void *)table->verified, (size_t)(table->capacity / 8));
+    lx__free(table);
+}

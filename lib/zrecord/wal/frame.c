@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/wal/frame.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/error.h"
+
+uint64_t lx__frame_size(uint64_t chunk_count, uint64_t set_count)
+{
+    if (chunk_count > LX__FRAME_MAX || set_count > LX__FRAME_MAX)
+        return LX_NONE;
+    uint64_t size = LX__FRAME_HEADER + chunk_count * LX__FRAME_CHUNK + set_count * LX__FRAME_SET +
+                    LX__FRAME_TRAILER;
+    return size <= LX__FRAME_MAX ? size : LX_NONE;
+}
+
+bool lx__frame_load(lx__frame *frame, const uint8_t header[LX__FRAME_HEADER])
+{
+    *frame = (lx__frame){.bytes = lx__load_le32(header + 4),
+                         .epoch = lx__load_le64(header + 8),
+                         .length = lx__load_le64(header + 16),
+                         .rows = lx__load_le64(header + 24),
+                         .chunk_count = lx__load_le32(header + 32),
+                         .set_count = lx__load_le32(header + 36),
+                         .previous_crc = lx__load_le32(header + 40),
+                         .flags = lx__load_le32(header + 44),
+                         .boot = lx__load_le64(header + 48),
+                         .table_generation = lx__load_le32(header + 56),
+                         .next_chunk = lx__load_le32(header + 60)};
+    return lx__load_le32(header) == LX__FRAME_MAGIC &&
+           frame->bytes == lx__frame_size(frame->chunk_count, frame->set_count);
+}
+
+uint32_t lx__frame_crc_start(const lx__log_identity *log)
+{
+    uint8_t generation[8];
+    lx__store_le64(generation, log->generation);
+    return lx__crc32c(lx__crc32c(0, log->uuid, LX__UUID_BYTES), generation, sizeof generation);
+}
+
+lx__chunk_item lx__chunk_item_load(const uint8_t item[LX__FRAME_CHUNK])
+{
+    return (lx__chunk_item){.id = lx__load_le32(item),
+                            .records = lx__load_le32(item + 4),
+                            .bytes = lx__load_le64(item + 8)};
+}
+
+lx__set_item lx__set_item_load(const uint8_t item[LX__FRAME_SET])
+{
+    return (lx__set_item){.field = lx__load_le32(item),
+                          .index = lx__load_le64(item + 8),
+                          .entry = lx__entry_load(item + 16, item + 32)};
+}
+
+lx_status lx__frame_begin(lx__frame_builder *builder, uint64_t chunk_count, uint64_t set_count,
+                          lx_error *error)
+{
+    uint64_t size = lx__frame_size(chunk_count, set_count);
+    if (size == LX_NONE)
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "a commit of %llu changes does not fit into one frame of the log: commit "
+                        "more often",
+                        (unsigned long long)set_count);
+    if (!lx__reserve(&builder->data, &builder->capacity, (size_t)size))
+        return lx__fail_memory(error, "a frame of the log");
+    builder->size = LX__FRAME_HEADER;
+    builder->chunk_count = builder->set_count = 0;
+    return LX_OK;
+}
+
+void lx__frame_add_chunk(lx__frame_builder *builder, const lx__chunk_item *item)
+{
+    uint8_t *to = builder->data + builder->size;
+    lx__store_le32(to, item->id);
+    lx__store_le32(to + 4, item->records);
+    lx__store_le64(to + 8, item->bytes);
+    builder->size += LX__FRAME_CHUNK;
+    builder->chunk_count++;
+}
+
+void lx__frame_add_set(lx__frame_builder *builder, const lx__set_item *item)
+{
+    uint8_t *to = builder->data + builder->size;
+    lx__store_le32(to, item->field);
+    lx__store_le32(to + 4, 0);
+    lx__store_le64(to + 8, item->index);
+    lx__entry_store(&item->entry, to + 16, to + 32);
+    builder->size += LX__FRAME_SET;
+    builder->set_count++;
+}
+
+void lx__frame_finish(lx__frame_builder *builder, lx__frame *frame, const lx__log_identity *log)
+{
+    uint8_t *header = builder->data, *trailer = builder->data + builder->size;
+    builder->size += LX__FRAME_TRAILER;
+    frame->bytes = (uint32_t)builder->size;
+    frame->chunk_count = builder->chunk_count;
+    frame->set_count = builder->set_count;
+
+    lx__store_le32(header, LX__FRAME_MAGIC);
+    lx__store_le32(header + 4, frame->bytes);
+    lx__store_le64(header + 8, frame->epoch);
+    lx__store_le64(header + 16, frame->length);
+    lx__store_le64(header + 24, frame->rows);
+    lx__store_le32(header + 32, frame->chunk_count);
+    lx__store_le32(header + 36, frame->set_count);
+    lx__store_le32(header + 40, frame->previous_crc);
+    lx__store_le32(header + 44, frame->flags);
+    lx__store_le64(header + 48, frame->boot);
+    lx__store_le32(header + 56, frame->table_generation);
+    lx__store_le32(header + 60, frame->next_chunk);
+    lx__store_le32(trailer, 0);
+    frame->crc = lx__crc32c(lx__frame_crc_start(log), builder->data, builder->size - 4);
+    lx__store_le32(trailer + 4, frame->crc);
+}
+
+void lx__frame_builder_free(lx__frame_builder *builder)
+{
+    lx__free(builder->data);
+    *builder = (lx__frame_builder){0};
+}
+
+/** The number of an id as the kernel shows it; 0 if that is none. */
+static uint64_t parse_boot(const char *text, size_t size)
+{
+    uint8_t bytes[8] = {0};
+    size_t digits = 0;
+    for (size_t i = 0; i < size && digits < 16; i++) {
+        if (text[i] == '-')
+            continue;
+        if (!isxdigit((unsigned char)text[i]))
+            return 0;
+        int value = text[i] <= '9' ? text[i] - '0' : (text[i] | 32) - 'a' + 10;
+        bytes[digits / 2] = (uint8_t)(bytes[digits / 2] << 4 | value);
+        digits++;
+    }
+    return digits == 16 ? lx__load_le64(bytes) : 0;
+}
+
+lx_status lx__boot_find(uint64_t *boot, lx_error *error)
+{
+    lx__file file;
+    char text[64];
+    size_t got = 0;
+    lx_error why = LX_ERROR_INIT;
+    *boot = 0;
+    lx_status status =
+        lx__file_open(&file, LX__HERE, "/proc/sys/kernel/random/boot_id", O_RDONLY, &why);
+    if (status == LX_OK) {
+        status = lx__file_read_some(&file, text, sizeof text, 0, &got, &why);
+        lx__file_close(&file);
+        *boot = status == LX_OK ? parse_boot(text, got) : 0;
+    } else if (status != LX_ERR_NOMEM &&
+               (status != LX_ERR_IO || why.errnum == EACCES || why.errnum == EPERM)) {
+        return LX_OK; /* not there, or not for us to see */
+    }
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+uint64_t lx__boot_id(void)
+{
+    uint64_t boot;
+    return lx__boot_find(&boot, NULL) == LX_OK ? boot : 0;
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/wal/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/names.h"
+#include "zrecord/wal/shared-array.h"
+
+/* Frames drop sets in two ways: by taking their rows into the tables, and by a length below them.
+ * Neither is done frame by frame, which would cost the number of sets each time. Instead every set
+ * remembers its frame, and two lists tell at the end which of them are gone. */
+typedef struct drop {
+    uint32_t frame; /**< Its number in this replay. */
+    uint64_t bound;
+} drop;
+
+typedef struct drops {
+    drop *list;
+    size_t count;
+    size_t capacity;
+} drops;
+
+typedef struct replay {
+    lx__state *state;
+    lx__log_reader *log;
+    const lx_schema *schema;
+    const lx_schema *known; /**< The fields that there are, also those that are not kept. */
+    uint64_t rows; /**< Before the first frame: none of them takes a row below that. */
+    uint64_t end;    /**< Where the last frame ends. */
+    uint32_t frames; /**< Replayed so far. */
+    lx__layer *layer; /**< Their sets; NULL while there is none. */
+    lx__set waiting[LX__PUT_MAX]; /**< Sets that are not in the layer yet. */
+    size_t waiting_count;
+    uint32_t first_frame; /**< Of those that have sets. */
+    uint64_t most;        /**< Index of a set. */
+    drops taken; /**< Frames that took rows: bound is their rows. Both ascend. */
+    drops cuts;  /**< Frames whose length no later one goes below: bound is it. Both ascend. */
+    uint32_t next_field; /**< Position that the next set probably has. */
+    bool follows;          /**< A set of the same frame came before the next one: */
+    lx__set_item previous; /**< this, of which there are only field and index. */
+    bool unknown;
+    /** Of chunks, a hash table of their positions plus 1, as soon as one came that stands neither
+     * where it belongs nor behind the others: to keep millions of them in order meanwhile would
+     * take the square of that. NULL: they are in order. */
+    uint32_t *places;
+    size_t place_capacity; /**< A power of two; at most three quarters are used. */
+} replay;
+
+#define PLACES_MIN 64
+/* Sets that are read from the log at once. */
+#define BLOCK_SETS 256u
+/* Room that a list of chunks has for more of them. */
+#define CHUNKS_MORE 4
+
+static lx_status push(drops *to, uint32_t frame, uint64_t bound, lx_error *error)
+{
+    drop *list = lx__grow_array(to->list, to->count, &to->capacity, sizeof *list);
+    if (list == NULL)
+        return lx__fail_memory(error, "replaying the log");
+    to->list = list;
+    list[to->count++] = (drop){frame, bound};
+    return LX_OK;
+}
+
+/** The length that counts from @p frame on is the least of that and all later frames. */
+static lx_status push_cut(drops *cuts, uint32_t frame, uint64_t length, lx_error *error)
+{
+    while (cuts->count != 0 && cuts->list[cuts->count - 1].bound >= length)
+        cuts->count--;
+    return push(cuts, frame, length, error);
+}
+
+/** The first whose frame, or else bound, is not below @p value; NULL if there is none. */
+static const drop *first_from(const drops *in, bool by_frame, uint64_t value)
+{
+    size_t low = 0, high = in->count, middle = high >= 2 ? high - 2 : 0; /* mostly the last */
+    while (low < high) {
+        uint64_t key = by_frame ? in->list[middle].frame : in->list[middle].bound;
+        if (key >= value)
+            high = middle;
+        else
+            low = middle + 1;
+        middle = low + (high - low) / 2;
+    }
+    return low < in->count ? &in->list[low] : NULL;
+}
+
+/** Whether a frame behind @p frame took the row. */
+static bool was_taken(const replay *r, uint64_t index, uint32_t frame)
+{
+    const drops *all = &r->taken;
+    if (index < r->rows || all->count == 0 || all->list[all->count - 1].frame <= frame)
+        return false;
+    const drop *taken = first_from(all, false, index + 1);
+    return taken != NULL && frame < taken->frame;
+}
+
+static bool set_stays(const lx__set *set, const void *user)
+{
+    const replay *r = user;
+    uint32_t frame = atomic_load_explicit(&set->note, memory_order_relaxed);
+    if (was_taken(r, set->index, frame) && !LX__FAULT(SETS_STAY))
+        return false;
+    if (set->index < r->cuts.list[0].bound) /* the least */
+        return true;
+    const drop *cut = first_from(&r->cuts, true, frame); /* its own frame's, or a later one's */
+    return cut == NULL || set->index < cut->bound;
+}
+
+static lx_status fail_rule(const replay *r, uint64_t offset, lx_error *error,
+                           const char *what)
+{
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "frame %" PRIu64 " of the log: %s",
+                                r->state->place.epoch, what);
+    lx__error_locate(error, r->log->file.path, NULL, LX_NONE, offset);
+    return status;
+}
+
+/** Rules 1 and 3 to 6 of the format's section 8.8. */
+static const char *broken_rule(const lx__state *state, const lx__frame *frame)
+{
+    bool first = state->place.epoch == 0;
+    if (first ? frame->flags != (LX__FRAME_BASE | LX__FRAME_SYNCED)
+              : frame->flags != 0 && frame->flags != LX__FRAME_SYNCED)
+        return "its flags cannot be";
+    if (frame->rows < state->rows || frame->rows > LX__LENGTH_MAX)
+        return "its rows cannot be";
+    if (frame->length > LX__LENGTH_MAX ||
+        frame->length > frame->rows + state->items + frame->set_count)
+        return "its length is more than rows and sets can give";
+    if (!first && frame->table_generation != state->table_generation)
+        return "its table generation is another";
+    if (frame->next_chunk < state->next_chunk)
+        return "its next chunk id is lower than before";
+    return NULL;
+}
+
+/** The place of chunk @p id, or the free one where it belongs. */
+static uint32_t *place_of(const replay *r, uint32_t id)
+{
+    size_t mask = r->place_capacity - 1;
+    size_t at = (size_t)lx__set_hash(r->state->sets.seed, 0, id) & mask;
+    while (r->places[at] != 0 && r->state->chunks[r->places[at] - 1].id != id)
+        at = (at + 1) & mask;
+    return &r->places[at];
+}
+
+/** Makes places for all chunks, and for as many more. */
+static lx_status make_places(replay *r, lx_error *error)
+{
+    size_t capacity = PLACES_MIN;
+    while (capacity / 8 * 3 < r->state->chunk_count)
+        capacity *= 2;
+    uint32_t *places = lx__alloc_array(capacity, sizeof *places);
+    if (places == NULL)
+        return lx__fail_memory(error, "replaying the log");
+    lx__free(r->places);
+    r->place_capacity = capacity;
+    r->places = places;
+    (void)lx__sets_seed(&r->state->sets);
+    for (size_t i = 0; i < r->state->chunk_count; i++)
+        *place_of(r, r->state->chunks[i].id) = (uint32_t)i + 1;
+    return LX_OK;
+}
+
+/** The item of chunk @p id so far, or NULL. */
+static lx__chunk_item *find_chunk(const replay *r, uint32_t id)
+{
+    if (r->places == NULL)
+        return (lx__chunk_item *)lx__state_find_chunk(r->state, id);
+    uint32_t place = *place_of(r, id);
+    return place != 0 ? &r->state->chunks[place - 1] : NULL;
+}
+
+/** Adds a new chunk behind the others, which are in order no longer if it belongs before them. */
+static lx_status add_chunk(replay *r, const lx__chunk_item *item, lx_error *error)
+{
+    lx__state *state = r->state;
+    size_t count = state->chunk_count;
+    bool in_order = r->places == NULL && (count == 0 || state->chunks[count - 1].id < item->id);
+    lx_status status = lx__state_reserve_chunks(state, 1, error);
+    if (status == LX_OK && !in_order && (r->places == NULL || count >= r->place_capacity / 4 * 3))
+        status = make_places(r, error);
+    if (status != LX_OK)
+        return status;
+    state->chunks[state->chunk_count++] = *item;
+    if (!in_order)
+        *place_of(r, item->id) = (uint32_t)state->chunk_count;
+    return LX_OK;
+}
+
+static int compare_chunks(const void *a, const void *b)
+{
+    uint32_t left = ((const lx__chunk_item *)a)->id, right = ((const lx__chunk_item *)b)->id;
+    return (left > right) - (left < right);
+}
+
+static lx_status apply_chunks(replay *r, uint64_t offset, const lx__frame *frame,
+                              lx_error *error)
+{
+    const uint8_t *bytes;
+    uint64_t previous = 0;
+    /* From here on the list is this state's own. */
+    lx_status status =
+        frame->chunk_count != 0 ? lx__state_reserve_chunks(r->state, 0, error) : LX_OK;
+    for (uint32_t i = 0; status == LX_OK && i < frame->chunk_count; i++) {
+        uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)i * LX__FRAME_CHUNK;
+        status = lx__log_bytes(r->log, at, LX__FRAME_CHUNK, &bytes, error);
+        if (status != LX_OK)
+            break;
+        lx__chunk_item item = lx__chunk_item_load(bytes);
+        lx__chunk_item *before = find_chunk(r, item.id);
+        if ((i != 0 && item.id <= previous) || item.id >= frame->next_chunk)
+            return fail_rule(r, at, error, "its chunk ids cannot be");
+        if (item.bytes > INT64_MAX ||
+            (before != NULL && (item.bytes < before->bytes || item.records < before->records)))
+            return fail_rule(r, at, error, "a chunk shrinks");
+        previous = item.id;
+        if (before != NULL)
+            *before = item;
+        else
+            status = add_chunk(r, &item, error);
+    }
+    return status;
+}
+
+/** The first frame from which on no set is dropped. */
+static uint32_t dropped_before(const replay *r)
+{
+    uint32_t frame = r->taken.count != 0 ? r->taken.list[r->taken.count - 1].frame : 0;
+    size_t low = r->cuts.count;
+    while (low != 0 && r->cuts.list[low - 1].bound > r->most)
+        low--;
+    if (low != 0 && frame <= r->cuts.list[low - 1].frame)
+        frame = r->cuts.list[low - 1].frame + 1;
+    return frame;
+}
+
+static lx_status put_waiting(replay *r, lx_error *error)
+{
+    size_t count = r->waiting_count;
+    r->waiting_count = 0;
+    return lx__set_map_put_many(&r->layer->map, r->waiting, count, error);
+}
+
+/** Keeps a set of a field that is shown, and looks whether one of another is known. */
+static lx_status keep_set(replay *r, uint32_t id, uint64_t index, const uint8_t *rows,
+                          lx_error *error)
+{
+    uint32_t field = r->next_field, ignored;
+    /* Sets mostly come field by field in the order of the schema. */
+    if (field >= r->schema->count || lx__schema_field(r->schema, field)->shown.id != id) {
+        if (!lx__schema_find_id(r->schema, id, &field)) {
+            r->unknown = r->unknown || (r->known == r->schema ||
+                                        !lx__schema_find_id(r->known, id, &ignored));
+            return LX_OK;
+        }
+    }
+    r->next_field = field + 1 < r->schema->count ? field + 1 : 0;
+    lx__set *set = &r->waiting[r->waiting_count++];
+    set->index = index;
+    set->field = field;
+    r->most = index > r->most ? index : r->most;
+    atomic_init(&set->note, r->frames);
+    memcpy(set->rows, rows, sizeof set->rows);
+    return r->waiting_count == LX__PUT_MAX ? put_waiting(r, error) : LX_OK;
+}
+
+/** Makes the layer for all frames that are left, if they have as many sets a byte as this one. */
+static lx_status make_layer(replay *r, uint64_t offset, const lx__frame *frame, lx_error *error)
+{
+    uint64_t sets = (r->end - offset) / (frame->bytes / frame->set_count);
+    r->layer = lx__layer_new(&r->state->sets, sets);
+    r->first_frame = r->frames;
+    return r->layer != NULL ? LX_OK : lx__fail_memory(error, "replaying the log");
+}
+
+/** Applies @p count sets, which stand at @p offset. */
+static lx_status apply_block(replay *r, uint64_t offset, uint32_t count, bool base,
+                             lx_error *error)
+{
+    const uint8_t *bytes;
+    lx_status status = lx__log_bytes(r->log, offset, (size_t)count * LX__FRAME_SET, &bytes, error);
+    for (uint32_t i = 0; status == LX_OK && i < count; i++, bytes += LX__FRAME_SET) {
+        uint32_t id = lx__load_le32(bytes);
+        uint64_t index = lx__load_le64(bytes + 8);
+        const char *broken = NULL;
+        if (!lx__set_item_clean(bytes))
+            broken = "reserved bytes are not zero";
+        else if (base && r->follows &&
+                 (index < r->previous.index ||
+                  (index == r->previous.index && id <= r->previous.field)))
+            broken = "the sets of a base do not ascend";
+        if (broken != NULL)
+            return fail_rule(r, offset + (uint64_t)i * LX__FRAME_SET, error, broken);
+        r->follows = true;
+        r->previous = (lx__set_item){.field = id, .index = index};
+        status = keep_set(r, id, index, bytes + 16, error);
+    }
+    return status;
+}
+
+static lx_status apply_sets(replay *r, uint64_t offset, const lx__frame *frame,
+                            lx_error *error)
+{
+    lx_status status = LX_OK;
+    bool base = (frame->flags & LX__FRAME_BASE) != 0;
+    uint64_t at = offset + LX__FRAME_HEADER + (uint64_t)frame->chunk_count * LX__FRAME_CHUNK;
+    r->follows = false;
+    if (frame->set_count != 0 && r->layer == NULL)
+        status = make_layer(r, offset, frame, error);
+    for (uint32_t left = frame->set_count; status == LX_OK && left != 0;) {
+        uint32_t count = left < BLOCK_SETS ? left : BLOCK_SETS;
+        status = apply_block(r, at, count, base, error);
+        at += (uint64_t)count * LX__FRAME_SET;
+        left -= count;
+    }
+    return status == LX_OK && r->layer != NULL ? put_waiting(r, error) : status;
+}
+
+static lx_status check_trailer(replay *r, uint64_t offset, const lx__frame *frame,
+                               lx_error *error)
+{
+    const uint8_t *bytes;
+    uint64_t at = offset + frame->bytes - LX__FRAME_TRAILER;
+    lx_status status = lx__log_bytes(r->log, at, 4, &bytes, error);
+    if (status == LX_OK && lx__load_le32(bytes) != 0)
+        status = fail_rule(r, at, error, "reserved bytes are not zero");
+    return status;
+}
+
+static lx_status apply_frame(replay *r, lx_error *error)
+{
+    lx__state *state = r->state;
+    uint64_t offset = state->place.offset;
+    lx__frame frame;
+    lx_status status = lx__log_frame(r->log, offset, &frame, error);
+    if (status != LX_OK)
+        return status;
+    const char *broken = broken_rule(state, &frame);
+    if (broken != NULL)
+        return fail_rule(r, offset, error, broken);
+    status = check_trailer(r, offset, &frame, error);
+    if (status == LX_OK)
+        status = apply_chunks(r, offset, &frame, error);
+    if (status == LX_OK)
+        status = apply_sets(r, offset, &frame, error);
+    if (status == LX_OK && frame.rows > state->rows)
+        status = push(&r->taken, r->frames, frame.rows, error);
+    if (status == LX_OK)
+        status = push_cut(&r->cuts, r->frames, frame.length, error);
+    if (status == LX_OK && r->frames == UINT32_MAX)
+        status = lx__fail(error, LX_ERR_LIMIT, "the log has more than %u frames", r->frames);
+    if (status != LX_OK)
+        return status;
+    r->frames++;
+
+    bool changes = offset == 0 || frame.set_count != 0 || frame.chunk_count != 0 ||
+                   frame.length != state->length || frame.rows != state->rows;
+    state->length = frame.length;
+    state->rows = frame.rows;
+    state->table_generation = frame.table_generation;
+    state->next_chunk = frame.next_chunk;
+    state->items += frame.set_count;
+    state->place = (lx__log_place){offset + frame.bytes, frame.epoch + 1, frame.crc};
+    if (changes)
+        state->changed = state->place;
+    return LX_OK;
+}
+
+/** Puts the chunks in order, and what the frames set on top of what was set before. */
+static lx_status settle(replay *r, lx_error *error)
+{
+    lx__state *state = r->state;
+    if (r->places != NULL)
+        qsort(state->chunks, state->chunk_count, sizeof *state->chunks, compare_chunks);
+    if (r->frames == 0)
+        return LX_OK;
+    if (r->layer != NULL && r->first_frame < dropped_before(r))
+        lx__set_map_keep(&r->layer->map, set_stays, r);
+    lx__layer *layer = r->layer;
+    r->layer = NULL;
+    /* The first of the cuts is the least. */
+    return lx__sets_add(&state->sets, layer, r->cuts.list[0].bound, state->rows, error);
+}
+
+/** What is kept of a log, and what else is no surprise in it. */
+typedef struct fields {
+    const lx_schema *shown;
+    const lx_schema *known;
+} fields;
+
+/** Applies frames up to @p end and lets go of the sets that they drop. */
+static lx_status apply_to(lx__state *state, lx__log_reader *log, const fields *of, uint64_t end,
+                          bool *unknown, lx_error *error)
+{
+    replay r = {.state = state,
+                .log = log,
+                .schema = of->shown,
+                .known = of->known,
+                .rows = state->rows,
+                .end = end};
+    lx_status status = LX_OK;
+    while (status == LX_OK && state->place.offset < end)
+        status = apply_frame(&r, error);
+    if (status == LX_OK)
+        status = settle(&r, error);
+    *unknown = r.unknown;
+    lx__layer_unref(r.layer);
+    lx__free(r.taken.list);
+    lx__free(r.cuts.list);
+    lx__free(r.places);
+    return status;
+}
+
+lx_status lx__state_check_rest(const lx__state *state, lx__log_reader *log,
+                               const lx_schema *schema, uint64_t end, lx_error *error)
+{
+    lx__state rest;
+    if (state->place.offset == end)
+        return LX_OK;
+    lx__state_copy(&rest, state);
+    lx_status status = lx__state_replay_to(&rest, log, schema, end, error);
+    lx__state_free(&rest);
+    return status;
+}
+
+lx_status lx__state_follow(lx__state *state, lx__log_reader *log, const lx_schema *shown,
+                           const lx_schema *known, lx__replay which, lx__log_scan *scan,
+                           bool *unknown, lx_error *error)
+{
+    const fields of = {shown, known};
+    lx__log_scan found;
+    lx__state next;
+    *unknown = false;
+    lx_status status = lx__log_scan_from(log, &state->place, log->boot, &found, error);
+    if (status == LX_OK && found.valid.offset == 0)
+        status = lx__log_fail_first(log, error);
+    lx__log_advise(error, status);
+    if (status != LX_OK)
+        return status;
+    lx__state_copy(&next, state);
+    status = apply_to(&next, log, &of,
+                      which == LX__REPLAY_DURABLE ? found.durable.offset : found.trusted.offset,
+                      unknown, error);
+    if (status == LX_OK)
+        status = lx__state_check_rest(&next, log, shown, found.valid.offset, error);
+    if (status != LX_OK) {
+        lx__state_free(&next);
+        return status;
+    }
+    lx__state_free(state);
+    *state = next;
+    lx__log_note_end(log, next.place.offset);
+    if (scan != NULL)
+        *scan = found;
+    return LX_OK;
+}
+
+lx_status lx__state_replay(lx__state *state, lx__log_reader *log, const lx_schema *schema,
+                           lx__replay which, lx__log_scan *scan, bool *unknown, lx_error *error)
+{
+    return lx__state_follow(state, log, schema, schema, which, scan, unknown, error);
+}
+
+lx_status lx__state_replay_to(lx__state *state, lx__log_reader *log, const lx_schema *schema,
+                              uint64_t end, lx_error *error)
+{
+    const fields of = {schema, schema};
+    lx__state next;
+    bool unknown;
+    lx__state_copy(&next, state);
+    lx_status status = apply_to(&next, log, &of, end, &unknown, error);
+    if (status != LX_OK) {
+        lx__state_free(&next);
+        return status;
+    }
+    lx__state_free(state);
+    *state = next;
+    return LX_OK;
+}
+
+void lx__state_copy(lx__state *copy, const lx__state *state)
+{
+    *copy = *state;
+    (void)lx__shared_ref(copy->chunks);
+    lx__sets_copy(&copy->sets, &state->sets);
+}
+
+void lx__state_free(lx__state *state)
+{
+    lx__shared_unref(state->chunks);
+    lx__sets_free(&state->sets);
+    *state = (lx__state){0};
+}
+
+/** Where chunk @p id stands, or would stand. */
+static size_t chunk_place(const lx__state *state, uint32_t id)
+{
+    size_t low = 0, high = state->chunk_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (state->chunks[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const lx__chunk_item *lx__state_find_chunk(const lx__state *state, uint32_t id)
+{
+    size_t at = chunk_place(state, id);
+    return at < state->chunk_count && state->chunks[at].id == id ? &state->chunks[at] : NULL;
+}
+
+void lx__state_blame(const lx__state *state, const lx__file *tables, const lx__file *chunks,
+                     const lx__field *field, uint64_t index, const lx__entry *entry,
+                     lx_error *error)
+{
+    char name[LX__NAME_SIZE], path[sizeof error->path];
+    bool in_chunk = !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry) &&
+                    lx__state_find_chunk(state, entry->chunk) != NULL;
+    if (in_chunk)
+        lx__chunk_name(entry->chunk, name);
+    else
+        lx__table_name(field->stem, LX__OFFSET_KIND, state->table_generation, name);
+    snprintf(path, sizeof path, "%.300s/%s", in_chunk ? chunks->path : tables->path, name);
+    lx__error_locate(error, path, field->name, index,
+                     in_chunk ? entry->offset : index * LX__OFFSET_ROW);
+}
+
+lx_status lx__state_reserve_chunks(lx__state *state, size_t count, lx_error *error)
+{
+    size_t wanted = state->chunk_count + count, capacity = state->chunk_capacity;
+    if (capacity >= wanted && (wanted == 0 || lx__shared_is_own(state->chunks)))
+        return LX_OK;
+    if (capacity < wanted)
+        capacity = wanted + wanted / 2 + CHUNKS_MORE;
+    lx__chunk_item *chunks = lx__shared_new(capacity, sizeof *chunks);
+    if (chunks == NULL)
+        return lx__fail_memory(error, "a chunk");
+    if (state->chunk_count != 0)
+        memcpy(chunks, state->chunks, state->chunk_count * sizeof *chunks);
+    lx__shared_unref(state->chunks);
+    state->chunks = chunks;
+    state->chunk_capacity = capacity;
+    return LX_OK;
+}
+
+lx_status lx__state_put_chunk(lx__state *state, const lx__chunk_item *item, lx_error *error)
+{
+    size_t at = chunk_place(state, item->id);
+    bool there = at < state->chunk_count && state->chunks[at].id == item->id;
+    lx_status status = lx__state_reserve_chunks(state, there ? 0 : 1, error);
+    if (status != LX_OK)
+        return status;
+    lx__chunk_item *chunks = state->chunks;
+    if (!there) {
+        memmove(chunks + at + 1, chunks + at, (state->chunk_count - at) * sizeof *chunks);
+        state->chunk_count++;
+    }
+    chunks[at] = *item;
+    return LX_OK;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/wal/update-map.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define PLACES_MIN ((size_t)16)
+/* Memory for more sets than these is given back when they are forgotten. */
+#define KEPT_MAX ((size_t)1 << 16)
+
+/** The place of that key, or the free one where it belongs. */
+static uint32_t *place_of(const lx__set_map *map, uint32_t field, uint64_t index, uint64_t hash)
+{
+    size_t at = lx__set_map_start(map, hash);
+    while (map->places[at] != 0) {
+        const lx__set *set = &map->list[map->places[at] - 1];
+        if (set->index == index && set->field == field)
+            break;
+        at = (at + 1) & map->place_mask;
+    }
+    return &map->places[at];
+}
+
+static uint32_t *place_of_set(const lx__set_map *map, const lx__set *set)
+{
+    return place_of(map, set->field, set->index, lx__set_hash(map->seed, set->field, set->index));
+}
+
+uint64_t lx__set_map_new_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed || seed == 0)
+        seed = (uintptr_t)&seed; /* early in a boot: an address will do */
+    return seed;
+}
+
+void lx__set_map_fill_places(lx__set_map *map, const lx__set_map *like)
+{
+    size_t first = 0;
+    if (like != NULL && like->place_mask == map->place_mask && like->seed == map->seed) {
+        first = like->count;
+        memcpy(map->places, like->places, (map->place_mask + 1) * sizeof *map->places);
+    }
+    for (size_t i = first; i < map->count; i++)
+        *place_of_set(map, &map->list[i]) = (uint32_t)i + 1;
+}
+
+/* ---- room */
+
+static lx_status make_places(lx__set_map *map, size_t count, lx_error *error)
+{
+    size_t wanted = PLACES_MIN;
+    if (map->places != NULL && count <= map->place_mask / 2)
+        return LX_OK;
+    while (wanted / 2 <= count && wanted <= SIZE_MAX / 4)
+        wanted *= 2;
+    uint32_t *places = lx__alloc_array(wanted, sizeof *places);
+    if (places == NULL)
+        return lx__fail_memory(error, "entries of the log");
+    if (map->seed == 0)
+        map->seed = lx__set_map_new_seed();
+    lx__free(map->places);
+    map->places = places;
+    map->place_mask = wanted - 1;
+    lx__set_map_fill_places(map, NULL);
+    return LX_OK;
+}
+
+lx_status lx__set_map_reserve(lx__set_map *map, size_t more, lx_error *error)
+{
+    if (more > LX__SETS_MAX - map->count)
+        return lx__fail(error, LX_ERR_LIMIT,
+                        "more than %zu changes at once: commit more often, or fold", LX__SETS_MAX);
+    size_t wanted = map->count + more;
+    if (wanted > map->capacity) {
+        size_t capacity = map->capacity * 2 > wanted ? map->capacity * 2 : wanted;
+        lx__set *list = lx__resize_array(map->list, capacity, sizeof *list);
+        if (list == NULL)
+            return lx__fail_memory(error, "entries of the log");
+        map->list = list;
+        map->capacity = capacity;
+    }
+    return make_places(map, wanted, error);
+}
+
+/* ---- putting and finding */
+
+static void put(lx__set_map *map, const lx__set *set, uint64_t hash)
+{
+    uint32_t *place = place_of(map, set->field, set->index, hash);
+    if (*place == 0)
+        *place = (uint32_t)++map->count;
+    map->list[*place - 1] = *set;
+}
+
+void lx__set_map_put(lx__set_map *map, const lx__set *set)
+{
+    put(map, set, lx__set_hash(map->seed, set->field, set->index));
+}
+
+void lx__set_map_put_entry(lx__set_map *map, uint32_t field, uint64_t index,
+                           const lx__entry *entry)
+{
+    lx__set set = {.index = index, .field = field};
+    lx__entry_store(entry, set.rows, set.rows + LX__OFFSET_ROW);
+    lx__set_map_put(map, &set);
+}
+
+/** Fetches the places of sets, then what stands there. */
+static void approach_many(const lx__set_map *map, const lx__set *sets, size_t count,
+                          uint64_t *hashes)
+{
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = lx__set_hash(map->seed, sets[i].field, sets[i].index);
+        __builtin_prefetch(&map->places[lx__set_map_start(map, hashes[i])]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = map->places[lx__set_map_start(map, hashes[i])];
+        if (place != 0)
+            __builtin_prefetch(&map->list[place - 1]);
+    }
+}
+
+lx_status lx__set_map_put_many(lx__set_map *map, const lx__set *sets, size_t count,
+                               lx_error *error)
+{
+    uint64_t hashes[LX__PUT_MAX];
+    lx_status status = lx__set_map_reserve(map, count, error);
+    if (status != LX_OK)
+        return status;
+    approach_many(map, sets, count, hashes);
+    for (size_t i = 0; i < count; i++)
+        put(map, &sets[i], hashes[i]);
+    return LX_OK;
+}
+
+const lx__set *lx__set_map_find(const lx__set_map *map, uint32_t field, uint64_t index)
+{
+    if (map->count == 0)
+        return NULL;
+    uint32_t place = *place_of(map, field, index, lx__set_hash(map->seed, field, index));
+    return place != 0 ? &map->list[place - 1] : NULL;
+}
+
+/* ---- forgetting */
+
+static void clear_places(lx__set_map *map)
+{
+    memset(map->places, 0, (map->place_mask + 1) * sizeof *map->places);
+}
+
+void lx__set_map_keep(lx__set_map *map, lx__set_filter *stays, const void *user)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < map->count; i++)
+        if (stays(&map->list[i], user) && kept++ != i)
+            map->list[kept - 1] = map->list[i];
+    if (kept == map->count)
+        return;
+    map->count = kept;
+    clear_places(map);
+    lx__set_map_fill_places(map, NULL);
+}
+
+void lx__set_map_clear(lx__set_map *map)
+{
+    if (map->capacity > KEPT_MAX) {
+        lx__set_map_free(map);
+        return;
+    }
+    if (map->count < map->place_mask / 16) {
+        /* Backwards, so that each is found before what stands in front of it is gone. */
+        for (; map->count != 0; map->count--)
+            *place_of_set(map, &map->list[map->count - 1]) = 0;
+    } else if (map->places != NULL) {
+        clear_places(map);
+    }
+    map->count = 0;
+}
+
+void lx__set_map_free(lx__set_map *map)
+{
+    lx__free(map->list);
+    lx__free(map->places);
+    *map = (lx__set_map){0};
+}

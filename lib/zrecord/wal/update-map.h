@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Entries that stand in place of rows of the tables, found by field and index.
+ *
+ * The log has them as sets; a writer has two maps, of those that the log has and of those that the
+ * next frame takes.
+ */
+#ifndef LX_ZRECORD_UPDATE_MAP_H
+#define LX_ZRECORD_UPDATE_MAP_H
+
+#include <stdatomic.h>
+
+#include "zrecord/format/entry.h"
+
+/** An entry of the log. */
+typedef struct lx__set {
+    uint64_t index;
+    uint32_t field;                /**< Position in the schema. */
+    _Atomic uint32_t note;         /**< The number of its frame while its layer is made; then
+                                        whether its value was verified. */
+    uint8_t rows[LX__ENTRY_BYTES]; /**< Offset row and check row, as in the tables. */
+} lx__set;
+
+static inline lx__entry lx__set_entry(const lx__set *set)
+{
+    return lx__entry_load(set->rows, set->rows + LX__OFFSET_ROW);
+}
+
+static inline bool lx__set_is_verified(const lx__set *set)
+{
+    return atomic_load_explicit(&set->note, memory_order_relaxed) != 0;
+}
+
+/** Notes that the value of a set in a layer was verified. */
+static inline void lx__set_note_verified(const lx__set *set)
+{
+    atomic_store_explicit(&((lx__set *)set)->note, 1, memory_order_relaxed);
+}
+
+/** Zeroed, an empty one. */
+typedef struct lx__set_map {
+    lx__set *list; /**< In the order in which their keys came first. */
+    size_t count;
+    size_t capacity;
+    uint32_t *places;  /**< A hash table of positions in the list plus 1; 0: free. */
+    size_t place_mask; /**< Their number, a power of two, less 1; at most half of them are used. */
+    uint64_t seed; /**< Of the hash: nobody who writes the log knows where its sets collide. */
+} lx__set_map;
+
+/** Most sets that one map holds: positions plus 1 have 32 bits. */
+#define LX__SETS_MAX ((size_t)UINT32_MAX - 1)
+
+/** A number that nobody can foresee, never 0. */
+uint64_t lx__set_map_new_seed(void);
+
+/** Makes room for @p more sets, so that putting them cannot fail.
+ * @retval LX_ERR_LIMIT  They would be more than LX__SETS_MAX. */
+lx_status lx__set_map_reserve(lx__set_map *map, size_t more, lx_error *error);
+
+/** Puts a set, for which there is room, in the place of an older one for the same key. */
+void lx__set_map_put(lx__set_map *map, const lx__set *set);
+
+/** The same for an entry. */
+void lx__set_map_put_entry(lx__set_map *map, uint32_t field, uint64_t index,
+                           const lx__entry *entry);
+
+/** Most sets that are put at once. */
+#define LX__PUT_MAX 16
+
+/** Puts sets, one after another, and makes room for them: faster than one by one, since what is
+ * needed of memory is fetched for all of them first. */
+lx_status lx__set_map_put_many(lx__set_map *map, const lx__set *sets, size_t count,
+                               lx_error *error);
+
+/** The set of that key, valid until the next one is put; NULL if there is none. */
+const lx__set *lx__set_map_find(const lx__set_map *map, uint32_t field, uint64_t index);
+
+/** Tells whether a set stays. */
+typedef bool lx__set_filter(const lx__set *set, const void *user);
+
+/** Drops the sets for which @p stays does not say so. */
+void lx__set_map_keep(lx__set_map *map, lx__set_filter *stays, const void *user);
+
+/** Finds the places of sets that were put into the list of a map by hand, for which room was made.
+ * @p like, which may be NULL, is a map that begins with the same ones, as far as it goes. */
+void lx__set_map_fill_places(lx__set_map *map, const lx__set_map *like);
+
+/** Forgets all of them; the memory is kept, unless there is much of it. */
+void lx__set_map_clear(lx__set_map *map);
+
+void lx__set_map_free(lx__set_map *map);
+
+static inline uint64_t lx__set_hash(uint64_t seed, uint32_t field, uint64_t index)
+{
+    uint64_t hash = (index ^ seed) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ hash >> 29 ^ field) * 0xbf58476d1ce4e5b9u;
+    return hash ^ hash >> 32;
+}
+
+/** Where the search for a set of that hash begins; there are places. */
+static inline size_t lx__set_map_start(const lx__set_map *map, uint64_t hash)
+{
+    return (size_t)(hash >> 16) & map->place_mask;
+}
+
+#endif

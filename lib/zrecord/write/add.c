@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts operations into stages, and ends the calls that did. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/write/install.h"
+
+/** Waits until no commit is under way: it knows what was taken back so far. Nobody else may add
+ * anything meanwhile, since what this call adds is to stand together. */
+static void wait_for_commit(lx_writer *writer)
+{
+    while (writer->committing) {
+        writer->calling = true;
+        pthread_cond_wait(&writer->turn, &writer->mutex);
+        writer->calling = false;
+        pthread_cond_broadcast(&writer->turn);
+    }
+}
+
+/** Makes a full ring shorter by one. What was submitted to be committed comes first, since it must
+ * not take a part of this call with it. */
+static lx_status make_room(lx_writer *writer, lx_error *error)
+{
+    wait_for_commit(writer);
+    lx_status status = lx__writer_commit_submitted(writer, error);
+    if (status == LX_OK)
+        status = lx__writer_usable(writer, error);
+    if (status != LX_OK || !lx__write_ring_is_full(&writer->ring))
+        return status;
+    return lx__writer_collect_oldest(writer, error);
+}
+
+/** The stage that is being filled, or another one. */
+static lx_status begin_stage(lx_writer *writer, lx__stage **stage, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (!writer->ring.filling && lx__write_ring_is_full(&writer->ring))
+        status = make_room(writer, error);
+    if (status != LX_OK)
+        return status;
+    *stage = lx__write_ring_fill(&writer->ring);
+    return *stage != NULL ? LX_OK : lx__fail_memory(error, "a write buffer");
+}
+
+/** Begins an operation with @p bytes bytes of payload. */
+static lx_status begin(lx_writer *writer, const lx__operation *operation, uint64_t bytes,
+                       lx__stage **stage, lx_error *error)
+{
+    lx_status status = begin_stage(writer, stage, error);
+    if (status == LX_OK)
+        status = lx__stage_reserve(*stage, operation->values, bytes, error);
+    if (status != LX_OK)
+        return status;
+    if ((*stage)->operation_count == 0)
+        (*stage)->first_call = writer->calls.made + 1;
+    lx__stage_operate(*stage, operation);
+    (*stage)->last_call = writer->calls.made + 1;
+    writer->pending_bytes += bytes;
+    return LX_OK;
+}
+
+static lx_status finish(lx_writer *writer, const lx__stage *stage, lx_error *error)
+{
+    return lx__stage_is_full(stage) ? lx__writer_submit_stage(writer, error) : LX_OK;
+}
+
+lx_status lx__writer_add(lx_writer *writer, const lx__operation *operation, const size_t *fields,
+                         const lx_value *values, lx_error *error)
+{
+    uint64_t bytes = 0;
+    lx__stage *stage;
+    for (size_t i = 0; i < operation->values; i++)
+        bytes += lx__stage_room(&writer->rules[fields != NULL ? fields[i] : i], values[i].size);
+    lx_status status = begin(writer, operation, bytes, &stage, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < operation->values; i++) {
+        size_t field = fields != NULL ? fields[i] : i;
+        lx__stage_add(stage, (uint32_t)field, &writer->rules[field], values[i].data,
+                      values[i].size);
+    }
+    return finish(writer, stage, error);
+}
+
+/** What is compressed lies in a chunk, however short it has become. */
+static uint64_t stored_room(const lx__entry_rules *rules, const lx__stored *value)
+{
+    return value->as_stored ? value->size + rules->align - 1
+                            : lx__stage_room(rules, value->size);
+}
+
+lx_status lx__writer_add_stored(lx_writer *writer, const lx__operation *operation,
+                                const lx__stored *values, lx_error *error)
+{
+    uint64_t bytes = 0;
+    lx__stage *stage;
+    for (size_t i = 0; i < operation->values; i++)
+        bytes += stored_room(&writer->rules[i], &values[i]);
+    lx_status status = begin(writer, operation, bytes, &stage, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < operation->values; i++) {
+        const lx__stored *value = &values[i];
+        const lx__entry_rules *rules = &writer->rules[i];
+        if (value->as_stored)
+            lx__stage_add_stored(stage, (uint32_t)i, rules, value->data, (uint32_t)value->size,
+                                 value->logical);
+        else
+            lx__stage_add(stage, (uint32_t)i, rules, value->data, value->size);
+    }
+    return finish(writer, stage, error);
+}
+
+/** Commits and syncs what is due. */
+static lx_status catch_up(lx_writer *writer, lx_error *error)
+{
+    lx_status status = LX_OK;
+    if (writer->durability == LX_DURABILITY_PERIODIC && !writer->transaction &&
+        writer->pending_bytes >= LX__AUTO_COMMIT_BYTES) {
+        status = lx__writer_commit(writer, writer->calls.made, 0, error);
+        if (status == LX_OK)
+            lx__writer_upkeep(writer);
+        lx__writer_start_timer(writer);
+    }
+    return status == LX_OK ? lx__writer_sync_due(writer, error) : status;
+}
+
+lx_status lx__writer_end_call(lx_writer *writer, lx_status status, const lx_error *failure,
+                              lx_error *error)
+{
+    writer->calls.made++;
+    if (status != LX_OK)
+        return lx__calls_fail(&writer->calls, writer->calls.made, status, failure, error);
+    return catch_up(writer, error);
+}

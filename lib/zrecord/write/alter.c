@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Other fields than before. See doc/zrecord-format.md, 11.5 and 4.8. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/names.h"
+#include "zrecord/write/install.h"
+
+/** What comes with another schema. All of it is made before meta.json names it, so that nothing can
+ * fail after that. */
+typedef struct change {
+    lx__switch next;
+    lx_schema *schema;
+    lx__entry_rules *rules;
+    lx__set_map live;
+    size_t dropped; /**< Position of the field that goes; SIZE_MAX: none does. */
+} change;
+
+/** Takes over the live sets of fields that stay, with the positions they will have. */
+static lx_status take_over_live(change *self, const lx_writer *writer, lx_error *error)
+{
+    const lx__set_map *live = &writer->live;
+    lx_status status = lx__set_map_reserve(&self->live, live->count, error);
+    for (size_t i = 0; status == LX_OK && i < live->count; i++) {
+        const lx__set *set = &live->list[i];
+        lx__set moved = *set;
+        moved.field -= set->field > self->dropped;
+        if (set->field != self->dropped)
+            lx__set_map_put(&self->live, &moved);
+    }
+    return status;
+}
+
+/** Opens the tables of the new schema, and makes all else that it needs. */
+static lx_status prepare(change *self, lx_error *error)
+{
+    lx_writer *writer = self->next.writer;
+    const lx__state *state = &writer->state;
+    size_t count = self->schema->count;
+    lx_schema **schemas = lx__grow_array(writer->schemas, writer->schema_count,
+                                         &writer->schema_capacity, sizeof *schemas);
+    if (schemas != NULL)
+        writer->schemas = schemas;
+    self->rules = lx__alloc_array(count, sizeof *self->rules);
+    if (schemas == NULL || self->rules == NULL)
+        return lx__fail_memory(error, "fields");
+    for (size_t i = 0; i < count; i++)
+        self->rules[i] = lx__field_rules(lx__schema_field(self->schema, i), writer->meta.uuid);
+    lx_status status = take_over_live(self, writer, error);
+    if (status == LX_OK)
+        status = lx__rows_open(&self->next.rows, &writer->directory, self->schema,
+                               state->table_generation, state->rows, state->rows, error);
+    return status;
+}
+
+/** Meta.json names the new schema: the writer goes on with it. */
+static void adopt(change *self)
+{
+    lx_writer *writer = self->next.writer;
+    writer->schemas[writer->schema_count++] = writer->meta.schema;
+    writer->meta.schema = self->schema;
+    lx__free(writer->rules);
+    writer->rules = self->rules;
+    lx__set_map_free(&writer->live);
+    writer->live = self->live;
+    lx__placer_start(&writer->placer, writer->executor, writer->rules, self->schema->count,
+                     writer->level);
+    self->schema = NULL;
+    self->rules = NULL;
+    self->live = (lx__set_map){0};
+}
+
+static lx_status finish(change *self, lx_error *error)
+{
+    lx_status status = prepare(self, error);
+    if (status == LX_OK)
+        status = lx__switch_finish(&self->next, error);
+    if (status == LX_OK)
+        adopt(self);
+    return status;
+}
+
+static void end(change *self)
+{
+    lx_schema_free(self->schema);
+    lx__free(self->rules);
+    lx__set_map_free(&self->live);
+    lx__switch_end(&self->next);
+}
+
+/** A schema of the writer's fields, without the one at @p dropped, and with that at @p renamed
+ * named @p name. */
+static lx_status copy_schema(change *self, const lx_schema *from, size_t renamed, const char *name,
+                             lx_error *error)
+{
+    lx_status status = LX_OK;
+    self->schema = lx_schema_new();
+    if (self->schema == NULL)
+        return lx__fail_memory(error, "fields");
+    for (size_t i = 0; status == LX_OK && i < from->count; i++) {
+        const lx__field *field = lx__schema_field(from, i);
+        lx_field shown = field->shown;
+        if (i == renamed)
+            shown.name = name;
+        if (i != self->dropped)
+            status = lx__schema_add(self->schema, &shown, field->stem, error);
+    }
+    return status;
+}
+
+/* ---- adding */
+
+/** Tables and dictionaries of one stem. */
+typedef struct stem_files {
+    const lx_writer *writer;
+    const char *stem;
+} stem_files;
+
+static lx_status clear_name(void *user, const char *name, lx_error *error)
+{
+    const stem_files *self = user;
+    const lx__file *directory = &self->writer->directory;
+    uint64_t number;
+    char stem[LX__NAME_SIZE];
+    bool ours;
+    if ((!lx__name_split_table(name, stem, &number) && !lx__name_split_dict(name, stem)) ||
+        strcmp(stem, self->stem) != 0)
+        return LX_OK;
+    lx_status status = lx__file_is_ours(directory, &self->writer->meta, name, &ours, error);
+    if (status != LX_OK)
+        return status;
+    if (ours)
+        return lx__file_remove(directory, name, error);
+    status = lx__fail(error, LX_ERR_EXISTS,
+                      "'%.100s' is no part of the dataset, but would be a file of the new field: "
+                      "put it elsewhere, or choose another name",
+                      name);
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Removes the files of a field that is to be, or was to be, of all generations: when it is there,
+ * they would be old ones. */
+static lx_status clear_stem(const lx_writer *writer, const char *stem, lx_error *error)
+{
+    stem_files self = {writer, stem};
+    return lx__directory_each(&writer->directory, clear_name, &self, error);
+}
+
+/** A table of zeros: every value is missing. */
+static lx_status make_table(const lx_writer *writer, const char *stem, const char *kind,
+                            uint64_t bytes, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__file file;
+    lx__table_name(stem, kind, writer->state.table_generation, name);
+    lx_status status =
+        lx__file_open(&file, &writer->directory, name, O_RDWR | O_CREAT | O_EXCL, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_truncate(&file, bytes, error);
+    if (status == LX_OK && !LX__FAULT(FIELD_SYNC))
+        status = lx__sync_or_poison(&file, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/**
+ * The stem of a new field: its name, if no field can have had that. Nobody knows which stems fields
+ * had that are gone; but the new field's own id was never the number of one.
+ */
+static void choose_stem(const lx_writer *writer, const char *name, uint64_t id, char *stem)
+{
+    const lx_schema *schema = writer->meta.schema;
+    size_t position;
+    if (schema->count == id && !lx__schema_find_stem(schema, name, &position))
+        snprintf(stem, LX__NAME_SIZE, "%s", name);
+    else
+        snprintf(stem, LX__NAME_SIZE, "%s~%llu", name, (unsigned long long)id);
+}
+
+static lx_status make_field(change *self, const char *stem, lx_error *error)
+{
+    const lx_writer *writer = self->next.writer;
+    const lx__field *field = lx__schema_field(self->schema, self->schema->count - 1);
+    uint64_t rows = writer->state.rows;
+    lx_status status = clear_stem(writer, stem, error); /* of an interrupted attempt */
+    if (status != LX_OK)
+        return status;
+    status = make_table(writer, stem, LX__OFFSET_KIND, rows * LX__OFFSET_ROW, error);
+    if (status == LX_OK)
+        status = make_table(writer, stem, LX__CHECK_KIND, rows * LX__CHECK_ROW, error);
+    if (status == LX_OK)
+        status = lx__meta_add_field(&self->next.meta, field, error);
+    if (status == LX_OK)
+        status = finish(self, error);
+    if (!self->next.named)
+        (void)clear_stem(writer, stem, NULL);
+    return status;
+}
+
+static lx_status add(lx_writer *writer, void *user, lx_error *error)
+{
+    lx_field *field = user;
+    char stem[LX__NAME_SIZE];
+    change self = {.dropped = SIZE_MAX};
+    uint64_t id = lx__meta_get_next_field(&writer->meta);
+    if (id >= UINT32_MAX)
+        return lx__fail(error, LX_ERR_LIMIT, "all %u ids of fields are used up: copy the dataset",
+                        UINT32_MAX);
+    field->id = (uint32_t)id;
+    choose_stem(writer, field->name, id, stem);
+    lx_status status = lx__switch_begin(&self.next, writer, error);
+    if (status == LX_OK)
+        status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
+    if (status == LX_OK)
+        status = lx__schema_add(self.schema, field, stem, error);
+    if (status == LX_OK)
+        status = make_field(&self, stem, error);
+    end(&self);
+    return status;
+}
+
+lx_status lx_writer_add_field(lx_writer *writer, const char *name, lx_dtype dtype,
+                              const uint64_t *shape, size_t ndim, lx_compression compression,
+                              lx_error *error)
+{
+    if (name == NULL)
+        return lx__fail_null(error, "name");
+    if (ndim != 0 && shape == NULL)
+        return lx__fail_null(error, "shape");
+    lx_status status = lx__compression_check(name, compression, error);
+    if (status != LX_OK)
+        return status;
+    lx_field field = {
+        .name = name, .dtype = dtype, .ndim = ndim, .shape = shape, .compression = compression};
+    return lx__switch_call(writer, add, &field, error);
+}
+
+/* ---- dropping */
+
+/** Notes the files that readers of this generation may have open. */
+static void leave_behind(lx_writer *writer, const char *stem)
+{
+    char name[LX__NAME_SIZE];
+    uint64_t end = writer->meta.generation + 1;
+    lx__table_name(stem, LX__OFFSET_KIND, writer->state.table_generation, name);
+    lx__old_files_add(&writer->old, false, name, writer->tables_since, end);
+    lx__table_name(stem, LX__CHECK_KIND, writer->state.table_generation, name);
+    lx__old_files_add(&writer->old, false, name, writer->tables_since, end);
+    lx__dict_name(stem, name);
+    lx__old_files_add(&writer->old, false, name, 0, end);
+}
+
+static lx_status drop(lx_writer *writer, void *user, lx_error *error)
+{
+    const char *name = user;
+    change self;
+    size_t position;
+    lx_status status = lx_schema_find_field(writer->meta.schema, name, &position, error);
+    if (status != LX_OK)
+        return status;
+    if (writer->meta.schema->count == 1)
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "'%s' is the only field, and a dataset keeps at least one", name);
+    self = (change){.dropped = position};
+    status = lx__switch_begin(&self.next, writer, error);
+    if (status == LX_OK)
+        status = copy_schema(&self, writer->meta.schema, SIZE_MAX, NULL, error);
+    if (status == LX_OK)
+        status = lx__meta_drop_field(&self.next.meta, position, error);
+    if (status == LX_OK)
+        status = finish(&self, error);
+    if (status == LX_OK) /* the former schema stays, and with it the stem */
+        leave_behind(writer, lx__schema_field(writer->schemas[writer->schema_count - 1],
+                                              position)->stem);
+    end(&self);
+    return status;
+}
+
+lx_status lx_writer_drop_field(lx_writer *writer, const char *name, lx_error *error)
+{
+    if (name == NULL)
+        return lx__fail_null(error, "name");
+    return lx__switch_call(writer, drop, (void *)name, error);
+}
+
+/* ---- renaming */
+
+typedef struct names {
+    const char *from, *to;
+} names;
+
+static lx_status rename_to(lx_writer *writer, void *user, lx_error *error)
+{
+    const names *name = user;
+    change self = {.dropped = SIZE_MAX};
+    size_t position;
+    lx_status status = lx_schema_find_field(writer->meta.schema, name->from, &position, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__switch_begin(&self.next, writer, error);
+    if (status == LX_OK)
+        status = copy_schema(&self, writer->meta.schema, position, name->to, error);
+    if (status == LX_OK)
+        status = lx__meta_rename_field(&self.next.meta, position, name->to, error);
+    if (status == LX_OK)
+        status = finish(&self, error);
+    end(&self);
+    return status;
+}
+
+lx_status lx_writer_rename_field(lx_writer *writer, const char *name, const char *to,
+                                 lx_error *error)
+{
+    if (name == NULL || to == NULL)
+        return lx__fail_null(error, name == NULL ? "name" : "to");
+    names both = {name, to};
+    return lx__switch_call(writer, rename_to, &both, error);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes entries of operations, in the order of the calls. */
+#include "base/error.h"
+#include "zrecord/write/writer.h"
+
+/** Whether a row waits in memory and was never committed: it can be written over. Any other row is
+ * in the tables, or in the log, and is replaced by a change. */
+static bool is_new_row(const lx_writer *writer, uint64_t index)
+{
+    return index >= writer->rows.first && index >= writer->state.length;
+}
+
+/** The entry that holds now, with all that was taken back so far. */
+static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__entry *entry,
+                     lx_error *error)
+{
+    const lx__set *found = lx__set_map_find(&writer->applied.updates, (uint32_t)field, index);
+    if (found == NULL && index >= writer->rows.first) {
+        *entry = lx__rows_get(&writer->rows, field, index);
+        return LX_OK;
+    }
+    if (found == NULL && index < writer->state.rows)
+        found = lx__set_map_find(&writer->live, (uint32_t)field, index);
+    if (found == NULL)
+        return lx__rows_read(&writer->rows, field, index, entry, error);
+    *entry = lx__set_entry(found);
+    return LX_OK;
+}
+
+/** Puts an entry that lacks the index's part of its crc. There is room for it. */
+static void put(lx_writer *writer, size_t field, uint64_t index, lx__entry entry)
+{
+    if (!lx__entry_is_missing(&entry))
+        entry.crc ^= lx__index_crc(index);
+    if (is_new_row(writer, index))
+        lx__rows_put(&writer->rows, field, index, &entry);
+    else
+        lx__set_map_put_entry(&writer->applied.updates, (uint32_t)field, index, &entry);
+}
+
+/** Makes room for new entries of a record, which may be the first behind all others. */
+static lx_status reserve(lx_writer *writer, uint64_t index, lx_error *error)
+{
+    if (!is_new_row(writer, index))
+        return lx__set_map_reserve(&writer->applied.updates, writer->rows.field_count, error);
+    if (index < writer->rows.first + writer->rows.count)
+        return LX_OK;
+    return lx__rows_add(&writer->rows, error);
+}
+
+static lx_status append_one(lx_writer *writer, const lx__staged *values, lx_error *error)
+{
+    lx_status status = reserve(writer, writer->applied.length, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t field = 0; field < writer->rows.field_count; field++)
+        put(writer, field, writer->applied.length, values[field].entry);
+    writer->applied.length++;
+    return LX_OK;
+}
+
+static lx_status append(lx_writer *writer, const lx__operation *operation, const lx__staged *values,
+                        lx_error *error)
+{
+    lx_status status = LX_OK;
+    uint64_t left = operation->count;
+    /* Where records go whose indices were in use before. */
+    while (status == LX_OK && left != 0 &&
+           (!is_new_row(writer, writer->applied.length) ||
+            writer->applied.length < writer->rows.first + writer->rows.count)) {
+        status = append_one(writer, values, error);
+        values += writer->rows.field_count;
+        left--;
+    }
+    if (status == LX_OK)
+        status = lx__rows_take(&writer->rows, values, left, error);
+    if (status == LX_OK)
+        writer->applied.length += left;
+    return status;
+}
+
+static lx_status modify(lx_writer *writer, const lx__operation *operation, const lx__staged *values,
+                        lx_error *error)
+{
+    lx_status status = reserve(writer, operation->index, error);
+    for (uint32_t i = 0; status == LX_OK && i < operation->values; i++)
+        put(writer, values[i].field, operation->index, values[i].entry);
+    return status;
+}
+
+/** The last record takes the place of the one that goes. */
+static lx_status delete (lx_writer *writer, uint64_t index, lx_error *error)
+{
+    uint64_t last = writer->applied.length - 1;
+    lx_status status = index != last ? reserve(writer, index, error) : LX_OK;
+    for (size_t field = 0; status == LX_OK && index != last && field < writer->rows.field_count;
+         field++) {
+        lx__entry entry;
+        status = get(writer, field, last, &entry, error);
+        if (status != LX_OK)
+            break;
+        if (!lx__entry_is_missing(&entry))
+            entry.crc ^= lx__index_crc(last);
+        put(writer, field, index, entry);
+    }
+    if (status == LX_OK)
+        writer->applied.length = last;
+    return status;
+}
+
+lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *error)
+{
+    const lx__staged *values = stage->values;
+    size_t fields = writer->rows.field_count;
+    lx_status status = lx__applied_add_chunks(&writer->applied, stage, error);
+    for (size_t i = 0; status == LX_OK && i < stage->operation_count; i++) {
+        const lx__operation *operation = &stage->operations[i];
+        switch (operation->kind) {
+        case LX__APPEND:
+            status = append(writer, operation, values, error);
+            values += operation->count * fields;
+            break;
+        case LX__MODIFY:
+            status = modify(writer, operation, values, error);
+            values += operation->values;
+            break;
+        case LX__DELETE:
+            status = delete (writer, operation->index, error);
+            break;
+        case LX__TRUNCATE:
+            writer->applied.length = operation->index;
+            break;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/write/block-writer.h"
+
+#include <stddef.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static void write_bytes(lx__output *output)
+{
+    output->error = (lx_error)LX_ERROR_INIT;
+    output->status =
+        lx__file_write(output->file, output->written, output->size, output->start, &output->error);
+    /* While the next are put together: the sync at the end has less to wait for. */
+    if (output->status == LX_OK)
+        lx__file_start_sync(output->file, output->start, output->size);
+}
+
+static lx__output *output_of(lx__task *task)
+{
+    return (lx__output *)((char *)task - offsetof(lx__output, task));
+}
+
+static void run(lx__task *task, size_t part)
+{
+    (void)part;
+    write_bytes(output_of(task));
+}
+
+static void finish(lx__task *task, bool canceled)
+{
+    lx__output *output = output_of(task);
+    if (canceled)
+        write_bytes(output); /* the executor is being closed: whoever does that helps */
+    pthread_mutex_lock(&output->mutex);
+    output->under_way = false;
+    pthread_cond_signal(&output->over);
+    pthread_mutex_unlock(&output->mutex);
+}
+
+lx_status lx__output_open(lx__output *output, lx_executor *executor, lx_error *error)
+{
+    *output = (lx__output){.executor = executor};
+    pthread_mutex_init(&output->mutex, NULL);
+    pthread_cond_init(&output->over, NULL);
+    lx__task_init(&output->task, run, finish, 1);
+    output->data = lx__alloc(LX__OUTPUT_BYTES);
+    output->written = lx__alloc(LX__OUTPUT_BYTES);
+    return output->data != NULL && output->written != NULL ? LX_OK
+                                                           : lx__fail_memory(error, "writing");
+}
+
+lx_status lx__output_wait(lx__output *output, lx_error *error)
+{
+    /* In a child of fork() nobody ends what the parent's thread was writing. */
+    lx_status status = lx__executor_check(output->executor, error);
+    if (status != LX_OK)
+        return status;
+    /* The threads of the queue may all wait for something, perhaps for this thread. */
+    lx__executor_help(output->executor, &output->task);
+    pthread_mutex_lock(&output->mutex);
+    while (output->under_way)
+        pthread_cond_wait(&output->over, &output->mutex);
+    pthread_mutex_unlock(&output->mutex);
+    status = output->status;
+    if (status != LX_OK)
+        lx__error_pass(error, &output->error);
+    output->status = LX_OK;
+    return status;
+}
+
+lx_status lx__output_write(lx__output *output, const lx__file *file, uint64_t start,
+                           lx_error *error)
+{
+    lx_status status = lx__output_wait(output, error);
+    size_t size = output->used;
+    output->used = 0;
+    if (status != LX_OK || size == 0)
+        return status;
+    uint8_t *data = output->data;
+    output->data = output->written;
+    output->written = data;
+    output->size = size;
+    output->file = file;
+    output->start = start;
+    output->under_way = true;
+    if (lx__executor_submit(output->executor, LX_QUEUE_WRITE, &output->task, NULL) != LX_OK)
+        finish(&output->task, true); /* no thread can be had: then by this one */
+    return LX_OK;
+}
+
+void lx__output_close(lx__output *output)
+{
+    if (output->executor == NULL)
+        return;
+    (void)lx__output_wait(output, NULL);
+    lx__free(output->data);
+    lx__free(output->written);
+    pthread_cond_destroy(&output->over);
+    pthread_mutex_destroy(&output->mutex);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/write/calls.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+/** A sync failed: the kernel may have dropped what it could not write, and does not report that a
+ * second time. This writer can promise nothing more. */
+static void describe_poison(lx_error *failure)
+{
+    char line[sizeof failure->message];
+    lx_error_describe(failure, line, sizeof line);
+    failure->status = LX_ERR_POISONED;
+    snprintf(failure->message, sizeof failure->message,
+             "a sync failed, so it is unknown which of the last commits are on disk: close this "
+             "writer and open the dataset again (%.300s)",
+             line);
+}
+
+lx_status lx__calls_fail(lx__calls *calls, uint64_t call, lx_status status, const lx_error *failure,
+                         lx_error *error)
+{
+    if (status == LX_OK)
+        return LX_OK;
+    lx_error kept = *failure;
+    if (status == LX_ERR_POISONED && calls->failure.status != LX_ERR_POISONED)
+        describe_poison(&kept);
+    if (calls->failure.status == LX_OK || status == LX_ERR_POISONED) {
+        calls->failure = kept;
+        calls->failed = status == LX_ERR_POISONED ? 0 : call;
+    } else if (call < calls->failed) {
+        calls->failed = call;
+    }
+    lx__error_pass(error, &kept);
+    return status;
+}
+
+lx_status lx__calls_poison(lx__calls *calls, const lx_error *failure, lx_error *error)
+{
+    if (calls->failure.status != LX_ERR_POISONED) {
+        calls->failure = *failure;
+        calls->failure.status = LX_ERR_POISONED;
+        calls->failed = 0;
+    }
+    lx__error_pass(error, &calls->failure);
+    return LX_ERR_POISONED;
+}
+
+lx_status lx__calls_check(const lx__calls *calls, lx_error *error)
+{
+    if (calls->failure.status != LX_OK)
+        lx__error_pass(error, &calls->failure);
+    return calls->failure.status;
+}
+
+void lx__calls_clear_failure(lx__calls *calls)
+{
+    calls->failure = (lx_error)LX_ERROR_INIT;
+}
+
+void lx__calls_roll_back(lx__calls *calls)
+{
+    calls->kept = calls->committed;
+    calls->applied = calls->committed = calls->submitted = calls->made;
+    calls->rollbacks++;
+}
+
+bool lx__calls_is_undone(const lx__calls *calls, uint64_t call, uint64_t rollbacks)
+{
+    return calls->rollbacks != rollbacks &&
+           (calls->rollbacks != rollbacks + 1 || call > calls->kept);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* Making a dataset, and the writer's lock. See doc/zrecord-format.md, 10.1 and 10.2. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file-system.h"
+#include "zrecord/fault.h"
+#include "zrecord/wal/frame.h"
+#include "zrecord/format/meta-file.h"
+#include "zrecord/format/names.h"
+#include "zrecord/write/create.h"
+
+/* ---- the lock */
+
+/** Whether a process is gone: its lock is held by a child then, which has inherited it. */
+static bool is_gone(const char *pid)
+{
+    return kill((pid_t)strtol(pid, NULL, 10), 0) == -1 && errno == ESRCH;
+}
+
+static lx_status fail_busy(const lx__file *lock, lx_error *error)
+{
+    char pid[24] = "";
+    size_t got = 0;
+    if (lx__file_read_some(lock, pid, sizeof pid - 1, 0, &got, NULL) != LX_OK)
+        got = 0;
+    pid[got] = '\0';
+    pid[strspn(pid, "0123456789")] = '\0';
+    lx_status status;
+    if (pid[0] == '\0')
+        status = lx__fail(error, LX_ERR_BUSY, "the dataset is being written by another process");
+    else if (is_gone(pid))
+        status = lx__fail(error, LX_ERR_BUSY,
+                          "the dataset was written by process %s, which is gone; a process that it "
+                          "forked still has it open and must end first",
+                          pid);
+    else
+        status = lx__fail(error, LX_ERR_BUSY, "the dataset is being written by process %s", pid);
+    lx__error_locate(error, lock->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status write_pid(const lx__file *lock, lx_error *error)
+{
+    char pid[24];
+    int size = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+    lx_status status = lx__file_truncate(lock, 0, error);
+    return status != LX_OK ? status : lx__file_write(lock, pid, (size_t)size, 0, error);
+}
+
+lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *error)
+{
+    struct stat held, now;
+    lx_status status = lx__file_open(lock, directory, LX__LOCK_NAME, O_RDWR | O_CREAT, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_lock(lock, true, LX__LOCK_WRITER, 1, NULL);
+    if (status == LX_ERR_BUSY)
+        status = fail_busy(lock, error);
+    else if (status != LX_OK)
+        status = lx__fail_errno(error, errno, lock->path, "cannot lock");
+    /* Somebody may have put another LOCK in its place between opening and locking. */
+    else if (fstat(lock->fd, &held) == -1 ||
+             fstatat(directory->fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
+        status = lx__fail_errno(error, errno, lock->path, "cannot look at");
+    else if (held.st_dev != now.st_dev || held.st_ino != now.st_ino)
+        status = lx__fail(error, LX_ERR_BUSY, "LOCK was replaced while it was being locked");
+    else
+        status = write_pid(lock, error);
+    if (status != LX_OK)
+        lx__writer_unlock(lock);
+    return status;
+}
+
+void lx__writer_unlock(lx__file *lock)
+{
+    lx__file_unlock(lock, LX__LOCK_WRITER, 0);
+    lx__file_close(lock);
+}
+
+lx_status lx__check_local(const lx__file *directory, lx_error *error)
+{
+    const char *network = lx__file_network(directory);
+    if (network == NULL)
+        return LX_OK;
+    lx_status status =
+        lx__fail(error, LX_ERR_UNSUPPORTED,
+                 "this is on %s, a network file system, where locks and the order of writes cannot "
+                 "be relied on: write on a local disk, and copy the dataset here when it is sealed",
+                 network);
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Opens the directory in which a path ends. */
+static lx_status open_parent(const char *path, lx__file *directory, lx_error *error)
+{
+    size_t end = strlen(path);
+    while (end != 0 && path[end - 1] == '/')
+        end--;
+    while (end != 0 && path[end - 1] != '/')
+        end--;
+    char *parent = lx__strdup(end != 0 ? path : ".");
+    if (parent == NULL)
+        return lx__fail_memory(error, "a path");
+    if (end != 0)
+        parent[end] = '\0';
+    lx_status status = lx__directory_open(directory, LX__HERE, parent, error);
+    lx__free(parent);
+    return status;
+}
+
+lx_status lx__check_local_path(const char *path, lx_error *error)
+{
+    lx__file directory;
+    lx_status status = lx__directory_open(&directory, LX__HERE, path, NULL);
+    if (status != LX_OK)
+        status = open_parent(path, &directory, NULL);
+    if (status != LX_OK)
+        return LX_OK; /* whoever makes it tells why that cannot be */
+    status = lx__check_local(&directory, error);
+    lx__file_close(&directory);
+    return status;
+}
+
+static bool has_meta(const lx__file *directory)
+{
+    bool regular;
+    return lx__file_is_regular(directory, LX__META_NAME, &regular, NULL) == LX_OK && regular;
+}
+
+/** Whether it is the directory of chunks in that of a dataset. */
+static bool has_chunks(const lx__file *directory)
+{
+    struct stat here, there;
+    lx__file above;
+    if (lx__directory_open(&above, directory, "..", NULL) != LX_OK)
+        return false;
+    bool is = has_meta(&above) && fstat(directory->fd, &here) == 0 &&
+              fstatat(above.fd, LX__CHUNK_DIRECTORY, &there, 0) == 0 &&
+              here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+    lx__file_close(&above);
+    return is;
+}
+
+lx_status lx__check_no_dataset(const lx__file *directory, lx_error *error)
+{
+    if (!has_meta(directory) && !has_chunks(directory))
+        return LX_OK;
+    lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
+                                "nothing else is put among the files of a dataset: choose another "
+                                "place");
+    lx__error_locate(error, directory->path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__check_outside(const char *path, lx_error *error)
+{
+    lx__file directory;
+    if (open_parent(path, &directory, NULL) != LX_OK)
+        return LX_OK; /* as above */
+    lx_status status = lx__check_no_dataset(&directory, error);
+    lx__file_close(&directory);
+    return status;
+}
+
+/* ---- the directory */
+
+/** Whether a file begins so, as far as it goes; a byte that did not reach the disk is zero. */
+static bool begins_with(const lx__file *directory, const char *name, const char *beginning)
+{
+    char bytes[4];
+    lx__file file;
+    size_t got = 0, size = strlen(beginning);
+    if (lx__file_open(&file, directory, name, O_RDONLY | O_NOFOLLOW, NULL) != LX_OK)
+        return false;
+    bool right = lx__file_read_once(&file, bytes, size, 0, &got, NULL) == LX_OK;
+    for (size_t i = 0; right && i < got; i++)
+        right = bytes[i] == beginning[i] || bytes[i] == '\0';
+    lx__file_close(&file);
+    return right;
+}
+
+/** Whether it is a file that lx__create_files() makes, and has no more in it than that: records may
+ * be in what remains of a dataset without its meta.json. */
+static bool is_ours(const lx__file *directory, const char *name)
+{
+    struct stat about;
+    char stem[LX__NAME_SIZE];
+    uint64_t generation;
+    if (fstatat(directory->fd, name, &about, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISREG(about.st_mode))
+        return false;
+    if (strcmp(name, LX__LOG_NAME) == 0)
+        return about.st_size <= LX__FRAME_HEADER + LX__FRAME_TRAILER &&
+               begins_with(directory, name, "LXLF");
+    if (lx__name_split_table(name, stem, &generation))
+        return generation == 0 && about.st_size == 0;
+    return strcmp(name, LX__META_NEW_NAME) == 0 && begins_with(directory, name, "{");
+}
+
+static lx_status fail_exists(const char *path, lx_error *error, const char *what)
+{
+    lx_status status = lx__fail(error, LX_ERR_EXISTS, "%s", what);
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+static lx_status refuse(void *user, const char *name, lx_error *error)
+{
+    (void)user;
+    return lx__fail(error, LX_ERR_EXISTS, "%s is there", name);
+}
+
+/** Whether it is LOCK, or the directory chunk with nothing in it: they stay. */
+static lx_status look_whether_it_stays(const lx__file *directory, const char *name, bool *stays,
+                                       lx_error *error)
+{
+    lx__file chunks;
+    lx_error why = LX_ERROR_INIT;
+    *stays = strcmp(name, LX__LOCK_NAME) == 0;
+    if (strcmp(name, LX__CHUNK_DIRECTORY) != 0)
+        return LX_OK;
+    lx_status status = lx__directory_open(&chunks, directory, name, &why);
+    if (status == LX_OK) {
+        status = lx__directory_each(&chunks, refuse, NULL, &why);
+        lx__file_close(&chunks);
+    }
+    *stays = status == LX_OK;
+    if (status != LX_ERR_IO && status != LX_ERR_NOMEM)
+        return LX_OK;
+    lx__error_pass(error, &why); /* what is in it is not known */
+    return status;
+}
+
+static lx_status look_at(void *user, const char *name, lx_error *error)
+{
+    const lx__file *directory = user;
+    bool stays;
+    if (is_ours(directory, name))
+        return LX_OK;
+    lx_status status = look_whether_it_stays(directory, name, &stays, error);
+    if (status != LX_OK || stays)
+        return status;
+    return fail_exists(directory->path, error,
+                       "the directory is not empty: what is in it is not overwritten");
+}
+
+static lx_status clear_away(void *user, const char *name, lx_error *error)
+{
+    const lx__file *directory = user;
+    return is_ours(directory, name) ? lx__file_remove(directory, name, error)
+                                    : look_at(user, name, error);
+}
+
+/**
+ * Looks that the directory has nothing but what an interrupted creation leaves, and removes that
+ * if @p clear.
+ */
+static lx_status look_through(lx__file *directory, bool clear, lx_error *error)
+{
+    struct stat about;
+    if (fstatat(directory->fd, LX__META_NAME, &about, AT_SYMLINK_NOFOLLOW) == 0)
+        return fail_exists(directory->path, error, "there is a dataset already");
+    return lx__directory_each(directory, clear ? clear_away : look_at, directory, error);
+}
+
+/** Opens the directory, made if need be. */
+static lx_status make_or_open(const char *path, lx__file *directory, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__directory_make(LX__HERE, path, &why);
+    bool there = status == LX_ERR_EXISTS;
+    if (status == LX_OK || there) {
+        lx_error_clear(&why);
+        status = lx__directory_open(directory, LX__HERE, path, &why);
+    }
+    if (status == LX_ERR_NOT_FOUND && there)
+        return fail_exists(path, error, "there is something that is no directory");
+    if (status != LX_OK)
+        lx__error_pass(error, &why);
+    return status;
+}
+
+lx_status lx__create_directory(const char *path, lx__file *directory, lx__file *lock,
+                               lx_error *error)
+{
+    lx_status status = lx__check_outside(path, error);
+    if (status == LX_OK)
+        status = make_or_open(path, directory, error);
+    if (status == LX_OK)
+        status = look_through(directory, false, error);
+    if (status == LX_OK)
+        status = lx__writer_lock(directory, lock, error);
+    /* A meta.json that was removed a moment ago must stay so when its files go, too. */
+    if (status == LX_OK)
+        status = lx__file_sync(directory, error);
+    /* Once more with the lock: another may just have been faster. */
+    return status == LX_OK ? look_through(directory, true, error) : status;
+}
+
+/* ---- the files of an empty dataset */
+
+static lx_status make_empty(const lx__file *directory, const char *name, lx_error *error)
+{
+    lx__file file;
+    lx_status status =
+        lx__file_open(&file, directory, name, O_WRONLY | O_CREAT | O_TRUNC, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_sync(&file, error);
+    lx__file_close(&file);
+    return status;
+}
+
+static lx_status make_tables(const lx__file *directory, const lx_schema *schema, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < schema->count; i++) {
+        const char *stem = lx__schema_field(schema, i)->stem;
+        lx__table_name(stem, LX__OFFSET_KIND, 0, name);
+        status = make_empty(directory, name, error);
+        if (status == LX_OK) {
+            lx__table_name(stem, LX__CHECK_KIND, 0, name);
+            status = make_empty(directory, name, error);
+        }
+    }
+    return status;
+}
+
+static lx_status make_log(const lx__file *directory, const lx__meta *meta, lx_error *error)
+{
+    lx__log_identity identity = {.generation = 0};
+    memcpy(identity.uuid, meta->uuid, sizeof identity.uuid);
+    lx__frame frame = {.flags = LX__FRAME_BASE | LX__FRAME_SYNCED, .boot = lx__boot_id()};
+    lx__frame_builder builder = {0};
+    lx__file file;
+    lx_status status = lx__frame_begin(&builder, 0, 0, error);
+    if (status != LX_OK)
+        return status;
+    lx__frame_finish(&builder, &frame, &identity);
+    status = lx__file_open(&file, directory, LX__LOG_NAME, O_WRONLY | O_CREAT | O_TRUNC, error);
+    if (status == LX_OK) {
+        status = lx__file_write(&file, builder.data, builder.size, 0, error);
+        if (status == LX_OK)
+            status = lx__file_sync(&file, error);
+        lx__file_close(&file);
+    }
+    lx__frame_builder_free(&builder);
+    return status;
+}
+
+lx_status lx__sync_parent(const lx__file *directory, lx_error *error)
+{
+    lx__file parent;
+    lx_status status = lx__directory_open(&parent, directory, "..", error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_sync(&parent, error);
+    lx__file_close(&parent);
+    return status;
+}
+
+lx_status lx__create_files(const lx__file *directory, const lx__meta *meta, lx_error *error)
+{
+    lx__file chunks;
+    lx_status status = lx__directory_make(directory, LX__CHUNK_DIRECTORY, NULL);
+    if (status == LX_OK || status == LX_ERR_EXISTS)
+        status = lx__directory_open(&chunks, directory, LX__CHUNK_DIRECTORY, error);
+    else
+        status = lx__fail_errno(error, errno, directory->path, "cannot make the directory chunk");
+    if (status != LX_OK)
+        return status;
+    status = lx__file_sync(&chunks, error);
+    lx__file_close(&chunks);
+    if (status == LX_OK)
+        status = make_tables(directory, meta->schema, error);
+    if (status == LX_OK)
+        status = make_log(directory, meta, error);
+    if (status == LX_OK && !LX__FAULT(CREATION_SYNC))
+        status = lx__file_sync(directory, error);
+    /* Before meta.json, not after: as soon as that is there another writer may open the dataset
+     * and commit, and a power loss must not take the whole directory from under it. */
+    if (status == LX_OK && !LX__FAULT(PARENT_SYNC))
+        status = lx__sync_parent(directory, error);
+    if (status == LX_OK)
+        status = lx__meta_replace(meta, directory, error);
+    return status == LX_ERR_POISONED ? LX_ERR_IO : status; /* there is no writer yet */
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Several callers share one commit: while one syncs, the others' operations gather, and the first
+ * of them that can commits for all. */
+#include <stddef.h>
+
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/write/writer.h"
+
+/** Whether there is nothing left to do for that. */
+static bool is_covered(const lx_writer *writer, uint64_t target, unsigned how)
+{
+    return writer->calls.committed >= target && !(how & LX__COMMIT_ROWS) &&
+           (!(how & LX__COMMIT_SYNCED) || (!writer->wal.unsynced && writer->settled));
+}
+
+/** A failure keeps later calls from being committed, not those before the one that failed, unless
+ * a part of that one was taken back already. */
+static lx_status committable(lx_writer *writer, uint64_t target, lx_error *error)
+{
+    if (writer->meta.sealed || (writer->calls.failure.status != LX_OK &&
+                                (target >= writer->calls.failed || writer->calls.applied > target)))
+        return lx__writer_usable(writer, error);
+    return LX_OK;
+}
+
+/** Commits for all that wait; where a later call fails, what @p target needs. */
+static lx_status put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
+{
+    lx_error failure = LX_ERROR_INIT;
+    uint64_t all = how & LX__COMMIT_SUBMITTED ? writer->calls.submitted : writer->calls.made;
+    if (all <= target || writer->transaction || writer->calls.failure.status != LX_OK)
+        return lx__writer_put_frame(writer, target, how, error);
+    lx_status status = lx__writer_put_frame(writer, all, how, &failure);
+    if (status == LX_OK)
+        return LX_OK;
+    if (committable(writer, target, NULL) == LX_OK)
+        return lx__writer_put_frame(writer, target, how, error);
+    lx__error_pass(error, &failure);
+    return status;
+}
+
+lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
+{
+    uint64_t rollbacks = writer->calls.rollbacks;
+    for (;;) {
+        if (!(how & LX__COMMIT_REPEAT) && lx__calls_is_undone(&writer->calls, target, rollbacks))
+            return lx__fail(error, LX_ERR_STATE, "not committed: another thread has rolled back");
+        if (is_covered(writer, target, how))
+            return LX_OK; /* even if the next commit is under way by now */
+        if (!writer->committing && !writer->calling)
+            break;
+        pthread_cond_wait(&writer->turn, &writer->mutex);
+        if (LX__FAULT(SHARED_COMMIT))
+            return LX_OK;
+    }
+    lx_status status = committable(writer, target, error);
+    if (status != LX_OK)
+        return status;
+    if (writer->calls.committed >= target && !(how & LX__COMMIT_ROWS))
+        how |= LX__COMMIT_REPEAT; /* it is only to be synced */
+    writer->committing = true;
+    status = put_frame(writer, target, how, error);
+    writer->committing = false;
+    pthread_cond_broadcast(&writer->turn);
+    return status;
+}
+
+lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error)
+{
+    if (writer->calls.submitted <= writer->calls.committed)
+        return LX_OK;
+    return lx__writer_commit(writer, writer->calls.submitted,
+                             LX__COMMIT_ALONE | LX__COMMIT_SUBMITTED, error);
+}
+
+bool lx__writer_sync_by_timer(lx__sync_timer *timer)
+{
+    lx_writer *writer = (lx_writer *)((char *)timer - offsetof(lx_writer, timer));
+    if (pthread_mutex_trylock(&writer->mutex) != 0)
+        return false;
+    bool idle = !writer->calling && !writer->committing && writer->calls.failure.status == LX_OK &&
+                lx__placer_idle(&writer->placer);
+    /* The writer keeps a failure for its next call. */
+    if (idle)
+        (void)lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);
+    pthread_mutex_unlock(&writer->mutex);
+    return idle;
+}
+
+void lx__writer_start_timer(lx_writer *writer)
+{
+    if (writer->durability == LX_DURABILITY_PERIODIC && writer->wal.unsynced)
+        lx__sync_timer_start(&writer->timer);
+}
+
+lx_status lx__writer_sync_due(lx_writer *writer, lx_error *error)
+{
+    return lx__sync_timer_take(&writer->timer)
+               ? lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, error)
+               : LX_OK;
+}

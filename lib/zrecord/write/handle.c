@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Whose turn it is with a writer, and what has failed in it. */
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "zrecord/write/writer.h"
+
+lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
+{
+    lx_status status =
+        lx__fail(error, LX_ERR_STATE,
+                 "the dataset is sealed: nothing can be changed until it is unsealed");
+    lx__error_locate(error, writer->directory.path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+/** Takes the mutex and waits until no call, and if @p alone no commit, is in its midst. */
+static lx_status enter(lx_writer *writer, bool alone, lx_error *error)
+{
+    if (writer == NULL)
+        return lx__fail_null(error, "writer");
+    if (lx__executor_check(writer->executor, NULL) != LX_OK)
+        return lx__fail(error, LX_ERR_FORKED,
+                        "this writer belongs to the parent process: open one after fork");
+    pthread_mutex_lock(&writer->mutex);
+    while (writer->calling || (alone && writer->committing))
+        pthread_cond_wait(&writer->turn, &writer->mutex);
+    return LX_OK;
+}
+
+lx_status lx__writer_enter(lx_writer *writer, lx_error *error)
+{
+    return enter(writer, false, error);
+}
+
+lx_status lx__writer_enter_alone(lx_writer *writer, lx_error *error)
+{
+    return enter(writer, true, error);
+}
+
+void lx__writer_leave(lx_writer *writer)
+{
+    pthread_mutex_unlock(&writer->mutex);
+}
+
+bool lx__writer_is_at_rest(lx_writer *writer)
+{
+    if (pthread_mutex_trylock(&writer->mutex) != 0)
+        return false;
+    bool rests = !writer->calling && !writer->committing &&
+                 pthread_mutex_trylock(&writer->placer.mutex) == 0;
+    if (rests)
+        pthread_mutex_unlock(&writer->placer.mutex);
+    pthread_mutex_unlock(&writer->mutex);
+    return rests && lx__placer_idle(&writer->placer);
+}
+
+lx_status lx__writer_usable(lx_writer *writer, lx_error *error)
+{
+    if (writer->meta.sealed)
+        return lx__writer_fail_sealed(writer, error);
+    return lx__calls_check(&writer->calls, error);
+}
+
+lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error)
+{
+    struct stat about;
+    lx_error failure = LX_ERROR_INIT;
+    if (!writer->lock_linked || fstat(writer->lock.fd, &about) == -1 || about.st_nlink != 0)
+        return LX_OK;
+    (void)lx__fail(&failure, LX_ERR_POISONED,
+                   "LOCK was removed: the dataset is gone, or another writer may have it by now; "
+                   "nothing more is committed, close this writer and open the dataset again");
+    lx__error_locate(&failure, writer->lock.path, NULL, LX_NONE, LX_NONE);
+    return lx__calls_poison(&writer->calls, &failure, error);
+}

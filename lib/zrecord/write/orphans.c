@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/write/orphans.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/names.h"
+#include "zrecord/write/install.h"
+#include "zrecord/write/readers.h"
+
+/* ---- what a file is */
+
+/** A file that is not part of the present generation. */
+typedef enum lx__place {
+    CURRENT,  /**< It is. */
+    FOREIGN,  /**< It is nothing of ours. */
+    LEFTOVER, /**< Of a switch that was never made. */
+    OLD,      /**< Of a generation before this one. */
+    GONE      /**< Of a field that there is no more, also for readers of this generation. */
+} lx__place;
+
+static lx__place compare(uint64_t number, uint64_t now)
+{
+    return number > now ? LEFTOVER : number < now ? OLD : CURRENT;
+}
+
+/** Whether a file has no other bytes than zeros, or none. */
+static lx_status look_for_zeros(const lx__file *directory, const char *name, bool *zeros,
+                                lx_error *error)
+{
+    static const uint8_t none[4096];
+    uint8_t block[sizeof none];
+    lx__file file;
+    size_t got = 1;
+    lx_status status = lx__file_open(&file, directory, name, O_RDONLY | O_NOFOLLOW, error);
+    if (status != LX_OK)
+        return status;
+    *zeros = true;
+    for (off_t at = 0; status == LX_OK && *zeros && got != 0; at += (off_t)got) {
+        off_t data = lseek(file.fd, at, SEEK_DATA);
+        if (data == -1 && errno == ENXIO)
+            break; /* a hole up to the end */
+        at = data > at ? data : at;
+        status = lx__file_read_once(&file, block, sizeof block, (uint64_t)at, &got, error);
+        *zeros = status == LX_OK && memcmp(block, none, got) == 0;
+    }
+    lx__file_close(&file);
+    return status;
+}
+
+/** Splits the name of a table, of which @p number is the generation, or of a dictionary. */
+static bool split(const char *name, char stem[LX__NAME_SIZE], uint64_t *number, bool *table)
+{
+    *table = lx__name_split_table(name, stem, number);
+    return *table || lx__name_split_dict(name, stem);
+}
+
+lx_status lx__file_is_ours(const lx__file *directory, const lx__meta *meta, const char *name,
+                           bool *ours, lx_error *error)
+{
+    uint64_t number;
+    size_t position;
+    char stem[LX__NAME_SIZE];
+    bool table, of_field = split(name, stem, &number, &table);
+    *ours = false;
+    if (!of_field && strcmp(name, LX__META_NEW_NAME) != 0 && !lx__name_is_log(name, &number))
+        return LX_OK;
+    lx_status status = lx__file_is_regular(directory, name, ours, error);
+    if (status != LX_OK || !*ours || !of_field || lx__schema_find_stem(meta->schema, stem, &position) ||
+        lx__meta_get_next_field(meta) > meta->schema->count)
+        return status;
+    *ours = false;
+    return table ? look_for_zeros(directory, name, ours, error) : LX_OK;
+}
+
+static lx__place place_of(const lx_writer *writer, const char *name)
+{
+    uint64_t number;
+    size_t position;
+    char stem[LX__NAME_SIZE];
+    bool ours, table;
+    const lx__meta *meta = &writer->meta;
+    if (lx__file_is_ours(&writer->directory, meta, name, &ours, NULL) != LX_OK || !ours)
+        return FOREIGN;
+    if (strcmp(name, LX__META_NEW_NAME) == 0)
+        return LEFTOVER;
+    if (!split(name, stem, &number, &table)) {
+        (void)lx__name_is_log(name, &number);
+        return compare(number, meta->generation);
+    }
+    if (!lx__schema_find_stem(meta->schema, stem, &position))
+        return GONE;
+    if (table)
+        return compare(number, writer->state.table_generation);
+    return lx__meta_find_dict(meta, position, NULL) ? CURRENT : GONE;
+}
+
+static lx__place place_of_chunk(lx_writer *writer, const char *name)
+{
+    uint64_t id;
+    bool regular;
+    if (!lx__name_is_chunk(name, &id) ||
+        lx__file_is_regular(&writer->chunk_directory, name, &regular, NULL) != LX_OK || !regular)
+        return FOREIGN;
+    if (lx__state_find_chunk(&writer->state, (uint32_t)id) != NULL)
+        return CURRENT;
+    if (id < writer->state.next_chunk)
+        return OLD;
+    /* One that was made, and nothing placed in it yet. */
+    return id < lx__writer_next_chunk(writer) ? CURRENT : LEFTOVER;
+}
+
+/* ---- leftovers */
+
+static lx_status remove_leftover(const lx__file *directory, const char *name, lx_error *error)
+{
+    lx__log(LX_LOG_INFO, "%s: removing %s, left by an interrupted writer", directory->path, name);
+    return lx__file_remove(directory, name, error);
+}
+
+static lx_status visit_file(void *user, const char *name, lx_error *error)
+{
+    const lx_writer *writer = user;
+    return place_of(writer, name) == LEFTOVER ? remove_leftover(&writer->directory, name, error)
+                                              : LX_OK;
+}
+
+static lx_status visit_chunk(void *user, const char *name, lx_error *error)
+{
+    lx_writer *writer = user;
+    return place_of_chunk(writer, name) == LEFTOVER
+               ? remove_leftover(&writer->chunk_directory, name, error)
+               : LX_OK;
+}
+
+lx_status lx__leftovers_remove(lx_writer *writer, lx_error *error)
+{
+    lx_status status = LX__FAULT(LEFTOVERS)
+                           ? LX_OK
+                           : lx__directory_each(&writer->directory, visit_file, writer, error);
+    return status == LX_OK
+               ? lx__directory_each(&writer->chunk_directory, visit_chunk, writer, error)
+               : status;
+}
+
+/* ---- old files */
+
+void lx__old_files_add(lx__old_files *old, bool is_chunk, const char *name, uint64_t first,
+                       uint64_t end)
+{
+    lx__old_file *list = lx__grow_array(old->list, old->count, &old->capacity, sizeof *list);
+    char *copy = lx__strdup(name);
+    if (list != NULL)
+        old->list = list;
+    if (list == NULL || copy == NULL) {
+        lx__free(copy); /* the next writer finds it */
+        return;
+    }
+    list[old->count++] =
+        (lx__old_file){.name = copy, .is_chunk = is_chunk, .first = first, .end = end};
+}
+
+/** A look for old files. */
+typedef struct finding {
+    lx_writer *writer;
+    lx__users users;
+} finding;
+
+static lx_status find_file(void *user, const char *name, lx_error *error)
+{
+    finding *self = user;
+    lx_writer *writer = self->writer;
+    lx__place place = place_of(writer, name);
+    uint64_t number, now = writer->meta.generation;
+    lx__generations in = {0, now + 1}; /* a dictionary has no generation of its own */
+    char stem[LX__NAME_SIZE];
+    (void)error;
+    if (place != OLD && place != GONE)
+        return LX_OK;
+    if (lx__name_is_log(name, &number)) {
+        in = (lx__generations){number, number + 1};
+    } else if (lx__name_split_table(name, stem, &number)) {
+        in = lx__users_of_tables(&self->users, number);
+        if (place == GONE && number == writer->state.table_generation)
+            lx__generations_add(&in, now); /* for readers who still show the field */
+    }
+    lx__old_files_add(&writer->old, false, name, in.first, in.end);
+    return LX_OK;
+}
+
+static lx_status find_chunk(void *user, const char *name, lx_error *error)
+{
+    finding *self = user;
+    uint64_t id;
+    (void)error;
+    if (place_of_chunk(self->writer, name) != OLD || !lx__name_is_chunk(name, &id))
+        return LX_OK;
+    lx__generations in = lx__users_of_chunk(&self->users, id);
+    lx__old_files_add(&self->writer->old, true, name, in.first, in.end);
+    return LX_OK;
+}
+
+lx_status lx__old_files_find(lx_writer *writer, lx_error *error)
+{
+    finding self = {.writer = writer};
+    lx__users_find(&self.users, &writer->directory, &writer->lock, &writer->meta);
+    lx_status status = lx__directory_each(&writer->directory, find_file, &self, error);
+    if (status == LX_OK)
+        status = lx__directory_each(&writer->chunk_directory, find_chunk, &self, error);
+    lx__users_free(&self.users);
+    return status;
+}
+
+/**
+ * The rule: a file may go when no generation in which it was in use has a reader. One that opens
+ * such a generation later than this looks at meta.json once more, and finds a newer one.
+ */
+static bool may_go(const lx_writer *writer, const lx__old_file *file)
+{
+    bool present;
+    return LX__FAULT(OLD_UNDER_READER) ||
+           (lx__readers_present(&writer->lock, file->first, file->end, &present, NULL) == LX_OK &&
+            !present);
+}
+
+/**
+ * Whether the dataset has such a file after all, or somebody else: tables of an interrupted
+ * addition wait by a name that a field may get later, or that somebody may write to.
+ */
+static bool has_to_stay(lx_writer *writer, const lx__old_file *file)
+{
+    lx__place place =
+        file->is_chunk ? place_of_chunk(writer, file->name) : place_of(writer, file->name);
+    return place == CURRENT || place == FOREIGN;
+}
+
+void lx__old_files_remove(lx_writer *writer)
+{
+    lx__old_files *old = &writer->old;
+    size_t kept = 0;
+    bool goes = false;
+    for (size_t i = 0; i < old->count; i++) {
+        lx__old_file *file = &old->list[i];
+        /* Most come in runs of the same generations. */
+        if (i == 0 || file->first != file[-1].first || file->end != file[-1].end)
+            goes = may_go(writer, file);
+        const lx__file *directory =
+            file->is_chunk ? &writer->chunk_directory : &writer->directory;
+        if (goes && ((has_to_stay(writer, file) && !LX__FAULT(OLD_EARLY)) ||
+                     lx__file_remove(directory, file->name, NULL) == LX_OK)) {
+            lx__free(file->name);
+            file->name = NULL;
+        }
+    }
+    for (size_t i = 0; i < old->count; i++)
+        if (old->list[i].name != NULL)
+            old->list[kept++] = old->list[i];
+    old->count = kept;
+}
+
+void lx__old_files_free(lx__old_files *old)
+{
+    for (size_t i = 0; i < old->count; i++)
+        lx__free(old->list[i].name);
+    lx__free(old->list);
+    *old = (lx__old_files){0};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Which files of earlier generations somebody may have open: those that the logs of the
+ * generations name that readers are in. Such a log is there as long as the reader is.
+ */
+#ifndef LX_ZRECORD_READERS_H
+#define LX_ZRECORD_READERS_H
+
+#include "base/file.h"
+#include "zrecord/format/meta.h"
+#include "zrecord/wal/replay.h"
+
+/** A generation with readers. */
+typedef struct lx__user {
+    uint64_t generation;
+    lx__state state; /**< The last one of it. */
+} lx__user;
+
+/** All of them; zeroed, there are none. */
+typedef struct lx__users {
+    uint64_t end;  /**< They are below it. */
+    bool unknown;  /**< Some are not in the list: any file may be in use in any generation. */
+    lx__user *list;
+    size_t count;
+    size_t capacity;
+} lx__users;
+
+/** Generations [first, end); none if they are equal. */
+typedef struct lx__generations {
+    uint64_t first;
+    uint64_t end;
+} lx__generations;
+
+/** Makes them reach to @p generation. */
+void lx__generations_add(lx__generations *in, uint64_t generation);
+
+/** Whether readers hold the lock of a generation in [@p first, @p end). */
+lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end, bool *present,
+                              lx_error *error);
+
+/** Looks for readers of generations before that of @p meta, for lx__users_free(). */
+void lx__users_find(lx__users *users, const lx__file *directory, const lx__file *lock,
+                    const lx__meta *meta);
+void lx__users_free(lx__users *users);
+
+/** In which of their generations the tables of a table generation, or a chunk, may be in use. */
+lx__generations lx__users_of_tables(const lx__users *users, uint64_t table_generation);
+lx__generations lx__users_of_chunk(const lx__users *users, uint64_t id);
+
+#endif

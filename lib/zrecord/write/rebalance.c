@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* New chunks with the payloads of all records, in their order. See doc/zrecord-format.md, 11.4. */
+#include "base/error.h"
+#include "zrecord/write/relocate.h"
+#include "zrecord/write/row-block.h"
+
+/* Bytes of payloads between two reports of how far it is. */
+#define REPORT_BYTES ((uint64_t)32 << 20)
+
+typedef struct rebalance {
+    lx__switch next;
+    lx__stripe stripe;
+    lx__mover mover;
+    uint64_t reported; /**< Bytes that had been moved at the last report. */
+    lx_progress_function progress;
+    void *user;
+    lx_status answer; /**< The last of progress. */
+    lx_rebalance *result;
+} rebalance;
+
+/** Value number @p at of the stripe: record by record, in each field by field. */
+static lx__move value_at(const lx__stripe *stripe, size_t at)
+{
+    size_t fields = stripe->writer->meta.schema->count, record = at / fields, field = at % fields;
+    return (lx__move){.offset_row = lx__stripe_offset_row(stripe, field, record),
+                      .check_row = lx__stripe_check_row(stripe, field, record),
+                      .index = stripe->first + record,
+                      .field = (uint32_t)field};
+}
+
+static size_t value_count(const lx__stripe *stripe)
+{
+    return stripe->count * stripe->writer->meta.schema->count;
+}
+
+static uint64_t stored_bytes(const lx__entry *entry)
+{
+    return lx__entry_is_inline(entry) ? 0 : entry->physical;
+}
+
+/* ---- figures */
+
+static uint64_t chunk_bytes(const lx__state *state)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < state->chunk_count; i++)
+        bytes += state->chunks[i].bytes;
+    return bytes;
+}
+
+/** Section 7.4 of the format. */
+static void measure(const lx_writer *writer, const lx__state *state, lx_rebalance *result,
+                    double *utilisation, double *live_ratio)
+{
+    uint64_t bytes = chunk_bytes(state);
+    double room = (double)state->chunk_count * (double)writer->meta.chunk_records;
+    *utilisation = room != 0 ? (double)result->payloads / room : 0;
+    *live_ratio = bytes != 0 ? (double)result->bytes / (double)bytes : 1;
+}
+
+/** Checks all entries, and adds up what is stored. Payloads that take more than there is overlap,
+ * and a copy of them could grow without bound. */
+static lx_status count(rebalance *self, lx_error *error)
+{
+    lx_rebalance *result = self->result;
+    const lx__state *state = &self->next.writer->state;
+    lx_status status;
+    while ((status = lx__stripe_next(&self->stripe, error)) == LX_OK) {
+        for (size_t i = 0; i < value_count(&self->stripe); i++) {
+            lx__move value = value_at(&self->stripe, i);
+            lx__entry entry = lx__entry_load(value.offset_row, value.check_row);
+            status = lx__mover_check(&self->mover, &value, error);
+            if (status != LX_OK)
+                return status;
+            result->payloads += stored_bytes(&entry) != 0;
+            result->bytes += stored_bytes(&entry);
+        }
+    }
+    lx__stripe_rewind(&self->stripe);
+    if (status != LX_END)
+        return status;
+    result->records = state->length;
+    result->chunks_before = state->chunk_count;
+    result->bytes_before = chunk_bytes(state);
+    measure(self->next.writer, state, result, &result->utilisation_before,
+            &result->live_ratio_before);
+    if (result->bytes <= result->bytes_before)
+        return LX_OK;
+    return lx__fail(error, LX_ERR_CORRUPT,
+                    "the records have %llu stored bytes, and the chunks %llu: some overlap",
+                    (unsigned long long)result->bytes, (unsigned long long)result->bytes_before);
+}
+
+/* ---- moving */
+
+static lx_status report(rebalance *self, uint64_t done, lx_error *error)
+{
+    self->reported = self->mover.bytes;
+    if (self->progress == NULL)
+        return LX_OK;
+    lx_status answer = self->progress(done, self->next.writer->state.length, self->user);
+    lx_status forked = lx__executor_check(self->next.writer->executor, error);
+    if (forked != LX_OK)
+        return forked;
+    self->answer = answer;
+    /* Whatever it says, the writer is not poisoned by that. */
+    return lx__error_answer(error, self->answer) == LX_OK ? LX_OK : LX_ERR_CALLBACK;
+}
+
+static lx_status move_stripe(rebalance *self, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < value_count(&self->stripe); i++) {
+        lx__move value = value_at(&self->stripe, i);
+        status = lx__mover_move(&self->mover, &value, error);
+        if (status == LX_OK && self->mover.bytes - self->reported >= REPORT_BYTES)
+            status = report(self, value.index, error);
+    }
+    if (status == LX_OK)
+        status = lx__mover_flush(&self->mover, error);
+    if (status == LX_OK)
+        status = lx__stripe_write(&self->stripe, &self->next.rows, error);
+    return status == LX_OK ? report(self, self->stripe.first + self->stripe.count, error) : status;
+}
+
+static lx_status move_all(rebalance *self, lx_error *error)
+{
+    lx_status status = lx__mover_open(&self->mover, error);
+    bool more = status == LX_OK;
+    while (more) {
+        status = lx__stripe_next(&self->stripe, error);
+        more = status == LX_OK;
+        if (status == LX_END)
+            status = lx__mover_finish(&self->mover, error);
+        else if (more)
+            status = move_stripe(self, error);
+        more = more && status == LX_OK;
+    }
+    lx__mover_close(&self->mover);
+    return status;
+}
+
+static lx_status make_all(rebalance *self, lx_error *error)
+{
+    lx_status status = lx__switch_make_tables(&self->next, error);
+    self->next.new_chunks = true;
+    self->next.state.chunk_count = 0;
+    if (status == LX_OK)
+        status = move_all(self, error);
+    if (status == LX_OK)
+        status = lx__switch_sync_tables(&self->next, error);
+    if (status == LX_OK)
+        status = lx__switch_make_log(&self->next, NULL, error);
+    if (status == LX_OK)
+        status = lx__switch_finish(&self->next, error);
+    return status;
+}
+
+static lx_status run(lx_writer *writer, void *user, lx_error *error)
+{
+    rebalance *self = user;
+    lx_rebalance *result = self->result;
+    lx_status status = lx__switch_begin(&self->next, writer, error);
+    self->mover = (lx__mover){.directory = &writer->chunk_directory,
+                              .tables = &writer->directory,
+                              .schema = writer->meta.schema,
+                              .rules = writer->rules,
+                              .from = &writer->state,
+                              .to = &self->next.state,
+                              .records_limit = writer->meta.chunk_records,
+                              .bytes_limit = writer->meta.chunk_limit,
+                              .executor = writer->executor};
+    if (status == LX_OK)
+        status = lx__stripe_open(&self->stripe, writer, error);
+    if (status == LX_OK)
+        status = count(self, error);
+    if (status == LX_OK)
+        status = make_all(self, error);
+    if (status == LX_OK) {
+        result->chunks_after = writer->state.chunk_count;
+        result->bytes_after = chunk_bytes(&writer->state);
+        measure(writer, &writer->state, result, &result->utilisation_after,
+                &result->live_ratio_after);
+    }
+    lx__stripe_close(&self->stripe);
+    lx__switch_end(&self->next);
+    return status;
+}
+
+lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, void *user,
+                              lx_rebalance *result, lx_error *error)
+{
+    lx_rebalance figures = {0};
+    rebalance self = {.progress = progress, .user = user, .result = &figures};
+    lx_status status = lx__switch_call(writer, run, &self, error);
+    if (self.answer != LX_OK)
+        status = self.answer;
+    if (status == LX_OK && result != NULL)
+        *result = figures;
+    return status;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening for writing what another writer has left. See doc/zrecord-format.md, 10.3. */
+#include "base/error.h"
+#include "base/log.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/names.h"
+#include "zrecord/table/table-file.h"
+#include "zrecord/write/lost-values.h"
+#include "zrecord/write/readers.h"
+#include "zrecord/write/writer.h"
+
+/* ---- writing back */
+
+/** A sync of them may have failed for the last writer. */
+static lx_status write_back(const lx__file *file, uint64_t start, uint64_t end, lx_error *error)
+{
+    lx_status status = lx__file_write_back(file, start, end, error);
+    return status == LX_OK ? lx__file_sync_data(file, error) : status;
+}
+
+static lx_status write_back_file(const lx__file *directory, const char *name, uint64_t start,
+                                 uint64_t end, lx_error *error)
+{
+    lx__file file;
+    if (start == end)
+        return LX_OK;
+    lx_status status = lx__committed_open(&file, directory, name, O_RDWR, end, false, error);
+    if (status != LX_OK)
+        return status;
+    status = write_back(&file, start, end, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/** Writes back the bytes of a chunk from @p start on, which no synced frame has named. Where the
+ * chunk ends before the bytes that @p item says, the rest is lost: zeros take its place, so that the
+ * values there are damaged, and all others stay readable. A chunk that lacks bytes that were synced
+ * is left as it is. */
+static lx_status write_back_chunk(const lx_writer *writer, const lx__chunk_item *item,
+                                  uint64_t start, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__file file;
+    lx_error why = LX_ERROR_INIT;
+    uint64_t size, limit = writer->meta.chunk_limit;
+    if (start == item->bytes)
+        return LX_OK;
+    lx__chunk_name(item->id, name);
+    lx_status status = lx__file_open(&file, &writer->chunk_directory, name,
+                                     start == 0 ? O_RDWR | O_CREAT : O_RDWR, &why);
+    if (status == LX_ERR_NOT_FOUND)
+        return LX_OK;
+    if (status != LX_OK) {
+        lx__error_pass(error, &why);
+        return status;
+    }
+    status = lx__file_size(&file, &size, error);
+    /* A hostile frame must not make a file longer than a chunk can be, which is the limit, or one
+     * payload. */
+    bool possible = item->bytes <= limit || item->bytes <= UINT32_MAX;
+    if (status == LX_OK && size >= start && size < item->bytes && possible)
+        status = lx__file_truncate(&file, item->bytes, error);
+    if (status == LX_OK && size > start)
+        status = lx__file_write_back(&file, start, size < item->bytes ? size : item->bytes, error);
+    if (status == LX_OK)
+        status = lx__file_sync_data(&file, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/** The log from @p start on, and everything that the frames after the durable state name. */
+static lx_status write_back_state(lx_writer *writer, const lx__state *durable, uint64_t start,
+                                  lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    const lx__state *state = &writer->state;
+    lx_status status = write_back(&writer->wal.file, start, state->place.offset, error);
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
+        const lx__chunk_item *item = &state->chunks[i];
+        const lx__chunk_item *before = lx__state_find_chunk(durable, item->id);
+        status = write_back_chunk(writer, item, before != NULL ? before->bytes : 0, error);
+    }
+    for (size_t i = 0; status == LX_OK && i < writer->meta.schema->count; i++) {
+        const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
+        lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
+        status = write_back_file(&writer->directory, name, durable->rows * LX__OFFSET_ROW,
+                                 state->rows * LX__OFFSET_ROW, error);
+        lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
+        if (status == LX_OK)
+            status = write_back_file(&writer->directory, name, durable->rows * LX__CHECK_ROW,
+                                     state->rows * LX__CHECK_ROW, error);
+    }
+    return status;
+}
+
+/* ---- opening */
+
+/** Reads the state at the last synced frame, and the one at the last frame of this boot. @p end is
+ * where the log ends, but for zeros. */
+static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan *scan,
+                            uint64_t *end, lx_error *error)
+{
+    lx__state *state = &writer->state;
+    const lx_schema *schema = writer->meta.schema;
+    const lx__log_place start = {0};
+    lx__log_reader log;
+    lx_status status = lx__log_open(&log, &writer->directory, &writer->wal.identity, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__log_scan_from(&log, &start, log.boot, scan, error);
+    if (status == LX_OK && scan->valid.offset == 0)
+        status = lx__log_fail_first(&log, error);
+    lx__log_advise(error, status);
+    if (status == LX_OK)
+        status = lx__state_replay_to(durable, &log, schema, scan->durable.offset, error);
+    if (status == LX_OK) {
+        lx__state_copy(state, durable);
+        status = lx__state_replay_to(
+            state, &log, schema,
+            LX__FAULT(UNSYNCED) ? scan->durable.offset : scan->trusted.offset, error);
+    }
+    if (status == LX_OK)
+        status = lx__state_check_rest(state, &log, schema, scan->valid.offset, error);
+    if (status == LX_OK)
+        *end = lx__log_find_end(&log, scan->valid.offset);
+    lx__log_close(&log);
+    return status;
+}
+
+/** A writer that does not know its boot would cut frames that readers of this boot may count. */
+static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
+{
+    if (writer->wal.boot != 0 || scan->valid.offset == writer->state.place.offset)
+        return LX_OK;
+    bool present;
+    uint64_t generation = writer->meta.generation;
+    lx_status status =
+        lx__readers_present(&writer->lock, generation, generation + 1, &present, error);
+    if (status != LX_OK || !present)
+        return status;
+    return lx__fail(error, LX_ERR_BUSY,
+                    "the kernel's boot id is not known, and readers have the dataset open: close "
+                    "them first");
+}
+
+/** Reports what is about to be cut off, but for zeros. */
+static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64_t end)
+{
+    const char *path = writer->directory.path;
+    uint64_t commits = scan->valid.epoch - writer->state.place.epoch;
+    uint64_t torn = end - scan->valid.offset;
+    if (commits != 0)
+        lx__log(LX_LOG_WARNING,
+                "%s: dropped commits that were not synced before the machine stopped: %llu",
+                path, (unsigned long long)commits);
+    if (torn != 0)
+        lx__log(LX_LOG_WARNING,
+                "%s: cut %llu bytes off the log: a commit was interrupted while it was written",
+                path, (unsigned long long)torn);
+}
+
+/** Cuts the log after the state, whose frames are those of @p scan that count. */
+static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t end,
+                         lx_error *error)
+{
+    uint64_t size;
+    lx_status status = lx__file_size(&writer->wal.file, &size, error);
+    if (status != LX_OK || size <= writer->state.place.offset)
+        return status;
+    status = lx__file_truncate(&writer->wal.file, writer->state.place.offset, error);
+    if (status == LX_OK)
+        report_cut(writer, scan, end);
+    return status;
+}
+
+static bool is_in_place_of_row(const lx__set *set, const void *user)
+{
+    return set->index < *(const uint64_t *)user;
+}
+
+/** Reports values that were committed, were not synced, and are lost. */
+static lx_status report_lost(const lx_writer *writer, const lx__state *durable, lx_error *error)
+{
+    uint64_t lost;
+    lx_status status = lx__lost_values_count(writer, durable, &lost, error);
+    if (status == LX_OK && lost != 0)
+        lx__log(LX_LOG_WARNING,
+                "%s: %llu values of commits that were not synced are damaged: list them with "
+                "'loaderx verify', and write them again or run 'loaderx repair'",
+                writer->directory.path, (unsigned long long)lost);
+    return status;
+}
+
+/** Takes up the committed entries that are in the log alone: those of rows after the tables, and
+ * those that stand in place of rows. */
+static lx_status take_up_sets(lx_writer *writer, lx_error *error)
+{
+    lx__state *state = &writer->state;
+    lx_status status = LX_OK;
+    for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
+        status = lx__rows_add(&writer->rows, error);
+    if (status == LX_OK)
+        status = lx__sets_take(&state->sets, &writer->live, error);
+    if (status != LX_OK || state->length <= state->rows)
+        return status;
+    for (size_t i = 0; i < writer->live.count; i++) {
+        const lx__set *set = &writer->live.list[i];
+        lx__entry entry = lx__set_entry(set);
+        if (set->index >= state->rows)
+            lx__rows_put(&writer->rows, set->field, set->index, &entry);
+    }
+    lx__set_map_keep(&writer->live, is_in_place_of_row, &state->rows);
+    return LX_OK;
+}
+
+/** Bytes of a chunk's file; 0: it is absent. */
+static lx_status look_at_chunk(const lx_writer *writer, uint32_t id, uint64_t *size,
+                               lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx_error why = LX_ERROR_INIT;
+    lx__file file;
+    *size = 0;
+    lx__chunk_name(id, name);
+    lx_status status = lx__file_open(&file, &writer->chunk_directory, name, O_RDWR, &why);
+    if (status == LX_ERR_NOT_FOUND)
+        return LX_OK;
+    if (status != LX_OK) {
+        lx__error_pass(error, &why);
+        return status;
+    }
+    status = lx__file_size(&file, size, error);
+    lx__file_close(&file);
+    return status;
+}
+
+/** Finds the chunks that may be appended to. One that lacks committed bytes has lost values, and is
+ * as good as full. */
+static lx_status find_spares(lx_writer *writer, lx_error *error)
+{
+    lx__chunk_pool *pool = &writer->placer.pool;
+    lx_status status = LX_OK;
+    for (size_t i = 0; i < writer->state.chunk_count; i++)
+        lx__chunk_pool_offer(pool, &writer->state.chunks[i]);
+    for (size_t i = 0; status == LX_OK && i < pool->spare_count;) {
+        const lx__chunk_item *item = &pool->spare[i];
+        uint64_t size;
+        status = look_at_chunk(writer, item->id, &size, error);
+        if (status != LX_OK || size >= item->bytes) {
+            i++;
+            continue;
+        }
+        lx__log(LX_LOG_WARNING,
+                "%s/%u.zr: the file has %llu of its %llu committed bytes: values are damaged; "
+                "list them with 'loaderx verify'",
+                writer->chunk_directory.path, item->id, (unsigned long long)size,
+                (unsigned long long)item->bytes);
+        pool->spare[i] = pool->spare[--pool->spare_count];
+    }
+    return status;
+}
+
+/** Takes up what is committed, as the writer holds it. */
+static lx_status take_up(lx_writer *writer, const lx__state *durable, lx_error *error)
+{
+    const lx__state *state = &writer->state;
+    lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
+                                     state->table_generation, state->rows, state->rows, error);
+    if (status == LX_OK && writer->wal.unsynced)
+        status = report_lost(writer, durable, error);
+    if (status == LX_OK)
+        status = take_up_sets(writer, error);
+    writer->length = writer->applied.length = writer->state.length;
+    return status;
+}
+
+lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__state durable = {0};
+    lx__log_scan scan;
+    uint64_t end;
+    lx_status status = replay_log(writer, &durable, &scan, &end, error);
+    if (status == LX_OK)
+        status = check_readers(writer, &scan, error);
+    if (status == LX_OK)
+        status = lx__leftovers_remove(writer, error);
+    lx__log_name(writer->meta.generation, name);
+    if (status == LX_OK)
+        status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);
+    writer->wal.unsynced = writer->state.place.offset > scan.durable.offset;
+    if (status == LX_OK) /* before chunks are filled up */
+        status = find_spares(writer, error);
+    /* The last synced frame, too: its writer may have died or failed in the sync of it. */
+    if (status == LX_OK && !writer->settled && !LX__FAULT(WRITE_BACK))
+        status = write_back_state(writer, &durable, scan.synced_start, error);
+    if (status == LX_OK && !LX__FAULT(CUT))
+        status = cut_log(writer, &scan, end, error);
+    if (status == LX_OK)
+        status = take_up(writer, &durable, error);
+    lx__state_free(&durable);
+    return status;
+}

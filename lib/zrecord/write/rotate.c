@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* A log that has become long goes, and when. See doc/zrecord-format.md, 11.2 and 11.3. */
+#include "base/error.h"
+#include "base/log.h"
+#include "zrecord/fault.h"
+#include "zrecord/write/install.h"
+
+/* A log is long when it has passed both this and an eighth of the tables. */
+#define LOG_BYTES ((uint64_t)LX__SMALLER(16 << 20, 4 << 10))
+/* Sets are many when they have passed both this and an eighth of the rows. */
+#define LIVE_SETS ((size_t)LX__SMALLER(1 << 16, 20))
+#define SHARE 8
+
+static bool fold_is_due(const lx_writer *writer)
+{
+    size_t sets = writer->live.count;
+    return sets > LIVE_SETS && sets > writer->state.rows / SHARE;
+}
+
+/** Also that it would be worth it: a log that is long because its live sets are many would be as
+ * long again. */
+static bool restart_is_due(const lx_writer *writer)
+{
+    const lx__state *state = &writer->state;
+    uint64_t bytes = state->place.offset;
+    uint64_t tables = state->rows * writer->meta.schema->count * (LX__OFFSET_ROW + LX__CHECK_ROW);
+    return bytes > LOG_BYTES && bytes > tables / SHARE &&
+           lx__frame_size(state->chunk_count, writer->live.count) < bytes / 2;
+}
+
+lx_status lx__writer_restart(lx_writer *writer, lx_error *error)
+{
+    lx__switch next;
+    lx_status status = lx__switch_begin(&next, writer, error);
+    if (status == LX_OK)
+        status = lx__switch_make_log(&next, LX__FAULT(BASE_SETS) ? NULL : &writer->live, error);
+    if (status == LX_OK)
+        status = lx__switch_finish(&next, error);
+    lx__switch_end(&next);
+    return status;
+}
+
+/** Puts off what failed. What others had asked for when it did is to be undone by them, as after
+ * any commit that fails; if there was nothing, neither is there anything to undo. */
+static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
+{
+    lx__log(LX_LOG_WARNING, "%s: the log is not replaced by a shorter one for now: %s",
+            writer->directory.path, failure->message);
+    writer->retry_at = writer->state.place.offset + LOG_BYTES;
+    if (writer->calls.failure.status == LX_OK || !clean)
+        return;
+    lx__calls_clear_failure(&writer->calls);
+    (void)lx__writer_forget(writer, NULL);
+}
+
+void lx__writer_upkeep(lx_writer *writer)
+{
+    bool folds = fold_is_due(writer), clean = writer->calls.committed == writer->calls.made;
+    /* Whoever commits now will come here, too. */
+    if (writer->committing || writer->calling || writer->transaction ||
+        writer->calls.failure.status != LX_OK || writer->state.place.offset < writer->retry_at ||
+        (!folds && !restart_is_due(writer)))
+        return;
+    lx_error failure = LX_ERROR_INIT;
+    lx_status status = lx__switch_commit(writer, &failure);
+    if (status == LX_OK)
+        status = folds ? lx__writer_fold(writer, &failure) : lx__writer_restart(writer, &failure);
+    if (status == LX_ERR_POISONED)
+        (void)lx__calls_fail(&writer->calls, 0, status, &failure, NULL);
+    else if (status != LX_OK)
+        put_off(writer, clean, &failure);
+}
+
+void lx__writer_upkeep_submitted(lx_writer *writer)
+{
+    if (writer->calls.made == writer->calls.committed ||
+        writer->calls.made == writer->calls.submitted)
+        lx__writer_upkeep(writer);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Sealing: a dataset becomes a plain directory. See doc/zrecord-format.md, 11.6. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/fault.h"
+#include "zrecord/format/names.h"
+#include "zrecord/snapshot/sealed.h"
+#include "zrecord/table/table-file.h"
+#include "zrecord/write/install.h"
+
+/** Cuts a file to what is committed, makes it durable, and takes its CRC if @p seal is there. */
+static lx_status trim(const lx__file *file, uint64_t bytes, lx__table_seal *seal, lx_error *error)
+{
+    lx_status status = lx__file_truncate(file, bytes, error);
+    if (status == LX_OK && !LX__FAULT(SEAL_SYNC))
+        status = lx__sync_or_poison(file, error);
+    if (status == LX_OK && seal != NULL)
+        status = lx__file_sum(file, &seal->bytes, &seal->crc, error);
+    return status;
+}
+
+static lx_status trim_tables(lx__switch *next, lx__table_seal *seals, lx_error *error)
+{
+    const lx_writer *writer = next->writer;
+    const lx__rows *rows = next->new_tables ? &next->rows : &writer->rows;
+    uint32_t generation = next->state.table_generation;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < rows->field_count; i++) {
+        const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
+        const lx__table_files *files = &rows->fields[i];
+        lx__table_seal *offsets = &seals[2 * i], *checks = &seals[2 * i + 1];
+        lx__table_name(stem, LX__OFFSET_KIND, generation, offsets->name);
+        lx__table_name(stem, LX__CHECK_KIND, generation, checks->name);
+        status = trim(&files->offsets, next->state.length * LX__OFFSET_ROW, offsets, error);
+        if (status == LX_OK)
+            status = trim(&files->checks, next->state.length * LX__CHECK_ROW, checks, error);
+    }
+    return status;
+}
+
+static lx_status trim_chunks(lx__switch *next, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < next->state.chunk_count; i++) {
+        const lx__chunk_item *chunk = &next->state.chunks[i];
+        lx__file file;
+        lx__chunk_name(chunk->id, name);
+        /* One of 0 bytes may never have been made; one that is too short must not be filled up. */
+        status = lx__committed_open(&file, &next->writer->chunk_directory, name, O_RDWR,
+                                    chunk->bytes, false, error);
+        if (status != LX_OK)
+            break;
+        status = trim(&file, chunk->bytes, NULL, error);
+        lx__file_close(&file);
+    }
+    return status;
+}
+
+/** What meta.json will say, all of it durable and of its final size. Tables and log are those of
+ * the next generation, if there is one: nothing of the present one is cut that a reader needs. */
+static lx_status trim_all(lx__switch *next, lx__table_seal *seals, lx_error *error)
+{
+    lx_writer *writer = next->writer;
+    lx_status status = trim_tables(next, seals, error);
+    if (status == LX_OK)
+        status = trim_chunks(next, error);
+    if (status == LX_OK)
+        status = trim(next->log.fd != -1 ? &next->log : &writer->wal.file, next->state.place.offset,
+                      NULL, error);
+    writer->wal.zeros_end = 0;
+    return status == LX_OK ? lx__sync_or_poison(&writer->chunk_directory, error) : status;
+}
+
+static lx_status seal_into(lx__switch *next, lx__table_seal *seals, size_t tables, lx_error *error)
+{
+    lx_writer *writer = next->writer;
+    lx_status status = lx__switch_begin(next, writer, error);
+    if (status == LX_OK && lx__writer_has_changes(writer)) {
+        status = lx__switch_fold(next, error);
+        if (status == LX_OK)
+            status = lx__switch_make_log(next, NULL, error);
+    }
+    if (status == LX_OK)
+        status = trim_all(next, seals, error);
+    if (status == LX_OK)
+        status = lx__meta_seal(&next->meta, seals, tables, error);
+    return status == LX_OK ? lx__switch_finish(next, error) : status;
+}
+
+static lx_status seal(lx_writer *writer, void *user, lx_error *error)
+{
+    lx__switch next;
+    size_t tables = 2 * writer->rows.field_count;
+    lx__table_seal *seals = lx__alloc_array(tables, sizeof *seals);
+    (void)user;
+    if (seals == NULL)
+        return lx__fail_memory(error, "sealing");
+    next.writer = writer;
+    lx_status status = seal_into(&next, seals, tables, error);
+    lx__switch_end(&next);
+    lx__free(seals);
+    return status;
+}
+
+lx_status lx_writer_seal(lx_writer *writer, lx_error *error)
+{
+    return lx__switch_call(writer, seal, NULL, error);
+}

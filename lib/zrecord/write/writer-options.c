@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/write/writer.h"
+
+const lx_writer_options lx__writer_defaults = {.durability = LX_DURABILITY_PERIODIC,
+                                               .chunk_records = LX__CHUNK_RECORDS_DEFAULT,
+                                               .chunk_bytes = LX__CHUNK_BYTES_DEFAULT,
+                                               .level = 6};
+
+lx_writer_options *lx_writer_options_new(void)
+{
+    lx_writer_options *options = lx__alloc(sizeof *options);
+    if (options != NULL)
+        *options = lx__writer_defaults;
+    return options;
+}
+
+void lx_writer_options_free(lx_writer_options *options)
+{
+    if (options == NULL)
+        return;
+    lx_executor_unref(options->executor);
+    lx__free(options);
+}
+
+lx_status lx_writer_options_set_durability(lx_writer_options *options, lx_durability durability,
+                                           lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (durability != LX_DURABILITY_FULL && durability != LX_DURABILITY_PERIODIC &&
+        durability != LX_DURABILITY_NONE)
+        return lx__fail(error, LX_ERR_ARGUMENT, "durability: %d is none of full, periodic, none",
+                        (int)durability);
+    options->durability = durability;
+    return LX_OK;
+}
+
+lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t records,
+                                      uint64_t bytes, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (records < 1 || records > UINT32_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT, "records a chunk: %llu is not in 1 .. %u",
+                        (unsigned long long)records, UINT32_MAX);
+    if (bytes < LX__CHUNK_BYTES_MIN || bytes > LX__CHUNK_BYTES_MAX)
+        return lx__fail(error, LX_ERR_ARGUMENT, "bytes a chunk: %llu is not in %u .. %llu",
+                        (unsigned long long)bytes, LX__CHUNK_BYTES_MIN, LX__CHUNK_BYTES_MAX);
+    options->chunk_records = records;
+    options->chunk_bytes = bytes;
+    return LX_OK;
+}
+
+lx_status lx_writer_options_set_level(lx_writer_options *options, int level, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (level < 1 || level > 9)
+        return lx__fail(error, LX_ERR_ARGUMENT, "level: %d is not in 1 .. 9", level);
+    options->level = level;
+    return LX_OK;
+}
+
+lx_status lx_writer_options_set_executor(lx_writer_options *options, lx_executor *executor,
+                                         lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    lx__executor_replace(&options->executor, executor);
+    return LX_OK;
+}

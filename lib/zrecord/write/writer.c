@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/write/writer.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "zrecord/fault.h"
+#include "zrecord/write/create.h"
+#include "zrecord/table/table-file.h"
+#include "zrecord/format/meta-file.h"
+
+/* ---- opening and closing */
+
+/** Threads only write: a writer of its own executor needs no readers. */
+static lx_status own_executor(lx_writer *writer, lx_error *error)
+{
+    lx_executor_options *options = lx_executor_options_new();
+    if (options == NULL)
+        return lx__fail_memory(error, "an executor");
+    lx_status status = lx_executor_options_set_readers(options, 0, error);
+    if (status == LX_OK)
+        status = lx_executor_open(options, &writer->executor, error);
+    lx_executor_options_free(options);
+    writer->own_executor = status == LX_OK;
+    return status;
+}
+
+static lx_status new_writer(const lx_writer_options *options, lx_writer **writer, lx_error *error)
+{
+    lx_writer *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a writer");
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->turn, NULL);
+    lx__sync_timer_init(&made->timer);
+    made->timer.sync = lx__writer_sync_by_timer;
+    lx__placer_init(&made->placer);
+    made->directory = made->chunk_directory = made->lock = made->wal.file =
+        (lx__file)LX__FILE_CLOSED;
+    made->durability = options->durability;
+    made->level = options->level;
+    lx__calls_clear_failure(&made->calls);
+    *writer = made;
+    lx_status status = LX_OK;
+    if (options->executor == NULL)
+        status = own_executor(made, error);
+    else
+        made->executor = lx_executor_ref(options->executor);
+    made->timer.executor = made->executor;
+    return status;
+}
+
+static void free_writer(lx_writer *writer)
+{
+    lx__placer_close(&writer->placer);
+    lx__rows_close(&writer->rows);
+    lx__set_map_free(&writer->live);
+    lx__applied_free(&writer->applied);
+    lx__barrier_free(&writer->barrier);
+    lx__wal_writer_close(&writer->wal);
+    lx__write_ring_free(&writer->ring);
+    lx__state_free(&writer->state);
+    lx__meta_free(&writer->meta);
+    lx__old_files_free(&writer->old);
+    for (size_t i = 0; i < writer->schema_count; i++)
+        lx_schema_free(writer->schemas[i]);
+    lx__free(writer->schemas);
+    lx__free(writer->rules);
+    lx__file_close(&writer->chunk_directory);
+    lx__file_close(&writer->directory);
+    lx__heirs_end(writer);
+    lx__file_close(&writer->lock); /* last: the next writer may begin now */
+    if (writer->own_executor)
+        lx_executor_close(writer->executor);
+    else
+        lx_executor_unref(writer->executor);
+    lx__sync_timer_destroy(&writer->timer);
+    pthread_cond_destroy(&writer->turn);
+    pthread_mutex_destroy(&writer->mutex);
+    lx__free(writer);
+}
+
+static lx_status read_meta(lx_writer *writer, lx_error *error)
+{
+    lx__meta_free(&writer->meta);
+    return lx__meta_load(&writer->meta, &writer->directory, error);
+}
+
+/** Frames that the last writer did not sync count in this boot alone until a synced frame follows
+ * them; and a frame that it flagged as synced is durable only once that sync was done, here if not
+ * there. */
+static lx_status make_durable(lx_writer *writer, lx_error *error)
+{
+    lx_error failure = LX_ERROR_INIT;
+    lx_status status = lx__writer_commit(
+        writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED | LX__COMMIT_ALONE, &failure);
+    if (status == LX_ERR_POISONED)
+        status = failure.status = LX_ERR_IO; /* there is no writer yet that could be */
+    if (status != LX_OK)
+        lx__error_pass(error, &failure);
+    return status;
+}
+
+/** With the lock held and the directory open: reads what is there, and gets ready to append. */
+static lx_status prepare(lx_writer *writer, lx_error *error)
+{
+    lx__heirs_begin(writer);
+    lx_status status = read_meta(writer, error);
+    if (status == LX_OK && writer->meta.sealed)
+        status = lx__writer_fail_sealed(writer, error);
+    if (status == LX_OK)
+        status = lx__boot_find(&writer->wal.boot, error);
+    if (status == LX_OK)
+        status = lx__chunk_directory_open(&writer->chunk_directory, &writer->directory, error);
+    if (status != LX_OK)
+        return status;
+    struct stat lock;
+    writer->lock_linked = fstat(writer->lock.fd, &lock) == 0 && lock.st_nlink != 0;
+    size_t fields = writer->meta.schema->count;
+    writer->rules = lx__alloc_array(fields, sizeof *writer->rules);
+    if (writer->rules == NULL)
+        return lx__fail_memory(error, "a writer");
+    for (size_t i = 0; i < fields; i++)
+        writer->rules[i] = lx__field_rules(lx__schema_field(writer->meta.schema, i),
+                                           writer->meta.uuid);
+    writer->wal.identity.generation = writer->meta.generation;
+    memcpy(writer->wal.identity.uuid, writer->meta.uuid, sizeof writer->wal.identity.uuid);
+    writer->placer.pool.directory = &writer->chunk_directory;
+    writer->placer.pool.records_limit = writer->meta.chunk_records;
+    writer->placer.pool.bytes_limit = writer->meta.chunk_limit;
+    writer->placer.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
+    lx__placer_start(&writer->placer, writer->executor, writer->rules, fields, writer->level);
+    status = lx__writer_recover(writer, error);
+    writer->placer.pool.next_id = LX__FAULT(CHUNK_IDS) ? writer->state.chunk_count
+                                                       : writer->state.next_chunk;
+    if (status == LX_OK)
+        status = make_durable(writer, error);
+    if (status == LX_OK)
+        status = lx__old_files_find(writer, error);
+    if (status == LX_OK)
+        lx__old_files_remove(writer);
+    if (status == LX_OK && writer->wal.boot == 0 && writer->durability != LX_DURABILITY_FULL)
+        lx__log(LX_LOG_WARNING, "%s: the kernel's boot id is not known, so every commit is synced",
+                writer->directory.path);
+    return status;
+}
+
+lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_writer **writer,
+                         lx_error *error)
+{
+    lx_writer *opened = NULL;
+    if (path == NULL || writer == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path or writer is NULL");
+    lx_status status = new_writer(options != NULL ? options : &lx__writer_defaults, &opened, error);
+    if (status == LX_OK)
+        status = lx__directory_open(&opened->directory, LX__HERE, path, error);
+    /* Looked at before it is locked, so that no LOCK is made where there is no dataset. */
+    if (status == LX_OK)
+        status = read_meta(opened, error);
+    if (status == LX_OK)
+        status = lx__check_local(&opened->directory, error);
+    if (status == LX_OK)
+        status = lx__writer_lock(&opened->directory, &opened->lock, error);
+    if (status == LX_OK)
+        status = prepare(opened, error);
+    if (status == LX_OK)
+        *writer = opened;
+    else if (opened != NULL)
+        free_writer(opened);
+    return status;
+}
+
+lx_status lx_writer_create(const char *path, const lx_schema *schema,
+                           const lx_writer_options *options, lx_writer **writer, lx_error *error)
+{
+    lx_writer *made = NULL;
+    lx__meta meta = {0};
+    if (path == NULL || writer == NULL || schema == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path, schema or writer is NULL");
+    if (lx_schema_get_count(schema) == 0)
+        return lx__fail(error, LX_ERR_ARGUMENT, "a dataset needs at least one field");
+    if (options == NULL)
+        options = &lx__writer_defaults;
+    lx_status status = new_writer(options, &made, error);
+    if (status == LX_OK)
+        status = lx__check_local_path(path, error);
+    if (status == LX_OK)
+        status = lx__create_directory(path, &made->directory, &made->lock, error);
+    if (status == LX_OK)
+        status = lx__meta_make(&meta, schema, options->chunk_records, options->chunk_bytes, error);
+    if (status == LX_OK)
+        status = lx__create_files(&made->directory, &meta, error);
+    lx__meta_free(&meta);
+    if (status == LX_OK) {
+        made->settled = true; /* all of it was synced just now */
+        status = prepare(made, error);
+        /* Nothing can be in it yet. What stays is what an interrupted creation leaves. */
+        if (status != LX_OK)
+            (void)lx__file_remove(&made->directory, LX__META_NAME, NULL);
+    }
+    if (status == LX_OK)
+        *writer = made;
+    else if (made != NULL)
+        free_writer(made);
+    return status;
+}
+
+/** What close commits: nothing that failed, or that a transaction still holds; but what was
+ * committed before is synced in any case. */
+static lx_status finish(lx_writer *writer, lx_error *error)
+{
+    lx_status status = lx__writer_usable(writer, error);
+    if (status == LX_ERR_POISONED)
+        return status;
+    if (status != LX_OK || writer->transaction) {
+        (void)lx__writer_commit_submitted(writer, NULL);
+        if (writer->calls.failure.status == LX_ERR_POISONED)
+            return lx__writer_usable(writer, error);
+        lx__calls_clear_failure(&writer->calls);
+        lx_status undone = lx__writer_forget(writer, error);
+        if (undone == LX_ERR_POISONED)
+            return undone;
+        status = status != LX_OK ? status : undone;
+    }
+    lx_status synced = lx__writer_commit(writer, writer->calls.made,
+                                         LX__COMMIT_SYNCED | LX__COMMIT_ALONE, error);
+    return status != LX_OK ? status : synced;
+}
+
+/**
+ * Ends a writer in a child of fork(), where the parent's threads are gone and what they were just
+ * changing is as they left it. At rest all of it is freed; else what is not known to be whole is
+ * left, and the descriptors are closed that stay the same as long as the writer.
+ */
+static void abandon(lx_writer *writer)
+{
+    if (lx__writer_is_at_rest(writer)) {
+        free_writer(writer);
+        return;
+    }
+    for (size_t i = 0; i < writer->rows.field_count; i++) {
+        close(writer->rows.fields[i].offsets.fd);
+        close(writer->rows.fields[i].checks.fd);
+    }
+    close(writer->wal.file.fd);
+    close(writer->chunk_directory.fd);
+    close(writer->directory.fd);
+    close(writer->lock.fd); /* unless that was done as the child was made */
+}
+
+lx_status lx_writer_close(lx_writer *writer, lx_error *error)
+{
+    if (writer == NULL)
+        return LX_OK;
+    lx_status status = lx__writer_enter_alone(writer, error);
+    if (status == LX_ERR_FORKED)
+        abandon(writer);
+    if (status != LX_OK)
+        return status;
+    status = writer->meta.sealed ? LX_OK : finish(writer, error);
+    lx__placer_drain(&writer->placer);
+    if (status == LX_OK)
+        lx__old_files_remove(writer);
+    lx__writer_leave(writer);
+    lx__commit_requests_end(&writer->requests);
+    lx__sync_timer_stop(&writer->timer);
+    /* Only now: a request that was still on its way may have committed, or folded. */
+    if (status == LX_OK)
+        lx__writer_put_last(writer);
+    if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)
+        lx__wal_writer_trim(&writer->wal, writer->state.place.offset);
+    /* A child that was made past fork() has the descriptor, too, and must not keep the lock. */
+    lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
+    free_writer(writer);
+    return status;
+}
+
+/* ---- what it is */
+
+uint64_t lx_writer_get_length(lx_writer *writer)
+{
+    if (lx__writer_enter(writer, NULL) != LX_OK)
+        return writer->length; /* as it was at the fork */
+    uint64_t length = writer->length;
+    lx__writer_leave(writer);
+    return length;
+}
+
+const lx_schema *lx_writer_get_schema(const lx_writer *writer)
+{
+    lx_writer *held = (lx_writer *)writer; /* whose fields another thread may just change */
+    lx_status status = lx__writer_enter(held, NULL);
+    const lx_schema *schema = writer->meta.schema;
+    if (status == LX_OK)
+        lx__writer_leave(held);
+    return schema;
+}

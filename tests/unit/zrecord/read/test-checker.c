@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Values are checked whole, whatever the dataset was opened with. */
+#include "zrecord/read/checker.h"
+
+#include "../../scarce.h"
+#include "../harm.h"
+#include "zrecord/read/dataset.h"
+
+static lx__checker checker_of(const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    unit_ok(open_as(path, LX_VERIFY_NEVER, false, &dataset, &error));
+    lx__checker checker = {.snapshot = lx__dataset_pin(dataset)};
+    lx_dataset_close(dataset);
+    return checker;
+}
+
+static void end(lx__checker *checker)
+{
+    lx__snapshot *snapshot = checker->snapshot;
+    lx__checker_end(checker);
+    lx__checker_end(checker); /* twice does no harm */
+    ck_assert_ptr_eq(checker->snapshot, snapshot);
+    ck_assert_ptr_null(checker->buffer);
+    lx__snapshot_unref(snapshot);
+}
+
+START_TEST(right_values_pass_and_tell_their_stored_bytes)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 20, 5);
+    lx__checker checker = checker_of("d");
+    for (uint64_t index = 0; index < 25; index++) {
+        for (int field = 0; field < FIELDS; field++) {
+            uint8_t value[VALUE_MAX];
+            uint64_t size = record_value(field, index, value), bytes = 99;
+            unit_ok(lx__checker_check(&checker, (size_t)field, index, &bytes, &error));
+            if (size == LX_NONE)
+                ck_assert_uint_eq(bytes, 0);
+            else if (field != WAVE && field != CAPTION)
+                ck_assert_uint_eq(bytes, size);
+            else
+                ck_assert_uint_le(bytes, size);
+        }
+    }
+    end(&checker);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(wrong_ones_are_told_with_their_places)
+{
+    char *scratch = scratch_make();
+    records_make("whole", 20, 3);
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        lx_error error = LX_ERROR_INIT;
+        uint64_t bytes = 99;
+        directory_copy("whole", "d");
+        harm_entry("d", "image", 7, &harms[i]);
+        lx__checker checker = checker_of("d");
+        lx_status status = lx__checker_check(&checker, IMAGE, 7, &bytes, &error);
+        ck_assert_uint_eq(bytes, 0);
+        ck_assert_uint_eq(error.record, 7);
+        expect_error(status, LX_ERR_CORRUPT, harms[i].said, harms[i].where);
+        ck_assert_int_eq(lx__checker_check(&checker, IMAGE, 7, &bytes, NULL), LX_ERR_CORRUPT);
+        end(&checker);
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_stream_that_gives_another_value_is_damage)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint64_t bytes;
+    records_make("d", 20, 0);
+    lx__entry entry = entry_of("d", "wave", 8);
+    file_patch("d/chunk/0.zr", entry.offset, "\7", 1);
+    entry_reseal("d", "wave", 8);
+    lx__checker checker = checker_of("d");
+    lx_status status = lx__checker_check(&checker, WAVE, 8, &bytes, &error);
+    ck_assert_uint_eq(bytes, entry.physical);
+    expect_error(status, LX_ERR_CORRUPT, "flate stream", "chunk/0.zr");
+    end(&checker);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(memory_that_is_not_there_is_no_damage)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint64_t bytes;
+    records_make("d", 20, 0);
+    lx__checker checker = checker_of("d");
+    for (uint64_t index = 0; index < 20; index++)
+        unit_ok(lx__checker_check(&checker, IMAGE, index, &bytes, &error));
+    scarce_begin(0);
+    unit_fails(lx__checker_check(&checker, WAVE, 8, &bytes, &error), LX_ERR_NOMEM);
+    scarce_begin(1000);
+    unit_ok(lx__checker_check(&checker, WAVE, 8, &bytes, &error));
+    end(&checker);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/checker", right_values_pass_and_tell_their_stored_bytes,
+          wrong_ones_are_told_with_their_places, a_stream_that_gives_another_value_is_damage,
+          memory_that_is_not_there_is_no_damage)

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* Damaged values: raised, or read as missing and counted; probed for. */
+#include "zrecord/read/damage.h"
+
+#include "../../scarce.h"
+#include "../harm.h"
+
+#define MANY 40
+/* The records of which a value is damaged: an image in its chunk, a label in its table, waves and
+ * captions by their stored bytes, a blob. */
+enum { BAD_IMAGE = 4, BAD_LABEL = 11, BAD_WAVE = 8, BAD_CAPTION = 14, BAD_BLOB = 18 };
+
+static bool is_damaged(int field, uint64_t index)
+{
+    static const uint64_t bad[FIELDS] = {[IMAGE] = BAD_IMAGE,
+                                         [LABEL] = BAD_LABEL,
+                                         [WAVE] = BAD_WAVE,
+                                         [CAPTION] = BAD_CAPTION,
+                                         [BLOB] = BAD_BLOB};
+    return bad[field] == index;
+}
+
+static void flip_stored(const char *field, uint64_t index)
+{
+    lx__entry entry = entry_of("d", field, index);
+    ck_assert(!lx__entry_is_inline(&entry) && !lx__entry_is_missing(&entry));
+    file_flip("d/chunk/0.zr", 8 * entry.offset + 3);
+}
+
+/** A dataset "d" of MANY records with these five damages. */
+static void make_damaged(void)
+{
+    records_make("d", MANY - 3, 3);
+    flip_stored("image", BAD_IMAGE);
+    file_flip("d/label.check", 8 * (8 * BAD_LABEL + 4));
+    flip_stored("wave", BAD_WAVE);
+    flip_stored("caption", BAD_CAPTION);
+    flip_stored("blob", BAD_BLOB);
+}
+
+static lx_dataset *open_zeros(lx_verify verify)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_verify(options, verify, &error));
+    unit_ok(lx_dataset_options_set_damage(options, LX_DAMAGE_ZEROS, &error));
+    unit_ok(lx_dataset_open("d", options, &dataset, &error));
+    lx_dataset_options_free(options);
+    return dataset;
+}
+
+static uint64_t met(lx_dataset *dataset)
+{
+    lx_dataset_stats stats = {.damaged = 99, .reserved = {1}};
+    lx_dataset_read_stats(dataset, &stats);
+    ck_assert_uint_eq(stats.reserved[0], 0);
+    return stats.damaged;
+}
+
+START_TEST(the_policy_is_one_of_two)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset_options *options = lx_dataset_options_new();
+    unit_ok(lx_dataset_options_set_damage(options, LX_DAMAGE_ZEROS, &error));
+    unit_ok(lx_dataset_options_set_damage(options, LX_DAMAGE_RAISE, &error));
+    unit_fails(lx_dataset_options_set_damage(options, LX_DAMAGE_SKIP, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_dataset_options_set_damage(options, (lx_damage)7, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_dataset_options_set_damage(NULL, LX_DAMAGE_RAISE, &error), "options");
+    lx_dataset_options_free(options);
+}
+END_TEST
+
+START_TEST(what_raises_is_counted)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    make_damaged();
+    lx_dataset *dataset = open_dataset("d");
+    uint8_t out[64];
+    lx_slice slice;
+    lx_view *view;
+    const uint64_t good = BAD_IMAGE + 1, bad = BAD_IMAGE, none = MANY;
+    unit_ok(lx_dataset_gather(dataset, IMAGE, &good, 1, out, 12, &error));
+    ck_assert_uint_eq(met(dataset), 0);
+    unit_fails(lx_dataset_gather(dataset, IMAGE, &bad, 1, out, 12, &error), LX_ERR_CORRUPT);
+    ck_assert_uint_eq(met(dataset), 1);
+    unit_fails(lx_dataset_view(dataset, IMAGE, &bad, 1, &slice, &view, &error), LX_ERR_CORRUPT);
+    ck_assert_uint_eq(met(dataset), 2);
+    unit_fails(lx_dataset_gather(dataset, IMAGE, &none, 1, out, 12, &error), LX_ERR_RANGE);
+    ck_assert_uint_eq(met(dataset), 2);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** Every record of a dense field at once: right, or zeros. */
+static void expect_dense(lx_dataset *dataset, int field, size_t size)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t indices[MANY];
+    uint8_t out[MANY * 64];
+    for (uint64_t i = 0; i < MANY; i++)
+        indices[i] = MANY - 1 - i;
+    memset(out, 0xee, sizeof out);
+    unit_ok(lx_dataset_gather(dataset, (size_t)field, indices, MANY, out, 64, &error));
+    for (uint64_t i = 0; i < MANY; i++) {
+        uint8_t right[VALUE_MAX] = {0};
+        if (record_value(field, indices[i], right) == LX_NONE || is_damaged(field, indices[i]))
+            memset(right, 0, sizeof right);
+        ck_assert_msg(memcmp(out + i * 64, right, size) == 0, "field %d, record %d", field,
+                      (int)indices[i]);
+        ck_assert_uint_eq(out[i * 64 + 63], size == 64 ? right[63] : 0xee);
+    }
+    ck_assert_int_eq(error.status, LX_OK);
+}
+
+/** Every record of a field of bytes: right, or nothing. */
+static void expect_bytes(lx_dataset *dataset, int field)
+{
+    lx_error error = LX_ERROR_INIT;
+    for (uint64_t index = 0; index < MANY; index++) {
+        uint8_t right[VALUE_MAX], got[VALUE_MAX];
+        uint64_t wanted = record_value(field, index, right), size;
+        bool there;
+        if (is_damaged(field, index))
+            wanted = LX_NONE;
+        unit_ok(read_value(dataset, (size_t)field, index, got, &size, &there, &error));
+        ck_assert(there == (wanted != LX_NONE));
+        ck_assert_uint_eq(size, there ? wanted : 0);
+        ck_assert(memcmp(got, right, size) == 0);
+    }
+}
+
+START_TEST(damaged_values_read_as_missing_and_are_counted)
+{
+    char *scratch = scratch_make();
+    static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS};
+    make_damaged();
+    for (size_t i = 0; i < 2; i++) {
+        lx_dataset *dataset = open_zeros(ways[i]);
+        for (uint64_t time = 0; time < 2; time++) {
+            expect_dense(dataset, IMAGE, 12);
+            ck_assert_uint_eq(met(dataset), 5 * time + 1);
+            expect_dense(dataset, LABEL, 8);
+            expect_dense(dataset, WAVE, 64);
+            ck_assert_uint_eq(met(dataset), 5 * time + 3);
+            expect_bytes(dataset, CAPTION);
+            expect_bytes(dataset, BLOB);
+            ck_assert_uint_eq(met(dataset), 5 * time + 5);
+        }
+        lx_dataset_close(dataset);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(every_wrong_number_of_an_entry_reads_as_missing)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    const uint64_t index = 7;
+    records_make("whole", 20, 3);
+    for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
+        uint8_t out[12], zeros[12] = {0};
+        uint64_t offsets[2];
+        uint8_t present = 9;
+        directory_copy("whole", "d");
+        harm_entry("d", "image", index, &harms[i]);
+        lx_dataset *dataset = open_zeros(LX_VERIFY_FIRST);
+        memset(out, 0xee, sizeof out);
+        unit_ok(lx_dataset_gather(dataset, IMAGE, &index, 1, out, sizeof out, &error));
+        ck_assert_msg(memcmp(out, zeros, sizeof out) == 0, "%s", harms[i].name);
+        unit_ok(lx_dataset_measure(dataset, IMAGE, &index, 1, offsets, &present, &error));
+        ck_assert_uint_eq(offsets[1], 12);
+        ck_assert_uint_eq(present, 0);
+        lx_slice slice = {out, 1};
+        lx_view *view;
+        unit_ok(lx_dataset_view(dataset, IMAGE, &index, 1, &slice, &view, &error));
+        ck_assert_ptr_null(slice.data);
+        ck_assert_uint_eq(slice.size, 0);
+        ck_assert_uint_eq(met(dataset), 2);
+        lx_view_release(view);
+        lx_dataset_close(dataset);
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_no_damage_fails_all_the_same)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    make_damaged();
+    lx_dataset *dataset = open_zeros(LX_VERIFY_ALWAYS);
+    const uint64_t none[] = {1, MANY}, shrunk = 2;
+    uint8_t out[128];
+    uint64_t offsets[3];
+    lx_slice slices[2];
+    lx_view *view;
+    unit_fails(lx_dataset_gather(dataset, IMAGE, none, 2, out, 12, &error), LX_ERR_RANGE);
+    unit_fails(lx_dataset_measure(dataset, BLOB, none, 2, offsets, NULL, &error), LX_ERR_RANGE);
+    unit_fails(lx_dataset_view(dataset, IMAGE, none, 2, slices, &view, &error), LX_ERR_RANGE);
+    unit_fails(lx_dataset_view(dataset, WAVE, &shrunk, 1, slices, &view, &error),
+               LX_ERR_UNSUPPORTED);
+    const uint64_t wrong[] = {0, 3};
+    unit_fails(lx_dataset_gather_bytes(dataset, IMAGE, none, 1, out, wrong, &error),
+               LX_ERR_MISMATCH);
+    ck_assert_uint_eq(met(dataset), 0);
+    lx_dataset_close(dataset);
+    /* Memory that is not there is no damage either. */
+    dataset = open_zeros(LX_VERIFY_NEVER);
+    scarce_begin(0);
+    unit_fails(lx_dataset_gather(dataset, WAVE, &shrunk, 1, out, 64, &error), LX_ERR_NOMEM);
+    scarce_begin(1000);
+    unit_ok(lx_dataset_gather(dataset, WAVE, &shrunk, 1, out, 64, &error));
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_chunk_that_is_gone_reads_as_missing)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 10, 3);
+    ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
+    lx_dataset *dataset = open_zeros(LX_VERIFY_FIRST);
+    const uint64_t indices[] = {0, 12};
+    uint8_t out[24], zeros[24] = {0};
+    memset(out, 0xee, sizeof out);
+    unit_ok(lx_dataset_gather(dataset, IMAGE, indices, 2, out, 12, &error));
+    ck_assert(memcmp(out, zeros, sizeof out) == 0);
+    expect_value(dataset, LABEL, 5);
+    ck_assert_uint_eq(met(dataset), 2);
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_probe_finds_each_damaged_record)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    uint64_t indices[2 * MANY];
+    uint8_t damaged[2 * MANY];
+    lx_dataset *dataset;
+    make_damaged();
+    for (uint64_t i = 0; i < 2 * MANY; i++)
+        indices[i] = i * 7 % MANY;
+    static const size_t pairs[][2] = {{IMAGE, BLOB}, {LABEL, WAVE}, {CAPTION, CAPTION}};
+    unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
+    for (size_t chosen = 0; chosen <= 3; chosen++) {
+        memset(damaged, 7, sizeof damaged);
+        unit_ok(lx_dataset_probe(dataset, chosen < 3 ? pairs[chosen] : NULL, 2, indices, 2 * MANY,
+                                 damaged, &error));
+        for (uint64_t i = 0; i < 2 * MANY; i++) {
+            bool wanted = false;
+            for (int field = 0; field < FIELDS; field++)
+                if (chosen == 3 || pairs[chosen][0] == (size_t)field ||
+                    pairs[chosen][1] == (size_t)field)
+                    wanted = wanted || is_damaged(field, indices[i]);
+            ck_assert_uint_eq(damaged[i], wanted);
+        }
+    }
+    ck_assert_uint_eq(met(dataset), 0); /* it reads nothing for the caller */
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_probe_refuses_what_it_cannot_look_at)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 20, 0);
+    lx_dataset *dataset = open_dataset("d");
+    const uint64_t indices[] = {3, 20};
+    const size_t none = FIELDS, image = IMAGE;
+    uint8_t damaged[2];
+    lx_status status = lx_dataset_probe(dataset, &image, 1, indices, 2, damaged, &error);
+    ck_assert_uint_eq(error.record, 20);
+    expect_error(status, LX_ERR_RANGE, "20", "d");
+    unit_fails(lx_dataset_probe(dataset, &none, 1, indices, 1, damaged, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_dataset_probe(dataset, &image, 0, indices, 1, damaged, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_dataset_probe(dataset, NULL, 0, NULL, 0, NULL, &error));
+    unit_refuses_null(lx_dataset_probe(NULL, NULL, 0, indices, 1, damaged, &error), "dataset");
+    unit_refuses_null(lx_dataset_probe(dataset, NULL, 0, NULL, 1, damaged, &error), "indices");
+    unit_refuses_null(lx_dataset_probe(dataset, NULL, 0, indices, 1, NULL, &error), "damaged");
+    scarce_begin(0);
+    const size_t wave = WAVE;
+    const uint64_t shrunk = 2;
+    lx_status scarce = lx_dataset_probe(dataset, &wave, 1, &shrunk, 1, damaged, &error);
+    scarce_begin(1000);
+    expect_error(scarce, LX_ERR_NOMEM, "reading", "");
+    lx_dataset_close(dataset);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/damage", the_policy_is_one_of_two, what_raises_is_counted,
+          damaged_values_read_as_missing_and_are_counted,
+          every_wrong_number_of_an_entry_reads_as_missing, what_is_no_damage_fails_all_the_same,
+          a_chunk_that_is_gone_reads_as_missing, a_probe_finds_each_damaged_record,
+          a_probe_refuses_what_it_cannot_look_at)

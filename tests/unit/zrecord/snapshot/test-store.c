@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/snapshot/store.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdarg.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+
+#include "../../scarce.h"
+#include "../frames.h"
+#include "../records.h"
+#include "executor/executor-private.h"
+
+static lx__store *open_store(const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__store *store;
+    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
+    return store;
+}
+
+/** Whether some handle holds a lock on that byte of LOCK. */
+static bool is_locked(const char *path, uint64_t byte)
+{
+    int fd = open(in(path, "LOCK"), O_RDWR | O_CLOEXEC);
+    struct flock probe = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte,
+                          .l_len = 1};
+    ck_assert_int_ne(fd, -1);
+    ck_assert_int_eq(fcntl(fd, F_OFD_GETLK, &probe), 0);
+    close(fd);
+    return probe.l_type != F_UNLCK;
+}
+
+START_TEST(a_store_lives_as_long_as_it_is_referenced)
+{
+    char *scratch = scratch_make();
+    records_make("d", 5, 2);
+    size_t before = directory_count("/proc/self/fd");
+    lx__store *store = open_store("d");
+    ck_assert_ptr_eq(lx__store_ref(store), store);
+    lx__store_unref(store);
+    ck_assert_str_eq(store->directory.path, "d");
+    ck_assert_uint_eq(lx_schema_get_count(store->schema), FIELDS);
+    ck_assert_uint_eq(store->rules[CAPTION].field, CAPTION);
+    ck_assert_uint_gt(directory_count("/proc/self/fd"), before);
+    lx__store_unref(store);
+    ck_assert_uint_eq(directory_count("/proc/self/fd"), before);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(readers_lock_the_byte_of_their_generation)
+{
+    char *scratch = scratch_make();
+    records_make("d", 5, 2);
+    ck_assert(!is_locked("d", 8192));
+    lx__store *a = open_store("d"), *b = open_store("d"); /* shared */
+    ck_assert(is_locked("d", 8192));
+    ck_assert(!is_locked("d", 8191) && !is_locked("d", 8193) && !is_locked("d", 0));
+    lx_writer *writer = records_reopen("d", NULL); /* and in nobody's way */
+    ck_assert(is_locked("d", 0));
+    lx__store_unref(a);
+    ck_assert(is_locked("d", 8192));
+    lx__store_unref(b);
+    ck_assert(!is_locked("d", 8192));
+    close_writer(writer);
+    ck_assert(!is_locked("d", 0));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_later_generation_has_a_byte_and_a_log_of_its_own)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 0, 0);
+    lx_identity identity;
+    lx_dataset *dataset = open_dataset("d");
+    lx_dataset_get_identity(dataset, &identity);
+    lx_dataset_close(dataset);
+    struct log log = {.identity = identity_of(identity.uuid)};
+    log.identity.generation = 5;
+    log_add(&log, &(struct frame){.flags = BASE | SYNCED, .next_chunk = 3});
+    file_put("d/LOG.5", log.bytes, log.size);
+    log_free(&log);
+    file_edit("d/meta.json", "\"generation\": 0", "\"generation\": 5");
+    dataset = open_dataset("d");
+    lx_dataset_get_identity(dataset, &identity);
+    ck_assert_uint_eq(identity.generation, 5);
+    ck_assert(is_locked("d", 8197) && !is_locked("d", 8192));
+    lx_dataset_close(dataset);
+    lx_writer *writer = records_reopen("d", NULL);
+    records_append(writer, 5);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    ck_assert(file_exists("d/chunk/3.zr") && !file_exists("d/chunk/0.zr"));
+    expect_dataset("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_reader_makes_no_lock)
+{
+    char *scratch = scratch_make();
+    records_make("d", 5, 2);
+    ck_assert_int_eq(remove("d/LOCK"), 0);
+    expect_dataset("d", 7);
+    ck_assert(!file_exists("d/LOCK"));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(media_that_cannot_be_written_are_read)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    ck_assert_int_eq(mkdir("disk", 0777), 0);
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "disk", "tmpfs", 0, "size=8m") != 0) {
+        fprintf(stderr, "media_that_cannot_be_written_are_read: skipped, nothing can be mounted\n");
+        scratch_remove(scratch);
+        return;
+    }
+    records_make("disk/d", 5, 2);
+    directory_copy("disk/d", "disk/e");
+    ck_assert_int_eq(remove("disk/e/LOCK"), 0);
+    ck_assert_int_eq(mount("none", "disk", NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+    expect_dataset("disk/d", 7);
+    expect_dataset("disk/e", 7);
+    lx_writer *writer;
+    lx_status status = lx_writer_open("disk/d", NULL, &writer, &error);
+    ck_assert_int_eq(error.errnum, EROFS);
+    expect_error(status, LX_ERR_IO, "", "disk/d/LOCK");
+    ck_assert_int_eq(umount("disk"), 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_replaced_meta_json_is_seen)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    bool current;
+    records_make("d", 5, 2);
+    lx__store *store = open_store("d");
+    unit_ok(lx__store_is_current(store, &current, &error));
+    ck_assert(current);
+    size_t size;
+    uint8_t *meta = file_bytes("d/meta.json", &size);
+    file_put("d/meta.json.new", meta, size);
+    free(meta);
+    ck_assert_int_eq(rename("d/meta.json.new", "d/meta.json"), 0);
+    unit_ok(lx__store_is_current(store, &current, &error));
+    ck_assert(!current);
+    ck_assert_int_eq(remove("d/meta.json"), 0);
+    lx_status status = lx__store_is_current(store, &current, &error);
+    expect_error(status, LX_ERR_IO, "", "d/meta.json");
+    lx__store_unref(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* Of this test: where it is told to, taking a lock lets the generation change. */
+static bool restless;
+
+int fcntl(int fd, int command, ...)
+{
+    va_list rest;
+    va_start(rest, command);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    if (restless && command == F_OFD_SETLK) {
+        static bool second;
+        second = !second;
+        file_edit("d/meta.json", second ? "\"generation\": 0" : "\"generation\": 1",
+                  second ? "\"generation\": 1" : "\"generation\": 0");
+    }
+    return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+START_TEST(a_generation_that_changes_for_ever_ends_an_opening)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx__store *store = NULL;
+    records_make("d", 5, 2);
+    restless = true;
+    lx_status status = lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error);
+    restless = false;
+    expect_error(status, LX_ERR_IO, "again and again", "d/meta.json");
+    ck_assert_ptr_null(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_mapped_goes_to_the_next_generation_as_far_as_it_is_needed)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    const uint8_t *data, *again;
+    lx__table *table, *same;
+    records_make("d", 40, 0);
+    uint64_t bytes = file_size("d/chunk/0.zr");
+    const lx__chunk_item items[] = {{0, 1, bytes}, {3, 1, 8}}, others[] = {{1, 1, 8}};
+    lx__store *former = open_store("d"), *next = open_store("d"), *last = open_store("d");
+    unit_ok(lx__store_map_chunk(former, 0, bytes, &data, &error));
+    unit_ok(lx__store_map_table(former, IMAGE, 0, 40, &table, &error));
+    lx__store_inherit(next, former, items, 2);
+    lx__store_inherit(last, next, others, 1); /* without that chunk */
+    ck_assert_uint_eq(next->chunk_count, 1);
+    ck_assert_uint_eq(last->chunk_count, 0);
+    lx__store_unref(former);
+    unit_ok(lx__store_map_chunk(next, 0, bytes, &again, &error));
+    ck_assert_ptr_eq(data, again);
+    unit_ok(lx__store_map_table(next, IMAGE, 0, 40, &same, &error));
+    ck_assert_ptr_eq(table, same);
+    lx__store_unref(next);
+    unit_ok(lx__store_map_table(last, IMAGE, 0, 40, &same, &error));
+    ck_assert_ptr_eq(table, same);
+    ck_assert_uint_eq(table->offsets.data[3], 0);
+    lx__store_unref(last);
+    scratch_remove(scratch);
+}
+END_TEST
+
+static lx__inflater *take(lx__store *store)
+{
+    lx__inflater *idle = lx__store_take_inflater(store);
+    return idle != NULL ? idle : lx__inflater_new(&lx__flate);
+}
+
+static void *use_inflaters(void *user)
+{
+    lx__store *store = user;
+    for (int i = 0; i < 1000; i++) {
+        lx__inflater *a = take(store), *b = take(store);
+        ck_assert(a != NULL && b != NULL && a != b);
+        lx__store_give_inflater(store, a);
+        lx__store_give_inflater(store, b);
+    }
+    return NULL;
+}
+
+START_TEST(inflaters_are_used_again_and_by_one_thread_at_a_time)
+{
+    char *scratch = scratch_make();
+    pthread_t threads[3];
+    records_make("d", 5, 2);
+    lx__store *store = open_store("d");
+    lx__inflater *first = take(store);
+    lx__store_give_inflater(store, first);
+    ck_assert_ptr_eq(take(store), first);
+    lx__store_give_inflater(store, first);
+    lx__store_give_inflater(store, NULL);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, use_inflaters, store), 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_uint_le(store->inflater_count, 6);
+    lx__store_unref(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+static void *of_executor;      /* its memory */
+static atomic_bool was_freed;  /* and whether that was given back */
+static atomic_bool signals_wait, signal_waits;
+
+static void note_release(void *memory, void *user)
+{
+    (void)user;
+    if (memory == of_executor)
+        atomic_store(&was_freed, true);
+    free(memory);
+}
+
+/** What a submit does last, without a lock: here it may have to wait. */
+int pthread_cond_signal(pthread_cond_t *condition)
+{
+    while (atomic_load(&signals_wait)) {
+        atomic_store(&signal_waits, true);
+        sched_yield();
+    }
+    return pthread_cond_broadcast(condition);
+}
+
+static void *let_go(void *user)
+{
+    lx__store_unref(user);
+    return NULL;
+}
+
+/** Waits until the cleaner has nothing to do: only then has it to be woken. */
+static void let_sleep(lx_executor *executor)
+{
+    lx__queue *queue = &executor->queues[LX_QUEUE_GC];
+    for (bool asleep = false; !asleep; sched_yield()) {
+        pthread_mutex_lock(&queue->lock);
+        asleep = queue->asleep.idle != 0;
+        pthread_mutex_unlock(&queue->lock);
+    }
+}
+
+START_TEST(an_executor_lasts_until_its_last_store_is_handed_over)
+{
+    static const lx_allocator noting = {scarce_alloc, scarce_resize, note_release, NULL};
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor;
+    pthread_t thread;
+    records_make("d", 5, 2);
+    scarce_left = INT_MAX;
+    unit_ok(lx_set_allocator(&noting, &error));
+    size_t before = directory_count("/proc/self/fd");
+    unit_ok(lx_executor_open(NULL, &executor, &error));
+    of_executor = executor;
+    for (int i = 0; i < 2; i++) { /* the first one starts the cleaner */
+        lx__store *store = open_store("d");
+        lx__store_set_executor(store, executor);
+        atomic_store(&signals_wait, i == 1);
+        ck_assert_int_eq(pthread_create(&thread, NULL, let_go, store), 0);
+        if (i == 1)
+            break;
+        pthread_join(thread, NULL);
+        let_sleep(executor);
+    }
+    while (!atomic_load(&signal_waits))
+        sched_yield();
+    lx_executor_unref(executor); /* ends the store, too */
+    ck_assert_uint_eq(directory_count("/proc/self/fd"), before);
+    ck_assert(!atomic_load(&was_freed));
+    atomic_store(&signals_wait, false);
+    pthread_join(thread, NULL);
+    ck_assert(atomic_load(&was_freed));
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_child_forgets_what_was_being_changed)
+{
+    char *scratch = scratch_make();
+    records_make("d", 5, 2);
+    lx__store *store = open_store("d");
+    lx__store_give_inflater(store, take(store));
+    lx__store_take_over(store); /* nobody was at it: all stays */
+    ck_assert_uint_eq(store->inflater_count, 1);
+    pthread_mutex_lock(&store->mutex);
+    if (unit_in_child()) {
+        lx__store_take_over(store);
+        lx__inflater *inflater = take(store);
+        lx__store_give_inflater(store, inflater);
+        _exit(inflater == NULL || store->inflater_count != 1);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    lx__store_unref(store);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/store", a_store_lives_as_long_as_it_is_referenced,
+          readers_lock_the_byte_of_their_generation,
+          a_later_generation_has_a_byte_and_a_log_of_its_own, a_reader_makes_no_lock,
+          media_that_cannot_be_written_are_read, a_replaced_meta_json_is_seen,
+          a_generation_that_changes_for_ever_ends_an_opening,
+          what_is_mapped_goes_to_the_next_generation_as_far_as_it_is_needed,
+          inflaters_are_used_again_and_by_one_thread_at_a_time,
+          an_executor_lasts_until_its_last_store_is_handed_over,
+          a_child_forgets_what_was_being_changed)

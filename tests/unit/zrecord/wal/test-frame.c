@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/wal/frame.h"
+
+#include "../frames.h"
+
+/** Frame 0 of a new dataset and frame 2 of the example, as the document shows them. */
+static const uint8_t frame_0[] = {
+    0x4c, 0x58, 0x4c, 0x46, 0x48, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0,
+    0x4f, 0x1c, 0x2a, 0x90, 0x7b, 0xe3, 0x4d, 0x58, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0x1d, 0x83, 0x77, 0x2d};
+#define BOOT 0x584de37b902a1c4fu
+
+static const lx__chunk_item chunk = {0, 4, 48};
+static const lx__set_item sets[] = {
+    {0, 2, {0, 12, 36, 12, 0x8eaa1539}},
+    {1, 2, {0xffffffff, 8, 300, 8, 0xa96d279b}},
+    {2, 2, {0xffffffff, 0, 0, 0, 0xcd38bcfd}},
+};
+
+START_TEST(the_first_frame_is_as_the_document_shows_it)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__frame_builder builder = {0};
+    lx__frame frame = {.flags = LX__FRAME_BASE | LX__FRAME_SYNCED, .boot = BOOT};
+    unit_ok(lx__frame_begin(&builder, 0, 0, &error));
+    lx__frame_finish(&builder, &frame, &example_log);
+    ck_assert_uint_eq(builder.size, sizeof frame_0);
+    ck_assert_mem_eq(builder.data, frame_0, sizeof frame_0);
+    ck_assert_uint_eq(frame.crc, 0x2d77831d);
+    ck_assert_uint_eq(frame.bytes, 72);
+    lx__frame_builder_free(&builder);
+}
+END_TEST
+
+START_TEST(a_frame_with_items_is_as_the_document_shows_it)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__frame_builder builder = {0};
+    lx__frame frame = {.epoch = 2, .length = 3, .rows = 2, .previous_crc = 0x3ec21f18,
+                       .flags = LX__FRAME_SYNCED, .boot = BOOT, .next_chunk = 1};
+    unit_ok(lx__frame_begin(&builder, 5, 3, &error)); /* room for more than there will be */
+    lx__frame_add_chunk(&builder, &chunk);
+    for (size_t i = 0; i < 3; i++)
+        lx__frame_add_set(&builder, &sets[i]);
+    lx__frame_finish(&builder, &frame, &example_log);
+    ck_assert_uint_eq(frame.bytes, 208);
+    ck_assert_uint_eq(frame.crc, 0x3bfac4dc);
+
+    /* And it is what a second hand makes of the same numbers. */
+    struct log log = {.identity = example_log, .epoch = 2, .crc = 0x3ec21f18};
+    log_add(&log, &(struct frame){.length = 3, .rows = 2, .flags = SYNCED, .boot = BOOT,
+                                  .next_chunk = 1, .chunks = &chunk, .chunk_count = 1,
+                                  .sets = sets, .set_count = 3});
+    ck_assert_uint_eq(builder.size, log.size);
+    ck_assert_mem_eq(builder.data, log.bytes, log.size);
+    log_free(&log);
+    lx__frame_builder_free(&builder);
+}
+END_TEST
+
+START_TEST(headers_and_items_are_read_as_they_were_written)
+{
+    struct log log = {.identity = example_log, .epoch = 1ull << 40, .crc = 7};
+    log_add(&log, &(struct frame){.length = 1ull << 50, .rows = 1ull << 49, .flags = SYNCED,
+                                  .boot = UINT64_MAX, .table_generation = 9, .next_chunk = 10,
+                                  .chunks = &chunk, .chunk_count = 1, .sets = sets,
+                                  .set_count = 3});
+    lx__frame frame;
+    ck_assert(lx__frame_load(&frame, log.bytes));
+    ck_assert_uint_eq(frame.bytes, 208);
+    ck_assert_uint_eq(frame.epoch, 1ull << 40);
+    ck_assert_uint_eq(frame.length, 1ull << 50);
+    ck_assert_uint_eq(frame.rows, 1ull << 49);
+    ck_assert_uint_eq(frame.chunk_count, 1);
+    ck_assert_uint_eq(frame.set_count, 3);
+    ck_assert_uint_eq(frame.previous_crc, 7);
+    ck_assert_uint_eq(frame.flags, LX__FRAME_SYNCED);
+    ck_assert_uint_eq(frame.boot, UINT64_MAX);
+    ck_assert_uint_eq(frame.table_generation, 9);
+    ck_assert_uint_eq(frame.next_chunk, 10);
+
+    lx__chunk_item item = lx__chunk_item_load(log.bytes + 64);
+    ck_assert(item.id == chunk.id && item.records == chunk.records && item.bytes == chunk.bytes);
+    lx__set_item set = lx__set_item_load(log.bytes + 80 + 40);
+    ck_assert(set.field == 1 && set.index == 2 && set.entry.crc == sets[1].entry.crc);
+    ck_assert(lx__set_item_clean(log.bytes + 80));
+    log.bytes[80 + 7] = 1;
+    ck_assert(!lx__set_item_clean(log.bytes + 80));
+    log_free(&log);
+}
+END_TEST
+
+START_TEST(what_is_no_header_is_refused)
+{
+    lx__frame frame;
+    uint8_t header[LX__FRAME_HEADER];
+    memcpy(header, frame_0, sizeof header);
+    ck_assert(lx__frame_load(&frame, header));
+    for (unsigned bit = 0; bit < 64; bit++) { /* of the magic, and of the size */
+        memcpy(header, frame_0, sizeof header);
+        header[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        ck_assert(!lx__frame_load(&frame, header));
+    }
+    for (unsigned bit = 32 * 8; bit < 40 * 8; bit++) { /* of the numbers of items */
+        memcpy(header, frame_0, sizeof header);
+        header[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        ck_assert(!lx__frame_load(&frame, header));
+    }
+}
+END_TEST
+
+START_TEST(sizes_end_at_a_gibibyte)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__frame_builder builder = {0};
+    uint64_t most = ((1ull << 30) - 72) / 40;
+    ck_assert_uint_eq(lx__frame_size(0, 0), 72);
+    ck_assert_uint_eq(lx__frame_size(2, 3), 72 + 32 + 120);
+    ck_assert_uint_eq(lx__frame_size(0, most), 72 + 40 * most);
+    ck_assert_uint_eq(lx__frame_size(0, most + 1), LX_NONE);
+    ck_assert_uint_eq(lx__frame_size(1ull << 27, 0), LX_NONE);
+    ck_assert_uint_eq(lx__frame_size(UINT64_MAX / 8, UINT64_MAX / 8), LX_NONE);
+    unit_fails(lx__frame_begin(&builder, 0, most + 1, &error), LX_ERR_LIMIT);
+    unit_fails(lx__frame_begin(&builder, UINT64_MAX, 0, &error), LX_ERR_LIMIT);
+    lx__frame_builder_free(&builder);
+}
+END_TEST
+
+START_TEST(a_builder_is_used_again)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx__frame_builder builder = {0};
+    for (unsigned i = 0; i < 100; i++) {
+        lx__frame frame = {.epoch = i};
+        unit_ok(lx__frame_begin(&builder, i % 3, i % 7, &error));
+        for (unsigned k = 0; k < i % 3; k++)
+            lx__frame_add_chunk(&builder, &chunk);
+        for (unsigned k = 0; k < i % 7; k++)
+            lx__frame_add_set(&builder, &sets[0]);
+        lx__frame_finish(&builder, &frame, &example_log);
+        ck_assert_uint_eq(builder.size, 72 + 16 * (i % 3) + 40 * (i % 7));
+        ck_assert_uint_eq(frame.crc, crc_of_frame(&example_log, builder.data, builder.size));
+    }
+    lx__frame_builder_free(&builder);
+    lx__frame_builder_free(&builder);
+}
+END_TEST
+
+START_TEST(the_boot_is_known_and_stays)
+{
+    char text[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file == NULL) {
+        ck_assert_uint_eq(lx__boot_id(), 0);
+        return;
+    }
+    ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
+    fclose(file);
+    uint8_t bytes[8];
+    unsigned first, second, third;
+    ck_assert_int_eq(sscanf(text, "%8x-%4x-%4x", &first, &second, &third), 3);
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(first >> (24 - 8 * i));
+    bytes[4] = (uint8_t)(second >> 8), bytes[5] = (uint8_t)second;
+    bytes[6] = (uint8_t)(third >> 8), bytes[7] = (uint8_t)third;
+    ck_assert_uint_eq(lx__boot_id(), lx__load_le64(bytes));
+}
+END_TEST
+
+START_TEST(a_boot_that_cannot_be_read_now_is_not_unknown)
+{
+    lx_error error = LX_ERROR_INIT;
+    uint64_t boot = 1;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file != NULL)
+        fclose(file);
+    unit_ok(lx__boot_find(&boot, &error));
+    ck_assert_uint_eq(boot, lx__boot_id());
+    limit_descriptors(0);
+    lx_status status = lx__boot_find(&boot, &error);
+    limit_descriptors(256);
+    ck_assert_int_eq(status, file != NULL ? LX_ERR_IO : LX_OK);
+    ck_assert_uint_eq(boot, 0);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/frame", the_first_frame_is_as_the_document_shows_it,
+          a_frame_with_items_is_as_the_document_shows_it,
+          headers_and_items_are_read_as_they_were_written, what_is_no_header_is_refused,
+          sizes_end_at_a_gibibyte, a_builder_is_used_again, the_boot_is_known_and_stays,
+          a_boot_that_cannot_be_read_now_is_not_unknown)

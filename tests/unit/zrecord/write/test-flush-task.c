@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/write/flush-task.h"
+
+#include "../stages.h"
+
+/** A lane of two fields, raw and flate, with chunks in the present directory. */
+struct fixture {
+    lx__file here;
+    lx__chunk_pool pool;
+    lx__lane lane;
+    lx__entry_rules rules[2];
+};
+
+static void set_up(struct fixture *f, bool compresses, uint64_t records, uint64_t bytes)
+{
+    lx_error error = LX_ERROR_INIT;
+    memset(f, 0, sizeof *f);
+    stage_rules(f->rules, compresses);
+    unit_ok(lx__directory_open(&f->here, LX__HERE, ".", &error));
+    lx__chunk_pool_init(&f->pool);
+    f->pool.directory = &f->here;
+    f->pool.records_limit = records;
+    f->pool.bytes_limit = bytes;
+    f->lane = (lx__lane){
+        .rules = f->rules, .level = 6, .compresses = compresses, .chunks = {.pool = &f->pool}};
+}
+
+static void tear_down(struct fixture *f)
+{
+    lx__lane_close(&f->lane);
+    lx__chunk_pool_free(&f->pool);
+    lx__file_close(&f->here);
+}
+
+/** Whatever is between payloads must be zeros: sums of all bytes and of all payloads agree. */
+static void expect_gaps_of_zeros(const lx__stage *stage)
+{
+    size_t length;
+    uint8_t *bytes = file_bytes("0.zr", &length);
+    for (size_t i = 0; i < stage->count; i++) {
+        const lx__entry *entry = &stage->values[i].entry;
+        if (lies_in_a_chunk(entry))
+            memset(bytes + entry->offset, 0, entry->physical);
+    }
+    for (size_t i = 0; i < length; i++)
+        ck_assert_uint_eq(bytes[i], 0);
+    free(bytes);
+}
+
+START_TEST(values_lie_where_their_entries_say)
+{
+    char *scratch = scratch_make();
+    static const uint64_t limits[][2] = {{1u << 20, 1u << 30}, {7, 1u << 30}, {1u << 20, 4096},
+                                         {5, 700}};
+    for (size_t i = 0; i < 4; i++) {
+        for (int compresses = 0; compresses < 2; compresses++) {
+            lx_error error = LX_ERROR_INIT;
+            struct fixture f;
+            ck_assert_int_eq(mkdir("d", 0777), 0);
+            ck_assert_int_eq(chdir("d"), 0);
+            set_up(&f, compresses, limits[i][0], limits[i][1]);
+            for (uint64_t first = 0; first < 300; first += 100) {
+                lx__stage *stage = stage_make(f.rules, first, 100);
+                unit_ok(lx__lane_place(&f.lane, stage, &error));
+                expect_stage(f.rules, stage, first);
+                if (i == 0 && first == 0)
+                    expect_gaps_of_zeros(stage);
+                lx__stage_free(stage);
+            }
+            for (size_t c = 0; c < f.lane.chunks.count; c++) {
+                ck_assert_uint_le(f.lane.chunks.list[c].now.records, limits[i][0]);
+                ck_assert_uint_le(f.lane.chunks.list[c].now.bytes, limits[i][1]);
+            }
+            tear_down(&f);
+            ck_assert_int_eq(chdir(".."), 0);
+            nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        }
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(equal_records_lie_without_gaps)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f;
+    uint8_t value[12] = {0};
+    set_up(&f, false, 1u << 20, 1u << 30);
+    lx__stage *stage = stage_new();
+    for (int i = 0; i < 100; i++)
+        stage_append(stage, f.rules, value, sizeof value, NULL, LX_NONE);
+    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    ck_assert_uint_eq(file_size("0.zr"), 1200);
+    ck_assert_uint_eq(lx__chunk_files_last(&f.lane.chunks)->now.records, 100);
+    lx__stage_free(stage);
+    tear_down(&f);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_does_not_shrink_stays_raw)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f;
+    uint8_t noise[400], dull[400] = {0};
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (uint8_t)mix(i);
+    set_up(&f, true, 1u << 20, 1u << 30);
+    lx__stage *stage = stage_new();
+    /* raw is not compressed */
+    stage_append(stage, f.rules, dull, sizeof dull, noise, sizeof noise);
+    stage_append(stage, f.rules, NULL, LX_NONE, dull, sizeof dull);
+    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    ck_assert_uint_eq(stage->values[0].entry.physical, 400);
+    ck_assert_uint_eq(stage->values[1].entry.physical, 400);
+    ck_assert_uint_lt(stage->values[3].entry.physical, 50);
+    lx__stage_free(stage);
+    tear_down(&f);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_stage_without_payloads_makes_no_chunk)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f;
+    set_up(&f, true, 10, 4096);
+    lx__stage *stage = stage_new();
+    stage_append(stage, f.rules, "8 bytes", 8, NULL, 0);
+    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    ck_assert_uint_eq(directory_count("."), 0);
+    ck_assert_uint_eq(stage->chunk_count, 0);
+    ck_assert_uint_ne(stage->values[0].entry.crc, 0);
+    ck_assert_uint_ne(stage->values[1].entry.crc, 0);
+    lx__stage_free(stage);
+    tear_down(&f);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(output_is_written_in_pieces)
+{
+    /* More than a stage's worth of payloads of a field that is compressed, and does not shrink. */
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f;
+    size_t size = 700000;
+    uint8_t *noise = malloc(size);
+    for (size_t i = 0; i < size; i++)
+        noise[i] = (uint8_t)mix(i);
+    set_up(&f, true, 1u << 20, 1u << 30);
+    lx__stage *stage = stage_new();
+    for (size_t i = 0; i < 4; i++)
+        stage_append(stage, f.rules, noise, size, noise, size - i);
+    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    size_t length;
+    uint8_t *bytes = file_bytes("0.zr", &length);
+    for (size_t i = 0; i < stage->count; i++) {
+        const lx__entry *entry = &stage->values[i].entry;
+        ck_assert_mem_eq(bytes + entry->offset, noise, entry->physical);
+    }
+    free(bytes);
+    free(noise);
+    lx__stage_free(stage);
+    tear_down(&f);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(two_lanes_have_chunks_of_their_own)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f;
+    uint32_t last[2] = {UINT32_MAX, UINT32_MAX};
+    bool seen[2][100] = {{false}};
+    set_up(&f, true, 40, 1u << 20);
+    lx__lane other = {.rules = f.rules, .level = 1, .compresses = true,
+                      .chunks = {.pool = &f.pool}};
+    for (uint64_t i = 0; i < 20; i++) {
+        lx__stage *stage = stage_make(f.rules, i * 30, 30);
+        unit_ok(lx__lane_place(i % 2 == 0 ? &f.lane : &other, stage, &error));
+        expect_stage(f.rules, stage, i * 30);
+        for (size_t c = 0; c < stage->chunk_count; c++) {
+            uint32_t id = stage->chunks[c].id;
+            ck_assert_uint_lt(id, 100);
+            ck_assert(!seen[1 - i % 2][id]); /* never the other's */
+            ck_assert(last[i % 2] == UINT32_MAX || id >= last[i % 2]);
+            seen[i % 2][id] = true;
+            last[i % 2] = id;
+        }
+        lx__stage_free(stage);
+    }
+    ck_assert_uint_eq(lx__chunk_pool_next(&f.pool), directory_count(".")); /* no id was left out */
+    lx__lane_close(&other);
+    tear_down(&f);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_stage_tells_what_its_chunks_have_taken)
+{
+    char *scratch = scratch_make();
+    static const bool both[] = {false, true};
+    for (int k = 0; k < 2; k++) {
+        lx_error error = LX_ERROR_INIT;
+        struct fixture f;
+        uint8_t value[100] = {0};
+        uint64_t records = 0;
+        ck_assert_int_eq(mkdir("d", 0777), 0);
+        ck_assert_int_eq(chdir("d"), 0);
+        set_up(&f, both[k], 7, 1u << 20);
+        for (int i = 0; i < 10; i++) {
+            lx__stage *stage = stage_new();
+            for (int v = 0; v < 4; v++)
+                stage_append(stage, f.rules, value, sizeof value, NULL, LX_NONE);
+            unit_ok(lx__lane_place(&f.lane, stage, &error));
+            records += 4;
+            const lx__chunk_item *end = &stage->chunks[stage->chunk_count - 1];
+            ck_assert_uint_eq(end->id, (records - 1) / 7);
+            ck_assert_uint_eq(end->records, (records - 1) % 7 + 1);
+            ck_assert_uint_eq(end->bytes, 100 * end->records);
+            if (stage->chunk_count == 2) { /* it went on in another one: this one is full */
+                ck_assert_uint_eq(stage->chunks[0].id + 1, end->id);
+                ck_assert_uint_eq(stage->chunks[0].records, 7);
+            } else {
+                ck_assert_uint_eq(stage->chunk_count, 1);
+            }
+            lx__stage_free(stage);
+        }
+        tear_down(&f);
+        ck_assert_int_eq(chdir(".."), 0);
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(chunks_that_were_left_are_filled_up)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f;
+    static const uint8_t bytes[500];
+    static const lx__chunk_item left[] = {{3, 2, 500}, {5, 1, 100}};
+    set_up(&f, false, 10, 4096);
+    f.pool.next_id = 9;
+    file_put("3.zr", bytes, 500);
+    file_put("5.zr", bytes, 120); /* with bytes that are not committed */
+    for (size_t i = 0; i < 2; i++)
+        lx__chunk_pool_offer(&f.pool, &left[i]);
+    lx__lane other = {.rules = f.rules, .level = 6, .chunks = {.pool = &f.pool}};
+    lx__lane *lanes[] = {&f.lane, &other};
+    bool used[10] = {false};
+    for (size_t i = 0; i < 2; i++) {
+        lx__stage *stage = stage_new();
+        stage_append(stage, f.rules, bytes, 50, NULL, LX_NONE);
+        unit_ok(lx__lane_place(lanes[i], stage, &error));
+        ck_assert_uint_eq(stage->chunk_count, 1);
+        ck_assert_uint_lt(stage->chunks[0].id, 9);
+        const lx__chunk_item *before = &left[stage->chunks[0].id == 5];
+        ck_assert_uint_eq(stage->values[0].entry.offset, before->bytes);
+        ck_assert_uint_eq(stage->chunks[0].bytes, before->bytes + 50);
+        ck_assert_uint_eq(stage->chunks[0].records, before->records + 1);
+        used[stage->chunks[0].id] = true;
+        lx__stage_free(stage);
+    }
+    ck_assert(used[3] && used[5]);
+    ck_assert_uint_eq(lx__chunk_pool_next(&f.pool), 9);
+    lx__lane_close(&other);
+    tear_down(&f);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_stored_already_is_not_compressed_again)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f;
+    uint8_t dull[4000] = {0}, packed[4000], back[4000];
+    lx__deflater *deflater = lx__deflater_new(&lx__flate, 6);
+    size_t size = lx__deflate(deflater, dull, sizeof dull, packed, sizeof packed);
+    lx__deflater_free(deflater);
+    set_up(&f, true, 1u << 20, 1u << 30);
+    lx__stage *stage = stage_new();
+    unit_ok(lx__stage_reserve(stage, 2, lx__stage_room(&f.rules[1], 2 * sizeof dull + 8), &error));
+    lx__stage_operate(stage, &(lx__operation){.kind = LX__MODIFY, .values = 2});
+    lx__stage_add_stored(stage, 1, &f.rules[1], packed, (uint32_t)size, sizeof dull);
+    lx__stage_add_stored(stage, 1, &f.rules[1], dull, sizeof dull, sizeof dull);
+    unit_ok(lx__lane_place(&f.lane, stage, &error));
+    const lx__entry *first = &stage->values[0].entry, *second = &stage->values[1].entry;
+    size_t length;
+    uint8_t *bytes = file_bytes("0.zr", &length);
+    ck_assert_uint_eq(first->physical, size);
+    ck_assert_uint_eq(first->logical, sizeof dull);
+    ck_assert_uint_eq(second->physical, sizeof dull); /* though it would shrink */
+    lx__inflater *inflater = lx__inflater_new(&lx__flate);
+    ck_assert(lx__inflate(inflater, bytes + first->offset, first->physical, back, sizeof back));
+    lx__inflater_free(inflater);
+    ck_assert_mem_eq(back, dull, sizeof dull);
+    ck_assert_mem_eq(bytes + second->offset, dull, sizeof dull);
+    for (int i = 0; i < 2; i++) {
+        const lx__entry *entry = &stage->values[i].entry;
+        ck_assert_uint_eq(lx__entry_crc(entry, &f.rules[1], bytes + entry->offset), entry->crc);
+    }
+    free(bytes);
+    lx__stage_free(stage);
+    tear_down(&f);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(after_a_failure_a_lane_goes_back_to_what_is_committed)
+{
+    char *scratch = scratch_make();
+    for (int compresses = 0; compresses < 2; compresses++) {
+        lx_error error = LX_ERROR_INIT;
+        struct fixture f;
+        ck_assert_int_eq(mkdir("d", 0777), 0);
+        ck_assert_int_eq(chdir("d"), 0);
+        set_up(&f, compresses, 1000, 60000);
+        lx__stage *first = stage_make(f.rules, 0, 50), *large = stage_make(f.rules, 50, 2000);
+        unit_ok(lx__lane_place(&f.lane, first, &error));
+        lx__chunk_item committed = first->chunks[0];
+        lx__chunk_files_committed(&f.lane.chunks, &committed, 1);
+        limit_files(40000);
+        lx_status status = lx__lane_place(&f.lane, large, &error);
+        unlimit_files();
+        expect_error(status, LX_ERR_IO, "", "0.zr");
+        unit_ok(lx__chunk_files_rollback(&f.lane.chunks, &error));
+        ck_assert_uint_eq(directory_count("."), 1);
+        lx__stage_free(large);
+        large = stage_make(f.rules, 50, 60);
+        unit_ok(lx__lane_place(&f.lane, large, &error));
+        ck_assert_uint_eq(large->chunks[0].id, 0);
+        expect_stage(f.rules, large, 50);
+        expect_stage(f.rules, first, 0); /* what was committed is still there */
+        for (size_t i = 0; i < large->count; i++)
+            if (lies_in_a_chunk(&large->values[i].entry))
+                ck_assert_uint_ge(large->values[i].entry.offset, committed.bytes);
+        lx__stage_free(first);
+        lx__stage_free(large);
+        tear_down(&f);
+        ck_assert_int_eq(chdir(".."), 0);
+        nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/lane", values_lie_where_their_entries_say, equal_records_lie_without_gaps,
+          what_does_not_shrink_stays_raw, a_stage_without_payloads_makes_no_chunk,
+          output_is_written_in_pieces, two_lanes_have_chunks_of_their_own,
+          a_stage_tells_what_its_chunks_have_taken, chunks_that_were_left_are_filled_up,
+          what_is_stored_already_is_not_compressed_again,
+          after_a_failure_a_lane_goes_back_to_what_is_committed)

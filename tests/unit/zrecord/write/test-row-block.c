@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "../change.h"
+#include "zrecord/write/row-block.h"
+
+/** All rows that a stripe shows, each compared with what a reader sees. */
+static void walk(lx__stripe *stripe, const struct shown *shown, const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset = open_dataset(path);
+    uint64_t next = 0;
+    lx_status status;
+    while ((status = lx__stripe_next(stripe, &error)) == LX_OK) {
+        ck_assert_uint_eq(stripe->first, next);
+        for (size_t at = 0; at < stripe->count; at++, next++) {
+            for (size_t field = 0; field < FIELDS; field++) {
+                bool row;
+                lx__entry right = entry_in(dataset->snapshot, field, next, &row);
+                lx__entry entry = lx__entry_load(lx__stripe_offset_row(stripe, field, at),
+                                                 lx__stripe_check_row(stripe, field, at));
+                ck_assert_mem_eq(&entry, &right, sizeof entry);
+            }
+        }
+    }
+    ck_assert_int_eq(status, LX_END);
+    ck_assert_uint_eq(next, shown->length);
+    lx_dataset_close(dataset);
+}
+
+START_TEST(it_has_the_rows_that_hold)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    struct shown shown = shown_all(90);
+    records_make("d", 70, 20);
+    records_shuffle("d", &shown, 2);
+    for (uint64_t i = 0; i < 15; i++)
+        records_delete("d", &shown, mix(i) % shown.length);
+    lx_writer *writer = records_reopen("d", NULL);
+    unit_ok(lx__switch_commit(writer, &error));
+    lx__stripe stripe;
+    unit_ok(lx__stripe_open(&stripe, writer, &error));
+    ck_assert_uint_eq(stripe.capacity, shown.length);
+    static const size_t capacities[] = {75, 74, 38, 7, 1};
+    for (size_t i = 0; i < 5; i++) { /* as if there were less memory */
+        stripe.capacity = capacities[i];
+        walk(&stripe, &shown, "d");
+        ck_assert_int_eq(lx__stripe_next(&stripe, &error), LX_END);
+        lx__stripe_rewind(&stripe);
+    }
+    lx__stripe_close(&stripe);
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_table_that_was_cut_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    records_make("d", 30, 0);
+    lx_writer *writer = records_reopen("d", NULL);
+    lx__stripe stripe;
+    file_cut("d/wave.check", 8 * 29);
+    unit_ok(lx__stripe_open(&stripe, writer, &error));
+    lx_status status = lx__stripe_next(&stripe, &error);
+    expect_error(status, LX_ERR_CORRUPT, "", "wave.check");
+    lx__stripe_close(&stripe);
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/stripe", it_has_the_rows_that_hold, a_table_that_was_cut_is_told)

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Periodic durability: a synced frame within about a second after those that are not. */
+#include <pthread.h>
+
+#include "../frames.h"
+#include "../records.h"
+#include "zrecord/write/writer.h"
+
+/** How many frames of the log are synced, and how many there are. */
+static void count_frames(const char *path, unsigned *synced, unsigned *all)
+{
+    size_t size;
+    lx__frame frame;
+    uint8_t *bytes = file_bytes(in(path, "LOG"), &size);
+    *synced = *all = 0;
+    for (size_t at = 0; at < size; at += frame.bytes, ++*all) {
+        ck_assert(lx__frame_load(&frame, bytes + at));
+        *synced += (frame.flags & SYNCED) != 0;
+    }
+    free(bytes);
+}
+
+/** Waits for the log's last frame to be synced; returns after how many seconds it was. */
+static double await_synced(const char *path, unsigned wanted)
+{
+    unsigned synced, all;
+    for (double start = now();; nap_ms(20)) {
+        count_frames(path, &synced, &all);
+        if (synced >= wanted)
+            return now() - start;
+        ck_assert_msg(now() - start < 10, "no synced frame within 10 s");
+    }
+}
+
+static uint64_t durable_length(const char *path)
+{
+    lx_error error = LX_ERROR_INIT;
+    lx_dataset *dataset;
+    unit_ok(open_as(path, LX_VERIFY_FIRST, true, &dataset, &error));
+    uint64_t length = lx_dataset_get_length(dataset);
+    lx_dataset_close(dataset);
+    return length;
+}
+
+START_TEST(a_commit_is_synced_within_two_seconds)
+{
+    char *scratch = scratch_make();
+    unsigned synced, all;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_PERIODIC));
+    for (int round = 0; round < 2; round++) {
+        records_append(writer, 5);
+        commit(writer);
+        count_frames("d", &synced, &all);
+        ck_assert_uint_eq(synced, 1 + (unsigned)round);
+        ck_assert_uint_eq(durable_length("d"), 5 * (uint64_t)round);
+        double took = await_synced("d", 2 + (unsigned)round);
+        ck_assert_msg(took > 0.5 && took < 2, "after %.2f s", took);
+        ck_assert_uint_eq(durable_length("d"), 5 * (uint64_t)round + 5);
+    }
+    /* And no more of them while there is nothing to sync. */
+    nap_ms(1300);
+    count_frames("d", &synced, &all);
+    ck_assert_uint_eq(all, 5);
+    close_writer(writer);
+    count_frames("d", &synced, &all);
+    ck_assert_uint_eq(all, 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(none_has_no_timer)
+{
+    char *scratch = scratch_make();
+    unsigned synced, all;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
+    records_append(writer, 5);
+    commit(writer);
+    nap_ms(1500);
+    count_frames("d", &synced, &all);
+    ck_assert(synced == 1 && all == 2);
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_busy_writer_is_synced_too)
+{
+    char *scratch = scratch_make();
+    unsigned synced, all;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_PERIODIC));
+    for (double end = now() + 2.5; now() < end;) {
+        records_append(writer, 3);
+        commit(writer);
+        usleep(300); /* else the log becomes so long that another takes its place */
+    }
+    count_frames("d", &synced, &all);
+    ck_assert_msg(synced >= 2 && synced <= 4, "%u of %u", synced, all);
+    uint64_t length = lx_writer_get_length(writer);
+    close_writer(writer);
+    ck_assert_uint_eq(durable_length("d"), length);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(what_is_not_committed_stays_out_of_it)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_PERIODIC));
+    records_append(writer, 5);
+    unit_ok(lx_writer_begin(writer, &error)); /* commits the five */
+    records_append(writer, 7);
+    await_synced("d", 2);
+    ck_assert_uint_eq(durable_length("d"), 5);
+    expect_dataset("d", 5);
+    records_append(writer, 1);
+    unit_ok(lx_writer_end(writer, &error));
+    expect_dataset("d", 13);
+    await_synced("d", 3);
+    ck_assert_uint_eq(durable_length("d"), 13);
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_writer_that_waits_for_a_rollback_is_left_alone)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_PERIODIC));
+    records_append(writer, 5);
+    commit(writer);
+    limit_files(100); /* less than any of its files has */
+    records_append(writer, 5);
+    unit_fails(lx_writer_commit(writer, &error), LX_ERR_IO);
+    unlimit_files();
+    nap_ms(1500);
+    unit_ok(lx_writer_rollback(writer, &error));
+    records_append(writer, 5);
+    commit(writer);
+    await_synced("d", 2);
+    close_writer(writer);
+    expect_dataset("d", 10);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(closing_does_not_wait_for_the_timer)
+{
+    char *scratch = scratch_make();
+    for (int i = 0; i < 20; i++) {
+        char path[8];
+        snprintf(path, sizeof path, "d%d", i);
+        lx_writer *writer = records_create(path, writer_options(LX_DURABILITY_PERIODIC));
+        records_append(writer, 5);
+        commit(writer);
+        double start = now();
+        close_writer(writer);
+        ck_assert_msg(now() - start < 0.5, "%.2f s", now() - start);
+        ck_assert_uint_eq(durable_length(path), 5);
+    }
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_sync_that_fails_in_the_background_is_told_by_the_next_call)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_PERIODIC));
+    records_append(writer, 5);
+    commit(writer);
+    atomic_store(&sync_fails_at, 1);
+    unsigned before = atomic_load(&syncs);
+    for (double start = now(); atomic_load(&syncs) == before; nap_ms(20))
+        ck_assert_msg(now() - start < 10, "no sync within 10 s");
+    nap_ms(100);
+    atomic_store(&sync_fails_at, 0);
+    unit_fails(record_append(writer, 5, &error), LX_ERR_POISONED);
+    unit_fails(lx_writer_close(writer, &error), LX_ERR_POISONED);
+    expect_dataset("d", 5); /* a kill would not have lost it either */
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(without_a_timer_each_commit_is_synced)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    unsigned synced, all;
+    lx_executor *executor;
+    unit_ok(lx_executor_open(NULL, &executor, &error));
+    lx_writer_options *options = writer_options(LX_DURABILITY_PERIODIC);
+    unit_ok(lx_writer_options_set_executor(options, executor, &error));
+    lx_writer *writer = records_create("d", options);
+    records_append(writer, 5);
+    commit(writer);
+    lx_executor_close(executor); /* takes the timer with it */
+    for (int i = 0; i < 3; i++) {
+        records_append(writer, 5);
+        commit(writer);
+        count_frames("d", &synced, &all);
+        ck_assert_uint_eq(synced, 2 + (unsigned)i);
+    }
+    close_writer(writer);
+    expect_dataset("d", 20);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/sync-timer", a_commit_is_synced_within_two_seconds, none_has_no_timer,
+          a_busy_writer_is_synced_too, what_is_not_committed_stays_out_of_it,
+          a_writer_that_waits_for_a_rollback_is_left_alone, closing_does_not_wait_for_the_timer,
+          a_sync_that_fails_in_the_background_is_told_by_the_next_call,
+          without_a_timer_each_commit_is_synced)

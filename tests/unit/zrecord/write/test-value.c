@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Which values a field may have, and where they are in a column. */
+#include "../records.h"
+#include "zrecord/write/writer.h"
+
+struct fixture {
+    char *scratch;
+    lx_writer *writer;
+};
+
+static struct fixture set_up(void)
+{
+    struct fixture f = {.scratch = scratch_make()};
+    f.writer = records_create("d", NULL);
+    return f;
+}
+
+static void tear_down(struct fixture *f)
+{
+    close_writer(f->writer);
+    scratch_remove(f->scratch);
+}
+
+static const uint8_t some[64];
+
+START_TEST(a_value_has_the_size_of_its_field)
+{
+    struct fixture f = set_up();
+    static const struct {
+        size_t field;
+        lx_value value;
+        lx_status status;
+    } cases[] = {
+        {IMAGE, {some, 12}, LX_OK},
+        {IMAGE, {NULL, LX_NONE}, LX_OK}, /* missing */
+        {IMAGE, {some, LX_NONE}, LX_OK},
+        {IMAGE, {some, 11}, LX_ERR_ARGUMENT},
+        {IMAGE, {some, 13}, LX_ERR_ARGUMENT},
+        {IMAGE, {some, 0}, LX_ERR_ARGUMENT},
+        {IMAGE, {some, UINT64_MAX - 1}, LX_ERR_ARGUMENT},
+        {IMAGE, {NULL, 12}, LX_ERR_ARGUMENT},
+        {LABEL, {some, 8}, LX_OK},
+        {LABEL, {some, 12}, LX_ERR_ARGUMENT},
+        {WAVE, {some, 64}, LX_OK},
+        {CAPTION, {some, 0}, LX_OK},
+        {CAPTION, {NULL, 0}, LX_OK}, /* empty */
+        {CAPTION, {NULL, LX_NONE}, LX_OK},
+        {CAPTION, {some, 64}, LX_OK},
+        {CAPTION, {NULL, 1}, LX_ERR_ARGUMENT},
+        {BLOB, {some, LX_RECORD_MAX}, LX_OK},
+        {BLOB, {some, (uint64_t)LX_RECORD_MAX + 1}, LX_ERR_LIMIT},
+        {BLOB, {some, UINT64_MAX - 1}, LX_ERR_LIMIT},
+    };
+    static const char *const names[] = {"image", "label", "wave", "caption", "blob"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_status status = lx__value_check(f.writer, cases[i].field, &cases[i].value, &error);
+        ck_assert_msg(status == cases[i].status, "case %zu: %s", i, lx_status_name(status));
+        if (status == LX_OK)
+            continue;
+        ck_assert_str_eq(error.field, names[cases[i].field]);
+        expect_error(status, cases[i].status, "a value of", "d");
+    }
+    tear_down(&f);
+}
+END_TEST
+
+START_TEST(a_column_has_offsets_that_ascend)
+{
+    struct fixture f = set_up();
+    static const uint64_t fine[] = {5, 5, 20, 64}, down[] = {5, 4, 20, 64}, end[] = {0, 1, 2, 1},
+                          far[] = {0, 1, 2, (uint64_t)LX_RECORD_MAX + 3}, nil[] = {7, 7, 7, 7};
+    static const struct {
+        size_t field;
+        lx_values column;
+        lx_status status;
+        uint64_t record;
+    } cases[] = {
+        {CAPTION, {some, fine, NULL}, LX_OK, 0},
+        {CAPTION, {NULL, nil, NULL}, LX_OK, 0},
+        {CAPTION, {NULL, NULL, NULL}, LX_OK, 0}, /* all missing */
+        {CAPTION, {some, NULL, NULL}, LX_ERR_ARGUMENT, LX_NONE},
+        {CAPTION, {some, down, NULL}, LX_ERR_ARGUMENT, LX_NONE},
+        {CAPTION, {some, end, NULL}, LX_ERR_ARGUMENT, LX_NONE},
+        {CAPTION, {NULL, fine, NULL}, LX_ERR_ARGUMENT, LX_NONE},
+        {CAPTION, {some, far, NULL}, LX_ERR_LIMIT, 2},
+        {IMAGE, {some, NULL, NULL}, LX_OK, 0}, /* dense ones need none */
+        {IMAGE, {NULL, NULL, NULL}, LX_OK, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lx_error error = LX_ERROR_INIT;
+        lx_status status = lx__column_check(f.writer, cases[i].field, &cases[i].column, 3, &error);
+        ck_assert_msg(status == cases[i].status, "case %zu: %s", i, lx_status_name(status));
+        if (status == LX_OK)
+            continue;
+        ck_assert_str_eq(error.field, "caption");
+        ck_assert_uint_eq(error.record, cases[i].record);
+        expect_error(status, cases[i].status, "", "d");
+    }
+    lx_error error = LX_ERROR_INIT;
+    lx_values column = {some, NULL, NULL};
+    unit_ok(lx__column_check(f.writer, CAPTION, &column, 0, &error)); /* of none, all is well */
+    column.offsets = down;
+    unit_ok(lx__column_check(f.writer, CAPTION, &column, 0, &error));
+    tear_down(&f);
+}
+END_TEST
+
+static void expect_at(const lx_value *value, const void *data, uint64_t size)
+{
+    ck_assert_uint_eq(value->size, size);
+    ck_assert_ptr_eq(value->data, data);
+}
+
+START_TEST(a_columns_values_are_where_they_are)
+{
+    struct fixture f = set_up();
+    static const uint8_t present[] = {1, 0, 255};
+    static const uint64_t offsets[] = {4, 4, 9, 20};
+    lx_values dense = {some, NULL, NULL}, bytes = {some, offsets, NULL}, none = {0};
+    lx_values empty = {NULL, offsets, NULL};
+    for (uint64_t i = 0; i < 3; i++) {
+        lx_value value = lx__column_value(f.writer, IMAGE, &dense, i);
+        expect_at(&value, some + 12 * i, 12);
+        value = lx__column_value(f.writer, BLOB, &bytes, i);
+        expect_at(&value, some + offsets[i], offsets[i + 1] - offsets[i]);
+        value = lx__column_value(f.writer, IMAGE, &none, i);
+        ck_assert_uint_eq(value.size, LX_NONE);
+        value = lx__column_value(f.writer, BLOB, &none, i);
+        ck_assert_uint_eq(value.size, LX_NONE);
+    }
+    dense.present = bytes.present = empty.present = present;
+    for (uint64_t i = 0; i < 3; i++) {
+        lx_value value = lx__column_value(f.writer, IMAGE, &dense, i);
+        ck_assert_uint_eq(value.size, i == 1 ? LX_NONE : 12);
+        value = lx__column_value(f.writer, BLOB, &bytes, i);
+        ck_assert_uint_eq(value.size, i == 1 ? LX_NONE : offsets[i + 1] - offsets[i]);
+        value = lx__column_value(f.writer, BLOB, &empty, i);
+        ck_assert(i != 1 || value.size == LX_NONE);
+    }
+    lx_value value = lx__column_value(f.writer, BLOB, &empty, 0); /* of bytes: there, and empty */
+    expect_at(&value, NULL, 0);
+    tear_down(&f);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/value", a_value_has_the_size_of_its_field, a_column_has_offsets_that_ascend,
+          a_columns_values_are_where_they_are)

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "zrecord/write/writer.h"
+
+#include <pthread.h>
+#include <sys/mount.h>
+#include <sched.h>
+
+#include "../records.h"
+
+/* ---- opening */
+
+START_TEST(what_cannot_be_opened_is_told)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = NULL;
+    unit_fails(lx_writer_open(NULL, NULL, &writer, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_writer_open("d", NULL, NULL, &error), LX_ERR_ARGUMENT);
+    lx_status status = lx_writer_open("d", NULL, &writer, &error);
+    expect_error(status, LX_ERR_NOT_FOUND, "", "d");
+    ck_assert_int_eq(mkdir("d", 0777), 0);
+    status = lx_writer_open("d", NULL, &writer, &error);
+    expect_error(status, LX_ERR_NOT_FOUND, "", "d/meta.json");
+    ck_assert(!file_exists("d/LOCK")); /* nothing is made where there is no dataset */
+    file_put("file", "mine", 4);
+    status = lx_writer_open("file", NULL, &writer, &error);
+    expect_error(status, LX_ERR_NOT_FOUND, "", "file");
+    ck_assert_int_eq(remove("d"), 0);
+    records_make("d", 3, 2);
+    file_edit("d/meta.json", "\"must\": []", "\"must\": [\"tiles\"]");
+    status = lx_writer_open("d", NULL, &writer, &error);
+    expect_error(status, LX_ERR_UNSUPPORTED, "tiles", "d/meta.json");
+    ck_assert_ptr_null(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_sealed_dataset_is_not_written_to)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_writer *writer = NULL;
+    records_make_sealed("d", 5);
+    lx_status status = lx_writer_open("d", NULL, &writer, &error);
+    expect_error(status, LX_ERR_STATE, "sealed", "d");
+    ck_assert_ptr_null(writer);
+    expect_dataset("d", 5);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_writer_shows_its_schema_and_its_length)
+{
+    char *scratch = scratch_make();
+    lx_writer *writer = records_create("d", NULL);
+    const lx_schema *schema = lx_writer_get_schema(writer);
+    ck_assert_uint_eq(lx_schema_get_count(schema), FIELDS);
+    ck_assert_str_eq(lx_schema_get_field(schema, BLOB)->name, "blob");
+    ck_assert_uint_eq(lx_writer_get_length(writer), 0);
+    records_append(writer, 7);
+    ck_assert_uint_eq(lx_writer_get_length(writer), 7);
+    close_writer(writer);
+    writer = records_reopen("d", NULL);
+    ck_assert_uint_eq(lx_writer_get_length(writer), 7);
+    ck_assert_str_eq(lx_schema_get_field(lx_writer_get_schema(writer), WAVE)->name, "wave");
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(closing_commits)
+{
+    char *scratch = scratch_make();
+    static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
+                                        LX_DURABILITY_NONE};
+    for (size_t i = 0; i < 3; i++) {
+        char path[] = {(char)('a' + i), '\0'};
+        lx_writer *writer = records_create(path, writer_options(all[i]));
+        records_append(writer, 20);
+        close_writer(writer);
+        expect_dataset(path, 20);
+    }
+    lx_error error = LX_ERROR_INIT;
+    unit_ok(lx_writer_close(NULL, &error));
+    scratch_remove(scratch);
+}
+END_TEST
+
+/* ---- limits of the system */
+
+START_TEST(a_thousand_chunks_under_64_descriptors)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    limit_descriptors(64);
+    lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
+    unit_ok(lx_writer_options_set_chunk(options, 1, 1 << 20, &error));
+    lx_writer *writer = records_create("d", options);
+    lx_statistics totals = {0};
+    for (int i = 0; totals.chunks < 1000; i++) {
+        records_append(writer, 60);
+        if (i % 2 == 0)
+            commit(writer);
+        else
+            unit_ok(lx_writer_sync(writer, &error));
+        lx_dataset *dataset = open_dataset("d");
+        unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
+        lx_dataset_close(dataset);
+    }
+    uint64_t length = lx_writer_get_length(writer);
+    expect_dataset("d", length); /* reading, beside the writer */
+    close_writer(writer);
+    writer = records_reopen("d", NULL);
+    unit_ok(lx_writer_seal(writer, &error));
+    close_writer(writer);
+    expect_dataset("d", length);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(a_real_full_disk)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    ck_assert_int_eq(mkdir("disk", 0777), 0);
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "disk", "tmpfs", 0, "size=2m") != 0) {
+        fprintf(stderr, "a_real_full_disk: skipped, no file system can be mounted here\n");
+        scratch_remove(scratch);
+        return;
+    }
+    lx_writer *writer = records_create("disk/d", writer_options(LX_DURABILITY_NONE));
+    records_append(writer, 50);
+    commit(writer);
+    lx_status status = LX_OK;
+    for (int i = 0; i < 100 && status == LX_OK; i++) {
+        for (int k = 0; k < 500 && status == LX_OK; k++)
+            status = record_append(writer, lx_writer_get_length(writer), &error);
+        if (status == LX_OK)
+            status = lx_writer_commit(writer, &error);
+    }
+    ck_assert_int_eq(status, LX_ERR_IO);
+    ck_assert_int_eq(error.errnum, ENOSPC);
+    lx_error_clear(&error);
+    unit_ok(lx_writer_rollback(writer, &error));
+    uint64_t length = lx_writer_get_length(writer);
+    ck_assert_uint_ge(length, 50);
+    expect_dataset("disk/d", length);
+    ck_assert_int_eq(mount("none", "disk", "tmpfs", MS_REMOUNT, "size=8m"), 0);
+    records_append(writer, 500);
+    close_writer(writer);
+    expect_dataset("disk/d", length + 500);
+    ck_assert_int_eq(umount("disk"), 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(an_executor_of_ones_own_is_used)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_executor *executor;
+    lx_queue_stats stats;
+    unit_ok(lx_executor_open(NULL, &executor, &error));
+    lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
+    unit_ok(lx_writer_options_set_executor(options, executor, &error));
+    lx_writer *writer = records_create("d", options); /* and the options are gone */
+    records_append(writer, 20000);
+    close_writer(writer);
+    unit_ok(lx_executor_read_stats(executor, LX_QUEUE_WRITE, &stats, &error));
+    ck_assert_uint_gt(stats.tasks, 0);
+    lx_executor_close(executor);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(null_is_refused_by_its_name)
+{
+    char *scratch = scratch_make();
+    lx_error error = LX_ERROR_INIT;
+    lx_schema *schema = records_schema();
+    lx_writer *writer;
+    lx_values columns[FIELDS] = {{NULL, NULL, NULL}};
+    unit_refuses_null(lx_writer_options_set_durability(NULL, LX_DURABILITY_FULL, &error),
+                      "options");
+    unit_refuses_null(lx_writer_options_set_chunk(NULL, 1, 4096, &error), "options");
+    unit_refuses_null(lx_writer_options_set_level(NULL, 1, &error), "options");
+    unit_refuses_null(lx_writer_options_set_executor(NULL, NULL, &error), "options");
+    unit_refuses_null(lx_writer_create(NULL, schema, NULL, &writer, &error), "path");
+    unit_refuses_null(lx_writer_create("d", NULL, NULL, &writer, &error), "schema");
+    unit_refuses_null(lx_writer_create("d", schema, NULL, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_open(NULL, NULL, &writer, &error), "path");
+    unit_refuses_null(lx_writer_open("d", NULL, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_append(NULL, (lx_value *)columns, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_extend(NULL, 0, columns, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_commit(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_sync(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_begin(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_end(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_rollback(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_seal(NULL, &error), "writer");
+    unit_ok(lx_writer_close(NULL, &error));
+    lx_writer_options_free(NULL);
+    ck_assert(!file_exists("d"));
+    writer = records_create("d", NULL);
+    unit_refuses_null(lx_writer_append(writer, NULL, NULL, &error), "values");
+    unit_refuses_null(lx_writer_extend(writer, 1, NULL, NULL, &error), "columns");
+    records_append(writer, 3); /* none of this was a failed append */
+    close_writer(writer);
+    expect_dataset("d", 3);
+    lx_schema_free(schema);
+    scratch_remove(scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/writer", what_cannot_be_opened_is_told, a_sealed_dataset_is_not_written_to,
+          a_writer_shows_its_schema_and_its_length, closing_commits,
+          a_thousand_chunks_under_64_descriptors, a_real_full_disk,
+          an_executor_of_ones_own_is_used, null_is_refused_by_its_name)
