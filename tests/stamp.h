@@ -20,7 +20,7 @@ static inline char *stamped(const char *text, size_t size, size_t *stamped_size)
     const size_t stamp = strlen(LX__META_STAMP), digits = stamp - 10;
     size_t skip = size != 0 && text[0] == '{';
     if (size >= stamp && memcmp(text, LX__META_STAMP, digits) == 0 &&
-        memcmp(text + stamp - 2, LX__META_STAMP + stamp - 2, 2) == 0)
+        memcmp(text + stamp - 2, &LX__META_STAMP[stamp - 2], 2) == 0)
         skip = stamp;
     size_t rest = size - skip;
     char *copy = malloc(stamp + rest + 1);

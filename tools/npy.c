@@ -7,32 +7,33 @@
 
 #include "failure.h"
 
-/** What follows the first bytes of a header. */
-static lx_status read_rest(input *in, const unsigned char *start, lx_npy *npy, lx_error *error)
-{
-    size_t size = npy->header_size;
-    unsigned char *header = malloc(size);
-    if (header == NULL)
-        return fail_memory(error, "a header");
-    for (size_t i = 0; i < LX_NPY_START; i++)
-        header[i] = start[i];
-    lx_status status = input_read(in, header + LX_NPY_START, size - LX_NPY_START, error);
-    if (status == LX_OK)
-        status = lx_npy_parse(header, size, npy, error);
-    free(header);
-    return status;
-}
+/* So many bytes distinguish .npy from IDX and from text. */
+#define KIND_BYTES 4
 
 static lx_status read_header(input *in, lx_npy *npy, lx_error *error)
 {
-    unsigned char start[LX_NPY_START];
-    lx_status status = input_read(in, start, sizeof start, error);
-    if (status != LX_OK)
-        return status;
-    if (start[0] == 0 && start[1] == 0)
-        return fail(error, LX_ERR_UNSUPPORTED, "this is no .npy file; --idx reads IDX files");
-    status = lx_npy_parse(start, sizeof start, npy, error);
-    return status == LX_END ? read_rest(in, start, npy, error) : status;
+    unsigned char *header = NULL;
+    size_t have = 0;
+    lx_status status;
+    npy->header_size = KIND_BYTES;
+    do {
+        size_t size = npy->header_size;
+        unsigned char *larger = realloc(header, size);
+        if (larger == NULL) {
+            status = fail_memory(error, "a header");
+            break;
+        }
+        header = larger;
+        status = input_read(in, header + have, size - have, error);
+        if (status == LX_OK && header[0] == 0 && header[1] == 0)
+            status = fail(error, LX_ERR_UNSUPPORTED,
+                          "this is not an .npy file; --idx reads IDX files");
+        else if (status == LX_OK)
+            status = lx_npy_parse(header, size, npy, error);
+        have = size;
+    } while (status == LX_END);
+    free(header);
+    return status;
 }
 
 lx_status npy_read_header(input *in, array_header *header, lx_error *error)

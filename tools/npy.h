@@ -13,7 +13,7 @@
  * Reads the header at the beginning of @p in, which stands at the first element then.
  *
  * @retval LX_ERR_CORRUPT      Its header is not as NumPy writes it.
- * @retval LX_ERR_UNSUPPORTED  It is no .npy file, or its version, dtype or order is not read; the
+ * @retval LX_ERR_UNSUPPORTED  It is not an .npy file, or its version, dtype or order is not read; the
  *                             error says what to do.
  * @return Else as input_read() and array_measure().
  */

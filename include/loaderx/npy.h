@@ -37,7 +37,7 @@ LX_BEGIN_DECLS
 LX_API size_t lx_npy_header(const lx_field *field, uint64_t length,
                             char header[LX_NPY_HEADER_MAX]);
 
-/** The bytes of a file that the first call of lx_npy_parse() needs. */
+/** The bytes of a file from which lx_npy_parse() finds how long the header is. */
 #define LX_NPY_START 12
 
 /** An array, as the header of its file describes it. */
@@ -54,13 +54,13 @@ typedef struct lx_npy {
  * have one axis, and be of an ::lx_dtype, in either byte order. The header may hold any bytes.
  *
  * @param[in]  data   The beginning of the file.
- * @param[in]  size   Bytes at @p data; #LX_NPY_START at first.
+ * @param[in]  size   Bytes at @p data. A few tell a file of another kind, #LX_NPY_START the size of
+ *                    the header.
  * @param[out] npy    Receives the array; on #LX_END only its header_size.
  * @param[out] error  Receives the first failure; may be NULL.
  *
  * @retval LX_OK               The header is parsed.
- * @retval LX_END              @p data is a part of the header, which has header_size bytes: call
- *                             again with all of them.
+ * @retval LX_END              @p data is a part of the header: call again with header_size bytes.
  * @retval LX_ERR_UNSUPPORTED  The file is not an .npy file, or holds an array that cannot be read;
  *                             the message says how to save it.
  * @retval LX_ERR_CORRUPT      The header is not as NumPy writes it.

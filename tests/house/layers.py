@@ -8,6 +8,7 @@ circles, and every edge between two modules must be in the table.
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections import defaultdict
@@ -58,7 +59,7 @@ def check_public_includes(table):
 
 
 def read_symbols(path):
-    lines = subprocess.run([os.environ.get('NM', 'nm'), '-P', path], check=True,
+    lines = subprocess.run([*shlex.split(os.environ.get('NM', 'nm')), '-P', path], check=True,
                            capture_output=True, text=True).stdout.splitlines()
     for line in lines:
         name, kind = line.split()[:2]

@@ -70,6 +70,6 @@ def test_stopped(loaderx, folder, images):
             assert not (folder / f'copy-{delay}').exists()
 
 
-@pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'there is no folder')])
+@pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'its folder does not exist')])
 def test_no_place(loaderx, images, path, message):
     assert message in loaderx.fails(2, 'backup', 'images', path)

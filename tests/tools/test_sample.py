@@ -160,7 +160,7 @@ def test_json_has_what_was_given(loaderx, folder):
     (npy_bytes(np.arange(9)) + b'x', 'follow the 9 records'),
     (gzip.compress(npy_bytes(np.array([1]), header="{'descr': '<i8', 'fortran_order': False, "
                              "'shape': (1000000000000000,)}")), 'more than the file can hold'),
-    (b'1\n2\n3\n4\n', 'no .npy file'),
+    (b'1\n2\n3\n4\n', 'not an .npy file'),
     (b'', 'truncated'),
 ])
 def test_a_file_that_has_no_indices(loaderx, folder, content, message):

@@ -266,7 +266,7 @@ static bool has_stamp(const char *text, size_t size)
 {
     size_t stamp = strlen(LX__META_STAMP), after = STAMP_DIGITS + 8;
     return size >= stamp && memcmp(text, LX__META_STAMP, STAMP_DIGITS) == 0 &&
-           memcmp(text + after, LX__META_STAMP + after, stamp - after) == 0;
+           memcmp(text + after, &LX__META_STAMP[after], stamp - after) == 0;
 }
 
 static lx_status check_stamp(const char *text, size_t size, lx_error *error)

@@ -228,8 +228,11 @@ static lx_status find_dtype(const char *descr, lx_npy *npy, lx_error *error)
 static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_size,
                              size_t *prefix_size, lx_error *error)
 {
-    if (size < LX_NPY_START || memcmp(start, MAGIC, MAGIC_SIZE) != 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "this is no .npy file");
+    if (memcmp(start, MAGIC, size < MAGIC_SIZE ? size : MAGIC_SIZE) != 0)
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "this is not an .npy file");
+    *header_size = LX_NPY_START;
+    if (size < LX_NPY_START)
+        return LX_END;
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
                         "it is .npy of version %d.%d; 1.0, 2.0 and 3.0 are read", start[6],
