@@ -276,7 +276,8 @@ START_TEST(no_mutation_does_harm)
         lx_error error = LX_ERROR_INIT;
         lx_npy npy = {0};
         lx_status status = parse_text(text, size, &npy, &error);
-        ck_assert(status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_UNSUPPORTED);
+        ck_assert(status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_UNSUPPORTED ||
+                  (status == LX_END && size < 2)); /* shorter than any header */
         if (status == LX_OK) {
             ck_assert_uint_ne(lx_dtype_get_size(npy.dtype), 0);
             ck_assert_uint_le(npy.ndim, LX_NDIM_MAX + 1);
