@@ -75,8 +75,9 @@ def read_calls(build):
         # Automake puts the name of the library before that of the source.
         stem = re.sub(r'^lib[a-z0-9_]+_la-', '', path.stem)
         source = str(folder / stem) + '.c'
-        if not Path(source).exists():
-            continue  # an object of a source that has been moved or deleted
+        # Not those of sources that have been moved or deleted, nor the build that plants faults.
+        if not Path(source).exists() or '_faults_la-' in path.stem:
+            continue
         for name, kind in read_symbols(path):
             if kind in 'BCDRTVW':
                 defined.setdefault(name, source)

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 #include "zrecord/write/create.h"
 
 /* Bytes between two calls of the progress function. */

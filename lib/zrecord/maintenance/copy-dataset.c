@@ -2,7 +2,7 @@
 /* Appends records of another dataset, their payloads as they are stored there. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
 #include "zrecord/write/writer.h"
 

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "zrecord/format/names.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 #include "zrecord/maintenance/rebuild.h"
 #include "zrecord/maintenance/restamp.h"
 #include "zrecord/maintenance/verify-job.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 #include "zrecord/read/value-reader.h"
 
 static void count_value(const lx__entry *entry, lx_field_statistics *field)

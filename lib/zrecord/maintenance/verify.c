@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "executor/clock.h"
 #include "zrecord/read/prefetch.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 #include "zrecord/maintenance/verify-job.h"
 
 /* Jobs in flight beside two for each reader: what they will read is asked for already. */

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "zrecord/read/checker.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 
 lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage damage,
                                         lx_error *error)

@@ -45,29 +45,6 @@ void lx__dataset_lock(lx_dataset *dataset);
 /** A reference to the snapshot that was found last. */
 lx__snapshot *lx__dataset_ref_snapshot(lx_dataset *dataset);
 
-/** @name In refresh.c */
-/** @{ */
-
-/** Opens what is at the path of the handle from the start. */
-lx_status lx__dataset_load(const lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
-
-/** Goes on to the newest snapshot. Under the mutex of refreshes. */
-lx_status lx__dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error);
-
-/** @} */
-
-/** @name In live.c */
-/** @{ */
-
-/** A reference to the snapshot that a call reads, or a view: the newest one if the dataset is
- * live. */
-lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
-
-/** As that, for calls that cannot fail so: the last one that could be read. */
-lx__snapshot *lx__dataset_pin(lx_dataset *dataset);
-
-/** @} */
-
 /**
  * @name In show.c: of a pin that is not refreshed, and a raw field of it that is mapped
  * A slice is readable as long as the pin is open.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of zrecord.h that read records: they pin a snapshot and check arguments. */
 #include "base/error.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
 
 static lx_status check_call(const lx_dataset *dataset, size_t field, const uint64_t *indices,

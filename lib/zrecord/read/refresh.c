@@ -2,13 +2,19 @@
 /* How a handle gets to a state: from the start of a log, or on from the state that it has. */
 #include <errno.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/error.h"
-#include "zrecord/read/dataset.h"
+#include "executor/clock.h"
+#include "zrecord/read/refresh.h"
 #include "zrecord/snapshot/sealed.h"
 
 /* How often meta.json may be replaced while the dataset is being opened. */
 #define OPEN_TRIES 100
+/* Between two looks for new records: a frame is seen a moment after it was written, and a wait of
+ * minutes costs nothing. */
+#define PAUSE_MIN_NS 1000000u
+#define PAUSE_MAX_NS 20000000u
 
 /** What going on from a state came to. */
 typedef struct outcome {
@@ -77,11 +83,10 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
     for (int tries = 1;; tries++) {
         lx__store *store;
         lx_error why = LX_ERROR_INIT;
-        lx_status status =
-            former != NULL
-                ? lx__store_reopen(former, &store, error)
-                : lx__store_open(dataset->path, dataset->options.verify,
-                                 dataset->options.placement, &store, error);
+        lx_status status = former != NULL
+                               ? lx__store_reopen(former, &store, error)
+                               : lx__store_open(dataset->path, dataset->options.verify,
+                                                dataset->options.placement, &store, error);
         if (status != LX_OK)
             return status;
         lx__store_set_executor(store, dataset->options.executor);
@@ -165,8 +170,7 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
     lx_status placed = check_place(dataset, now->store, error);
     if (placed != LX_OK)
         return placed;
-    lx_status status =
-        now->store->meta.sealed ? LX_OK : go_on(dataset, now, &found, &why);
+    lx_status status = now->store->meta.sealed ? LX_OK : go_on(dataset, now, &found, &why);
     lx_status looked = lx__store_is_current(now->store, &current, &unseen);
     /* Frames that were never synced may be lost and cut, and others be written. What is damage in
      * truth is so from the start on, too. */
@@ -194,7 +198,8 @@ static bool is_other_state(const lx__snapshot *a, const lx__snapshot *b)
            a->state.changed.crc != b->state.changed.crc;
 }
 
-lx_status lx__dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error)
+/** Goes on to the newest snapshot. Under the mutex of refreshes. */
+static lx_status refresh(lx_dataset *dataset, bool *changed, lx_error *error)
 {
     lx__snapshot *now = dataset->snapshot, *next; /* only refreshes change it */
     atomic_fetch_add(&dataset->refreshes, 1);
@@ -217,7 +222,71 @@ lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error
     bool ignored;
     lx__dataset_check_process(dataset);
     pthread_mutex_lock(&dataset->refreshing);
-    lx_status status = lx__dataset_refresh(dataset, changed != NULL ? changed : &ignored, error);
+    lx_status status = refresh(dataset, changed != NULL ? changed : &ignored, error);
     pthread_mutex_unlock(&dataset->refreshing);
     return status;
+}
+
+/* ---- handles that go on by themselves */
+
+/** Goes on to the newest commit, if the dataset is live. */
+static lx_status catch_up(lx_dataset *dataset, lx_error *error)
+{
+    if (!dataset->options.live)
+        return LX_OK;
+    lx_status status = LX_OK;
+    bool changed;
+    lx__dataset_check_process(dataset);
+    uint64_t begun = atomic_load(&dataset->refreshes);
+    pthread_mutex_lock(&dataset->refreshing);
+    /* Another thread's refresh that began after this call did has seen all that this one may ask
+     * for: of any number of threads that wait here, one does the work. */
+    if (atomic_load(&dataset->refreshes) == begun || !dataset->refreshed)
+        status = refresh(dataset, &changed, error);
+    pthread_mutex_unlock(&dataset->refreshing);
+    return status;
+}
+
+lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error)
+{
+    lx_status status = catch_up(dataset, error);
+    if (status == LX_OK)
+        *snapshot = lx__dataset_ref_snapshot(dataset);
+    return status;
+}
+
+lx__snapshot *lx__dataset_pin(lx_dataset *dataset)
+{
+    (void)catch_up(dataset, NULL);
+    return lx__dataset_ref_snapshot(dataset);
+}
+
+/** Sleeps; a signal may end it early. */
+static void pause_for(uint64_t nanoseconds)
+{
+    struct timespec time = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+    (void)nanosleep(&time, NULL);
+}
+
+lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t nanoseconds,
+                          lx_error *error)
+{
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    uint64_t deadline = lx__clock_after(nanoseconds), pause = PAUSE_MIN_NS;
+    for (;;) {
+        lx_status status = lx_dataset_refresh(dataset, NULL, error);
+        if (status != LX_OK)
+            return status;
+        lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
+        bool there = snapshot->state.length >= length;
+        lx__snapshot_unref(snapshot);
+        if (there)
+            return LX_OK;
+        uint64_t now = lx__clock_now();
+        if (now >= deadline)
+            return LX_ERR_TIMEOUT;
+        pause_for(deadline - now < pause ? deadline - now : pause);
+        pause = pause * 2 < PAUSE_MAX_NS ? pause * 2 : PAUSE_MAX_NS;
+    }
 }

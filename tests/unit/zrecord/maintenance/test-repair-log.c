@@ -2,7 +2,7 @@
 /* What a repair makes of a log that is damaged or lies, and of a seal that is wrong. */
 #include "../goldens.h"
 #include "repaired.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 
 /** A dataset "d" with frames of 3 records each, all synced; returns where the frames end. */
 static size_t make_frames(uint64_t ends[16])

@@ -4,7 +4,7 @@
 
 #include "../../scarce.h"
 #include "../harm.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 
 static lx__checker checker_of(const char *path)
 {

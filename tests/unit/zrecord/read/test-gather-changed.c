@@ -3,7 +3,7 @@
 #include "zrecord/read/gather.h"
 
 #include "../harm.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 
 #define CHANGED 500
 /* Several blocks, and rows to be prefetched. */

@@ -7,7 +7,7 @@
 
 #include "../../scarce.h"
 #include "../harm.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 
 /* Several blocks, and rows to be prefetched. */
 #define MANY 300

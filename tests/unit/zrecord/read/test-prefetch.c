@@ -4,7 +4,7 @@
 
 #include "../../scarce.h"
 #include "../harm.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 
 static lx__snapshot *pin(const char *path)
 {

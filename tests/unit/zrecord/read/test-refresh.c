@@ -2,7 +2,7 @@
 /* How a handle goes on in its log, in the next one, and over other fields. */
 #include "../../scarce.h"
 #include "../changer.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 
 #define LENGTH 300
 

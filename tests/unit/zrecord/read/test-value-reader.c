@@ -4,6 +4,7 @@
 
 #include "../../scarce.h"
 #include "../placed.h"
+#include "zrecord/read/refresh.h"
 
 static lx__snapshot *pin(const char *path, lx_placement placement)
 {

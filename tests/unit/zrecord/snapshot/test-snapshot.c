@@ -5,7 +5,7 @@
 #include "../../scarce.h"
 #include "../entry-in.h"
 #include "../harm.h"
-#include "zrecord/read/dataset.h"
+#include "zrecord/read/refresh.h"
 
 static lx__snapshot *pin(const char *path, lx_verify verify)
 {

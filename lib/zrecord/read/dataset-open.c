@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening and closing of handles, and what they show of their newest state. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "zrecord/read/refresh.h"
+#include "zrecord/wal/shared-array.h"
+
+lx_dataset_options *lx_dataset_options_new(void)
+{
+    lx_dataset_options *options = lx__alloc(sizeof *options);
+    if (options != NULL)
+        *options = (lx_dataset_options){.verify = LX_VERIFY_FIRST};
+    return options;
+}
+
+void lx_dataset_options_free(lx_dataset_options *options)
+{
+    if (options == NULL)
+        return;
+    lx_executor_unref(options->executor);
+    lx__free(options);
+}
+
+lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify verify,
+                                        lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    if (verify != LX_VERIFY_FIRST && verify != LX_VERIFY_ALWAYS && verify != LX_VERIFY_NEVER)
+        return lx__fail(error, LX_ERR_ARGUMENT, "verify: %d is none of first, always, never",
+                        (int)verify);
+    options->verify = verify;
+    return LX_OK;
+}
+
+lx_status lx_dataset_options_set_durable(lx_dataset_options *options, bool durable, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->durable = durable;
+    return LX_OK;
+}
+
+lx_status lx_dataset_options_set_live(lx_dataset_options *options, bool live, lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    options->live = live;
+    return LX_OK;
+}
+
+lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_executor *executor,
+                                          lx_error *error)
+{
+    if (options == NULL)
+        return lx__fail_null(error, "options");
+    lx__executor_replace(&options->executor, executor);
+    return LX_OK;
+}
+
+/** A handle with all but its process, its snapshot, and what it counts with; what fails is closed
+ * by the caller. */
+static lx_status make_handle(const char *path, const lx_dataset_options *options,
+                             lx_dataset **dataset, lx_error *error)
+{
+    lx_dataset *made = lx__alloc_array(1, sizeof *made);
+    if (made == NULL)
+        return lx__fail_memory(error, "a dataset");
+    if (options != NULL)
+        made->options = *options;
+    if (made->options.executor != NULL)
+        lx__executor_hold(made->options.executor);
+    pthread_mutex_init(&made->refreshing, NULL);
+    pthread_mutex_init(&made->mutex, NULL);
+    *dataset = made;
+    made->path = lx__strdup(path);
+    return made->path != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
+}
+
+/** The working directory may be another one later. */
+static char *make_absolute(const char *path)
+{
+    char here[PATH_MAX];
+    if (path[0] == '/')
+        return lx__strdup(path);
+    if (getcwd(here, sizeof here) == NULL)
+        return NULL;
+    size_t bytes = strlen(here) + strlen(path) + 2;
+    char *made = lx__alloc(bytes);
+    if (made != NULL)
+        snprintf(made, bytes, "%s/%s", here, path);
+    return made;
+}
+
+static lx_status count_damages(lx_dataset *dataset, lx_error *error)
+{
+    dataset->damages = lx__shared_new(1, sizeof *dataset->damages);
+    if (dataset->damages == NULL)
+        return lx__fail_memory(error, "a dataset");
+    dataset->damages->policy = dataset->options.damage;
+    return LX_OK;
+}
+
+lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, lx_dataset **dataset,
+                          lx_error *error)
+{
+    if (path == NULL || dataset == NULL)
+        return lx__fail(error, LX_ERR_ARGUMENT, "path or dataset is NULL");
+    lx_dataset *opened = NULL;
+    lx_status status = make_handle(path, options, &opened, error);
+    if (status == LX_OK) {
+        lx__process_note(&opened->process);
+        opened->where = make_absolute(path);
+        status = count_damages(opened, error);
+    }
+    if (status == LX_OK)
+        status = lx__dataset_load(opened, &opened->snapshot, error);
+    if (status != LX_OK) {
+        lx_dataset_close(opened);
+        return status;
+    }
+    opened->schema = lx__schema_ref(opened->snapshot->store->schema);
+    *dataset = opened;
+    return LX_OK;
+}
+
+lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *error)
+{
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (pinned == NULL)
+        return lx__fail_null(error, "pinned");
+    lx_dataset *made = NULL;
+    lx_status status = make_handle(dataset->path, &dataset->options, &made, error);
+    if (status == LX_OK)
+        status = lx__dataset_pin_newest(dataset, &made->snapshot, error);
+    if (status != LX_OK) {
+        lx_dataset_close(made);
+        return status;
+    }
+    lx__process_note(&made->process);
+    made->schema = lx__schema_ref(dataset->schema);
+    made->damages = lx__shared_ref(dataset->damages);
+    made->where = dataset->where != NULL ? lx__strdup(dataset->where) : NULL;
+    made->options.live = false;
+    *pinned = made;
+    return LX_OK;
+}
+
+void lx_dataset_close(lx_dataset *dataset)
+{
+    if (dataset == NULL)
+        return;
+    lx__snapshot_unref(dataset->snapshot);
+    lx_schema_free(dataset->schema);
+    lx__shared_unref(dataset->damages);
+    pthread_mutex_destroy(&dataset->mutex);
+    pthread_mutex_destroy(&dataset->refreshing);
+    if (dataset->options.executor != NULL)
+        lx__executor_release(dataset->options.executor);
+    lx__free(dataset->path);
+    lx__free(dataset->where);
+    lx__free(dataset);
+}
+
+uint64_t lx_dataset_get_length(lx_dataset *dataset)
+{
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    uint64_t length = snapshot->state.length;
+    lx__snapshot_unref(snapshot);
+    return length;
+}
+
+void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity)
+{
+    lx__snapshot *snapshot = lx__dataset_pin(dataset);
+    const lx__meta *meta = &snapshot->store->meta;
+    *identity = (lx_identity){.generation = meta->generation,
+                              .epoch = snapshot->state.place.epoch - 1,
+                              .crc = snapshot->state.place.crc,
+                              .sealed = meta->sealed};
+    memcpy(identity->uuid, meta->uuid_text, sizeof meta->uuid_text);
+    lx__snapshot_unref(snapshot);
+}
