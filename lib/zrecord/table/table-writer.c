@@ -94,18 +94,18 @@ lx__entry lx__rows_get(const lx__rows *rows, size_t field, uint64_t index)
                           rows->fields[field].check_rows + row * LX__CHECK_ROW);
 }
 
-lx_status lx__rows_take(lx__rows *rows, const lx__staged *values, uint64_t records,
+lx_status lx__rows_take(lx__rows *rows, const lx__entry *entries, size_t stride, uint64_t records,
                         lx_error *error)
 {
     lx_status status = reserve(rows, records, error);
     if (status != LX_OK)
         return status;
-    const lx__staged *value = values;
+    const char *next = (const char *)entries;
     for (uint64_t i = 0; i < records; i++) {
         uint64_t index = rows->first + rows->count++;
         uint32_t index_crc = lx__index_crc(index);
-        for (size_t field = 0; field < rows->field_count; field++, value++) {
-            lx__entry entry = value->entry;
+        for (size_t field = 0; field < rows->field_count; field++, next += stride) {
+            lx__entry entry = *(const lx__entry *)next;
             if (!lx__entry_is_missing(&entry))
                 entry.crc ^= index_crc;
             lx__rows_put(rows, field, index, &entry);

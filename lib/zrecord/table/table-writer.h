@@ -10,9 +10,9 @@
 #define LX_ZRECORD_TABLE_WRITER_H
 
 #include "base/file.h"
+#include "zrecord/format/entry.h"
 #include "zrecord/format/schema.h"
 #include "zrecord/wal/sync-list.h"
-#include "zrecord/write/write-buffer.h"
 
 /** Both tables of one field. */
 typedef struct lx__table_files {
@@ -38,9 +38,9 @@ lx_status lx__rows_open(lx__rows *rows, const lx__file *directory, const lx_sche
 
 void lx__rows_close(lx__rows *rows);
 
-/** Adds @p records records behind the rows that wait, their CRCs completed: @p values has one for
- * each field of each of them. */
-lx_status lx__rows_take(lx__rows *rows, const lx__staged *values, uint64_t records,
+/** Adds @p records records after the rows that wait. @p entries has one for each field of each of
+ * them, @p stride bytes from one to the next; their CRCs lack the index's part. */
+lx_status lx__rows_take(lx__rows *rows, const lx__entry *entries, size_t stride, uint64_t records,
                         lx_error *error);
 
 /** Adds one row of missing values, to be filled in by lx__rows_put(). */

@@ -73,7 +73,7 @@ static lx_status append(lx_writer *writer, const lx__operation *operation, const
         left--;
     }
     if (status == LX_OK)
-        status = lx__rows_take(&writer->rows, values, left, error);
+        status = lx__rows_take(&writer->rows, &values->entry, sizeof *values, left, error);
     if (status == LX_OK)
         writer->applied.length += left;
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/table/table-writer.h"
+#include "zrecord/write/write-buffer.h"
 
 #include "../records.h"
 #include "base/bytes.h"
@@ -125,7 +126,7 @@ START_TEST(the_rows_of_a_stage_know_their_index)
         lx__stage_add(stage, 1, &rules, NULL, LX_NONE);
     }
     add(&f, 5);
-    unit_ok(lx__rows_take(&f.rows, stage->values, 10, &error));
+    unit_ok(lx__rows_take(&f.rows, &stage->values->entry, sizeof *stage->values, 10, &error));
     ck_assert_uint_eq(f.rows.count, 15);
     for (uint64_t index = 5; index < 15; index++) {
         lx__entry a = lx__rows_get(&f.rows, 0, index), b = lx__rows_get(&f.rows, 1, index);
