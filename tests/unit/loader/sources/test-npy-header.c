@@ -36,10 +36,6 @@ START_TEST(a_file_of_another_kind_or_version_is_unsupported)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     lx_npy npy;
-    write_bytes("a.npy", "", 0);
-    unit_fails(read_file(&npy, &error), LX_ERR_UNSUPPORTED);
-    write_bytes("a.npy", "\x93NUMPY\x01", 7);
-    unit_fails(read_file(&npy, &error), LX_ERR_UNSUPPORTED);
     write_bytes("a.npy", "PK\x03\x04 this is an archive", 24);
     unit_fails(read_file(&npy, &error), LX_ERR_UNSUPPORTED);
     write_npy("a.npy", 0, GOOD, 24);
@@ -57,7 +53,7 @@ START_TEST(a_file_that_is_cut_is_corrupt_wherever_it_is_cut)
     char *scratch = scratch_make();
     lx_npy npy;
     size_t start = write_npy("a.npy", 1, GOOD, 24);
-    for (size_t size = 12; size < start + 24; size++) {
+    for (size_t size = 0; size < start + 24; size++) {
         ck_assert_int_eq(truncate("a.npy", (off_t)size), 0);
         unit_fails(read_file(&npy, &error), LX_ERR_CORRUPT);
         write_npy("a.npy", 1, GOOD, 24);
