@@ -87,7 +87,7 @@ static inline bool lx__writer_has_changes(const lx_writer *writer)
     return writer->live.count != 0 || writer->state.rows > writer->state.length;
 }
 
-/* ---- sorted.c */
+/* ---- sort-updates.c */
 
 /** A set that counts, by its place in a list of sets. */
 typedef struct lx__sorted {
@@ -101,7 +101,7 @@ typedef struct lx__sorted {
 lx_status lx__sets_sort(const lx__set_map *sets, const lx_schema *schema, uint64_t length,
                         lx__sorted **sorted, size_t *count, lx_error *error);
 
-/* ---- restart.c */
+/* ---- rotate.c */
 
 /** Restarts the log, or folds, if that is due; after a commit, of which no failure here is one.
  * What fails is tried again when the log has grown; that a sync failed is told by the next call. */
@@ -114,7 +114,7 @@ void lx__writer_upkeep_submitted(lx_writer *writer);
 /** A new log, with everything else as it is. */
 lx_status lx__writer_restart(lx_writer *writer, lx_error *error);
 
-/* ---- fold.c */
+/* ---- checkpoint.c */
 
 /** Fills new tables with the entries of all records. */
 lx_status lx__switch_fold(lx__switch *self, lx_error *error);

@@ -56,7 +56,7 @@ struct lx_writer {
 
     lx__file directory, chunk_directory, lock;
     bool lock_linked; /**< Links of LOCK are counted here, so it can be seen that there is none. */
-    bool has_heirs;   /**< It is in the list of heirs.c, */
+    bool has_heirs;   /**< It is in the list of atfork.c, */
     lx_writer *next_with_lock; /**< before this one. */
     lx__meta meta;
     lx__entry_rules *rules; /**< One a field. */
@@ -121,7 +121,7 @@ lx_status lx__writer_usable(lx_writer *writer, lx_error *error);
  * writer in, and what both write is lost. Where it has none, the writer ends. */
 lx_status lx__writer_check_lock(lx_writer *writer, lx_error *error);
 
-/* ---- heirs.c */
+/* ---- atfork.c */
 
 /** From here on, a child of fork() closes its descriptor of this writer's LOCK. */
 void lx__heirs_begin(lx_writer *writer);
@@ -139,7 +139,7 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error);
 /** Makes entries of the operations of a placed stage, behind all that was taken back so far. */
 lx_status lx__writer_apply(lx_writer *writer, const lx__stage *stage, lx_error *error);
 
-/* ---- stages.c */
+/* ---- reap.c */
 
 /** Waits for the oldest stage and takes back what it has. A failure is noted. */
 lx_status lx__writer_collect_oldest(lx_writer *writer, lx_error *error);
@@ -180,7 +180,7 @@ lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how,
  */
 void lx__writer_put_last(lx_writer *writer);
 
-/* ---- group.c */
+/* ---- group-commit.c */
 
 /** Has everything up to call @p target committed, by this thread or by another that does so now.
  * The mutex may be given back meanwhile. */
