@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Make the corpus of the fuzzers: small inputs from which an engine starts, run as a test too.
 
-The inputs of a fuzzer are a tar, FUZZER.tar. Beside those made here it holds the inputs that have
+The inputs of a fuzzer are a tar, FUZZER.tar. Besides those made here it holds the inputs that have
 found something, each named after what it found. The same inputs give the same tar, byte by byte.
 
     python3 tests/fuzz/make_corpus.py                    # make all anew, and keep the others
@@ -10,36 +10,27 @@ found something, each named after what it found. The same inputs give the same t
 """
 
 import argparse
-import io
 import json
 import pathlib
 import random
 import struct
-import tarfile
+import sys
 import zlib
 
-HERE = pathlib.Path(__file__).parent
-GOLDENS = HERE.parent / 'data' / 'zrecord'
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / 'reader'))
+
+import tars  # noqa: E402
+
+GOLDENS = {name: data for path in (HERE.parent / 'data' / 'zrecord').glob('*.tar')
+           for name, data in tars.read(path).items()}
 CORPUS = HERE / 'corpus'
 LIMIT = 4096
 
 
 def read(fuzzer):
     """Return the inputs of a fuzzer, by their names."""
-    path = CORPUS / f'{fuzzer}.tar'
-    if not path.exists():
-        return {}
-    with tarfile.open(path) as tar:
-        return {member.name: tar.extractfile(member).read() for member in tar}
-
-
-def write(fuzzer, inputs):
-    """Write all inputs of a fuzzer, sorted, of no user and time."""
-    with tarfile.open(CORPUS / f'{fuzzer}.tar', 'w', format=tarfile.USTAR_FORMAT) as tar:
-        for name in sorted(inputs):
-            member = tarfile.TarInfo(name)
-            member.size = len(inputs[name])
-            tar.addfile(member, io.BytesIO(inputs[name]))
+    return tars.read(CORPUS / f'{fuzzer}.tar')
 
 
 corpora = {}
@@ -52,9 +43,10 @@ def put(fuzzer, name, data):
 
 
 def meta():
-    for path in sorted(GOLDENS.glob('*/meta.json')):
-        put('meta', path.parent.name, json.dumps(json.loads(path.read_bytes())).encode())
-    good = json.loads((GOLDENS / 'one-field' / 'meta.json').read_bytes())
+    for name, data in GOLDENS.items():
+        if name.endswith('/meta.json'):
+            put('meta', name.partition('/')[0], json.dumps(json.loads(data)).encode())
+    good = json.loads(GOLDENS['one-field/meta.json'])
     for name, change in {
             'newer': {'format': [2, 0]}, 'feature': {'features': {'must': ['x'], 'may': []}},
             'reals': {'a': [0.5, -1e-9, 1e300]},
@@ -88,10 +80,10 @@ def inline(value):
 
 
 def log():
-    for path in sorted(GOLDENS.glob('*/LOG*')):
-        for options in (1, 15):
-            put('log', f'{path.parent.name}-{path.name}-{options}',
-                bytes([options]) + path.read_bytes()[:1500])
+    for name, data in GOLDENS.items():
+        if '/LOG' in name:
+            for options in (1, 15):
+                put('log', f'{name.replace("/", "-")}-{options}', bytes([options]) + data[:1500])
     base = frame(flags=3)
     append = [(field, 0, inline(b'12345678')) for field in range(4)]
     for name, frames in {
@@ -164,12 +156,11 @@ def upkeep():
     """Have something done to datasets of the corpora of table and log."""
     for fuzzer, names in {'table': ('rows-1', 'rows-4', 'rows-7', 'rows-13', 'no-rows'),
                           'log': ('append-9', 'rows-9', 'chunks-9', 'many-9', 'shrink-9', 'torn-9',
-                                  'nothing-9', 'two-commits-LOG-1')}.items():
+                                  'nothing-9', 'commits-LOG-1')}.items():
         for name in names:
-            if name in corpora[fuzzer]:
-                for what in range(8):
-                    put('upkeep', f'{name}-{what}',
-                        bytes([what, fuzzer == 'log']) + corpora[fuzzer][name])
+            for what in range(8):
+                put('upkeep', f'{name}-{what}',
+                    bytes([what, fuzzer == 'log']) + corpora[fuzzer][name])
 
 
 def order():
@@ -301,7 +292,7 @@ def main():
         else:
             inputs[pathlib.Path(name).name] = pathlib.Path(name).read_bytes()
     for fuzzer, inputs in corpora.items():
-        write(fuzzer, inputs)
+        tars.write(CORPUS / f'{fuzzer}.tar', inputs)
 
 
 if __name__ == '__main__':

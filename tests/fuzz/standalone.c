@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "../tar.h"
 #include "fuzz.h"
 
 /* Some have the inputs of another one. */
@@ -13,12 +14,6 @@
 
 /* For one input, in seconds; sanitizers make it ten times slower. */
 #define TIMEOUT 60
-
-/* A member of a tar (POSIX ustar): a header with the name and the size in octal digits, and the
- * bytes, filled up to a multiple of this. */
-#define TAR_BLOCK 512
-#define TAR_NAME 100
-#define TAR_SIZE 124
 
 static char now[4200];
 static unsigned long runs;
@@ -71,17 +66,11 @@ static void run_file(const char *path)
 
 static void run_tar(const char *path)
 {
-    size_t size, length;
+    size_t size, at = 0;
     uint8_t *data = read_file(path, &size);
-    for (size_t at = 0; at + TAR_BLOCK <= size && data[at] != '\0';
-         at += TAR_BLOCK + (length + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK) {
-        char name[TAR_NAME + 1];
-        length = strtoul((const char *)data + at + TAR_SIZE, NULL, 8);
-        if (length > size - at - TAR_BLOCK)
-            give_up(path);
-        snprintf(name, sizeof name, "%.*s", TAR_NAME, (const char *)data + at);
-        run(name, data + at + TAR_BLOCK, length);
-    }
+    struct tar_member member;
+    while (tar_next(data, size, &at, &member))
+        run(member.name, member.data, member.size);
     free(data);
 }
 

@@ -4,11 +4,13 @@
 import os
 import pathlib
 import select
+import shutil
 import subprocess
 import tempfile
 
 import pytest
 
+import tars
 from zrecord import Dataset
 
 # Bounds every run of a program; sanitizers make them ten times slower.
@@ -16,7 +18,8 @@ TIMEOUT = 120
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("top_builddir", ".")).resolve()
 GOLDENS = HERE.parent / "data" / "zrecord"
-NAMES = sorted(path.stem for path in GOLDENS.glob("*.txt"))
+FILES = {name: data for path in GOLDENS.glob("*.tar") for name, data in tars.read(path).items()}
+NAMES = sorted(name[:-4] for name in FILES if "/" not in name)
 
 
 def program(name):
@@ -28,22 +31,29 @@ def program(name):
 
 
 def copy(source, target):
-    """Copy a dataset; the copy can be written to, and has a chunk directory, which git drops."""
-    (target / "chunk").mkdir(parents=True)
-    for path in source.rglob("*"):
-        if path.is_file():
-            (target / path.relative_to(source)).write_bytes(path.read_bytes())
+    """Copy a dataset."""
+    shutil.copytree(source, target)
     return target
 
 
-def golden(name, folder):
-    """Copy a golden to a folder; return its path there."""
-    return copy(GOLDENS / name, folder / name)
+def golden_files(name):
+    """Return the files of a golden, by their paths in it."""
+    return {path[len(name) + 1:]: data for path, data in FILES.items()
+            if path.startswith(f"{name}/")}
+
+
+def golden(name, folder, to=None):
+    """Unpack a golden in a folder, as `to` or by its name; return its path there."""
+    target = folder / (to or name)
+    (target / "chunk").mkdir(parents=True)
+    for path, data in golden_files(name).items():
+        (target / path).write_bytes(data)
+    return target
 
 
 def contents(name):
     """Return the canonical form of a golden, as it was written down when it was made."""
-    return (GOLDENS / f"{name}.txt").read_text("ascii")
+    return FILES[f"{name}.txt"].decode("ascii")
 
 
 def plain_text(path, **options):

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the goldens of tests/data/zrecord: each a dataset NAME and its contents, NAME.txt.
+"""Make the goldens of tests/data/zrecord: each a dataset NAME and its contents, NAME.txt.
 
     python3 make_golden.py PROGRAMS DIR [NAME...]
 
+DIR gets a tar for each family: written and changed by the library, and composed here.
 PROGRAMS is the folder of the built tests/reader/make-golden and make-changed, which use the
-library's writer. The other goldens are composed here: format [1, 0] allows them, and the library
-did not write them. What is there already is left alone: a golden is frozen, and holds each later
-version to what was written once.
+library's writer. Format [1, 0] allows the composed ones, and the library did not write them.
+A golden that is in its tar is left alone: it is frozen, and holds each later version to what was
+written once.
 """
 
 import pathlib
 import subprocess
 import sys
+import tempfile
 import zlib
 
+import tars
 from compose import BOOT, SYNCED, Composer, field, moved
 from zrbase import crc32c, le64
 from zrlog import HEADER
@@ -244,6 +247,7 @@ COMPOSED = {"replayed": replayed, "overrides": overrides, "moved": moved_rows,
             "generations": generations, "short-values": short_values, "schema": schema,
             "newer-minor": newer_minor, "zstd": zstd, "sealed-again": sealed_again,
             "boots": boots, "torn": torn, "streams": streams}
+FAMILIES = {"written": WRITTEN, "changed": CHANGED, "composed": tuple(COMPOSED)}
 
 
 def restamp(path):
@@ -262,22 +266,35 @@ def restamp(path):
     (path / name).write_bytes(log)
 
 
+def make(programs, folder, name):
+    """Make a golden in a folder; return its files, by their paths there."""
+    if name in COMPOSED:
+        new, records = COMPOSED[name]()
+        new.write(folder / name)
+        (folder / f"{name}.txt").write_text(new.text(records))
+    else:
+        program = "make-changed" if name in CHANGED else "make-golden"
+        subprocess.run([pathlib.Path(programs) / program, name, str(folder / name)], check=True)
+        restamp(folder / name)
+    return {str(path.relative_to(folder)): path.read_bytes()
+            for path in folder.rglob("*") if path.is_file()}
+
+
 def main(programs, folder, *names):
-    """Make what is absent."""
+    """Add the absent goldens to the tars of their families."""
     folder = pathlib.Path(folder)
     folder.mkdir(exist_ok=True)
-    for name in names or (*WRITTEN, *CHANGED, *COMPOSED):
-        path = folder / name
-        if path.exists():
-            print(f"{name} is there, and stays as it is")
-        elif name in COMPOSED:
-            new, records = COMPOSED[name]()
-            new.write(path)
-            (folder / f"{name}.txt").write_text(new.text(records))
-        else:
-            program = "make-changed" if name in CHANGED else "make-golden"
-            subprocess.run([pathlib.Path(programs) / program, name, str(path)], check=True)
-            restamp(path)
+    for family, members in FAMILIES.items():
+        files = tars.read(folder / f"{family}.tar")
+        for name in members:
+            if names and name not in names:
+                continue
+            if f"{name}.txt" in files:
+                print(f"{name} exists and is left alone")
+                continue
+            with tempfile.TemporaryDirectory() as work:
+                files.update(make(programs, pathlib.Path(work), name))
+        tars.write(folder / f"{family}.tar", files)
 
 
 if __name__ == "__main__":

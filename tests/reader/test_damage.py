@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from common import GOLDENS, NAMES, copy, folder, library, plain_text  # noqa: F401
+from common import NAMES, copy, folder, golden, library, plain_text  # noqa: F401
 from compose import SYNCED, Composer, field
 from make_golden import value
 from zrbase import ZrError, present_boot
@@ -160,7 +160,7 @@ def test_a_commit_that_was_interrupted(folder, library):
 @pytest.mark.parametrize("name", ["one-field", "replayed", "moved", "sealed-again", "boots"])
 def test_golden_with_damage(name, folder, library):
     assert name in NAMES
-    try_all(copy(GOLDENS / name, folder / name), library, random.Random(SEED))
+    try_all(golden(name, folder), library, random.Random(SEED))
 
 
 def test_two_files_of_two_datasets(folder, library):

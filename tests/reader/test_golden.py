@@ -4,7 +4,9 @@
 import pytest
 
 import make_golden
-from common import GOLDENS, NAMES, contents, folder, golden, library, plain_text  # noqa: F401
+import tars
+from common import (GOLDENS, NAMES, contents, folder, golden,  # noqa: F401
+                    golden_files, library, plain_text)
 from compose import BOOT, SYNCED, Composer, edit_meta, field, moved
 from zrbase import Corrupt, OutOfRange, Unsupported, crc32c, present_boot
 from zrecord import Dataset
@@ -18,7 +20,20 @@ def test_crc32c():
 def test_goldens_are_all_there():
     assert set(NAMES) == {*make_golden.WRITTEN, *make_golden.CHANGED,
                           *make_golden.COMPOSED}
-    assert {path.name for path in GOLDENS.iterdir() if path.is_dir()} == set(NAMES)
+    assert {path.stem for path in GOLDENS.iterdir()} == set(make_golden.FAMILIES)
+    for family, names in make_golden.FAMILIES.items():
+        files = tars.read(GOLDENS / f"{family}.tar")
+        assert {name.partition("/")[0] for name in files if "/" in name} == set(names)
+        assert {name for name in files if "/" not in name} == {f"{name}.txt" for name in names}
+
+
+TARS = [*GOLDENS.glob("*.tar"), *(GOLDENS.parents[1] / "fuzz" / "corpus").glob("*.tar")]
+
+
+@pytest.mark.parametrize("path", TARS, ids=lambda path: path.name)
+def test_tar_follows_from_its_files(path, folder):
+    tars.write(folder / "again.tar", tars.read(path))
+    assert (folder / "again.tar").read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,9 +58,7 @@ def test_golden_is_what_is_composed(name, folder):
         return
     new, records = make_golden.COMPOSED[name]()
     assert new.text(records) == contents(name)
-    files = {str(path.relative_to(GOLDENS / name)): path.read_bytes()
-             for path in (GOLDENS / name).rglob("*") if path.is_file()}
-    assert new.files() == files
+    assert new.files() == golden_files(name)
 
 
 @pytest.mark.parametrize("name", ["sealed", "sealed-empty", "sealed-again", "sealed-changed"])

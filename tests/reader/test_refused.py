@@ -12,7 +12,7 @@ import struct
 
 import pytest
 
-from common import GOLDENS, copy, folder, golden, library, plain_text  # noqa: F401
+from common import folder, golden, library, plain_text  # noqa: F401
 from compose import BASE, BOOT, SYNCED, Composer, edit_meta, field
 from zrbase import Absent, Corrupt, Unsupported, crc32c
 from zrecord import Dataset
@@ -368,7 +368,7 @@ def test_sealed_meta_that_disagrees(folder, library, change):
 @pytest.mark.parametrize("name", ["x.offset.1", "n.check.1", "chunk/8.zr"])
 def test_sealed_file_of_another_size(folder, library, name):
     for k, change in enumerate((lambda data: data + b"\0", lambda data: data[:-1])):
-        path = copy(GOLDENS / "sealed-again", folder / str(k))
+        path = golden("sealed-again", folder, str(k))
         (path / name).write_bytes(change((path / name).read_bytes()))
         with pytest.raises(Corrupt):
             plain_text(path)

@@ -5,27 +5,34 @@
 #include "goldens.h"
 #include "records.h"
 
-/** Calls @p visit for each golden, with the name and with what it has to hold; in a scratch
- * directory, in which there is a copy of it. */
+/** What is called for each golden, and how often it was. */
+struct visitor {
+    void (*visit)(const char *name, const char *contents);
+    size_t count;
+};
+
+static void visit_contents(void *context, const struct tar_member *file)
+{
+    struct visitor *visitor = context;
+    char name[sizeof file->name];
+    if (strchr(file->name, '/') != NULL)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(file->name, "."), file->name);
+    char *contents = strndup((const char *)file->data, file->size);
+    golden_copy(name);
+    visitor->visit(name, contents);
+    free(contents);
+    visitor->count++;
+}
+
+/** Calls @p visit with the name and the contents of each golden, in a scratch directory with a copy
+ * of it. */
 static void for_each_golden(void (*visit)(const char *name, const char *contents))
 {
     char *scratch = scratch_make();
-    struct dirent *entry;
-    size_t count = 0;
-    DIR *list = opendir(goldens_folder());
-    ck_assert_msg(list != NULL, "%s is not there: run by make check", goldens_folder());
-    while ((entry = readdir(list)) != NULL) {
-        const char *name = entry->d_name;
-        if (strchr(name, '.') != NULL)
-            continue;
-        golden_copy(name);
-        char *contents = golden_contents(name);
-        visit(name, contents);
-        free(contents);
-        count++;
-    }
-    closedir(list);
-    ck_assert_uint_ge(count, 20);
+    struct visitor visitor = {visit, 0};
+    goldens_visit(visit_contents, &visitor);
+    ck_assert_uint_ge(visitor.count, 20);
     scratch_remove(scratch);
 }
 
