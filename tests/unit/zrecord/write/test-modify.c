@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes of records, held against a plain model. */
+#include "../numbers.h"
 #include "../plain.h"
 
 /* Records so many that one append of them goes to the tables at once (commit.c). */
@@ -173,4 +174,359 @@ START_TEST(any_sequence_of_changes_gives_what_the_model_has)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/modify", any_sequence_of_changes_gives_what_the_model_has)
+/* ---- arguments */
+
+struct fixture {
+    char *scratch;
+    lx_writer *writer;
+};
+
+static struct fixture set_up(uint64_t length)
+{
+    struct fixture f = {.scratch = scratch_make()};
+    f.writer = records_create("d", NULL);
+    records_append(f.writer, length);
+    commit(f.writer);
+    return f;
+}
+
+/** Closes the writer; the dataset must have these records, unchanged. */
+static void tear_down(struct fixture *f, uint64_t length)
+{
+    close_writer(f->writer);
+    expect_dataset("d", length);
+    scratch_remove(f->scratch);
+}
+
+static const uint8_t some[64];
+static const size_t label = LABEL;
+static const lx_value eight = {some, 8};
+
+START_TEST(an_index_must_be_below_the_length)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(5);
+    static const uint64_t wrong[] = {5, 6, 1ull << 40, UINT64_MAX};
+    const lx_values column = {some, NULL, NULL};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        uint64_t moved = 77;
+        lx_status status = lx_writer_modify(f.writer, wrong[i], &label, &eight, 1, &error);
+        ck_assert_uint_eq(error.record, wrong[i]);
+        expect_error(status, LX_ERR_RANGE, "5", "d");
+        status = lx_writer_modify(f.writer, wrong[i], NULL, NULL, 0, &error);
+        expect_error(status, LX_ERR_RANGE, "", "d");
+        status = lx_writer_delete(f.writer, wrong[i], &moved, &error);
+        expect_error(status, LX_ERR_RANGE, "", "d");
+        ck_assert_uint_eq(moved, 77);
+        const uint64_t indices[] = {0, wrong[i], 1};
+        status = lx_writer_modify_many(f.writer, indices, 3, &label, &column, 1, &error);
+        expect_error(status, LX_ERR_RANGE, "", "d");
+        status = lx_writer_truncate(f.writer, wrong[i], &error);
+        if (wrong[i] == 5)
+            ck_assert_int_eq(status, LX_OK); /* which changes nothing */
+        else
+            expect_error(status, LX_ERR_RANGE, "above", "d");
+    }
+    commit(f.writer);
+    ck_assert_uint_eq(frames_of("d"), 2); /* nothing was done */
+    tear_down(&f, 5);
+}
+END_TEST
+
+START_TEST(of_nothing_there_is_no_record)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(0);
+    unit_fails(lx_writer_modify(f.writer, 0, &label, &eight, 1, &error), LX_ERR_RANGE);
+    unit_fails(lx_writer_delete(f.writer, 0, NULL, &error), LX_ERR_RANGE);
+    unit_ok(lx_writer_truncate(f.writer, 0, &error));
+    tear_down(&f, 0);
+}
+END_TEST
+
+START_TEST(a_field_must_be_there)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(5);
+    static const size_t wrong[] = {FIELDS, FIELDS + 1, SIZE_MAX};
+    static const uint64_t index = 1;
+    for (size_t i = 0; i < 3; i++) {
+        const size_t fields[] = {LABEL, wrong[i]};
+        const lx_value values[] = {eight, eight};
+        const lx_values columns[] = {{some, NULL, NULL}, {some, NULL, NULL}};
+        lx_status status = lx_writer_modify(f.writer, 1, fields, values, 2, &error);
+        expect_error(status, LX_ERR_ARGUMENT, "5 fields", "d");
+        status = lx_writer_modify_many(f.writer, &index, 1, fields, columns, 2, &error);
+        expect_error(status, LX_ERR_ARGUMENT, "5 fields", "d");
+    }
+    tear_down(&f, 5);
+}
+END_TEST
+
+START_TEST(values_must_have_the_size_of_their_field)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(5);
+    static const struct {
+        size_t field;
+        lx_value value;
+        lx_status status;
+    } cases[] = {{LABEL, {some, 7}, LX_ERR_ARGUMENT},
+                 {LABEL, {some, 0}, LX_ERR_ARGUMENT},
+                 {IMAGE, {NULL, 12}, LX_ERR_ARGUMENT},
+                 {BLOB, {NULL, 3}, LX_ERR_ARGUMENT},
+                 {BLOB, {some, (uint64_t)LX_RECORD_MAX + 1}, LX_ERR_LIMIT}};
+    static const char *const names[] = {[LABEL] = "label", [IMAGE] = "image", [BLOB] = "blob"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        /* The first of them is fine, and is not written either. */
+        const size_t fields[] = {WAVE, cases[i].field};
+        const lx_value values[] = {{some, 64}, cases[i].value};
+        lx_status status = lx_writer_modify(f.writer, 2, fields, values, 2, &error);
+        ck_assert_str_eq(error.field, names[cases[i].field]);
+        expect_error(status, cases[i].status, "a value of", "d");
+    }
+    static const uint64_t indices[] = {0, 1}, descending[] = {0, 5, 3};
+    const size_t fields[] = {WAVE, BLOB};
+    const lx_values columns[] = {{NULL, NULL, NULL}, {some, descending, NULL}};
+    lx_status status = lx_writer_modify_many(f.writer, indices, 2, fields, columns, 2, &error);
+    expect_error(status, LX_ERR_ARGUMENT, "ascend", "d");
+    tear_down(&f, 5);
+}
+END_TEST
+
+START_TEST(null_is_refused_by_its_name)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(5);
+    static const uint64_t index = 1;
+    const lx_values column = {some, NULL, NULL};
+    unit_refuses_null(lx_writer_modify(NULL, 0, &label, &eight, 1, &error), "writer");
+    unit_refuses_null(lx_writer_modify(f.writer, 0, NULL, &eight, 1, &error), "fields");
+    unit_refuses_null(lx_writer_modify(f.writer, 0, &label, NULL, 1, &error), "values");
+    unit_refuses_null(lx_writer_modify_many(NULL, &index, 1, &label, &column, 1, &error), "writer");
+    unit_refuses_null(lx_writer_modify_many(f.writer, NULL, 1, &label, &column, 1, &error),
+                      "indices");
+    unit_refuses_null(lx_writer_modify_many(f.writer, &index, 1, NULL, &column, 1, &error),
+                      "fields");
+    unit_fails(lx_writer_modify_many(f.writer, &index, 1, &label, NULL, 1, &error),
+               LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_writer_delete(NULL, 0, NULL, &error), "writer");
+    unit_refuses_null(lx_writer_truncate(NULL, 0, &error), "writer");
+    /* Of none, they may be. */
+    unit_ok(lx_writer_modify(f.writer, 0, NULL, NULL, 0, &error));
+    unit_ok(lx_writer_modify_many(f.writer, NULL, 0, &label, &column, 1, &error));
+    unit_ok(lx_writer_modify_many(f.writer, &index, 1, NULL, NULL, 0, &error));
+    tear_down(&f, 5);
+}
+END_TEST
+
+START_TEST(of_a_field_that_is_there_twice_the_last_counts)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx_writer *writer = numbers_create("d", NULL);
+    static const size_t fields[] = {0, 0, 0};
+    static const uint64_t indices[] = {1, 2, 1}, numbers[] = {21, 22, 23};
+    const uint64_t three[] = {31, 32, 33};
+    const lx_value values[] = {{&three[0], 8}, {NULL, LX_NONE}, {&three[2], 8}};
+    const lx_values column = {numbers, NULL, NULL};
+    unit_ok(numbers_extend(writer, 4, 1, &error));
+    for (int committed = 0; committed < 2; committed++) {
+        unit_ok(lx_writer_modify(writer, 0, fields, values, 3, &error));
+        unit_ok(lx_writer_modify_many(writer, indices, 3, fields, &column, 1, &error));
+        commit(writer);
+        static const uint64_t right[] = {33, 23, 22, 1};
+        expect_numbers("d", right, 4);
+        unit_ok(numbers_extend(writer, 0, 1, &error));
+    }
+    close_writer(writer);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(values_come_and_go)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(10);
+    uint8_t memory[FIELDS][VALUE_MAX];
+    static const size_t all[] = {IMAGE, LABEL, WAVE, CAPTION, BLOB};
+    lx_value missing[FIELDS];
+    for (int i = 0; i < FIELDS; i++)
+        missing[i] = (lx_value){NULL, LX_NONE};
+    for (uint64_t i = 0; i < 10; i++)
+        unit_ok(lx_writer_modify(f.writer, i, all, missing, FIELDS, &error));
+    commit(f.writer);
+    lx_dataset *dataset = open_dataset("d");
+    for (uint64_t i = 0; i < 10; i++) {
+        for (size_t field = 0; field < FIELDS; field++) {
+            uint64_t size;
+            bool there;
+            unit_ok(read_value(dataset, field, i, memory[0], &size, &there, &error));
+            ck_assert(!there);
+        }
+    }
+    lx_dataset_close(dataset);
+    for (uint64_t i = 0; i < 10; i++) {
+        lx_value values[FIELDS];
+        record_values(i, memory, values);
+        unit_ok(lx_writer_modify(f.writer, i, all, values, FIELDS, &error));
+        memset(memory, 0xee, sizeof memory); /* nothing is kept of them */
+    }
+    tear_down(&f, 10);
+}
+END_TEST
+
+START_TEST(delete_tells_what_moved)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx_writer *writer = numbers_create("d", NULL);
+    uint64_t moved = 0;
+    for (uint64_t i = 0; i < 5; i++)
+        unit_ok(number_append(writer, i, NULL, &error));
+    unit_ok(lx_writer_delete(writer, 1, &moved, &error));
+    ck_assert_uint_eq(moved, 4);
+    ck_assert_uint_eq(lx_writer_get_length(writer), 4);
+    unit_ok(lx_writer_delete(writer, 3, &moved, &error));
+    ck_assert_uint_eq(moved, LX_NONE);
+    unit_ok(lx_writer_delete(writer, 0, NULL, &error));
+    commit(writer);
+    static const uint64_t right[] = {2, 4};
+    expect_numbers("d", right, 2);
+    unit_ok(lx_writer_delete(writer, 0, &moved, &error));
+    ck_assert_uint_eq(moved, 1);
+    unit_ok(lx_writer_delete(writer, 0, &moved, &error));
+    ck_assert_uint_eq(moved, LX_NONE);
+    unit_fails(lx_writer_delete(writer, 0, &moved, &error), LX_ERR_RANGE);
+    close_writer(writer);
+    ck_assert_uint_eq(visible_length("d"), 0);
+    scratch_remove(scratch);
+}
+END_TEST
+
+START_TEST(ten_thousand_changes_are_one_frame)
+{
+    lx_error error = LX_ERROR_INIT;
+    char *scratch = scratch_make();
+    lx_writer *writer = numbers_create("d", NULL);
+    static uint64_t indices[10000], numbers[10000];
+    static const size_t field = 0;
+    const lx_values column = {numbers, NULL, NULL};
+    unit_ok(numbers_extend(writer, 10000, 1, &error));
+    commit(writer);
+    for (uint64_t i = 0; i < 10000; i++) {
+        indices[i] = (i * 7919) % 10000;
+        numbers[i] = mix(indices[i]);
+    }
+    unit_ok(lx_writer_modify_many(writer, indices, 10000, &field, &column, 1, &error));
+    commit(writer);
+    ck_assert_uint_eq(frames_of("d"), 3);
+    for (uint64_t i = 0; i < 10000; i++)
+        numbers[i] = mix(i);
+    close_writer(writer);
+    expect_numbers("d", numbers, 10000);
+    scratch_remove(scratch);
+}
+END_TEST
+
+/** All of them must be refused, with that status. */
+static void expect_all_refused(lx_writer *writer, lx_status status)
+{
+    lx_error error = LX_ERROR_INIT;
+    static const uint64_t index = 0;
+    const lx_values column = {some, NULL, NULL};
+    unit_fails(lx_writer_modify(writer, 0, &label, &eight, 1, &error), status);
+    unit_fails(lx_writer_modify(writer, 0, NULL, NULL, 0, &error), status);
+    unit_fails(lx_writer_modify_many(writer, &index, 1, &label, &column, 1, &error), status);
+    unit_fails(lx_writer_delete(writer, 0, NULL, &error), status);
+    unit_fails(lx_writer_truncate(writer, 0, &error), status);
+    unit_fails(lx_writer_truncate(writer, lx_writer_get_length(writer), &error), status);
+}
+
+START_TEST(after_a_failure_they_wait_for_a_rollback)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(20);
+    static uint8_t large[300000];
+    static const size_t blob = BLOB;
+    const lx_value value = {large, sizeof large};
+    limit_files(2000000);
+    lx_status status = LX_OK;
+    for (uint64_t i = 0; i < 200 && status == LX_OK; i++)
+        status = lx_writer_modify(f.writer, i % 20, &blob, &value, 1, &error);
+    unlimit_files();
+    expect_error(status, LX_ERR_IO, "", "0.zr");
+    expect_all_refused(f.writer, LX_ERR_IO);
+    expect_dataset("d", 20);
+    unit_ok(lx_writer_rollback(f.writer, &error));
+    unit_ok(lx_writer_delete(f.writer, 19, NULL, &error));
+    tear_down(&f, 19);
+}
+END_TEST
+
+START_TEST(in_a_transaction_they_are_one_commit)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(20);
+    for (int round = 0; round < 2; round++) {
+        unit_ok(lx_writer_begin(f.writer, &error));
+        for (uint64_t i = 0; i < 10; i++)
+            unit_ok(lx_writer_modify(f.writer, i, &label, &eight, 1, &error));
+        unit_ok(lx_writer_delete(f.writer, 0, NULL, &error));
+        unit_ok(lx_writer_truncate(f.writer, 10, &error));
+        unit_ok(lx_writer_sync(f.writer, &error)); /* of what is committed */
+        expect_dataset("d", 20);
+        if (round == 0) {
+            unit_ok(lx_writer_rollback(f.writer, &error));
+            ck_assert_uint_eq(lx_writer_get_length(f.writer), 20);
+        }
+    }
+    unit_ok(lx_writer_end(f.writer, &error));
+    ck_assert_uint_eq(frames_of("d"), 3);
+    lx_dataset *dataset = open_dataset("d");
+    ck_assert_uint_eq(lx_dataset_get_length(dataset), 10);
+    for (uint64_t i = 1; i < 10; i++)
+        expect_value(dataset, BLOB, i);
+    lx_dataset_close(dataset);
+    close_writer(f.writer);
+    scratch_remove(f.scratch);
+}
+END_TEST
+
+START_TEST(what_is_sealed_does_not_change)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(20);
+    unit_ok(lx_writer_seal(f.writer, &error));
+    expect_all_refused(f.writer, LX_ERR_STATE);
+    tear_down(&f, 20);
+}
+END_TEST
+
+START_TEST(a_poisoned_writer_and_that_of_a_parent_take_nothing)
+{
+    lx_error error = LX_ERROR_INIT;
+    struct fixture f = set_up(20);
+    if (unit_in_child()) {
+        bool right = lx_writer_modify(f.writer, 0, &label, &eight, 1, NULL) == LX_ERR_FORKED &&
+                     lx_writer_delete(f.writer, 0, NULL, NULL) == LX_ERR_FORKED &&
+                     lx_writer_truncate(f.writer, 0, NULL) == LX_ERR_FORKED;
+        _exit(!right);
+    }
+    unit_ok(lx_writer_delete(f.writer, 19, NULL, &error));
+    atomic_store(&sync_fails_at, 1);
+    unit_fails(lx_writer_commit(f.writer, &error), LX_ERR_POISONED);
+    atomic_store(&sync_fails_at, 0);
+    expect_all_refused(f.writer, LX_ERR_POISONED);
+    unit_fails(lx_writer_close(f.writer, &error), LX_ERR_POISONED);
+    scratch_remove(f.scratch);
+}
+END_TEST
+
+UNIT_MAIN("zrecord/modify", any_sequence_of_changes_gives_what_the_model_has,
+          an_index_must_be_below_the_length, of_nothing_there_is_no_record, a_field_must_be_there,
+          values_must_have_the_size_of_their_field, null_is_refused_by_its_name,
+          of_a_field_that_is_there_twice_the_last_counts, values_come_and_go,
+          delete_tells_what_moved, ten_thousand_changes_are_one_frame,
+          after_a_failure_they_wait_for_a_rollback, in_a_transaction_they_are_one_commit,
+          what_is_sealed_does_not_change, a_poisoned_writer_and_that_of_a_parent_take_nothing)
