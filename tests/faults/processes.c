@@ -291,9 +291,8 @@ static uint64_t read_last(int from, uint64_t last)
     return last;
 }
 
-/** Beside a writer that stands still, wherever it stands, readers go on, and no other writer
- * waits. */
-static void look_beside(uint64_t least)
+/** While a writer is stopped, at any place, readers continue, and no other writer waits. */
+static void read_concurrently(uint64_t least)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
@@ -345,7 +344,7 @@ static void stop_writers(uint64_t times)
         (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
         last = read_last(ends[0], last);
         alarm(CHILD_TIMEOUT);
-        look_beside(last);
+        read_concurrently(last);
         alarm(0);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);

@@ -235,7 +235,7 @@ static bool check_opened(struct check *check, lx_writer *writer, const struct co
     }
     if (check->crash == CRASH_CACHE || dice_once_in(check->dice, 4)) {
         if (open_reader(check, false, &dataset, &error) != LX_OK)
-            return unexpected(check, "a reader beside the next writer", &error);
+            return unexpected(check, "a reader concurrent with the next writer", &error);
         bool right = identify(check, dataset, check->history->durable, before);
         lx_dataset_close(dataset);
         if (!right)

@@ -170,7 +170,7 @@ void history_apply(struct history *history, const struct mark *mark)
         break;
     case MARK_SEEN:
         resolve(history, history->visible, mark->number,
-                "a reader beside the writer saw what was never committed");
+                "a concurrent reader saw what was never committed");
         break;
     case MARK_PINNED:
         version_set(&history->pinned,

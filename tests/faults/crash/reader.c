@@ -7,7 +7,7 @@ static lx_dataset *open_reader(struct life *life)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     if (lx_dataset_open(life->job->path, NULL, &dataset, &error) != LX_OK)
-        life_refuse("a reader beside the writer", &error);
+        life_refuse("a concurrent reader", &error);
     return dataset;
 }
 
@@ -18,7 +18,7 @@ static uint64_t digest_of(lx_dataset *dataset)
     char why[800];
     if (!content_read(&content, dataset, false, why, sizeof why)) {
         fprintf(stderr, "%s\n", why);
-        life_refuse("a reader beside the writer reads", &error);
+        life_refuse("a concurrent reader reads", &error);
     }
     uint64_t digest = content_digest(&content);
     content_free(&content);

@@ -28,7 +28,7 @@ static void must_write(const char *path, const void *data, size_t size)
     close(fd);
 }
 
-/** A dataset, and beside it an array of the numbers 0, 1, 2 .. as PATH.npy. */
+/** A dataset, and next to it an array of the numbers 0, 1, 2 .. as PATH.npy. */
 static void prepare_sources(const char *path, struct plain *plain)
 {
     static const char header[] = "{'descr': '<i8', 'fortran_order': False, 'shape': (96,), }\n";

@@ -158,19 +158,19 @@ static void stat_chunks(struct run *run, lx_dataset *dataset)
 }
 
 /** Where a copy goes; what is there of the last run is taken away, unharmed. */
-static const char *beside(const struct run *run)
+static const char *copy_path(const struct run *run)
 {
     static char path[4300];
-    snprintf(path, sizeof path, "%s-beside", run->path);
+    snprintf(path, sizeof path, "%s-copy", run->path);
     return path;
 }
 
-static void clear_beside(const struct run *run)
+static void clear_copy(const struct run *run)
 {
     inject_disarm();
-    if (access(beside(run), F_OK) == 0) {
-        tree_clear(beside(run));
-        (void)remove(beside(run));
+    if (access(copy_path(run), F_OK) == 0) {
+        tree_clear(copy_path(run));
+        (void)remove(copy_path(run));
     }
     inject_rearm();
 }
@@ -180,30 +180,30 @@ static void backup(struct run *run, lx_dataset *dataset)
     char why[600];
     lx_error error = LX_ERROR_INIT;
     lx_dataset *copy;
-    bool made = TRY(run, lx_dataset_backup(dataset, beside(run), NULL, NULL, &run->error));
+    bool made = TRY(run, lx_dataset_backup(dataset, copy_path(run), NULL, NULL, &run->error));
     inject_disarm();
     if (made) {
-        must(lx_dataset_open(beside(run), NULL, &copy, &error), "a backup", &error);
+        must(lx_dataset_open(copy_path(run), NULL, &copy, &error), "a backup", &error);
         if (!plain_check(&run->pending, copy, why, sizeof why))
             run_fail(run, "in a backup: %s", why);
         lx_dataset_close(copy);
     } else if (!run->fault.forever) {
-        must(lx_dataset_backup(dataset, beside(run), NULL, NULL, &error),
+        must(lx_dataset_backup(dataset, copy_path(run), NULL, NULL, &error),
              "another backup where one failed", &error);
     }
     inject_rearm();
-    clear_beside(run);
+    clear_copy(run);
 }
 
 static void export_npy(struct run *run, lx_dataset *dataset)
 {
     lx_export result;
-    if (TRY(run, lx_dataset_export_npy(dataset, PLAIN_LABEL, NULL, 0, beside(run), NULL, NULL,
+    if (TRY(run, lx_dataset_export_npy(dataset, PLAIN_LABEL, NULL, 0, copy_path(run), NULL, NULL,
                                        &result, &run->error)) &&
         result.records != run->pending.count)
         run_fail(run, "%llu records were exported", (unsigned long long)result.records);
     inject_disarm();
-    (void)remove(beside(run));
+    (void)remove(copy_path(run));
     inject_rearm();
 }
 
@@ -213,9 +213,9 @@ static void export_files(struct run *run, lx_dataset *dataset)
     lx_export result;
     for (uint64_t i = 0; i < COUNT; i++)
         indices[i] = i;
-    TRY(run, lx_dataset_export_files(dataset, PLAIN_TEXT, indices, COUNT, beside(run), ".txt",
+    TRY(run, lx_dataset_export_files(dataset, PLAIN_TEXT, indices, COUNT, copy_path(run), ".txt",
                                      NULL, NULL, &result, &run->error));
-    clear_beside(run);
+    clear_copy(run);
 }
 
 /** A new public function of a dataset is a step here. */
@@ -321,13 +321,13 @@ static void append_unharmed(struct run *run, uint64_t count)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     inject_disarm();
-    must(lx_writer_open(run->path, NULL, &writer, &error), "a writer beside", &error);
+    must(lx_writer_open(run->path, NULL, &writer, &error), "a concurrent writer", &error);
     for (uint64_t i = 0; i < count; i++) {
         const struct plain_record *record = run_make(run);
         must(lx_writer_append(writer, plain_values(&run->pending, record), NULL, &error),
-             "append beside", &error);
+             "a concurrent append", &error);
     }
-    must(lx_writer_close(writer, &error), "close beside", &error);
+    must(lx_writer_close(writer, &error), "a concurrent close", &error);
     run_may_commit(run);
     run_has_committed(run);
     inject_rearm();
@@ -335,7 +335,7 @@ static void append_unharmed(struct run *run, uint64_t count)
 
 /** Refreshes to what was committed meanwhile: small commits, and tables that grow. After a failure
  * the old state stays, and can be read. */
-static void read_beside(struct run *run)
+static void read_concurrently(struct run *run)
 {
     lx_dataset *dataset = open_as(run, LX_VERIFY_FIRST, false, NULL);
     if (dataset == NULL)
@@ -372,7 +372,7 @@ const struct scenario reader_scenarios[] = {
     {"read-sealed", prepare_closed, false, read_first},
     {"read-live", prepare_some, false, read_live},
     {"read-pread", prepare_some, false, read_by_pread},
-    {"read-beside", prepare_some, true, read_beside},
+    {"read-concurrently", prepare_some, true, read_concurrently},
     {"copies", prepare_some, false, make_copies},
     {NULL, NULL, false, NULL},
 };

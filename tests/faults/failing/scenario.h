@@ -13,7 +13,7 @@
 struct scenario {
     const char *name;
     /** Makes the dataset, and @p plain what it holds, before anything fails; NULL: there is none.
-     * Other files may be made beside it, by its path and an ending. */
+     * A scenario may make other files next to it: its path with a suffix. */
     void (*prepare)(const char *path, struct plain *plain);
     bool changes; /**< Each run gets a copy of its own. */
     void (*act)(struct run *run);

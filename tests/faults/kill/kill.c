@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kill test: a real writer under load, and readers beside it, are killed at any time. What is
+/* The kill test: a real writer under load, and concurrent readers, are killed at any time. What is
  * found then is the last commit that was acknowledged, or a later one, as a whole. */
 #include <dirent.h>
 #include <inttypes.h>
@@ -99,7 +99,7 @@ static bool kill_reader(struct test *test)
 {
     test->readers_killed++;
     return victim_kill(&test->reader, hear_reader, test) ||
-           wrong(test, "a reader beside the writer has failed");
+           wrong(test, "a concurrent reader has failed");
 }
 
 /** Whether the writer goes on: it commits, or has ended by itself. */

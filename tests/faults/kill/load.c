@@ -333,7 +333,7 @@ static uint64_t read_all(lx_dataset *dataset)
     uint64_t digest;
     uint32_t *found = values_read(dataset, &digest, why, sizeof why);
     if (found == NULL) {
-        fprintf(stderr, "a reader beside the writer: %s\n", why);
+        fprintf(stderr, "a concurrent reader: %s\n", why);
         _exit(EXIT_FAILURE);
     }
     free(found);

@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief The processes that are killed: a writer under load, which says what it does with marks
- * (trace.h), and a reader beside it.
+ * (trace.h), and a concurrent reader.
  */
 #ifndef LX_TESTS_FAULTS_KILL_LOAD_H
 #define LX_TESTS_FAULTS_KILL_LOAD_H

@@ -4,8 +4,8 @@
  * @brief What the processes of the test share: what each is to do, and what it has done. A process
  * writes its own part alone; another that is stopped or killed leaves nothing half done in it.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_SHARE_H
-#define LX_TESTS_FAULTS_BESIDE_SHARE_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_SHARE_H
+#define LX_TESTS_FAULTS_CONCURRENT_SHARE_H
 
 #include <stdatomic.h>
 #include <time.h>
@@ -18,7 +18,7 @@ enum phase {
     WARM_UP,   /**< It writes. */
     IDLE,      /**< Nothing: many changes are in the log, and records lie anywhere. */
     ELSEWHERE, /**< It writes another dataset, and has its share of the machine. */
-    BESIDE,    /**< It writes. */
+    CONCURRENT,    /**< It writes. */
     OVER,
     PHASES = OVER
 };
@@ -57,7 +57,7 @@ struct options {
     bool lasting;        /**< Durability periodic, not none. */
     double change_each;  /**< Seconds between changes of the files; 0: none is asked for. */
     double before;       /**< Seconds of each phase before the last. */
-    double seconds;      /**< Of the last: beside the writer. */
+    double seconds;      /**< Of the last: with the writer. */
 };
 
 struct spent {

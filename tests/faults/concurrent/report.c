@@ -8,7 +8,8 @@
 static const char *const kind_names[KINDS] = {
     "live, gather", "live, views", "pin, gather", "pin, views", "refresh, gather",
     "pin, all records", "open", "a refresh"};
-static const char *const phase_names[PHASES] = {"fresh", "warm-up", "idle", "elsewhere", "beside"};
+static const char *const phase_names[PHASES] = {"fresh", "warm-up", "idle", "elsewhere",
+                                                "concurrent"};
 static const char *const change_names[CHANGES] = {"fold", "rebalance", "add field", "rename fields",
                                                   "drop field"};
 
@@ -40,9 +41,9 @@ static double per(uint64_t value, uint64_t count)
 }
 
 /** Of the speed alone, which is 1 / @p alone. */
-static double loss(double alone, double beside)
+static double loss(double alone, double concurrent)
 {
-    return beside != 0 ? 100 * (1 - alone / beside) : 0;
+    return concurrent != 0 ? 100 * (1 - alone / concurrent) : 0;
 }
 
 static json_t *tell_sum(const struct sum *sum)
@@ -83,41 +84,42 @@ static struct speed measure(const struct share *share, enum phase phase)
                           .refreshing = refresh.processor};
 }
 
-/** The part of one processor that refreshes take, for a reader beside the writer. */
-static double refresh_share(const struct speed *beside, double seconds)
+/** The part of one processor that refreshes take, for a reader concurrent with the writer. */
+static double refresh_share(const struct speed *concurrent, double seconds)
 {
-    return 1e-9 * (double)beside->refreshing / seconds / MEASURED;
+    return 1e-9 * (double)concurrent->refreshing / seconds / MEASURED;
 }
 
 /**
- * The part of one processor that the changes take, for a reader beside the writer: refreshes,
+ * The part of one processor that the changes take, for a reader concurrent with the writer: refreshes,
  * values that are verified when they are first read, memory that is not near any more. It is what a
  * reader loses that has a processor of its own. Where processors are shared by more processes than
  * there are, a reader reads less in a second, and the same takes more a record.
  */
-static double change_share(const struct speed *alone, const struct speed *beside, double seconds)
+static double change_share(const struct speed *alone, const struct speed *concurrent,
+                           double seconds)
 {
-    return 1e-9 * (beside->processor - alone->processor) * (double)beside->records / seconds /
+    return 1e-9 * (concurrent->processor - alone->processor) * (double)concurrent->records / seconds /
            MEASURED;
 }
 
 static json_t *tell_reading(const struct share *share, double seconds)
 {
     json_t *told = json_object();
-    struct speed beside = measure(share, BESIDE);
+    struct speed concurrent = measure(share, CONCURRENT);
     for (enum phase phase = 0; phase < PHASES; phase++) {
         struct speed speed = measure(share, phase);
         json_object_set_new(
             told, phase_names[phase],
             json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "processor ns a record", speed.processor,
                       "without refreshes", speed.read, "records/s of a reader", 1e9 / speed.wall,
-                      "loss by processor, per cent", loss(speed.processor, beside.processor),
-                      "loss by wall, per cent", loss(speed.wall, beside.wall),
+                      "loss by processor, per cent", loss(speed.processor, concurrent.processor),
+                      "loss by wall, per cent", loss(speed.wall, concurrent.wall),
                       "changes, per cent of a processor",
-                      100 * change_share(&speed, &beside, seconds)));
+                      100 * change_share(&speed, &concurrent, seconds)));
     }
     json_object_set_new(told, "refreshes of a reader, per cent of a processor",
-                        json_real(100 * refresh_share(&beside, seconds)));
+                        json_real(100 * refresh_share(&concurrent, seconds)));
     return told;
 }
 
@@ -186,23 +188,23 @@ static void print_kind(const struct share *share, enum kind kind)
         printf(" %9.1f", per(sums[phase].processor, sums[phase].records));
     }
     printf(" |%10.1f%10.1f |%8.2f%8.2f\n", per(sums[IDLE].time, sums[IDLE].records),
-           per(sums[BESIDE].time, sums[BESIDE].records), 1e-6 * (double)sums[IDLE].slowest,
-           1e-6 * (double)sums[BESIDE].slowest);
+           per(sums[CONCURRENT].time, sums[CONCURRENT].records), 1e-6 * (double)sums[IDLE].slowest,
+           1e-6 * (double)sums[CONCURRENT].slowest);
 }
 
 static void print_speeds(const struct share *share, double seconds)
 {
-    struct speed beside = measure(share, BESIDE);
+    struct speed concurrent = measure(share, CONCURRENT);
     printf("the first five, with refreshes: ns of the processor, records/s of a reader; and what "
-           "is lost beside: of the processor, of the wall, of a processor of one's own\n");
+           "is lost with a concurrent writer: of the processor, of the wall, of a processor of one's own\n");
     for (enum phase phase = 0; phase < PHASES; phase++) {
         struct speed speed = measure(share, phase);
         printf("  %-17s %9.1f %9.0f | %5.1f %% %5.1f %% %5.1f %%\n", phase_names[phase],
-               speed.processor, 1e9 / speed.wall, loss(speed.processor, beside.processor),
-               loss(speed.wall, beside.wall), 100 * change_share(&speed, &beside, seconds));
+               speed.processor, 1e9 / speed.wall, loss(speed.processor, concurrent.processor),
+               loss(speed.wall, concurrent.wall), 100 * change_share(&speed, &concurrent, seconds));
     }
     printf("refreshes of a reader take %.1f %% of a processor\n",
-           100 * refresh_share(&beside, seconds));
+           100 * refresh_share(&concurrent, seconds));
 }
 
 static void print_samples(const struct watch *watch)
@@ -230,9 +232,9 @@ static void print_text(const struct share *share, const struct watch *watch,
 {
     const struct writer_part *writer = &share->writer;
     uint64_t changed = atomic_load(&writer->changed), states = 0, held = 0;
-    printf("%d readers, %ld processors. Before and after a warm-up, beside a writer of another "
-           "dataset, and beside the writer:\n  ns of the processor a record within the library; "
-           "idle and beside: ns of the wall, ms of the slowest batch\n",
+    printf("%d readers, %ld processors. Before and after a warm-up, with a writer of another "
+           "dataset, and with the writer:\n  ns of the processor a record within the library; "
+           "idle and concurrent: ns of the wall, ms of the slowest batch\n",
            MEASURED, sysconf(_SC_NPROCESSORS_ONLN));
     for (enum kind kind = 0; kind < KINDS; kind++)
         print_kind(share, kind);

@@ -3,8 +3,8 @@
  * @file
  * @brief One run of all processes.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_RUN_H
-#define LX_TESTS_FAULTS_BESIDE_RUN_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_RUN_H
+#define LX_TESTS_FAULTS_CONCURRENT_RUN_H
 
 #include "report.h"
 #include "share.h"

@@ -17,7 +17,7 @@
 #define WATCH 1.0
 /* What all must do while one is stopped, or after it was killed. */
 #define STEPS 20
-/* The part of the time beside the writer that one is stopped for at least. */
+/* The part of the time with the writer that one is stopped for at least. */
 #define STOPPED_PART 8
 /* Longest time for what has no time of its own. */
 #define PATIENCE 300
@@ -197,7 +197,7 @@ static bool look_after(struct run *run, enum phase phase, double seconds)
     atomic_store(&run->share->phase, phase);
     run->deadline = start + seconds + PATIENCE;
     while (now() < start + seconds) {
-        if (phase == BESIDE)
+        if (phase == CONCURRENT)
             go_through(run);
         usleep(LOOK);
         if (!all_live(run))
@@ -220,11 +220,11 @@ static bool has_happened(const struct run *run)
     return run->ordeal->killed != 0;
 }
 
-static bool run_beside(struct run *run)
+static bool run_concurrent(struct run *run)
 {
     double start = now();
     run->watch->warm = run->watch->count;
-    bool right = look_after(run, BESIDE, run->share->options.seconds);
+    bool right = look_after(run, CONCURRENT, run->share->options.seconds);
     while (right && (!has_happened(run) || run->step != AWAY)) {
         go_through(run);
         usleep(LOOK);
@@ -280,9 +280,9 @@ bool run_all(struct share *share, struct watch *watch, struct ordeal *ordeal, ch
     bool right = wait_for(&run, &share->writer.filled);
     for (size_t i = 0; right && i < MEASURED; i++)
         start(&run, FIRST_READER + i, NO_FAULT);
-    for (enum phase phase = FRESH; right && phase < BESIDE; phase++)
+    for (enum phase phase = FRESH; right && phase < CONCURRENT; phase++)
         right = look_after(&run, phase, options->before);
-    right = right && run_beside(&run) && end_all(&run);
+    right = right && run_concurrent(&run) && end_all(&run);
     kill_all(&run);
     return right && leave(&run) && watch_is_flat(watch, why, size);
 }
@@ -293,7 +293,7 @@ bool run_fault(struct share *share, enum fault fault, char *why, size_t size)
         .share = share, .deadline = now() + PATIENCE, .why = why, .size = size};
     start(&run, WRITER, NO_FAULT);
     bool right = wait_for(&run, &share->writer.filled);
-    atomic_store(&share->phase, BESIDE);
+    atomic_store(&share->phase, CONCURRENT);
     if (right)
         start(&run, FIRST_READER, fault);
     while (right && all_live(&run))

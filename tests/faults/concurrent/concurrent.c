@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers in processes of their own beside a writer that changes the dataset fast: nothing that
+/* Readers in processes of their own, concurrent with a writer that changes the dataset fast: nothing that
  * they read is torn or of two states, none of them holds up another, and nothing grows. What
  * reading costs there is told. Faults of readers are planted first, and must be found. */
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "record.h"
 #include "run.h"
 
-/* Changes a second beside a reader with a fault. */
+/* Changes a second while a reader with a fault reads. */
 #define PLANTED_RATE 20000
 
 static const char *const fault_names[FAULTS] = {"none", "fields", "batch", "torn"};
@@ -25,7 +25,7 @@ struct test {
 static _Noreturn void usage(void)
 {
     fprintf(stderr,
-            "usage: beside [--seconds S] [--before S] [--rate CHANGES] [--records N]\n"
+            "usage: concurrent [--seconds S] [--before S] [--rate CHANGES] [--records N]\n"
             "              [--lanes 1..4] [--durability none|periodic] [--change-each S]\n"
             "              [--seed N] [--directory D] [--json]\n"
             "              [--planted none|fields|batch|torn]\n");

@@ -3,8 +3,8 @@
  * @file
  * @brief The process that writes: it fills a dataset, and changes it at a pace.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_WRITER_H
-#define LX_TESTS_FAULTS_BESIDE_WRITER_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_WRITER_H
+#define LX_TESTS_FAULTS_CONCURRENT_WRITER_H
 
 #include "share.h"
 

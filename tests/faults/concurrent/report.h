@@ -3,13 +3,13 @@
  * @file
  * @brief What is told of a run: for people, and as JSON.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_REPORT_H
-#define LX_TESTS_FAULTS_BESIDE_REPORT_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_REPORT_H
+#define LX_TESTS_FAULTS_CONCURRENT_REPORT_H
 
 #include "share.h"
 #include "watch.h"
 
-/** How often the reader that is not measured was stopped and killed; seconds beside the writer. */
+/** How often the reader that is not measured was stopped and killed; seconds with the writer. */
 struct ordeal {
     unsigned stopped, killed;
     double seconds;

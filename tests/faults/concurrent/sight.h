@@ -4,8 +4,8 @@
  * @brief Records of a dataset that are read, by copies or as views, which may be held and judged
  * again.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_SIGHT_H
-#define LX_TESTS_FAULTS_BESIDE_SIGHT_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_SIGHT_H
+#define LX_TESTS_FAULTS_CONCURRENT_SIGHT_H
 
 #include "reading.h"
 

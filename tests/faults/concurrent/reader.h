@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A process that reads beside the writer, in all ways there are, and judges what it reads.
+ * @brief A process that reads while the writer writes, in all ways, and checks what it reads.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_READER_H
-#define LX_TESTS_FAULTS_BESIDE_READER_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_READER_H
+#define LX_TESTS_FAULTS_CONCURRENT_READER_H
 
 #include "share.h"
 

@@ -196,7 +196,7 @@ static void commit(struct writing *writing)
     struct writer_part *part = &writing->share->writer;
     if (!writing->is_other)
         atomic_fetch_add(&part->part.progress, 1);
-    if (atomic_load(&writing->share->phase) != BESIDE)
+    if (atomic_load(&writing->share->phase) != CONCURRENT)
         return;
     note_most(&part->slowest, clock_read(CLOCK_MONOTONIC) - start);
     atomic_store(&part->changed, writing->changed);
@@ -331,7 +331,7 @@ static uint64_t keep_pace(const struct writing *writing, uint64_t start)
 static void write_during(struct writing *writing, enum phase phase)
 {
     uint64_t start = clock_read(CLOCK_MONOTONIC);
-    double each = phase == BESIDE ? writing->options->change_each : 0;
+    double each = phase == CONCURRENT ? writing->options->change_each : 0;
     uint64_t next = start + (uint64_t)(1e9 * each);
     writing->changed = 0;
     while (atomic_load(&writing->share->phase) == phase) {
@@ -373,7 +373,7 @@ void writer_run(struct share *share)
     begin(&other, share, true);
     atomic_store(&share->writer.filled, true);
     for (enum phase phase = FRESH; phase < OVER; phase = atomic_load(&share->phase)) {
-        if (phase == WARM_UP || phase == BESIDE)
+        if (phase == WARM_UP || phase == CONCURRENT)
             write_during(&writing, phase);
         else if (phase == ELSEWHERE)
             write_during(&other, phase);

@@ -3,8 +3,8 @@
  * @file
  * @brief What the processes and the dataset take, second by second.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_WATCH_H
-#define LX_TESTS_FAULTS_BESIDE_WATCH_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_WATCH_H
+#define LX_TESTS_FAULTS_CONCURRENT_WATCH_H
 
 #include <sys/types.h>
 

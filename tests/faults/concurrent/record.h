@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The records of the test of readers beside a writer. From the bytes of some of them, and
+ * @brief The records of the test of concurrent readers. From the bytes of some of them, and
  * nothing else, it can be told whether they are all of one committed state.
  *
  * - Each value is made of its record's identity and of its version, to its last byte: one that is
@@ -13,8 +13,8 @@
  *   anchor of a bucket, one of the records behind the root, has the sum of what is in it: heads of
  *   a bucket that are of two states have another sum. The root has that of all records.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_RECORD_H
-#define LX_TESTS_FAULTS_BESIDE_RECORD_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_RECORD_H
+#define LX_TESTS_FAULTS_CONCURRENT_RECORD_H
 
 #include <loaderx/zrecord.h>
 

@@ -4,8 +4,8 @@
  * @brief Records as they were read, by whatever calls, and the judgement whether they are of one
  * committed state.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_READING_H
-#define LX_TESTS_FAULTS_BESIDE_READING_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_READING_H
+#define LX_TESTS_FAULTS_CONCURRENT_READING_H
 
 #include "record.h"
 

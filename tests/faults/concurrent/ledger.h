@@ -4,8 +4,8 @@
  * @brief What the writer knows of the dataset: which version of what each record is, and the sums
  * that the root and the anchors are to have.
  */
-#ifndef LX_TESTS_FAULTS_BESIDE_LEDGER_H
-#define LX_TESTS_FAULTS_BESIDE_LEDGER_H
+#ifndef LX_TESTS_FAULTS_CONCURRENT_LEDGER_H
+#define LX_TESTS_FAULTS_CONCURRENT_LEDGER_H
 
 #include "record.h"
 
