@@ -372,7 +372,7 @@ START_TEST(what_a_barrier_has_stays_open_until_it_was_run)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/chunk-file", payloads_follow_each_other, a_chunk_is_full_by_records,
+UNIT_MAIN("zrecord/chunk", payloads_follow_each_other, a_chunk_is_full_by_records,
           a_chunk_is_full_by_bytes, a_payload_above_the_limit_has_a_chunk_of_its_own,
           what_is_left_is_told, a_frame_has_those_that_have_grown,
           a_rollback_goes_back_to_the_last_frame, many_chunks_need_few_descriptors,

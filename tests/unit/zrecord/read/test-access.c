@@ -405,7 +405,7 @@ START_TEST(the_option_takes_three_values)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/placement", all_give_the_same_records, all_tell_the_same_of_damage,
+UNIT_MAIN("zrecord/access", all_give_the_same_records, all_tell_the_same_of_damage,
           a_chunk_that_is_short_or_absent_is_told_of_alike, live_handles_follow_a_writer,
           views_have_bytes_of_their_own, a_file_that_is_cut_under_four_readers_by_pread_is_an_error,
           upkeep_of_a_file_that_is_cut_under_it_tells, many_chunks_need_few_descriptors,

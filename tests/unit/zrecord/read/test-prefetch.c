@@ -96,5 +96,5 @@ START_TEST(nothing_wrong_in_an_entry_stops_it)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/ahead", stretches_are_bounded_in_records_and_bytes,
+UNIT_MAIN("zrecord/prefetch", stretches_are_bounded_in_records_and_bytes,
           nothing_wrong_in_an_entry_stops_it)

@@ -511,7 +511,7 @@ START_TEST(a_wait_gives_up_when_the_time_is_over)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/live", each_call_of_a_live_handle_sees_the_newest_commit,
+UNIT_MAIN("zrecord/refresh-live", each_call_of_a_live_handle_sees_the_newest_commit,
           threads_read_one_live_handle_while_it_changes,
           live_handles_go_on_over_all_that_a_writer_does,
           a_live_handle_that_cannot_go_on_fails_in_each_call_that_reads,

@@ -260,7 +260,7 @@ START_TEST(files_of_which_nothing_is_committed_need_not_be_there)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/table", rows_are_where_they_belong, rows_that_are_added_appear_in_the_mapping,
+UNIT_MAIN("zrecord/table-file", rows_are_where_they_belong, rows_that_are_added_appear_in_the_mapping,
           files_that_are_too_short_are_refused, what_is_no_file_is_refused,
           a_sealed_table_has_no_byte_more, a_generation_has_files_of_its_own,
           rows_are_noted_as_verified, a_table_that_is_shared_stays_until_the_last_lets_go,

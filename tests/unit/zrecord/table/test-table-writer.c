@@ -258,7 +258,7 @@ START_TEST(a_sync_that_fails_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/rows", rows_wait_and_are_written, the_rows_of_a_stage_know_their_index,
+UNIT_MAIN("zrecord/table-writer", rows_wait_and_are_written, the_rows_of_a_stage_know_their_index,
           rows_are_cut_whether_they_wait_or_not, entries_are_read_back_from_the_tables,
           tables_that_are_too_short_are_refused, a_full_disk_leaves_rows_waiting,
           a_sync_that_fails_is_told)

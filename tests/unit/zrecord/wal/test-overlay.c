@@ -408,7 +408,7 @@ START_TEST(without_memory_they_stay_as_they_were)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/sets", what_was_put_is_found_and_nothing_else,
+UNIT_MAIN("zrecord/overlay", what_was_put_is_found_and_nothing_else,
           a_later_set_takes_the_place_of_an_earlier_one,
           many_are_found_as_one_by_one, later_frames_drop_by_their_length_and_their_rows,
           a_layer_of_which_nothing_is_left_is_let_go_of, layers_stay_few_and_sets_are_seldom_moved,

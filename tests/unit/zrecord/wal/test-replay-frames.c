@@ -287,6 +287,6 @@ START_TEST(a_log_followed_step_by_step_is_the_log_replayed_at_once)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/state-replay", the_example_of_the_document_is_replayed,
+UNIT_MAIN("zrecord/replay-frames", the_example_of_the_document_is_replayed,
           the_example_is_replayed_in_two_parts, any_log_is_replayed_as_the_document_says,
           a_log_followed_step_by_step_is_the_log_replayed_at_once)

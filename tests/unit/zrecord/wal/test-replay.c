@@ -483,7 +483,7 @@ START_TEST(a_log_without_a_first_frame_is_damaged)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/state", a_log_is_gone_on_in_where_it_ends,
+UNIT_MAIN("zrecord/replay", a_log_is_gone_on_in_where_it_ends,
           fields_that_are_not_shown_are_no_surprise_if_they_are_known,
           durable_stops_at_the_last_synced_frame, frames_of_another_boot_do_not_count,
           chunks_are_kept_in_order_and_grow, many_chunks_out_of_order_do_not_take_long,

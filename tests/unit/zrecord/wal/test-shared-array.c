@@ -64,5 +64,5 @@ START_TEST(the_last_of_several_threads_frees_it)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/shared", it_is_zeroed_and_counted, none_is_one_too, what_cannot_be_had_is_null,
+UNIT_MAIN("zrecord/shared-array", it_is_zeroed_and_counted, none_is_one_too, what_cannot_be_had_is_null,
           the_last_of_several_threads_frees_it)

@@ -120,5 +120,5 @@ START_TEST(without_memory_it_keeps_what_it_has)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/barrier", an_empty_one_syncs_nothing, all_that_was_added_is_synced_once,
+UNIT_MAIN("zrecord/sync-list", an_empty_one_syncs_nothing, all_that_was_added_is_synced_once,
           a_sync_that_fails_ends_it_and_is_not_repeated, without_memory_it_keeps_what_it_has)

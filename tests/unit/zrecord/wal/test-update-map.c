@@ -124,6 +124,6 @@ START_TEST(refuses_more_than_it_can_number)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/set-map", finds_what_was_put,
+UNIT_MAIN("zrecord/update-map", finds_what_was_put,
           the_last_put_holds_and_the_order_is_that_of_the_first, forgets_all,
           puts_many_in_their_order, keeps_what_stays, refuses_more_than_it_can_number)

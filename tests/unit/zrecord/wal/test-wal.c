@@ -574,7 +574,7 @@ START_TEST(a_writer_at_work_is_never_taken_for_rot)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/log", the_frames_that_count,
+UNIT_MAIN("zrecord/wal", the_frames_that_count,
           a_log_cut_at_any_byte_ends_with_the_last_whole_frame,
           what_lies_behind_a_torn_end_is_ignored, rot_is_any_bit_before_a_synced_frame,
           a_frame_of_this_boot_that_was_whole_is_rot, a_frame_without_its_trailer_is_a_torn_end,

@@ -437,7 +437,7 @@ START_TEST(a_file_of_somebody_else_is_not_overwritten)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/fields", a_new_field_is_missing_until_it_is_written, it_may_be_of_any_kind,
+UNIT_MAIN("zrecord/alter", a_new_field_is_missing_until_it_is_written, it_may_be_of_any_kind,
           a_field_that_is_dropped_is_gone, the_last_field_stays,
           stems_and_ids_are_never_used_twice, a_renamed_field_keeps_its_values,
           readers_go_on_with_the_fields_they_were_opened_with,

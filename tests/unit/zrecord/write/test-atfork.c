@@ -93,4 +93,4 @@ START_TEST(a_child_may_write_elsewhere)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/heirs", a_child_of_a_killed_writer_keeps_nobody_out, a_child_may_write_elsewhere)
+UNIT_MAIN("zrecord/atfork", a_child_of_a_killed_writer_keeps_nobody_out, a_child_may_write_elsewhere)

@@ -113,5 +113,5 @@ START_TEST(without_a_thread_the_caller_writes)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/output", all_that_is_given_is_written, a_failure_is_told_once_by_the_next_call,
+UNIT_MAIN("zrecord/block-writer", all_that_is_given_is_written, a_failure_is_told_once_by_the_next_call,
           without_a_thread_the_caller_writes)

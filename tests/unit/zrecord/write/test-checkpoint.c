@@ -316,7 +316,7 @@ START_TEST(what_an_interrupted_one_left_is_in_nobodys_way)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/fold", all_changes_are_in_the_tables_then, the_writer_goes_on_with_them,
+UNIT_MAIN("zrecord/checkpoint", all_changes_are_in_the_tables_then, the_writer_goes_on_with_them,
           where_there_is_nothing_to_fold_nothing_is_done, rows_beyond_the_length_go,
           a_transaction_must_end_before_and_a_seal_be_off, large_tables_are_folded_in_pieces,
           a_reader_keeps_what_it_reads, the_writer_itself_removes_them_when_readers_are_gone,

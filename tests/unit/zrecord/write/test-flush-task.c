@@ -352,7 +352,7 @@ START_TEST(after_a_failure_a_lane_goes_back_to_what_is_committed)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/lane", values_lie_where_their_entries_say, equal_records_lie_without_gaps,
+UNIT_MAIN("zrecord/flush-task", values_lie_where_their_entries_say, equal_records_lie_without_gaps,
           what_does_not_shrink_stays_raw, a_stage_without_payloads_makes_no_chunk,
           output_is_written_in_pieces, two_lanes_have_chunks_of_their_own,
           a_stage_tells_what_its_chunks_have_taken, chunks_that_were_left_are_filled_up,

@@ -275,7 +275,7 @@ START_TEST(who_waits_helps)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/placer", stages_are_placed_in_their_order,
+UNIT_MAIN("zrecord/flush", stages_are_placed_in_their_order,
           the_first_failure_ends_it_until_it_is_forgotten,
           a_closed_executor_is_a_failure_and_no_hang, several_lanes_place_beside_each_other,
           a_failure_in_one_lane_ends_all, who_waits_helps)

@@ -502,7 +502,7 @@ START_TEST(whatever_threads_ask_for_it_ends_and_is_whole)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/group", those_that_wait_share_one_commit,
+UNIT_MAIN("zrecord/group-commit", those_that_wait_share_one_commit,
           appending_goes_on_while_the_disk_is_waited_for, a_call_that_has_to_wait_is_not_split,
           what_was_committed_is_there_whoever_has_committed_it, many_callers_need_few_syncs,
           nobody_sees_a_part_of_a_call, a_failed_sync_is_told_to_all_that_wait,

@@ -264,6 +264,6 @@ START_TEST(others_write_and_read_meanwhile)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/switch", all_of_them_can_follow_each_other, without_memory_it_stays_as_it_was,
+UNIT_MAIN("zrecord/install", all_of_them_can_follow_each_other, without_memory_it_stays_as_it_was,
           keys_of_others_are_kept, numbers_run_out, a_failed_commit_before_it_changes_nothing,
           a_child_of_fork_may_not_switch, others_write_and_read_meanwhile)

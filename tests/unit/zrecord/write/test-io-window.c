@@ -78,4 +78,4 @@ START_TEST(it_is_bounded)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/window", what_lies_together_is_one_piece, it_is_bounded)
+UNIT_MAIN("zrecord/io-window", what_lies_together_is_one_piece, it_is_bounded)

@@ -373,7 +373,7 @@ START_TEST(readers_are_seen_in_a_range)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/leftover", what_was_never_a_part_goes_at_once,
+UNIT_MAIN("zrecord/orphans", what_was_never_a_part_goes_at_once,
           an_opening_removes_old_files_if_there_is_no_reader_of_before,
           a_chunk_of_a_former_generation_waits_as_well,
           files_of_fields_that_are_gone_wait_for_present_readers_too,

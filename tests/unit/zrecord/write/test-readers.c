@@ -112,5 +112,5 @@ START_TEST(strange_locks_make_all_files_used)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/users", generations_reach_to_what_is_added,
+UNIT_MAIN("zrecord/readers", generations_reach_to_what_is_added,
           a_generation_with_readers_uses_what_its_log_names, strange_locks_make_all_files_used)

@@ -64,5 +64,5 @@ START_TEST(a_task_of_the_write_queue_may_append)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/stages", an_executor_closed_under_a_writer_is_no_hang,
+UNIT_MAIN("zrecord/reap", an_executor_closed_under_a_writer_is_no_hang,
           a_task_of_the_write_queue_may_append)

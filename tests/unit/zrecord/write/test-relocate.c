@@ -151,5 +151,5 @@ START_TEST(gaps_are_zeros)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/mover", payloads_of_all_sizes_are_moved,
+UNIT_MAIN("zrecord/relocate", payloads_of_all_sizes_are_moved,
           a_damaged_byte_of_a_long_payload_is_found, gaps_are_zeros)

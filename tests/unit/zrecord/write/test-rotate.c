@@ -291,7 +291,7 @@ START_TEST(the_commit_before_it_stands_whatever_fails)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/restart", the_new_log_is_one_frame_with_all_that_holds,
+UNIT_MAIN("zrecord/rotate", the_new_log_is_one_frame_with_all_that_holds,
           a_reader_keeps_the_log_it_reads, a_sync_that_fails_loses_nothing,
           a_long_log_is_restarted, it_waits_when_it_fails_and_the_commit_stands,
           many_changes_are_folded, the_commit_before_it_stands_whatever_fails)

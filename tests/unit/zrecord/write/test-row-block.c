@@ -70,4 +70,4 @@ START_TEST(a_table_that_was_cut_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/stripe", it_has_the_rows_that_hold, a_table_that_was_cut_is_told)
+UNIT_MAIN("zrecord/row-block", it_has_the_rows_that_hold, a_table_that_was_cut_is_told)

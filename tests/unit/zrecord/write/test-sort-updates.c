@@ -46,4 +46,4 @@ START_TEST(they_ascend_by_index_and_then_by_id)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/sorted", they_ascend_by_index_and_then_by_id)
+UNIT_MAIN("zrecord/sort-updates", they_ascend_by_index_and_then_by_id)

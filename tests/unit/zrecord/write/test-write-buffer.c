@@ -241,7 +241,7 @@ START_TEST(room_that_nobody_has_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/stage", small_values_lie_in_their_entries, missing_values_are_all_zero,
+UNIT_MAIN("zrecord/write-buffer", small_values_lie_in_their_entries, missing_values_are_all_zero,
           larger_ones_are_laid_out_as_they_will_lie, values_are_copied,
           a_stage_is_full_by_bytes_or_by_values, a_large_record_makes_a_larger_stage_for_once,
           values_know_their_field, appends_that_follow_each_other_are_one_operation,
