@@ -23,7 +23,7 @@ BOOT = bytes.fromhex('4f1c2a907be34d58')      # of the boot id 4f1c2a90-7be3-4d5
 GENERATION = 0
 TABLE_GENERATION = 0
 IN_ENTRY = 0xFFFFFFFF                         # the chunk id of inline and empty values
-BASE, SYNCED = 1, 2
+SNAPSHOT, SYNCED = 1, 2
 
 IMAGE, LABEL, CAPTION = 0, 1, 2
 NAMES = ('image', 'label', 'caption')
@@ -137,20 +137,20 @@ class Missing:
         return 'missing'
 
 
-def frame(epoch, length, rows, chunks, sets, previous, flags, next_chunk):
+def frame(sequence, length, rows, chunks, updates, previous, flags, next_chunk):
     """One frame of LOG as a list of (bytes, meaning)."""
-    size = 64 + 16 * len(chunks) + 40 * len(sets) + 8
-    names = {BASE | SYNCED: 'base, synced', SYNCED: 'synced'}
+    size = 64 + 16 * len(chunks) + 40 * len(updates) + 8
+    names = {SNAPSHOT | SYNCED: 'snapshot, synced', SYNCED: 'synced'}
     out = [
         (b'LXLF', 'magic "LXLF"'),
         (struct.pack('<I', size), f'bytes of the frame: {size}'),
-        (struct.pack('<Q', epoch), f'epoch: {epoch}'),
+        (struct.pack('<Q', sequence), f'sequence number: {sequence}'),
         (struct.pack('<Q', length), f'length: {length}'),
         (struct.pack('<Q', rows), f'rows: {rows}'),
         (struct.pack('<I', len(chunks)), f'chunk items: {len(chunks)}'),
-        (struct.pack('<I', len(sets)), f'set items: {len(sets)}'),
+        (struct.pack('<I', len(updates)), f'update items: {len(updates)}'),
         (struct.pack('<I', previous),
-         f'crc of the previous frame: {previous:08x}' if epoch else 'no previous frame'),
+         f'crc of the previous frame: {previous:08x}' if sequence else 'no previous frame'),
         (struct.pack('<I', flags), f'flags: {names[flags]}'),
         (BOOT, 'boot'),
         (struct.pack('<I', TABLE_GENERATION), f'table generation: {TABLE_GENERATION}'),
@@ -162,10 +162,10 @@ def frame(epoch, length, rows, chunks, sets, previous, flags, next_chunk):
             (struct.pack('<I', count), f'  records: {count}'),
             (struct.pack('<Q', used), f'  bytes: {used}'),
         ]
-    for number, row in enumerate(sets):
+    for number, row in enumerate(updates):
         out += [
             (struct.pack('<I', row.field),
-             f'set item {number}: field {row.field}, {NAMES[row.field]}'),
+             f'update item {number}: field {row.field}, {NAMES[row.field]}'),
             (bytes(4), '  zero'),
             (struct.pack('<Q', row.index), f'  index: {row.index}'),
         ] + [(part, '  ' + text) for part, text in row_pieces(row)]
@@ -273,16 +273,17 @@ class Example:
 
     def __init__(self):
         self.rows, self.chunk, counts = store()
-        self.frames = [frame(0, 0, 0, [], [], 0, BASE | SYNCED, 0)]
+        self.frames = [frame(0, 0, 0, [], [], 0, SNAPSHOT | SYNCED, 0)]
         self._append(length=2, rows=2, chunks=[(0, *counts[1])])
-        self._append(length=3, rows=2, chunks=[(0, *counts[2])], sets=self.rows[2])
+        self._append(length=3, rows=2, chunks=[(0, *counts[2])], updates=self.rows[2])
         self.unfull = [[0, counts[2][1], counts[2][0]]]
         self.table_rows = 2
         self.meta = meta_json(False, 0, 0, [])
 
-    def _append(self, length, rows, chunks=(), sets=()):
+    def _append(self, length, rows, chunks=(), updates=()):
         previous = struct.unpack('<I', self.frames[-1][-1][0])[0]
-        self.frames.append(frame(len(self.frames), length, rows, chunks, sets, previous, SYNCED, 1))
+        self.frames.append(
+            frame(len(self.frames), length, rows, chunks, updates, previous, SYNCED, 1))
 
     def seal(self):
         self._append(length=3, rows=3)

@@ -81,19 +81,20 @@ def test_document_spells_out_the_deflate_stream():
 
 
 def walk(log):
-    """The frames of a log, each with its epoch and its crc checked here by the definition."""
+    """The frames of a log; the sequence number and the crc of each are checked here."""
     at, previous, frames = 0, 0, []
     while at < len(log):
         head = struct.unpack_from('<4sIQQQIIII8sII', log, at)
-        magic, size, epoch, length, rows, chunks, sets, chained, flags, _, _, next_chunk = head
-        assert (magic, size) == (b'LXLF', 64 + 16 * chunks + 40 * sets + 8)
-        assert (epoch, chained, flags) == (len(frames), previous, 2 if frames else 3)
+        (magic, size, sequence, length, rows, chunks, updates, chained, flags, _, _,
+         next_chunk) = head
+        assert (magic, size) == (b'LXLF', 64 + 16 * chunks + 40 * updates + 8)
+        assert (sequence, chained, flags) == (len(frames), previous, 2 if frames else 3)
         body = log[at:at + size - 4]
         previous, = struct.unpack_from('<I', log, at + size - 4)
         assert previous == bitwise_crc32c(example.UUID + bytes(8) + body)
         assert body[-4:] == bytes(4)
         frames.append({'length': length, 'rows': rows, 'next': next_chunk,
-                       'sets': [body[64 + 16 * chunks + 40 * k:][:40] for k in range(sets)]})
+                       'updates': [body[64 + 16 * chunks + 40 * k:][:40] for k in range(updates)]})
         at += size
     return frames
 
@@ -125,12 +126,12 @@ def test_records_read_back(sealed, tmp_path):
     frames = walk(files['LOG'])
     last = frames[-1]
     assert (last['length'], last['rows'], last['next']) == (3, 3 if sealed else 2, 1)
-    sets = {struct.unpack_from('<I4xQ', item): (item[16:32], item[32:])
-            for frame in frames for item in frame['sets'] if not sealed}
+    updates = {struct.unpack_from('<I4xQ', item): (item[16:32], item[32:])
+            for frame in frames for item in frame['updates'] if not sealed}
     for index, (image, label, caption) in enumerate(example.RECORDS):
         for field, expected in enumerate((image, struct.pack('<q', label), caption)):
             stem = meta['fields'][field]['stem']
-            entry, check = sets.get((field, index)) or (
+            entry, check = updates.get((field, index)) or (
                 files[stem + '.offset'][16 * index:][:16], files[stem + '.check'][8 * index:][:8])
             assert value(meta, files, field, index, entry, check) == expected
     if sealed:
