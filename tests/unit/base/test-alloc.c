@@ -51,7 +51,7 @@ START_TEST(a_hooked_allocator_gets_everything)
 }
 END_TEST
 
-START_TEST(half_an_allocator_is_refused)
+START_TEST(rejects_half_an_allocator)
 {
     lx_error error = LX_ERROR_INIT;
     lx_allocator half = {counted_alloc, NULL, counted_release, &live};
@@ -61,7 +61,7 @@ START_TEST(half_an_allocator_is_refused)
 }
 END_TEST
 
-START_TEST(sizes_that_overflow_give_nothing)
+START_TEST(rejects_sizes_that_overflow)
 {
     ck_assert_ptr_null(lx__alloc_array(SIZE_MAX / 4, 8));
     ck_assert_ptr_null(lx__resize_array(NULL, SIZE_MAX / 4, 8));
@@ -92,7 +92,7 @@ static void *refuse_resize(void *memory, size_t size, void *user)
     return NULL;
 }
 
-START_TEST(room_is_made_and_what_is_there_stays)
+START_TEST(reserving_keeps_the_content)
 {
     lx_error error = LX_ERROR_INIT;
     uint8_t *memory = NULL;
@@ -120,6 +120,6 @@ START_TEST(room_is_made_and_what_is_there_stays)
 }
 END_TEST
 
-UNIT_MAIN("base/alloc", a_hooked_allocator_gets_everything, half_an_allocator_is_refused,
-          sizes_that_overflow_give_nothing, an_array_grows_and_keeps_its_content,
-          room_is_made_and_what_is_there_stays)
+UNIT_MAIN("base/alloc", a_hooked_allocator_gets_everything, rejects_half_an_allocator,
+          rejects_sizes_that_overflow, an_array_grows_and_keeps_its_content,
+          reserving_keeps_the_content)

@@ -34,7 +34,7 @@ static bool exists(const char *name)
     return access(name, F_OK) == 0;
 }
 
-START_TEST(replaces_a_file_when_it_is_finished)
+START_TEST(replaces_a_file_when_finished)
 {
     lx__atomic_file to;
     lx_error error = LX_ERROR_INIT;
@@ -56,7 +56,7 @@ START_TEST(replaces_a_file_when_it_is_finished)
 }
 END_TEST
 
-START_TEST(keeps_the_old_file_when_it_is_not_finished)
+START_TEST(keeps_the_old_file_unless_finished)
 {
     lx__atomic_file to;
     lx__file directory;
@@ -102,7 +102,7 @@ START_TEST(writers_of_one_name_do_not_share_a_temporary_file)
 }
 END_TEST
 
-START_TEST(a_named_temporary_file_replaces_what_an_interrupted_attempt_left)
+START_TEST(a_named_temporary_file_replaces_that_of_an_interrupted_attempt)
 {
     lx__atomic_file to;
     lx__file left;
@@ -121,7 +121,6 @@ START_TEST(a_named_temporary_file_replaces_what_an_interrupted_attempt_left)
 }
 END_TEST
 
-UNIT_MAIN("base/atomic-file", replaces_a_file_when_it_is_finished,
-          keeps_the_old_file_when_it_is_not_finished,
+UNIT_MAIN("base/atomic-file", replaces_a_file_when_finished, keeps_the_old_file_unless_finished,
           writers_of_one_name_do_not_share_a_temporary_file,
-          a_named_temporary_file_replaces_what_an_interrupted_attempt_left)
+          a_named_temporary_file_replaces_that_of_an_interrupted_attempt)

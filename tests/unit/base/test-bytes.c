@@ -17,7 +17,7 @@ START_TEST(numbers_are_little_endian_at_any_address)
 }
 END_TEST
 
-START_TEST(ranges_at_the_boundaries)
+START_TEST(checks_ranges_at_the_boundaries)
 {
     ck_assert(lx__range_fits(0, 0, 0));
     ck_assert(lx__range_fits(10, 0, 10));
@@ -30,7 +30,7 @@ START_TEST(ranges_at_the_boundaries)
 }
 END_TEST
 
-START_TEST(sums_and_products_tell_when_they_do_not_fit)
+START_TEST(sums_and_products_report_overflow)
 {
     uint64_t value = 7;
     ck_assert(!lx__add_fits(UINT64_MAX, 1, &value));
@@ -55,5 +55,5 @@ START_TEST(alignment_rounds_up)
 }
 END_TEST
 
-UNIT_MAIN("base/bytes", numbers_are_little_endian_at_any_address, ranges_at_the_boundaries,
-          sums_and_products_tell_when_they_do_not_fit, alignment_rounds_up)
+UNIT_MAIN("base/bytes", numbers_are_little_endian_at_any_address, checks_ranges_at_the_boundaries,
+          sums_and_products_report_overflow, alignment_rounds_up)

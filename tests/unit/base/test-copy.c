@@ -34,7 +34,7 @@ static uint8_t *bytes_of(const lx__file *file, size_t size)
     return bytes;
 }
 
-START_TEST(a_range_is_copied_to_its_own_place)
+START_TEST(copies_a_range_to_its_own_offset)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -58,7 +58,7 @@ START_TEST(a_range_is_copied_to_its_own_place)
 }
 END_TEST
 
-START_TEST(a_file_that_ends_before_is_told)
+START_TEST(reports_a_file_that_ends_early)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -74,7 +74,7 @@ START_TEST(a_file_that_ends_before_is_told)
 }
 END_TEST
 
-START_TEST(what_the_system_does_not_copy_is_read_and_written)
+START_TEST(falls_back_to_read_and_write)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -95,7 +95,7 @@ START_TEST(what_the_system_does_not_copy_is_read_and_written)
 }
 END_TEST
 
-START_TEST(a_file_that_may_not_grow_is_told)
+START_TEST(reports_a_file_that_must_not_grow)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -118,7 +118,7 @@ START_TEST(a_file_that_may_not_grow_is_told)
 }
 END_TEST
 
-START_TEST(what_is_written_back_stays_as_it_is)
+START_TEST(writing_back_keeps_the_bytes)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -153,7 +153,7 @@ static int64_t time_of(const lx__file *file)
     return about.st_mtim.tv_sec;
 }
 
-START_TEST(what_is_written_back_is_written)
+START_TEST(writes_back_the_range)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -173,6 +173,6 @@ START_TEST(what_is_written_back_is_written)
 }
 END_TEST
 
-UNIT_MAIN("base/copy", a_range_is_copied_to_its_own_place, a_file_that_ends_before_is_told,
-          what_the_system_does_not_copy_is_read_and_written, a_file_that_may_not_grow_is_told,
-          what_is_written_back_stays_as_it_is, what_is_written_back_is_written)
+UNIT_MAIN("base/copy", copies_a_range_to_its_own_offset, reports_a_file_that_ends_early,
+          falls_back_to_read_and_write, reports_a_file_that_must_not_grow,
+          writing_back_keeps_the_bytes, writes_back_the_range)

@@ -22,7 +22,7 @@ static crc_function **kernels(void)
     return list;
 }
 
-START_TEST(known_values)
+START_TEST(matches_known_values)
 {
     /* RFC 3720, B.4: 32 bytes of zeros, of ones, ascending; and the usual check value. */
     uint8_t zeros[32] = {0}, ones[32], ascending[32];
@@ -51,7 +51,7 @@ static uint32_t crc_by_bits(const uint8_t *data, size_t size)
     return ~crc;
 }
 
-START_TEST(all_kernels_agree_on_all_lengths_and_places)
+START_TEST(kernels_agree_on_all_lengths_and_alignments)
 {
     static uint8_t data[20000];
     uint32_t state = 1;
@@ -71,7 +71,7 @@ START_TEST(all_kernels_agree_on_all_lengths_and_places)
 }
 END_TEST
 
-START_TEST(parts_give_the_crc_of_the_whole)
+START_TEST(combines_parts_into_the_crc_of_the_whole)
 {
     uint8_t data[5000];
     for (size_t i = 0; i < sizeof data; i++)
@@ -83,5 +83,5 @@ START_TEST(parts_give_the_crc_of_the_whole)
 }
 END_TEST
 
-UNIT_MAIN("base/crc32c", known_values, all_kernels_agree_on_all_lengths_and_places,
-          parts_give_the_crc_of_the_whole)
+UNIT_MAIN("base/crc32c", matches_known_values, kernels_agree_on_all_lengths_and_alignments,
+          combines_parts_into_the_crc_of_the_whole)

@@ -5,7 +5,7 @@
 
 #include "../unit.h"
 
-START_TEST(names_and_sizes_go_both_ways)
+START_TEST(converts_names_and_sizes_both_ways)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dtype parsed;
@@ -18,7 +18,7 @@ START_TEST(names_and_sizes_go_both_ways)
 }
 END_TEST
 
-START_TEST(what_is_no_dtype_is_refused_by_name)
+START_TEST(rejects_unknown_dtypes_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dtype dtype;
@@ -30,7 +30,7 @@ START_TEST(what_is_no_dtype_is_refused_by_name)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dtype dtype;
@@ -39,5 +39,5 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("base/dtype", names_and_sizes_go_both_ways, what_is_no_dtype_is_refused_by_name,
-          null_is_refused_by_its_name)
+UNIT_MAIN("base/dtype", converts_names_and_sizes_both_ways, rejects_unknown_dtypes_by_name,
+          rejects_null_by_name)

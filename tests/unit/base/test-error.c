@@ -6,7 +6,7 @@
 
 #include "../unit.h"
 
-START_TEST(the_first_failure_is_kept)
+START_TEST(keeps_the_first_failure)
 {
     lx_error error = LX_ERROR_INIT;
     ck_assert_int_eq(lx__fail(&error, LX_ERR_RANGE, "index %d", 7), LX_ERR_RANGE);
@@ -21,7 +21,7 @@ START_TEST(the_first_failure_is_kept)
 }
 END_TEST
 
-START_TEST(the_innermost_place_is_kept)
+START_TEST(keeps_the_innermost_place)
 {
     lx_error error = LX_ERROR_INIT;
     lx__error_locate(&error, "nothing failed yet", "f", 1, 2);
@@ -50,7 +50,7 @@ START_TEST(system_errors_have_errno_and_path)
 }
 END_TEST
 
-START_TEST(describe_names_everything_known)
+START_TEST(describe_names_all_details)
 {
     lx_error error = LX_ERROR_INIT;
     char text[2048];
@@ -96,7 +96,7 @@ START_TEST(long_paths_keep_their_end)
 }
 END_TEST
 
-START_TEST(a_files_words_give_a_terminal_no_orders)
+START_TEST(escapes_control_characters_of_files)
 {
     lx_error error = LX_ERROR_INIT;
     char line[256];
@@ -110,7 +110,7 @@ START_TEST(a_files_words_give_a_terminal_no_orders)
 }
 END_TEST
 
-START_TEST(an_answer_of_the_caller_is_told_unless_he_did)
+START_TEST(adds_a_message_to_a_bare_status_of_a_callback)
 {
     lx_error error = LX_ERROR_INIT;
     ck_assert_int_eq(lx__error_answer(&error, LX_OK), LX_OK);
@@ -127,7 +127,7 @@ START_TEST(an_answer_of_the_caller_is_told_unless_he_did)
 }
 END_TEST
 
-START_TEST(no_error_object_is_fine)
+START_TEST(accepts_no_error_object)
 {
     ck_assert_int_eq(lx__error_answer(NULL, LX_ERR_CANCELED), LX_ERR_CANCELED);
     ck_assert_int_eq(lx__fail(NULL, LX_ERR_RANGE, "x"), LX_ERR_RANGE);
@@ -137,8 +137,8 @@ START_TEST(no_error_object_is_fine)
 }
 END_TEST
 
-UNIT_MAIN("base/error", the_first_failure_is_kept, the_innermost_place_is_kept,
-          system_errors_have_errno_and_path, describe_names_everything_known,
+UNIT_MAIN("base/error", keeps_the_first_failure, keeps_the_innermost_place,
+          system_errors_have_errno_and_path, describe_names_all_details,
           a_status_without_message_describes_itself, long_paths_keep_their_end,
-          a_files_words_give_a_terminal_no_orders, an_answer_of_the_caller_is_told_unless_he_did,
-          no_error_object_is_fine)
+          escapes_control_characters_of_files, adds_a_message_to_a_bare_status_of_a_callback,
+          accepts_no_error_object)

@@ -5,7 +5,7 @@
 #include "../file-system.h"
 #include "../unit.h"
 
-START_TEST(what_is_here_is_told_by_its_number)
+START_TEST(recognizes_the_file_system_by_its_number)
 {
     lx_error error = LX_ERROR_INIT;
     static const struct {
@@ -32,4 +32,4 @@ START_TEST(what_is_here_is_told_by_its_number)
 }
 END_TEST
 
-UNIT_MAIN("base/file-system", what_is_here_is_told_by_its_number)
+UNIT_MAIN("base/file-system", recognizes_the_file_system_by_its_number)

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-START_TEST(bytes_come_back_as_written)
+START_TEST(reads_back_the_bytes_written)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -49,7 +49,7 @@ START_TEST(bytes_come_back_as_written)
 }
 END_TEST
 
-START_TEST(what_is_not_a_regular_file_is_refused)
+START_TEST(rejects_other_than_regular_files)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -82,7 +82,7 @@ START_TEST(what_is_not_a_regular_file_is_refused)
 }
 END_TEST
 
-START_TEST(a_file_over_the_limit_is_not_read)
+START_TEST(rejects_a_file_over_the_limit)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -103,7 +103,7 @@ START_TEST(a_file_over_the_limit_is_not_read)
 }
 END_TEST
 
-START_TEST(a_refused_write_names_file_offset_and_errno)
+START_TEST(a_failed_write_names_file_offset_and_errno)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -199,7 +199,7 @@ struct dirent *readdir(DIR *list)
     return real(list);
 }
 
-START_TEST(a_walk_that_is_cut_short_is_no_end)
+START_TEST(reports_an_interrupted_listing)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -219,7 +219,7 @@ START_TEST(a_walk_that_is_cut_short_is_no_end)
 }
 END_TEST
 
-START_TEST(only_a_regular_file_is_one)
+START_TEST(only_regular_files_pass)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -263,7 +263,7 @@ static void ask(const lx__file *file, uint64_t offset, uint64_t size)
     ck_assert_uint_eq(asked_to, offset + size);
 }
 
-START_TEST(all_that_is_needed_soon_is_asked_for_once)
+START_TEST(prefetches_each_range_once)
 {
     static const uint64_t sizes[] = {0, 1, 4096, 100000, 1 << 20, (3 << 20) + 1};
     lx_error error = LX_ERROR_INIT;
@@ -286,8 +286,7 @@ START_TEST(all_that_is_needed_soon_is_asked_for_once)
 }
 END_TEST
 
-UNIT_MAIN("base/file", bytes_come_back_as_written, what_is_not_a_regular_file_is_refused,
-          a_file_over_the_limit_is_not_read, a_refused_write_names_file_offset_and_errno,
+UNIT_MAIN("base/file", reads_back_the_bytes_written, rejects_other_than_regular_files,
+          rejects_a_file_over_the_limit, a_failed_write_names_file_offset_and_errno,
           locks_exclude_other_handles, directories_are_walked_and_removed,
-          a_walk_that_is_cut_short_is_no_end, only_a_regular_file_is_one,
-          all_that_is_needed_soon_is_asked_for_once)
+          reports_an_interrupted_listing, only_regular_files_pass, prefetches_each_range_once)

@@ -11,7 +11,7 @@ static lx_status parse(const char *text, json_t **object, lx_error *error)
     return lx__json_parse(text, strlen(text), object, error);
 }
 
-START_TEST(values_are_checked_for_type_and_range)
+START_TEST(rejects_values_of_wrong_type_or_range)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *object, *list;
@@ -38,7 +38,7 @@ START_TEST(values_are_checked_for_type_and_range)
 }
 END_TEST
 
-START_TEST(hostile_texts_are_refused)
+START_TEST(rejects_hostile_texts)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *object;
@@ -54,7 +54,7 @@ START_TEST(hostile_texts_are_refused)
 }
 END_TEST
 
-START_TEST(depth_is_capped_exactly)
+START_TEST(rejects_texts_nested_too_deeply)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *object;
@@ -74,7 +74,7 @@ START_TEST(depth_is_capped_exactly)
 END_TEST
 
 /** jansson takes a hundred times the bytes of such a text. */
-START_TEST(the_number_of_values_is_capped)
+START_TEST(rejects_too_many_values)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *object;
@@ -99,5 +99,5 @@ START_TEST(text_keeps_the_order_of_keys)
 }
 END_TEST
 
-UNIT_MAIN("base/json", values_are_checked_for_type_and_range, hostile_texts_are_refused,
-          depth_is_capped_exactly, the_number_of_values_is_capped, text_keeps_the_order_of_keys)
+UNIT_MAIN("base/json", rejects_values_of_wrong_type_or_range, rejects_hostile_texts,
+          rejects_texts_nested_too_deeply, rejects_too_many_values, text_keeps_the_order_of_keys)

@@ -15,7 +15,7 @@ static void keep(lx_log_level level, const char *message, void *user)
     snprintf(last, sizeof last, "%s", message);
 }
 
-START_TEST(lines_reach_the_hook_and_stop_with_it)
+START_TEST(lines_reach_the_hook_until_it_is_removed)
 {
     int lines = 0;
     lx__log(LX_LOG_INFO, "nobody hears");
@@ -30,4 +30,4 @@ START_TEST(lines_reach_the_hook_and_stop_with_it)
 }
 END_TEST
 
-UNIT_MAIN("base/log", lines_reach_the_hook_and_stop_with_it)
+UNIT_MAIN("base/log", lines_reach_the_hook_until_it_is_removed)

@@ -24,7 +24,7 @@ START_TEST(growth_appears_at_the_mapped_address)
 }
 END_TEST
 
-START_TEST(nothing_is_mapped_for_no_bytes_and_too_many_are_refused)
+START_TEST(maps_empty_ranges_and_rejects_huge_ones)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -41,4 +41,4 @@ START_TEST(nothing_is_mapped_for_no_bytes_and_too_many_are_refused)
 END_TEST
 
 UNIT_MAIN("base/mapping", growth_appears_at_the_mapped_address,
-          nothing_is_mapped_for_no_bytes_and_too_many_are_refused)
+          maps_empty_ranges_and_rejects_huge_ones)

@@ -9,7 +9,7 @@
 
 #include "../unit.h"
 
-START_TEST(pages_are_zeroed_aligned_and_given_back)
+START_TEST(pages_are_zeroed_aligned_and_freed)
 {
     static const size_t sizes[] = {1, 4096, 100000, 2 << 20, (2 << 20) + 1, 9999999};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -38,7 +38,7 @@ int madvise(void *memory, size_t size, int advice)
     return -1;
 }
 
-START_TEST(huge_pages_are_asked_for_within_memory_and_may_be_refused)
+START_TEST(huge_pages_are_requested_and_optional)
 {
     size_t huge = 2 << 20, size = 4 * huge + 1000;
     uint8_t *memory = malloc(size);
@@ -60,5 +60,4 @@ START_TEST(huge_pages_are_asked_for_within_memory_and_may_be_refused)
 }
 END_TEST
 
-UNIT_MAIN("base/pages", pages_are_zeroed_aligned_and_given_back,
-          huge_pages_are_asked_for_within_memory_and_may_be_refused)
+UNIT_MAIN("base/pages", pages_are_zeroed_aligned_and_freed, huge_pages_are_requested_and_optional)

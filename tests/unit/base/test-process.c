@@ -51,7 +51,7 @@ START_TEST(a_child_is_another_process)
 }
 END_TEST
 
-START_TEST(process_ids_serve_where_no_page_is_wiped)
+START_TEST(compares_process_ids_without_a_wiped_page)
 {
     no_wiping = true;
     expect_detection();
@@ -105,7 +105,7 @@ static bool is_taken_over_once(void *user)
     return right;
 }
 
-START_TEST(one_thread_of_a_child_takes_an_object_over)
+START_TEST(one_thread_of_a_child_adopts_an_object)
 {
     struct object object = {.taken = 0};
     lx__process_note(&object.process);
@@ -116,5 +116,5 @@ START_TEST(one_thread_of_a_child_takes_an_object_over)
 }
 END_TEST
 
-UNIT_MAIN("base/process", a_child_is_another_process, process_ids_serve_where_no_page_is_wiped,
-          a_child_of_a_child_is_another_process, one_thread_of_a_child_takes_an_object_over)
+UNIT_MAIN("base/process", a_child_is_another_process, compares_process_ids_without_a_wiped_page,
+          a_child_of_a_child_is_another_process, one_thread_of_a_child_adopts_an_object)

@@ -20,7 +20,7 @@ START_TEST(every_status_has_a_name_and_a_text)
 }
 END_TEST
 
-START_TEST(values_out_of_the_table_are_named_unknown)
+START_TEST(names_values_outside_the_table_unknown)
 {
     ck_assert_str_eq(lx_status_name((lx_status)-1000), "LX_ERR_UNKNOWN");
     ck_assert_str_eq(lx_status_message((lx_status)2), "an unknown status");
@@ -33,5 +33,5 @@ START_TEST(library_and_header_are_of_one_version)
 }
 END_TEST
 
-UNIT_MAIN("base/status", every_status_has_a_name_and_a_text,
-          values_out_of_the_table_are_named_unknown, library_and_header_are_of_one_version)
+UNIT_MAIN("base/status", every_status_has_a_name_and_a_text, names_values_outside_the_table_unknown,
+          library_and_header_are_of_one_version)

@@ -3,7 +3,7 @@
 
 #include "../unit.h"
 
-START_TEST(characters_are_those_of_rfc_3629)
+START_TEST(accepts_the_characters_of_rfc_3629)
 {
     static const char *const good[] = {
         "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
@@ -20,7 +20,7 @@ START_TEST(characters_are_those_of_rfc_3629)
 }
 END_TEST
 
-START_TEST(a_text_is_valid_whole_or_not_at_all)
+START_TEST(validates_whole_texts)
 {
     ck_assert(lx__utf8_valid(""));
     ck_assert(lx__utf8_valid("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"));
@@ -29,4 +29,4 @@ START_TEST(a_text_is_valid_whole_or_not_at_all)
 }
 END_TEST
 
-UNIT_MAIN("base/utf8", characters_are_those_of_rfc_3629, a_text_is_valid_whole_or_not_at_all)
+UNIT_MAIN("base/utf8", accepts_the_characters_of_rfc_3629, validates_whole_texts)

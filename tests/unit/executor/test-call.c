@@ -9,7 +9,7 @@ static void is_inside(struct job *job, size_t part)
     ck_assert(lx__call_is_inside(job->user));
 }
 
-START_TEST(a_thread_that_helps_is_inside)
+START_TEST(a_helping_thread_counts_as_inside)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct job job;
@@ -72,4 +72,4 @@ START_TEST(calls_nest)
 }
 END_TEST
 
-UNIT_MAIN("executor/call", a_thread_that_helps_is_inside, calls_nest)
+UNIT_MAIN("executor/call", a_helping_thread_counts_as_inside, calls_nest)

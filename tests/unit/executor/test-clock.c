@@ -13,7 +13,7 @@ START_TEST(time_goes_forward)
 }
 END_TEST
 
-START_TEST(times_beyond_all_never_come)
+START_TEST(times_beyond_the_range_never_come)
 {
     ck_assert_uint_eq(lx__clock_after(UINT64_MAX), LX__NEVER);
     ck_assert_uint_eq(lx__clock_after(UINT64_MAX - 1), LX__NEVER);
@@ -49,7 +49,7 @@ static void *tell(void *user)
     return user;
 }
 
-START_TEST(a_wait_ends_when_it_is_told)
+START_TEST(a_wait_ends_when_signaled)
 {
     static const uint64_t patience[] = {LX__NEVER - 1, LX__NEVER};
     lx__clock_condition(&told);
@@ -67,5 +67,5 @@ START_TEST(a_wait_ends_when_it_is_told)
 }
 END_TEST
 
-UNIT_MAIN("executor/clock", time_goes_forward, times_beyond_all_never_come,
-          a_wait_ends_at_its_deadline, a_wait_ends_when_it_is_told)
+UNIT_MAIN("executor/clock", time_goes_forward, times_beyond_the_range_never_come,
+          a_wait_ends_at_its_deadline, a_wait_ends_when_signaled)

@@ -37,7 +37,7 @@ static uint32_t quota_here(void)
     return lx__cpus_quota(root);
 }
 
-START_TEST(this_machine_has_some)
+START_TEST(counts_the_cpus_of_this_machine)
 {
     cpu_set_t mask;
     ck_assert_int_eq(sched_getaffinity(0, sizeof mask, &mask), 0);
@@ -57,7 +57,7 @@ START_TEST(this_machine_has_some)
 }
 END_TEST
 
-START_TEST(version_2_takes_the_least_on_the_way_up)
+START_TEST(version_2_takes_the_smallest_quota_of_the_ancestors)
 {
     char *scratch = scratch_make();
     put("proc/self/cgroup", "0::/user.slice/job.scope\n");
@@ -75,7 +75,7 @@ START_TEST(version_2_takes_the_least_on_the_way_up)
 }
 END_TEST
 
-START_TEST(version_1_takes_the_least_on_the_way_up)
+START_TEST(version_1_takes_the_smallest_quota_of_the_ancestors)
 {
     char *scratch = scratch_make();
     put("proc/self/cgroup", "5:memory:/elsewhere\n4:cpu,cpuacct:/a/b\n3:cpuset:/c\n0::/d\n");
@@ -135,7 +135,7 @@ START_TEST(a_container_finds_its_own_group)
 }
 END_TEST
 
-START_TEST(damaged_quotas_are_no_limit)
+START_TEST(ignores_damaged_quotas)
 {
     static const char *const texts[] = {
         "",
@@ -164,7 +164,7 @@ START_TEST(damaged_quotas_are_no_limit)
 }
 END_TEST
 
-START_TEST(damaged_lists_are_no_limit)
+START_TEST(ignores_damaged_lists)
 {
     static const char *const groups[] = {
         "",      "\n\n\n", ":",         "::",   "0:",     "0::",    "0::a",
@@ -232,7 +232,7 @@ START_TEST(huge_lists_are_bounded)
 }
 END_TEST
 
-START_TEST(there_may_be_nothing_to_read)
+START_TEST(works_without_files_to_read)
 {
     char *scratch = scratch_make();
     ck_assert_uint_eq(quota_here(), LX__CPUS_UNLIMITED);
@@ -243,7 +243,8 @@ START_TEST(there_may_be_nothing_to_read)
 }
 END_TEST
 
-UNIT_MAIN("executor/cpus", this_machine_has_some, version_2_takes_the_least_on_the_way_up,
-          version_1_takes_the_least_on_the_way_up, both_versions_count,
-          a_container_finds_its_own_group, damaged_quotas_are_no_limit, damaged_lists_are_no_limit,
-          huge_lists_are_bounded, there_may_be_nothing_to_read)
+UNIT_MAIN("executor/cpus", counts_the_cpus_of_this_machine,
+          version_2_takes_the_smallest_quota_of_the_ancestors,
+          version_1_takes_the_smallest_quota_of_the_ancestors, both_versions_count,
+          a_container_finds_its_own_group, ignores_damaged_quotas, ignores_damaged_lists,
+          huge_lists_are_bounded, works_without_files_to_read)

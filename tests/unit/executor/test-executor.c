@@ -5,7 +5,7 @@
 
 #include "workload.h"
 
-START_TEST(arguments_are_checked)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_queue_stats stats;
@@ -61,7 +61,7 @@ static void *close_later(void *user)
     return NULL;
 }
 
-START_TEST(close_cancels_what_has_not_begun)
+START_TEST(close_cancels_queued_tasks)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(1, 1, 1);
@@ -204,7 +204,7 @@ static void unref_at_finish(lx__task *task, bool canceled)
     job_finish(task, canceled);
 }
 
-START_TEST(the_last_reference_may_go_in_a_callback)
+START_TEST(a_callback_can_drop_the_last_reference)
 {
     for (int round = 0; round < 100; round++) {
         lx_executor *executor = open_executor(2, 1, 1);
@@ -273,7 +273,7 @@ START_TEST(close_at_any_moment_returns)
 }
 END_TEST
 
-START_TEST(a_thousand_executors_come_and_go)
+START_TEST(makes_and_frees_a_thousand_executors)
 {
     for (int round = 0; round < 1000; round++) {
         lx_executor *executor = open_executor(2, 1, 1);
@@ -296,7 +296,7 @@ START_TEST(a_thousand_executors_come_and_go)
 }
 END_TEST
 
-START_TEST(help_takes_part_until_the_deadline)
+START_TEST(help_runs_tasks_until_the_deadline)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct job job;
@@ -375,7 +375,7 @@ static void *load(void *user)
     return NULL;
 }
 
-START_TEST(a_child_gets_an_error_and_the_parent_goes_on)
+START_TEST(a_child_gets_an_error_and_the_parent_continues)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(3, 2, 1);
@@ -404,9 +404,9 @@ START_TEST(a_child_gets_an_error_and_the_parent_goes_on)
 }
 END_TEST
 
-UNIT_MAIN("executor/executor", arguments_are_checked, references_outlive_close,
-          close_cancels_what_has_not_begun, close_waits_for_helpers_too,
+UNIT_MAIN("executor/executor", rejects_invalid_arguments, references_outlive_close,
+          close_cancels_queued_tasks, close_waits_for_helpers_too,
           close_from_a_callback_lets_others_run, close_from_a_callback_does_not_wait,
-          the_last_reference_may_go_in_a_callback, close_at_any_moment_returns,
-          a_thousand_executors_come_and_go, help_takes_part_until_the_deadline,
-          a_child_gets_an_error_and_the_parent_goes_on)
+          a_callback_can_drop_the_last_reference, close_at_any_moment_returns,
+          makes_and_frees_a_thousand_executors, help_runs_tasks_until_the_deadline,
+          a_child_gets_an_error_and_the_parent_continues)

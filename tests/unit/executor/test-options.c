@@ -3,7 +3,7 @@
 #include "executor/cpus.h"
 #include "workload.h"
 
-START_TEST(an_executor_has_what_the_options_say)
+START_TEST(an_executor_follows_its_options)
 {
     lx_executor *executor = open_executor(7, 3, 2);
     ck_assert_uint_eq(lx_executor_get_readers(executor), 7);
@@ -13,7 +13,7 @@ START_TEST(an_executor_has_what_the_options_say)
 }
 END_TEST
 
-START_TEST(the_default_is_a_reader_a_cpu)
+START_TEST(defaults_to_one_reader_per_cpu)
 {
     lx_error error = LX_ERROR_INIT;
     uint32_t cpus = lx__cpus_available();
@@ -32,7 +32,7 @@ START_TEST(the_default_is_a_reader_a_cpu)
 }
 END_TEST
 
-START_TEST(counts_out_of_bounds_are_refused)
+START_TEST(rejects_counts_out_of_bounds)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor;
@@ -58,7 +58,7 @@ START_TEST(counts_out_of_bounds_are_refused)
 }
 END_TEST
 
-START_TEST(without_memory_there_are_none)
+START_TEST(reports_failed_allocations)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = (lx_executor *)&error;
@@ -70,5 +70,5 @@ START_TEST(without_memory_there_are_none)
 }
 END_TEST
 
-UNIT_MAIN("executor/options", an_executor_has_what_the_options_say, the_default_is_a_reader_a_cpu,
-          counts_out_of_bounds_are_refused, without_memory_there_are_none)
+UNIT_MAIN("executor/options", an_executor_follows_its_options, defaults_to_one_reader_per_cpu,
+          rejects_counts_out_of_bounds, reports_failed_allocations)

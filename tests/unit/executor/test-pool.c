@@ -8,7 +8,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-START_TEST(without_memory_there_is_no_pool_and_no_block)
+START_TEST(reports_failed_allocations)
 {
     lx_error error = LX_ERROR_INIT;
     lx__pool *pool = (lx__pool *)&error;
@@ -81,7 +81,7 @@ START_TEST(a_warm_pool_does_not_grow)
 }
 END_TEST
 
-START_TEST(the_warmest_block_comes_first)
+START_TEST(returns_the_warmest_block_first)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     lx__pool *pool = pool_of(executor, 64 * MIB);
@@ -98,7 +98,7 @@ START_TEST(the_warmest_block_comes_first)
 }
 END_TEST
 
-START_TEST(sizes_get_blocks_that_fit)
+START_TEST(returns_blocks_of_sufficient_size)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     lx__pool *pool = pool_of(executor, UINT64_MAX);
@@ -128,7 +128,7 @@ START_TEST(sizes_get_blocks_that_fit)
 }
 END_TEST
 
-START_TEST(impossible_sizes_are_refused)
+START_TEST(rejects_impossible_sizes)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 1, 1);
@@ -146,7 +146,7 @@ START_TEST(impossible_sizes_are_refused)
 }
 END_TEST
 
-START_TEST(what_is_kept_has_a_limit)
+START_TEST(limits_the_blocks_it_keeps)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     lx__pool *pool = pool_of(executor, 3 * MIB);
@@ -179,7 +179,7 @@ START_TEST(what_is_kept_has_a_limit)
 }
 END_TEST
 
-START_TEST(nothing_may_be_kept)
+START_TEST(can_keep_no_blocks)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     lx__pool *pool = pool_of(executor, 0);
@@ -322,8 +322,8 @@ START_TEST(a_child_does_not_touch_the_pool)
 }
 END_TEST
 
-UNIT_MAIN("executor/pool", a_warm_pool_does_not_grow, the_warmest_block_comes_first,
-          sizes_get_blocks_that_fit, impossible_sizes_are_refused, what_is_kept_has_a_limit,
-          nothing_may_be_kept, blocks_outlive_pool_and_executor,
+UNIT_MAIN("executor/pool", a_warm_pool_does_not_grow, returns_the_warmest_block_first,
+          returns_blocks_of_sufficient_size, rejects_impossible_sizes, limits_the_blocks_it_keeps,
+          can_keep_no_blocks, blocks_outlive_pool_and_executor,
           waiting_to_be_unmapped_does_not_stop_close, blocks_are_released_on_other_threads,
-          a_child_does_not_touch_the_pool, without_memory_there_is_no_pool_and_no_block)
+          a_child_does_not_touch_the_pool, reports_failed_allocations)

@@ -51,7 +51,7 @@ static void note_part(struct job *job, size_t part)
     parts[atomic_fetch_add(&order, 1)] = (unsigned)part;
 }
 
-START_TEST(parts_are_handed_out_in_order)
+START_TEST(runs_parts_in_order)
 {
     lx_executor *executor = open_executor(1, 1, 1);
     unsigned parts[1000];
@@ -97,7 +97,7 @@ static void stop_at_ten(struct job *job, size_t part)
         lx__task_stop(&job->task);
 }
 
-START_TEST(a_stopped_task_is_over_and_not_canceled)
+START_TEST(a_stopped_task_is_done_and_not_canceled)
 {
     lx_executor *executor = open_executor(1, 1, 1);
     struct job job;
@@ -113,7 +113,7 @@ START_TEST(a_stopped_task_is_over_and_not_canceled)
 }
 END_TEST
 
-START_TEST(timers_come_in_their_time)
+START_TEST(timers_fire_in_time)
 {
     static const unsigned delays[] = {30, 10, 20, 10, 0};
     static const unsigned places[] = {4, 1, 3, 2, 0};
@@ -148,7 +148,7 @@ START_TEST(timers_come_in_their_time)
 }
 END_TEST
 
-START_TEST(an_earlier_timer_is_not_slept_over)
+START_TEST(an_earlier_timer_fires_first)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 2, 1);
@@ -169,7 +169,7 @@ START_TEST(an_earlier_timer_is_not_slept_over)
 }
 END_TEST
 
-START_TEST(a_timer_comes_though_threads_are_busy)
+START_TEST(a_timer_fires_while_threads_are_busy)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 2, 1);
@@ -191,7 +191,7 @@ START_TEST(a_timer_comes_though_threads_are_busy)
 }
 END_TEST
 
-START_TEST(a_waiting_timer_may_be_canceled)
+START_TEST(a_waiting_timer_can_be_canceled)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 1, 1);
@@ -211,7 +211,7 @@ START_TEST(a_waiting_timer_may_be_canceled)
 }
 END_TEST
 
-START_TEST(a_queue_without_threads_keeps_no_time)
+START_TEST(a_queue_without_threads_fires_no_timers)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 1, 1);
@@ -246,7 +246,7 @@ static void tick_again(lx__task *task, bool canceled)
     sem_post(&self->over);
 }
 
-START_TEST(a_task_may_submit_itself_again)
+START_TEST(a_task_can_resubmit_itself)
 {
     lx_error error = LX_ERROR_INIT;
     struct ticking ticking = {.executor = open_executor(0, 1, 1)};
@@ -312,7 +312,7 @@ START_TEST(parts_run_once_each_under_many_threads)
 }
 END_TEST
 
-START_TEST(what_did_not_run_was_canceled)
+START_TEST(each_task_runs_or_is_canceled)
 {
     lx_executor *executor = open_executor(3, 2, 1);
     uint64_t random = 1, ran = 0, parts = 0, canceled = 0;
@@ -350,9 +350,9 @@ START_TEST(what_did_not_run_was_canceled)
 }
 END_TEST
 
-UNIT_MAIN("executor/queue", tasks_begin_oldest_first, parts_are_handed_out_in_order,
-          a_task_of_many_parts_stays_in_front, a_stopped_task_is_over_and_not_canceled,
-          timers_come_in_their_time, an_earlier_timer_is_not_slept_over,
-          a_timer_comes_though_threads_are_busy, a_waiting_timer_may_be_canceled,
-          a_queue_without_threads_keeps_no_time, a_task_may_submit_itself_again,
-          parts_run_once_each_under_many_threads, what_did_not_run_was_canceled)
+UNIT_MAIN("executor/queue", tasks_begin_oldest_first, runs_parts_in_order,
+          a_task_of_many_parts_stays_in_front, a_stopped_task_is_done_and_not_canceled,
+          timers_fire_in_time, an_earlier_timer_fires_first, a_timer_fires_while_threads_are_busy,
+          a_waiting_timer_can_be_canceled, a_queue_without_threads_fires_no_timers,
+          a_task_can_resubmit_itself, parts_run_once_each_under_many_threads,
+          each_task_runs_or_is_canceled)

@@ -3,7 +3,7 @@
 
 #include "workload.h"
 
-START_TEST(what_has_changed_is_seen_at_once)
+START_TEST(sees_a_change_at_once)
 {
     atomic_uint watched = 7;
     ck_assert(lx__spinner_watch(&watched, 6));
@@ -11,7 +11,7 @@ START_TEST(what_has_changed_is_seen_at_once)
 }
 END_TEST
 
-START_TEST(what_does_not_change_is_left_soon)
+START_TEST(stops_spinning_without_a_change)
 {
     atomic_uint watched = 7;
     uint64_t least = UINT64_MAX;
@@ -33,7 +33,7 @@ static void *count_up(void *user)
     return NULL;
 }
 
-START_TEST(a_change_by_another_thread_is_seen)
+START_TEST(sees_a_change_by_another_thread)
 {
     atomic_uint watched = 0;
     pthread_t thread;
@@ -54,7 +54,7 @@ static unsigned skipped(lx__spinner *spinner)
     return count;
 }
 
-START_TEST(looking_in_vain_is_done_more_rarely)
+START_TEST(spins_less_after_spinning_in_vain)
 {
     static const unsigned expected[] = {1, 3, 7, 15, 31, 63, 63, 63};
     lx__spinner spinner = {0, 0};
@@ -72,5 +72,5 @@ START_TEST(looking_in_vain_is_done_more_rarely)
 }
 END_TEST
 
-UNIT_MAIN("executor/spinner", what_has_changed_is_seen_at_once, what_does_not_change_is_left_soon,
-          a_change_by_another_thread_is_seen, looking_in_vain_is_done_more_rarely)
+UNIT_MAIN("executor/spinner", sees_a_change_at_once, stops_spinning_without_a_change,
+          sees_a_change_by_another_thread, spins_less_after_spinning_in_vain)

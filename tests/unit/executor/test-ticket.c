@@ -23,7 +23,7 @@ static lx_ticket *submit(lx_executor *executor, lx_task_function function, void 
     return ticket;
 }
 
-START_TEST(all_parts_have_run_when_waiting_ends)
+START_TEST(a_wait_ends_after_all_parts)
 {
     lx_error error = LX_ERROR_INIT;
     for (uint32_t readers = 0; readers < 4; readers++) {
@@ -45,7 +45,7 @@ START_TEST(all_parts_have_run_when_waiting_ends)
 }
 END_TEST
 
-START_TEST(arguments_are_checked)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(1, 1, 1);
@@ -90,7 +90,7 @@ static lx_status fail_from(void *user, size_t part, lx_error *error)
     return LX_ERR_CORRUPT;
 }
 
-START_TEST(the_lowest_failure_is_told_whatever_the_threads)
+START_TEST(reports_the_lowest_failure_for_any_threads)
 {
     lx_error error = LX_ERROR_INIT;
     for (uint32_t readers = 0; readers < 9; readers += 2) {
@@ -126,7 +126,7 @@ static lx_status fail_silently(void *user, size_t part, lx_error *error)
     return part == 3 ? *(lx_status *)user : LX_OK;
 }
 
-START_TEST(a_failure_without_words_gets_some)
+START_TEST(a_failure_without_message_gets_one)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(2, 1, 1);
@@ -153,7 +153,7 @@ static lx_status say_one_return_other(void *user, size_t part, lx_error *error)
     return LX_ERR_MISMATCH;
 }
 
-START_TEST(the_status_returned_is_the_status)
+START_TEST(returns_the_status_of_the_task)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 1, 1);
@@ -218,7 +218,7 @@ START_TEST(a_timed_wait_without_readers_makes_progress)
 }
 END_TEST
 
-START_TEST(a_canceled_task_tells_so)
+START_TEST(a_canceled_task_reports_it)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(1, 1, 1);
@@ -242,7 +242,7 @@ START_TEST(a_canceled_task_tells_so)
 }
 END_TEST
 
-START_TEST(a_failure_counts_for_more_than_a_cancel)
+START_TEST(a_failure_takes_precedence_over_a_cancel)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 1, 1);
@@ -285,7 +285,7 @@ START_TEST(tickets_outlive_their_executor)
 }
 END_TEST
 
-START_TEST(a_closed_executor_takes_nothing)
+START_TEST(a_closed_executor_rejects_tasks)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = lx_executor_ref(open_executor(1, 1, 1));
@@ -298,7 +298,7 @@ START_TEST(a_closed_executor_takes_nothing)
 }
 END_TEST
 
-START_TEST(a_ticket_may_be_given_up_at_once)
+START_TEST(a_ticket_can_be_released_at_once)
 {
     lx_executor *executor = open_executor(2, 1, 1);
     atomic_uint ran = 0;
@@ -335,7 +335,7 @@ static lx_status grow(void *user, size_t part, lx_error *error)
     return status;
 }
 
-START_TEST(tasks_may_wait_for_tasks)
+START_TEST(tasks_can_wait_for_tasks)
 {
     lx_error error = LX_ERROR_INIT;
     for (uint32_t readers = 0; readers < 4; readers++) {
@@ -364,7 +364,7 @@ static void *wait_and_unref(void *user)
     return NULL;
 }
 
-START_TEST(several_threads_may_wait)
+START_TEST(several_threads_can_wait)
 {
     for (int round = 0; round < 200; round++) {
         enum { WAITERS = 4 };
@@ -393,7 +393,7 @@ START_TEST(several_threads_may_wait)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_submitted)
+START_TEST(submits_nothing_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     scarce_begin(100);
@@ -408,10 +408,11 @@ START_TEST(without_memory_nothing_is_submitted)
 }
 END_TEST
 
-UNIT_MAIN("executor/ticket", all_parts_have_run_when_waiting_ends, arguments_are_checked,
-          the_lowest_failure_is_told_whatever_the_threads, a_failure_without_words_gets_some,
-          the_status_returned_is_the_status, a_timed_wait_ends_and_leaves_the_error,
-          a_timed_wait_without_readers_makes_progress, a_canceled_task_tells_so,
-          a_failure_counts_for_more_than_a_cancel, tickets_outlive_their_executor,
-          a_closed_executor_takes_nothing, a_ticket_may_be_given_up_at_once,
-          tasks_may_wait_for_tasks, several_threads_may_wait, without_memory_nothing_is_submitted)
+UNIT_MAIN("executor/ticket", a_wait_ends_after_all_parts, rejects_invalid_arguments,
+          reports_the_lowest_failure_for_any_threads, a_failure_without_message_gets_one,
+          returns_the_status_of_the_task, a_timed_wait_ends_and_leaves_the_error,
+          a_timed_wait_without_readers_makes_progress, a_canceled_task_reports_it,
+          a_failure_takes_precedence_over_a_cancel, tickets_outlive_their_executor,
+          a_closed_executor_rejects_tasks, a_ticket_can_be_released_at_once,
+          tasks_can_wait_for_tasks, several_threads_can_wait,
+          submits_nothing_after_a_failed_allocation)

@@ -33,7 +33,7 @@ static void *do_nothing(void *user)
     return user;
 }
 
-START_TEST(threads_are_started_when_they_are_needed)
+START_TEST(starts_threads_on_demand)
 {
     /* A sanitizer may start a thread of its own with the first. */
     pthread_t first;
@@ -86,7 +86,7 @@ static void look_at_thread(struct job *job, size_t part)
     ck_assert_int_eq(sigismember(&blocked, SIGSEGV), 0);
 }
 
-START_TEST(threads_have_names_and_take_no_signals)
+START_TEST(threads_have_names_and_block_signals)
 {
     static char names[][16] = {"lx-read-0", "lx-write-0", "lx-gc-0"};
     lx_executor *executor = open_executor(1, 1, 1);
@@ -106,7 +106,7 @@ START_TEST(threads_have_names_and_take_no_signals)
 }
 END_TEST
 
-START_TEST(all_sleepers_are_woken_for_a_large_task)
+START_TEST(a_large_task_wakes_all_sleepers)
 {
     enum { THREADS = 16 };
     lx_executor *executor = open_executor(THREADS, 1, 1);
@@ -184,7 +184,7 @@ static void count_alarm(int signal)
     atomic_fetch_add_explicit(&alarms, 1, memory_order_relaxed);
 }
 
-START_TEST(a_storm_of_signals_does_no_harm)
+START_TEST(survives_a_storm_of_signals)
 {
     struct sigaction action = {.sa_handler = count_alarm};
     sigaction(SIGALRM, &action, NULL);
@@ -235,7 +235,7 @@ static void limit_memory(bool limited)
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &little), 0);
 }
 
-START_TEST(a_thread_that_cannot_be_started_is_told)
+START_TEST(reports_a_thread_that_cannot_start)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(4, 1, 1);
@@ -269,12 +269,12 @@ START_TEST(a_thread_that_cannot_be_started_is_told)
 END_TEST
 #endif
 
-UNIT_MAIN("executor/worker", threads_are_started_when_they_are_needed,
-#if !ADDRESS_SANITIZED && !THREAD_SANITIZED
-          a_thread_that_cannot_be_started_is_told,
-#endif
+UNIT_MAIN("executor/worker", starts_threads_on_demand,
+          #if !ADDRESS_SANITIZED && !THREAD_SANITIZED
+          reports_a_thread_that_cannot_start,
+          #endif
 #if !THREAD_SANITIZED
-          a_storm_of_signals_does_no_harm,
-#endif
-          threads_have_names_and_take_no_signals, all_sleepers_are_woken_for_a_large_task,
+          survives_a_storm_of_signals,
+          #endif
+          threads_have_names_and_block_signals, a_large_task_wakes_all_sleepers,
           no_task_waits_for_a_thread_that_sleeps, idle_time_is_counted)
