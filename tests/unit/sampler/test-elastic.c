@@ -85,11 +85,11 @@ static void stop_and_go_on(uint64_t seed)
     elastic_end(&run, 0);
 }
 
-START_TEST(any_chain_of_worlds_sees_each_position_once)
+START_TEST(changing_world_sizes_see_each_position_once)
 {
     for (uint64_t seed = 1; seed <= (getenv("LX_LONG") ? 8000 : 150); seed++)
         stop_and_go_on(seed);
 }
 END_TEST
 
-UNIT_MAIN("sampler/elastic", any_chain_of_worlds_sees_each_position_once)
+UNIT_MAIN("sampler/elastic", changing_world_sizes_see_each_position_once)

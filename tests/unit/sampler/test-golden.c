@@ -65,7 +65,7 @@ static json_t *read_goldens(void)
     return file;
 }
 
-START_TEST(orders_are_as_their_page_defines_them)
+START_TEST(orders_match_their_definition)
 {
     json_t *file = read_goldens(), *golden, *goldens = json_object_get(file, "goldens");
     lx_order *order = NULL;
@@ -91,7 +91,7 @@ static double share(const json_t *golden, const char *key)
     return strtod(json_string_value(json_object_get(golden, key)), NULL);
 }
 
-START_TEST(splits_are_as_their_page_defines_them)
+START_TEST(splits_match_their_definition)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *file = read_goldens(), *golden, *splits = json_object_get(file, "splits");
@@ -115,5 +115,4 @@ START_TEST(splits_are_as_their_page_defines_them)
 }
 END_TEST
 
-UNIT_MAIN("sampler/golden", orders_are_as_their_page_defines_them,
-          splits_are_as_their_page_defines_them)
+UNIT_MAIN("sampler/golden", orders_match_their_definition, splits_match_their_definition)

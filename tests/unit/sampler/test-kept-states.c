@@ -28,7 +28,7 @@ static void loads(const struct kept_state *kept)
     lx_order_unref(order);
 }
 
-START_TEST(states_of_version_1_load_for_ever)
+START_TEST(loads_states_of_version_1)
 {
     kept_states_each("samplers", 39, loads);
 }
@@ -50,7 +50,7 @@ static void is_written(const struct kept_state *kept)
     lx_order_unref(order);
 }
 
-START_TEST(what_is_saved_now_is_what_was_saved_then)
+START_TEST(saves_what_version_1_saved)
 {
     kept_states_each("samplers", 39, is_written);
 }
@@ -69,11 +69,11 @@ static void is_of_no_other(const struct kept_state *kept)
     lx_order_unref(order);
 }
 
-START_TEST(no_other_order_takes_them)
+START_TEST(other_orders_reject_the_states)
 {
     kept_states_each("samplers", 39, is_of_no_other);
 }
 END_TEST
 
-UNIT_MAIN("sampler/kept-states", states_of_version_1_load_for_ever,
-          what_is_saved_now_is_what_was_saved_then, no_other_order_takes_them)
+UNIT_MAIN("sampler/kept-states", loads_states_of_version_1, saves_what_version_1_saved,
+          other_orders_reject_the_states)

@@ -106,7 +106,7 @@ static void expect_the_same(const struct tabled *kind)
     scratch_remove(scratch);
 }
 
-START_TEST(every_kind_is_the_same_from_a_file)
+START_TEST(each_kind_of_order_is_the_same_from_a_file)
 {
     tabled_begin();
     for (size_t i = 0; i < TABLED; i++)
@@ -171,7 +171,7 @@ static void flip_bits(const struct tabled *kind)
     scratch_remove(scratch);
 }
 
-START_TEST(a_flipped_bit_is_told)
+START_TEST(reports_a_flipped_bit)
 {
     tabled_begin();
     for (size_t i = 0; i < TABLED; i++)
@@ -225,7 +225,7 @@ static void write_numbers(const struct tabled *kind)
     scratch_remove(scratch);
 }
 
-START_TEST(hostile_numbers_are_told)
+START_TEST(reports_hostile_numbers)
 {
     tabled_begin();
     for (size_t i = 0; i < TABLED; i++)
@@ -235,7 +235,7 @@ END_TEST
 
 /* ---- folders */
 
-START_TEST(another_table_in_its_place)
+START_TEST(rejects_another_table_in_its_place)
 {
     const struct tabled *nanoset = &tabled[3];
     char *scratch = scratch_make(), name[300], other[300] = "";
@@ -269,7 +269,7 @@ START_TEST(another_table_in_its_place)
 }
 END_TEST
 
-START_TEST(folders_that_cannot_be)
+START_TEST(rejects_invalid_folders)
 {
     const struct tabled *nanoset = &tabled[3], *torch = &tabled[8];
     char *scratch = scratch_make();
@@ -328,7 +328,7 @@ static void fill_disk(const struct tabled *kind)
     scratch_remove(scratch);
 }
 
-START_TEST(a_disk_that_is_full)
+START_TEST(survives_a_full_disk)
 {
     tabled_begin();
     for (size_t i = 0; i < TABLED; i++)
@@ -336,7 +336,7 @@ START_TEST(a_disk_that_is_full)
 }
 END_TEST
 
-START_TEST(processes_that_want_it_at_once)
+START_TEST(processes_make_one_table_together)
 {
     const struct tabled *nanoset = &tabled[3];
     static uint64_t right[SOME], indices[SOME];
@@ -366,7 +366,7 @@ START_TEST(processes_that_want_it_at_once)
 }
 END_TEST
 
-START_TEST(what_a_killed_process_leaves)
+START_TEST(replaces_files_of_a_killed_process)
 {
     const struct tabled *nanoset = &tabled[3];
     char *scratch = scratch_make(), name[300], left[310];
@@ -384,7 +384,7 @@ END_TEST
 
 /* ---- epochs */
 
-START_TEST(files_of_epochs_come_and_go)
+START_TEST(makes_and_removes_files_of_epochs)
 {
     const struct tabled *torch = &tabled[8];
     char *scratch = scratch_make(), name[300];
@@ -409,7 +409,7 @@ START_TEST(files_of_epochs_come_and_go)
 }
 END_TEST
 
-UNIT_MAIN("sampler/tables", every_kind_is_the_same_from_a_file, a_flipped_bit_is_told,
-          hostile_numbers_are_told, another_table_in_its_place, folders_that_cannot_be,
-          a_disk_that_is_full, processes_that_want_it_at_once, what_a_killed_process_leaves,
-          files_of_epochs_come_and_go)
+UNIT_MAIN("sampler/tables", each_kind_of_order_is_the_same_from_a_file, reports_a_flipped_bit,
+          reports_hostile_numbers, rejects_another_table_in_its_place, rejects_invalid_folders,
+          survives_a_full_disk, processes_make_one_table_together,
+          replaces_files_of_a_killed_process, makes_and_removes_files_of_epochs)

@@ -66,7 +66,7 @@ static void check_epoch(uint64_t epoch)
     lx__epoch_clear_scratch(&held);
 }
 
-START_TEST(the_batch_of_every_position_is_found)
+START_TEST(finds_the_batch_of_each_position)
 {
     static const uint64_t lengths[] = {1, 2, 31, 32, 33, 511, 512, 513, 1024, LENGTH_MAX};
     static const uint64_t means[] = {1, 3, 40, 600, 10000};
@@ -101,7 +101,7 @@ START_TEST(the_last_batch_ends_with_the_positions)
 }
 END_TEST
 
-START_TEST(orders_that_are_not_cut_say_so)
+START_TEST(orders_without_batches_report_it)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t count = 7, end;
@@ -117,5 +117,5 @@ START_TEST(orders_that_are_not_cut_say_so)
 }
 END_TEST
 
-UNIT_MAIN("sampler/batch-bounds", the_batch_of_every_position_is_found,
-          the_last_batch_ends_with_the_positions, orders_that_are_not_cut_say_so)
+UNIT_MAIN("sampler/batch-bounds", finds_the_batch_of_each_position,
+          the_last_batch_ends_with_the_positions, orders_without_batches_report_it)

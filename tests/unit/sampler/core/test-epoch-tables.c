@@ -48,7 +48,7 @@ static void expect_held(const lx__epoch *held, uint64_t number)
     ck_assert_uint_eq(held->table.narrow[LENGTH - 1], number * 1000 + LENGTH - 1);
 }
 
-START_TEST(the_last_two_are_kept)
+START_TEST(keeps_the_last_two_tables)
 {
     lx_error error = LX_ERROR_INIT;
     lx__epochs *epochs = make_epochs(NULL);
@@ -71,7 +71,7 @@ START_TEST(the_last_two_are_kept)
 }
 END_TEST
 
-START_TEST(what_cannot_be_made_is_not_held)
+START_TEST(forgets_a_table_that_failed)
 {
     lx_error error = LX_ERROR_INIT;
     lx__epochs *epochs = make_epochs(NULL);
@@ -94,7 +94,7 @@ START_TEST(what_cannot_be_made_is_not_held)
 }
 END_TEST
 
-START_TEST(positions_of_several_epochs)
+START_TEST(reads_positions_of_several_epochs)
 {
     lx_error error = LX_ERROR_INIT;
     lx__epochs *epochs = make_epochs(NULL);
@@ -128,7 +128,7 @@ static void *walk_along(void *memory)
     return NULL;
 }
 
-START_TEST(threads_share_them)
+START_TEST(threads_share_tables)
 {
     struct walk walks[4];
     pthread_t threads[4];
@@ -145,5 +145,5 @@ START_TEST(threads_share_them)
 }
 END_TEST
 
-UNIT_MAIN("sampler/epoch-tables", the_last_two_are_kept, what_cannot_be_made_is_not_held,
-          positions_of_several_epochs, threads_share_them)
+UNIT_MAIN("sampler/epoch-tables", keeps_the_last_two_tables, forgets_a_table_that_failed,
+          reads_positions_of_several_epochs, threads_share_tables)

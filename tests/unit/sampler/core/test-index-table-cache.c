@@ -39,7 +39,7 @@ static void expect_table(const char *folder, uint32_t seed, uint64_t bound, int 
     lx__table_free(&table);
 }
 
-START_TEST(a_table_is_made_once)
+START_TEST(makes_a_table_once)
 {
     char *scratch = scratch_make();
     expect_table(NULL, 4, 10, 1);
@@ -59,7 +59,7 @@ START_TEST(a_table_is_made_once)
 }
 END_TEST
 
-START_TEST(names_are_as_the_page_has_them)
+START_TEST(names_files_as_documented)
 {
     char *scratch = scratch_make();
     expect_table("t", 4, 10, 1);
@@ -69,7 +69,7 @@ START_TEST(names_are_as_the_page_has_them)
 }
 END_TEST
 
-START_TEST(a_folder_from_the_root_on)
+START_TEST(accepts_an_absolute_folder)
 {
     char *scratch = scratch_make(), *path, whole[PATH_MAX];
     lx_error error = LX_ERROR_INIT;
@@ -82,5 +82,5 @@ START_TEST(a_folder_from_the_root_on)
 }
 END_TEST
 
-UNIT_MAIN("sampler/index-table-cache", a_table_is_made_once, names_are_as_the_page_has_them,
-          a_folder_from_the_root_on)
+UNIT_MAIN("sampler/index-table-cache", makes_a_table_once, names_files_as_documented,
+          accepts_an_absolute_folder)

@@ -32,7 +32,7 @@ static lx_status open_as(lx__table_form form, lx_error *error)
     return status;
 }
 
-START_TEST(bytes_are_as_the_page_has_them)
+START_TEST(writes_bytes_as_documented)
 {
     char *scratch = scratch_make();
     uint8_t bytes[65536];
@@ -55,7 +55,7 @@ START_TEST(bytes_are_as_the_page_has_them)
 }
 END_TEST
 
-START_TEST(blocks_are_checked_when_they_are_needed)
+START_TEST(verifies_blocks_on_first_use)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -90,7 +90,7 @@ START_TEST(blocks_are_checked_when_they_are_needed)
 }
 END_TEST
 
-START_TEST(other_tables_are_refused)
+START_TEST(rejects_other_tables)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -116,7 +116,7 @@ START_TEST(other_tables_are_refused)
 }
 END_TEST
 
-START_TEST(without_memory)
+START_TEST(reports_failed_allocations)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -132,5 +132,5 @@ START_TEST(without_memory)
 }
 END_TEST
 
-UNIT_MAIN("sampler/index-table-file", bytes_are_as_the_page_has_them,
-          blocks_are_checked_when_they_are_needed, other_tables_are_refused, without_memory)
+UNIT_MAIN("sampler/index-table-file", writes_bytes_as_documented, verifies_blocks_on_first_use,
+          rejects_other_tables, reports_failed_allocations)

@@ -6,7 +6,7 @@
 #include "../../scarce.h"
 #include "../../unit.h"
 
-START_TEST(indices_are_as_narrow_as_they_can_be)
+START_TEST(stores_indices_as_narrow_as_possible)
 {
     static const struct {
         uint64_t largest;
@@ -31,7 +31,7 @@ START_TEST(indices_are_as_narrow_as_they_can_be)
 }
 END_TEST
 
-START_TEST(its_checksum_is_that_of_wide_indices)
+START_TEST(checksum_is_that_of_wide_indices)
 {
     /* crc32c of le64 0, and of le64 2^32, as doc/zrecord-format.md has them. */
     static const struct {
@@ -50,7 +50,7 @@ START_TEST(its_checksum_is_that_of_wide_indices)
 }
 END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+START_TEST(rejects_indices_out_of_bounds)
 {
     static const uint64_t indices[] = {4, UINT64_MAX};
     lx_error error = LX_ERROR_INIT;
@@ -67,5 +67,5 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("sampler/index-table", indices_are_as_narrow_as_they_can_be,
-          its_checksum_is_that_of_wide_indices, what_cannot_be_is_refused)
+UNIT_MAIN("sampler/index-table", stores_indices_as_narrow_as_possible,
+          checksum_is_that_of_wide_indices, rejects_indices_out_of_bounds)

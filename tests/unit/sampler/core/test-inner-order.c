@@ -13,7 +13,7 @@ static lx_order *slice(lx_order *part, uint64_t first, uint64_t length)
     return order;
 }
 
-START_TEST(epochs_begin_anew_behind_the_last)
+START_TEST(epochs_restart_after_the_last)
 {
     static const struct {
         uint64_t length, epochs;
@@ -37,7 +37,7 @@ START_TEST(epochs_begin_anew_behind_the_last)
 }
 END_TEST
 
-START_TEST(a_short_part_stands_whole_in_states)
+START_TEST(states_contain_short_parts)
 {
     lx_order *order = slice(make_order("shuffle", 10, 42, 0), 2, 5);
     json_t *json = lx__order_to_json(order);
@@ -51,7 +51,7 @@ START_TEST(a_short_part_stands_whole_in_states)
 }
 END_TEST
 
-START_TEST(states_stay_short_however_deep_orders_are)
+START_TEST(states_of_deep_orders_stay_short)
 {
     lx_error error = LX_ERROR_INIT;
     char state[LX_SAMPLER_STATE_SIZE], other[LX_SAMPLER_STATE_SIZE];
@@ -80,7 +80,7 @@ START_TEST(states_stay_short_however_deep_orders_are)
 }
 END_TEST
 
-START_TEST(orders_within_each_other_have_a_limit)
+START_TEST(rejects_orders_nested_too_deeply)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order("shuffle", 100000, 42, 0), *more;
@@ -98,7 +98,7 @@ START_TEST(orders_within_each_other_have_a_limit)
 }
 END_TEST
 
-START_TEST(orders_of_many_orders_have_a_limit)
+START_TEST(rejects_orders_of_too_many_parts)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order("sequential", 3, 0, 0), *more;
@@ -134,7 +134,7 @@ static json_t *many(size_t count)
     return json;
 }
 
-START_TEST(many_parts_become_checksums)
+START_TEST(states_replace_many_parts_by_checksums)
 {
     json_t *json = many(10);
     ck_assert_uint_eq(json_array_size(json), 10);
@@ -150,7 +150,6 @@ START_TEST(many_parts_become_checksums)
 }
 END_TEST
 
-UNIT_MAIN("sampler/inner-order", epochs_begin_anew_behind_the_last, a_short_part_stands_whole_in_states,
-          states_stay_short_however_deep_orders_are, many_parts_become_checksums,
-          orders_within_each_other_have_a_limit,
-          orders_of_many_orders_have_a_limit)
+UNIT_MAIN("sampler/inner-order", epochs_restart_after_the_last, states_contain_short_parts,
+          states_of_deep_orders_stay_short, states_replace_many_parts_by_checksums,
+          rejects_orders_nested_too_deeply, rejects_orders_of_too_many_parts)

@@ -13,7 +13,7 @@ static void expect_json(lx_order *order, const char *expected)
     lx_order_unref(order);
 }
 
-START_TEST(orders_say_what_their_indices_depend_on)
+START_TEST(descriptions_contain_all_that_determines_indices)
 {
     expect_json(make_order("sequential", 10, 0, 0),
                 "{\"kind\":\"sequential\",\"formula\":1,\"length\":10,\"window\":1,\"stride\":1}");
@@ -42,7 +42,7 @@ static void expect_difference(const char *text, const char *part)
     lx_order_unref(order);
 }
 
-START_TEST(the_first_difference_is_named)
+START_TEST(names_the_first_difference)
 {
     expect_difference("{\"kind\":\"shuffle\",\"formula\":1,\"length\":60000,\"seed\":42}", NULL);
     expect_difference("{\"seed\":42,\"length\":60000,\"formula\":1,\"kind\":\"shuffle\"}", NULL);
@@ -65,7 +65,7 @@ START_TEST(the_first_difference_is_named)
 }
 END_TEST
 
-START_TEST(long_values_are_cut)
+START_TEST(truncates_long_values)
 {
     char text[2000], kind[1500];
     memset(kind, 'k', sizeof kind);
@@ -75,5 +75,5 @@ START_TEST(long_values_are_cut)
 }
 END_TEST
 
-UNIT_MAIN("sampler/order-json", orders_say_what_their_indices_depend_on,
-          the_first_difference_is_named, long_values_are_cut)
+UNIT_MAIN("sampler/order-json", descriptions_contain_all_that_determines_indices,
+          names_the_first_difference, truncates_long_values)

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "../orders.h"
 
-START_TEST(references_keep_an_order)
+START_TEST(references_keep_an_order_alive)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order("shuffle", 100, 42, 0);
@@ -25,7 +25,7 @@ START_TEST(references_keep_an_order)
 }
 END_TEST
 
-START_TEST(lengths_and_bounds_are_told)
+START_TEST(reports_lengths_and_bounds)
 {
     static const char *const kinds[] = {"sequential", "random", "shuffle"};
     static const uint64_t lengths[] = {0, 1, 65536, 65537, UINT64_MAX};
@@ -41,7 +41,7 @@ START_TEST(lengths_and_bounds_are_told)
 }
 END_TEST
 
-START_TEST(a_place_for_the_order_is_needed)
+START_TEST(rejects_null_result_pointers)
 {
     lx_error error = LX_ERROR_INIT;
     unit_fails(lx_order_new_sequential(1, 1, 1, NULL, &error), LX_ERR_ARGUMENT);
@@ -50,7 +50,7 @@ START_TEST(a_place_for_the_order_is_needed)
 }
 END_TEST
 
-START_TEST(without_memory_reading_fails_and_goes_on_after)
+START_TEST(reads_again_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order("shuffle", 1000, 42, 0);
@@ -93,7 +93,7 @@ static void *read_an_epoch(void *argument)
     return (void *)(uintptr_t)sum;
 }
 
-START_TEST(threads_share_an_order)
+START_TEST(threads_share_one_order)
 {
     lx_order *order = make_order("shuffle", SHARED_LENGTH, 42, 0);
     pthread_t threads[THREADS];
@@ -108,6 +108,6 @@ START_TEST(threads_share_an_order)
 }
 END_TEST
 
-UNIT_MAIN("sampler/order", references_keep_an_order, lengths_and_bounds_are_told,
-          a_place_for_the_order_is_needed, without_memory_reading_fails_and_goes_on_after,
-          threads_share_an_order)
+UNIT_MAIN("sampler/order", references_keep_an_order_alive, reports_lengths_and_bounds,
+          rejects_null_result_pointers, reads_again_after_a_failed_allocation,
+          threads_share_one_order)

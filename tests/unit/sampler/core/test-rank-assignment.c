@@ -39,7 +39,7 @@ static bool step_by_hand(lx__shard shard, bool drop, uint64_t position, lx__shar
     return share->count != 0 && (!drop || counts[epoch] - first >= shard.world);
 }
 
-START_TEST(steps_are_as_many_batches_as_ranks)
+START_TEST(a_step_has_one_batch_for_each_rank)
 {
     uint64_t state = 3;
     for (int i = 0; i < 2000; i++) {
@@ -67,7 +67,7 @@ START_TEST(steps_are_as_many_batches_as_ranks)
 }
 END_TEST
 
-START_TEST(a_rank_without_batches_is_told_after_some_epochs)
+START_TEST(reports_a_rank_that_gets_no_batches)
 {
     lx_error error = LX_ERROR_INIT;
     lx__epoch *held = NULL;
@@ -122,7 +122,7 @@ static uint64_t take_step(uint64_t world, uint64_t position, uint8_t *seen)
 }
 
 /* Whatever ranks there are from step to step, an epoch is seen whole, and once. */
-START_TEST(chains_of_worlds_see_each_sample_once)
+START_TEST(changing_world_sizes_see_each_sample_once)
 {
     uint64_t state = 77;
     for (int i = 0; i < 60; i++) {
@@ -143,7 +143,7 @@ START_TEST(chains_of_worlds_see_each_sample_once)
 }
 END_TEST
 
-START_TEST(who_seeks_goes_on_as_who_never_stopped)
+START_TEST(a_seek_continues_as_an_uninterrupted_run)
 {
     uint64_t state = 78;
     for (int i = 0; i < 60; i++) {
@@ -174,7 +174,7 @@ START_TEST(who_seeks_goes_on_as_who_never_stopped)
 }
 END_TEST
 
-START_TEST(a_state_goes_on_in_another_world)
+START_TEST(a_state_continues_with_another_world_size)
 {
     lx_error error = LX_ERROR_INIT;
     lx_sampler *one, *other;
@@ -194,7 +194,7 @@ START_TEST(a_state_goes_on_in_another_world)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_sampler *sampler, *uncut;
@@ -230,7 +230,7 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/rank-assignment", steps_are_as_many_batches_as_ranks,
-          a_rank_without_batches_is_told_after_some_epochs, chains_of_worlds_see_each_sample_once,
-          who_seeks_goes_on_as_who_never_stopped, a_state_goes_on_in_another_world,
-          wrong_arguments)
+UNIT_MAIN("sampler/rank-assignment", a_step_has_one_batch_for_each_rank,
+          reports_a_rank_that_gets_no_batches, changing_world_sizes_see_each_sample_once,
+          a_seek_continues_as_an_uninterrupted_run, a_state_continues_with_another_world_size,
+          rejects_invalid_arguments)

@@ -5,7 +5,7 @@
 #include "sampler/core/order.h"
 #include "../statistics.h"
 
-START_TEST(ranks_are_checked_by_name)
+START_TEST(rejects_invalid_ranks_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     unit_ok(lx__shard_check((lx__shard){0, 1}, &error));
@@ -45,7 +45,7 @@ static void check_share(lx__shard shard, uint64_t length, uint64_t position, uin
                   (int)shard.world, (int)length, (int)position, (int)span);
 }
 
-START_TEST(shares_of_all_small_stretches)
+START_TEST(slices_of_all_short_ranges)
 {
     for (uint64_t world = 1; world <= 6; world++)
         for (uint64_t rank = 0; rank < world; rank++)
@@ -56,7 +56,7 @@ START_TEST(shares_of_all_small_stretches)
 }
 END_TEST
 
-START_TEST(shares_at_the_end_of_the_positions)
+START_TEST(slices_at_the_last_positions)
 {
     uint64_t state = 5;
     for (int i = 0; i < 5000; i++) {
@@ -85,7 +85,7 @@ START_TEST(numbers_at_the_limits_do_not_overflow)
 }
 END_TEST
 
-START_TEST(a_whole_batch_has_so_many_of_every_rank)
+START_TEST(each_rank_gets_an_equal_part_of_a_batch)
 {
     for (uint64_t position = 0; position < 1000 - 8 * 16; position++)
         for (uint64_t rank = 0; rank < 8; rank++)
@@ -94,6 +94,6 @@ START_TEST(a_whole_batch_has_so_many_of_every_rank)
 }
 END_TEST
 
-UNIT_MAIN("sampler/rank-slice", ranks_are_checked_by_name, shares_of_all_small_stretches,
-          shares_at_the_end_of_the_positions, numbers_at_the_limits_do_not_overflow,
-          a_whole_batch_has_so_many_of_every_rank)
+UNIT_MAIN("sampler/rank-slice", rejects_invalid_ranks_by_name, slices_of_all_short_ranges,
+          slices_at_the_last_positions, numbers_at_the_limits_do_not_overflow,
+          each_rank_gets_an_equal_part_of_a_batch)

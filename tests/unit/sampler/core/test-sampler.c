@@ -98,7 +98,7 @@ START_TEST(a_rank_takes_its_part_step_by_step)
 }
 END_TEST
 
-START_TEST(taking_twice_is_taking_both)
+START_TEST(two_takes_equal_one)
 {
     uint64_t state = 13, once[200], twice[200];
     for (int i = 0; i < 2000; i++) {
@@ -155,7 +155,7 @@ static void count_rest(const struct setup *setup, uint64_t rank, uint64_t positi
     lx_sampler_free(sampler);
 }
 
-START_TEST(all_ranks_together_take_the_order)
+START_TEST(all_ranks_together_take_the_whole_order)
 {
     static uint64_t all[REACH];
     uint64_t state = 19;
@@ -174,7 +174,7 @@ START_TEST(all_ranks_together_take_the_order)
 }
 END_TEST
 
-START_TEST(an_epoch_is_whole_over_changes_of_the_world)
+START_TEST(an_epoch_is_complete_across_world_sizes)
 {
     uint64_t state = 23, indices[12];
     for (int i = 0; i < 500; i++) {
@@ -208,7 +208,7 @@ START_TEST(an_epoch_is_whole_over_changes_of_the_world)
 }
 END_TEST
 
-START_TEST(nothing_is_left)
+START_TEST(an_empty_order_gives_nothing)
 {
     uint64_t indices[50];
     for (int kind = 0; kind < 3; kind++) {
@@ -235,7 +235,7 @@ START_TEST(nothing_is_left)
 }
 END_TEST
 
-START_TEST(the_positions_end)
+START_TEST(stops_at_the_last_position)
 {
     uint64_t indices[50];
     for (int kind = 0; kind < 3; kind++) {
@@ -259,7 +259,7 @@ START_TEST(the_positions_end)
 }
 END_TEST
 
-START_TEST(numbers_at_the_limits)
+START_TEST(accepts_numbers_at_the_limits)
 {
     uint64_t indices[50];
     for (int kind = 0; kind < 3; kind++) {
@@ -287,7 +287,7 @@ START_TEST(numbers_at_the_limits)
 }
 END_TEST
 
-START_TEST(arguments_are_named)
+START_TEST(errors_name_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order("random", 10, 1, 0);
@@ -333,7 +333,7 @@ static void check_round_trip(lx_order *order, uint64_t position)
     lx_sampler_free(other);
 }
 
-START_TEST(states_come_back)
+START_TEST(restores_states)
 {
     static const uint64_t numbers[] = {0, 1, 60000, 1ull << 53, INT64_MAX, 1ull << 63, UINT64_MAX};
     for (int kind = 0; kind < 3; kind++) {
@@ -348,7 +348,7 @@ START_TEST(states_come_back)
 }
 END_TEST
 
-START_TEST(the_state_of_version_1_loads_for_ever)
+START_TEST(loads_the_state_of_version_1)
 {
     lx_error error = LX_ERROR_INIT;
     char *text = data_read("states/sampler-1.json");
@@ -404,7 +404,7 @@ static const char *edited(const char *text, const char *from, const char *to)
     return copy;
 }
 
-START_TEST(states_that_do_not_fit_are_refused)
+START_TEST(rejects_states_of_other_orders)
 {
     expect_refusal(state_of("random", 60000, 42, 0), LX_ERR_MISMATCH,
                    "\"order.kind\" is \"random\" in the state and \"shuffle\" here");
@@ -453,7 +453,7 @@ static lx_status make_take_and_save(lx_error *error)
     return status;
 }
 
-START_TEST(every_allocation_may_fail)
+START_TEST(reports_each_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     int failed = 0;
@@ -468,9 +468,9 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-UNIT_MAIN("sampler/sampler", a_rank_takes_its_part_step_by_step, taking_twice_is_taking_both,
-          seek_then_take_is_take_then_drop, all_ranks_together_take_the_order,
-          an_epoch_is_whole_over_changes_of_the_world, nothing_is_left, the_positions_end,
-          numbers_at_the_limits, arguments_are_named, states_come_back,
-          the_state_of_version_1_loads_for_ever, states_that_do_not_fit_are_refused,
-          every_allocation_may_fail)
+UNIT_MAIN("sampler/sampler", a_rank_takes_its_part_step_by_step, two_takes_equal_one,
+          seek_then_take_is_take_then_drop, all_ranks_together_take_the_whole_order,
+          an_epoch_is_complete_across_world_sizes, an_empty_order_gives_nothing,
+          stops_at_the_last_position, accepts_numbers_at_the_limits, errors_name_arguments,
+          restores_states, loads_the_state_of_version_1, rejects_states_of_other_orders,
+          reports_each_failed_allocation)

@@ -21,7 +21,7 @@ START_TEST(numbers_keep_all_their_bits)
 }
 END_TEST
 
-START_TEST(what_is_no_number_is_refused)
+START_TEST(rejects_invalid_numbers)
 {
     static const char *const bad[] = {"{}", "{\"n\": -1}", "{\"n\": 1.0}", "{\"n\": null}",
                                       "{\"n\": \"\"}", "{\"n\": \"42\"}", "{\"n\": \"x\"}",
@@ -64,7 +64,7 @@ static lx_status read_thing(const char *text, lx_error *error)
     return status;
 }
 
-START_TEST(a_state_comes_back_in_any_spelling)
+START_TEST(reads_a_state_in_any_spelling)
 {
     lx_error error = LX_ERROR_INIT;
     char text[500];
@@ -80,7 +80,7 @@ START_TEST(a_state_comes_back_in_any_spelling)
 }
 END_TEST
 
-START_TEST(any_change_is_found)
+START_TEST(detects_any_change)
 {
     lx_error error = LX_ERROR_INIT;
     char text[500], changed[500];
@@ -102,7 +102,7 @@ START_TEST(any_change_is_found)
 }
 END_TEST
 
-START_TEST(other_states_are_told_apart)
+START_TEST(distinguishes_states)
 {
     lx_error error = LX_ERROR_INIT;
     unit_fails(read_thing("{}", &error), LX_ERR_CORRUPT);
@@ -119,7 +119,7 @@ START_TEST(other_states_are_told_apart)
 }
 END_TEST
 
-START_TEST(the_length_is_told_as_by_snprintf)
+START_TEST(returns_the_length_as_snprintf_does)
 {
     lx_error error = LX_ERROR_INIT;
     json_t *state = lx__state_new("thing", 1);
@@ -136,6 +136,6 @@ START_TEST(the_length_is_told_as_by_snprintf)
 }
 END_TEST
 
-UNIT_MAIN("sampler/saved-state", numbers_keep_all_their_bits, what_is_no_number_is_refused,
-          a_state_comes_back_in_any_spelling, any_change_is_found, other_states_are_told_apart,
-          the_length_is_told_as_by_snprintf)
+UNIT_MAIN("sampler/saved-state", numbers_keep_all_their_bits, rejects_invalid_numbers,
+          reads_a_state_in_any_spelling, detects_any_change, distinguishes_states,
+          returns_the_length_as_snprintf_does)

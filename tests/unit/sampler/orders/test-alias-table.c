@@ -52,7 +52,7 @@ static void expect_shares(const double *weights, uint64_t count)
     lx__alias_free(&alias);
 }
 
-START_TEST(shares_are_exact)
+START_TEST(probabilities_are_exact)
 {
     static double weights[2000];
     uint64_t state = 11;
@@ -80,7 +80,7 @@ START_TEST(shares_are_exact)
 }
 END_TEST
 
-START_TEST(draws_go_by_the_shares)
+START_TEST(draws_follow_the_probabilities)
 {
     static const double weights[] = {1, 0, 2, 3, 0, 10, 4};
     static double counts[7];
@@ -106,7 +106,7 @@ START_TEST(draws_go_by_the_shares)
 }
 END_TEST
 
-START_TEST(without_memory)
+START_TEST(reports_failed_allocations)
 {
     lx_error error = LX_ERROR_INIT;
     lx__alias alias;
@@ -116,4 +116,5 @@ START_TEST(without_memory)
 }
 END_TEST
 
-UNIT_MAIN("sampler/alias-table", shares_are_exact, draws_go_by_the_shares, without_memory)
+UNIT_MAIN("sampler/alias-table", probabilities_are_exact, draws_follow_the_probabilities,
+          reports_failed_allocations)

@@ -14,7 +14,7 @@ static lx_order *make_balanced(const uint64_t *classes, uint64_t count, uint64_t
     return order;
 }
 
-START_TEST(it_is_an_order)
+START_TEST(behaves_as_an_order)
 {
     static uint64_t classes[12000];
     static const uint64_t lengths[] = {1, 17, 12000, 50000, UINT64_MAX};
@@ -32,7 +32,7 @@ START_TEST(it_is_an_order)
 END_TEST
 
 /* In each round each class once; and of each class all its indices, before one comes again. */
-START_TEST(classes_and_their_indices_take_turns)
+START_TEST(alternates_classes)
 {
     enum { COUNT = 1000, CLASSES = 9, ROUNDS = 700 };
     static uint64_t classes[COUNT], indices[CLASSES * ROUNDS];
@@ -57,7 +57,7 @@ START_TEST(classes_and_their_indices_take_turns)
 }
 END_TEST
 
-START_TEST(turns_are_shuffled)
+START_TEST(shuffles_classes_within_rounds)
 {
     enum { CLASSES = 64, ROUNDS = 4096 };
     static uint64_t classes[CLASSES], indices[CLASSES * ROUNDS];
@@ -74,7 +74,7 @@ START_TEST(turns_are_shuffled)
 }
 END_TEST
 
-START_TEST(states_tell_classes_apart)
+START_TEST(states_distinguish_classes)
 {
     lx_order *one = make_balanced((uint64_t[]){1, 2, 2}, 3, 10, 3);
     lx_order *other = make_balanced((uint64_t[]){1, 2, 3}, 3, 10, 3);
@@ -82,7 +82,7 @@ START_TEST(states_tell_classes_apart)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -113,5 +113,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/balanced", it_is_an_order, classes_and_their_indices_take_turns,
-          turns_are_shuffled, states_tell_classes_apart, wrong_arguments)
+UNIT_MAIN("sampler/balanced", behaves_as_an_order, alternates_classes,
+          shuffles_classes_within_rounds, states_distinguish_classes, rejects_invalid_arguments)

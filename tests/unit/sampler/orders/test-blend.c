@@ -35,7 +35,7 @@ static void expect_sets(const struct setup *setup, lx_order *order, uint64_t fir
     free(indices);
 }
 
-START_TEST(sets_that_repeat_go_on_from_epoch_to_epoch)
+START_TEST(repeating_sets_continue_across_epochs)
 {
     uint64_t state = 1;
     for (int round = 0; round < 25; round++) {
@@ -52,7 +52,7 @@ START_TEST(sets_that_repeat_go_on_from_epoch_to_epoch)
 }
 END_TEST
 
-START_TEST(an_epoch_that_stops_does_so_at_the_first_set_without_more)
+START_TEST(stops_at_the_first_exhausted_set)
 {
     uint64_t state = 2;
     for (int round = 0; round < 25; round++) {
@@ -85,7 +85,7 @@ START_TEST(an_epoch_that_stops_does_so_at_the_first_set_without_more)
 }
 END_TEST
 
-START_TEST(an_epoch_that_redistributes_has_everything_once)
+START_TEST(redistributing_gives_each_sample_once)
 {
     uint64_t state = 3;
     for (int round = 0; round < 25; round++) {
@@ -110,7 +110,7 @@ START_TEST(an_epoch_that_redistributes_has_everything_once)
 }
 END_TEST
 
-START_TEST(weights_change_where_they_are_told_to)
+START_TEST(weights_change_at_their_positions)
 {
     static const uint64_t lengths[] = {1000, 1000, 1000};
     static const double first[] = {1, 0, 0}, second[] = {0, 3, 1}, third[] = {0, 0, 1};
@@ -134,7 +134,7 @@ START_TEST(weights_change_where_they_are_told_to)
 }
 END_TEST
 
-START_TEST(any_place_of_long_ones_is_near)
+START_TEST(reaches_any_position_of_long_sets_quickly)
 {
     static const uint64_t lengths[] = {1000000000000, 1ull << 62, 7};
     static const double weights[] = {0.7, 0.2999, 0.0001};
@@ -171,7 +171,7 @@ static void expect_blocks(lx_order *order, lx__scratch *scratch, uint64_t first,
 }
 
 /* Lengths that formulas permute, and one of a table between them. */
-START_TEST(blocks_of_long_sets_are_their_positions)
+START_TEST(blocks_of_long_sets_match_single_positions)
 {
     static const uint64_t lengths[] = {70000, 200000, 500, 66000, 1u << 20};
     static const double weights[] = {3, 1, 0.01, 9, 2};
@@ -222,7 +222,7 @@ static void expect_rank(lx_sampler *sampler, const uint64_t *all, uint64_t lengt
     }
 }
 
-START_TEST(ranks_have_the_whole_together_and_resume_as_others)
+START_TEST(ranks_cover_the_epoch_and_resume_with_other_ranks)
 {
     enum { ALL = 2500 };
     uint64_t state = 6, all[ALL];
@@ -259,7 +259,7 @@ START_TEST(ranks_have_the_whole_together_and_resume_as_others)
 }
 END_TEST
 
-START_TEST(to_seek_is_to_take_and_drop)
+START_TEST(a_seek_equals_take_and_drop)
 {
     uint64_t state = 7, dropped[3000], indices[100], taken;
     for (int round = 0; round < 30; round++) {
@@ -282,7 +282,7 @@ START_TEST(to_seek_is_to_take_and_drop)
 }
 END_TEST
 
-START_TEST(sets_have_their_share_from_the_beginning_of_weights_on)
+START_TEST(sets_have_their_share_from_the_start_of_weights)
 {
     uint64_t state = 8;
     for (int round = 0; round < 60; round++) {
@@ -334,7 +334,7 @@ static void expect_difference(const struct setup *setup, lx_order *other, const 
     lx_order_unref(other);
 }
 
-START_TEST(states_tell_mixtures_apart)
+START_TEST(states_distinguish_mixtures)
 {
     static const uint64_t lengths[] = {10, 10}, shorter[] = {10, 9};
     static const double weights[] = {1, 0.3}, others[] = {1, 0.25}, later[] = {1, 0};
@@ -368,7 +368,7 @@ static void *read_some(void *order)
     return indices;
 }
 
-START_TEST(threads_share_a_mixture)
+START_TEST(threads_share_one_mixture)
 {
     static const uint64_t lengths[] = {100, 1000, 70000};
     static const double weights[] = {1, 2, 3};
@@ -389,7 +389,7 @@ START_TEST(threads_share_a_mixture)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_made_or_read)
+START_TEST(reports_failed_allocations)
 {
     enum { SETS = 5 };
     static const uint64_t lengths[SETS] = {10, 20, 30, 40, 50};
@@ -425,10 +425,9 @@ START_TEST(without_memory_nothing_is_made_or_read)
 }
 END_TEST
 
-UNIT_MAIN("sampler/blend", sets_that_repeat_go_on_from_epoch_to_epoch,
-          an_epoch_that_stops_does_so_at_the_first_set_without_more,
-          an_epoch_that_redistributes_has_everything_once, weights_change_where_they_are_told_to,
-          any_place_of_long_ones_is_near, blocks_of_long_sets_are_their_positions,
-          ranks_have_the_whole_together_and_resume_as_others, to_seek_is_to_take_and_drop,
-          sets_have_their_share_from_the_beginning_of_weights_on, states_tell_mixtures_apart,
-          threads_share_a_mixture, without_memory_nothing_is_made_or_read)
+UNIT_MAIN("sampler/blend", repeating_sets_continue_across_epochs, stops_at_the_first_exhausted_set,
+          redistributing_gives_each_sample_once, weights_change_at_their_positions,
+          reaches_any_position_of_long_sets_quickly, blocks_of_long_sets_match_single_positions,
+          ranks_cover_the_epoch_and_resume_with_other_ranks, a_seek_equals_take_and_drop,
+          sets_have_their_share_from_the_start_of_weights, states_distinguish_mixtures,
+          threads_share_one_mixture, reports_failed_allocations)

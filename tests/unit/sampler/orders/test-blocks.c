@@ -49,7 +49,7 @@ START_TEST(each_epoch_is_a_permutation_block_by_block)
 }
 END_TEST
 
-START_TEST(the_last_block_stands_anywhere)
+START_TEST(the_short_block_is_at_any_position)
 {
     uint32_t places[11] = {0};
     lx_order *order = blocks(105, 10, 42);
@@ -66,7 +66,7 @@ START_TEST(the_last_block_stands_anywhere)
 }
 END_TEST
 
-START_TEST(places_and_values_are_even)
+START_TEST(positions_and_values_are_uniform)
 {
     enum { LENGTH = 16384, EPOCHS = 40 };
     static const uint64_t sizes[] = {64, 1024};
@@ -92,7 +92,7 @@ START_TEST(places_and_values_are_even)
 }
 END_TEST
 
-START_TEST(long_ones_are_entered_anywhere)
+START_TEST(enters_long_orders_anywhere)
 {
     static const uint64_t cases[][2] = {{1000000000000, 4096}, {1000000000007, 1000000},
                                         {UINT64_MAX, 3},       {1ull << 63, 1ull << 32},
@@ -105,7 +105,7 @@ START_TEST(long_ones_are_entered_anywhere)
 }
 END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+START_TEST(rejects_invalid_sizes)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -132,5 +132,5 @@ START_TEST(what_cannot_be_is_refused)
 END_TEST
 
 UNIT_MAIN("sampler/blocks", each_epoch_is_a_permutation_block_by_block,
-          the_last_block_stands_anywhere, places_and_values_are_even,
-          long_ones_are_entered_anywhere, what_cannot_be_is_refused)
+          the_short_block_is_at_any_position, positions_and_values_are_uniform,
+          enters_long_orders_anywhere, rejects_invalid_sizes)

@@ -22,7 +22,7 @@ static lx_order *make_bucketed(uint64_t count, uint64_t batch, uint64_t bucket, 
     return order;
 }
 
-START_TEST(it_is_an_order)
+START_TEST(behaves_as_an_order)
 {
     static const uint64_t sizes[][3] = {
         {1, 1, 1},      {7, 10, 20},    {100, 7, 7},        {100, 7, 21},
@@ -60,7 +60,7 @@ static void expect_one_bucket(const uint64_t *sorted, const uint64_t *batch, uin
     ck_abort_msg("lengths from %d to %d are of no bucket", (int)least, (int)most);
 }
 
-START_TEST(batches_are_of_like_lengths)
+START_TEST(batches_have_similar_lengths)
 {
     enum { BATCH = 32, BUCKET = 320 };
     static uint64_t indices[COUNT], sorted[COUNT];
@@ -111,7 +111,7 @@ START_TEST(batches_and_buckets_are_shuffled)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -132,5 +132,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/bucketed", it_is_an_order, batches_are_of_like_lengths,
-          batches_and_buckets_are_shuffled, wrong_arguments)
+UNIT_MAIN("sampler/bucketed", behaves_as_an_order, batches_have_similar_lengths,
+          batches_and_buckets_are_shuffled, rejects_invalid_arguments)

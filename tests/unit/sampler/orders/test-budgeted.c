@@ -10,7 +10,7 @@
 
 static cut_order cut;
 
-START_TEST(it_is_an_order)
+START_TEST(behaves_as_an_order)
 {
     uint64_t state = 5;
     for (int i = 0; i < 20; i++) {
@@ -21,7 +21,7 @@ START_TEST(it_is_an_order)
 }
 END_TEST
 
-START_TEST(indices_are_those_of_the_part)
+START_TEST(reads_the_indices_of_the_inner_order)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t costs[50], ours[50], theirs[50];
@@ -63,7 +63,7 @@ static void check_epoch(uint64_t epoch)
     }
 }
 
-START_TEST(batches_take_as_many_as_fit)
+START_TEST(batches_take_as_many_samples_as_fit)
 {
     uint64_t state = 11;
     for (int i = 0; i < 300; i++) {
@@ -76,7 +76,7 @@ START_TEST(batches_take_as_many_as_fit)
 }
 END_TEST
 
-START_TEST(all_sizes_of_batches)
+START_TEST(cuts_batches_of_all_sizes)
 {
     static const uint64_t budgets[] = {100, 5000, 200000, UINT64_MAX};
     uint64_t state = 12;
@@ -94,7 +94,7 @@ START_TEST(all_sizes_of_batches)
 }
 END_TEST
 
-START_TEST(costs_of_64_bits)
+START_TEST(accepts_costs_of_64_bits)
 {
     lx_error error = LX_ERROR_INIT;
     const uint64_t costs[] = {UINT64_MAX, 1, UINT64_MAX - 1, UINT64_C(1) << 63, 1};
@@ -121,7 +121,7 @@ static void *check_epochs(void *argument)
     return NULL;
 }
 
-START_TEST(threads_share_an_order)
+START_TEST(threads_share_one_order)
 {
     pthread_t threads[4];
     uint64_t state = 13;
@@ -145,7 +145,7 @@ static lx_order *make_budgeted(const uint64_t *costs, uint64_t count, uint64_t b
     return order;
 }
 
-START_TEST(states_name_what_differs)
+START_TEST(state_errors_name_the_difference)
 {
     const uint64_t costs[] = {5, 6, 7, 8}, others[] = {5, 6, 7, 9};
     expect_other_order(make_budgeted(costs, 4, 20, 0, false),
@@ -161,7 +161,7 @@ START_TEST(states_name_what_differs)
 }
 END_TEST
 
-START_TEST(it_is_no_part_of_another_order)
+START_TEST(rejects_nesting_in_other_orders)
 {
     lx_error error = LX_ERROR_INIT;
     const uint64_t costs[] = {5, 6, 7};
@@ -195,7 +195,7 @@ static void expect_refused(const uint64_t *costs, uint64_t count, uint64_t budge
     lx_order_unref(part);
 }
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     const uint64_t costs[] = {5, 9, 7}, gratis[] = {5, 0, 7};
@@ -213,7 +213,7 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-START_TEST(an_order_without_samples_has_no_batches)
+START_TEST(an_empty_order_has_no_batches)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t count, number;
@@ -228,7 +228,7 @@ START_TEST(an_order_without_samples_has_no_batches)
 }
 END_TEST
 
-START_TEST(memory_runs_out)
+START_TEST(reports_failed_allocations)
 {
     lx_error error = LX_ERROR_INIT;
     const uint64_t costs[] = {5, 9, 7};
@@ -257,7 +257,8 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
-UNIT_MAIN("sampler/budgeted", it_is_an_order, indices_are_those_of_the_part,
-          batches_take_as_many_as_fit, all_sizes_of_batches, costs_of_64_bits,
-          threads_share_an_order, states_name_what_differs, it_is_no_part_of_another_order,
-          wrong_arguments, an_order_without_samples_has_no_batches, memory_runs_out)
+UNIT_MAIN("sampler/budgeted", behaves_as_an_order, reads_the_indices_of_the_inner_order,
+          batches_take_as_many_samples_as_fit, cuts_batches_of_all_sizes, accepts_costs_of_64_bits,
+          threads_share_one_order, state_errors_name_the_difference,
+          rejects_nesting_in_other_orders, rejects_invalid_arguments, an_empty_order_has_no_batches,
+          reports_failed_allocations)

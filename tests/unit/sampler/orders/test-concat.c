@@ -23,7 +23,7 @@ static void free_parts(lx_order *parts[PARTS])
         lx_order_unref(parts[i]);
 }
 
-START_TEST(one_epoch_of_each_follows_that_of_the_one_before)
+START_TEST(one_epoch_of_each_part_follows_the_previous)
 {
     static const uint64_t offsets[PARTS] = {0, 1000, 0, 7, 1ull << 40, 2000};
     lx_order *parts[PARTS], *order;
@@ -48,7 +48,7 @@ START_TEST(one_epoch_of_each_follows_that_of_the_one_before)
 }
 END_TEST
 
-START_TEST(many_parts_are_found)
+START_TEST(finds_each_of_many_parts)
 {
     enum { MANY = 300 };
     lx_order *parts[MANY], *order;
@@ -77,7 +77,7 @@ START_TEST(many_parts_are_found)
 }
 END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+START_TEST(rejects_invalid_parts)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *half = make_order("random", 1ull << 63, 1, 0), *order;
@@ -97,7 +97,7 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-START_TEST(without_memory_it_fails_and_goes_on_after)
+START_TEST(reads_again_after_a_failed_allocation)
 {
     lx_order *parts[PARTS], *order;
     lx_error error = LX_ERROR_INIT;
@@ -128,5 +128,5 @@ START_TEST(without_memory_it_fails_and_goes_on_after)
 }
 END_TEST
 
-UNIT_MAIN("sampler/concat", one_epoch_of_each_follows_that_of_the_one_before, many_parts_are_found,
-          what_cannot_be_is_refused, without_memory_it_fails_and_goes_on_after)
+UNIT_MAIN("sampler/concat", one_epoch_of_each_part_follows_the_previous, finds_each_of_many_parts,
+          rejects_invalid_parts, reads_again_after_a_failed_allocation)

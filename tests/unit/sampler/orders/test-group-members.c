@@ -5,7 +5,7 @@
 #include "../../unit.h"
 #include "base/alloc.h"
 
-START_TEST(indices_by_their_keys)
+START_TEST(sorts_indices_by_key)
 {
     const uint64_t keys[] = {5, 1, 5, 0};
     lx_error error = LX_ERROR_INIT;
@@ -30,7 +30,7 @@ START_TEST(indices_by_their_keys)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = (lx_order *)&error;
@@ -43,4 +43,4 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/group-members", indices_by_their_keys, wrong_arguments)
+UNIT_MAIN("sampler/group-members", sorts_indices_by_key, rejects_invalid_arguments)

@@ -18,7 +18,7 @@ static void expect_counts(lx_order *order, uint64_t first, uint64_t end)
     free(indices);
 }
 
-START_TEST(what_is_counted_is_what_is_taken)
+START_TEST(counts_what_a_mixture_takes)
 {
     uint64_t state = 1;
     for (int round = 0; round < 60; round++) {
@@ -39,7 +39,7 @@ START_TEST(what_is_counted_is_what_is_taken)
 }
 END_TEST
 
-START_TEST(all_positions_there_are_can_be_counted)
+START_TEST(counts_all_positions)
 {
     static const uint64_t lengths[] = {1000, 500};
     static const double weights[] = {3, 1};
@@ -55,7 +55,7 @@ START_TEST(all_positions_there_are_can_be_counted)
 }
 END_TEST
 
-START_TEST(what_cannot_be_counted_is_refused)
+START_TEST(rejects_sums_that_overflow)
 {
     static const uint64_t lengths[] = {1000, 500};
     static const double weights[] = {3, 1};
@@ -80,5 +80,5 @@ START_TEST(what_cannot_be_counted_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mixture-count", what_is_counted_is_what_is_taken,
-          all_positions_there_are_can_be_counted, what_cannot_be_counted_is_refused)
+UNIT_MAIN("sampler/mixture-count", counts_what_a_mixture_takes, counts_all_positions,
+          rejects_sums_that_overflow)

@@ -92,7 +92,7 @@ static void expect_plan(const struct setup *setup, lx_exhausted exhausted, uint6
     lx__phases_free(&phases);
 }
 
-START_TEST(phases_are_those_of_a_walk)
+START_TEST(phases_match_a_step_by_step_run)
 {
     uint64_t state = 1;
     for (int round = 0; round < 90; round++) {
@@ -106,7 +106,7 @@ START_TEST(phases_are_those_of_a_walk)
 }
 END_TEST
 
-START_TEST(a_set_without_a_weight_gives_nothing)
+START_TEST(a_set_of_weight_0_gives_nothing)
 {
     static const uint64_t lengths[] = {30, 50, 20};
     static const double weights[] = {1, 0, 1};
@@ -124,7 +124,7 @@ START_TEST(a_set_without_a_weight_gives_nothing)
 }
 END_TEST
 
-START_TEST(an_epoch_ends_where_no_set_with_a_weight_has_any_left)
+START_TEST(an_epoch_ends_with_the_last_weighted_set)
 {
     static const uint64_t lengths[] = {30, 50};
     static const double first[] = {1, 0}, second[] = {0, 1};
@@ -147,7 +147,7 @@ START_TEST(an_epoch_ends_where_no_set_with_a_weight_has_any_left)
 }
 END_TEST
 
-START_TEST(weights_behind_the_end_are_refused)
+START_TEST(rejects_weights_after_the_end)
 {
     static const uint64_t lengths[] = {30, 50};
     static const double weights[] = {1, 1};
@@ -170,7 +170,7 @@ START_TEST(weights_behind_the_end_are_refused)
 }
 END_TEST
 
-START_TEST(lengths_go_to_the_last_number)
+START_TEST(accepts_the_longest_lengths)
 {
     static const uint64_t lengths[] = {UINT64_MAX - 5, 5, 1ull << 63};
     static const double weights[] = {1, 1e-9, 0};
@@ -202,7 +202,7 @@ START_TEST(lengths_go_to_the_last_number)
 }
 END_TEST
 
-START_TEST(without_memory_there_is_an_error)
+START_TEST(reports_failed_allocations)
 {
     static const uint64_t lengths[] = {30, 50, 70};
     static const double weights[] = {1, 1, 2};
@@ -223,7 +223,6 @@ START_TEST(without_memory_there_is_an_error)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mixture-phases", phases_are_those_of_a_walk, a_set_without_a_weight_gives_nothing,
-          an_epoch_ends_where_no_set_with_a_weight_has_any_left,
-          weights_behind_the_end_are_refused, lengths_go_to_the_last_number,
-          without_memory_there_is_an_error)
+UNIT_MAIN("sampler/mixture-phases", phases_match_a_step_by_step_run,
+          a_set_of_weight_0_gives_nothing, an_epoch_ends_with_the_last_weighted_set,
+          rejects_weights_after_the_end, accepts_the_longest_lengths, reports_failed_allocations)

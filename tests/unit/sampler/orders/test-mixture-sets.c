@@ -29,7 +29,7 @@ static struct setup five(void)
     return make_setup(SETS, lengths, weights);
 }
 
-START_TEST(an_order_gets_their_bound_and_number)
+START_TEST(an_order_has_the_bound_and_number_of_sets)
 {
     struct setup setup = five();
     lx__mix_sets sets;
@@ -81,7 +81,7 @@ START_TEST(each_position_is_read_from_its_set)
 }
 END_TEST
 
-START_TEST(what_failed_is_tried_again)
+START_TEST(retries_a_failed_read)
 {
     static lx__mix_sets_scratch scratch;
     lx_error error = LX_ERROR_INIT;
@@ -105,7 +105,7 @@ START_TEST(what_failed_is_tried_again)
 }
 END_TEST
 
-START_TEST(states_have_parts_and_offsets)
+START_TEST(states_contain_parts_and_offsets)
 {
     struct setup setup = five();
     lx__mix_sets sets;
@@ -123,5 +123,6 @@ START_TEST(states_have_parts_and_offsets)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mixture-sets", an_order_gets_their_bound_and_number, each_position_is_read_from_its_set,
-          what_failed_is_tried_again, states_have_parts_and_offsets)
+UNIT_MAIN("sampler/mixture-sets", an_order_has_the_bound_and_number_of_sets,
+          each_position_is_read_from_its_set, retries_a_failed_read,
+          states_contain_parts_and_offsets)

@@ -124,7 +124,7 @@ static void expect_fit(const lx__split *split, const uint64_t *room, size_t coun
     ck_assert_uint_eq(beyond, 1);
 }
 
-START_TEST(what_fits_ends_before_the_first_position_too_many)
+START_TEST(stops_at_the_first_exhausted_set)
 {
     uint64_t state = 3;
     for (int round = 0; round < 3000; round++) {
@@ -151,7 +151,7 @@ START_TEST(what_fits_ends_before_the_first_position_too_many)
 }
 END_TEST
 
-START_TEST(what_is_not_a_weight_is_refused)
+START_TEST(rejects_invalid_weights)
 {
     static const double wrong[][2] = {{1, -1}, {1, NAN}, {1, INFINITY}, {0, 0}, {-0.0, 0}};
     lx_error error = LX_ERROR_INIT;
@@ -188,7 +188,7 @@ static uint64_t next_place(uint64_t *state)
                           : (drawn ^ next_choice(state) << 31) >> drawn / 8 % 60;
 }
 
-START_TEST(kernels_are_alike)
+START_TEST(kernels_agree)
 {
     enum { COUNT = 77 };
     uint64_t state = 5;
@@ -215,6 +215,6 @@ START_TEST(kernels_are_alike)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mixture-split", kernels_are_alike, each_set_has_its_share_to_half_a_level,
-          two_sets_are_off_by_half_a_sample,
-          what_fits_ends_before_the_first_position_too_many, what_is_not_a_weight_is_refused)
+UNIT_MAIN("sampler/mixture-split", kernels_agree, each_set_has_its_share_to_half_a_level,
+          two_sets_are_off_by_half_a_sample, stops_at_the_first_exhausted_set,
+          rejects_invalid_weights)

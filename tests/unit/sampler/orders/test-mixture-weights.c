@@ -22,7 +22,7 @@ static void expect_text(const lx_mixture *mixture, const char *expected)
     lx__weightings_free(&weightings);
 }
 
-START_TEST(weights_are_texts_in_every_locale)
+START_TEST(writes_weights_in_any_locale)
 {
     /* The point of the second is two bytes long. */
     static const char *const locales[] = {"C", "de_DE.UTF-8", "ps_AF.UTF-8"};
@@ -44,7 +44,7 @@ START_TEST(weights_are_texts_in_every_locale)
 }
 END_TEST
 
-START_TEST(many_are_a_checksum)
+START_TEST(states_replace_many_weights_by_a_checksum)
 {
     uint64_t lengths[SETS_MAX];
     double weights[SETS_MAX];
@@ -62,7 +62,7 @@ START_TEST(many_are_a_checksum)
 }
 END_TEST
 
-START_TEST(without_memory_there_is_an_error)
+START_TEST(reports_failed_allocations)
 {
     static const uint64_t lengths[] = {10, 10};
     static const double weights[] = {1, 2};
@@ -84,5 +84,5 @@ START_TEST(without_memory_there_is_an_error)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mixture-weights", weights_are_texts_in_every_locale, many_are_a_checksum,
-          without_memory_there_is_an_error)
+UNIT_MAIN("sampler/mixture-weights", writes_weights_in_any_locale,
+          states_replace_many_weights_by_a_checksum, reports_failed_allocations)

@@ -19,7 +19,7 @@ static lx_mixture *mixture_of(lx_order *part, size_t count)
     return mixture;
 }
 
-START_TEST(a_set_is_named_where_it_cannot_be_mixed)
+START_TEST(errors_name_the_set)
 {
     static const double wrong[] = {-1, -5e-324, NAN, INFINITY, -INFINITY};
     lx_error error = LX_ERROR_INIT;
@@ -44,7 +44,7 @@ START_TEST(a_set_is_named_where_it_cannot_be_mixed)
 }
 END_TEST
 
-START_TEST(weights_for_later_are_for_all_sets_and_ascend)
+START_TEST(later_weights_need_all_sets_and_ascending_positions)
 {
     static const double wrong[][2] = {{1, -1}, {NAN, 1}, {INFINITY, 1}, {0, 0}}, right[] = {0, 1};
     lx_error error = LX_ERROR_INIT;
@@ -70,7 +70,7 @@ START_TEST(weights_for_later_are_for_all_sets_and_ascend)
 }
 END_TEST
 
-START_TEST(the_rest_is_checked_as_well)
+START_TEST(rejects_other_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order, *part = make_order("shuffle", 10, 1, 0);
@@ -90,7 +90,7 @@ START_TEST(the_rest_is_checked_as_well)
 }
 END_TEST
 
-START_TEST(an_order_stays_as_the_mixture_was)
+START_TEST(an_order_keeps_the_mixture_it_was_made_of)
 {
     static const double later[] = {1, 0};
     lx_error error = LX_ERROR_INIT;
@@ -111,7 +111,7 @@ START_TEST(an_order_stays_as_the_mixture_was)
 }
 END_TEST
 
-START_TEST(mixtures_are_mixed_as_deep_as_orders_are_made)
+START_TEST(mixtures_nest_as_deep_as_orders)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order("shuffle", 3, 1, 0), *inner = NULL;
@@ -130,7 +130,7 @@ START_TEST(mixtures_are_mixed_as_deep_as_orders_are_made)
 }
 END_TEST
 
-START_TEST(the_most_sets_have_a_state_that_is_short)
+START_TEST(the_largest_mixture_has_a_short_state)
 {
     enum { SETS = LX__SPLIT_SETS_MAX };
     lx_error error = LX_ERROR_INIT;
@@ -162,7 +162,7 @@ START_TEST(the_most_sets_have_a_state_that_is_short)
 }
 END_TEST
 
-START_TEST(without_memory_a_mixture_stays_as_it_was)
+START_TEST(a_failed_allocation_leaves_the_mixture_unchanged)
 {
     static const double later[20] = {1};
     lx_error error = LX_ERROR_INIT;
@@ -200,7 +200,7 @@ START_TEST(without_memory_a_mixture_stays_as_it_was)
 }
 END_TEST
 
-UNIT_MAIN("sampler/mixture", a_set_is_named_where_it_cannot_be_mixed,
-          weights_for_later_are_for_all_sets_and_ascend, the_rest_is_checked_as_well,
-          an_order_stays_as_the_mixture_was, mixtures_are_mixed_as_deep_as_orders_are_made,
-          the_most_sets_have_a_state_that_is_short, without_memory_a_mixture_stays_as_it_was)
+UNIT_MAIN("sampler/mixture", errors_name_the_set,
+          later_weights_need_all_sets_and_ascending_positions, rejects_other_invalid_arguments,
+          an_order_keeps_the_mixture_it_was_made_of, mixtures_nest_as_deep_as_orders,
+          the_largest_mixture_has_a_short_state, a_failed_allocation_leaves_the_mixture_unchanged)

@@ -5,7 +5,7 @@
 
 #include "../../unit.h"
 
-START_TEST(what_is_known_of_them)
+START_TEST(summarizes_weights)
 {
     lx_error error = LX_ERROR_INIT;
     lx__weighing weighing, other;
@@ -23,7 +23,7 @@ START_TEST(what_is_known_of_them)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx__weighing weighing;
@@ -37,4 +37,4 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/order-weights", what_is_known_of_them, wrong_arguments)
+UNIT_MAIN("sampler/order-weights", summarizes_weights, rejects_invalid_arguments)

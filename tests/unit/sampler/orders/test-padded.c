@@ -11,7 +11,7 @@ static lx_order *make_padded(const char *kind, uint64_t length, uint64_t multipl
     return order;
 }
 
-START_TEST(it_is_an_order)
+START_TEST(behaves_as_an_order)
 {
     static const uint64_t sizes[][2] = {{1, 1}, {1, 7}, {10, 4}, {12, 4}, {3, 1000}, {100000, 999}};
     for (int i = 0; i < 6; i++) {
@@ -25,7 +25,7 @@ START_TEST(it_is_an_order)
 }
 END_TEST
 
-START_TEST(the_head_of_an_epoch_comes_again_at_its_end)
+START_TEST(repeats_the_first_samples_at_the_end)
 {
     uint64_t whole[20], padded[24];
     lx_order *part = make_order("shuffle", 10, 42, 0), *order = make_padded("shuffle", 10, 12);
@@ -39,7 +39,7 @@ START_TEST(the_head_of_an_epoch_comes_again_at_its_end)
 }
 END_TEST
 
-START_TEST(nothing_stays_nothing)
+START_TEST(an_empty_order_stays_empty)
 {
     lx_order *order = make_padded("sequential", 0, 8);
     ck_assert_uint_eq(lx_order_get_length(order), 0);
@@ -47,7 +47,7 @@ START_TEST(nothing_stays_nothing)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *part = make_order("sequential", UINT64_MAX, 0, 0), *order;
@@ -62,5 +62,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/padded", it_is_an_order, the_head_of_an_epoch_comes_again_at_its_end,
-          nothing_stays_nothing, wrong_arguments)
+UNIT_MAIN("sampler/padded", behaves_as_an_order, repeats_the_first_samples_at_the_end,
+          an_empty_order_stays_empty, rejects_invalid_arguments)

@@ -2,7 +2,7 @@
 #include "../orders.h"
 #include "../statistics.h"
 
-START_TEST(a_position_gives_the_same_from_anywhere)
+START_TEST(a_position_gives_the_same_index_from_any_start)
 {
     static uint64_t all[5000], some[5000];
     lx_order *order = make_order("random", 1000000, 42, 0);
@@ -17,7 +17,7 @@ START_TEST(a_position_gives_the_same_from_anywhere)
 }
 END_TEST
 
-START_TEST(every_index_is_as_likely)
+START_TEST(indices_are_uniform)
 {
     static uint64_t indices[400000];
     static uint32_t cells[1000];
@@ -34,7 +34,7 @@ START_TEST(every_index_is_as_likely)
 }
 END_TEST
 
-START_TEST(an_epoch_sees_as_many_as_it_should)
+START_TEST(an_epoch_draws_the_expected_number_of_distinct_indices)
 {
     enum { LENGTH = 100000 };
     static uint64_t indices[LENGTH];
@@ -51,7 +51,7 @@ START_TEST(an_epoch_sees_as_many_as_it_should)
 }
 END_TEST
 
-START_TEST(neighbours_epochs_and_seeds_are_independent)
+START_TEST(neighbors_epochs_and_seeds_are_independent)
 {
     enum { LENGTH = 65536 };
     static uint64_t a[4 * LENGTH], b[4 * LENGTH];
@@ -74,7 +74,7 @@ START_TEST(neighbours_epochs_and_seeds_are_independent)
 }
 END_TEST
 
-START_TEST(lengths_at_the_limits)
+START_TEST(accepts_lengths_at_the_limits)
 {
     static const uint64_t lengths[] = {1, 2, 3, (1ull << 63) + 1, UINT64_MAX};
     uint64_t indices[100];
@@ -92,6 +92,6 @@ START_TEST(lengths_at_the_limits)
 }
 END_TEST
 
-UNIT_MAIN("sampler/random", a_position_gives_the_same_from_anywhere, every_index_is_as_likely,
-          an_epoch_sees_as_many_as_it_should, neighbours_epochs_and_seeds_are_independent,
-          lengths_at_the_limits)
+UNIT_MAIN("sampler/random", a_position_gives_the_same_index_from_any_start, indices_are_uniform,
+          an_epoch_draws_the_expected_number_of_distinct_indices,
+          neighbors_epochs_and_seeds_are_independent, accepts_lengths_at_the_limits)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "../orders.h"
 
-START_TEST(only_epochs_get_longer)
+START_TEST(repeats_make_epochs_longer)
 {
     static const uint64_t lengths[] = {1, 7, 1000, 70000};
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
@@ -18,7 +18,7 @@ START_TEST(only_epochs_get_longer)
 }
 END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+START_TEST(rejects_invalid_counts)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *part = make_order("shuffle", 1ull << 62, 42, 0), *order;
@@ -37,4 +37,4 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("sampler/repeat", only_epochs_get_longer, what_cannot_be_is_refused)
+UNIT_MAIN("sampler/repeat", repeats_make_epochs_longer, rejects_invalid_counts)

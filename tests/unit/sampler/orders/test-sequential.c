@@ -13,7 +13,7 @@ static void expect_indices(uint64_t length, uint64_t window, uint64_t stride, si
     lx_order_unref(order);
 }
 
-START_TEST(windows_slide_around_the_circle)
+START_TEST(windows_wrap_around)
 {
     expect_indices(5, 0, 0, 12, (uint64_t[]){0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1});
     expect_indices(5, 3, 0, 12, (uint64_t[]){0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1});
@@ -40,7 +40,7 @@ static uint64_t any_size(uint64_t *state)
     return size != 0 ? size : UINT64_MAX;
 }
 
-START_TEST(any_sizes_from_any_place_in_any_steps)
+START_TEST(reads_any_sizes_from_any_position_in_any_steps)
 {
     uint64_t state = 7, indices[200];
     for (int i = 0; i < 5000; i++) {
@@ -79,7 +79,7 @@ START_TEST(the_last_positions_do_not_overflow)
 }
 END_TEST
 
-START_TEST(equal_orders_are_described_alike)
+START_TEST(equal_orders_have_equal_descriptions)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *plain = make_order("sequential", 100, 0, 0);
@@ -95,6 +95,5 @@ START_TEST(equal_orders_are_described_alike)
 }
 END_TEST
 
-UNIT_MAIN("sampler/sequential", windows_slide_around_the_circle,
-          any_sizes_from_any_place_in_any_steps, the_last_positions_do_not_overflow,
-          equal_orders_are_described_alike)
+UNIT_MAIN("sampler/sequential", windows_wrap_around, reads_any_sizes_from_any_position_in_any_steps,
+          the_last_positions_do_not_overflow, equal_orders_have_equal_descriptions)

@@ -31,7 +31,7 @@ START_TEST(each_epoch_is_a_permutation)
 }
 END_TEST
 
-START_TEST(a_position_gives_the_same_from_anywhere)
+START_TEST(a_position_gives_the_same_index_from_any_start)
 {
     for (int l = 0; l < 2; l++) {
         uint64_t length = lengths[l], state = 3;
@@ -63,7 +63,7 @@ START_TEST(steps_longer_than_an_epoch)
 }
 END_TEST
 
-START_TEST(places_values_and_neighbours_are_even)
+START_TEST(positions_values_and_neighbors_are_uniform)
 {
     enum { EPOCHS = 40 };
     static uint64_t indices[EPOCHS * LONGEST];
@@ -133,7 +133,7 @@ START_TEST(seeds_and_epochs_are_independent)
 }
 END_TEST
 
-START_TEST(lengths_at_the_limits)
+START_TEST(accepts_lengths_at_the_limits)
 {
     static const uint64_t longest[] = {1ull << 63, UINT64_MAX - 1, UINT64_MAX};
     uint64_t indices[100];
@@ -148,6 +148,7 @@ START_TEST(lengths_at_the_limits)
 }
 END_TEST
 
-UNIT_MAIN("sampler/shuffle", each_epoch_is_a_permutation, a_position_gives_the_same_from_anywhere,
-          steps_longer_than_an_epoch, places_values_and_neighbours_are_even,
-          seeds_and_epochs_are_independent, lengths_at_the_limits)
+UNIT_MAIN("sampler/shuffle", each_epoch_is_a_permutation,
+          a_position_gives_the_same_index_from_any_start, steps_longer_than_an_epoch,
+          positions_values_and_neighbors_are_uniform, seeds_and_epochs_are_independent,
+          accepts_lengths_at_the_limits)

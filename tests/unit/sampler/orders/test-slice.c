@@ -13,7 +13,7 @@ static lx_order *slice(lx_order *part, uint64_t first, uint64_t length)
     return order;
 }
 
-START_TEST(each_epoch_is_a_part_of_that_epoch)
+START_TEST(each_epoch_is_a_slice_of_the_inner_epoch)
 {
     static const struct {
         uint64_t length, first, taken;
@@ -34,7 +34,7 @@ START_TEST(each_epoch_is_a_part_of_that_epoch)
 }
 END_TEST
 
-START_TEST(behind_the_last_epoch_of_the_part_the_first_follows)
+START_TEST(wraps_around_after_the_last_inner_epoch)
 {
     lx_order *part = make_order("shuffle", 1ull << 63, 42, 0); /* it has one epoch */
     lx_order *order = slice(lx_order_ref(part), 5, 7);
@@ -46,7 +46,7 @@ START_TEST(behind_the_last_epoch_of_the_part_the_first_follows)
 }
 END_TEST
 
-START_TEST(nothing_is_a_slice_too)
+START_TEST(accepts_an_empty_slice)
 {
     lx_order *order = slice(make_order("shuffle", 10, 42, 0), 10, 0);
     ck_assert_uint_eq(lx_order_get_length(order), 0);
@@ -57,7 +57,7 @@ START_TEST(nothing_is_a_slice_too)
 }
 END_TEST
 
-START_TEST(what_is_not_within_an_epoch_is_refused)
+START_TEST(rejects_ranges_outside_an_epoch)
 {
     static const uint64_t wrong[][2] = {{0, 11}, {1, 10}, {11, 0}, {UINT64_MAX, 2}};
     lx_error error = LX_ERROR_INIT;
@@ -75,6 +75,6 @@ START_TEST(what_is_not_within_an_epoch_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("sampler/slice", each_epoch_is_a_part_of_that_epoch,
-          behind_the_last_epoch_of_the_part_the_first_follows, nothing_is_a_slice_too,
-          what_is_not_within_an_epoch_is_refused)
+UNIT_MAIN("sampler/slice", each_epoch_is_a_slice_of_the_inner_epoch,
+          wraps_around_after_the_last_inner_epoch, accepts_an_empty_slice,
+          rejects_ranges_outside_an_epoch)

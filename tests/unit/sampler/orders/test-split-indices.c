@@ -20,7 +20,7 @@ static uint64_t split(uint64_t count, double from, double until, uint64_t *found
     return n;
 }
 
-START_TEST(each_index_is_in_one_of_them)
+START_TEST(each_index_is_in_exactly_one_split)
 {
     static uint8_t seen[COUNT];
     static const double limits[] = {0, 0.1, 0.1, 0.25, 0.9, 1};
@@ -39,7 +39,7 @@ START_TEST(each_index_is_in_one_of_them)
 }
 END_TEST
 
-START_TEST(more_indices_move_none)
+START_TEST(more_indices_move_no_index)
 {
     static uint64_t more[COUNT];
     uint64_t few = split(COUNT / 2, 0.2, 0.7, indices), many = split(COUNT, 0.2, 0.7, more);
@@ -48,7 +48,7 @@ START_TEST(more_indices_move_none)
 }
 END_TEST
 
-START_TEST(equal_keys_stay_together)
+START_TEST(keeps_equal_keys_in_one_split)
 {
     static uint64_t keys[COUNT];
     static uint8_t in[COUNT];
@@ -80,7 +80,7 @@ START_TEST(seeds_are_independent)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t n;
@@ -94,5 +94,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/split-indices", each_index_is_in_one_of_them, more_indices_move_none,
-          equal_keys_stay_together, seeds_are_independent, wrong_arguments)
+UNIT_MAIN("sampler/split-indices", each_index_is_in_exactly_one_split, more_indices_move_no_index,
+          keeps_equal_keys_in_one_split, seeds_are_independent, rejects_invalid_arguments)

@@ -4,7 +4,7 @@
 #include "../../scarce.h"
 #include "../orders.h"
 
-START_TEST(indices_come_in_the_order_of_their_places)
+START_TEST(returns_indices_in_order_of_position)
 {
     static const uint64_t narrow[] = {9, 3, 3, 0, 7}, wide[] = {1, UINT32_MAX, 1ull << 32, 5,
                                                                 UINT64_MAX - 1};
@@ -23,7 +23,7 @@ START_TEST(indices_come_in_the_order_of_their_places)
 }
 END_TEST
 
-START_TEST(other_indices_are_another_order)
+START_TEST(other_indices_give_another_state)
 {
     static const uint64_t indices[] = {1, 2, 3}, others[] = {1, 3, 2};
     lx_error error = LX_ERROR_INIT;
@@ -35,7 +35,7 @@ START_TEST(other_indices_are_another_order)
 }
 END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+START_TEST(rejects_invalid_indices)
 {
     static const uint64_t indices[] = {1, UINT64_MAX, 3};
     lx_error error = LX_ERROR_INIT;
@@ -63,5 +63,5 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("sampler/subset", indices_come_in_the_order_of_their_places,
-          other_indices_are_another_order, what_cannot_be_is_refused)
+UNIT_MAIN("sampler/subset", returns_indices_in_order_of_position, other_indices_give_another_state,
+          rejects_invalid_indices)

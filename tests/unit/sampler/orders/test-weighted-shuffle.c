@@ -14,7 +14,7 @@ static lx_order *make_shuffle(const double *weights, uint64_t count, uint64_t le
     return order;
 }
 
-START_TEST(it_is_an_order)
+START_TEST(behaves_as_an_order)
 {
     double weights[300];
     for (int i = 0; i < 300; i++)
@@ -28,7 +28,7 @@ START_TEST(it_is_an_order)
 }
 END_TEST
 
-START_TEST(each_epoch_has_every_index_of_a_weight_once)
+START_TEST(each_epoch_has_each_weighted_index_once)
 {
     enum { COUNT = 3000 };
     static double weights[COUNT];
@@ -50,7 +50,7 @@ START_TEST(each_epoch_has_every_index_of_a_weight_once)
 END_TEST
 
 /* Of the pairs that come first and second, each as often as drawing without replacement has it. */
-START_TEST(indices_come_as_early_as_they_weigh)
+START_TEST(heavier_indices_come_earlier)
 {
     enum { COUNT = 5, EPOCHS = 40000 };
     const double weights[COUNT] = {1, 2, 3, 4, 10};
@@ -73,7 +73,7 @@ START_TEST(indices_come_as_early_as_they_weigh)
 }
 END_TEST
 
-START_TEST(with_equal_weights_it_is_a_shuffle)
+START_TEST(equal_weights_give_a_shuffle)
 {
     enum { LENGTH = 1 << 14 };
     static double weights[LENGTH];
@@ -93,7 +93,7 @@ START_TEST(with_equal_weights_it_is_a_shuffle)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -131,5 +131,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/weighted-shuffle", it_is_an_order, each_epoch_has_every_index_of_a_weight_once,
-          indices_come_as_early_as_they_weigh, with_equal_weights_it_is_a_shuffle, wrong_arguments)
+UNIT_MAIN("sampler/weighted-shuffle", behaves_as_an_order, each_epoch_has_each_weighted_index_once,
+          heavier_indices_come_earlier, equal_weights_give_a_shuffle, rejects_invalid_arguments)

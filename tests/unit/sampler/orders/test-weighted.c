@@ -14,7 +14,7 @@ static lx_order *make_weighted(const double *weights, uint64_t count, uint64_t l
     return order;
 }
 
-START_TEST(it_is_an_order)
+START_TEST(behaves_as_an_order)
 {
     double weights[300];
     for (int i = 0; i < 300; i++)
@@ -29,7 +29,7 @@ START_TEST(it_is_an_order)
 }
 END_TEST
 
-START_TEST(indices_come_as_often_as_they_weigh)
+START_TEST(draws_indices_in_proportion_to_weights)
 {
     enum { COUNT = 1000, DRAWS = 400000 };
     static double weights[COUNT], counts[COUNT];
@@ -54,7 +54,7 @@ START_TEST(indices_come_as_often_as_they_weigh)
 }
 END_TEST
 
-START_TEST(seeds_and_neighbours_are_independent)
+START_TEST(seeds_and_neighbors_are_independent)
 {
     enum { COUNT = 64, DRAWS = 1 << 18 };
     static double weights[COUNT];
@@ -94,7 +94,7 @@ START_TEST(the_unit_of_weights_does_not_matter)
 }
 END_TEST
 
-START_TEST(states_tell_weights_apart)
+START_TEST(states_distinguish_weights)
 {
     lx_order *one = make_weighted((double[]){1, 2}, 2, 10, 3);
     lx_order *other = make_weighted((double[]){1, 2.5}, 2, 10, 3);
@@ -102,7 +102,7 @@ START_TEST(states_tell_weights_apart)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -121,6 +121,6 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("sampler/weighted", it_is_an_order, indices_come_as_often_as_they_weigh,
-          seeds_and_neighbours_are_independent, the_unit_of_weights_does_not_matter,
-          states_tell_weights_apart, wrong_arguments)
+UNIT_MAIN("sampler/weighted", behaves_as_an_order, draws_indices_in_proportion_to_weights,
+          seeds_and_neighbors_are_independent, the_unit_of_weights_does_not_matter,
+          states_distinguish_weights, rejects_invalid_arguments)

@@ -42,7 +42,7 @@ static void deal(struct mix *mix, size_t count, size_t kinds, size_t run, uint64
     }
 }
 
-START_TEST(each_number_is_mapped_by_its_own)
+START_TEST(maps_each_number_by_its_own_key)
 {
     static const size_t runs[] = {1, 5, 40, 200, 5000};
     uint64_t state = 11;
@@ -76,7 +76,7 @@ static void expect_pass(lx__feistel_mixed_kernel *kernel, struct mix *mix, size_
     ck_assert(memcmp(mix->values, mix->right, sizeof mix->right) == 0);
 }
 
-START_TEST(kernels_take_the_places_that_they_are_told)
+START_TEST(kernels_take_the_given_positions)
 {
     uint64_t state = 12;
     struct mix *mix = new_mix(&state);
@@ -92,5 +92,5 @@ START_TEST(kernels_take_the_places_that_they_are_told)
 }
 END_TEST
 
-UNIT_MAIN("sampler/feistel-mixed", each_number_is_mapped_by_its_own,
-          kernels_take_the_places_that_they_are_told)
+UNIT_MAIN("sampler/feistel-mixed", maps_each_number_by_its_own_key,
+          kernels_take_the_given_positions)

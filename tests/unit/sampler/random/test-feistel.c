@@ -38,7 +38,7 @@ static void read_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint
         lx__feistel_map(feistel, images, count);
 }
 
-START_TEST(known_answers)
+START_TEST(matches_known_values)
 {
     /* From tests/golden/orders.py. */
     static const struct {
@@ -78,7 +78,7 @@ static void check_halves(uint64_t length, uint32_t bits)
     ck_assert_uint_eq(feistel.right, bits - bits / 2);
 }
 
-START_TEST(halves_are_the_least_that_hold_the_length)
+START_TEST(halves_are_the_smallest_that_hold_the_length)
 {
     check_halves(1, 2);
     for (uint32_t bits = 2; bits <= 63; bits++) {
@@ -177,7 +177,7 @@ START_TEST(long_lengths_invert)
 }
 END_TEST
 
-START_TEST(reading_in_steps_and_parts)
+START_TEST(reads_in_steps_and_parts)
 {
     static uint64_t all[70000], some[70000];
     lx__feistel feistel;
@@ -226,7 +226,7 @@ static double z_of_differences(double equal, double keys, uint32_t bits, uint32_
  * What a Feistel network of too few rounds betrays itself by (doc/orders.md), where few bits show
  * it best: of 4 rounds and 10 bits z would be 1,400, and of 6 rounds 43.
  */
-START_TEST(differences_are_not_told_from_chance)
+START_TEST(differences_look_random)
 {
     enum { KEYS = 4000 };
     for (uint32_t bits = 9; bits <= 11; bits++) {
@@ -245,7 +245,7 @@ START_TEST(differences_are_not_told_from_chance)
 }
 END_TEST
 
-UNIT_MAIN("sampler/feistel", known_answers, halves_are_the_least_that_hold_the_length,
+UNIT_MAIN("sampler/feistel", matches_known_values, halves_are_the_smallest_that_hold_the_length,
           kernels_agree_on_all_widths_and_counts, every_short_length_gives_a_permutation,
           lengths_around_a_power_of_two_give_permutations, long_lengths_invert,
-          reading_in_steps_and_parts, differences_are_not_told_from_chance)
+          reads_in_steps_and_parts, differences_look_random)

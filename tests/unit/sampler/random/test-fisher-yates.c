@@ -34,7 +34,7 @@ START_TEST(every_length_gives_a_permutation)
 }
 END_TEST
 
-START_TEST(any_numbers_are_mapped)
+START_TEST(maps_any_numbers)
 {
     uint16_t table[100];
     uint64_t some[14];
@@ -60,7 +60,7 @@ static uint32_t number_of(const uint16_t *table)
     return number;
 }
 
-START_TEST(all_permutations_of_five_are_as_likely)
+START_TEST(all_permutations_of_five_are_equally_likely)
 {
     uint32_t cells[120] = {0};
     uint16_t table[5];
@@ -72,7 +72,7 @@ START_TEST(all_permutations_of_five_are_as_likely)
 }
 END_TEST
 
-START_TEST(places_and_values_and_neighbours_are_even)
+START_TEST(positions_values_and_neighbors_are_uniform)
 {
     static pair_table places = {.length = 1024}, neighbours = {.length = 1024};
     uint16_t table[1024];
@@ -88,5 +88,5 @@ START_TEST(places_and_values_and_neighbours_are_even)
 }
 END_TEST
 
-UNIT_MAIN("sampler/fisher-yates", every_length_gives_a_permutation, any_numbers_are_mapped,
-          all_permutations_of_five_are_as_likely, places_and_values_and_neighbours_are_even)
+UNIT_MAIN("sampler/fisher-yates", every_length_gives_a_permutation, maps_any_numbers,
+          all_permutations_of_five_are_equally_likely, positions_values_and_neighbors_are_uniform)

@@ -14,7 +14,7 @@ START_TEST(powers_of_two_are_exact)
 END_TEST
 
 /* A double holds the upper 53 of 63 bits, so larger ones are compared to some hundred units. */
-START_TEST(it_is_that_of_the_c_library)
+START_TEST(matches_the_c_library)
 {
     uint64_t state = 1;
     for (int i = 0; i < 100000; i++) {
@@ -37,7 +37,7 @@ static void expect_ascending(uint64_t around, uint64_t reach)
     }
 }
 
-START_TEST(it_never_falls)
+START_TEST(never_decreases)
 {
     expect_ascending(100000, 99999);
     for (uint64_t i = 1; i < 256; i++) /* where the table goes to the next entry */
@@ -48,7 +48,7 @@ START_TEST(it_never_falls)
 END_TEST
 
 /* What is near 2^64 has a logarithm near 64, but below: lifetimes are above 0. */
-START_TEST(it_is_below_the_next_power)
+START_TEST(result_is_below_next_power_of_two)
 {
     ck_assert_uint_lt(lx__logarithm(UINT64_MAX), 64 * LX__LOGARITHM_ONE);
     for (unsigned i = 6; i < 64; i++)
@@ -56,5 +56,5 @@ START_TEST(it_is_below_the_next_power)
 }
 END_TEST
 
-UNIT_MAIN("sampler/logarithm", powers_of_two_are_exact, it_is_that_of_the_c_library,
-          it_never_falls, it_is_below_the_next_power)
+UNIT_MAIN("sampler/logarithm", powers_of_two_are_exact, matches_the_c_library, never_decreases,
+          result_is_below_next_power_of_two)

@@ -12,7 +12,7 @@
 
 static const uint64_t lengths[] = {1, 2, 3, 1000, 65536, 65537, 100000};
 
-START_TEST(all_lengths_are_permuted_and_found_again)
+START_TEST(permutes_and_inverts_all_lengths)
 {
     static uint64_t images[100000];
     lx_error error = LX_ERROR_INIT;
@@ -46,7 +46,7 @@ static void expect_fresh(lx__permutation *permutation, uint64_t length, uint64_t
     lx__permutation_clear(&fresh);
 }
 
-START_TEST(whatever_it_was_before_it_is_another_now)
+START_TEST(a_reused_permutation_equals_a_new_one)
 {
     lx__permutation permutation = {0};
     for (int again = 0; again < 2; again++) {
@@ -61,7 +61,7 @@ START_TEST(whatever_it_was_before_it_is_another_now)
 }
 END_TEST
 
-START_TEST(without_memory_it_holds_none)
+START_TEST(reports_failed_allocations)
 {
     lx_error error = LX_ERROR_INIT;
     lx__permutation permutation = {0};
@@ -75,5 +75,5 @@ START_TEST(without_memory_it_holds_none)
 }
 END_TEST
 
-UNIT_MAIN("sampler/permutation", all_lengths_are_permuted_and_found_again,
-          whatever_it_was_before_it_is_another_now, without_memory_it_holds_none)
+UNIT_MAIN("sampler/permutation", permutes_and_inverts_all_lengths,
+          a_reused_permutation_equals_a_new_one, reports_failed_allocations)

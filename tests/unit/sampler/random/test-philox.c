@@ -4,7 +4,7 @@
 #include "../../unit.h"
 #include "../statistics.h"
 
-START_TEST(known_answers)
+START_TEST(matches_known_values)
 {
     /* Those that the authors publish with their code, for philox2x64 of 10 rounds. */
     static const uint64_t known[3][5] = {
@@ -25,7 +25,7 @@ static uint64_t draw(uint64_t key, uint64_t number)
     return lx__philox(number / 2, 0, key).word[number % 2];
 }
 
-START_TEST(draws_are_the_same_from_anywhere_in_any_steps)
+START_TEST(draws_are_the_same_from_any_start_in_any_steps)
 {
     static const uint64_t firsts[] = {0, 1, 2, 1000001, 1ull << 40, UINT64_MAX - 2000};
     uint64_t draws[41];
@@ -46,7 +46,7 @@ START_TEST(draws_are_the_same_from_anywhere_in_any_steps)
 }
 END_TEST
 
-START_TEST(bits_are_even)
+START_TEST(bits_are_uniform)
 {
     static uint64_t draws[65536];
     static uint32_t cells[64];
@@ -61,5 +61,5 @@ START_TEST(bits_are_even)
 }
 END_TEST
 
-UNIT_MAIN("sampler/philox", known_answers, draws_are_the_same_from_anywhere_in_any_steps,
-          bits_are_even)
+UNIT_MAIN("sampler/philox", matches_known_values, draws_are_the_same_from_any_start_in_any_steps,
+          bits_are_uniform)

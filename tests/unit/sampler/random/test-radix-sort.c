@@ -27,7 +27,7 @@ static void expect_sorted(lx__keyed *items, size_t count)
     }
 }
 
-START_TEST(any_keys)
+START_TEST(sorts_any_keys)
 {
     static lx__keyed items[MOST];
     static const int shifts[] = {0, 1, 10, 11, 30, 52, 60, 63};
@@ -49,7 +49,7 @@ START_TEST(any_keys)
 }
 END_TEST
 
-START_TEST(keys_stay_with_their_values)
+START_TEST(keeps_values_with_their_keys)
 {
     static lx__keyed items[MOST];
     static uint64_t keys[MOST];
@@ -62,7 +62,7 @@ START_TEST(keys_stay_with_their_values)
 }
 END_TEST
 
-START_TEST(without_memory)
+START_TEST(reports_failed_allocations)
 {
     lx__keyed items[3] = {{3, 0}, {2, 1}, {1, 2}};
     lx_error error = LX_ERROR_INIT;
@@ -74,4 +74,5 @@ START_TEST(without_memory)
 }
 END_TEST
 
-UNIT_MAIN("sampler/radix-sort", any_keys, keys_stay_with_their_values, without_memory)
+UNIT_MAIN("sampler/radix-sort", sorts_any_keys, keeps_values_with_their_keys,
+          reports_failed_allocations)

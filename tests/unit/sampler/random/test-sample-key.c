@@ -7,7 +7,7 @@
 #include "../statistics.h"
 
 /* numpy.random.Philox(key=[123456789, 987654321987654321]).random_raw(5) */
-START_TEST(numpy_has_these_numbers)
+START_TEST(matches_numpy)
 {
     static const uint64_t key[] = {123456789, 987654321987654321};
     static const uint64_t right[] = {0x5ac68e5fb45ef48a, 0xb7d560a48ce5d7ee, 0xb33fb050dfd45081,
@@ -18,7 +18,7 @@ START_TEST(numpy_has_these_numbers)
 }
 END_TEST
 
-START_TEST(any_draw_is_at_hand)
+START_TEST(any_draw_is_accessible_at_once)
 {
     static const uint64_t key[] = {1, 2};
     uint64_t all[40], some[40];
@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
     return memcmp(a, b, 2 * sizeof(uint64_t));
 }
 
-START_TEST(no_two_keys_are_the_same)
+START_TEST(keys_are_distinct)
 {
     enum { SIDE = 20 };
     static uint64_t keys[SIDE * SIDE * SIDE][2];
@@ -74,5 +74,5 @@ START_TEST(streams_are_independent)
 }
 END_TEST
 
-UNIT_MAIN("sampler/sample-key", numpy_has_these_numbers, any_draw_is_at_hand,
-          no_two_keys_are_the_same, streams_are_independent)
+UNIT_MAIN("sampler/sample-key", matches_numpy, any_draw_is_accessible_at_once, keys_are_distinct,
+          streams_are_independent)

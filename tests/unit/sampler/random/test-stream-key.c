@@ -12,7 +12,7 @@ static uint64_t key_of(uint64_t seed, uint64_t epoch, lx__stream stream)
     return key;
 }
 
-START_TEST(words_are_those_of_the_blocks)
+START_TEST(words_match_the_blocks)
 {
     uint64_t words[5];
     lx__key(42, 7, LX__STREAM_FEISTEL, 5, words);
@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-START_TEST(a_key_is_no_sum)
+START_TEST(keys_are_not_additive)
 {
     ck_assert_uint_ne(key_of(42, 1, LX__STREAM_FEISTEL), key_of(43, 0, LX__STREAM_FEISTEL));
     static uint64_t keys[64 * 64 * 3];
@@ -59,5 +59,5 @@ START_TEST(one_bit_changes_half_of_the_key)
 }
 END_TEST
 
-UNIT_MAIN("sampler/stream-key", words_are_those_of_the_blocks, a_key_is_no_sum,
+UNIT_MAIN("sampler/stream-key", words_match_the_blocks, keys_are_not_additive,
           one_bit_changes_half_of_the_key)

@@ -6,7 +6,7 @@
 
 #include "../../unit.h"
 
-START_TEST(what_is_no_weight)
+START_TEST(rejects_invalid_weights)
 {
     lx_error error = LX_ERROR_INIT;
     const double wrong[] = {-1, -DBL_MIN, NAN, INFINITY, -INFINITY};
@@ -52,5 +52,5 @@ START_TEST(many_weights_leave_room_for_their_sum)
 }
 END_TEST
 
-UNIT_MAIN("sampler/weights", what_is_no_weight, whole_numbers_keep_their_ratio,
+UNIT_MAIN("sampler/weights", rejects_invalid_weights, whole_numbers_keep_their_ratio,
           many_weights_leave_room_for_their_sum)

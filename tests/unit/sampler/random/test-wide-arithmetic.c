@@ -9,7 +9,7 @@ static const uint64_t edges[] = {0, 1, 2, 3, 0xffffffffu, 0x100000000u, 0x100000
                                  0xffffffffffffffffu, 0xd2b74407b1ce6e93u};
 #define EDGES (sizeof edges / sizeof *edges)
 
-START_TEST(products_are_whole)
+START_TEST(products_are_exact)
 {
     uint64_t high;
     ck_assert_uint_eq(lx__multiply_wide(UINT64_MAX, UINT64_MAX, &high), 1);
@@ -40,7 +40,7 @@ START_TEST(remainders_do_not_overflow)
 }
 END_TEST
 
-START_TEST(quotients_are_whole)
+START_TEST(quotients_are_exact)
 {
     uint64_t state = 2;
     ck_assert_uint_eq(lx__divide_wide(0, 7, 2), 3);
@@ -82,5 +82,5 @@ START_TEST(choices_fill_their_range)
 }
 END_TEST
 
-UNIT_MAIN("sampler/wide-arithmetic", products_are_whole, remainders_do_not_overflow, quotients_are_whole,
-          random_products_agree, choices_fill_their_range)
+UNIT_MAIN("sampler/wide-arithmetic", products_are_exact, remainders_do_not_overflow,
+          quotients_are_exact, random_products_agree, choices_fill_their_range)
