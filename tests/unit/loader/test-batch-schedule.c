@@ -31,7 +31,7 @@ static void check_batch(const lx_batch *batch)
     ck_assert(cut_fits(&cut, lx_batch_get_indices(batch), lx_batch_get_rows(batch)));
 }
 
-START_TEST(batches_are_those_of_the_order)
+START_TEST(batches_follow_the_order)
 {
     uint64_t state = 5, indices[300];
     for (int i = 0; i < 40; i++) {
@@ -66,7 +66,7 @@ START_TEST(batches_are_those_of_the_order)
 END_TEST
 
 /* A step of four ranks is two of two, which are four of one. */
-START_TEST(ranks_take_batches_that_follow_each_other)
+START_TEST(ranks_take_consecutive_batches)
 {
     uint64_t state = 6;
     for (int i = 0; i < 20; i++) {
@@ -102,7 +102,7 @@ START_TEST(ranks_take_batches_that_follow_each_other)
 }
 END_TEST
 
-START_TEST(steps_that_lack_batches_are_dropped_by_all)
+START_TEST(all_ranks_drop_incomplete_steps)
 {
     uint64_t state = 7;
     for (int i = 0; i < 40; i++) {
@@ -165,7 +165,7 @@ static uint64_t run_world(lx_source *source, uint64_t world, uint32_t threads, u
     return position;
 }
 
-START_TEST(chains_of_worlds_and_threads_see_each_sample_once)
+START_TEST(changing_worlds_and_threads_see_each_sample_once)
 {
     uint64_t state = 8;
     for (int i = 0; i < 40; i++) {
@@ -188,7 +188,7 @@ START_TEST(chains_of_worlds_and_threads_see_each_sample_once)
 }
 END_TEST
 
-START_TEST(a_seek_into_a_batch_gives_the_rest_of_it)
+START_TEST(a_seek_into_a_batch_returns_its_rest)
 {
     uint64_t state = 9;
     for (int i = 0; i < 20; i++) {
@@ -212,7 +212,7 @@ START_TEST(a_seek_into_a_batch_gives_the_rest_of_it)
 }
 END_TEST
 
-START_TEST(epochs_without_batches_for_a_rank_are_told)
+START_TEST(reports_a_rank_that_gets_no_batches)
 {
     lx_error error = LX_ERROR_INIT;
     lx_batch *batch;
@@ -248,7 +248,7 @@ START_TEST(epochs_without_batches_for_a_rank_are_told)
 }
 END_TEST
 
-START_TEST(a_batch_size_of_its_own_is_refused)
+START_TEST(rejects_a_batch_size_with_batches_of_the_order)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t state = 11;
@@ -263,7 +263,7 @@ START_TEST(a_batch_size_of_its_own_is_refused)
 }
 END_TEST
 
-START_TEST(an_order_without_samples)
+START_TEST(accepts_an_order_without_samples)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order, *part = make_order("shuffle", 0, 1, 0);
@@ -278,8 +278,7 @@ START_TEST(an_order_without_samples)
 }
 END_TEST
 
-UNIT_MAIN("loader/batch-schedule", batches_are_those_of_the_order,
-          ranks_take_batches_that_follow_each_other, steps_that_lack_batches_are_dropped_by_all,
-          chains_of_worlds_and_threads_see_each_sample_once,
-          a_seek_into_a_batch_gives_the_rest_of_it, epochs_without_batches_for_a_rank_are_told,
-          a_batch_size_of_its_own_is_refused, an_order_without_samples)
+UNIT_MAIN("loader/batch-schedule", batches_follow_the_order, ranks_take_consecutive_batches,
+          all_ranks_drop_incomplete_steps, changing_worlds_and_threads_see_each_sample_once,
+          a_seek_into_a_batch_returns_its_rest, reports_a_rank_that_gets_no_batches,
+          rejects_a_batch_size_with_batches_of_the_order, accepts_an_order_without_samples)

@@ -26,7 +26,7 @@ static lx_batch *take_batch(lx__ring *ring, uint64_t rows, uint64_t position)
     return batch;
 }
 
-START_TEST(columns_are_aligned_and_apart)
+START_TEST(aligns_and_separates_columns)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     for (uint64_t width = 0; width < 130; width += 13) {
@@ -58,7 +58,7 @@ START_TEST(columns_are_aligned_and_apart)
 }
 END_TEST
 
-START_TEST(a_short_batch_tells_its_own_rows)
+START_TEST(a_short_batch_reports_its_rows)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
@@ -75,7 +75,7 @@ START_TEST(a_short_batch_tells_its_own_rows)
 }
 END_TEST
 
-START_TEST(what_comes_back_is_used_again)
+START_TEST(reuses_released_batches)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4000};
@@ -161,7 +161,7 @@ static lx_status leave_result(lx_batch *batch, void *user, lx_error *error)
     return lx_batch_get_position(batch) == 3 ? LX_ERR_CALLBACK : LX_OK;
 }
 
-START_TEST(results_of_batches_that_nobody_gets_are_released_too)
+START_TEST(releases_results_of_undelivered_batches)
 {
     for (uint32_t threads = 0; threads <= 2; threads++) {
         struct numbers numbers = {.length = 100, .width = 4};
@@ -216,7 +216,7 @@ START_TEST(a_layout_that_fails_keeps_nothing)
 }
 END_TEST
 
-START_TEST(without_memory_a_ring_gives_nothing_and_stays_usable)
+START_TEST(a_ring_stays_usable_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor = open_executor(0, 1, 1);
@@ -253,7 +253,7 @@ static void *release_others(void *user)
     return NULL;
 }
 
-START_TEST(any_thread_may_release)
+START_TEST(any_thread_can_release)
 {
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
@@ -280,8 +280,7 @@ START_TEST(any_thread_may_release)
 }
 END_TEST
 
-UNIT_MAIN("loader/batch", columns_are_aligned_and_apart, a_short_batch_tells_its_own_rows,
-          what_comes_back_is_used_again, a_batch_outlives_ring_and_executor,
-          a_result_is_released_once, results_of_batches_that_nobody_gets_are_released_too,
-          a_layout_that_fails_keeps_nothing,
-          without_memory_a_ring_gives_nothing_and_stays_usable, any_thread_may_release)
+UNIT_MAIN("loader/batch", aligns_and_separates_columns, a_short_batch_reports_its_rows,
+          reuses_released_batches, a_batch_outlives_ring_and_executor, a_result_is_released_once,
+          releases_results_of_undelivered_batches, a_layout_that_fails_keeps_nothing,
+          a_ring_stays_usable_after_a_failed_allocation, any_thread_can_release)

@@ -26,7 +26,7 @@ static uint64_t damaged_of(lx_loader *loader)
     return stats.damaged;
 }
 
-START_TEST(options_are_checked)
+START_TEST(rejects_invalid_options)
 {
     lx_error error = LX_ERROR_INIT;
     lx_loader_options *options = lx_loader_options_new();
@@ -39,7 +39,7 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
-START_TEST(skipped_records_are_left_out_of_their_batches)
+START_TEST(batches_lack_skipped_records)
 {
     enum { LENGTH = 1000, BATCH = 64 };
     uint64_t digests[3];
@@ -73,7 +73,7 @@ START_TEST(skipped_records_are_left_out_of_their_batches)
 }
 END_TEST
 
-START_TEST(zeros_stand_for_what_cannot_be_read)
+START_TEST(zeros_replace_damaged_records)
 {
     static const uint32_t threads[] = {0, 2};
     static const uint8_t zeros[4096];
@@ -112,7 +112,7 @@ static lx_status count_batches(lx_batch *batch, void *user, lx_error *error)
     return LX_OK;
 }
 
-START_TEST(a_batch_of_which_nothing_is_left_is_passed_over)
+START_TEST(skips_a_batch_without_readable_records)
 {
     static const uint32_t threads[] = {0, 2};
     for (size_t t = 0; t < 2; t++) {
@@ -145,7 +145,7 @@ START_TEST(a_batch_of_which_nothing_is_left_is_passed_over)
 }
 END_TEST
 
-START_TEST(where_all_is_damaged_that_is_told_and_nothing_hangs)
+START_TEST(reports_a_source_damaged_completely)
 {
     lx_error error = LX_ERROR_INIT;
     lx_batch *batch;
@@ -169,7 +169,7 @@ START_TEST(where_all_is_damaged_that_is_told_and_nothing_hangs)
 }
 END_TEST
 
-START_TEST(a_state_goes_on_where_it_was_saved)
+START_TEST(a_state_continues_where_it_was_saved)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = damaged_numbers(300, 2, 3);
@@ -196,7 +196,7 @@ START_TEST(a_state_goes_on_where_it_was_saved)
 }
 END_TEST
 
-START_TEST(what_is_no_damage_still_fails)
+START_TEST(other_errors_still_fail)
 {
     lx_error error = LX_ERROR_INIT;
     lx_batch *batch;
@@ -263,7 +263,7 @@ static lx_source *open_damaged(const char *path, uint64_t bad)
     return source;
 }
 
-START_TEST(a_dataset_loses_the_damaged_column_alone)
+START_TEST(a_dataset_loses_only_the_damaged_column)
 {
     char *scratch = scratch_make();
     lx_source *source = open_damaged("a", 9);
@@ -312,8 +312,8 @@ START_TEST(a_zip_of_datasets_skips_the_damaged_records_of_each)
 }
 END_TEST
 
-UNIT_MAIN("loader/damaged-records", options_are_checked, skipped_records_are_left_out_of_their_batches,
-          zeros_stand_for_what_cannot_be_read, a_batch_of_which_nothing_is_left_is_passed_over,
-          where_all_is_damaged_that_is_told_and_nothing_hangs, a_state_goes_on_where_it_was_saved,
-          what_is_no_damage_still_fails, a_dataset_loses_the_damaged_column_alone,
+UNIT_MAIN("loader/damaged-records", rejects_invalid_options, batches_lack_skipped_records,
+          zeros_replace_damaged_records, skips_a_batch_without_readable_records,
+          reports_a_source_damaged_completely, a_state_continues_where_it_was_saved,
+          other_errors_still_fail, a_dataset_loses_only_the_damaged_column,
           a_zip_of_datasets_skips_the_damaged_records_of_each)

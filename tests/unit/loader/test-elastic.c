@@ -129,11 +129,11 @@ static void stop_and_go_on(uint64_t seed)
     elastic_end(&training.run, training.dropped);
 }
 
-START_TEST(any_chain_of_teams_sees_each_position_once)
+START_TEST(changing_worlds_see_each_position_once)
 {
     for (uint64_t seed = 1; seed <= (getenv("LX_LONG") ? 1000 : 60); seed++)
         stop_and_go_on(seed);
 }
 END_TEST
 
-UNIT_MAIN("loader/elastic", any_chain_of_teams_sees_each_position_once)
+UNIT_MAIN("loader/elastic", changing_worlds_see_each_position_once)

@@ -22,7 +22,7 @@ static void *take_turns(void *user)
     return NULL;
 }
 
-START_TEST(one_thread_has_it_at_a_time)
+START_TEST(one_thread_at_a_time_holds_it)
 {
     struct shared shared = {0};
     pthread_t threads[4];
@@ -36,7 +36,7 @@ START_TEST(one_thread_has_it_at_a_time)
 }
 END_TEST
 
-START_TEST(who_waits_gives_up_in_time)
+START_TEST(a_wait_ends_at_its_deadline)
 {
     lx__turn turn;
     lx__turn_init(&turn);
@@ -61,7 +61,7 @@ static void *take_once(void *user)
     return NULL;
 }
 
-START_TEST(the_end_lets_all_who_wait_have_it_first)
+START_TEST(destruction_waits_for_all_waiting_threads)
 {
     for (int round = 0; round < 50; round++) {
         /* On the heap and freed, so that a touch after the end is seen by the sanitizers. */
@@ -86,5 +86,5 @@ START_TEST(the_end_lets_all_who_wait_have_it_first)
 }
 END_TEST
 
-UNIT_MAIN("loader/fair-mutex", one_thread_has_it_at_a_time, who_waits_gives_up_in_time,
-          the_end_lets_all_who_wait_have_it_first)
+UNIT_MAIN("loader/fair-mutex", one_thread_at_a_time_holds_it, a_wait_ends_at_its_deadline,
+          destruction_waits_for_all_waiting_threads)

@@ -282,7 +282,7 @@ static void loads(const struct kept_state *kept)
     with_loader(kept, (struct setup){.batch_size = 7, .threads = 1}, expect_indices);
 }
 
-START_TEST(states_of_version_1_load_for_ever)
+START_TEST(loads_states_of_version_1)
 {
     kept_states_each("loaders", 14, loads);
 }
@@ -307,7 +307,7 @@ static void is_written(const struct kept_state *kept)
     with_loader(kept, setup, expect_text);
 }
 
-START_TEST(what_is_saved_now_is_what_was_saved_then)
+START_TEST(saves_what_version_1_saved)
 {
     kept_states_each("loaders", 14, is_written);
 }
@@ -338,11 +338,11 @@ static void is_of_the_null_ones(const struct kept_state *kept)
     with_loader(kept, (struct setup){.batch_size = 1}, is_of_the_null_one);
 }
 
-START_TEST(a_rank_without_data_has_the_same)
+START_TEST(ranks_without_data_have_the_same_states)
 {
     kept_states_each("loaders", 14, is_of_the_null_ones);
 }
 END_TEST
 
-UNIT_MAIN("loader/kept-states", states_of_version_1_load_for_ever,
-          what_is_saved_now_is_what_was_saved_then, a_rank_without_data_has_the_same)
+UNIT_MAIN("loader/kept-states", loads_states_of_version_1, saves_what_version_1_saved,
+          ranks_without_data_have_the_same_states)

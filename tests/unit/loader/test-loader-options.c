@@ -31,7 +31,7 @@ START_TEST(the_defaults_are_those_of_the_header)
 }
 END_TEST
 
-START_TEST(values_out_of_range_are_refused_and_change_nothing)
+START_TEST(rejects_values_out_of_range_without_change)
 {
     lx_error error = LX_ERROR_INIT;
     lx_loader_options *options = lx_loader_options_new();
@@ -52,7 +52,7 @@ START_TEST(values_out_of_range_are_refused_and_change_nothing)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     static const char *const names[] = {"label", NULL};
     lx_error error = LX_ERROR_INIT;
@@ -108,7 +108,7 @@ static void check_start(lx_source *source, uint64_t position, uint64_t world)
     lx_loader_close(begun);
 }
 
-START_TEST(a_start_is_a_seek)
+START_TEST(a_start_equals_a_seek)
 {
     static const uint64_t positions[] = {0,  1,  8,   49,  50,         51,
                                          99, 100, 101, 250, 1000000007, UINT64_MAX};
@@ -121,7 +121,7 @@ START_TEST(a_start_is_a_seek)
 }
 END_TEST
 
-START_TEST(the_last_of_order_and_shuffle_counts)
+START_TEST(the_last_of_order_and_shuffle_applies)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -143,7 +143,7 @@ START_TEST(the_last_of_order_and_shuffle_counts)
 }
 END_TEST
 
-START_TEST(shuffle_is_the_order_of_the_source_s_length)
+START_TEST(shuffle_has_the_length_of_the_source)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 50, .width = 1};
@@ -171,7 +171,7 @@ START_TEST(shuffle_is_the_order_of_the_source_s_length)
 }
 END_TEST
 
-START_TEST(names_are_copied_and_may_be_set_again)
+START_TEST(copies_names_and_accepts_others_later)
 {
     lx_error error = LX_ERROR_INIT;
     char name[] = "label";
@@ -189,7 +189,7 @@ START_TEST(names_are_copied_and_may_be_set_again)
 }
 END_TEST
 
-START_TEST(without_memory_names_stay_as_they_were)
+START_TEST(a_failed_allocation_leaves_names_unchanged)
 {
     lx_error error = LX_ERROR_INIT;
     const char *const old[] = {"old"}, *const names[] = {"a", "b", "c"};
@@ -210,7 +210,6 @@ START_TEST(without_memory_names_stay_as_they_were)
 END_TEST
 
 UNIT_MAIN("loader/loader-options", the_defaults_are_those_of_the_header,
-          values_out_of_range_are_refused_and_change_nothing, null_is_refused_by_its_name,
-          a_start_is_a_seek, the_last_of_order_and_shuffle_counts,
-          shuffle_is_the_order_of_the_source_s_length, names_are_copied_and_may_be_set_again,
-          without_memory_names_stay_as_they_were)
+          rejects_values_out_of_range_without_change, rejects_null_by_name, a_start_equals_a_seek,
+          the_last_of_order_and_shuffle_applies, shuffle_has_the_length_of_the_source,
+          copies_names_and_accepts_others_later, a_failed_allocation_leaves_names_unchanged)

@@ -41,7 +41,7 @@ static uint64_t digest_of_next(lx_loader *loader, int count)
     return digest;
 }
 
-START_TEST(a_run_goes_on_as_if_never_stopped)
+START_TEST(a_restored_run_continues_exactly)
 {
     struct numbers numbers = {.length = 100, .width = 9000, .identity = "v1"};
     lx_source *source = numbers_source(&numbers);
@@ -71,7 +71,7 @@ START_TEST(a_run_goes_on_as_if_never_stopped)
 }
 END_TEST
 
-START_TEST(the_rest_comes_in_any_other_batches)
+START_TEST(continues_with_another_batch_size)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 100, .width = 3};
@@ -101,7 +101,7 @@ START_TEST(the_rest_comes_in_any_other_batches)
 }
 END_TEST
 
-START_TEST(what_was_prefetched_is_not_in_the_state)
+START_TEST(the_state_excludes_prefetched_batches)
 {
     struct numbers numbers = {.length = 1000, .width = 9000};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16, .threads = 2});
@@ -124,7 +124,7 @@ static lx_loader *golden_loader(struct numbers *numbers, uint64_t batch_size)
     return loader;
 }
 
-START_TEST(the_state_of_version_1_loads_for_ever)
+START_TEST(loads_the_state_of_version_1)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers;
@@ -140,7 +140,7 @@ START_TEST(the_state_of_version_1_loads_for_ever)
 }
 END_TEST
 
-START_TEST(a_state_saved_now_is_the_golden_one)
+START_TEST(saves_the_golden_state)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers;
@@ -191,7 +191,7 @@ static void expect_mismatch(struct numbers numbers, uint64_t seed, const char *p
     lx_order_unref(other);
 }
 
-START_TEST(another_order_or_source_is_named)
+START_TEST(names_another_order_or_source)
 {
     struct numbers numbers = {.length = 20, .width = 3, .identity = "v1"};
     expect_mismatch(numbers, 2, "\"order.seed\" is 2 in the state and 1 here");
@@ -208,7 +208,7 @@ START_TEST(another_order_or_source_is_named)
 }
 END_TEST
 
-START_TEST(the_source_s_length_is_compared_beside_the_order_s)
+START_TEST(compares_the_lengths_of_source_and_order)
 {
     struct numbers ours = {.length = 20, .width = 3}, theirs = {.length = 21, .width = 3};
     lx_order *order = make_order("shuffle", 20, 1, 0);
@@ -224,7 +224,7 @@ START_TEST(the_source_s_length_is_compared_beside_the_order_s)
 }
 END_TEST
 
-START_TEST(another_kind_or_dtype_of_source_is_named)
+START_TEST(names_another_kind_or_dtype_of_source)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -272,7 +272,7 @@ static lx_source *dataset_source(const char *path, uint64_t length)
     return source;
 }
 
-START_TEST(datasets_are_told_apart_by_uuid_and_their_frame_is_recorded)
+START_TEST(distinguishes_datasets_by_uuid_and_records_their_frame)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -304,7 +304,7 @@ START_TEST(datasets_are_told_apart_by_uuid_and_their_frame_is_recorded)
 }
 END_TEST
 
-START_TEST(what_is_no_state_of_a_loader_is_refused)
+START_TEST(rejects_other_states)
 {
     struct numbers numbers;
     lx_loader *loader = golden_loader(&numbers, 3);
@@ -325,7 +325,7 @@ START_TEST(what_is_no_state_of_a_loader_is_refused)
 }
 END_TEST
 
-START_TEST(any_edited_byte_is_found)
+START_TEST(detects_any_edited_byte)
 {
     struct numbers numbers;
     lx_loader *loader = golden_loader(&numbers, 3);
@@ -356,7 +356,7 @@ START_TEST(any_edited_byte_is_found)
 }
 END_TEST
 
-START_TEST(an_edited_position_is_no_other_place)
+START_TEST(rejects_an_edited_position)
 {
     struct numbers numbers;
     lx_loader *loader = golden_loader(&numbers, 3);
@@ -369,7 +369,7 @@ START_TEST(an_edited_position_is_no_other_place)
 }
 END_TEST
 
-START_TEST(positions_beyond_2_to_the_63_come_back)
+START_TEST(restores_positions_beyond_2_to_the_63)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 3};
@@ -387,11 +387,10 @@ START_TEST(positions_beyond_2_to_the_63_come_back)
 }
 END_TEST
 
-UNIT_MAIN("loader/loader-state", a_run_goes_on_as_if_never_stopped, the_rest_comes_in_any_other_batches,
-          what_was_prefetched_is_not_in_the_state, the_state_of_version_1_loads_for_ever,
-          a_state_saved_now_is_the_golden_one, another_order_or_source_is_named,
-          the_source_s_length_is_compared_beside_the_order_s,
-          another_kind_or_dtype_of_source_is_named,
-          datasets_are_told_apart_by_uuid_and_their_frame_is_recorded,
-          what_is_no_state_of_a_loader_is_refused, any_edited_byte_is_found,
-          an_edited_position_is_no_other_place, positions_beyond_2_to_the_63_come_back)
+UNIT_MAIN("loader/loader-state", a_restored_run_continues_exactly,
+          continues_with_another_batch_size, the_state_excludes_prefetched_batches,
+          loads_the_state_of_version_1, saves_the_golden_state, names_another_order_or_source,
+          compares_the_lengths_of_source_and_order, names_another_kind_or_dtype_of_source,
+          distinguishes_datasets_by_uuid_and_records_their_frame, rejects_other_states,
+          detects_any_edited_byte, rejects_an_edited_position,
+          restores_positions_beyond_2_to_the_63)

@@ -50,7 +50,7 @@ static struct setup random_setup(uint64_t *state, lx_order *order)
                           .order = order};
 }
 
-START_TEST(any_configuration_hands_out_what_positions_say)
+START_TEST(any_configuration_delivers_the_batches_of_its_positions)
 {
     uint64_t state = 88172645463325252u;
     for (int round = 0; round < 300; round++) {
@@ -81,7 +81,7 @@ START_TEST(any_configuration_hands_out_what_positions_say)
 }
 END_TEST
 
-START_TEST(ends_come_again_until_the_loader_goes_on)
+START_TEST(reports_the_end_until_the_next_epoch)
 {
     struct numbers numbers = {.length = 10, .width = 1};
     lx_order *order = make_order("shuffle", 10, 3, 0);
@@ -123,7 +123,7 @@ static uint64_t end_epoch(lx_loader *loader, uint64_t *rows)
     return lx_loader_tell(loader);
 }
 
-START_TEST(all_ranks_end_the_epoch_that_they_are_sent_to)
+START_TEST(all_ranks_end_the_epoch_of_a_seek)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 11, .width = 1};
@@ -142,7 +142,7 @@ START_TEST(all_ranks_end_the_epoch_that_they_are_sent_to)
 }
 END_TEST
 
-START_TEST(a_seek_after_the_end_is_a_new_start)
+START_TEST(a_seek_after_the_end_restarts)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 1};
@@ -186,7 +186,7 @@ static uint64_t run_ranks(lx_source *source, struct setup setup, uint64_t positi
     return end;
 }
 
-START_TEST(ranks_together_have_every_record_of_an_epoch_once)
+START_TEST(ranks_together_read_each_record_once_per_epoch)
 {
     uint64_t state = 362436069u;
     for (int round = 0; round < 40; round++) {
@@ -242,7 +242,7 @@ START_TEST(each_record_has_random_numbers_of_its_own)
 }
 END_TEST
 
-START_TEST(a_run_goes_on_with_other_ranks_without_loss_or_repeat)
+START_TEST(continues_with_other_ranks_without_loss_or_repeat)
 {
     uint64_t state = 521288629u;
     for (int round = 0; round < 40; round++) {
@@ -273,7 +273,7 @@ START_TEST(a_run_goes_on_with_other_ranks_without_loss_or_repeat)
 }
 END_TEST
 
-START_TEST(rank_2_of_4_goes_on_at_70_after_17_steps)
+START_TEST(rank_2_of_4_continues_at_70_after_17_steps)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 1000, .width = 1};
@@ -324,7 +324,7 @@ START_TEST(one_record_is_an_epoch)
 }
 END_TEST
 
-START_TEST(a_rank_that_never_has_a_record_is_at_its_end)
+START_TEST(a_rank_without_records_is_at_its_end)
 {
     static const struct setup setups[] = {
         {.world = 8, .rank = 5},
@@ -345,7 +345,7 @@ START_TEST(a_rank_that_never_has_a_record_is_at_its_end)
 }
 END_TEST
 
-START_TEST(more_ranks_than_records_share_what_there_is)
+START_TEST(more_ranks_than_records_share_the_records)
 {
     struct numbers numbers = {.length = 3, .width = 1};
     lx_source *source = numbers_source(&numbers);
@@ -358,7 +358,7 @@ START_TEST(more_ranks_than_records_share_what_there_is)
 }
 END_TEST
 
-START_TEST(fields_come_in_the_order_asked_for)
+START_TEST(returns_fields_in_the_requested_order)
 {
     static const char *const turned[] = {"image", "label"}, *const one[] = {"image"};
     struct numbers numbers = {.length = 20, .width = 5};
@@ -397,7 +397,7 @@ static void expect_refusal(struct setup setup, lx_status status, const char *par
     ck_assert_uint_eq(numbers.released, 1);
 }
 
-START_TEST(a_batch_beyond_the_source_takes_no_more_memory_than_it)
+START_TEST(a_batch_larger_than_the_source_allocates_no_more_than_it)
 {
     static const uint64_t sizes[] = {1ull << 40, UINT64_MAX / 3}, lengths[] = {100, 1, 0};
     for (int i = 0; i < 2 * 3 * 3 * 3; i++) {
@@ -424,7 +424,7 @@ START_TEST(a_batch_beyond_the_source_takes_no_more_memory_than_it)
 }
 END_TEST
 
-START_TEST(what_cannot_be_opened_says_why)
+START_TEST(reports_why_opening_fails)
 {
     static const char *const unknown[] = {"label", "lable"}, *const twice[] = {"label", "label"};
     expect_refusal((struct setup){.fields = unknown, .field_count = 2}, LX_ERR_NOT_FOUND, "lable");
@@ -457,7 +457,7 @@ START_TEST(what_cannot_be_opened_says_why)
 }
 END_TEST
 
-START_TEST(a_shorter_order_is_an_epoch_of_its_own_length)
+START_TEST(the_length_of_the_order_is_that_of_an_epoch)
 {
     struct numbers numbers = {.length = 20, .width = 5};
     lx_order *order = make_order("shuffle", 6, 1, 0);
@@ -475,7 +475,7 @@ START_TEST(a_shorter_order_is_an_epoch_of_its_own_length)
 }
 END_TEST
 
-START_TEST(without_memory_opening_fails_and_next_can_be_tried_again)
+START_TEST(retries_after_failed_allocations)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 20, .width = 5};
@@ -514,7 +514,7 @@ START_TEST(without_memory_opening_fails_and_next_can_be_tried_again)
 }
 END_TEST
 
-START_TEST(statistics_count_what_was_handed_out)
+START_TEST(statistics_count_delivered_batches)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 20, .width = 5, .failing = true, .bad = 9, .bad_of = 20,
@@ -539,7 +539,7 @@ START_TEST(statistics_count_what_was_handed_out)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     struct numbers numbers = {.length = 20, .width = 5};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4});
@@ -565,16 +565,14 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("loader/loader", any_configuration_hands_out_what_positions_say,
-          ends_come_again_until_the_loader_goes_on, all_ranks_end_the_epoch_that_they_are_sent_to,
-          a_seek_after_the_end_is_a_new_start,
-          ranks_together_have_every_record_of_an_epoch_once,
+UNIT_MAIN("loader/loader", any_configuration_delivers_the_batches_of_its_positions,
+          reports_the_end_until_the_next_epoch, all_ranks_end_the_epoch_of_a_seek,
+          a_seek_after_the_end_restarts, ranks_together_read_each_record_once_per_epoch,
           each_record_has_random_numbers_of_its_own,
-          a_run_goes_on_with_other_ranks_without_loss_or_repeat,
-          rank_2_of_4_goes_on_at_70_after_17_steps, an_empty_source_is_at_its_end,
-          one_record_is_an_epoch, a_rank_that_never_has_a_record_is_at_its_end,
-          more_ranks_than_records_share_what_there_is, fields_come_in_the_order_asked_for,
-          a_batch_beyond_the_source_takes_no_more_memory_than_it, null_is_refused_by_its_name,
-          what_cannot_be_opened_says_why, a_shorter_order_is_an_epoch_of_its_own_length,
-          without_memory_opening_fails_and_next_can_be_tried_again,
-          statistics_count_what_was_handed_out)
+          continues_with_other_ranks_without_loss_or_repeat,
+          rank_2_of_4_continues_at_70_after_17_steps, an_empty_source_is_at_its_end,
+          one_record_is_an_epoch, a_rank_without_records_is_at_its_end,
+          more_ranks_than_records_share_the_records, returns_fields_in_the_requested_order,
+          a_batch_larger_than_the_source_allocates_no_more_than_it, rejects_null_by_name,
+          reports_why_opening_fails, the_length_of_the_order_is_that_of_an_epoch,
+          retries_after_failed_allocations, statistics_count_delivered_batches)

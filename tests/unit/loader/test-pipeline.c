@@ -45,7 +45,7 @@ static lx_status brighten(lx_batch *batch, void *user, lx_error *error)
     return LX_OK;
 }
 
-START_TEST(the_number_of_threads_changes_nothing)
+START_TEST(gives_the_same_for_any_number_of_threads)
 {
     static const uint32_t threads[] = {1, 2, 16};
     for (int kind = 0; kind < 8; kind++) {
@@ -95,7 +95,7 @@ START_TEST(loaders_of_one_executor_do_not_mix)
 }
 END_TEST
 
-START_TEST(small_batches_are_filled_by_the_caller)
+START_TEST(the_caller_fills_small_batches)
 {
     lx_executor *executor = open_executor(2, 1, 1);
     struct numbers numbers = {.length = 64, .width = 20};
@@ -109,7 +109,7 @@ START_TEST(small_batches_are_filled_by_the_caller)
 }
 END_TEST
 
-START_TEST(failures_come_in_their_place_and_the_next_call_goes_on)
+START_TEST(failures_come_in_order_and_the_next_call_continues)
 {
     for (uint32_t threads = 0; threads <= 2; threads++) {
         struct numbers numbers = {.length = 160, .width = WIDE, .failing = true, .bad = 33,
@@ -143,7 +143,7 @@ START_TEST(failures_come_in_their_place_and_the_next_call_goes_on)
 }
 END_TEST
 
-START_TEST(the_lowest_of_several_failures_is_told)
+START_TEST(reports_the_lowest_of_several_failures)
 {
     static const uint32_t threads[] = {0, 1, 2, 16};
     for (int i = 0; i < 4; i++) { /* records 5, 30 and 55; threads see 5 fail last */
@@ -172,7 +172,7 @@ static lx_status fail_in_words(lx_batch *batch, void *user, lx_error *error)
     return *(lx_status *)user;
 }
 
-START_TEST(a_transform_s_own_words_are_told)
+START_TEST(passes_on_the_message_of_a_transform)
 {
     struct numbers numbers = {.length = 4, .width = 1};
     lx_status status = LX_ERR_LIMIT;
@@ -207,7 +207,7 @@ static lx_status dawdle(lx_batch *batch, void *user, lx_error *error)
     return LX_OK;
 }
 
-START_TEST(a_time_that_is_up_loses_nothing)
+START_TEST(a_timeout_loses_nothing)
 {
     struct numbers numbers = {.length = 60, .width = 8};
     lx_loader *loader = open_numbers(
@@ -255,7 +255,7 @@ static void *consume(void *user)
     }
 }
 
-START_TEST(cancel_at_any_moment_ends_every_next)
+START_TEST(cancel_at_any_moment_ends_each_next)
 {
     uint64_t state = 675248u;
     struct numbers numbers = {.length = 200, .width = WIDE};
@@ -280,7 +280,7 @@ START_TEST(cancel_at_any_moment_ends_every_next)
 }
 END_TEST
 
-START_TEST(a_cancel_at_the_end_is_told_too)
+START_TEST(reports_a_cancel_at_the_end)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 2, .width = 2};
@@ -296,7 +296,7 @@ START_TEST(a_cancel_at_the_end_is_told_too)
 }
 END_TEST
 
-START_TEST(closing_at_any_moment_of_the_work_returns)
+START_TEST(close_returns_at_any_moment)
 {
     uint64_t state = 123456789u;
     for (int round = 0; round < 200; round++) {
@@ -319,7 +319,7 @@ static void *open_later(void *user)
     return NULL;
 }
 
-START_TEST(close_wakes_all_who_wait)
+START_TEST(close_wakes_all_waiting_threads)
 {
     for (int round = 0; round < 20; round++) {
         struct gate gate = GATE_SHUT;
@@ -340,7 +340,7 @@ START_TEST(close_wakes_all_who_wait)
 }
 END_TEST
 
-START_TEST(a_limit_counts_also_behind_another_next)
+START_TEST(a_timeout_holds_while_another_thread_waits)
 {
     struct gate gate = GATE_SHUT;
     struct numbers numbers = {.length = 200, .width = WIDE, .gate = &gate};
@@ -434,7 +434,7 @@ static void check_bound(uint64_t prefetch_bytes, uint64_t most)
     lx_loader_close(loader);
 }
 
-START_TEST(what_is_prepared_is_bounded_in_bytes)
+START_TEST(prefetch_is_bounded_in_bytes)
 {
     check_bound(1, 1); /* a batch larger than the bound */
     check_bound(16 * (WIDE + 16) * 3 + 8192, 3);
@@ -442,7 +442,7 @@ START_TEST(what_is_prepared_is_bounded_in_bytes)
 }
 END_TEST
 
-START_TEST(what_is_being_prepared_is_counted_before_the_first_batch)
+START_TEST(counts_prefetched_bytes_before_the_first_batch)
 {
     struct gate gate = GATE_SHUT;
     struct numbers numbers = {.length = 6400, .width = WIDE};
@@ -462,7 +462,7 @@ START_TEST(what_is_being_prepared_is_counted_before_the_first_batch)
 }
 END_TEST
 
-START_TEST(a_seek_drops_what_was_prepared)
+START_TEST(a_seek_drops_prefetched_batches)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t state = 99u;
@@ -485,7 +485,7 @@ START_TEST(a_seek_drops_what_was_prepared)
 }
 END_TEST
 
-START_TEST(an_executor_closed_under_a_loader_is_an_error_and_no_hang)
+START_TEST(closing_the_executor_of_a_loader_is_an_error)
 {
     struct numbers numbers = {.length = 640, .width = WIDE};
     lx_executor *executor = open_executor(2, 1, 1);
@@ -529,7 +529,7 @@ static void use_in_child(lx_loader *loader, lx_batch *batch)
     _exit(bad ? 1 : 0);
 }
 
-START_TEST(a_child_is_told_and_never_hangs)
+START_TEST(a_child_gets_an_error_and_never_hangs)
 {
     /* Also while another thread of the parent waits in next, with all locks in whatever state. */
     for (int round = 0; round < 20; round++) {
@@ -566,15 +566,13 @@ START_TEST(a_child_is_told_and_never_hangs)
 }
 END_TEST
 
-UNIT_MAIN("loader/pipeline", the_number_of_threads_changes_nothing,
-          loaders_of_one_executor_do_not_mix, small_batches_are_filled_by_the_caller,
-          failures_come_in_their_place_and_the_next_call_goes_on,
-          the_lowest_of_several_failures_is_told,
-          a_transform_s_own_words_are_told, a_time_that_is_up_loses_nothing,
-          cancel_at_any_moment_ends_every_next, a_cancel_at_the_end_is_told_too,
-          closing_at_any_moment_of_the_work_returns, close_wakes_all_who_wait,
-          a_limit_counts_also_behind_another_next, batches_can_all_be_kept_and_read_after_close,
-          the_ring_does_not_grow_with_epochs, what_is_prepared_is_bounded_in_bytes,
-          what_is_being_prepared_is_counted_before_the_first_batch,
-          a_seek_drops_what_was_prepared, an_executor_closed_under_a_loader_is_an_error_and_no_hang,
-          a_child_is_told_and_never_hangs)
+UNIT_MAIN("loader/pipeline", gives_the_same_for_any_number_of_threads,
+          loaders_of_one_executor_do_not_mix, the_caller_fills_small_batches,
+          failures_come_in_order_and_the_next_call_continues,
+          reports_the_lowest_of_several_failures, passes_on_the_message_of_a_transform,
+          a_timeout_loses_nothing, cancel_at_any_moment_ends_each_next, reports_a_cancel_at_the_end,
+          close_returns_at_any_moment, close_wakes_all_waiting_threads,
+          a_timeout_holds_while_another_thread_waits, batches_can_all_be_kept_and_read_after_close,
+          the_ring_does_not_grow_with_epochs, prefetch_is_bounded_in_bytes,
+          counts_prefetched_bytes_before_the_first_batch, a_seek_drops_prefetched_batches,
+          closing_the_executor_of_a_loader_is_an_error, a_child_gets_an_error_and_never_hangs)

@@ -58,7 +58,7 @@ static void expect_mask(size_t wide, uint64_t inputs, bool ends, const float *ex
     }
 }
 
-START_TEST(loss_is_where_a_label_is)
+START_TEST(the_loss_mask_covers_labels)
 {
     static const float all[] = {1, 1, 1, 1, 0, 0, 0}, ends[] = {0, 1, 1, 0, 0, 0, 0};
     for (size_t wide = 4; wide <= 8; wide += 4)
@@ -69,4 +69,4 @@ START_TEST(loss_is_where_a_label_is)
 }
 END_TEST
 
-UNIT_MAIN("parity/eod-columns", pieces_end_with_a_mark, loss_is_where_a_label_is)
+UNIT_MAIN("parity/eod-columns", pieces_end_with_a_mark, the_loss_mask_covers_labels)

@@ -36,7 +36,7 @@ static lx_order *make_greedy(const uint64_t *lengths, const double *weights, siz
     return order;
 }
 
-START_TEST(megatron_has_these_numbers)
+START_TEST(matches_megatron)
 {
     static const uint64_t sets[] = {0, 1, 2, 0, 1, 0, 2, 0, 1, 0, 0, 1};
     uint64_t indices[12], given[3] = {0};
@@ -49,7 +49,7 @@ START_TEST(megatron_has_these_numbers)
 }
 END_TEST
 
-START_TEST(its_exhaustive_form)
+START_TEST(matches_the_exhaustive_form_of_megatron)
 {
     static const uint64_t sets[] = {0, 1, 2, 0, 1, 0};
     uint64_t indices[12];
@@ -100,7 +100,7 @@ static uint64_t expect_loop(const uint64_t *lengths, const double *weights, size
     return k;
 }
 
-START_TEST(it_is_the_loop)
+START_TEST(matches_the_loop_of_megatron)
 {
     uint64_t state = 77;
     for (int round = 0; round < 24; round++) {
@@ -127,7 +127,7 @@ START_TEST(it_is_the_loop)
 }
 END_TEST
 
-START_TEST(sets_are_counted)
+START_TEST(counts_samples_of_sets)
 {
     static uint64_t indices[130000];
     const uint64_t lengths[] = {30000, 20000, 9000};
@@ -151,7 +151,7 @@ START_TEST(sets_are_counted)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -195,7 +195,7 @@ static void read_pieces(lx_order *order, uint64_t end, uint64_t *indices, bool *
     lx__scratch_free(scratch);
 }
 
-START_TEST(what_is_read_in_sequence_stands_there)
+START_TEST(reads_positions_out_of_sequence)
 {
     enum { END = 70000, STEP = 7 };
     static const uint64_t lengths[] = {66000, 300, 90000};
@@ -226,7 +226,7 @@ START_TEST(what_is_read_in_sequence_stands_there)
 }
 END_TEST
 
-START_TEST(without_memory_to_read)
+START_TEST(reports_failed_allocations_of_reads)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t right[20], indices[20], counts[2];
@@ -252,6 +252,6 @@ START_TEST(without_memory_to_read)
 }
 END_TEST
 
-UNIT_MAIN("parity/greedy-order", megatron_has_these_numbers, its_exhaustive_form, it_is_the_loop,
-          what_is_read_in_sequence_stands_there, sets_are_counted, wrong_arguments,
-          without_memory_to_read)
+UNIT_MAIN("parity/greedy-order", matches_megatron, matches_the_exhaustive_form_of_megatron,
+          matches_the_loop_of_megatron, reads_positions_out_of_sequence, counts_samples_of_sets,
+          rejects_invalid_arguments, reports_failed_allocations_of_reads)

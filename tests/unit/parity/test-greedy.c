@@ -8,7 +8,7 @@
 #include "../unit.h"
 #include "../sampler/statistics.h"
 
-START_TEST(megatron_has_these_numbers)
+START_TEST(matches_megatron)
 {
     static const uint16_t right[] = {0, 1, 2, 0, 1, 0, 2, 0, 1, 0, 0, 1};
     lx_error error = LX_ERROR_INIT;
@@ -23,7 +23,7 @@ START_TEST(megatron_has_these_numbers)
 END_TEST
 
 /* Its exhaustive form: a set that is used up is left out, and the weights stay as they are. */
-START_TEST(a_set_that_is_dropped_gets_no_more)
+START_TEST(a_dropped_set_gets_no_more_samples)
 {
     static const uint64_t sizes[] = {3, 2, 1};
     static const uint16_t right[] = {0, 1, 2, 0, 1, 0};
@@ -87,7 +87,7 @@ static void expect_kernel(lx__greedy_kernel *kernel)
     }
 }
 
-START_TEST(kernels_are_as_the_loop)
+START_TEST(kernels_match_the_loop)
 {
     expect_kernel(lx__greedy_give_scalar);
     expect_kernel(lx__greedy_give);
@@ -125,7 +125,7 @@ static void expect_drops(lx__greedy_kernel *kernel)
     }
 }
 
-START_TEST(weights_may_be_huge)
+START_TEST(accepts_huge_weights)
 {
     expect_drops(lx__greedy_give_scalar);
     expect_drops(lx__greedy_give);
@@ -136,7 +136,7 @@ START_TEST(weights_may_be_huge)
 }
 END_TEST
 
-START_TEST(without_memory)
+START_TEST(reports_failed_allocations)
 {
     lx_error error = LX_ERROR_INIT;
     lx__greedy greedy;
@@ -148,5 +148,5 @@ START_TEST(without_memory)
 }
 END_TEST
 
-UNIT_MAIN("parity/greedy", megatron_has_these_numbers, a_set_that_is_dropped_gets_no_more,
-          kernels_are_as_the_loop, weights_may_be_huge, without_memory)
+UNIT_MAIN("parity/greedy", matches_megatron, a_dropped_set_gets_no_more_samples,
+          kernels_match_the_loop, accepts_huge_weights, reports_failed_allocations)

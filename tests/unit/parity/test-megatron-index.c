@@ -21,7 +21,7 @@ static void expect(lx__gpt_plan plan, uint64_t epochs, uint64_t samples, bool se
     ck_assert_int_eq(plan.separate, separate);
 }
 
-START_TEST(as_many_epochs_as_it_takes)
+START_TEST(plans_as_many_epochs_as_needed)
 {
     expect(plan_of(101, 10, LX_NONE), 1, 10, false);
     expect(plan_of(101, 10, 0), 1, 10, false);
@@ -33,7 +33,7 @@ START_TEST(as_many_epochs_as_it_takes)
 END_TEST
 
 /* Of 100 samples in an epoch, the last one has to give 80 to be shuffled with the others. */
-START_TEST(few_samples_of_the_last_epoch_stay_apart)
+START_TEST(separates_a_short_last_epoch)
 {
     expect(plan_of(1001, 10, 179), 2, 200, true);
     ck_assert_uint_eq(plan_of(1001, 10, 179).before_last, 100);
@@ -57,7 +57,7 @@ static uint64_t count_partial(uint64_t tokens, uint64_t length)
 }
 
 /* The quotient of 2^24 + 1 and 2^12 is 2^12 in 32 bits: Megatron loses a sample there. */
-START_TEST(partial_samples_are_counted_in_32_bits)
+START_TEST(counts_partial_samples_in_32_bits)
 {
     ck_assert_uint_eq(count_partial(2, 10), 1);
     ck_assert_uint_eq(count_partial(11, 10), 1);
@@ -77,7 +77,7 @@ static void refuse(lx__gpt_plan plan, uint64_t samples, lx_status expected, cons
     lx_error_clear(&error);
 }
 
-START_TEST(what_cannot_be)
+START_TEST(rejects_invalid_plans)
 {
     const lx__gpt_plan plan = {.count = 2, .tokens = 1000, .sequence_length = 4, .extra = true};
     lx__gpt_plan other = plan;
@@ -96,6 +96,5 @@ START_TEST(what_cannot_be)
 }
 END_TEST
 
-UNIT_MAIN("parity/megatron-index", as_many_epochs_as_it_takes,
-          few_samples_of_the_last_epoch_stay_apart, partial_samples_are_counted_in_32_bits,
-          what_cannot_be)
+UNIT_MAIN("parity/megatron-index", plans_as_many_epochs_as_needed, separates_a_short_last_epoch,
+          counts_partial_samples_in_32_bits, rejects_invalid_plans)

@@ -201,7 +201,7 @@ static lx_megatron draw_how(size_t documents, uint64_t tokens)
     return how;
 }
 
-START_TEST(as_a_list_of_all_tokens_has_it)
+START_TEST(matches_a_list_of_all_tokens)
 {
     char *scratch = scratch_make();
     for (int round = 0; round < 120; round++) {
@@ -227,7 +227,7 @@ START_TEST(as_a_list_of_all_tokens_has_it)
 }
 END_TEST
 
-START_TEST(an_example_that_can_be_followed)
+START_TEST(matches_a_worked_example)
 {
     static const uint32_t lengths[] = {3, 5, 2}; /* the example of doc/packing.md */
     static const uint64_t tables[3][12] = {{2, 1, 2, 0, 1, 0},
@@ -266,7 +266,7 @@ END_TEST
 
 /* ---- one column alone, and 8 bytes */
 
-START_TEST(any_column_alone)
+START_TEST(reads_each_column_alone)
 {
     static const uint32_t lengths[] = {30, 50, 20};
     lx_error error = LX_ERROR_INIT;
@@ -345,7 +345,7 @@ static lx_status read_all(lx_tokens *tokens, const lx_megatron *how, int32_t *ro
     return status;
 }
 
-START_TEST(tables_in_files_and_hostile_ones)
+START_TEST(reads_tables_in_files_and_rejects_hostile_ones)
 {
     enum { DATA = 4096, ROOM = 20000 };
     static const uint32_t lengths[] = {30, 0, 50, 20, 10};
@@ -395,7 +395,7 @@ START_TEST(tables_in_files_and_hostile_ones)
 }
 END_TEST
 
-START_TEST(an_index_that_is_written_to_does_no_harm)
+START_TEST(tolerates_writes_to_its_index)
 {
     static const uint64_t good[] = {4, 30, 100};
     int32_t rows[9];
@@ -424,7 +424,7 @@ END_TEST
 
 /* ---- states */
 
-START_TEST(a_state_knows_what_it_is_of)
+START_TEST(a_state_identifies_its_source)
 {
     static const uint32_t lengths[] = {30, 50, 20}, others[] = {30, 20, 50};
     char state[4096], *scratch = scratch_make();
@@ -469,7 +469,7 @@ static void refuse(lx_tokens *tokens, lx_megatron how, lx_status status, const c
         refuse(tokens, how_, status, #member);                                                     \
     } while (0)
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     static const uint32_t lengths[] = {30, 0, 50};
     lx_error error = LX_ERROR_INIT;
@@ -526,6 +526,6 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("parity/megatron-source", as_a_list_of_all_tokens_has_it,
-          an_example_that_can_be_followed, any_column_alone, tables_in_files_and_hostile_ones,
-          an_index_that_is_written_to_does_no_harm, a_state_knows_what_it_is_of, wrong_arguments)
+UNIT_MAIN("parity/megatron-source", matches_a_list_of_all_tokens, matches_a_worked_example,
+          reads_each_column_alone, reads_tables_in_files_and_rejects_hostile_ones,
+          tolerates_writes_to_its_index, a_state_identifies_its_source, rejects_invalid_arguments)

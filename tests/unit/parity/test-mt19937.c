@@ -5,7 +5,7 @@
 #include "../sampler/statistics.h"
 
 /* The check that the standard of C++ has (26.6.5), of the default seed. */
-START_TEST(the_ten_thousandth_number)
+START_TEST(matches_the_ten_thousandth_number)
 {
     lx__mt19937 generator;
     uint32_t number = 0;
@@ -22,7 +22,7 @@ static void expect_alike(lx__mt19937 *a, lx__mt19937 *b)
         ck_assert_uint_eq(lx__mt19937_next(a), lx__mt19937_next(b));
 }
 
-START_TEST(what_is_skipped_is_as_taken)
+START_TEST(skipping_equals_drawing)
 {
     static const uint64_t counts[] = {0, 1, 5, 623, 624, 625, 1248, 100000};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -40,7 +40,7 @@ START_TEST(what_is_skipped_is_as_taken)
 }
 END_TEST
 
-START_TEST(a_jump_is_as_steps)
+START_TEST(a_jump_equals_steps)
 {
     static const uint64_t counts[] = {0, 1, 2, 623, 624, 1000, 19936, 19937, 19938, 40000, 1000003};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -76,5 +76,5 @@ START_TEST(jumps_add_up)
 }
 END_TEST
 
-UNIT_MAIN("parity/mt19937", the_ten_thousandth_number, what_is_skipped_is_as_taken,
-          a_jump_is_as_steps, jumps_add_up)
+UNIT_MAIN("parity/mt19937", matches_the_ten_thousandth_number, skipping_equals_drawing,
+          a_jump_equals_steps, jumps_add_up)

@@ -32,7 +32,7 @@ static void expect_indices(lx_order *order, const uint64_t *right, uint64_t coun
 }
 
 /* The example that Nanotron's documentation has, shuffled by NumPy. */
-START_TEST(nanotron_has_these_numbers)
+START_TEST(matches_nanotron)
 {
     static const uint64_t given[] = {9,  8, 0, 14, 16, 8,  15, 8,  12, 10,
                                      8,  9, 1, 8,  9,  10, 9,  13, 11, 9};
@@ -46,7 +46,7 @@ START_TEST(nanotron_has_these_numbers)
 }
 END_TEST
 
-START_TEST(states_tell_them_apart)
+START_TEST(states_distinguish_orders)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *one = make_nanoset(lengths, weights, 4, false);
@@ -60,7 +60,7 @@ START_TEST(states_tell_them_apart)
 }
 END_TEST
 
-START_TEST(a_zero_has_no_sign)
+START_TEST(treats_both_zeros_alike)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *one = make_nanoset(lengths, (double[]){1, 0, 2, 0}, 4, true);
@@ -73,7 +73,7 @@ START_TEST(a_zero_has_no_sign)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     static const uint64_t long_ones[] = {UINT64_C(1) << 53, 1};
     lx_error error = LX_ERROR_INIT;
@@ -106,5 +106,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("parity/nanoset-order", nanotron_has_these_numbers, states_tell_them_apart,
-          a_zero_has_no_sign, wrong_arguments)
+UNIT_MAIN("parity/nanoset-order", matches_nanotron, states_distinguish_orders,
+          treats_both_zeros_alike, rejects_invalid_arguments)

@@ -22,7 +22,7 @@ static void shuffle(lx__mt19937 *generator, bool wide, uint64_t *numbers, uint64
 }
 
 /* What numpy.random.RandomState(1234) makes of arange(20), and then of arange(5). */
-START_TEST(as_numpy_shuffles)
+START_TEST(matches_a_shuffle_of_numpy)
 {
     static const uint64_t twenty[] = {3,  13, 2,  16, 14, 5, 4, 0,  8,  18,
                                       17, 11, 10, 9,  7,  1, 19, 12, 6, 15},
@@ -42,7 +42,7 @@ START_TEST(as_numpy_shuffles)
 END_TEST
 
 /* RandomState(2**32 - 1) and arange(100000): the first ones, and all as digits to the base 31. */
-START_TEST(as_numpy_shuffles_many)
+START_TEST(matches_a_long_shuffle_of_numpy)
 {
     enum { COUNT = 100000 };
     static const uint64_t first[] = {85117, 19600, 4648, 56853, 35772, 22343, 76167, 23775};
@@ -60,4 +60,4 @@ START_TEST(as_numpy_shuffles_many)
 }
 END_TEST
 
-UNIT_MAIN("parity/numpy-shuffle", as_numpy_shuffles, as_numpy_shuffles_many)
+UNIT_MAIN("parity/numpy-shuffle", matches_a_shuffle_of_numpy, matches_a_long_shuffle_of_numpy)

@@ -4,7 +4,7 @@
 #include "../unit.h"
 
 /* numpy.sum(1 / numpy.arange(1, n + 1)) */
-START_TEST(numpy_has_these_sums)
+START_TEST(matches_sums_of_numpy)
 {
     static const struct {
         size_t count;
@@ -26,4 +26,4 @@ START_TEST(numpy_has_these_sums)
 }
 END_TEST
 
-UNIT_MAIN("parity/numpy-sum", numpy_has_these_sums)
+UNIT_MAIN("parity/numpy-sum", matches_sums_of_numpy)

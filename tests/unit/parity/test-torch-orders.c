@@ -30,7 +30,7 @@ static lx_order *make_distributed(uint64_t length, uint64_t world, bool shuffle,
     return order;
 }
 
-START_TEST(they_are_orders)
+START_TEST(behave_as_orders)
 {
     static const uint64_t indices[] = {7, 1000000007, 5, 5, 0};
     lx_error error = LX_ERROR_INIT;
@@ -46,7 +46,7 @@ START_TEST(they_are_orders)
 }
 END_TEST
 
-START_TEST(a_generator_goes_on_from_epoch_to_epoch)
+START_TEST(one_generator_continues_across_epochs)
 {
     enum { LENGTH = 50, SAMPLES = 120 };
     uint64_t indices[SAMPLES];
@@ -75,7 +75,7 @@ START_TEST(a_generator_goes_on_from_epoch_to_epoch)
 }
 END_TEST
 
-START_TEST(with_replacement)
+START_TEST(draws_with_replacement)
 {
     uint64_t indices[300];
     lx__mt19937 generator;
@@ -89,7 +89,7 @@ START_TEST(with_replacement)
 END_TEST
 
 /* Padded by the head, or cut. */
-START_TEST(ranks_of_a_distributed_sampler)
+START_TEST(matches_ranks_of_a_distributed_sampler)
 {
     static const uint64_t padded[4][3] = {{0, 4, 8}, {1, 5, 9}, {2, 6, 0}, {3, 7, 1}};
     lx_error error = LX_ERROR_INIT;
@@ -113,7 +113,7 @@ START_TEST(ranks_of_a_distributed_sampler)
 }
 END_TEST
 
-START_TEST(each_epoch_is_seeded_anew)
+START_TEST(seeds_each_epoch)
 {
     uint32_t right[100];
     uint64_t indices[100];
@@ -131,7 +131,7 @@ START_TEST(each_epoch_is_seeded_anew)
 END_TEST
 
 /* Epochs that steps would not reach. */
-START_TEST(far_epochs_are_entered_at_once)
+START_TEST(enters_far_epochs_at_once)
 {
     uint64_t one[2], again[2], positions[] = {UINT64_C(1) << 40, UINT64_MAX - 2};
     for (int i = 0; i < 2; i++) {
@@ -145,7 +145,7 @@ START_TEST(far_epochs_are_entered_at_once)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -196,7 +196,7 @@ static void *read_epochs(void *argument)
 }
 
 /* They share a generator, too, which goes back and forth. */
-START_TEST(threads_share_an_order)
+START_TEST(threads_share_one_order)
 {
     lx_order *order = make_random(SHARED_LENGTH, SHARED_LENGTH, false, 7);
     pthread_t threads[THREADS];
@@ -211,7 +211,7 @@ START_TEST(threads_share_an_order)
 }
 END_TEST
 
-START_TEST(orders_may_be_empty)
+START_TEST(accepts_empty_orders)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -226,7 +226,7 @@ START_TEST(orders_may_be_empty)
 }
 END_TEST
 
-START_TEST(without_memory_for_an_epoch)
+START_TEST(reports_failed_allocations_of_an_epoch)
 {
     lx_error error = LX_ERROR_INIT;
     lx__scratch *scratch;
@@ -246,7 +246,7 @@ START_TEST(without_memory_for_an_epoch)
 }
 END_TEST
 
-UNIT_MAIN("parity/torch-orders", they_are_orders, a_generator_goes_on_from_epoch_to_epoch,
-          with_replacement, ranks_of_a_distributed_sampler, each_epoch_is_seeded_anew,
-          far_epochs_are_entered_at_once, threads_share_an_order, orders_may_be_empty,
-          wrong_arguments, without_memory_for_an_epoch)
+UNIT_MAIN("parity/torch-orders", behave_as_orders, one_generator_continues_across_epochs,
+          draws_with_replacement, matches_ranks_of_a_distributed_sampler, seeds_each_epoch,
+          enters_far_epochs_at_once, threads_share_one_order, accepts_empty_orders,
+          rejects_invalid_arguments, reports_failed_allocations_of_an_epoch)

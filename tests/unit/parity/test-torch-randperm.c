@@ -3,7 +3,7 @@
 
 #include "../unit.h"
 
-START_TEST(torch_has_these_numbers)
+START_TEST(matches_torch)
 {
     static const uint32_t right[] = {4, 1, 7, 5, 3, 9, 0, 8, 6, 2};
     uint32_t indices[10];
@@ -14,7 +14,7 @@ START_TEST(torch_has_these_numbers)
 }
 END_TEST
 
-START_TEST(it_takes_as_many_numbers_as_it_says)
+START_TEST(draws_the_announced_number_of_values)
 {
     uint32_t indices[1000];
     for (uint64_t length = 0; length < 1000; length = length * 2 + 1) {
@@ -30,4 +30,4 @@ START_TEST(it_takes_as_many_numbers_as_it_says)
 }
 END_TEST
 
-UNIT_MAIN("parity/torch-randperm", torch_has_these_numbers, it_takes_as_many_numbers_as_it_says)
+UNIT_MAIN("parity/torch-randperm", matches_torch, draws_the_announced_number_of_values)

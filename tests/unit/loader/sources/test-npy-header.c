@@ -31,7 +31,7 @@ START_TEST(all_three_formats_are_read)
 }
 END_TEST
 
-START_TEST(a_file_of_another_kind_or_version_is_unsupported)
+START_TEST(reports_other_kinds_and_versions_as_unsupported)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -47,7 +47,7 @@ START_TEST(a_file_of_another_kind_or_version_is_unsupported)
 }
 END_TEST
 
-START_TEST(a_file_that_is_cut_is_corrupt_wherever_it_is_cut)
+START_TEST(reports_truncated_files_as_corrupt)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -65,7 +65,7 @@ START_TEST(a_file_that_is_cut_is_corrupt_wherever_it_is_cut)
 }
 END_TEST
 
-START_TEST(lengths_beyond_the_file_are_refused_before_memory_is_taken)
+START_TEST(rejects_lengths_beyond_the_file_before_allocating)
 {
     static const char *const shapes[] = {"(7, 1)", "(9223372036854775808,)",
                                          "(18446744073709551615,)", "(4294967296, 4294967296)",
@@ -89,7 +89,7 @@ START_TEST(lengths_beyond_the_file_are_refused_before_memory_is_taken)
 }
 END_TEST
 
-START_TEST(a_header_without_text_is_corrupt)
+START_TEST(reports_a_header_without_text_as_corrupt)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -100,7 +100,7 @@ START_TEST(a_header_without_text_is_corrupt)
 }
 END_TEST
 
-START_TEST(a_big_endian_array_is_unsupported)
+START_TEST(reports_big_endian_arrays_as_unsupported)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -113,7 +113,6 @@ START_TEST(a_big_endian_array_is_unsupported)
 END_TEST
 
 UNIT_MAIN("loader/npy-header", all_three_formats_are_read,
-          a_file_of_another_kind_or_version_is_unsupported,
-          a_file_that_is_cut_is_corrupt_wherever_it_is_cut,
-          lengths_beyond_the_file_are_refused_before_memory_is_taken,
-          a_header_without_text_is_corrupt, a_big_endian_array_is_unsupported)
+          reports_other_kinds_and_versions_as_unsupported, reports_truncated_files_as_corrupt,
+          rejects_lengths_beyond_the_file_before_allocating,
+          reports_a_header_without_text_as_corrupt, reports_big_endian_arrays_as_unsupported)

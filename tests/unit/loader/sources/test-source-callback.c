@@ -17,7 +17,7 @@ static const lx_source_functions functions = {sizeof functions, fill_nothing, nu
 static const uint64_t two[2] = {3, 2};
 static const lx_column_info plain = {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two};
 
-START_TEST(columns_are_copied_and_sizes_computed)
+START_TEST(copies_columns_and_computes_sizes)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers user = {0};
@@ -46,7 +46,7 @@ START_TEST(columns_are_copied_and_sizes_computed)
 }
 END_TEST
 
-START_TEST(what_is_no_source_is_refused_and_not_released)
+START_TEST(rejects_invalid_sources_without_releasing_them)
 {
     static const uint64_t huge[2] = {1ull << 40, 1ull << 40};
     static const char long_name[] =
@@ -85,7 +85,7 @@ START_TEST(what_is_no_source_is_refused_and_not_released)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_released)
+START_TEST(releases_nothing_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers user = {0};
@@ -118,7 +118,7 @@ START_TEST(the_last_reference_releases)
 }
 END_TEST
 
-START_TEST(what_fill_says_is_told)
+START_TEST(passes_on_errors_of_fill)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 4, .bad = 3, .bad_of = 10,
@@ -163,7 +163,7 @@ START_TEST(an_earlier_error_is_kept)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     static const lx_source_functions none = {sizeof none, NULL, NULL};
     static const lx_source_functions filled = {sizeof filled, numbers_fill, NULL};
@@ -178,7 +178,7 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-callback", columns_are_copied_and_sizes_computed,
-          what_is_no_source_is_refused_and_not_released, without_memory_nothing_is_released,
-          the_last_reference_releases, what_fill_says_is_told, an_earlier_error_is_kept,
-          null_is_refused_by_its_name)
+UNIT_MAIN("loader/source-callback", copies_columns_and_computes_sizes,
+          rejects_invalid_sources_without_releasing_them,
+          releases_nothing_after_a_failed_allocation, the_last_reference_releases,
+          passes_on_errors_of_fill, an_earlier_error_is_kept, rejects_null_by_name)

@@ -68,7 +68,7 @@ static void expect_records(const struct row *row, const uint64_t *indices, size_
     free(images);
 }
 
-START_TEST(each_index_leads_to_its_record)
+START_TEST(each_index_reads_its_record)
 {
     static struct row row;
     static const size_t counts[] = {1, 2, 7, 257, PARTS_MOST};
@@ -93,7 +93,7 @@ START_TEST(each_index_leads_to_its_record)
 }
 END_TEST
 
-START_TEST(a_loader_reads_it)
+START_TEST(a_loader_reads_the_source)
 {
     static struct row row;
     uint64_t state = 3, seen = 0;
@@ -116,7 +116,7 @@ START_TEST(a_loader_reads_it)
 }
 END_TEST
 
-START_TEST(what_is_not_alike_is_refused)
+START_TEST(rejects_parts_with_different_columns)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -152,7 +152,7 @@ static lx_source *endless(void *user, uint64_t length)
     return source;
 }
 
-START_TEST(more_records_than_can_be_counted)
+START_TEST(rejects_more_records_than_fit)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {0};
@@ -163,7 +163,7 @@ START_TEST(more_records_than_can_be_counted)
 }
 END_TEST
 
-START_TEST(a_failure_of_a_part_is_told_as_its)
+START_TEST(reports_failures_with_their_part)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers good = {.length = 20, .width = 3};
@@ -185,7 +185,7 @@ START_TEST(a_failure_of_a_part_is_told_as_its)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_kept)
+START_TEST(keeps_nothing_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 20, .width = 3};
@@ -206,6 +206,6 @@ START_TEST(without_memory_nothing_is_kept)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-concat", each_index_leads_to_its_record, a_loader_reads_it,
-          what_is_not_alike_is_refused, more_records_than_can_be_counted,
-          a_failure_of_a_part_is_told_as_its, without_memory_nothing_is_kept)
+UNIT_MAIN("loader/source-concat", each_index_reads_its_record, a_loader_reads_the_source,
+          rejects_parts_with_different_columns, rejects_more_records_than_fit,
+          reports_failures_with_their_part, keeps_nothing_after_a_failed_allocation)

@@ -20,7 +20,7 @@ static void write_numbers(const char *path, size_t size)
     free(bytes);
 }
 
-START_TEST(records_follow_each_other)
+START_TEST(reads_consecutive_records)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -45,7 +45,7 @@ START_TEST(records_follow_each_other)
 }
 END_TEST
 
-START_TEST(a_file_that_does_not_fit)
+START_TEST(rejects_a_file_of_another_size)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -65,7 +65,7 @@ START_TEST(a_file_that_does_not_fit)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     static const uint64_t none[] = {0}, many[] = {UINT64_MAX};
     lx_error error = LX_ERROR_INIT;
@@ -92,5 +92,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-flat", records_follow_each_other, a_file_that_does_not_fit,
-          wrong_arguments)
+UNIT_MAIN("loader/source-flat", reads_consecutive_records, rejects_a_file_of_another_size,
+          rejects_invalid_arguments)

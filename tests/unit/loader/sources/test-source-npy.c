@@ -44,7 +44,7 @@ START_TEST(the_first_axis_counts_the_records)
 }
 END_TEST
 
-START_TEST(a_column_that_is_not_wanted_is_left_out)
+START_TEST(leaves_out_columns_that_are_not_requested)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -98,7 +98,7 @@ static void expect_refusal(lx_status status)
     ck_assert_int_eq(lx_source_open("a.npy", NULL, &source, NULL), status);
 }
 
-START_TEST(what_cannot_be_a_source_is_refused_with_its_path)
+START_TEST(rejects_invalid_arrays_with_their_path)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -116,7 +116,7 @@ START_TEST(what_cannot_be_a_source_is_refused_with_its_path)
 }
 END_TEST
 
-START_TEST(records_larger_than_memory_are_corrupt_even_where_there_are_none)
+START_TEST(reports_records_larger_than_memory_as_corrupt)
 {
     char *scratch = scratch_make();
     write_npy("a.npy", 1, HEADER("<f4", "(0, 9223372036854775808, 9223372036854775808)"), 0);
@@ -148,7 +148,7 @@ static void read_hostile(void)
     lx_source_unref(source);
 }
 
-START_TEST(no_mutation_of_a_file_does_harm)
+START_TEST(survives_any_mutation_of_a_file)
 {
     char *scratch = scratch_make();
     uint64_t state = 2463534242u;
@@ -172,7 +172,7 @@ START_TEST(no_mutation_of_a_file_does_harm)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
@@ -182,7 +182,6 @@ START_TEST(null_is_refused_by_its_name)
 END_TEST
 
 UNIT_MAIN("loader/source-npy", the_first_axis_counts_the_records,
-          a_column_that_is_not_wanted_is_left_out, scalars_and_empty_arrays_are_sources,
-          what_cannot_be_a_source_is_refused_with_its_path,
-          records_larger_than_memory_are_corrupt_even_where_there_are_none,
-          no_mutation_of_a_file_does_harm, null_is_refused_by_its_name)
+          leaves_out_columns_that_are_not_requested, scalars_and_empty_arrays_are_sources,
+          rejects_invalid_arrays_with_their_path, reports_records_larger_than_memory_as_corrupt,
+          survives_any_mutation_of_a_file, rejects_null_by_name)

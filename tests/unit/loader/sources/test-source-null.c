@@ -58,7 +58,7 @@ static void check_in_step(lx_loader *reading, lx_loader *idle)
     }
 }
 
-START_TEST(a_rank_that_reads_nothing_stays_in_step)
+START_TEST(a_rank_without_data_stays_in_step)
 {
     for (uint32_t threads = 0; threads <= 2; threads += 2)
         for (uint64_t rank = 0; rank < 3; rank++) {
@@ -82,7 +82,7 @@ START_TEST(a_rank_that_reads_nothing_stays_in_step)
 }
 END_TEST
 
-START_TEST(it_holds_nothing_of_what_it_stands_for)
+START_TEST(holds_no_reference_to_the_original)
 {
     char before[4096], after[4096];
     lx_error error = LX_ERROR_INIT;
@@ -119,7 +119,7 @@ static void write_dataset(void)
     unit_ok(lx_writer_close(writer, &error));
 }
 
-START_TEST(the_files_of_a_dataset_may_go)
+START_TEST(works_without_the_files_of_the_dataset)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -163,7 +163,7 @@ static void check_alike(lx_source *one, lx_source *other)
     lx_source_unref(other);
 }
 
-START_TEST(parts_of_a_source_may_be_without_data)
+START_TEST(accepts_parts_without_data)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers[2] = {{.length = 20, .width = 3, .identity = "a"},
@@ -203,7 +203,7 @@ START_TEST(parts_of_a_source_may_be_without_data)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 1};
@@ -234,6 +234,6 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-null", a_rank_that_reads_nothing_stays_in_step,
-          it_holds_nothing_of_what_it_stands_for, the_files_of_a_dataset_may_go,
-          parts_of_a_source_may_be_without_data, wrong_arguments)
+UNIT_MAIN("loader/source-null", a_rank_without_data_stays_in_step,
+          holds_no_reference_to_the_original, works_without_the_files_of_the_dataset,
+          accepts_parts_without_data, rejects_invalid_arguments)

@@ -7,7 +7,7 @@
 #include "../loaders.h"
 #include "../npy-file.h"
 
-START_TEST(a_path_is_opened_by_what_it_is)
+START_TEST(opens_files_and_directories)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -30,7 +30,7 @@ START_TEST(a_path_is_opened_by_what_it_is)
 }
 END_TEST
 
-START_TEST(what_is_neither_file_nor_directory_is_unsupported_and_not_waited_for)
+START_TEST(rejects_other_files_without_waiting)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -44,7 +44,7 @@ START_TEST(what_is_neither_file_nor_directory_is_unsupported_and_not_waited_for)
 }
 END_TEST
 
-START_TEST(what_the_system_refuses_is_told_with_errno)
+START_TEST(reports_errno_of_system_errors)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -57,6 +57,5 @@ START_TEST(what_the_system_refuses_is_told_with_errno)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-open", a_path_is_opened_by_what_it_is,
-          what_is_neither_file_nor_directory_is_unsupported_and_not_waited_for,
-          what_the_system_refuses_is_told_with_errno)
+UNIT_MAIN("loader/source-open", opens_files_and_directories, rejects_other_files_without_waiting,
+          reports_errno_of_system_errors)

@@ -5,7 +5,7 @@
 #include "../../scarce.h"
 #include "../loaders.h"
 
-START_TEST(records_come_by_their_table)
+START_TEST(reads_records_through_the_table)
 {
     enum { COUNT = 1300, WIDTH = 3 };
     lx_error error = LX_ERROR_INIT;
@@ -38,7 +38,7 @@ START_TEST(records_come_by_their_table)
 }
 END_TEST
 
-START_TEST(states_tell_tables_apart)
+START_TEST(states_distinguish_tables)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 1};
@@ -55,7 +55,7 @@ START_TEST(states_tell_tables_apart)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 1};
@@ -83,5 +83,5 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-subset", records_come_by_their_table, states_tell_tables_apart,
-          wrong_arguments)
+UNIT_MAIN("loader/source-subset", reads_records_through_the_table, states_distinguish_tables,
+          rejects_invalid_arguments)

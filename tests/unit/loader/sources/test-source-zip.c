@@ -27,7 +27,7 @@ static void expect_names(const lx_source *source, const char *const *names, size
         ck_assert_str_eq(lx_source_get_column(source, i)->name, names[i]);
 }
 
-START_TEST(columns_stand_side_by_side_under_their_names)
+START_TEST(joins_columns_under_their_names)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -60,7 +60,7 @@ START_TEST(columns_stand_side_by_side_under_their_names)
 }
 END_TEST
 
-START_TEST(parts_of_which_nothing_is_wanted_are_not_asked)
+START_TEST(reads_only_parts_with_requested_columns)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers one = {.length = 5, .width = 1}, other = {.length = 5, .width = 1};
@@ -91,7 +91,7 @@ START_TEST(parts_of_which_nothing_is_wanted_are_not_asked)
 }
 END_TEST
 
-START_TEST(a_zip_of_zips_is_a_source)
+START_TEST(accepts_a_zip_of_zips)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -113,7 +113,7 @@ START_TEST(a_zip_of_zips_is_a_source)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_together_is_refused)
+START_TEST(rejects_parts_of_different_lengths_or_names)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -145,7 +145,7 @@ START_TEST(what_does_not_fit_together_is_refused)
 }
 END_TEST
 
-START_TEST(a_failure_of_a_part_is_the_zip_s)
+START_TEST(passes_on_failures_of_a_part)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -168,7 +168,7 @@ START_TEST(a_failure_of_a_part_is_the_zip_s)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_kept)
+START_TEST(keeps_nothing_after_a_failed_allocation)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 20, .width = 3};
@@ -189,7 +189,7 @@ START_TEST(without_memory_nothing_is_kept)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     struct numbers numbers = {.length = 4, .width = 2};
     lx_source *parts[2] = {numbers_source(&numbers), NULL}, *zip;
@@ -202,7 +202,7 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-zip", columns_stand_side_by_side_under_their_names,
-          parts_of_which_nothing_is_wanted_are_not_asked, a_zip_of_zips_is_a_source,
-          what_does_not_fit_together_is_refused, a_failure_of_a_part_is_the_zip_s,
-          without_memory_nothing_is_kept, null_is_refused_by_its_name)
+UNIT_MAIN("loader/source-zip", joins_columns_under_their_names,
+          reads_only_parts_with_requested_columns, accepts_a_zip_of_zips,
+          rejects_parts_of_different_lengths_or_names, passes_on_failures_of_a_part,
+          keeps_nothing_after_a_failed_allocation, rejects_null_by_name)

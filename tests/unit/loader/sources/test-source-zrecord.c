@@ -49,7 +49,7 @@ static void check_epoch(lx_source *source, uint32_t threads)
     lx_loader_close(loader);
 }
 
-START_TEST(a_directory_is_opened_as_a_dataset)
+START_TEST(opens_a_directory_as_a_dataset)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -70,7 +70,7 @@ START_TEST(a_directory_is_opened_as_a_dataset)
 }
 END_TEST
 
-START_TEST(a_dataset_stays_the_caller_s)
+START_TEST(the_caller_keeps_its_dataset)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -87,7 +87,7 @@ START_TEST(a_dataset_stays_the_caller_s)
 }
 END_TEST
 
-START_TEST(a_field_of_varying_length_is_refused_by_name_unless_left_out)
+START_TEST(rejects_fields_of_varying_length_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -111,7 +111,7 @@ START_TEST(a_field_of_varying_length_is_refused_by_name_unless_left_out)
 }
 END_TEST
 
-START_TEST(what_is_no_dataset_is_refused)
+START_TEST(rejects_other_than_datasets)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -151,7 +151,7 @@ static void damage(uint64_t index)
     ck_abort_msg("record %d is not in %s", (int)index, path);
 }
 
-START_TEST(a_damaged_record_fails_its_batch_alone)
+START_TEST(a_damaged_record_fails_only_its_batch)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -227,7 +227,7 @@ static lx_source *open_live_source(void)
     return source;
 }
 
-START_TEST(each_batch_over_a_live_dataset_is_of_one_state)
+START_TEST(each_batch_of_a_live_dataset_is_of_one_snapshot)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -272,7 +272,7 @@ START_TEST(each_batch_over_a_live_dataset_is_of_one_state)
 }
 END_TEST
 
-START_TEST(the_length_of_a_live_source_stays)
+START_TEST(the_length_of_a_live_source_is_constant)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -313,7 +313,7 @@ START_TEST(the_length_of_a_live_source_stays)
 }
 END_TEST
 
-START_TEST(a_live_dataset_that_cannot_be_followed_is_told_until_it_can)
+START_TEST(reports_a_live_dataset_that_cannot_refresh)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -345,7 +345,7 @@ START_TEST(a_live_dataset_that_cannot_be_followed_is_told_until_it_can)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
@@ -353,10 +353,8 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-zrecord", a_directory_is_opened_as_a_dataset,
-          a_dataset_stays_the_caller_s,
-          a_field_of_varying_length_is_refused_by_name_unless_left_out,
-          what_is_no_dataset_is_refused, a_damaged_record_fails_its_batch_alone,
-          each_batch_over_a_live_dataset_is_of_one_state, the_length_of_a_live_source_stays,
-          a_live_dataset_that_cannot_be_followed_is_told_until_it_can,
-          null_is_refused_by_its_name)
+UNIT_MAIN("loader/source-zrecord", opens_a_directory_as_a_dataset, the_caller_keeps_its_dataset,
+          rejects_fields_of_varying_length_by_name, rejects_other_than_datasets,
+          a_damaged_record_fails_only_its_batch, each_batch_of_a_live_dataset_is_of_one_snapshot,
+          the_length_of_a_live_source_is_constant, reports_a_live_dataset_that_cannot_refresh,
+          rejects_null_by_name)

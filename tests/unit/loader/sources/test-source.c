@@ -7,7 +7,7 @@
 #include "../loaders.h"
 #include "../npy-file.h"
 
-START_TEST(no_index_beyond_the_length_reaches_the_source)
+START_TEST(rejects_indices_beyond_the_length)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 1};
@@ -58,7 +58,7 @@ START_TEST(records_do_not_overlap)
 }
 END_TEST
 
-START_TEST(nothing_wanted_is_nothing_done)
+START_TEST(reading_no_columns_does_nothing)
 {
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 1};
@@ -93,7 +93,7 @@ static void check_json(const lx_source *source, const char *expected)
     json_decref(json);
 }
 
-START_TEST(states_have_what_tells_the_data)
+START_TEST(states_identify_the_data)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -121,7 +121,7 @@ START_TEST(states_have_what_tells_the_data)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     struct numbers numbers = {.length = 4, .width = 2};
     lx_source *source = numbers_source(&numbers), *other;
@@ -138,6 +138,6 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("loader/source", no_index_beyond_the_length_reaches_the_source, records_do_not_overlap,
-          nothing_wanted_is_nothing_done, an_empty_source_has_no_records,
-          states_have_what_tells_the_data, null_is_refused_by_its_name)
+UNIT_MAIN("loader/source", rejects_indices_beyond_the_length, records_do_not_overlap,
+          reading_no_columns_does_nothing, an_empty_source_has_no_records, states_identify_the_data,
+          rejects_null_by_name)

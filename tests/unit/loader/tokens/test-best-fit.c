@@ -78,7 +78,7 @@ static void expect_law(const uint32_t *lengths, uint32_t count, uint32_t capacit
     free(places);
 }
 
-START_TEST(random_lengths_of_many_kinds)
+START_TEST(packs_random_lengths_of_many_kinds)
 {
     enum { PIECES = 1500 };
     static const uint32_t capacities[] = {2, 3, 5, 10, 64, 100, 2048};
@@ -99,7 +99,7 @@ START_TEST(random_lengths_of_many_kinds)
 }
 END_TEST
 
-START_TEST(an_example_that_can_be_followed)
+START_TEST(matches_a_worked_example)
 {
     static const uint32_t lengths[] = {3, 7, 0, 5, 5, 2, 3, 6, 1};
     /* 7 + 3, 6 + 3 + 1, 5 + 5, 2 of capacity 10 */
@@ -112,7 +112,7 @@ START_TEST(an_example_that_can_be_followed)
 }
 END_TEST
 
-START_TEST(nothing_to_pack)
+START_TEST(packs_empty_input)
 {
     static const uint32_t none[3];
     lx__bins bins = pack(none, 3, 10);
@@ -127,7 +127,7 @@ START_TEST(nothing_to_pack)
 }
 END_TEST
 
-START_TEST(many_pieces_are_packed_in_steps_that_bins_do_not_matter_for)
+START_TEST(packs_many_pieces_in_steps)
 {
     enum { PIECES = 300000 }; /* the plain way would take 10^10 steps */
     uint32_t *lengths = malloc(PIECES * sizeof *lengths), filled = 0;
@@ -146,7 +146,7 @@ START_TEST(many_pieces_are_packed_in_steps_that_bins_do_not_matter_for)
 }
 END_TEST
 
-START_TEST(the_largest_capacity)
+START_TEST(accepts_the_largest_capacity)
 {
     static const uint32_t lengths[] = {LX__CAPACITY_MAX - 1, 1, LX__CAPACITY_MAX / 2, 1};
     static const uint32_t pieces[] = {0, 1, 2, 3}, starts[] = {0, 2, 4};
@@ -158,6 +158,5 @@ START_TEST(the_largest_capacity)
 }
 END_TEST
 
-UNIT_MAIN("loader/best-fit", random_lengths_of_many_kinds, an_example_that_can_be_followed,
-          nothing_to_pack, many_pieces_are_packed_in_steps_that_bins_do_not_matter_for,
-          the_largest_capacity)
+UNIT_MAIN("loader/best-fit", packs_random_lengths_of_many_kinds, matches_a_worked_example,
+          packs_empty_input, packs_many_pieces_in_steps, accepts_the_largest_capacity)

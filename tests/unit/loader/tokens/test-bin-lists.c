@@ -12,7 +12,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((seed >> 33) % below);
 }
 
-START_TEST(the_least_room_that_is_enough_is_found)
+START_TEST(finds_the_smallest_sufficient_room)
 {
     static const uint32_t rooms[] = {1, 2, 63, 64, 65, 4096, 4097, 262144, 300000, LX__ROOMS_MAX};
     lx__rooms self;
@@ -39,7 +39,7 @@ START_TEST(the_least_room_that_is_enough_is_found)
 }
 END_TEST
 
-START_TEST(any_list_is_put_in_order)
+START_TEST(sorts_any_list)
 {
     enum { BINS = 3000 };
     static uint32_t bins[BINS];
@@ -65,7 +65,7 @@ START_TEST(any_list_is_put_in_order)
 }
 END_TEST
 
-START_TEST(as_a_plain_list_of_rooms_has_it)
+START_TEST(matches_a_plain_list)
 {
     enum { BINS = 200, ROOMS = 5000 };
     uint32_t left[BINS] = {0}; /* a room of 0 is that of no bin here */
@@ -91,5 +91,5 @@ START_TEST(as_a_plain_list_of_rooms_has_it)
 }
 END_TEST
 
-UNIT_MAIN("loader/bin-lists", the_least_room_that_is_enough_is_found, any_list_is_put_in_order,
-          as_a_plain_list_of_rooms_has_it)
+UNIT_MAIN("loader/bin-lists", finds_the_smallest_sufficient_room, sorts_any_list,
+          matches_a_plain_list)

@@ -12,7 +12,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)((seed >> 33) % below);
 }
 
-START_TEST(an_example_that_can_be_followed)
+START_TEST(matches_a_worked_example)
 {
     static const int32_t segments[2][6] = {{1, 1, 2, 2, 2, 0}, {1, 1, 1, 1, 0, 0}};
     static const int32_t covered[] = {0, 2, 5, 6, 10, 12}, kept[] = {0, 2, 5, 9};
@@ -48,7 +48,7 @@ static size_t measure_plainly(const int32_t *segments, size_t rows, size_t lengt
     return count;
 }
 
-START_TEST(random_batches)
+START_TEST(packs_random_batches)
 {
     enum { MOST = 4000 };
     static int32_t segments[MOST + 1], places[MOST + 1], expected[MOST + 1];
@@ -75,7 +75,7 @@ START_TEST(random_batches)
 }
 END_TEST
 
-START_TEST(room_that_is_too_small)
+START_TEST(reports_insufficient_room)
 {
     static const int32_t segments[] = {1, 2, 3, 3, 4};
     lx_error error = LX_ERROR_INIT;
@@ -112,5 +112,5 @@ START_TEST(room_that_is_too_small)
 }
 END_TEST
 
-UNIT_MAIN("loader/packed-segments", an_example_that_can_be_followed, random_batches,
-          room_that_is_too_small)
+UNIT_MAIN("loader/packed-segments", matches_a_worked_example, packs_random_batches,
+          reports_insufficient_room)

@@ -81,7 +81,7 @@ static void expect_samples(const uint32_t *lengths, size_t count, uint32_t seque
     lx_tokens_unref(opened);
 }
 
-START_TEST(as_a_list_of_all_places_has_it)
+START_TEST(matches_a_list_of_all_positions)
 {
     uint32_t lengths[100];
     char *scratch = scratch_make();
@@ -96,7 +96,7 @@ START_TEST(as_a_list_of_all_places_has_it)
 }
 END_TEST
 
-START_TEST(an_example_that_can_be_followed)
+START_TEST(matches_a_worked_example)
 {
     static const uint32_t lengths[] = {2, 0, 4}; /* the example of doc/packing.md */
     static const uint32_t expected[2][3][5] = {
@@ -120,7 +120,7 @@ START_TEST(an_example_that_can_be_followed)
 }
 END_TEST
 
-START_TEST(an_index_that_lies_is_told_at_once)
+START_TEST(reports_a_lying_index_at_once)
 {
     static const uint64_t ends[] = {10, 7, 20};
     lx_error error = LX_ERROR_INIT;
@@ -139,7 +139,7 @@ START_TEST(an_index_that_lies_is_told_at_once)
 }
 END_TEST
 
-START_TEST(an_index_that_is_written_to_does_no_harm)
+START_TEST(tolerates_writes_to_its_index)
 {
     static const uint64_t good[] = {4, 6, 100};
     uint32_t rows[3][9];
@@ -164,7 +164,7 @@ START_TEST(an_index_that_is_written_to_does_no_harm)
 }
 END_TEST
 
-START_TEST(a_state_knows_what_was_joined)
+START_TEST(a_state_identifies_the_joined_tokens)
 {
     static const uint32_t lengths[] = {3, 5, 7}, others[] = {3, 7, 5};
     char state[4096], *scratch = scratch_make();
@@ -181,7 +181,7 @@ START_TEST(a_state_knows_what_was_joined)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     static const uint32_t lengths[] = {3};
     static const struct {
@@ -209,6 +209,6 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-joined", as_a_list_of_all_places_has_it,
-          an_example_that_can_be_followed, an_index_that_lies_is_told_at_once,
-          an_index_that_is_written_to_does_no_harm, a_state_knows_what_was_joined, wrong_arguments)
+UNIT_MAIN("loader/source-joined", matches_a_list_of_all_positions, matches_a_worked_example,
+          reports_a_lying_index_at_once, tolerates_writes_to_its_index,
+          a_state_identifies_the_joined_tokens, rejects_invalid_arguments)

@@ -94,7 +94,7 @@ static void expect_all_once(const uint32_t *lengths, size_t count, uint32_t capa
     lx_tokens_unref(tokens);
 }
 
-START_TEST(each_token_is_in_one_place)
+START_TEST(each_token_is_packed_once)
 {
     uint32_t lengths[300];
     char *scratch = scratch_make();
@@ -109,7 +109,7 @@ START_TEST(each_token_is_in_one_place)
 }
 END_TEST
 
-START_TEST(an_example_that_can_be_followed)
+START_TEST(matches_a_worked_example)
 {
     static const uint32_t lengths[] = {3, 12, 0, 2, 5, 4};
     /* the example of doc/packing.md */
@@ -138,7 +138,7 @@ START_TEST(an_example_that_can_be_followed)
 }
 END_TEST
 
-START_TEST(columns_are_those_that_were_asked_for)
+START_TEST(returns_the_requested_columns)
 {
     static const uint32_t lengths[] = {3, 2};
     static const char *const names[][3] = {
@@ -173,7 +173,7 @@ START_TEST(columns_are_those_that_were_asked_for)
 }
 END_TEST
 
-START_TEST(nothing_to_pack)
+START_TEST(packs_empty_input)
 {
     static const uint32_t none[4];
     lx_error error = LX_ERROR_INIT;
@@ -193,7 +193,7 @@ START_TEST(nothing_to_pack)
 }
 END_TEST
 
-START_TEST(an_index_that_lies_is_told_at_once)
+START_TEST(reports_a_lying_index_at_once)
 {
     static const uint64_t ends[] = {10, 7, 20};
     lx_error error = LX_ERROR_INIT;
@@ -213,7 +213,7 @@ START_TEST(an_index_that_lies_is_told_at_once)
 }
 END_TEST
 
-START_TEST(an_index_that_is_written_to_does_no_harm)
+START_TEST(tolerates_writes_to_its_index)
 {
     const uint64_t good[] = {4, 6, 100}, other[] = {90, 95, 100};
     lx_error error = LX_ERROR_INIT;
@@ -236,7 +236,7 @@ START_TEST(an_index_that_is_written_to_does_no_harm)
 }
 END_TEST
 
-START_TEST(a_token_outside_the_vocabulary_fails_its_sample)
+START_TEST(rejects_tokens_outside_the_vocabulary)
 {
     static const uint32_t lengths[] = {6, 6, 6};
     lx_error error = LX_ERROR_INIT;
@@ -290,7 +290,7 @@ static size_t read_epoch(lx_source *source, unsigned threads, uint8_t *data, siz
     return size;
 }
 
-START_TEST(threads_make_no_difference)
+START_TEST(gives_the_same_for_any_number_of_threads)
 {
     enum { ROOM = 1 << 20 };
     static uint8_t one[ROOM], four[ROOM];
@@ -311,7 +311,7 @@ START_TEST(threads_make_no_difference)
 }
 END_TEST
 
-START_TEST(a_state_knows_what_was_packed)
+START_TEST(a_state_identifies_the_packed_tokens)
 {
     static const uint32_t lengths[] = {3, 5, 7, 2, 9, 4}, others[] = {3, 5, 2, 7, 9, 4};
     lx_error error = LX_ERROR_INIT;
@@ -332,7 +332,7 @@ START_TEST(a_state_knows_what_was_packed)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     static const uint32_t lengths[] = {3};
     lx_error error = LX_ERROR_INIT;
@@ -364,8 +364,8 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-packed", each_token_is_in_one_place,
-          an_example_that_can_be_followed, columns_are_those_that_were_asked_for, nothing_to_pack,
-          an_index_that_lies_is_told_at_once, an_index_that_is_written_to_does_no_harm,
-          a_token_outside_the_vocabulary_fails_its_sample, threads_make_no_difference,
-          a_state_knows_what_was_packed, wrong_arguments)
+UNIT_MAIN("loader/source-packed", each_token_is_packed_once, matches_a_worked_example,
+          returns_the_requested_columns, packs_empty_input, reports_a_lying_index_at_once,
+          tolerates_writes_to_its_index, rejects_tokens_outside_the_vocabulary,
+          gives_the_same_for_any_number_of_threads, a_state_identifies_the_packed_tokens,
+          rejects_invalid_arguments)

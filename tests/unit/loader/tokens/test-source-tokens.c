@@ -23,7 +23,7 @@ static lx_tokens *make(const size_t *counts, size_t files)
     return all;
 }
 
-START_TEST(samples_share_their_ends_and_what_is_left_is_none)
+START_TEST(samples_overlap_by_one_token_and_drop_the_rest)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
@@ -53,7 +53,7 @@ START_TEST(samples_share_their_ends_and_what_is_left_is_none)
 }
 END_TEST
 
-START_TEST(blocks_share_nothing_and_what_is_left_is_none)
+START_TEST(blocks_are_disjoint_and_drop_the_rest)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
@@ -80,7 +80,7 @@ START_TEST(blocks_share_nothing_and_what_is_left_is_none)
 }
 END_TEST
 
-START_TEST(many_at_once_from_several_files)
+START_TEST(reads_many_samples_from_several_files)
 {
     static const size_t counts[] = {5000, 1, 9000, 777};
     lx_error error = LX_ERROR_INIT;
@@ -104,7 +104,7 @@ START_TEST(many_at_once_from_several_files)
 }
 END_TEST
 
-START_TEST(a_token_outside_the_vocabulary_fails_its_sample)
+START_TEST(rejects_tokens_outside_the_vocabulary)
 {
     const size_t count = 101;
     lx_error error = LX_ERROR_INIT;
@@ -132,7 +132,7 @@ START_TEST(a_token_outside_the_vocabulary_fails_its_sample)
 }
 END_TEST
 
-START_TEST(a_loader_reads_them_and_knows_them_again)
+START_TEST(a_loader_reads_and_recognizes_them)
 {
     const size_t count = 9001;
     lx_error error = LX_ERROR_INIT;
@@ -175,7 +175,7 @@ START_TEST(a_loader_reads_them_and_knows_them_again)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     const size_t count = 10;
     lx_error error = LX_ERROR_INIT;
@@ -203,7 +203,7 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-UNIT_MAIN("loader/source-tokens", samples_share_their_ends_and_what_is_left_is_none,
-          blocks_share_nothing_and_what_is_left_is_none, many_at_once_from_several_files,
-          a_token_outside_the_vocabulary_fails_its_sample, a_loader_reads_them_and_knows_them_again,
-          wrong_arguments)
+UNIT_MAIN("loader/source-tokens", samples_overlap_by_one_token_and_drop_the_rest,
+          blocks_are_disjoint_and_drop_the_rest, reads_many_samples_from_several_files,
+          rejects_tokens_outside_the_vocabulary, a_loader_reads_and_recognizes_them,
+          rejects_invalid_arguments)

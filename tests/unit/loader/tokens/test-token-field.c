@@ -49,7 +49,7 @@ static size_t draw_lengths(uint32_t *lengths, size_t most, int kind)
     return count;
 }
 
-START_TEST(as_one_array_of_all_tokens)
+START_TEST(matches_one_array_of_all_tokens)
 {
     static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
     uint32_t lengths[700];
@@ -103,7 +103,7 @@ static void expect_dense(const uint64_t *shape, size_t ndim, lx_dtype dtype,
     scratch_remove(scratch);
 }
 
-START_TEST(dense_records_are_documents_of_one_length)
+START_TEST(reads_dense_records_as_documents_of_one_length)
 {
     static const uint64_t small[] = {3, 4}, large[] = {300}, nothing[] = {2, 0};
     expect_dense(small, 2, LX_UINT16, LX_RAW, 0);
@@ -117,7 +117,7 @@ START_TEST(dense_records_are_documents_of_one_length)
 }
 END_TEST
 
-START_TEST(without_records_there_are_no_tokens)
+START_TEST(a_field_without_records_has_no_tokens)
 {
     char *scratch = scratch_make();
     write_field("d", NULL, 0, 2, LX_RAW);
@@ -195,7 +195,7 @@ static lx_tokens *make_file(const uint32_t *lengths, size_t count)
     return open_tokens("f.ds", LX_UINT16);
 }
 
-START_TEST(samples_are_those_of_a_file_with_the_same_documents)
+START_TEST(samples_match_a_file_of_the_same_documents)
 {
     uint32_t lengths[700];
     for (int kind = 0; kind < 6; kind++) {
@@ -226,7 +226,7 @@ END_TEST
 
 /* ---- writers beside it */
 
-START_TEST(what_a_writer_does_moves_no_token)
+START_TEST(later_writes_move_no_token)
 {
     static const uint32_t lengths[] = {30, 0, 500, 7};
     lx_error error = LX_ERROR_INIT;
@@ -260,7 +260,7 @@ END_TEST
 
 /* ---- states */
 
-START_TEST(a_state_knows_the_documents_of_its_dataset)
+START_TEST(a_state_identifies_the_documents_of_its_dataset)
 {
     static const uint32_t lengths[] = {300, 5, 500};
     lx_error error = LX_ERROR_INIT;
@@ -292,7 +292,7 @@ END_TEST
 
 /* ---- damage, and wrong arguments */
 
-START_TEST(a_record_that_ends_within_a_token)
+START_TEST(rejects_a_record_that_ends_within_a_token)
 {
     static const uint32_t lengths[] = {8, 4, 3, 1};
     lx_error error = LX_ERROR_INIT;
@@ -312,7 +312,7 @@ START_TEST(a_record_that_ends_within_a_token)
 }
 END_TEST
 
-START_TEST(a_token_that_does_not_fit_is_told_by_its_record)
+START_TEST(reports_the_record_of_a_token_out_of_range)
 {
     static const uint32_t lengths[] = {20, 0, 2000, 9};
     lx_error error = LX_ERROR_INIT;
@@ -360,7 +360,7 @@ static void damage(const char *dataset, long at)
     ck_assert_int_eq(fclose(file), 0);
 }
 
-START_TEST(damage_is_told_with_its_record_and_others_are_read)
+START_TEST(reports_damaged_records_and_reads_others)
 {
     static const uint32_t lengths[] = {100, 200, 300};
     static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
@@ -401,7 +401,7 @@ START_TEST(damage_is_told_with_its_record_and_others_are_read)
 }
 END_TEST
 
-START_TEST(a_table_that_is_written_to_does_no_harm)
+START_TEST(tolerates_writes_to_its_table)
 {
     enum { WORDS = 2 * 3 }; /* of the rows of three records: chunk and size, then the offset */
     static const uint32_t lengths[] = {100, 200, 300};
@@ -443,7 +443,7 @@ START_TEST(a_table_that_is_written_to_does_no_harm)
 }
 END_TEST
 
-START_TEST(wrong_arguments)
+START_TEST(rejects_invalid_arguments)
 {
     static const uint32_t lengths[] = {8};
     static const uint64_t shape[] = {4};
@@ -471,7 +471,7 @@ START_TEST(wrong_arguments)
 }
 END_TEST
 
-START_TEST(out_of_memory)
+START_TEST(reports_failed_allocations)
 {
     static const uint32_t lengths[] = {8, 30000, 5};
     static uint32_t row[30013];
@@ -499,10 +499,10 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-UNIT_MAIN("loader/token-field", as_one_array_of_all_tokens,
-          dense_records_are_documents_of_one_length, without_records_there_are_no_tokens,
-          samples_are_those_of_a_file_with_the_same_documents, what_a_writer_does_moves_no_token,
-          a_state_knows_the_documents_of_its_dataset, a_record_that_ends_within_a_token,
-          a_token_that_does_not_fit_is_told_by_its_record,
-          damage_is_told_with_its_record_and_others_are_read,
-          a_table_that_is_written_to_does_no_harm, wrong_arguments, out_of_memory)
+UNIT_MAIN("loader/token-field", matches_one_array_of_all_tokens,
+          reads_dense_records_as_documents_of_one_length, a_field_without_records_has_no_tokens,
+          samples_match_a_file_of_the_same_documents, later_writes_move_no_token,
+          a_state_identifies_the_documents_of_its_dataset,
+          rejects_a_record_that_ends_within_a_token, reports_the_record_of_a_token_out_of_range,
+          reports_damaged_records_and_reads_others, tolerates_writes_to_its_table,
+          rejects_invalid_arguments, reports_failed_allocations)

@@ -6,7 +6,7 @@
 
 static const uint64_t ends[] = {4, 4, 19, 30};
 
-START_TEST(without_more_they_are_of_two_bytes_and_one_document)
+START_TEST(defaults_to_two_bytes_and_one_document)
 {
     char *scratch = scratch_make();
     write_numbers("x.ds", 2, NULL, 30);
@@ -24,7 +24,7 @@ START_TEST(without_more_they_are_of_two_bytes_and_one_document)
 }
 END_TEST
 
-START_TEST(the_index_has_the_ends_of_documents)
+START_TEST(reads_ends_of_documents_from_the_index)
 {
     char *scratch = scratch_make();
     write_numbers("x.ds", 2, NULL, 30);
@@ -38,7 +38,7 @@ START_TEST(the_index_has_the_ends_of_documents)
 }
 END_TEST
 
-START_TEST(the_metadata_say_how_wide_a_token_is)
+START_TEST(reads_the_width_of_tokens_from_the_metadata)
 {
     static const char four[] = "a/tokenizer|4\n30\n30 tokens\n", odd[] = "a/tokenizer|3\n",
                       none[] = "nothing that is known\n";
@@ -63,7 +63,7 @@ START_TEST(the_metadata_say_how_wide_a_token_is)
 }
 END_TEST
 
-START_TEST(an_index_that_does_not_fit)
+START_TEST(rejects_an_index_of_another_file)
 {
     static const uint64_t back[] = {4, 19, 4, 30}, beyond[] = {4, 31, 20, 30};
     lx_error error = LX_ERROR_INIT;
@@ -94,6 +94,6 @@ START_TEST(an_index_that_does_not_fit)
 }
 END_TEST
 
-UNIT_MAIN("loader/token-file-ds", without_more_they_are_of_two_bytes_and_one_document,
-          the_index_has_the_ends_of_documents, the_metadata_say_how_wide_a_token_is,
-          an_index_that_does_not_fit)
+UNIT_MAIN("loader/token-file-ds", defaults_to_two_bytes_and_one_document,
+          reads_ends_of_documents_from_the_index, reads_the_width_of_tokens_from_the_metadata,
+          rejects_an_index_of_another_file)

@@ -23,7 +23,7 @@ static void patch(size_t offset, const void *bytes, size_t size)
     ck_assert_int_eq(fclose(file), 0);
 }
 
-START_TEST(either_file_opens_both)
+START_TEST(opens_both_files_by_either_path)
 {
     static const char *const names[] = {"x.bin", "x.idx"};
     char *scratch = scratch_make();
@@ -45,7 +45,7 @@ START_TEST(either_file_opens_both)
 }
 END_TEST
 
-START_TEST(each_dtype_that_it_has)
+START_TEST(reads_each_dtype)
 {
     static const lx_dtype dtypes[] = {0,        LX_UINT8, LX_INT8, LX_INT16, LX_INT32,
                                       LX_INT64, 0,        0,       LX_UINT16};
@@ -73,7 +73,7 @@ START_TEST(each_dtype_that_it_has)
 }
 END_TEST
 
-START_TEST(files_that_do_not_fit_each_other)
+START_TEST(rejects_files_that_do_not_match)
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens;
@@ -94,7 +94,7 @@ START_TEST(files_that_do_not_fit_each_other)
 }
 END_TEST
 
-START_TEST(an_index_cut_or_changed_anywhere)
+START_TEST(rejects_an_index_truncated_or_changed_anywhere)
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens;
@@ -131,7 +131,7 @@ START_TEST(an_index_cut_or_changed_anywhere)
 }
 END_TEST
 
-START_TEST(headers_that_are_refused)
+START_TEST(rejects_invalid_headers)
 {
     const uint64_t many = UINT64_MAX, two = 2;
     lx_error error = LX_ERROR_INIT;
@@ -154,6 +154,6 @@ START_TEST(headers_that_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("loader/token-file-megatron", either_file_opens_both, each_dtype_that_it_has,
-          files_that_do_not_fit_each_other, an_index_cut_or_changed_anywhere,
-          headers_that_are_refused)
+UNIT_MAIN("loader/token-file-megatron", opens_both_files_by_either_path, reads_each_dtype,
+          rejects_files_that_do_not_match, rejects_an_index_truncated_or_changed_anywhere,
+          rejects_invalid_headers)

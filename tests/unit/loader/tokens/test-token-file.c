@@ -4,7 +4,7 @@
 
 #include "token-files.h"
 
-START_TEST(bare_tokens_of_each_dtype)
+START_TEST(reads_bare_tokens_of_each_dtype)
 {
     static const lx_dtype dtypes[] = {LX_UINT8, LX_UINT16, LX_UINT32, LX_INT32, LX_INT64};
     char *scratch = scratch_make();
@@ -28,7 +28,7 @@ START_TEST(bare_tokens_of_each_dtype)
 }
 END_TEST
 
-START_TEST(bare_tokens_that_are_none)
+START_TEST(rejects_invalid_files_of_bare_tokens)
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens;
@@ -48,7 +48,7 @@ START_TEST(bare_tokens_that_are_none)
 }
 END_TEST
 
-START_TEST(an_array_of_numpy)
+START_TEST(reads_an_array_of_numpy)
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens;
@@ -73,5 +73,5 @@ START_TEST(an_array_of_numpy)
 }
 END_TEST
 
-UNIT_MAIN("loader/token-file", bare_tokens_of_each_dtype, bare_tokens_that_are_none,
-          an_array_of_numpy)
+UNIT_MAIN("loader/token-file", reads_bare_tokens_of_each_dtype,
+          rejects_invalid_files_of_bare_tokens, reads_an_array_of_numpy)

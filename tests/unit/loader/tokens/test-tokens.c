@@ -27,7 +27,7 @@ static void end(lx_tokens *parts[PARTS])
         lx_tokens_unref(parts[i]);
 }
 
-START_TEST(files_go_on_in_each_other)
+START_TEST(reads_across_files)
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *parts[PARTS], *all, *twice;
@@ -55,7 +55,7 @@ START_TEST(files_go_on_in_each_other)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_together)
+START_TEST(rejects_files_of_different_dtypes)
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *parts[PARTS], *all;
@@ -78,7 +78,7 @@ START_TEST(what_does_not_fit_together)
 }
 END_TEST
 
-START_TEST(what_is_not_there)
+START_TEST(rejects_reads_beyond_the_end)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t first, length;
@@ -99,7 +99,7 @@ START_TEST(what_is_not_there)
 }
 END_TEST
 
-START_TEST(a_token_that_does_not_fit_is_told_by_its_place)
+START_TEST(reports_the_position_of_a_token_out_of_range)
 {
     static const uint64_t numbers[] = {1, 2, 0x80000001u, 4};
     lx_error error = LX_ERROR_INIT;
@@ -123,7 +123,7 @@ START_TEST(a_token_that_does_not_fit_is_told_by_its_place)
 }
 END_TEST
 
-START_TEST(out_of_memory)
+START_TEST(reports_failed_allocations)
 {
     char *scratch = scratch_make();
     lx_tokens *parts[PARTS], *tokens = NULL;
@@ -149,5 +149,6 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-UNIT_MAIN("loader/tokens", files_go_on_in_each_other, what_does_not_fit_together,
-          what_is_not_there, a_token_that_does_not_fit_is_told_by_its_place, out_of_memory)
+UNIT_MAIN("loader/tokens", reads_across_files, rejects_files_of_different_dtypes,
+          rejects_reads_beyond_the_end, reports_the_position_of_a_token_out_of_range,
+          reports_failed_allocations)

@@ -10,7 +10,7 @@ static const lx_dtype narrow[] = {LX_INT8,  LX_INT16,  LX_INT32,  LX_INT64,
                                   LX_UINT8, LX_UINT16, LX_UINT32, LX_UINT64};
 #define NARROW (sizeof narrow / sizeof *narrow)
 
-START_TEST(each_width_and_count)
+START_TEST(widens_each_width_and_count)
 {
     uint8_t from[MOST * 8 + 16], to[MOST * 8 + 8];
     for (size_t d = 0; d < NARROW; d++) {
@@ -35,7 +35,7 @@ START_TEST(each_width_and_count)
 }
 END_TEST
 
-START_TEST(one_above_the_limit_is_told_wherever_it_is)
+START_TEST(reports_one_token_above_the_limit_anywhere)
 {
     uint8_t from[MOST * 8 + 8] = {0}, to[MOST * 8];
     for (size_t d = 0; d < NARROW; d++) {
@@ -55,7 +55,7 @@ START_TEST(one_above_the_limit_is_told_wherever_it_is)
 }
 END_TEST
 
-START_TEST(vectors_give_what_plain_loops_do)
+START_TEST(vector_code_matches_plain_loops)
 {
 #if defined(__x86_64__)
     uint8_t from[MOST * 8 + 8], vectors[MOST * 8], plain[MOST * 8];
@@ -82,7 +82,7 @@ START_TEST(vectors_give_what_plain_loops_do)
 }
 END_TEST
 
-START_TEST(the_limit_of_each_pair)
+START_TEST(returns_the_limit_of_each_pair)
 {
     const uint8_t ones[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     uint8_t to[8];
@@ -102,7 +102,7 @@ START_TEST(the_limit_of_each_pair)
 }
 END_TEST
 
-START_TEST(what_no_tokens_are_made_of)
+START_TEST(rejects_dtypes_that_hold_no_tokens)
 {
     ck_assert(lx__widen_find(LX_BYTES, LX_INT32) == NULL);
     ck_assert(lx__widen_find(LX_BOOL, LX_INT32) == NULL);
@@ -114,6 +114,6 @@ START_TEST(what_no_tokens_are_made_of)
 }
 END_TEST
 
-UNIT_MAIN("loader/widen", each_width_and_count,
-          one_above_the_limit_is_told_wherever_it_is,
-          vectors_give_what_plain_loops_do, the_limit_of_each_pair, what_no_tokens_are_made_of)
+UNIT_MAIN("loader/widen", widens_each_width_and_count, reports_one_token_above_the_limit_anywhere,
+          vector_code_matches_plain_loops, returns_the_limit_of_each_pair,
+          rejects_dtypes_that_hold_no_tokens)
