@@ -25,7 +25,7 @@ static void fill(uint8_t *bytes, size_t size, unsigned noise, uint64_t seed)
     }
 }
 
-START_TEST(the_example_of_the_document_inflates)
+START_TEST(inflates_the_example_of_the_document)
 {
     uint8_t value[sizeof go];
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
@@ -35,7 +35,7 @@ START_TEST(the_example_of_the_document_inflates)
 }
 END_TEST
 
-START_TEST(what_is_deflated_inflates_to_the_same)
+START_TEST(inflates_what_it_deflated)
 {
     static uint8_t value[100000], packed[100000], back[100000];
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
@@ -56,7 +56,7 @@ START_TEST(what_is_deflated_inflates_to_the_same)
 }
 END_TEST
 
-START_TEST(what_does_not_shrink_is_said_so)
+START_TEST(reports_values_that_do_not_shrink)
 {
     static uint8_t value[5000], packed[5000];
     lx__deflater *deflater = lx__deflater_new(&lx__flate, 9);
@@ -72,7 +72,7 @@ START_TEST(what_does_not_shrink_is_said_so)
 }
 END_TEST
 
-START_TEST(streams_of_another_length_are_refused)
+START_TEST(rejects_streams_of_another_length)
 {
     uint8_t value[64];
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
@@ -87,7 +87,7 @@ START_TEST(streams_of_another_length_are_refused)
 }
 END_TEST
 
-START_TEST(streams_that_end_early_are_refused)
+START_TEST(rejects_streams_that_end_early)
 {
     uint8_t value[64];
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
@@ -102,7 +102,7 @@ START_TEST(streams_that_end_early_are_refused)
 }
 END_TEST
 
-START_TEST(bytes_behind_the_end_are_refused)
+START_TEST(rejects_bytes_after_the_end)
 {
     uint8_t value[64], longer[sizeof go_packed + 3] = {0};
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
@@ -113,7 +113,7 @@ START_TEST(bytes_behind_the_end_are_refused)
 }
 END_TEST
 
-START_TEST(a_stream_without_a_final_block_is_refused)
+START_TEST(rejects_a_stream_without_a_final_block)
 {
     uint8_t value[64], open_end[sizeof go_packed];
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
@@ -124,7 +124,7 @@ START_TEST(a_stream_without_a_final_block_is_refused)
 }
 END_TEST
 
-START_TEST(headers_of_zlib_and_gzip_are_refused)
+START_TEST(rejects_headers_of_zlib_and_gzip)
 {
     static const uint8_t zlib[] = {0x78, 0x9c, 0x4b, 0xcf, 0xd7, 0x51, 0x40, 0x60, 0x45, 0x00};
     static const uint8_t gzip[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0xcf, 0xd7, 0x51};
@@ -136,7 +136,7 @@ START_TEST(headers_of_zlib_and_gzip_are_refused)
 }
 END_TEST
 
-START_TEST(the_last_bits_are_not_checked)
+START_TEST(ignores_the_bits_after_the_last_block)
 {
     /* The stream of the example leaves two bits of its last byte. */
     uint8_t value[64], other[sizeof go_packed];
@@ -149,7 +149,7 @@ START_TEST(the_last_bits_are_not_checked)
 }
 END_TEST
 
-START_TEST(no_byte_makes_it_crash_or_write_too_far)
+START_TEST(survives_any_byte_without_writing_too_far)
 {
     static uint8_t packed[400], value[300];
     lx__inflater *inflater = lx__inflater_new(&lx__flate);
@@ -168,19 +168,19 @@ START_TEST(no_byte_makes_it_crash_or_write_too_far)
 }
 END_TEST
 
-START_TEST(no_object_is_fine)
+START_TEST(accepts_a_null_object)
 {
     lx__inflater_free(NULL);
     lx__deflater_free(NULL);
 }
 END_TEST
 
-UNIT_MAIN("zrecord/codec-" CODEC_NAME, the_example_of_the_document_inflates,
-          what_is_deflated_inflates_to_the_same,
-          what_does_not_shrink_is_said_so, streams_of_another_length_are_refused,
-          streams_that_end_early_are_refused, bytes_behind_the_end_are_refused,
-          a_stream_without_a_final_block_is_refused, headers_of_zlib_and_gzip_are_refused,
-          the_last_bits_are_not_checked, no_byte_makes_it_crash_or_write_too_far,
-          no_object_is_fine)
+UNIT_MAIN("zrecord/codec-" CODEC_NAME, inflates_the_example_of_the_document,
+          inflates_what_it_deflated,
+          reports_values_that_do_not_shrink, rejects_streams_of_another_length,
+          rejects_streams_that_end_early, rejects_bytes_after_the_end,
+          rejects_a_stream_without_a_final_block, rejects_headers_of_zlib_and_gzip,
+          ignores_the_bits_after_the_last_block, survives_any_byte_without_writing_too_far,
+          accepts_a_null_object)
 
 #endif

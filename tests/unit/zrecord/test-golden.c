@@ -65,7 +65,7 @@ static void expect_contents(const char *name, const char *contents)
     }
 }
 
-START_TEST(each_golden_is_read_as_it_was_written_down)
+START_TEST(reads_each_golden_as_recorded)
 {
     for_each_golden(expect_contents);
 }
@@ -82,7 +82,7 @@ static void expect_backup(const char *name, const char *contents)
     unit_ok(lx_dataset_remove("copy", &error));
 }
 
-START_TEST(a_backup_of_each_holds_the_same)
+START_TEST(a_backup_of_each_golden_is_equal)
 {
     for_each_golden(expect_backup);
 }
@@ -154,7 +154,7 @@ static void expect_one_answer(const char *name, const char *contents)
     lx_dataset_close(dataset);
 }
 
-START_TEST(every_way_to_read_gives_the_same)
+START_TEST(each_way_to_read_gives_the_same)
 {
     for_each_golden(expect_one_answer);
 }
@@ -173,7 +173,7 @@ static void expect_verified(const char *name, const char *contents)
     lx_dataset_close(dataset);
 }
 
-START_TEST(each_golden_is_whole)
+START_TEST(verifies_each_golden)
 {
     for_each_golden(expect_verified);
 }
@@ -208,12 +208,12 @@ static void expect_appended(const char *name, const char *contents)
     lx_dataset_close(dataset);
 }
 
-START_TEST(each_golden_can_be_appended_to_or_is_refused)
+START_TEST(appends_to_each_golden_or_rejects_it)
 {
     for_each_golden(expect_appended);
 }
 END_TEST
 
-UNIT_MAIN("zrecord/golden", each_golden_is_read_as_it_was_written_down,
-          a_backup_of_each_holds_the_same, every_way_to_read_gives_the_same, each_golden_is_whole,
-          each_golden_can_be_appended_to_or_is_refused)
+UNIT_MAIN("zrecord/golden", reads_each_golden_as_recorded, a_backup_of_each_golden_is_equal,
+          each_way_to_read_gives_the_same, verifies_each_golden,
+          appends_to_each_golden_or_rejects_it)

@@ -65,7 +65,7 @@ static uint32_t put(struct fixture *f, uint64_t size, uint32_t align, uint64_t *
     return chunk->now.id;
 }
 
-START_TEST(payloads_follow_each_other)
+START_TEST(places_payloads_in_sequence)
 {
     char *scratch = scratch_make();
     struct fixture f;
@@ -131,7 +131,7 @@ START_TEST(a_payload_above_the_limit_has_a_chunk_of_its_own)
 }
 END_TEST
 
-START_TEST(what_is_left_is_told)
+START_TEST(reports_the_chunks_with_room)
 {
     char *scratch = scratch_make();
     struct fixture f;
@@ -154,7 +154,7 @@ START_TEST(what_is_left_is_told)
 }
 END_TEST
 
-START_TEST(a_frame_has_those_that_have_grown)
+START_TEST(a_frame_lists_the_chunks_that_grew)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -178,7 +178,7 @@ START_TEST(a_frame_has_those_that_have_grown)
 }
 END_TEST
 
-START_TEST(a_rollback_goes_back_to_the_last_frame)
+START_TEST(a_rollback_returns_to_the_last_frame)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -203,7 +203,7 @@ START_TEST(a_rollback_goes_back_to_the_last_frame)
 }
 END_TEST
 
-START_TEST(many_chunks_need_few_descriptors)
+START_TEST(writes_many_chunks_with_few_descriptors)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -228,7 +228,7 @@ START_TEST(many_chunks_need_few_descriptors)
 }
 END_TEST
 
-START_TEST(a_committed_chunk_is_taken_up)
+START_TEST(reuses_a_committed_chunk)
 {
     char *scratch = scratch_make();
     struct fixture f;
@@ -262,7 +262,7 @@ static void expect_not_taken_up(struct fixture *f, const char *said)
     ck_assert_uint_eq(f->files.count, 0);
 }
 
-START_TEST(a_committed_chunk_that_is_cut_is_refused)
+START_TEST(rejects_a_truncated_committed_chunk)
 {
     char *scratch = scratch_make();
     struct fixture f;
@@ -288,7 +288,7 @@ START_TEST(a_committed_chunk_that_is_cut_is_refused)
 }
 END_TEST
 
-START_TEST(ids_end)
+START_TEST(reports_the_last_chunk_id)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -304,7 +304,7 @@ START_TEST(ids_end)
 }
 END_TEST
 
-START_TEST(a_file_in_the_way_is_not_overwritten)
+START_TEST(does_not_overwrite_existing_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -320,7 +320,7 @@ START_TEST(a_file_in_the_way_is_not_overwritten)
 }
 END_TEST
 
-START_TEST(a_sync_is_of_all_that_is_dirty)
+START_TEST(a_sync_covers_all_dirty_chunks)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -342,7 +342,7 @@ START_TEST(a_sync_is_of_all_that_is_dirty)
 }
 END_TEST
 
-START_TEST(what_a_barrier_has_stays_open_until_it_was_run)
+START_TEST(files_of_a_sync_list_stay_open_until_it_runs)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -372,10 +372,10 @@ START_TEST(what_a_barrier_has_stays_open_until_it_was_run)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/chunk", payloads_follow_each_other, a_chunk_is_full_by_records,
+UNIT_MAIN("zrecord/chunk", places_payloads_in_sequence, a_chunk_is_full_by_records,
           a_chunk_is_full_by_bytes, a_payload_above_the_limit_has_a_chunk_of_its_own,
-          what_is_left_is_told, a_frame_has_those_that_have_grown,
-          a_rollback_goes_back_to_the_last_frame, many_chunks_need_few_descriptors,
-          a_committed_chunk_is_taken_up, a_committed_chunk_that_is_cut_is_refused, ids_end,
-          a_file_in_the_way_is_not_overwritten, a_sync_is_of_all_that_is_dirty,
-          what_a_barrier_has_stays_open_until_it_was_run)
+          reports_the_chunks_with_room, a_frame_lists_the_chunks_that_grew,
+          a_rollback_returns_to_the_last_frame, writes_many_chunks_with_few_descriptors,
+          reuses_a_committed_chunk, rejects_a_truncated_committed_chunk, reports_the_last_chunk_id,
+          does_not_overwrite_existing_files, a_sync_covers_all_dirty_chunks,
+          files_of_a_sync_list_stay_open_until_it_runs)

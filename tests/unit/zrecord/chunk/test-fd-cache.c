@@ -30,7 +30,7 @@ static lx__file_name chunk_name(uint32_t id)
     return (lx__file_name){.part = LX__PART_CHUNK, .number = id, .bytes = file_size(path)};
 }
 
-START_TEST(an_open_file_is_found_again)
+START_TEST(reuses_an_open_file)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -80,14 +80,14 @@ static void open_all(lx_placement placement, size_t most)
     scratch_remove(scratch);
 }
 
-START_TEST(what_is_idle_is_closed_when_there_are_many)
+START_TEST(closes_idle_files_above_the_limit)
 {
     open_all(LX_PLACEMENT_PREAD, LX__FILES_MAX);
     open_all(LX_PLACEMENT_MAPPED, LX__FILES_MAPPED_MAX);
 }
 END_TEST
 
-START_TEST(without_descriptors_idle_ones_are_given_up)
+START_TEST(closes_idle_files_when_descriptors_run_out)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -122,7 +122,7 @@ START_TEST(without_descriptors_idle_ones_are_given_up)
 }
 END_TEST
 
-START_TEST(what_is_absent_short_or_a_link_is_damage)
+START_TEST(reports_absent_short_and_linked_files_as_damage)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -155,6 +155,6 @@ START_TEST(what_is_absent_short_or_a_link_is_damage)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/fd-cache", an_open_file_is_found_again,
-          what_is_idle_is_closed_when_there_are_many, without_descriptors_idle_ones_are_given_up,
-          what_is_absent_short_or_a_link_is_damage)
+UNIT_MAIN("zrecord/fd-cache", reuses_an_open_file, closes_idle_files_above_the_limit,
+          closes_idle_files_when_descriptors_run_out,
+          reports_absent_short_and_linked_files_as_damage)

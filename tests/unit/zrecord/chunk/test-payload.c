@@ -64,7 +64,7 @@ START_TEST(values_in_the_entry_and_missing_ones_have_no_extent)
 }
 END_TEST
 
-START_TEST(each_bit_counts_for_the_checksum)
+START_TEST(the_checksum_covers_each_bit)
 {
     lx_error error = LX_ERROR_INIT;
     uint8_t bytes[] = "sixteen bytes...";
@@ -85,7 +85,7 @@ START_TEST(each_bit_counts_for_the_checksum)
 }
 END_TEST
 
-START_TEST(a_stream_is_decoded_and_a_wrong_one_is_damage)
+START_TEST(decodes_streams_and_reports_wrong_ones_as_damage)
 {
     lx_error error = LX_ERROR_INIT;
     lx__inflater *inflater = NULL;
@@ -107,7 +107,7 @@ START_TEST(a_stream_is_decoded_and_a_wrong_one_is_damage)
 }
 END_TEST
 
-START_TEST(a_codec_without_functions_is_named)
+START_TEST(names_a_codec_without_functions)
 {
     lx_error error = LX_ERROR_INIT;
     lx__inflater *inflater = NULL;
@@ -129,5 +129,5 @@ START_TEST(a_codec_without_functions_is_named)
 END_TEST
 
 UNIT_MAIN("zrecord/payload", stored_bytes_lie_within_the_committed_bytes_of_their_chunk,
-          values_in_the_entry_and_missing_ones_have_no_extent, each_bit_counts_for_the_checksum,
-          a_stream_is_decoded_and_a_wrong_one_is_damage, a_codec_without_functions_is_named)
+          values_in_the_entry_and_missing_ones_have_no_extent, the_checksum_covers_each_bit,
+          decodes_streams_and_reports_wrong_ones_as_damage, names_a_codec_without_functions)

@@ -58,7 +58,7 @@ static const struct vector vectors[] = {
 };
 #define VECTORS (sizeof vectors / sizeof *vectors)
 
-START_TEST(entries_are_as_the_document_shows_them)
+START_TEST(entries_match_the_document)
 {
     for (size_t i = 0; i < VECTORS; i++) {
         const struct vector *v = &vectors[i];
@@ -75,7 +75,7 @@ START_TEST(entries_are_as_the_document_shows_them)
 }
 END_TEST
 
-START_TEST(checksums_are_as_the_document_computes_them)
+START_TEST(checksums_match_the_document)
 {
     lx_error error = LX_ERROR_INIT;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -102,7 +102,7 @@ START_TEST(a_moved_row_changes_its_checksum_alone)
 }
 END_TEST
 
-START_TEST(kinds_are_told_apart)
+START_TEST(distinguishes_kinds_of_values)
 {
     lx__entry missing = {0}, empty = vectors[4].entry, stored = vectors[0].entry;
     lx__entry compressed = vectors[1].entry;
@@ -166,7 +166,7 @@ static const struct fault faults[] = {
     {"zstd gives more than Deflate", &zstd, {0, 1000, 0, 0xffffffff, 1}, LX_OK},
 };
 
-START_TEST(rules_of_entries_are_kept)
+START_TEST(rejects_entries_that_break_a_rule)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         lx_error error = LX_ERROR_INIT;
@@ -179,7 +179,7 @@ START_TEST(rules_of_entries_are_kept)
 }
 END_TEST
 
-START_TEST(a_checksum_knows_its_place)
+START_TEST(a_checksum_depends_on_field_and_index)
 {
     /* The same bytes in another dataset, field, chunk, place or row have another checksum. */
     const struct vector *v = &vectors[0];
@@ -203,6 +203,6 @@ START_TEST(a_checksum_knows_its_place)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/entry", entries_are_as_the_document_shows_them,
-          checksums_are_as_the_document_computes_them, a_moved_row_changes_its_checksum_alone,
-          kinds_are_told_apart, rules_of_entries_are_kept, a_checksum_knows_its_place)
+UNIT_MAIN("zrecord/entry", entries_match_the_document, checksums_match_the_document,
+          a_moved_row_changes_its_checksum_alone, distinguishes_kinds_of_values,
+          rejects_entries_that_break_a_rule, a_checksum_depends_on_field_and_index)

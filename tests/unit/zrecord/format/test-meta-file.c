@@ -182,7 +182,7 @@ static const struct edit edits[] = {
      ""},
 };
 
-START_TEST(rules_of_meta_json_are_kept)
+START_TEST(rejects_meta_json_that_breaks_a_rule)
 {
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         lx_error error = LX_ERROR_INIT;
@@ -226,7 +226,7 @@ START_TEST(errors_name_the_field)
 }
 END_TEST
 
-START_TEST(the_example_is_understood)
+START_TEST(parses_the_example)
 {
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
@@ -256,7 +256,7 @@ START_TEST(the_example_is_understood)
 }
 END_TEST
 
-START_TEST(a_text_cut_at_any_byte_is_refused)
+START_TEST(rejects_a_text_truncated_at_any_byte)
 {
     for (size_t size = 0; size < strlen(example) - 1; size++) {
         lx_error error = LX_ERROR_INIT;
@@ -270,7 +270,7 @@ START_TEST(a_text_cut_at_any_byte_is_refused)
 }
 END_TEST
 
-START_TEST(no_bit_makes_it_crash)
+START_TEST(survives_each_flipped_bit)
 {
     char text[sizeof example];
     for (size_t bit = 0; bit < strlen(example) * 8; bit++) {
@@ -286,7 +286,7 @@ START_TEST(no_bit_makes_it_crash)
 }
 END_TEST
 
-START_TEST(what_is_no_object_is_refused)
+START_TEST(rejects_other_than_objects)
 {
     static const char *const texts[] = {"", " ", "[]", "7", "\"x\"", "null", "{", "{}", "nonsense",
                                         "{\"format\": [1, 0]}", "[[[[[[[[[[[[[[[[[["};
@@ -304,7 +304,7 @@ START_TEST(what_is_no_object_is_refused)
 }
 END_TEST
 
-START_TEST(deep_texts_do_not_exhaust_the_stack)
+START_TEST(rejects_deep_texts_without_exhausting_the_stack)
 {
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
@@ -347,7 +347,7 @@ START_TEST(the_largest_text_is_16_mebibytes)
 }
 END_TEST
 
-START_TEST(a_meta_json_that_is_no_file_is_refused)
+START_TEST(rejects_a_meta_json_that_is_not_a_file)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -366,7 +366,7 @@ START_TEST(a_meta_json_that_is_no_file_is_refused)
 }
 END_TEST
 
-START_TEST(every_damaged_byte_is_found_by_the_checksum)
+START_TEST(the_checksum_detects_each_damaged_byte)
 {
     size_t size;
     char *text = stamped(example, strlen(example), &size);
@@ -385,7 +385,7 @@ START_TEST(every_damaged_byte_is_found_by_the_checksum)
 }
 END_TEST
 
-START_TEST(a_meta_json_without_checksum_is_refused)
+START_TEST(rejects_a_meta_json_without_checksum)
 {
     static const char *const texts[] = {
         "", "{", "{}", "{\"checksum\": \"00000000\"", "{\"checksum\":\"00000000\",",
@@ -413,7 +413,7 @@ START_TEST(a_meta_json_without_checksum_is_refused)
 }
 END_TEST
 
-START_TEST(long_numbers_are_refused_at_once)
+START_TEST(rejects_long_numbers_at_once)
 {
     static const char *const beginnings[] = {"{\"a\":7", "{\"a\":-0.7", "{\"a\":1e7", "{\"a\":t"};
     size_t size = 15u << 20;
@@ -433,7 +433,7 @@ START_TEST(long_numbers_are_refused_at_once)
 }
 END_TEST
 
-START_TEST(more_fields_than_this_library_opens_are_refused)
+START_TEST(rejects_too_many_fields)
 {
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
@@ -459,10 +459,9 @@ START_TEST(more_fields_than_this_library_opens_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/meta-file", rules_of_meta_json_are_kept, errors_name_the_field,
-          the_example_is_understood, a_text_cut_at_any_byte_is_refused, no_bit_makes_it_crash,
-          what_is_no_object_is_refused, deep_texts_do_not_exhaust_the_stack,
-          every_damaged_byte_is_found_by_the_checksum, a_meta_json_without_checksum_is_refused,
-          long_numbers_are_refused_at_once, the_largest_text_is_16_mebibytes,
-          a_meta_json_that_is_no_file_is_refused,
-          more_fields_than_this_library_opens_are_refused)
+UNIT_MAIN("zrecord/meta-file", rejects_meta_json_that_breaks_a_rule, errors_name_the_field,
+          parses_the_example, rejects_a_text_truncated_at_any_byte, survives_each_flipped_bit,
+          rejects_other_than_objects, rejects_deep_texts_without_exhausting_the_stack,
+          the_checksum_detects_each_damaged_byte, rejects_a_meta_json_without_checksum,
+          rejects_long_numbers_at_once, the_largest_text_is_16_mebibytes,
+          rejects_a_meta_json_that_is_not_a_file, rejects_too_many_fields)

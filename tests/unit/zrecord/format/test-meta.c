@@ -22,7 +22,7 @@ static void replace(const lx__meta *meta)
     ck_assert(!file_exists("meta.json.new"));
 }
 
-START_TEST(what_is_made_is_read_back)
+START_TEST(reads_back_a_new_meta_json)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -54,7 +54,7 @@ START_TEST(each_dataset_has_a_uuid_of_its_own)
 }
 END_TEST
 
-START_TEST(sealing_notes_lengths_chunks_and_tables)
+START_TEST(sealing_records_lengths_chunks_and_tables)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -94,7 +94,7 @@ START_TEST(sealing_notes_lengths_chunks_and_tables)
 }
 END_TEST
 
-START_TEST(what_is_not_known_is_kept)
+START_TEST(keeps_unknown_keys)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -137,7 +137,7 @@ START_TEST(what_is_not_known_is_kept)
 }
 END_TEST
 
-START_TEST(fields_come_and_go)
+START_TEST(adds_and_drops_fields)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -166,7 +166,7 @@ START_TEST(fields_come_and_go)
 }
 END_TEST
 
-START_TEST(what_would_be_too_long_to_be_read_is_not_written)
+START_TEST(refuses_to_write_a_text_too_long_to_read)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -190,7 +190,7 @@ START_TEST(what_would_be_too_long_to_be_read_is_not_written)
 }
 END_TEST
 
-START_TEST(a_successor_that_cannot_be_written_leaves_the_old_one)
+START_TEST(a_failed_write_leaves_the_old_meta_json)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -218,7 +218,6 @@ START_TEST(a_successor_that_cannot_be_written_leaves_the_old_one)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/meta", what_is_made_is_read_back, each_dataset_has_a_uuid_of_its_own,
-          sealing_notes_lengths_chunks_and_tables, what_is_not_known_is_kept, fields_come_and_go,
-          what_would_be_too_long_to_be_read_is_not_written,
-          a_successor_that_cannot_be_written_leaves_the_old_one)
+UNIT_MAIN("zrecord/meta", reads_back_a_new_meta_json, each_dataset_has_a_uuid_of_its_own,
+          sealing_records_lengths_chunks_and_tables, keeps_unknown_keys, adds_and_drops_fields,
+          refuses_to_write_a_text_too_long_to_read, a_failed_write_leaves_the_old_meta_json)

@@ -21,7 +21,7 @@ START_TEST(the_first_generation_has_no_number)
 }
 END_TEST
 
-START_TEST(later_ones_have_it_at_the_end)
+START_TEST(later_generations_end_with_their_number)
 {
     char name[LX__NAME_SIZE];
     lx__log_name(7, name);
@@ -50,7 +50,7 @@ START_TEST(the_longest_names_fit)
 }
 END_TEST
 
-START_TEST(names_are_told_apart)
+START_TEST(recognizes_names_of_files)
 {
     static const struct {
         const char *name;
@@ -87,7 +87,7 @@ START_TEST(names_are_told_apart)
 }
 END_TEST
 
-START_TEST(tables_tell_their_stems)
+START_TEST(names_of_tables_contain_stems)
 {
     static const struct {
         const char *name, *stem;
@@ -127,7 +127,7 @@ START_TEST(tables_tell_their_stems)
 }
 END_TEST
 
-START_TEST(dictionaries_tell_their_stems)
+START_TEST(names_of_dictionaries_contain_stems)
 {
     char stem[LX__NAME_SIZE], long_name[300];
     ck_assert(lx__name_split_dict("caption.dict", stem));
@@ -146,6 +146,6 @@ START_TEST(dictionaries_tell_their_stems)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/names", the_first_generation_has_no_number, later_ones_have_it_at_the_end,
-          the_longest_names_fit, names_are_told_apart, tables_tell_their_stems,
-          dictionaries_tell_their_stems)
+UNIT_MAIN("zrecord/names", the_first_generation_has_no_number,
+          later_generations_end_with_their_number, the_longest_names_fit, recognizes_names_of_files,
+          names_of_tables_contain_stems, names_of_dictionaries_contain_stems)

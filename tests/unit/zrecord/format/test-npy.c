@@ -24,7 +24,7 @@ static lx_status parse(const char *text, lx_npy *npy, lx_error *error)
     return parse_text(text, strlen(text), npy, error);
 }
 
-START_TEST(what_numpy_writes_is_read)
+START_TEST(reads_headers_of_numpy)
 {
     lx_error error = LX_ERROR_INIT;
     lx_npy npy;
@@ -41,7 +41,7 @@ START_TEST(what_numpy_writes_is_read)
 }
 END_TEST
 
-START_TEST(other_spellings_of_the_dict_are_read)
+START_TEST(reads_other_spellings_of_the_dict)
 {
     static const char *const texts[] = {
         "{\"shape\":(3,2),\"fortran_order\":False,\"descr\":\"<f4\"}",
@@ -100,7 +100,7 @@ static void expect_refusals(const struct refusal *refusals, size_t count)
     }
 }
 
-START_TEST(what_cannot_be_read_says_what_to_do)
+START_TEST(errors_say_what_to_do)
 {
     static const struct refusal refusals[] = {
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2)}", LX_ERR_UNSUPPORTED,
@@ -117,7 +117,7 @@ START_TEST(what_cannot_be_read_says_what_to_do)
 }
 END_TEST
 
-START_TEST(an_array_of_one_axis_has_no_fortran_order)
+START_TEST(ignores_fortran_order_with_one_axis)
 {
     lx_error error = LX_ERROR_INIT;
     lx_npy npy;
@@ -126,7 +126,7 @@ START_TEST(an_array_of_one_axis_has_no_fortran_order)
 }
 END_TEST
 
-START_TEST(damaged_headers_are_corrupt)
+START_TEST(reports_damaged_headers_as_corrupt)
 {
     static const struct refusal refusals[] = {
         {"  ", LX_ERR_CORRUPT, "header"},
@@ -156,7 +156,7 @@ START_TEST(damaged_headers_are_corrupt)
 }
 END_TEST
 
-START_TEST(too_many_axes_are_unsupported)
+START_TEST(reports_too_many_axes_as_unsupported)
 {
     char text[1000] = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
     lx_error error = LX_ERROR_INIT;
@@ -172,7 +172,7 @@ START_TEST(too_many_axes_are_unsupported)
 }
 END_TEST
 
-START_TEST(either_byte_order_is_read)
+START_TEST(reads_either_byte_order)
 {
     lx_error error = LX_ERROR_INIT;
     lx_npy npy;
@@ -186,7 +186,7 @@ START_TEST(either_byte_order_is_read)
 }
 END_TEST
 
-START_TEST(the_start_says_how_long_the_header_is)
+START_TEST(reads_the_length_of_the_header)
 {
     uint8_t file[12 + sizeof GOOD - 1] = "\x93NUMPY\x02";
     lx_error error = LX_ERROR_INIT;
@@ -205,7 +205,7 @@ START_TEST(the_start_says_how_long_the_header_is)
 }
 END_TEST
 
-START_TEST(what_is_written_is_parsed)
+START_TEST(parses_its_own_headers)
 {
     static const uint64_t shape[] = {28, 3};
     lx_error error = LX_ERROR_INIT;
@@ -265,7 +265,7 @@ static void mutate(char *text, size_t *size, uint64_t *state)
     }
 }
 
-START_TEST(no_mutation_does_harm)
+START_TEST(survives_any_mutation)
 {
     uint64_t state = 88172645463325252u;
     for (int round = 0; round < 20000; round++) {
@@ -289,8 +289,8 @@ START_TEST(no_mutation_does_harm)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/npy", what_numpy_writes_is_read, other_spellings_of_the_dict_are_read,
-          every_dtype_has_its_code, what_cannot_be_read_says_what_to_do,
-          an_array_of_one_axis_has_no_fortran_order, damaged_headers_are_corrupt,
-          too_many_axes_are_unsupported, either_byte_order_is_read,
-          the_start_says_how_long_the_header_is, what_is_written_is_parsed, no_mutation_does_harm)
+UNIT_MAIN("zrecord/npy", reads_headers_of_numpy, reads_other_spellings_of_the_dict,
+          every_dtype_has_its_code, errors_say_what_to_do, ignores_fortran_order_with_one_axis,
+          reports_damaged_headers_as_corrupt, reports_too_many_axes_as_unsupported,
+          reads_either_byte_order, reads_the_length_of_the_header, parses_its_own_headers,
+          survives_any_mutation)

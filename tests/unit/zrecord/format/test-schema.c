@@ -9,7 +9,7 @@ static lx_status add(lx_schema *schema, const char *name, lx_dtype dtype, size_t
     return lx_schema_add_field(schema, name, dtype, shape, ndim, LX_RAW, error);
 }
 
-START_TEST(fields_are_as_they_were_added)
+START_TEST(fields_keep_their_attributes)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = records_schema();
@@ -63,7 +63,7 @@ START_TEST(pointers_to_fields_stay_valid)
 }
 END_TEST
 
-START_TEST(names_are_checked)
+START_TEST(rejects_invalid_names)
 {
     static const char *const good[] = {"a", "Z", "0", "_", "-", "a.b", "x..", "A-Z_0.9"};
     static const char *const bad[] = {"", ".", "..", ".a", "a b", "a/b", "a~1", "\xc3\xa4", "a\n",
@@ -86,7 +86,7 @@ START_TEST(names_are_checked)
 }
 END_TEST
 
-START_TEST(a_name_twice_is_refused)
+START_TEST(rejects_duplicate_names)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = records_schema();
@@ -97,7 +97,7 @@ START_TEST(a_name_twice_is_refused)
 }
 END_TEST
 
-START_TEST(types_and_shapes_are_checked)
+START_TEST(rejects_invalid_types_and_shapes)
 {
     static const uint64_t one[] = {1}, many[LX_NDIM_MAX + 1] = {0};
     static const uint64_t most[] = {65535, 65537}, more[] = {65536, 65536};
@@ -133,7 +133,7 @@ START_TEST(types_and_shapes_are_checked)
 }
 END_TEST
 
-START_TEST(there_is_a_largest_number_of_fields)
+START_TEST(limits_the_number_of_fields)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
@@ -147,7 +147,7 @@ START_TEST(there_is_a_largest_number_of_fields)
 }
 END_TEST
 
-START_TEST(payloads_are_aligned_to_what_divides_their_size)
+START_TEST(payload_alignment_divides_their_size)
 {
     static const struct {
         uint64_t size;
@@ -167,7 +167,7 @@ START_TEST(payloads_are_aligned_to_what_divides_their_size)
 }
 END_TEST
 
-START_TEST(a_field_that_is_not_there_is_told_with_those_that_are)
+START_TEST(an_unknown_field_is_reported_with_the_known_ones)
 {
     lx_error error = LX_ERROR_INIT;
     size_t position;
@@ -189,7 +189,7 @@ START_TEST(a_field_that_is_not_there_is_told_with_those_that_are)
 }
 END_TEST
 
-START_TEST(copies_are_equal_and_others_are_not)
+START_TEST(compares_copies_as_equal_and_others_as_different)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = records_schema(), *copy = lx__schema_copy(schema);
@@ -213,7 +213,7 @@ START_TEST(copies_are_equal_and_others_are_not)
 }
 END_TEST
 
-START_TEST(stems_and_ids_are_unique_too)
+START_TEST(rejects_duplicate_stems_and_ids)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
@@ -230,7 +230,7 @@ START_TEST(stems_and_ids_are_unique_too)
 }
 END_TEST
 
-START_TEST(rules_of_entries_come_from_the_field)
+START_TEST(derives_rules_of_entries_from_the_field)
 {
     static const uint8_t uuid[LX__UUID_BYTES] = "0123456789abcde";
     lx_schema *schema = records_schema();
@@ -245,7 +245,7 @@ START_TEST(rules_of_entries_come_from_the_field)
 }
 END_TEST
 
-START_TEST(a_reference_keeps_a_schema)
+START_TEST(a_reference_keeps_a_schema_alive)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
@@ -257,7 +257,7 @@ START_TEST(a_reference_keeps_a_schema)
 }
 END_TEST
 
-START_TEST(shown_fields_are_picked_by_their_ids)
+START_TEST(selects_shown_fields_by_id)
 {
     static const uint64_t shape[] = {2, 3};
     lx_error error = LX_ERROR_INIT;
@@ -294,7 +294,7 @@ START_TEST(shown_fields_are_picked_by_their_ids)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
@@ -311,10 +311,10 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/schema", fields_are_as_they_were_added, pointers_to_fields_stay_valid,
-          names_are_checked, a_name_twice_is_refused, types_and_shapes_are_checked,
-          there_is_a_largest_number_of_fields, payloads_are_aligned_to_what_divides_their_size,
-          a_field_that_is_not_there_is_told_with_those_that_are,
-          copies_are_equal_and_others_are_not, stems_and_ids_are_unique_too,
-          rules_of_entries_come_from_the_field, a_reference_keeps_a_schema,
-          shown_fields_are_picked_by_their_ids, null_is_refused_by_its_name)
+UNIT_MAIN("zrecord/schema", fields_keep_their_attributes, pointers_to_fields_stay_valid,
+          rejects_invalid_names, rejects_duplicate_names, rejects_invalid_types_and_shapes,
+          limits_the_number_of_fields, payload_alignment_divides_their_size,
+          an_unknown_field_is_reported_with_the_known_ones,
+          compares_copies_as_equal_and_others_as_different, rejects_duplicate_stems_and_ids,
+          derives_rules_of_entries_from_the_field, a_reference_keeps_a_schema_alive,
+          selects_shown_fields_by_id, rejects_null_by_name)

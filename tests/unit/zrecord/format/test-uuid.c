@@ -5,7 +5,7 @@
 
 #include "../../unit.h"
 
-START_TEST(text_and_bytes_go_both_ways)
+START_TEST(converts_text_and_bytes_both_ways)
 {
     static const char text[] = "00112233-4455-6677-8899-aabbccddeeff";
     uint8_t uuid[LX__UUID_BYTES];
@@ -18,7 +18,7 @@ START_TEST(text_and_bytes_go_both_ways)
 }
 END_TEST
 
-START_TEST(other_forms_are_refused)
+START_TEST(rejects_other_forms)
 {
     static const char *const bad[] = {"",
                                       "00112233-4455-6677-8899-aabbccddeef",
@@ -33,7 +33,7 @@ START_TEST(other_forms_are_refused)
 }
 END_TEST
 
-START_TEST(fresh_ones_are_random_of_version_4)
+START_TEST(new_uuids_are_random_of_version_4)
 {
     lx_error error = LX_ERROR_INIT;
     uint8_t a[LX__UUID_BYTES], b[LX__UUID_BYTES];
@@ -45,5 +45,5 @@ START_TEST(fresh_ones_are_random_of_version_4)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/uuid", text_and_bytes_go_both_ways, other_forms_are_refused,
-          fresh_ones_are_random_of_version_4)
+UNIT_MAIN("zrecord/uuid", converts_text_and_bytes_both_ways, rejects_other_forms,
+          new_uuids_are_random_of_version_4)

@@ -61,7 +61,7 @@ static void compare(const char *path, lx_verify verify, lx_damage damage, uint64
     }
 }
 
-START_TEST(all_give_the_same_records)
+START_TEST(all_modes_read_the_same_records)
 {
     char *scratch = scratch_make();
     static const struct {
@@ -85,7 +85,7 @@ START_TEST(all_give_the_same_records)
 }
 END_TEST
 
-START_TEST(all_tell_the_same_of_damage)
+START_TEST(all_modes_report_the_same_damage)
 {
     char *scratch = scratch_make();
     static const char *const files[] = {"chunk/0.zr",  "image.offset", "image.check",
@@ -106,7 +106,7 @@ START_TEST(all_tell_the_same_of_damage)
 }
 END_TEST
 
-START_TEST(a_chunk_that_is_short_or_absent_is_told_of_alike)
+START_TEST(all_modes_report_a_short_or_absent_chunk_alike)
 {
     char *scratch = scratch_make();
     records_make("d", 100, 0);
@@ -160,7 +160,7 @@ START_TEST(live_handles_follow_a_writer)
 }
 END_TEST
 
-START_TEST(views_have_bytes_of_their_own)
+START_TEST(views_have_their_own_bytes)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -261,7 +261,7 @@ static void cut_under_readers(lx_verify verify, const char *file, uint64_t left)
     lx_dataset_close(c.dataset);
 }
 
-START_TEST(a_file_that_is_cut_under_four_readers_by_pread_is_an_error)
+START_TEST(pread_reports_a_file_truncated_during_reads)
 {
     static const char *const files[] = {"chunk/0.zr", "image.offset", "label.offset",
                                         "wave.check"};
@@ -275,7 +275,7 @@ START_TEST(a_file_that_is_cut_under_four_readers_by_pread_is_an_error)
 }
 END_TEST
 
-START_TEST(upkeep_of_a_file_that_is_cut_under_it_tells)
+START_TEST(maintenance_reports_a_file_truncated_meanwhile)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -304,7 +304,7 @@ END_TEST
 
 /* ---- limits */
 
-START_TEST(many_chunks_need_few_descriptors)
+START_TEST(reads_many_chunks_with_few_descriptors)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -332,7 +332,7 @@ END_TEST
 
 /* ---- network file systems */
 
-START_TEST(on_a_network_sealed_datasets_alone_are_read)
+START_TEST(network_file_systems_need_sealed_datasets)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -372,7 +372,7 @@ START_TEST(on_a_network_sealed_datasets_alone_are_read)
 }
 END_TEST
 
-START_TEST(a_handle_does_not_follow_a_dataset_that_is_unsealed_there)
+START_TEST(a_network_handle_does_not_follow_an_unsealing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -389,7 +389,7 @@ START_TEST(a_handle_does_not_follow_a_dataset_that_is_unsealed_there)
 }
 END_TEST
 
-START_TEST(the_option_takes_three_values)
+START_TEST(accepts_three_modes)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
@@ -405,9 +405,9 @@ START_TEST(the_option_takes_three_values)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/access", all_give_the_same_records, all_tell_the_same_of_damage,
-          a_chunk_that_is_short_or_absent_is_told_of_alike, live_handles_follow_a_writer,
-          views_have_bytes_of_their_own, a_file_that_is_cut_under_four_readers_by_pread_is_an_error,
-          upkeep_of_a_file_that_is_cut_under_it_tells, many_chunks_need_few_descriptors,
-          on_a_network_sealed_datasets_alone_are_read,
-          a_handle_does_not_follow_a_dataset_that_is_unsealed_there, the_option_takes_three_values)
+UNIT_MAIN("zrecord/access", all_modes_read_the_same_records, all_modes_report_the_same_damage,
+          all_modes_report_a_short_or_absent_chunk_alike, live_handles_follow_a_writer,
+          views_have_their_own_bytes, pread_reports_a_file_truncated_during_reads,
+          maintenance_reports_a_file_truncated_meanwhile, reads_many_chunks_with_few_descriptors,
+          network_file_systems_need_sealed_datasets, a_network_handle_does_not_follow_an_unsealing,
+          accepts_three_modes)

@@ -26,7 +26,7 @@ static void end(lx__checker *checker)
     lx__snapshot_unref(snapshot);
 }
 
-START_TEST(right_values_pass_and_tell_their_stored_bytes)
+START_TEST(valid_values_pass_and_report_their_stored_bytes)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -50,7 +50,7 @@ START_TEST(right_values_pass_and_tell_their_stored_bytes)
 }
 END_TEST
 
-START_TEST(wrong_ones_are_told_with_their_places)
+START_TEST(reports_invalid_values_with_their_location)
 {
     char *scratch = scratch_make();
     records_make("whole", 20, 3);
@@ -72,7 +72,7 @@ START_TEST(wrong_ones_are_told_with_their_places)
 }
 END_TEST
 
-START_TEST(a_stream_that_gives_another_value_is_damage)
+START_TEST(reports_a_stream_of_another_value_as_damage)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -90,7 +90,7 @@ START_TEST(a_stream_that_gives_another_value_is_damage)
 }
 END_TEST
 
-START_TEST(memory_that_is_not_there_is_no_damage)
+START_TEST(a_failed_allocation_is_not_damage)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -108,6 +108,6 @@ START_TEST(memory_that_is_not_there_is_no_damage)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/checker", right_values_pass_and_tell_their_stored_bytes,
-          wrong_ones_are_told_with_their_places, a_stream_that_gives_another_value_is_damage,
-          memory_that_is_not_there_is_no_damage)
+UNIT_MAIN("zrecord/checker", valid_values_pass_and_report_their_stored_bytes,
+          reports_invalid_values_with_their_location, reports_a_stream_of_another_value_as_damage,
+          a_failed_allocation_is_not_damage)

@@ -58,7 +58,7 @@ static uint64_t met(lx_dataset *dataset)
     return stats.damaged;
 }
 
-START_TEST(the_policy_is_one_of_two)
+START_TEST(accepts_two_policies)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
@@ -71,7 +71,7 @@ START_TEST(the_policy_is_one_of_two)
 }
 END_TEST
 
-START_TEST(what_raises_is_counted)
+START_TEST(counts_damage_that_raises)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -132,7 +132,7 @@ static void expect_bytes(lx_dataset *dataset, int field)
     }
 }
 
-START_TEST(damaged_values_read_as_missing_and_are_counted)
+START_TEST(reads_damaged_values_as_missing_and_counts_them)
 {
     char *scratch = scratch_make();
     static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS};
@@ -155,7 +155,7 @@ START_TEST(damaged_values_read_as_missing_and_are_counted)
 }
 END_TEST
 
-START_TEST(every_wrong_number_of_an_entry_reads_as_missing)
+START_TEST(reads_each_invalid_entry_as_missing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -188,7 +188,7 @@ START_TEST(every_wrong_number_of_an_entry_reads_as_missing)
 }
 END_TEST
 
-START_TEST(what_is_no_damage_fails_all_the_same)
+START_TEST(other_errors_still_fail)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -220,7 +220,7 @@ START_TEST(what_is_no_damage_fails_all_the_same)
 }
 END_TEST
 
-START_TEST(a_chunk_that_is_gone_reads_as_missing)
+START_TEST(reads_values_of_an_absent_chunk_as_missing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -270,7 +270,7 @@ START_TEST(a_probe_finds_each_damaged_record)
 }
 END_TEST
 
-START_TEST(a_probe_refuses_what_it_cannot_look_at)
+START_TEST(a_probe_rejects_invalid_indices)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -299,8 +299,7 @@ START_TEST(a_probe_refuses_what_it_cannot_look_at)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/damage", the_policy_is_one_of_two, what_raises_is_counted,
-          damaged_values_read_as_missing_and_are_counted,
-          every_wrong_number_of_an_entry_reads_as_missing, what_is_no_damage_fails_all_the_same,
-          a_chunk_that_is_gone_reads_as_missing, a_probe_finds_each_damaged_record,
-          a_probe_refuses_what_it_cannot_look_at)
+UNIT_MAIN("zrecord/damage", accepts_two_policies, counts_damage_that_raises,
+          reads_damaged_values_as_missing_and_counts_them, reads_each_invalid_entry_as_missing,
+          other_errors_still_fail, reads_values_of_an_absent_chunk_as_missing,
+          a_probe_finds_each_damaged_record, a_probe_rejects_invalid_indices)

@@ -54,7 +54,7 @@ static bool read_example(const char *option, lx_identity *identity)
     return true;
 }
 
-START_TEST(the_example_of_the_document_is_read)
+START_TEST(reads_the_example_of_the_document)
 {
     char *scratch = scratch_make();
     lx_identity identity;
@@ -67,7 +67,7 @@ START_TEST(the_example_of_the_document_is_read)
 }
 END_TEST
 
-START_TEST(the_sealed_example_of_the_document_is_read)
+START_TEST(reads_the_sealed_example_of_the_document)
 {
     char *scratch = scratch_make();
     lx_identity identity;
@@ -79,7 +79,7 @@ START_TEST(the_sealed_example_of_the_document_is_read)
 }
 END_TEST
 
-START_TEST(the_example_of_the_document_is_written_to)
+START_TEST(appends_to_the_example_of_the_document)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -103,5 +103,5 @@ START_TEST(the_example_of_the_document_is_written_to)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/dataset-example", the_example_of_the_document_is_read,
-          the_sealed_example_of_the_document_is_read, the_example_of_the_document_is_written_to)
+UNIT_MAIN("zrecord/dataset-example", reads_the_example_of_the_document,
+          reads_the_sealed_example_of_the_document, appends_to_the_example_of_the_document)

@@ -81,7 +81,7 @@ static void read_in_child(lx_dataset *dataset)
     _exit(0);
 }
 
-START_TEST(a_child_goes_on_reading)
+START_TEST(a_child_continues_reading)
 {
     char *scratch = scratch_make();
     pthread_t threads[3];
@@ -103,4 +103,4 @@ START_TEST(a_child_goes_on_reading)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/dataset-shared", threads_refresh_and_read_one_handle, a_child_goes_on_reading)
+UNIT_MAIN("zrecord/dataset-shared", threads_refresh_and_read_one_handle, a_child_continues_reading)

@@ -9,7 +9,7 @@
 
 /* ---- opening */
 
-START_TEST(what_cannot_be_opened_is_told)
+START_TEST(reports_why_opening_fails)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -31,7 +31,7 @@ START_TEST(what_cannot_be_opened_is_told)
 }
 END_TEST
 
-START_TEST(newer_formats_are_refused_by_their_names)
+START_TEST(rejects_newer_formats_by_name)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -51,7 +51,7 @@ START_TEST(newer_formats_are_refused_by_their_names)
 }
 END_TEST
 
-START_TEST(links_and_fifos_in_the_place_of_files_are_refused)
+START_TEST(rejects_links_and_fifos_in_place_of_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -75,7 +75,7 @@ START_TEST(links_and_fifos_in_the_place_of_files_are_refused)
 }
 END_TEST
 
-START_TEST(the_path_may_have_links)
+START_TEST(follows_links_in_the_path)
 {
     char *scratch = scratch_make();
     records_make("d", 5, 2);
@@ -89,7 +89,7 @@ START_TEST(the_path_may_have_links)
 }
 END_TEST
 
-START_TEST(options_are_checked)
+START_TEST(rejects_invalid_options)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
@@ -103,7 +103,7 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
-START_TEST(a_dataset_shows_what_it_is)
+START_TEST(reports_its_properties)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -141,7 +141,7 @@ END_TEST
 
 /* ---- refreshing */
 
-START_TEST(a_state_stays_until_it_is_refreshed)
+START_TEST(a_snapshot_is_constant_until_a_refresh)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -173,7 +173,7 @@ START_TEST(a_state_stays_until_it_is_refreshed)
 }
 END_TEST
 
-START_TEST(commits_of_another_process_are_seen)
+START_TEST(sees_commits_of_another_process)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -211,7 +211,7 @@ START_TEST(commits_of_another_process_are_seen)
 }
 END_TEST
 
-START_TEST(durable_sees_what_a_loss_of_power_would_leave)
+START_TEST(durable_shows_what_survives_a_power_loss)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -240,7 +240,7 @@ START_TEST(durable_sees_what_a_loss_of_power_would_leave)
 END_TEST
 
 /** File systems that are only read may have no call for it. */
-START_TEST(durable_needs_no_sync_where_there_is_none)
+START_TEST(durable_works_on_file_systems_without_sync)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -265,7 +265,7 @@ START_TEST(durable_needs_no_sync_where_there_is_none)
 }
 END_TEST
 
-START_TEST(meta_json_of_another_dataset_is_told)
+START_TEST(reports_a_meta_json_of_another_dataset)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -282,7 +282,7 @@ START_TEST(meta_json_of_another_dataset_is_told)
 }
 END_TEST
 
-START_TEST(a_refresh_that_fails_leaves_the_old_state)
+START_TEST(a_failed_refresh_keeps_the_old_snapshot)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -327,7 +327,7 @@ static void add_frame(const struct frame *frame)
     log_free(&log);
 }
 
-START_TEST(changes_and_deletes_of_later_versions_are_read)
+START_TEST(reads_changes_and_deletes_of_later_versions)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -375,7 +375,7 @@ START_TEST(changes_and_deletes_of_later_versions_are_read)
 }
 END_TEST
 
-START_TEST(sets_of_unknown_fields_are_skipped)
+START_TEST(skips_updates_of_unknown_fields)
 {
     char *scratch = scratch_make();
     static const lx__set_item set = {77, 1, {1, 2, 3, 4, 5}};
@@ -397,7 +397,7 @@ static size_t descriptors(void)
     return directory_count("/proc/self/fd");
 }
 
-START_TEST(nothing_is_left_open)
+START_TEST(leaves_no_descriptor_open)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -427,7 +427,7 @@ static lx_status hold_up(void *user, size_t part, lx_error *error)
     return LX_OK;
 }
 
-START_TEST(a_cleaner_gives_up_what_was_mapped)
+START_TEST(a_cleaner_unmaps_old_mappings)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -466,7 +466,7 @@ START_TEST(a_cleaner_gives_up_what_was_mapped)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
@@ -496,12 +496,11 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/dataset", what_cannot_be_opened_is_told,
-          newer_formats_are_refused_by_their_names,
-          links_and_fifos_in_the_place_of_files_are_refused, the_path_may_have_links,
-          options_are_checked, a_dataset_shows_what_it_is, a_state_stays_until_it_is_refreshed,
-          commits_of_another_process_are_seen, durable_sees_what_a_loss_of_power_would_leave,
-          durable_needs_no_sync_where_there_is_none, meta_json_of_another_dataset_is_told,
-          a_refresh_that_fails_leaves_the_old_state, changes_and_deletes_of_later_versions_are_read,
-          sets_of_unknown_fields_are_skipped, nothing_is_left_open,
-          a_cleaner_gives_up_what_was_mapped, null_is_refused_by_its_name)
+UNIT_MAIN("zrecord/dataset", reports_why_opening_fails, rejects_newer_formats_by_name,
+          rejects_links_and_fifos_in_place_of_files, follows_links_in_the_path,
+          rejects_invalid_options, reports_its_properties, a_snapshot_is_constant_until_a_refresh,
+          sees_commits_of_another_process, durable_shows_what_survives_a_power_loss,
+          durable_works_on_file_systems_without_sync, reports_a_meta_json_of_another_dataset,
+          a_failed_refresh_keeps_the_old_snapshot, reads_changes_and_deletes_of_later_versions,
+          skips_updates_of_unknown_fields, leaves_no_descriptor_open, a_cleaner_unmaps_old_mappings,
+          rejects_null_by_name)

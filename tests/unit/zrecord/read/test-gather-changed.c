@@ -75,7 +75,7 @@ static void expect_copies(lx_dataset *dataset, const struct copies *copies, uint
     }
 }
 
-START_TEST(changed_records_are_read_in_every_way)
+START_TEST(reads_changed_records_in_each_way)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -100,7 +100,7 @@ START_TEST(changed_records_are_read_in_every_way)
 }
 END_TEST
 
-START_TEST(once_every_record_was_read_all_rows_are_verified_also_those_that_are_hidden)
+START_TEST(reading_all_records_verifies_hidden_rows_too)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -125,7 +125,7 @@ START_TEST(once_every_record_was_read_all_rows_are_verified_also_those_that_are_
 }
 END_TEST
 
-START_TEST(a_damaged_change_is_told)
+START_TEST(reports_a_damaged_update)
 {
     char *scratch = scratch_make();
     lx_dataset *dataset;
@@ -160,6 +160,5 @@ START_TEST(a_damaged_change_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/gather-changed", changed_records_are_read_in_every_way,
-          once_every_record_was_read_all_rows_are_verified_also_those_that_are_hidden,
-          a_damaged_change_is_told)
+UNIT_MAIN("zrecord/gather-changed", reads_changed_records_in_each_way,
+          reading_all_records_verifies_hidden_rows_too, reports_a_damaged_update)

@@ -72,7 +72,7 @@ static void expect_any(lx__snapshot *snapshot, int field, const uint64_t *indice
     free(out);
 }
 
-START_TEST(any_number_of_any_records_comes_in_the_order_asked_for)
+START_TEST(returns_any_records_in_the_requested_order)
 {
     static const size_t counts[] = {0, 1, 2, 15, 16, 17, 63, 64, 65, 128, MANY};
     static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
@@ -95,7 +95,7 @@ START_TEST(any_number_of_any_records_comes_in_the_order_asked_for)
 }
 END_TEST
 
-START_TEST(records_of_pages_are_copied_whole)
+START_TEST(copies_records_of_whole_pages)
 {
     static const uint64_t shapes[] = {511, 512, 513, 4096, 4097, 20000};
     char *scratch = scratch_make();
@@ -149,7 +149,7 @@ static void make_small(const char *path, uint64_t size)
     lx_schema_free(schema);
 }
 
-START_TEST(small_values_are_read_from_their_entries)
+START_TEST(reads_small_values_from_their_entries)
 {
     static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
     char *scratch = scratch_make();
@@ -219,7 +219,7 @@ static void expect_failure(lx__snapshot *snapshot, int field, uint64_t bad, lx_s
     expect_dense(snapshot, field, indices, 100, 0);
 }
 
-START_TEST(an_index_beyond_the_length_is_told)
+START_TEST(reports_an_index_beyond_the_length)
 {
     static const uint64_t bad[] = {20, 21, 1ull << 32, 1ull << 59, 1ull << 60, UINT64_MAX};
     char *scratch = scratch_make();
@@ -244,7 +244,7 @@ START_TEST(an_index_beyond_the_length_is_told)
 }
 END_TEST
 
-START_TEST(every_wrong_number_of_an_entry_is_told)
+START_TEST(reports_each_invalid_number_of_an_entry)
 {
     static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
     char *scratch = scratch_make();
@@ -265,7 +265,7 @@ START_TEST(every_wrong_number_of_an_entry_is_told)
 }
 END_TEST
 
-START_TEST(a_damaged_payload_is_found_as_the_handle_was_told_to)
+START_TEST(detects_damaged_payloads_as_configured)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -294,7 +294,7 @@ START_TEST(a_damaged_payload_is_found_as_the_handle_was_told_to)
 }
 END_TEST
 
-START_TEST(a_compressed_value_is_verified_every_time)
+START_TEST(verifies_a_compressed_value_each_time)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -319,7 +319,7 @@ START_TEST(a_compressed_value_is_verified_every_time)
 }
 END_TEST
 
-START_TEST(zstd_of_later_versions_is_refused_by_its_name)
+START_TEST(rejects_zstd_by_name)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -338,7 +338,7 @@ START_TEST(zstd_of_later_versions_is_refused_by_its_name)
 }
 END_TEST
 
-START_TEST(room_that_was_not_measured_is_refused)
+START_TEST(rejects_buffers_of_another_size)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -367,7 +367,7 @@ START_TEST(room_that_was_not_measured_is_refused)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_lost)
+START_TEST(reads_again_after_a_failed_allocation)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -411,7 +411,7 @@ static void *gather_everything(void *user)
     return NULL;
 }
 
-START_TEST(threads_touch_records_first_together)
+START_TEST(threads_verify_records_together)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -439,11 +439,9 @@ START_TEST(threads_touch_records_first_together)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/gather", any_number_of_any_records_comes_in_the_order_asked_for,
-          records_of_pages_are_copied_whole, small_values_are_read_from_their_entries,
-          an_index_beyond_the_length_is_told,
-          every_wrong_number_of_an_entry_is_told,
-          a_damaged_payload_is_found_as_the_handle_was_told_to,
-          a_compressed_value_is_verified_every_time, zstd_of_later_versions_is_refused_by_its_name,
-          room_that_was_not_measured_is_refused, without_memory_nothing_is_lost,
-          threads_touch_records_first_together)
+UNIT_MAIN("zrecord/gather", returns_any_records_in_the_requested_order,
+          copies_records_of_whole_pages, reads_small_values_from_their_entries,
+          reports_an_index_beyond_the_length, reports_each_invalid_number_of_an_entry,
+          detects_damaged_payloads_as_configured, verifies_a_compressed_value_each_time,
+          rejects_zstd_by_name, rejects_buffers_of_another_size,
+          reads_again_after_a_failed_allocation, threads_verify_records_together)

@@ -55,7 +55,7 @@ static void make_values(const char *path, uint64_t count, uint64_t size)
     free(bytes);
 }
 
-START_TEST(stretches_are_bounded_in_records_and_bytes)
+START_TEST(limits_ranges_in_records_and_bytes)
 {
     char *scratch = scratch_make();
     static const struct {
@@ -73,7 +73,7 @@ START_TEST(stretches_are_bounded_in_records_and_bytes)
 }
 END_TEST
 
-START_TEST(nothing_wrong_in_an_entry_stops_it)
+START_TEST(ignores_invalid_entries)
 {
     char *scratch = scratch_make();
     records_make("whole", 20, 3);
@@ -96,5 +96,4 @@ START_TEST(nothing_wrong_in_an_entry_stops_it)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/prefetch", stretches_are_bounded_in_records_and_bytes,
-          nothing_wrong_in_an_entry_stops_it)
+UNIT_MAIN("zrecord/prefetch", limits_ranges_in_records_and_bytes, ignores_invalid_entries)

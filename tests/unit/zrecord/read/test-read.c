@@ -6,7 +6,7 @@
 #include "../harm.h"
 #include "zrecord/read/dataset.h"
 
-START_TEST(wrong_arguments_are_told_and_change_nothing)
+START_TEST(rejects_invalid_arguments_without_change)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -44,7 +44,7 @@ START_TEST(wrong_arguments_are_told_and_change_nothing)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -80,7 +80,7 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-START_TEST(no_records_need_no_memory)
+START_TEST(reading_no_records_allocates_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -119,7 +119,7 @@ static void expect_slice(int field, uint64_t index, lx_slice slice)
 
 static const int raw_fields[] = {IMAGE, LABEL, BLOB};
 
-START_TEST(views_show_records_where_they_lie)
+START_TEST(views_point_to_mapped_records)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -263,7 +263,7 @@ static void move_records(lx_writer *writer)
 
 #define SWITCHES 8
 
-START_TEST(views_outlive_all_that_a_writer_does)
+START_TEST(views_outlive_all_writer_operations)
 {
     char *scratch = scratch_make();
     struct held held[SWITCHES][3];
@@ -296,7 +296,7 @@ START_TEST(views_outlive_all_that_a_writer_does)
 }
 END_TEST
 
-START_TEST(a_view_that_fails_is_none)
+START_TEST(a_failed_view_returns_null)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -327,7 +327,7 @@ START_TEST(a_view_that_fails_is_none)
 }
 END_TEST
 
-START_TEST(every_wrong_number_of_an_entry_is_told_by_a_view)
+START_TEST(a_view_reports_each_invalid_number_of_an_entry)
 {
     char *scratch = scratch_make();
     records_make_sealed("whole", 20);
@@ -348,7 +348,7 @@ START_TEST(every_wrong_number_of_an_entry_is_told_by_a_view)
 }
 END_TEST
 
-START_TEST(reading_takes_no_memory_of_its_own)
+START_TEST(reading_allocates_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -389,7 +389,7 @@ static void *read_chunks(void *user)
     return NULL;
 }
 
-START_TEST(a_thousand_chunks_need_few_descriptors)
+START_TEST(reads_a_thousand_chunks_with_few_descriptors)
 {
     static const uint64_t shape = LARGE;
     static uint8_t record[LARGE];
@@ -466,9 +466,9 @@ START_TEST(threads_read_one_handle)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/read", wrong_arguments_are_told_and_change_nothing, null_is_refused_by_its_name,
-          no_records_need_no_memory, views_show_records_where_they_lie,
-          a_view_outlives_refresh_and_close, views_outlive_all_that_a_writer_does,
-          a_view_that_fails_is_none, every_wrong_number_of_an_entry_is_told_by_a_view,
-          reading_takes_no_memory_of_its_own, a_thousand_chunks_need_few_descriptors,
+UNIT_MAIN("zrecord/read", rejects_invalid_arguments_without_change, rejects_null_by_name,
+          reading_no_records_allocates_nothing, views_point_to_mapped_records,
+          a_view_outlives_refresh_and_close, views_outlive_all_writer_operations,
+          a_failed_view_returns_null, a_view_reports_each_invalid_number_of_an_entry,
+          reading_allocates_nothing, reads_a_thousand_chunks_with_few_descriptors,
           threads_read_one_handle)

@@ -12,7 +12,7 @@
 
 /* ---- live */
 
-START_TEST(each_call_of_a_live_handle_sees_the_newest_commit)
+START_TEST(a_live_handle_sees_the_newest_commit_in_each_call)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -247,7 +247,7 @@ static void turn_over(lx_writer **writer, uint64_t step)
     }
 }
 
-START_TEST(live_handles_go_on_over_all_that_a_writer_does)
+START_TEST(live_handles_follow_all_writer_operations)
 {
     char *scratch = scratch_make();
     pthread_t threads[2];
@@ -278,7 +278,7 @@ START_TEST(live_handles_go_on_over_all_that_a_writer_does)
 }
 END_TEST
 
-START_TEST(a_live_handle_that_cannot_go_on_fails_in_each_call_that_reads)
+START_TEST(a_live_handle_that_cannot_refresh_fails_in_each_read)
 {
     static const uint8_t version[8] = {7};
     static const uint64_t index = 3;
@@ -314,7 +314,7 @@ END_TEST
 
 /* ---- pinned */
 
-START_TEST(a_pinned_handle_stays_where_it_is)
+START_TEST(a_pinned_handle_keeps_its_snapshot)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -347,7 +347,7 @@ START_TEST(a_pinned_handle_stays_where_it_is)
 }
 END_TEST
 
-START_TEST(nothing_of_a_pin_is_left)
+START_TEST(closing_a_pin_frees_its_resources)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -379,7 +379,7 @@ START_TEST(nothing_of_a_pin_is_left)
 }
 END_TEST
 
-START_TEST(what_a_pin_meets_is_counted_by_its_handle)
+START_TEST(a_handle_counts_the_damage_its_pins_find)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -416,7 +416,7 @@ static void *read_in_child(void *user)
     return NULL;
 }
 
-START_TEST(pins_and_live_handles_go_on_in_a_child)
+START_TEST(pins_and_live_handles_continue_in_a_child)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -471,7 +471,7 @@ static void *append_later(void *user)
     return NULL;
 }
 
-START_TEST(a_wait_ends_when_the_records_are_there)
+START_TEST(a_wait_ends_when_the_records_exist)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -493,7 +493,7 @@ START_TEST(a_wait_ends_when_the_records_are_there)
 }
 END_TEST
 
-START_TEST(a_wait_gives_up_when_the_time_is_over)
+START_TEST(a_wait_ends_at_its_deadline)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -511,11 +511,9 @@ START_TEST(a_wait_gives_up_when_the_time_is_over)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/refresh-live", each_call_of_a_live_handle_sees_the_newest_commit,
-          threads_read_one_live_handle_while_it_changes,
-          live_handles_go_on_over_all_that_a_writer_does,
-          a_live_handle_that_cannot_go_on_fails_in_each_call_that_reads,
-          a_pinned_handle_stays_where_it_is, nothing_of_a_pin_is_left,
-          what_a_pin_meets_is_counted_by_its_handle,
-          pins_and_live_handles_go_on_in_a_child,
-          a_wait_ends_when_the_records_are_there, a_wait_gives_up_when_the_time_is_over)
+UNIT_MAIN("zrecord/refresh-live", a_live_handle_sees_the_newest_commit_in_each_call,
+          threads_read_one_live_handle_while_it_changes, live_handles_follow_all_writer_operations,
+          a_live_handle_that_cannot_refresh_fails_in_each_read, a_pinned_handle_keeps_its_snapshot,
+          closing_a_pin_frees_its_resources, a_handle_counts_the_damage_its_pins_find,
+          pins_and_live_handles_continue_in_a_child, a_wait_ends_when_the_records_exist,
+          a_wait_ends_at_its_deadline)

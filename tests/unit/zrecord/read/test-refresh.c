@@ -20,7 +20,7 @@ static void replace_meta(const char *from, const char *to)
 
 /* ---- what is new */
 
-START_TEST(where_nothing_is_new_no_memory_is_needed)
+START_TEST(a_refresh_without_news_allocates_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -63,7 +63,7 @@ START_TEST(a_refresh_opens_no_table_that_has_not_grown)
 }
 END_TEST
 
-START_TEST(what_is_the_same_is_shared)
+START_TEST(shares_unchanged_parts)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -91,7 +91,7 @@ START_TEST(what_is_the_same_is_shared)
 }
 END_TEST
 
-START_TEST(appended_records_of_the_log_are_read_and_taken_into_the_tables)
+START_TEST(follows_appended_records_from_the_log_to_the_tables)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -119,7 +119,7 @@ END_TEST
 
 /* ---- a log that was cut */
 
-START_TEST(a_state_that_the_log_has_lost_is_left)
+START_TEST(leaves_a_snapshot_that_the_log_lost)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -166,7 +166,7 @@ START_TEST(a_state_that_the_log_has_lost_is_left)
 }
 END_TEST
 
-START_TEST(another_dataset_in_its_place_is_told)
+START_TEST(reports_another_dataset_in_its_place)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -205,7 +205,7 @@ START_TEST(another_dataset_in_its_place_is_told)
 }
 END_TEST
 
-START_TEST(rot_behind_the_state_is_told_each_time)
+START_TEST(reports_damage_after_the_snapshot_each_time)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -257,7 +257,7 @@ static void switch_log(struct changer *changer, uint64_t live_sets)
     replace_meta(from, to);
 }
 
-START_TEST(a_handle_goes_on_in_the_next_log)
+START_TEST(a_handle_continues_in_the_next_log)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -290,7 +290,7 @@ START_TEST(a_handle_goes_on_in_the_next_log)
 END_TEST
 
 /** A path may be relative, and lead elsewhere by now. */
-START_TEST(a_handle_goes_on_in_its_directory_wherever_that_is)
+START_TEST(a_handle_follows_a_renamed_directory)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -313,7 +313,7 @@ START_TEST(a_handle_goes_on_in_its_directory_wherever_that_is)
 }
 END_TEST
 
-START_TEST(what_was_mapped_and_verified_stays_so_in_the_next_log)
+START_TEST(mappings_and_verification_survive_the_next_log)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -357,7 +357,7 @@ START_TEST(what_was_mapped_and_verified_stays_so_in_the_next_log)
 }
 END_TEST
 
-START_TEST(other_files_by_the_same_names_are_not_taken_for_what_is_mapped)
+START_TEST(maps_replaced_files_of_the_same_names)
 {
     static const char *const names[] = {"d/image.offset", "d/image.check", "d/chunk/0.zr"};
     char *scratch = scratch_make();
@@ -411,7 +411,7 @@ START_TEST(frames_that_repeat_the_last_one_change_nothing)
 }
 END_TEST
 
-START_TEST(a_handle_goes_on_over_a_seal_and_its_end)
+START_TEST(a_handle_continues_across_seal_and_unseal)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -455,7 +455,7 @@ static void add_field_c(void)
     replace_meta("\"next_field\": 2", "\"next_field\": 3");
 }
 
-START_TEST(fields_that_are_added_or_renamed_change_nothing_for_a_handle)
+START_TEST(added_and_renamed_fields_change_nothing_for_a_handle)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -497,7 +497,7 @@ START_TEST(fields_that_are_added_or_renamed_change_nothing_for_a_handle)
 }
 END_TEST
 
-START_TEST(a_field_that_was_dropped_is_told_by_its_name)
+START_TEST(names_a_dropped_field)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -522,7 +522,7 @@ START_TEST(a_field_that_was_dropped_is_told_by_its_name)
 }
 END_TEST
 
-START_TEST(a_field_of_another_form_is_damage)
+START_TEST(reports_a_field_of_another_form_as_damage)
 {
     static const char *const forms[][2] = {{"\"dtype\": \"uint64\"", "\"dtype\": \"int64\""},
                                            {"\"shape\": []", "\"shape\": [1]"},
@@ -544,16 +544,12 @@ START_TEST(a_field_of_another_form_is_damage)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/refresh", where_nothing_is_new_no_memory_is_needed,
-          a_refresh_opens_no_table_that_has_not_grown, what_is_the_same_is_shared,
-          appended_records_of_the_log_are_read_and_taken_into_the_tables,
-          a_state_that_the_log_has_lost_is_left, another_dataset_in_its_place_is_told,
-          rot_behind_the_state_is_told_each_time,
-          a_handle_goes_on_in_the_next_log,
-          a_handle_goes_on_in_its_directory_wherever_that_is,
-          what_was_mapped_and_verified_stays_so_in_the_next_log,
-          other_files_by_the_same_names_are_not_taken_for_what_is_mapped,
-          frames_that_repeat_the_last_one_change_nothing,
-          a_handle_goes_on_over_a_seal_and_its_end,
-          fields_that_are_added_or_renamed_change_nothing_for_a_handle,
-          a_field_that_was_dropped_is_told_by_its_name, a_field_of_another_form_is_damage)
+UNIT_MAIN("zrecord/refresh", a_refresh_without_news_allocates_nothing,
+          a_refresh_opens_no_table_that_has_not_grown, shares_unchanged_parts,
+          follows_appended_records_from_the_log_to_the_tables, leaves_a_snapshot_that_the_log_lost,
+          reports_another_dataset_in_its_place, reports_damage_after_the_snapshot_each_time,
+          a_handle_continues_in_the_next_log, a_handle_follows_a_renamed_directory,
+          mappings_and_verification_survive_the_next_log, maps_replaced_files_of_the_same_names,
+          frames_that_repeat_the_last_one_change_nothing, a_handle_continues_across_seal_and_unseal,
+          added_and_renamed_fields_change_nothing_for_a_handle, names_a_dropped_field,
+          reports_a_field_of_another_form_as_damage)

@@ -31,7 +31,7 @@ static void expect_views(lx_dataset *pinned, uint64_t count)
     }
 }
 
-START_TEST(what_is_shown_is_what_a_view_shows)
+START_TEST(shows_the_same_as_a_view)
 {
     static const lx_verify verify[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
     char *scratch = scratch_make();
@@ -53,7 +53,7 @@ START_TEST(what_is_shown_is_what_a_view_shows)
 }
 END_TEST
 
-START_TEST(nothing_is_foreseen_where_a_row_does_not_tell)
+START_TEST(passes_on_rows_it_cannot_handle)
 {
     char *scratch = scratch_make();
     lx_slice slice;
@@ -68,5 +68,4 @@ START_TEST(nothing_is_foreseen_where_a_row_does_not_tell)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/show", what_is_shown_is_what_a_view_shows,
-          nothing_is_foreseen_where_a_row_does_not_tell)
+UNIT_MAIN("zrecord/show", shows_the_same_as_a_view, passes_on_rows_it_cannot_handle)

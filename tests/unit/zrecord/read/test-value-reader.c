@@ -37,7 +37,7 @@ static void expect_value_as_mapped(lx__value_reader *reader, lx__snapshot *mappe
         ck_assert_mem_eq(value.data, right.data, right.entry.physical);
 }
 
-START_TEST(values_are_those_that_are_mapped)
+START_TEST(reads_the_same_values_as_mappings)
 {
     char *scratch = scratch_make();
     static struct shown shown;
@@ -63,7 +63,7 @@ START_TEST(values_are_those_that_are_mapped)
 }
 END_TEST
 
-START_TEST(entries_of_a_block_are_those_of_one)
+START_TEST(reads_entries_by_block_as_one_by_one)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -95,7 +95,7 @@ START_TEST(entries_of_a_block_are_those_of_one)
 }
 END_TEST
 
-START_TEST(what_is_cut_takes_nothing_along)
+START_TEST(a_truncated_value_does_not_affect_others)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -131,7 +131,7 @@ START_TEST(what_is_cut_takes_nothing_along)
 }
 END_TEST
 
-START_TEST(a_lack_of_memory_is_told)
+START_TEST(reports_failed_allocations)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -166,6 +166,6 @@ START_TEST(a_lack_of_memory_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/value-reader", values_are_those_that_are_mapped,
-          entries_of_a_block_are_those_of_one, what_is_cut_takes_nothing_along,
-          a_lack_of_memory_is_told)
+UNIT_MAIN("zrecord/value-reader", reads_the_same_values_as_mappings,
+          reads_entries_by_block_as_one_by_one, a_truncated_value_does_not_affect_others,
+          reports_failed_allocations)

@@ -35,7 +35,7 @@ static const struct edit edits[] = {
     {"another log", "\"generation\": 0", "\"generation\": 1", ""},
 };
 
-START_TEST(a_meta_json_that_disagrees_is_refused)
+START_TEST(rejects_a_meta_json_that_disagrees)
 {
     char *scratch = scratch_make();
     records_make_sealed("whole", 10);
@@ -56,7 +56,7 @@ START_TEST(a_meta_json_that_disagrees_is_refused)
 }
 END_TEST
 
-START_TEST(a_list_of_chunks_that_disagrees_is_refused)
+START_TEST(rejects_a_list_of_chunks_that_disagrees)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -98,7 +98,7 @@ START_TEST(a_list_of_chunks_that_disagrees_is_refused)
 }
 END_TEST
 
-START_TEST(tables_of_another_length_are_refused)
+START_TEST(rejects_tables_of_another_length)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -122,7 +122,7 @@ START_TEST(tables_of_another_length_are_refused)
 }
 END_TEST
 
-START_TEST(the_files_of_an_empty_one_must_be_there)
+START_TEST(an_empty_dataset_needs_its_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -134,7 +134,7 @@ START_TEST(the_files_of_an_empty_one_must_be_there)
 }
 END_TEST
 
-START_TEST(chunks_of_another_length_are_refused_when_they_are_touched)
+START_TEST(rejects_chunks_of_another_length_on_first_use)
 {
     char *scratch = scratch_make();
     records_make_sealed("whole", 10);
@@ -157,7 +157,7 @@ START_TEST(chunks_of_another_length_are_refused_when_they_are_touched)
 }
 END_TEST
 
-START_TEST(the_crc_of_a_table_is_a_matter_of_complete_verification)
+START_TEST(only_verification_checks_the_crc_of_a_table)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -194,7 +194,7 @@ static void unseal(const char *path)
     ck_assert_int_eq(rename(in(path, "meta.json.new"), in(path, "meta.json")), 0);
 }
 
-START_TEST(a_seal_that_is_taken_off_harms_no_reader)
+START_TEST(unsealing_keeps_readers_working)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -239,7 +239,7 @@ static void *open_again_and_again(void *user)
     return NULL;
 }
 
-START_TEST(seals_come_and_go_beside_readers)
+START_TEST(readers_continue_while_seals_come_and_go)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -280,7 +280,7 @@ static void add_frame(const struct frame *frame)
     log_free(&log);
 }
 
-START_TEST(a_log_that_disagrees_is_refused)
+START_TEST(rejects_a_log_that_disagrees)
 {
     static const lx__set_item set = {LABEL, 3, {0xffffffff, 8, 5, 8, 1}};
     static const lx__chunk_item chunk = {1, 1, 100};
@@ -313,7 +313,7 @@ START_TEST(a_log_that_disagrees_is_refused)
 }
 END_TEST
 
-START_TEST(a_frame_that_changes_nothing_is_allowed)
+START_TEST(accepts_a_frame_without_changes)
 {
     char *scratch = scratch_make();
     records_make_sealed("whole", 10);
@@ -324,7 +324,7 @@ START_TEST(a_frame_that_changes_nothing_is_allowed)
 }
 END_TEST
 
-START_TEST(sums_are_of_all_bytes)
+START_TEST(checksums_cover_all_bytes)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -348,11 +348,9 @@ START_TEST(sums_are_of_all_bytes)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/sealed", a_meta_json_that_disagrees_is_refused,
-          a_list_of_chunks_that_disagrees_is_refused, tables_of_another_length_are_refused,
-          the_files_of_an_empty_one_must_be_there,
-          chunks_of_another_length_are_refused_when_they_are_touched,
-          the_crc_of_a_table_is_a_matter_of_complete_verification,
-          a_seal_that_is_taken_off_harms_no_reader, seals_come_and_go_beside_readers,
-          a_log_that_disagrees_is_refused,
-          a_frame_that_changes_nothing_is_allowed, sums_are_of_all_bytes)
+UNIT_MAIN("zrecord/sealed", rejects_a_meta_json_that_disagrees,
+          rejects_a_list_of_chunks_that_disagrees, rejects_tables_of_another_length,
+          an_empty_dataset_needs_its_files, rejects_chunks_of_another_length_on_first_use,
+          only_verification_checks_the_crc_of_a_table, unsealing_keeps_readers_working,
+          readers_continue_while_seals_come_and_go, rejects_a_log_that_disagrees,
+          accepts_a_frame_without_changes, checksums_cover_all_bytes)

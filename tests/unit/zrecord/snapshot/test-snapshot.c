@@ -27,7 +27,7 @@ static lx_status find(lx__snapshot *snapshot, size_t field, uint64_t index, lx__
                : status;
 }
 
-START_TEST(entries_are_the_tables_the_log_s_or_missing)
+START_TEST(entries_come_from_tables_or_log_or_are_missing)
 {
     char *scratch = scratch_make();
     records_make("d", 10, 5);
@@ -80,7 +80,7 @@ START_TEST(a_located_value_passes_its_checksum)
 }
 END_TEST
 
-START_TEST(every_wrong_number_of_an_entry_is_told)
+START_TEST(reports_each_invalid_number_of_an_entry)
 {
     char *scratch = scratch_make();
     records_make_sealed("whole", 20);
@@ -108,7 +108,7 @@ START_TEST(every_wrong_number_of_an_entry_is_told)
 }
 END_TEST
 
-START_TEST(a_wrong_entry_of_the_log_is_told)
+START_TEST(reports_an_invalid_entry_of_the_log)
 {
     static const lx__entry wrong[] = {
         {7, 12, 0, 12, 1},          /* no such chunk */
@@ -150,7 +150,7 @@ START_TEST(a_wrong_entry_of_the_log_is_told)
 }
 END_TEST
 
-START_TEST(verification_is_noted_for_rows_alone)
+START_TEST(marks_only_rows_as_verified)
 {
     char *scratch = scratch_make();
     records_make("d", 64, 0);
@@ -188,7 +188,7 @@ static lx__snapshot *with_chunks(lx__store *store, const uint32_t *ids, size_t c
     return snapshot;
 }
 
-START_TEST(chunks_are_found_by_their_ids_however_far_apart)
+START_TEST(finds_chunks_by_sparse_ids)
 {
     static const struct {
         uint32_t ids[4];
@@ -226,7 +226,7 @@ START_TEST(chunks_are_found_by_their_ids_however_far_apart)
 }
 END_TEST
 
-START_TEST(a_chunk_is_mapped_when_it_is_touched)
+START_TEST(maps_a_chunk_on_first_use)
 {
     static const uint32_t ids[] = {0, 1};
     char *scratch = scratch_make();
@@ -253,7 +253,7 @@ START_TEST(a_chunk_is_mapped_when_it_is_touched)
 }
 END_TEST
 
-START_TEST(a_snapshot_keeps_its_store)
+START_TEST(a_snapshot_keeps_its_store_alive)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -272,7 +272,7 @@ START_TEST(a_snapshot_keeps_its_store)
 }
 END_TEST
 
-START_TEST(without_memory_a_snapshot_is_none)
+START_TEST(reports_failed_allocations)
 {
     static const uint32_t ids[] = {0, 1, 2};
     char *scratch = scratch_make();
@@ -303,7 +303,7 @@ START_TEST(without_memory_a_snapshot_is_none)
 }
 END_TEST
 
-START_TEST(tables_shorter_than_the_state_are_refused)
+START_TEST(rejects_tables_shorter_than_the_snapshot)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -323,9 +323,8 @@ START_TEST(tables_shorter_than_the_state_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/snapshot", entries_are_the_tables_the_log_s_or_missing,
-          a_located_value_passes_its_checksum, every_wrong_number_of_an_entry_is_told,
-          a_wrong_entry_of_the_log_is_told, verification_is_noted_for_rows_alone,
-          chunks_are_found_by_their_ids_however_far_apart, a_chunk_is_mapped_when_it_is_touched,
-          a_snapshot_keeps_its_store, without_memory_a_snapshot_is_none,
-          tables_shorter_than_the_state_are_refused)
+UNIT_MAIN("zrecord/snapshot", entries_come_from_tables_or_log_or_are_missing,
+          a_located_value_passes_its_checksum, reports_each_invalid_number_of_an_entry,
+          reports_an_invalid_entry_of_the_log, marks_only_rows_as_verified,
+          finds_chunks_by_sparse_ids, maps_a_chunk_on_first_use, a_snapshot_keeps_its_store_alive,
+          reports_failed_allocations, rejects_tables_shorter_than_the_snapshot)

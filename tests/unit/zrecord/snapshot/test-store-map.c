@@ -34,7 +34,7 @@ START_TEST(growth_moves_no_address)
 }
 END_TEST
 
-START_TEST(a_chunk_beyond_its_limit_is_mapped_anew_and_the_old_place_stays)
+START_TEST(remaps_a_chunk_beyond_its_limit_and_keeps_the_old_mapping)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -58,7 +58,7 @@ START_TEST(a_chunk_beyond_its_limit_is_mapped_anew_and_the_old_place_stays)
 }
 END_TEST
 
-START_TEST(chunks_that_are_cut_or_absent_are_damage)
+START_TEST(reports_truncated_and_absent_chunks_as_damage)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -93,7 +93,7 @@ START_TEST(chunks_that_are_cut_or_absent_are_damage)
 }
 END_TEST
 
-START_TEST(a_chunk_that_comes_back_is_read)
+START_TEST(reads_a_restored_chunk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -144,7 +144,7 @@ static void append_numbers(lx_writer *writer, uint64_t count)
     free(values);
 }
 
-START_TEST(tables_grow_and_what_was_verified_stays_so)
+START_TEST(growing_tables_keep_their_verified_rows)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -181,7 +181,7 @@ START_TEST(tables_grow_and_what_was_verified_stays_so)
 }
 END_TEST
 
-START_TEST(impossible_numbers_of_rows_are_refused)
+START_TEST(rejects_impossible_numbers_of_rows)
 {
     static const uint64_t rows[] = {(1ull << 59) - 1, 1ull << 58, 1ull << 52, 1ull << 48};
     static const lx_verify verify[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
@@ -234,6 +234,6 @@ START_TEST(impossible_numbers_of_rows_are_refused)
 END_TEST
 
 UNIT_MAIN("zrecord/store-map", growth_moves_no_address,
-          a_chunk_beyond_its_limit_is_mapped_anew_and_the_old_place_stays,
-          chunks_that_are_cut_or_absent_are_damage, a_chunk_that_comes_back_is_read,
-          tables_grow_and_what_was_verified_stays_so, impossible_numbers_of_rows_are_refused)
+          remaps_a_chunk_beyond_its_limit_and_keeps_the_old_mapping,
+          reports_truncated_and_absent_chunks_as_damage, reads_a_restored_chunk,
+          growing_tables_keep_their_verified_rows, rejects_impossible_numbers_of_rows)

@@ -72,7 +72,7 @@ START_TEST(readers_lock_the_byte_of_their_generation)
 }
 END_TEST
 
-START_TEST(a_later_generation_has_a_byte_and_a_log_of_its_own)
+START_TEST(each_generation_has_its_own_lock_byte_and_log)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -102,7 +102,7 @@ START_TEST(a_later_generation_has_a_byte_and_a_log_of_its_own)
 }
 END_TEST
 
-START_TEST(a_reader_makes_no_lock)
+START_TEST(a_reader_does_not_create_the_lock_file)
 {
     char *scratch = scratch_make();
     records_make("d", 5, 2);
@@ -113,14 +113,14 @@ START_TEST(a_reader_makes_no_lock)
 }
 END_TEST
 
-START_TEST(media_that_cannot_be_written_are_read)
+START_TEST(reads_read_only_media)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     ck_assert_int_eq(mkdir("disk", 0777), 0);
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", "disk", "tmpfs", 0, "size=8m") != 0) {
-        fprintf(stderr, "media_that_cannot_be_written_are_read: skipped, nothing can be mounted\n");
+        fprintf(stderr, "reads_read_only_media: skipped, nothing can be mounted\n");
         scratch_remove(scratch);
         return;
     }
@@ -139,7 +139,7 @@ START_TEST(media_that_cannot_be_written_are_read)
 }
 END_TEST
 
-START_TEST(a_replaced_meta_json_is_seen)
+START_TEST(sees_a_replaced_meta_json)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -181,7 +181,7 @@ int fcntl(int fd, int command, ...)
     return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
-START_TEST(a_generation_that_changes_for_ever_ends_an_opening)
+START_TEST(opening_fails_if_the_generation_keeps_changing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -196,7 +196,7 @@ START_TEST(a_generation_that_changes_for_ever_ends_an_opening)
 }
 END_TEST
 
-START_TEST(what_is_mapped_goes_to_the_next_generation_as_far_as_it_is_needed)
+START_TEST(the_next_generation_inherits_needed_mappings)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -244,7 +244,7 @@ static void *use_inflaters(void *user)
     return NULL;
 }
 
-START_TEST(inflaters_are_used_again_and_by_one_thread_at_a_time)
+START_TEST(reuses_inflaters_by_one_thread_at_a_time)
 {
     char *scratch = scratch_make();
     pthread_t threads[3];
@@ -304,7 +304,7 @@ static void let_sleep(lx_executor *executor)
     }
 }
 
-START_TEST(an_executor_lasts_until_its_last_store_is_handed_over)
+START_TEST(an_executor_lives_until_its_last_store_is_released)
 {
     static const lx_allocator noting = {scarce_alloc, scarce_resize, note_release, NULL};
     char *scratch = scratch_make();
@@ -339,7 +339,7 @@ START_TEST(an_executor_lasts_until_its_last_store_is_handed_over)
 }
 END_TEST
 
-START_TEST(a_child_forgets_what_was_being_changed)
+START_TEST(a_child_discards_unfinished_changes)
 {
     char *scratch = scratch_make();
     records_make("d", 5, 2);
@@ -361,11 +361,8 @@ START_TEST(a_child_forgets_what_was_being_changed)
 END_TEST
 
 UNIT_MAIN("zrecord/store", a_store_lives_as_long_as_it_is_referenced,
-          readers_lock_the_byte_of_their_generation,
-          a_later_generation_has_a_byte_and_a_log_of_its_own, a_reader_makes_no_lock,
-          media_that_cannot_be_written_are_read, a_replaced_meta_json_is_seen,
-          a_generation_that_changes_for_ever_ends_an_opening,
-          what_is_mapped_goes_to_the_next_generation_as_far_as_it_is_needed,
-          inflaters_are_used_again_and_by_one_thread_at_a_time,
-          an_executor_lasts_until_its_last_store_is_handed_over,
-          a_child_forgets_what_was_being_changed)
+          readers_lock_the_byte_of_their_generation, each_generation_has_its_own_lock_byte_and_log,
+          a_reader_does_not_create_the_lock_file, reads_read_only_media, sees_a_replaced_meta_json,
+          opening_fails_if_the_generation_keeps_changing,
+          the_next_generation_inherits_needed_mappings, reuses_inflaters_by_one_thread_at_a_time,
+          an_executor_lives_until_its_last_store_is_released, a_child_discards_unfinished_changes)

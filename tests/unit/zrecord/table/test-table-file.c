@@ -27,7 +27,7 @@ static lx__file here(void)
     return directory;
 }
 
-START_TEST(rows_are_where_they_belong)
+START_TEST(rows_are_at_their_offsets)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -48,7 +48,7 @@ START_TEST(rows_are_where_they_belong)
 }
 END_TEST
 
-START_TEST(rows_that_are_added_appear_in_the_mapping)
+START_TEST(added_rows_appear_in_the_mapping)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -69,7 +69,7 @@ START_TEST(rows_that_are_added_appear_in_the_mapping)
 }
 END_TEST
 
-START_TEST(files_that_are_too_short_are_refused)
+START_TEST(rejects_files_that_are_too_short)
 {
     char *scratch = scratch_make();
     lx__file directory = here();
@@ -97,7 +97,7 @@ START_TEST(files_that_are_too_short_are_refused)
 }
 END_TEST
 
-START_TEST(what_is_no_file_is_refused)
+START_TEST(rejects_other_than_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -119,7 +119,7 @@ START_TEST(what_is_no_file_is_refused)
 }
 END_TEST
 
-START_TEST(a_sealed_table_has_no_byte_more)
+START_TEST(rejects_extra_bytes_of_a_sealed_table)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -138,7 +138,7 @@ START_TEST(a_sealed_table_has_no_byte_more)
 }
 END_TEST
 
-START_TEST(a_generation_has_files_of_its_own)
+START_TEST(each_generation_has_its_own_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -156,7 +156,7 @@ START_TEST(a_generation_has_files_of_its_own)
 }
 END_TEST
 
-START_TEST(rows_are_noted_as_verified)
+START_TEST(marks_rows_as_verified)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -193,7 +193,7 @@ static void *verify_rows(void *user)
     return NULL;
 }
 
-START_TEST(threads_note_rows_together)
+START_TEST(threads_mark_rows_together)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -214,7 +214,7 @@ START_TEST(threads_note_rows_together)
 }
 END_TEST
 
-START_TEST(a_table_that_is_shared_stays_until_the_last_lets_go)
+START_TEST(a_shared_table_lives_until_its_last_reference)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -242,7 +242,7 @@ START_TEST(a_table_that_is_shared_stays_until_the_last_lets_go)
 }
 END_TEST
 
-START_TEST(files_of_which_nothing_is_committed_need_not_be_there)
+START_TEST(accepts_absent_files_without_committed_rows)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -260,8 +260,8 @@ START_TEST(files_of_which_nothing_is_committed_need_not_be_there)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/table-file", rows_are_where_they_belong, rows_that_are_added_appear_in_the_mapping,
-          files_that_are_too_short_are_refused, what_is_no_file_is_refused,
-          a_sealed_table_has_no_byte_more, a_generation_has_files_of_its_own,
-          rows_are_noted_as_verified, a_table_that_is_shared_stays_until_the_last_lets_go,
-          threads_note_rows_together, files_of_which_nothing_is_committed_need_not_be_there)
+UNIT_MAIN("zrecord/table-file", rows_are_at_their_offsets, added_rows_appear_in_the_mapping,
+          rejects_files_that_are_too_short, rejects_other_than_files,
+          rejects_extra_bytes_of_a_sealed_table, each_generation_has_its_own_files,
+          marks_rows_as_verified, a_shared_table_lives_until_its_last_reference,
+          threads_mark_rows_together, accepts_absent_files_without_committed_rows)

@@ -84,7 +84,7 @@ static lx_status sync_rows(lx__rows *rows, lx_error *error)
     return status;
 }
 
-START_TEST(rows_wait_and_are_written)
+START_TEST(buffers_and_writes_rows)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -112,7 +112,7 @@ START_TEST(rows_wait_and_are_written)
 }
 END_TEST
 
-START_TEST(the_rows_of_a_stage_know_their_index)
+START_TEST(rows_of_a_write_buffer_have_their_index)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -140,7 +140,7 @@ START_TEST(the_rows_of_a_stage_know_their_index)
 }
 END_TEST
 
-START_TEST(rows_are_cut_whether_they_wait_or_not)
+START_TEST(truncates_buffered_and_written_rows)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -163,7 +163,7 @@ START_TEST(rows_are_cut_whether_they_wait_or_not)
 }
 END_TEST
 
-START_TEST(entries_are_read_back_from_the_tables)
+START_TEST(reads_entries_back_from_the_tables)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -191,7 +191,7 @@ START_TEST(entries_are_read_back_from_the_tables)
 }
 END_TEST
 
-START_TEST(tables_that_are_too_short_are_refused)
+START_TEST(rejects_tables_that_are_too_short)
 {
     char *scratch = scratch_make();
     static const char *const names[] = {"a.offset", "a.check", "b.offset", "b.check"};
@@ -221,7 +221,7 @@ START_TEST(tables_that_are_too_short_are_refused)
 }
 END_TEST
 
-START_TEST(a_full_disk_leaves_rows_waiting)
+START_TEST(a_full_disk_keeps_rows_buffered)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -239,7 +239,7 @@ START_TEST(a_full_disk_leaves_rows_waiting)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_is_told)
+START_TEST(reports_a_failed_sync)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -258,7 +258,6 @@ START_TEST(a_sync_that_fails_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/table-writer", rows_wait_and_are_written, the_rows_of_a_stage_know_their_index,
-          rows_are_cut_whether_they_wait_or_not, entries_are_read_back_from_the_tables,
-          tables_that_are_too_short_are_refused, a_full_disk_leaves_rows_waiting,
-          a_sync_that_fails_is_told)
+UNIT_MAIN("zrecord/table-writer", buffers_and_writes_rows, rows_of_a_write_buffer_have_their_index,
+          truncates_buffered_and_written_rows, reads_entries_back_from_the_tables,
+          rejects_tables_that_are_too_short, a_full_disk_keeps_rows_buffered, reports_a_failed_sync)

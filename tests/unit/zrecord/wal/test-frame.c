@@ -18,7 +18,7 @@ static const lx__set_item sets[] = {
     {2, 2, {0xffffffff, 0, 0, 0, 0xcd38bcfd}},
 };
 
-START_TEST(the_first_frame_is_as_the_document_shows_it)
+START_TEST(the_first_frame_matches_the_document)
 {
     lx_error error = LX_ERROR_INIT;
     lx__frame_builder builder = {0};
@@ -33,7 +33,7 @@ START_TEST(the_first_frame_is_as_the_document_shows_it)
 }
 END_TEST
 
-START_TEST(a_frame_with_items_is_as_the_document_shows_it)
+START_TEST(a_frame_with_items_matches_the_document)
 {
     lx_error error = LX_ERROR_INIT;
     lx__frame_builder builder = {0};
@@ -59,7 +59,7 @@ START_TEST(a_frame_with_items_is_as_the_document_shows_it)
 }
 END_TEST
 
-START_TEST(headers_and_items_are_read_as_they_were_written)
+START_TEST(reads_back_headers_and_items)
 {
     struct log log = {.identity = example_log, .epoch = 1ull << 40, .crc = 7};
     log_add(&log, &(struct frame){.length = 1ull << 50, .rows = 1ull << 49, .flags = SYNCED,
@@ -91,7 +91,7 @@ START_TEST(headers_and_items_are_read_as_they_were_written)
 }
 END_TEST
 
-START_TEST(what_is_no_header_is_refused)
+START_TEST(rejects_invalid_headers)
 {
     lx__frame frame;
     uint8_t header[LX__FRAME_HEADER];
@@ -110,7 +110,7 @@ START_TEST(what_is_no_header_is_refused)
 }
 END_TEST
 
-START_TEST(sizes_end_at_a_gibibyte)
+START_TEST(limits_frames_to_a_gibibyte)
 {
     lx_error error = LX_ERROR_INIT;
     lx__frame_builder builder = {0};
@@ -127,7 +127,7 @@ START_TEST(sizes_end_at_a_gibibyte)
 }
 END_TEST
 
-START_TEST(a_builder_is_used_again)
+START_TEST(reuses_a_builder)
 {
     lx_error error = LX_ERROR_INIT;
     lx__frame_builder builder = {0};
@@ -147,7 +147,7 @@ START_TEST(a_builder_is_used_again)
 }
 END_TEST
 
-START_TEST(the_boot_is_known_and_stays)
+START_TEST(the_boot_id_is_known_and_constant)
 {
     char text[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -168,7 +168,7 @@ START_TEST(the_boot_is_known_and_stays)
 }
 END_TEST
 
-START_TEST(a_boot_that_cannot_be_read_now_is_not_unknown)
+START_TEST(a_failed_read_of_the_boot_id_is_an_error)
 {
     lx_error error = LX_ERROR_INIT;
     uint64_t boot = 1;
@@ -185,8 +185,7 @@ START_TEST(a_boot_that_cannot_be_read_now_is_not_unknown)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/frame", the_first_frame_is_as_the_document_shows_it,
-          a_frame_with_items_is_as_the_document_shows_it,
-          headers_and_items_are_read_as_they_were_written, what_is_no_header_is_refused,
-          sizes_end_at_a_gibibyte, a_builder_is_used_again, the_boot_is_known_and_stays,
-          a_boot_that_cannot_be_read_now_is_not_unknown)
+UNIT_MAIN("zrecord/frame", the_first_frame_matches_the_document,
+          a_frame_with_items_matches_the_document, reads_back_headers_and_items,
+          rejects_invalid_headers, limits_frames_to_a_gibibyte, reuses_a_builder,
+          the_boot_id_is_known_and_constant, a_failed_read_of_the_boot_id_is_an_error)

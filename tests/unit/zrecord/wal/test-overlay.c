@@ -41,7 +41,7 @@ static void expect(const lx__sets *sets, uint32_t field, uint64_t index, uint64_
 
 #define FAR UINT64_MAX /* a length that drops nothing */
 
-START_TEST(what_was_put_is_found_and_nothing_else)
+START_TEST(finds_exactly_what_was_put)
 {
     static const uint64_t spreads[] = {1, 7, 1ull << 32, 1ull << 50};
     lx_error error = LX_ERROR_INIT;
@@ -63,7 +63,7 @@ START_TEST(what_was_put_is_found_and_nothing_else)
 }
 END_TEST
 
-START_TEST(a_later_set_takes_the_place_of_an_earlier_one)
+START_TEST(a_later_update_replaces_an_earlier_one)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -87,7 +87,7 @@ START_TEST(a_later_set_takes_the_place_of_an_earlier_one)
 }
 END_TEST
 
-START_TEST(many_are_found_as_one_by_one)
+START_TEST(finds_many_as_one_by_one)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -119,7 +119,7 @@ START_TEST(many_are_found_as_one_by_one)
 }
 END_TEST
 
-START_TEST(later_frames_drop_by_their_length_and_their_rows)
+START_TEST(later_frames_drop_updates_by_length_and_rows)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -151,7 +151,7 @@ START_TEST(later_frames_drop_by_their_length_and_their_rows)
 }
 END_TEST
 
-START_TEST(a_layer_of_which_nothing_is_left_is_let_go_of)
+START_TEST(frees_an_empty_layer)
 {
     static const struct {
         uint64_t first, count, length, rows;
@@ -179,7 +179,7 @@ START_TEST(a_layer_of_which_nothing_is_left_is_let_go_of)
 }
 END_TEST
 
-START_TEST(layers_stay_few_and_sets_are_seldom_moved)
+START_TEST(keeps_few_layers_and_rarely_moves_updates)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -207,7 +207,7 @@ START_TEST(layers_stay_few_and_sets_are_seldom_moved)
 }
 END_TEST
 
-START_TEST(there_are_never_more_layers_than_can_be)
+START_TEST(never_exceeds_the_maximum_of_layers)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -231,7 +231,7 @@ END_TEST
 
 /** A merge begins with a copy of the oldest layer: of what frames dropped of it nothing comes back,
  * and what was verified stays so. */
-START_TEST(a_merge_takes_what_counts)
+START_TEST(a_merge_keeps_live_updates)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -265,7 +265,7 @@ START_TEST(a_merge_takes_what_counts)
 }
 END_TEST
 
-START_TEST(a_copy_shows_what_was_there)
+START_TEST(a_copy_keeps_its_content)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0}, copies[20];
@@ -300,7 +300,7 @@ static lx_status visit(void *user, const lx__set *set, lx_error *error)
     return LX_OK;
 }
 
-START_TEST(each_live_set_is_visited_once)
+START_TEST(visits_each_live_update_once)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -320,7 +320,7 @@ START_TEST(each_live_set_is_visited_once)
 }
 END_TEST
 
-START_TEST(none_are_found_in_an_empty_one)
+START_TEST(finds_nothing_in_an_empty_overlay)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -335,7 +335,7 @@ START_TEST(none_are_found_in_an_empty_one)
 }
 END_TEST
 
-START_TEST(two_do_not_collide_alike)
+START_TEST(hashes_differ_between_overlays)
 {
     lx__sets a = {0}, b = {0};
     ck_assert_uint_ne(lx__sets_seed(&a), lx__sets_seed(&b));
@@ -344,7 +344,7 @@ START_TEST(two_do_not_collide_alike)
 END_TEST
 
 /** Sets of one layer or of several, and with others that a copy shows or that frames dropped. */
-START_TEST(all_that_are_live_are_taken)
+START_TEST(collects_all_live_updates)
 {
     for (unsigned kind = 0; kind < 8; kind++) {
         lx_error error = LX_ERROR_INIT;
@@ -377,7 +377,7 @@ START_TEST(all_that_are_live_are_taken)
 }
 END_TEST
 
-START_TEST(without_memory_they_stay_as_they_were)
+START_TEST(a_failed_allocation_changes_nothing)
 {
     lx_error error = LX_ERROR_INIT;
     lx__sets sets = {0};
@@ -408,11 +408,10 @@ START_TEST(without_memory_they_stay_as_they_were)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/overlay", what_was_put_is_found_and_nothing_else,
-          a_later_set_takes_the_place_of_an_earlier_one,
-          many_are_found_as_one_by_one, later_frames_drop_by_their_length_and_their_rows,
-          a_layer_of_which_nothing_is_left_is_let_go_of, layers_stay_few_and_sets_are_seldom_moved,
-          there_are_never_more_layers_than_can_be, a_merge_takes_what_counts,
-          a_copy_shows_what_was_there, each_live_set_is_visited_once,
-          none_are_found_in_an_empty_one, two_do_not_collide_alike, all_that_are_live_are_taken,
-          without_memory_they_stay_as_they_were)
+UNIT_MAIN("zrecord/overlay", finds_exactly_what_was_put, a_later_update_replaces_an_earlier_one,
+          finds_many_as_one_by_one, later_frames_drop_updates_by_length_and_rows,
+          frees_an_empty_layer, keeps_few_layers_and_rarely_moves_updates,
+          never_exceeds_the_maximum_of_layers, a_merge_keeps_live_updates, a_copy_keeps_its_content,
+          visits_each_live_update_once, finds_nothing_in_an_empty_overlay,
+          hashes_differ_between_overlays, collects_all_live_updates,
+          a_failed_allocation_changes_nothing)

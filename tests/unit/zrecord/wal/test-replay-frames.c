@@ -48,7 +48,7 @@ static void expect_table(const lx__state *state, int after)
     ck_assert_uint_eq(lx__sets_count(&state->sets), live);
 }
 
-START_TEST(the_example_of_the_document_is_replayed)
+START_TEST(replays_the_example_of_the_document)
 {
     char *scratch = scratch_make();
     struct log log = log_new(&example_log);
@@ -69,7 +69,7 @@ START_TEST(the_example_of_the_document_is_replayed)
 }
 END_TEST
 
-START_TEST(the_example_is_replayed_in_two_parts)
+START_TEST(replays_the_example_in_two_parts)
 {
     char *scratch = scratch_make();
     for (int first = 0; first <= 8; first++) {
@@ -152,7 +152,7 @@ static struct frame random_frame(const struct plain *plain, lx__set_item sets[4]
     return frame;
 }
 
-START_TEST(any_log_is_replayed_as_the_document_says)
+START_TEST(replays_any_log_as_documented)
 {
     char *scratch = scratch_make();
     for (uint64_t seed = 0; seed < (SANITIZED ? 300 : 3000); seed++) {
@@ -247,7 +247,7 @@ static void expect_wide(const lx__state *state, const struct wide *wide, uint64_
     ck_assert_uint_eq(lx__sets_count(&state->sets), live);
 }
 
-START_TEST(a_log_followed_step_by_step_is_the_log_replayed_at_once)
+START_TEST(replaying_step_by_step_equals_replaying_at_once)
 {
     char *scratch = scratch_make();
     size_t deepest = 0;
@@ -287,6 +287,6 @@ START_TEST(a_log_followed_step_by_step_is_the_log_replayed_at_once)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/replay-frames", the_example_of_the_document_is_replayed,
-          the_example_is_replayed_in_two_parts, any_log_is_replayed_as_the_document_says,
-          a_log_followed_step_by_step_is_the_log_replayed_at_once)
+UNIT_MAIN("zrecord/replay-frames", replays_the_example_of_the_document,
+          replays_the_example_in_two_parts, replays_any_log_as_documented,
+          replaying_step_by_step_equals_replaying_at_once)

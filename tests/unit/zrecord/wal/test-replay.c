@@ -4,7 +4,7 @@
 #include "../records.h"
 #include "replays.h"
 
-START_TEST(a_log_is_gone_on_in_where_it_ends)
+START_TEST(replay_continues_where_it_ended)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -49,7 +49,7 @@ START_TEST(a_log_is_gone_on_in_where_it_ends)
 }
 END_TEST
 
-START_TEST(fields_that_are_not_shown_are_no_surprise_if_they_are_known)
+START_TEST(accepts_known_fields_that_are_not_shown)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -112,7 +112,7 @@ START_TEST(durable_stops_at_the_last_synced_frame)
 }
 END_TEST
 
-START_TEST(frames_of_another_boot_do_not_count)
+START_TEST(ignores_frames_of_another_boot)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -133,7 +133,7 @@ START_TEST(frames_of_another_boot_do_not_count)
 }
 END_TEST
 
-START_TEST(chunks_are_kept_in_order_and_grow)
+START_TEST(keeps_chunks_in_order)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -168,7 +168,7 @@ END_TEST
 #define MANY 500000u
 
 /** In the square of their number it would take minutes, and the test be ended. */
-START_TEST(many_chunks_out_of_order_do_not_take_long)
+START_TEST(takes_many_unordered_chunks_quickly)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -196,7 +196,7 @@ START_TEST(many_chunks_out_of_order_do_not_take_long)
 }
 END_TEST
 
-START_TEST(sets_of_unknown_fields_are_skipped_and_told)
+START_TEST(skips_and_reports_updates_of_unknown_fields)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -218,7 +218,7 @@ START_TEST(sets_of_unknown_fields_are_skipped_and_told)
 }
 END_TEST
 
-START_TEST(field_ids_need_not_be_positions)
+START_TEST(field_ids_can_differ_from_positions)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -245,7 +245,7 @@ START_TEST(field_ids_need_not_be_positions)
 }
 END_TEST
 
-START_TEST(a_failed_replay_leaves_the_state)
+START_TEST(a_failed_replay_changes_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -267,7 +267,7 @@ START_TEST(a_failed_replay_leaves_the_state)
 }
 END_TEST
 
-START_TEST(a_copy_is_one_of_its_own)
+START_TEST(a_copy_is_independent)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -392,7 +392,7 @@ static void expect_rule(const struct rule *rule, struct log *log, const char *ho
     lx__state_free(&state);
 }
 
-START_TEST(rules_of_frames_are_kept)
+START_TEST(rejects_frames_that_break_a_rule)
 {
     char *scratch = scratch_make();
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -420,7 +420,7 @@ START_TEST(rules_of_frames_are_kept)
 }
 END_TEST
 
-START_TEST(rules_of_the_first_frame_are_kept)
+START_TEST(rejects_a_first_frame_that_breaks_a_rule)
 {
     static const lx__set_item ascending[] = {{1, 3, {0}}, {0, 4, {0}}, {2, 4, {0}}};
     static const lx__set_item by_index[] = {{0, 4, {0}}, {0, 3, {0}}};
@@ -457,7 +457,7 @@ START_TEST(rules_of_the_first_frame_are_kept)
 }
 END_TEST
 
-START_TEST(a_log_without_a_first_frame_is_damaged)
+START_TEST(reports_a_log_without_first_frame_as_damaged)
 {
     char *scratch = scratch_make();
     struct log log = log_new(&example_log);
@@ -483,10 +483,10 @@ START_TEST(a_log_without_a_first_frame_is_damaged)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/replay", a_log_is_gone_on_in_where_it_ends,
-          fields_that_are_not_shown_are_no_surprise_if_they_are_known,
-          durable_stops_at_the_last_synced_frame, frames_of_another_boot_do_not_count,
-          chunks_are_kept_in_order_and_grow, many_chunks_out_of_order_do_not_take_long,
-          sets_of_unknown_fields_are_skipped_and_told, field_ids_need_not_be_positions,
-          a_failed_replay_leaves_the_state, a_copy_is_one_of_its_own, rules_of_frames_are_kept,
-          rules_of_the_first_frame_are_kept, a_log_without_a_first_frame_is_damaged)
+UNIT_MAIN("zrecord/replay", replay_continues_where_it_ended,
+          accepts_known_fields_that_are_not_shown, durable_stops_at_the_last_synced_frame,
+          ignores_frames_of_another_boot, keeps_chunks_in_order,
+          takes_many_unordered_chunks_quickly, skips_and_reports_updates_of_unknown_fields,
+          field_ids_can_differ_from_positions, a_failed_replay_changes_nothing,
+          a_copy_is_independent, rejects_frames_that_break_a_rule,
+          rejects_a_first_frame_that_breaks_a_rule, reports_a_log_without_first_frame_as_damaged)

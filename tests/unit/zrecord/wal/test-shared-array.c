@@ -7,7 +7,7 @@
 #include "../../scarce.h"
 #include "../../unit.h"
 
-START_TEST(it_is_zeroed_and_counted)
+START_TEST(is_zeroed_and_counted)
 {
     uint64_t *numbers = lx__shared_new(100, sizeof *numbers);
     ck_assert_ptr_nonnull(numbers);
@@ -26,7 +26,7 @@ START_TEST(it_is_zeroed_and_counted)
 }
 END_TEST
 
-START_TEST(none_is_one_too)
+START_TEST(accepts_an_empty_array)
 {
     void *nothing = lx__shared_new(0, 8);
     ck_assert_ptr_nonnull(nothing);
@@ -34,7 +34,7 @@ START_TEST(none_is_one_too)
 }
 END_TEST
 
-START_TEST(what_cannot_be_had_is_null)
+START_TEST(returns_null_if_allocation_fails)
 {
     ck_assert_ptr_null(lx__shared_new(SIZE_MAX, 2));
     ck_assert_ptr_null(lx__shared_new(SIZE_MAX, 1));
@@ -52,7 +52,7 @@ static void *use(void *memory)
     return NULL;
 }
 
-START_TEST(the_last_of_several_threads_frees_it)
+START_TEST(the_last_thread_frees_it)
 {
     pthread_t threads[3];
     int *memory = lx__shared_new(4, sizeof *memory);
@@ -64,5 +64,5 @@ START_TEST(the_last_of_several_threads_frees_it)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/shared-array", it_is_zeroed_and_counted, none_is_one_too, what_cannot_be_had_is_null,
-          the_last_of_several_threads_frees_it)
+UNIT_MAIN("zrecord/shared-array", is_zeroed_and_counted, accepts_an_empty_array,
+          returns_null_if_allocation_fails, the_last_thread_frees_it)

@@ -30,7 +30,7 @@ static void tear_down(struct fixture *f)
     scratch_remove(f->scratch);
 }
 
-START_TEST(an_empty_one_syncs_nothing)
+START_TEST(an_empty_list_syncs_nothing)
 {
     lx_error error = LX_ERROR_INIT;
     lx__barrier barrier = {0};
@@ -43,7 +43,7 @@ START_TEST(an_empty_one_syncs_nothing)
 }
 END_TEST
 
-START_TEST(all_that_was_added_is_synced_once)
+START_TEST(syncs_each_file_once)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -71,7 +71,7 @@ START_TEST(all_that_was_added_is_synced_once)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_ends_it_and_is_not_repeated)
+START_TEST(stops_at_a_failed_sync_without_retry)
 {
     struct fixture f;
     lx__barrier barrier = {0};
@@ -97,7 +97,7 @@ START_TEST(a_sync_that_fails_ends_it_and_is_not_repeated)
 }
 END_TEST
 
-START_TEST(without_memory_it_keeps_what_it_has)
+START_TEST(a_failed_allocation_keeps_its_content)
 {
     struct fixture f;
     lx__barrier barrier = {0};
@@ -120,5 +120,5 @@ START_TEST(without_memory_it_keeps_what_it_has)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/sync-list", an_empty_one_syncs_nothing, all_that_was_added_is_synced_once,
-          a_sync_that_fails_ends_it_and_is_not_repeated, without_memory_it_keeps_what_it_has)
+UNIT_MAIN("zrecord/sync-list", an_empty_list_syncs_nothing, syncs_each_file_once,
+          stops_at_a_failed_sync_without_retry, a_failed_allocation_keeps_its_content)

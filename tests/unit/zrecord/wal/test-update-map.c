@@ -35,7 +35,7 @@ START_TEST(finds_what_was_put)
 }
 END_TEST
 
-START_TEST(the_last_put_holds_and_the_order_is_that_of_the_first)
+START_TEST(the_last_value_applies_in_the_order_of_the_first)
 {
     lx__set_map map = {0};
     put(&map, 0, 30, 1);
@@ -52,7 +52,7 @@ START_TEST(the_last_put_holds_and_the_order_is_that_of_the_first)
 END_TEST
 
 /** Few of many, all of few, and so many that the memory goes. */
-START_TEST(forgets_all)
+START_TEST(clears_all)
 {
     static const uint64_t counts[] = {10, 2000, 3, 100000, 20};
     lx__set_map map = {0};
@@ -98,7 +98,7 @@ static bool even_stay(const lx__set *set, const void *user)
     return set->index % 2 == 0;
 }
 
-START_TEST(keeps_what_stays)
+START_TEST(keeps_remaining_updates)
 {
     lx__set_map map = {0};
     for (uint64_t i = 0; i < 1000; i++)
@@ -115,7 +115,7 @@ START_TEST(keeps_what_stays)
 }
 END_TEST
 
-START_TEST(refuses_more_than_it_can_number)
+START_TEST(rejects_more_than_it_can_number)
 {
     lx_error error = LX_ERROR_INIT;
     lx__set_map map = {0};
@@ -125,5 +125,5 @@ START_TEST(refuses_more_than_it_can_number)
 END_TEST
 
 UNIT_MAIN("zrecord/update-map", finds_what_was_put,
-          the_last_put_holds_and_the_order_is_that_of_the_first, forgets_all,
-          puts_many_in_their_order, keeps_what_stays, refuses_more_than_it_can_number)
+          the_last_value_applies_in_the_order_of_the_first, clears_all, puts_many_in_their_order,
+          keeps_remaining_updates, rejects_more_than_it_can_number)

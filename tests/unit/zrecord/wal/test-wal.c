@@ -63,7 +63,7 @@ static struct log make(const char *frames)
     return log;
 }
 
-START_TEST(the_frames_that_count)
+START_TEST(replays_the_valid_frames)
 {
     static const struct {
         const char *frames;
@@ -101,7 +101,7 @@ START_TEST(the_frames_that_count)
 }
 END_TEST
 
-START_TEST(a_log_cut_at_any_byte_ends_with_the_last_whole_frame)
+START_TEST(a_log_truncated_at_any_byte_ends_with_the_last_whole_frame)
 {
     char *scratch = scratch_make();
     struct log log = make("su");
@@ -123,7 +123,7 @@ START_TEST(a_log_cut_at_any_byte_ends_with_the_last_whole_frame)
 }
 END_TEST
 
-START_TEST(what_lies_behind_a_torn_end_is_ignored)
+START_TEST(ignores_bytes_after_a_torn_end)
 {
     char *scratch = scratch_make();
     struct log log = make("su");
@@ -217,7 +217,7 @@ START_TEST(rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end)
 }
 END_TEST
 
-START_TEST(a_synced_frame_that_does_not_fit_is_rot)
+START_TEST(reports_a_synced_frame_out_of_sequence_as_rot)
 {
     /* Whole and synced, at the place of the next frame, but not the next one. */
     char *scratch = scratch_make();
@@ -237,7 +237,7 @@ START_TEST(a_synced_frame_that_does_not_fit_is_rot)
 }
 END_TEST
 
-START_TEST(old_frames_behind_a_torn_end_are_no_rot)
+START_TEST(old_frames_after_a_torn_end_are_not_rot)
 {
     /* A synced frame of an epoch below the expected one is what another log left there. */
     char *scratch = scratch_make();
@@ -332,7 +332,7 @@ static struct log make_fakes(size_t size, size_t stride, uint64_t frame_size)
     return log;
 }
 
-START_TEST(many_false_frames_do_not_take_long)
+START_TEST(scans_many_false_frames_quickly)
 {
     static const size_t sizes[] = {(size_t)1 << 20, (size_t)64 << 20};
     static const uint64_t frames[] = {72, 5000, (1u << 20) + 4096, 8u << 20, 1u << 30};
@@ -358,7 +358,7 @@ START_TEST(many_false_frames_do_not_take_long)
 }
 END_TEST
 
-START_TEST(a_torn_end_with_a_few_false_frames_is_still_one)
+START_TEST(a_torn_end_with_a_few_false_frames_is_torn)
 {
     /* The search may only be given up after CRCs over four times what it searches. */
     char *scratch = scratch_make();
@@ -369,7 +369,7 @@ START_TEST(a_torn_end_with_a_few_false_frames_is_still_one)
 }
 END_TEST
 
-START_TEST(a_hole_of_any_size_does_not_take_long)
+START_TEST(scans_a_hole_of_any_size_quickly)
 {
     setenv("TMPDIR", "/dev/shm", 1); /* where a file may be that long */
     char *scratch = scratch_make();
@@ -405,7 +405,7 @@ START_TEST(a_hole_of_any_size_does_not_take_long)
 }
 END_TEST
 
-START_TEST(frames_larger_than_the_window_are_read)
+START_TEST(reads_frames_larger_than_the_window)
 {
     char *scratch = scratch_make();
     static lx__set_item sets[60000]; /* 2.4 MB */
@@ -437,7 +437,7 @@ START_TEST(frames_larger_than_the_window_are_read)
 }
 END_TEST
 
-START_TEST(a_scan_goes_on_from_a_place)
+START_TEST(a_scan_continues_from_an_offset)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -461,7 +461,7 @@ START_TEST(a_scan_goes_on_from_a_place)
 }
 END_TEST
 
-START_TEST(a_frame_that_was_changed_behind_the_scan_is_refused)
+START_TEST(rejects_a_frame_changed_after_the_scan)
 {
     static const size_t places[] = {0, 4, 32, 36}; /* magic, size, and the two counts */
     char *scratch = scratch_make();
@@ -481,7 +481,7 @@ START_TEST(a_frame_that_was_changed_behind_the_scan_is_refused)
 }
 END_TEST
 
-START_TEST(the_log_of_a_generation_is_opened)
+START_TEST(opens_the_log_of_a_generation)
 {
     char *scratch = scratch_make();
     lx__log_identity identity = example_log;
@@ -494,7 +494,7 @@ START_TEST(the_log_of_a_generation_is_opened)
 }
 END_TEST
 
-START_TEST(a_log_that_is_no_file_is_refused)
+START_TEST(rejects_a_log_that_is_not_a_file)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -550,7 +550,7 @@ static void *write_frames(void *user)
     return NULL;
 }
 
-START_TEST(a_writer_at_work_is_never_taken_for_rot)
+START_TEST(never_mistakes_a_working_writer_for_rot)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -574,14 +574,14 @@ START_TEST(a_writer_at_work_is_never_taken_for_rot)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/wal", the_frames_that_count,
-          a_log_cut_at_any_byte_ends_with_the_last_whole_frame,
-          what_lies_behind_a_torn_end_is_ignored, rot_is_any_bit_before_a_synced_frame,
+UNIT_MAIN("zrecord/wal", replays_the_valid_frames,
+          a_log_truncated_at_any_byte_ends_with_the_last_whole_frame,
+          ignores_bytes_after_a_torn_end, rot_is_any_bit_before_a_synced_frame,
           a_frame_of_this_boot_that_was_whole_is_rot, a_frame_without_its_trailer_is_a_torn_end,
-          rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end, a_synced_frame_that_does_not_fit_is_rot,
-          old_frames_behind_a_torn_end_are_no_rot, frames_of_another_log_are_invalid,
-          many_false_frames_do_not_take_long, a_torn_end_with_a_few_false_frames_is_still_one,
-          a_hole_of_any_size_does_not_take_long, frames_larger_than_the_window_are_read,
-          a_scan_goes_on_from_a_place, a_frame_that_was_changed_behind_the_scan_is_refused,
-          the_log_of_a_generation_is_opened, a_log_that_is_no_file_is_refused,
-          a_writer_at_work_is_never_taken_for_rot)
+          rot_after_the_last_synced_frame_of_another_boot_is_a_torn_end,
+          reports_a_synced_frame_out_of_sequence_as_rot, old_frames_after_a_torn_end_are_not_rot,
+          frames_of_another_log_are_invalid, scans_many_false_frames_quickly,
+          a_torn_end_with_a_few_false_frames_is_torn, scans_a_hole_of_any_size_quickly,
+          reads_frames_larger_than_the_window, a_scan_continues_from_an_offset,
+          rejects_a_frame_changed_after_the_scan, opens_the_log_of_a_generation,
+          rejects_a_log_that_is_not_a_file, never_mistakes_a_working_writer_for_rot)

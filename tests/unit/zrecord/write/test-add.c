@@ -9,7 +9,7 @@ static const lx__stage *filled(const lx_writer *writer)
     return lx__write_ring_last(&writer->ring);
 }
 
-START_TEST(stages_know_their_calls)
+START_TEST(write_buffers_record_their_calls)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -44,7 +44,7 @@ START_TEST(stages_know_their_calls)
 }
 END_TEST
 
-START_TEST(calls_that_are_refused_leave_no_trace)
+START_TEST(rejected_calls_leave_no_trace)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -63,7 +63,7 @@ START_TEST(calls_that_are_refused_leave_no_trace)
 }
 END_TEST
 
-START_TEST(what_changes_nothing_is_no_operation)
+START_TEST(a_call_without_effect_adds_no_operation)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -85,7 +85,7 @@ START_TEST(what_changes_nothing_is_no_operation)
 END_TEST
 
 /** All four stages are used, and then taken back in their order. */
-START_TEST(a_full_ring_is_taken_back_from_its_oldest_end)
+START_TEST(a_full_ring_reaps_the_oldest_buffer)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -114,7 +114,7 @@ START_TEST(a_full_ring_is_taken_back_from_its_oldest_end)
 }
 END_TEST
 
-START_TEST(a_call_that_runs_out_of_memory_is_undone_as_a_whole)
+START_TEST(undoes_a_whole_call_that_runs_out_of_memory)
 {
     char *scratch = scratch_make();
     unsigned failures = 0;
@@ -150,6 +150,6 @@ START_TEST(a_call_that_runs_out_of_memory_is_undone_as_a_whole)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/add", stages_know_their_calls, calls_that_are_refused_leave_no_trace,
-          what_changes_nothing_is_no_operation, a_full_ring_is_taken_back_from_its_oldest_end,
-          a_call_that_runs_out_of_memory_is_undone_as_a_whole)
+UNIT_MAIN("zrecord/add", write_buffers_record_their_calls, rejected_calls_leave_no_trace,
+          a_call_without_effect_adds_no_operation, a_full_ring_reaps_the_oldest_buffer,
+          undoes_a_whole_call_that_runs_out_of_memory)

@@ -89,7 +89,7 @@ START_TEST(a_new_field_is_missing_until_it_is_written)
 }
 END_TEST
 
-START_TEST(it_may_be_of_any_kind)
+START_TEST(adds_fields_of_any_kind)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -126,7 +126,7 @@ START_TEST(it_may_be_of_any_kind)
 }
 END_TEST
 
-START_TEST(a_field_that_is_dropped_is_gone)
+START_TEST(drops_a_field)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -171,7 +171,7 @@ START_TEST(a_field_that_is_dropped_is_gone)
 }
 END_TEST
 
-START_TEST(the_last_field_stays)
+START_TEST(keeps_the_last_field)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -196,7 +196,7 @@ static const char *last_stem(const lx_writer *writer)
     return lx__schema_field(schema, schema->count - 1)->stem;
 }
 
-START_TEST(stems_and_ids_are_never_used_twice)
+START_TEST(never_reuses_stems_and_ids)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -251,7 +251,7 @@ START_TEST(a_renamed_field_keeps_its_values)
 }
 END_TEST
 
-START_TEST(readers_go_on_with_the_fields_they_were_opened_with)
+START_TEST(readers_continue_with_their_fields)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -274,7 +274,7 @@ START_TEST(readers_go_on_with_the_fields_they_were_opened_with)
 }
 END_TEST
 
-START_TEST(a_transaction_must_end_before_and_a_seal_be_off)
+START_TEST(rejects_open_transactions_and_sealed_datasets)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -293,7 +293,7 @@ START_TEST(a_transaction_must_end_before_and_a_seal_be_off)
 }
 END_TEST
 
-START_TEST(there_are_limits)
+START_TEST(rejects_more_than_the_limits)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -331,7 +331,7 @@ static bool is_changed(const char *path, int what)
     return changed;
 }
 
-START_TEST(a_sync_that_fails_ends_the_writer_and_leaves_no_half)
+START_TEST(a_failed_sync_poisons_the_writer_and_leaves_whole_files)
 {
     char *scratch = scratch_make();
     records_make("made", 12, 0);
@@ -371,7 +371,7 @@ START_TEST(a_sync_that_fails_ends_the_writer_and_leaves_no_half)
 }
 END_TEST
 
-START_TEST(what_cannot_be_made_leaves_them_as_they_were)
+START_TEST(a_failed_change_leaves_fields_unchanged)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -396,7 +396,7 @@ START_TEST(what_cannot_be_made_leaves_them_as_they_were)
 }
 END_TEST
 
-START_TEST(what_an_interrupted_addition_left_is_in_nobodys_way)
+START_TEST(ignores_files_of_an_interrupted_addition)
 {
     char *scratch = scratch_make();
     static const uint8_t zeros[1000];
@@ -414,7 +414,7 @@ START_TEST(what_an_interrupted_addition_left_is_in_nobodys_way)
 }
 END_TEST
 
-START_TEST(a_file_of_somebody_else_is_not_overwritten)
+START_TEST(does_not_overwrite_foreign_files)
 {
     static const char *const names[] = {"d/score.offset", "d/score.check", "d/score.dict",
                                         "d/score.offset.4", "d/score.check.4294967295"};
@@ -437,12 +437,10 @@ START_TEST(a_file_of_somebody_else_is_not_overwritten)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/alter", a_new_field_is_missing_until_it_is_written, it_may_be_of_any_kind,
-          a_field_that_is_dropped_is_gone, the_last_field_stays,
-          stems_and_ids_are_never_used_twice, a_renamed_field_keeps_its_values,
-          readers_go_on_with_the_fields_they_were_opened_with,
-          a_transaction_must_end_before_and_a_seal_be_off, there_are_limits,
-          a_sync_that_fails_ends_the_writer_and_leaves_no_half,
-          what_cannot_be_made_leaves_them_as_they_were,
-          what_an_interrupted_addition_left_is_in_nobodys_way,
-          a_file_of_somebody_else_is_not_overwritten)
+UNIT_MAIN("zrecord/alter", a_new_field_is_missing_until_it_is_written, adds_fields_of_any_kind,
+          drops_a_field, keeps_the_last_field, never_reuses_stems_and_ids,
+          a_renamed_field_keeps_its_values, readers_continue_with_their_fields,
+          rejects_open_transactions_and_sealed_datasets, rejects_more_than_the_limits,
+          a_failed_sync_poisons_the_writer_and_leaves_whole_files,
+          a_failed_change_leaves_fields_unchanged, ignores_files_of_an_interrupted_addition,
+          does_not_overwrite_foreign_files)

@@ -25,7 +25,7 @@ static lx_writer_options *chunks_of(uint64_t records, uint64_t bytes)
     return options;
 }
 
-START_TEST(records_come_back_as_they_were_appended)
+START_TEST(reads_back_appended_records)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -80,7 +80,7 @@ static void columns_free(lx_values columns[FIELDS])
     }
 }
 
-START_TEST(many_are_appended_as_one_by_one)
+START_TEST(appends_many_as_one_by_one)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -131,7 +131,7 @@ START_TEST(a_column_without_data_is_missing)
 }
 END_TEST
 
-START_TEST(inline_values_of_each_length)
+START_TEST(stores_inline_values_of_each_length)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -161,7 +161,7 @@ START_TEST(inline_values_of_each_length)
 }
 END_TEST
 
-START_TEST(a_value_of_the_wrong_size_is_refused)
+START_TEST(rejects_a_value_of_the_wrong_size)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -195,7 +195,7 @@ START_TEST(a_value_of_the_wrong_size_is_refused)
 }
 END_TEST
 
-START_TEST(arguments_are_checked_for_all_before_any_is_appended)
+START_TEST(checks_all_arguments_before_appending)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -229,7 +229,7 @@ START_TEST(arguments_are_checked_for_all_before_any_is_appended)
 }
 END_TEST
 
-START_TEST(records_larger_than_a_stage)
+START_TEST(appends_records_larger_than_a_write_buffer)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -314,7 +314,7 @@ START_TEST(chunks_are_full_by_bytes)
 }
 END_TEST
 
-START_TEST(chunks_are_the_same_over_many_commits)
+START_TEST(many_commits_give_the_same_chunks)
 {
     /* What is appended in one commit, and in many, with openings between them. */
     char *scratch = scratch_make();
@@ -346,7 +346,7 @@ START_TEST(chunks_are_the_same_over_many_commits)
 }
 END_TEST
 
-START_TEST(large_appends_go_to_the_tables)
+START_TEST(writes_large_appends_to_the_tables)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -381,7 +381,7 @@ END_TEST
 
 /* ---- failures */
 
-START_TEST(a_full_disk_is_told_and_undone)
+START_TEST(undoes_and_reports_a_full_disk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -420,7 +420,7 @@ START_TEST(a_full_disk_is_told_and_undone)
 }
 END_TEST
 
-START_TEST(what_failed_is_lost_at_close_and_the_rest_is_not)
+START_TEST(close_loses_only_what_failed)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -499,7 +499,7 @@ START_TEST(threads_append_to_one_writer)
 }
 END_TEST
 
-START_TEST(periodic_commits_by_itself_now_and_then)
+START_TEST(periodic_commits_by_itself)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -527,7 +527,7 @@ START_TEST(periodic_commits_by_itself_now_and_then)
 }
 END_TEST
 
-START_TEST(more_records_than_a_dataset_can_have_are_refused)
+START_TEST(rejects_more_records_than_a_dataset_can_have)
 {
     static const uint64_t counts[] = {UINT64_MAX, 1ull << 63, 1ull << 59, LX__LENGTH_MAX - 2};
     char *scratch = scratch_make();
@@ -544,12 +544,11 @@ START_TEST(more_records_than_a_dataset_can_have_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/append", records_come_back_as_they_were_appended,
-          many_are_appended_as_one_by_one, a_column_without_data_is_missing,
-          inline_values_of_each_length, a_value_of_the_wrong_size_is_refused,
-          arguments_are_checked_for_all_before_any_is_appended, records_larger_than_a_stage,
-          chunks_are_full_by_records, chunks_are_full_by_bytes,
-          chunks_are_the_same_over_many_commits, large_appends_go_to_the_tables,
-          a_full_disk_is_told_and_undone, what_failed_is_lost_at_close_and_the_rest_is_not,
-          threads_append_to_one_writer, periodic_commits_by_itself_now_and_then,
-          more_records_than_a_dataset_can_have_are_refused)
+UNIT_MAIN("zrecord/append", reads_back_appended_records, appends_many_as_one_by_one,
+          a_column_without_data_is_missing, stores_inline_values_of_each_length,
+          rejects_a_value_of_the_wrong_size, checks_all_arguments_before_appending,
+          appends_records_larger_than_a_write_buffer, chunks_are_full_by_records,
+          chunks_are_full_by_bytes, many_commits_give_the_same_chunks,
+          writes_large_appends_to_the_tables, undoes_and_reports_a_full_disk,
+          close_loses_only_what_failed, threads_append_to_one_writer, periodic_commits_by_itself,
+          rejects_more_records_than_a_dataset_can_have)

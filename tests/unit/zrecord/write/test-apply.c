@@ -107,7 +107,7 @@ static const lx__set *fresh(const struct fixture *f, uint32_t field, uint64_t in
     return lx__set_map_find(&f->writer->applied.updates, field, index);
 }
 
-START_TEST(a_change_of_a_committed_record_is_one_entry)
+START_TEST(changing_a_committed_record_writes_one_entry)
 {
     struct fixture f = set_up(10, 5);
     static const uint64_t indices[] = {3, 12}; /* in the tables, in the log */
@@ -142,7 +142,7 @@ START_TEST(a_change_of_a_committed_record_is_one_entry)
 }
 END_TEST
 
-START_TEST(a_record_that_is_not_committed_is_written_over)
+START_TEST(overwrites_an_uncommitted_record)
 {
     struct fixture f = set_up(3, 2);
     for (uint64_t i = 5; i < 9; i++)
@@ -159,7 +159,7 @@ START_TEST(a_record_that_is_not_committed_is_written_over)
 }
 END_TEST
 
-START_TEST(the_last_takes_the_place_of_what_is_deleted)
+START_TEST(the_last_record_replaces_a_deleted_one)
 {
     struct fixture f = set_up(10, 5);
     delete(&f, 3); /* 14 moves: from the log to the tables' part */
@@ -181,7 +181,7 @@ START_TEST(the_last_takes_the_place_of_what_is_deleted)
 }
 END_TEST
 
-START_TEST(what_moved_moves_again)
+START_TEST(a_moved_record_moves_again)
 {
     struct fixture f = set_up(6, 3);
     /* Each time the record that has just moved is the last one. */
@@ -199,7 +199,7 @@ START_TEST(what_moved_moves_again)
 }
 END_TEST
 
-START_TEST(indices_that_were_in_use_are_used_again)
+START_TEST(reuses_freed_indices)
 {
     struct fixture f = set_up(10, 5);
     truncate_to(&f, 4);
@@ -222,7 +222,7 @@ START_TEST(indices_that_were_in_use_are_used_again)
 END_TEST
 
 /** As the last one, with a frame between: the log has the shorter length then. */
-START_TEST(indices_that_were_committed_to_be_free_are_used_again)
+START_TEST(reuses_indices_freed_by_a_commit)
 {
     struct fixture f = set_up(10, 5);
     truncate_to(&f, 12);
@@ -247,7 +247,7 @@ START_TEST(indices_that_were_committed_to_be_free_are_used_again)
 }
 END_TEST
 
-START_TEST(appended_and_deleted_within_one_commit)
+START_TEST(appends_and_deletes_within_one_commit)
 {
     struct fixture f = set_up(5, 0);
     for (uint64_t i = 5; i < 15; i++)
@@ -270,7 +270,7 @@ START_TEST(appended_and_deleted_within_one_commit)
 END_TEST
 
 /** More rows than wait in memory are in the tables before the frame; they can still be changed. */
-START_TEST(rows_that_are_in_the_tables_before_their_frame_can_be_changed)
+START_TEST(changes_rows_written_before_their_frame)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -306,7 +306,7 @@ START_TEST(rows_that_are_in_the_tables_before_their_frame_can_be_changed)
 }
 END_TEST
 
-START_TEST(a_rollback_forgets_all_kinds_of_changes)
+START_TEST(a_rollback_discards_all_kinds_of_changes)
 {
     struct fixture f = set_up(10, 5);
     static const uint64_t none[][2] = {{0, 0}};
@@ -329,7 +329,7 @@ START_TEST(a_rollback_forgets_all_kinds_of_changes)
 }
 END_TEST
 
-START_TEST(chunks_that_grew_are_noted_once_each)
+START_TEST(records_each_grown_chunk_once)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -354,7 +354,7 @@ START_TEST(chunks_that_grew_are_noted_once_each)
 END_TEST
 
 /** A failure in the midst of it leaves nothing that could be committed. */
-START_TEST(without_memory_nothing_is_half_applied)
+START_TEST(a_failed_allocation_applies_nothing)
 {
     struct fixture f = set_up(10, 5);
     static const uint64_t none[][2] = {{0, 0}};
@@ -383,12 +383,9 @@ START_TEST(without_memory_nothing_is_half_applied)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/apply", a_change_of_a_committed_record_is_one_entry,
-          a_record_that_is_not_committed_is_written_over,
-          the_last_takes_the_place_of_what_is_deleted, what_moved_moves_again,
-          indices_that_were_in_use_are_used_again,
-          indices_that_were_committed_to_be_free_are_used_again,
-          appended_and_deleted_within_one_commit,
-          rows_that_are_in_the_tables_before_their_frame_can_be_changed,
-          a_rollback_forgets_all_kinds_of_changes, chunks_that_grew_are_noted_once_each,
-          without_memory_nothing_is_half_applied)
+UNIT_MAIN("zrecord/apply", changing_a_committed_record_writes_one_entry,
+          overwrites_an_uncommitted_record, the_last_record_replaces_a_deleted_one,
+          a_moved_record_moves_again, reuses_freed_indices, reuses_indices_freed_by_a_commit,
+          appends_and_deletes_within_one_commit, changes_rows_written_before_their_frame,
+          a_rollback_discards_all_kinds_of_changes, records_each_grown_chunk_once,
+          a_failed_allocation_applies_nothing)

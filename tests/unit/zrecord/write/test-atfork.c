@@ -31,7 +31,7 @@ static void expect_free(const char *path)
     expect_dataset(path, 0);
 }
 
-START_TEST(a_child_of_a_killed_writer_keeps_nobody_out)
+START_TEST(a_child_of_a_killed_writer_holds_no_lock)
 {
     char *scratch = scratch_make();
     int told[2];
@@ -74,7 +74,7 @@ static void go_on(lx_writer *inherited)
     _exit(0);
 }
 
-START_TEST(a_child_may_write_elsewhere)
+START_TEST(a_child_can_write_elsewhere)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -93,4 +93,4 @@ START_TEST(a_child_may_write_elsewhere)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/atfork", a_child_of_a_killed_writer_keeps_nobody_out, a_child_may_write_elsewhere)
+UNIT_MAIN("zrecord/atfork", a_child_of_a_killed_writer_holds_no_lock, a_child_can_write_elsewhere)

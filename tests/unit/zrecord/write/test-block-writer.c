@@ -48,7 +48,7 @@ static void expect_written(const struct fixture *f)
     free(bytes);
 }
 
-START_TEST(all_that_is_given_is_written)
+START_TEST(writes_all_blocks)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -67,7 +67,7 @@ START_TEST(all_that_is_given_is_written)
 }
 END_TEST
 
-START_TEST(a_failure_is_told_once_by_the_next_call)
+START_TEST(the_next_call_reports_a_failure_once)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -94,7 +94,7 @@ START_TEST(a_failure_is_told_once_by_the_next_call)
 }
 END_TEST
 
-START_TEST(without_a_thread_the_caller_writes)
+START_TEST(the_caller_writes_without_a_thread)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -113,5 +113,5 @@ START_TEST(without_a_thread_the_caller_writes)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/block-writer", all_that_is_given_is_written, a_failure_is_told_once_by_the_next_call,
-          without_a_thread_the_caller_writes)
+UNIT_MAIN("zrecord/block-writer", writes_all_blocks, the_next_call_reports_a_failure_once,
+          the_caller_writes_without_a_thread)

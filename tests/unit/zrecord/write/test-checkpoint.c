@@ -33,7 +33,7 @@ static lx_status open_and_fold(const char *path, lx_error *error)
     return status;
 }
 
-START_TEST(all_changes_are_in_the_tables_then)
+START_TEST(writes_all_updates_into_the_tables)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -53,7 +53,7 @@ START_TEST(all_changes_are_in_the_tables_then)
 }
 END_TEST
 
-START_TEST(the_writer_goes_on_with_them)
+START_TEST(the_writer_continues_afterwards)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -81,7 +81,7 @@ START_TEST(the_writer_goes_on_with_them)
 }
 END_TEST
 
-START_TEST(where_there_is_nothing_to_fold_nothing_is_done)
+START_TEST(does_nothing_without_updates)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -93,7 +93,7 @@ START_TEST(where_there_is_nothing_to_fold_nothing_is_done)
 }
 END_TEST
 
-START_TEST(rows_beyond_the_length_go)
+START_TEST(removes_rows_beyond_the_length)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -115,7 +115,7 @@ START_TEST(rows_beyond_the_length_go)
 }
 END_TEST
 
-START_TEST(a_transaction_must_end_before_and_a_seal_be_off)
+START_TEST(rejects_open_transactions_and_sealed_datasets)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -134,7 +134,7 @@ START_TEST(a_transaction_must_end_before_and_a_seal_be_off)
 }
 END_TEST
 
-START_TEST(large_tables_are_folded_in_pieces)
+START_TEST(checkpoints_large_tables_in_pieces)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -181,7 +181,7 @@ END_TEST
 
 /* ---- readers */
 
-START_TEST(a_reader_keeps_what_it_reads)
+START_TEST(a_reader_keeps_its_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -211,7 +211,7 @@ START_TEST(a_reader_keeps_what_it_reads)
 }
 END_TEST
 
-START_TEST(the_writer_itself_removes_them_when_readers_are_gone)
+START_TEST(the_writer_removes_old_files_after_the_last_reader)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -231,7 +231,7 @@ END_TEST
 
 /* ---- failures */
 
-START_TEST(a_sync_that_fails_ends_the_writer_and_loses_nothing)
+START_TEST(a_failed_sync_poisons_the_writer_and_loses_nothing)
 {
     char *scratch = scratch_make();
     struct shown shown = make_changed("made");
@@ -266,7 +266,7 @@ START_TEST(a_sync_that_fails_ends_the_writer_and_loses_nothing)
 }
 END_TEST
 
-START_TEST(a_full_disk_leaves_it_as_it_was)
+START_TEST(a_full_disk_changes_nothing)
 {
     char *scratch = scratch_make();
     struct shown shown = make_changed("d");
@@ -296,7 +296,7 @@ START_TEST(a_full_disk_leaves_it_as_it_was)
 }
 END_TEST
 
-START_TEST(what_an_interrupted_one_left_is_in_nobodys_way)
+START_TEST(ignores_files_of_an_interrupted_attempt)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -316,9 +316,9 @@ START_TEST(what_an_interrupted_one_left_is_in_nobodys_way)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/checkpoint", all_changes_are_in_the_tables_then, the_writer_goes_on_with_them,
-          where_there_is_nothing_to_fold_nothing_is_done, rows_beyond_the_length_go,
-          a_transaction_must_end_before_and_a_seal_be_off, large_tables_are_folded_in_pieces,
-          a_reader_keeps_what_it_reads, the_writer_itself_removes_them_when_readers_are_gone,
-          a_sync_that_fails_ends_the_writer_and_loses_nothing,
-          a_full_disk_leaves_it_as_it_was, what_an_interrupted_one_left_is_in_nobodys_way)
+UNIT_MAIN("zrecord/checkpoint", writes_all_updates_into_the_tables, the_writer_continues_afterwards,
+          does_nothing_without_updates, removes_rows_beyond_the_length,
+          rejects_open_transactions_and_sealed_datasets, checkpoints_large_tables_in_pieces,
+          a_reader_keeps_its_files, the_writer_removes_old_files_after_the_last_reader,
+          a_failed_sync_poisons_the_writer_and_loses_nothing, a_full_disk_changes_nothing,
+          ignores_files_of_an_interrupted_attempt)

@@ -44,7 +44,7 @@ static bool is_synced(const lx__frame *frame)
     return frame->flags & SYNCED;
 }
 
-START_TEST(a_small_commit_is_one_frame_with_sets)
+START_TEST(a_small_commit_is_one_frame_of_updates)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
@@ -67,7 +67,7 @@ START_TEST(a_small_commit_is_one_frame_with_sets)
 }
 END_TEST
 
-START_TEST(a_large_commit_takes_its_rows_into_the_tables)
+START_TEST(a_large_commit_writes_its_rows_to_the_tables)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -92,7 +92,7 @@ START_TEST(a_large_commit_takes_its_rows_into_the_tables)
 }
 END_TEST
 
-START_TEST(many_small_commits_go_to_the_tables_at_8_mebibytes)
+START_TEST(moves_small_commits_to_the_tables_at_8_mebibytes)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -120,7 +120,7 @@ START_TEST(many_small_commits_go_to_the_tables_at_8_mebibytes)
 }
 END_TEST
 
-START_TEST(a_commit_of_nothing_writes_nothing)
+START_TEST(an_empty_commit_writes_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -174,7 +174,7 @@ START_TEST(full_syncs_each_commit)
 }
 END_TEST
 
-START_TEST(a_writer_that_changed_nothing_adds_no_frame)
+START_TEST(closing_without_changes_adds_no_frame)
 {
     char *scratch = scratch_make();
     close_writer(records_create("d", NULL));
@@ -185,7 +185,7 @@ START_TEST(a_writer_that_changed_nothing_adds_no_frame)
 }
 END_TEST
 
-START_TEST(a_writer_whose_lock_is_gone_commits_no_more)
+START_TEST(a_writer_that_lost_its_lock_cannot_commit)
 {
     for (int gone = 0; gone < 2; gone++) {
         char *scratch = scratch_make();
@@ -216,7 +216,7 @@ START_TEST(a_writer_whose_lock_is_gone_commits_no_more)
 }
 END_TEST
 
-START_TEST(nor_does_it_write_where_another_writer_does)
+START_TEST(a_writer_that_lost_its_lock_writes_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -245,7 +245,7 @@ START_TEST(nor_does_it_write_where_another_writer_does)
 }
 END_TEST
 
-START_TEST(none_syncs_when_it_is_told_and_at_close)
+START_TEST(none_syncs_on_request_and_at_close)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -281,7 +281,7 @@ START_TEST(none_syncs_when_it_is_told_and_at_close)
 }
 END_TEST
 
-START_TEST(frames_have_the_chunks_that_grew)
+START_TEST(frames_list_the_chunks_that_grew)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -314,7 +314,7 @@ END_TEST
 
 /* ---- failures */
 
-START_TEST(a_frame_that_does_not_fit_is_cut_off_again)
+START_TEST(removes_a_frame_that_does_not_fit)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -345,7 +345,7 @@ START_TEST(a_frame_that_does_not_fit_is_cut_off_again)
 }
 END_TEST
 
-START_TEST(tables_that_do_not_fit_change_nothing)
+START_TEST(a_full_disk_for_tables_changes_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -390,7 +390,7 @@ START_TEST(tables_that_do_not_fit_change_nothing)
 }
 END_TEST
 
-START_TEST(rows_that_were_written_before_a_rollback_are_written_again)
+START_TEST(rewrites_rows_after_a_rollback)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -433,7 +433,7 @@ START_TEST(rows_that_were_written_before_a_rollback_are_written_again)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_ends_the_writer)
+START_TEST(a_failed_sync_poisons_the_writer)
 {
     char *scratch = scratch_make();
     /* Each of the calls of a commit in turn: of the chunk, its directory, LOG, the tables. */
@@ -472,7 +472,7 @@ START_TEST(a_sync_that_fails_ends_the_writer)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_before_the_commit_ends_the_writer_too)
+START_TEST(a_failed_sync_before_the_commit_poisons_the_writer)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -497,7 +497,7 @@ START_TEST(a_sync_that_fails_before_the_commit_ends_the_writer_too)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_at_close_is_told)
+START_TEST(close_reports_a_failed_sync)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -554,15 +554,13 @@ START_TEST(readers_see_commits_whole)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/commit", a_small_commit_is_one_frame_with_sets,
-          a_large_commit_takes_its_rows_into_the_tables,
-          many_small_commits_go_to_the_tables_at_8_mebibytes, a_commit_of_nothing_writes_nothing,
-          full_syncs_each_commit, a_writer_that_changed_nothing_adds_no_frame,
-          a_writer_whose_lock_is_gone_commits_no_more,
-          nor_does_it_write_where_another_writer_does, none_syncs_when_it_is_told_and_at_close,
-          frames_have_the_chunks_that_grew, a_frame_that_does_not_fit_is_cut_off_again,
-          tables_that_do_not_fit_change_nothing,
-          rows_that_were_written_before_a_rollback_are_written_again,
-          a_sync_that_fails_ends_the_writer,
-          a_sync_that_fails_before_the_commit_ends_the_writer_too,
-          a_sync_that_fails_at_close_is_told, readers_see_commits_whole)
+UNIT_MAIN("zrecord/commit", a_small_commit_is_one_frame_of_updates,
+          a_large_commit_writes_its_rows_to_the_tables,
+          moves_small_commits_to_the_tables_at_8_mebibytes, an_empty_commit_writes_nothing,
+          full_syncs_each_commit, closing_without_changes_adds_no_frame,
+          a_writer_that_lost_its_lock_cannot_commit, a_writer_that_lost_its_lock_writes_nothing,
+          none_syncs_on_request_and_at_close, frames_list_the_chunks_that_grew,
+          removes_a_frame_that_does_not_fit, a_full_disk_for_tables_changes_nothing,
+          rewrites_rows_after_a_rollback, a_failed_sync_poisons_the_writer,
+          a_failed_sync_before_the_commit_poisons_the_writer, close_reports_a_failed_sync,
+          readers_see_commits_whole)

@@ -49,7 +49,7 @@ START_TEST(a_new_dataset_has_the_files_of_the_format)
 }
 END_TEST
 
-START_TEST(it_can_be_written_and_read_at_once)
+START_TEST(a_new_dataset_can_be_written_and_read_at_once)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
@@ -62,7 +62,7 @@ START_TEST(it_can_be_written_and_read_at_once)
 }
 END_TEST
 
-START_TEST(an_empty_directory_is_taken)
+START_TEST(accepts_an_empty_directory)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -78,7 +78,7 @@ START_TEST(an_empty_directory_is_taken)
 }
 END_TEST
 
-START_TEST(what_an_interrupted_creation_left_is_taken_over)
+START_TEST(replaces_an_interrupted_creation)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -109,7 +109,7 @@ START_TEST(what_an_interrupted_creation_left_is_taken_over)
 }
 END_TEST
 
-START_TEST(a_dataset_is_not_overwritten)
+START_TEST(does_not_overwrite_a_dataset)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -121,7 +121,7 @@ START_TEST(a_dataset_is_not_overwritten)
 }
 END_TEST
 
-START_TEST(a_dataset_that_lost_its_meta_json_is_not_overwritten)
+START_TEST(does_not_overwrite_a_dataset_without_meta_json)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -145,7 +145,7 @@ START_TEST(a_dataset_that_lost_its_meta_json_is_not_overwritten)
 }
 END_TEST
 
-START_TEST(what_is_somebody_elses_is_not_touched)
+START_TEST(does_not_touch_foreign_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -182,7 +182,7 @@ START_TEST(what_is_somebody_elses_is_not_touched)
 }
 END_TEST
 
-START_TEST(none_is_made_among_the_files_of_another)
+START_TEST(rejects_a_directory_with_other_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -201,7 +201,7 @@ START_TEST(none_is_made_among_the_files_of_another)
 }
 END_TEST
 
-START_TEST(what_is_no_directory_is_told)
+START_TEST(reports_other_than_directories)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -217,7 +217,7 @@ START_TEST(what_is_no_directory_is_told)
 }
 END_TEST
 
-START_TEST(arguments_are_checked)
+START_TEST(rejects_invalid_arguments)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -233,7 +233,7 @@ START_TEST(arguments_are_checked)
 }
 END_TEST
 
-START_TEST(a_disk_without_room_can_be_tried_again)
+START_TEST(succeeds_after_a_full_disk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -256,7 +256,7 @@ END_TEST
 
 /* ---- the lock */
 
-START_TEST(a_creation_that_ran_out_of_descriptors_can_be_tried_again)
+START_TEST(succeeds_after_running_out_of_descriptors)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -279,7 +279,7 @@ START_TEST(a_creation_that_ran_out_of_descriptors_can_be_tried_again)
 }
 END_TEST
 
-START_TEST(a_second_writer_is_refused_with_the_process_of_the_first)
+START_TEST(a_second_writer_is_rejected_with_the_pid_of_the_first)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -303,7 +303,7 @@ START_TEST(a_second_writer_is_refused_with_the_process_of_the_first)
 }
 END_TEST
 
-START_TEST(the_lock_goes_with_its_process)
+START_TEST(the_lock_ends_with_its_process)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -351,7 +351,7 @@ START_TEST(a_closed_writer_leaves_no_lock_with_a_child)
 }
 END_TEST
 
-START_TEST(a_lock_that_a_child_has_kept_is_explained)
+START_TEST(explains_a_lock_held_by_a_child)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -384,7 +384,7 @@ START_TEST(a_lock_that_a_child_has_kept_is_explained)
 }
 END_TEST
 
-START_TEST(a_lock_that_is_no_file_is_refused)
+START_TEST(rejects_a_lock_that_is_not_a_file)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -403,7 +403,7 @@ START_TEST(a_lock_that_is_no_file_is_refused)
 }
 END_TEST
 
-START_TEST(a_pid_that_is_none_is_not_shown)
+START_TEST(omits_an_invalid_pid)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -427,14 +427,11 @@ START_TEST(a_pid_that_is_none_is_not_shown)
 END_TEST
 
 UNIT_MAIN("zrecord/create", a_new_dataset_has_the_files_of_the_format,
-          it_can_be_written_and_read_at_once, an_empty_directory_is_taken,
-          none_is_made_among_the_files_of_another,
-          what_an_interrupted_creation_left_is_taken_over, a_dataset_is_not_overwritten,
-          a_dataset_that_lost_its_meta_json_is_not_overwritten,
-          what_is_somebody_elses_is_not_touched, what_is_no_directory_is_told,
-          arguments_are_checked, a_disk_without_room_can_be_tried_again,
-          a_creation_that_ran_out_of_descriptors_can_be_tried_again,
-          a_second_writer_is_refused_with_the_process_of_the_first,
-          the_lock_goes_with_its_process, a_closed_writer_leaves_no_lock_with_a_child,
-          a_lock_that_a_child_has_kept_is_explained, a_lock_that_is_no_file_is_refused,
-          a_pid_that_is_none_is_not_shown)
+          a_new_dataset_can_be_written_and_read_at_once, accepts_an_empty_directory,
+          rejects_a_directory_with_other_files, replaces_an_interrupted_creation,
+          does_not_overwrite_a_dataset, does_not_overwrite_a_dataset_without_meta_json,
+          does_not_touch_foreign_files, reports_other_than_directories, rejects_invalid_arguments,
+          succeeds_after_a_full_disk, succeeds_after_running_out_of_descriptors,
+          a_second_writer_is_rejected_with_the_pid_of_the_first, the_lock_ends_with_its_process,
+          a_closed_writer_leaves_no_lock_with_a_child, explains_a_lock_held_by_a_child,
+          rejects_a_lock_that_is_not_a_file, omits_an_invalid_pid)

@@ -47,7 +47,7 @@ static void expect_gaps_of_zeros(const lx__stage *stage)
     free(bytes);
 }
 
-START_TEST(values_lie_where_their_entries_say)
+START_TEST(entries_point_to_their_values)
 {
     char *scratch = scratch_make();
     static const uint64_t limits[][2] = {{1u << 20, 1u << 30}, {7, 1u << 30}, {1u << 20, 4096},
@@ -80,7 +80,7 @@ START_TEST(values_lie_where_their_entries_say)
 }
 END_TEST
 
-START_TEST(equal_records_lie_without_gaps)
+START_TEST(equal_records_have_no_gaps)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -99,7 +99,7 @@ START_TEST(equal_records_lie_without_gaps)
 }
 END_TEST
 
-START_TEST(what_does_not_shrink_stays_raw)
+START_TEST(stores_values_that_do_not_shrink_raw)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -122,7 +122,7 @@ START_TEST(what_does_not_shrink_stays_raw)
 }
 END_TEST
 
-START_TEST(a_stage_without_payloads_makes_no_chunk)
+START_TEST(a_buffer_without_payloads_makes_no_chunk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -141,7 +141,7 @@ START_TEST(a_stage_without_payloads_makes_no_chunk)
 }
 END_TEST
 
-START_TEST(output_is_written_in_pieces)
+START_TEST(writes_output_in_pieces)
 {
     /* More than a stage's worth of payloads of a field that is compressed, and does not shrink. */
     char *scratch = scratch_make();
@@ -170,7 +170,7 @@ START_TEST(output_is_written_in_pieces)
 }
 END_TEST
 
-START_TEST(two_lanes_have_chunks_of_their_own)
+START_TEST(each_flush_task_has_its_own_chunks)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -201,7 +201,7 @@ START_TEST(two_lanes_have_chunks_of_their_own)
 }
 END_TEST
 
-START_TEST(a_stage_tells_what_its_chunks_have_taken)
+START_TEST(reports_the_bytes_taken_of_each_chunk)
 {
     char *scratch = scratch_make();
     static const bool both[] = {false, true};
@@ -239,7 +239,7 @@ START_TEST(a_stage_tells_what_its_chunks_have_taken)
 }
 END_TEST
 
-START_TEST(chunks_that_were_left_are_filled_up)
+START_TEST(fills_up_partly_filled_chunks)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -276,7 +276,7 @@ START_TEST(chunks_that_were_left_are_filled_up)
 }
 END_TEST
 
-START_TEST(what_is_stored_already_is_not_compressed_again)
+START_TEST(does_not_compress_stored_values_again)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -314,7 +314,7 @@ START_TEST(what_is_stored_already_is_not_compressed_again)
 }
 END_TEST
 
-START_TEST(after_a_failure_a_lane_goes_back_to_what_is_committed)
+START_TEST(a_failure_returns_to_the_committed_bytes)
 {
     char *scratch = scratch_make();
     for (int compresses = 0; compresses < 2; compresses++) {
@@ -352,9 +352,8 @@ START_TEST(after_a_failure_a_lane_goes_back_to_what_is_committed)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/flush-task", values_lie_where_their_entries_say, equal_records_lie_without_gaps,
-          what_does_not_shrink_stays_raw, a_stage_without_payloads_makes_no_chunk,
-          output_is_written_in_pieces, two_lanes_have_chunks_of_their_own,
-          a_stage_tells_what_its_chunks_have_taken, chunks_that_were_left_are_filled_up,
-          what_is_stored_already_is_not_compressed_again,
-          after_a_failure_a_lane_goes_back_to_what_is_committed)
+UNIT_MAIN("zrecord/flush-task", entries_point_to_their_values, equal_records_have_no_gaps,
+          stores_values_that_do_not_shrink_raw, a_buffer_without_payloads_makes_no_chunk,
+          writes_output_in_pieces, each_flush_task_has_its_own_chunks,
+          reports_the_bytes_taken_of_each_chunk, fills_up_partly_filled_chunks,
+          does_not_compress_stored_values_again, a_failure_returns_to_the_committed_bytes)

@@ -120,7 +120,7 @@ static unsigned lanes_in_use(lx_writer *writer)
     return used;
 }
 
-START_TEST(records_come_back_however_many_lanes_there_are)
+START_TEST(reads_back_records_for_any_number_of_tasks)
 {
     char *scratch = scratch_make();
     for (uint32_t lanes = 1; lanes <= 4; lanes++) {
@@ -167,7 +167,7 @@ static uint64_t use_lanes(lx_writer *writer)
     return lx_writer_get_length(writer);
 }
 
-START_TEST(each_lane_has_its_own_chunk)
+START_TEST(each_flush_task_has_its_own_chunk)
 {
     for (uint32_t lanes = 2; lanes <= 4; lanes++) {
         char *scratch = scratch_make();
@@ -251,7 +251,7 @@ START_TEST(a_frame_ends_with_the_committed_prefix)
 }
 END_TEST
 
-START_TEST(a_rollback_of_several_lanes_removes_what_they_made)
+START_TEST(a_rollback_removes_the_chunks_of_all_tasks)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -282,7 +282,7 @@ START_TEST(a_rollback_of_several_lanes_removes_what_they_made)
 }
 END_TEST
 
-START_TEST(chunks_with_room_are_taken_up_again)
+START_TEST(reuses_chunks_with_room)
 {
     static const uint32_t reopened[] = {1, 2, 4};
     for (size_t k = 0; k < 3; k++) {
@@ -314,7 +314,7 @@ START_TEST(chunks_with_room_are_taken_up_again)
 }
 END_TEST
 
-START_TEST(a_failure_in_one_lane_fails_the_call_and_a_rollback_mends_all)
+START_TEST(a_failed_task_fails_the_call_until_a_rollback)
 {
     for (uint32_t lanes = 1; lanes <= 4; lanes++) {
         char *scratch = scratch_make();
@@ -351,7 +351,7 @@ START_TEST(a_failure_in_one_lane_fails_the_call_and_a_rollback_mends_all)
 END_TEST
 
 /** Chunks that fill up while a commit waits for the disk are closed as at any other time. */
-START_TEST(a_commit_that_waits_leaves_descriptors)
+START_TEST(a_waiting_commit_leaves_descriptors_free)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -383,8 +383,7 @@ START_TEST(a_commit_that_waits_leaves_descriptors)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/lanes", records_come_back_however_many_lanes_there_are,
-          each_lane_has_its_own_chunk, a_frame_ends_with_the_committed_prefix,
-          a_rollback_of_several_lanes_removes_what_they_made, chunks_with_room_are_taken_up_again,
-          a_failure_in_one_lane_fails_the_call_and_a_rollback_mends_all,
-          a_commit_that_waits_leaves_descriptors)
+UNIT_MAIN("zrecord/flush-tasks", reads_back_records_for_any_number_of_tasks,
+          each_flush_task_has_its_own_chunk, a_frame_ends_with_the_committed_prefix,
+          a_rollback_removes_the_chunks_of_all_tasks, reuses_chunks_with_room,
+          a_failed_task_fails_the_call_until_a_rollback, a_waiting_commit_leaves_descriptors_free)

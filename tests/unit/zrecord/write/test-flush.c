@@ -35,7 +35,7 @@ static void tear_down(struct fixture *f)
     lx__file_close(&f->here);
 }
 
-START_TEST(stages_are_placed_in_their_order)
+START_TEST(flushes_buffers_in_order)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -68,7 +68,7 @@ START_TEST(stages_are_placed_in_their_order)
 }
 END_TEST
 
-START_TEST(the_first_failure_ends_it_until_it_is_forgotten)
+START_TEST(the_first_failure_stops_it_until_cleared)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -112,7 +112,7 @@ START_TEST(the_first_failure_ends_it_until_it_is_forgotten)
 }
 END_TEST
 
-START_TEST(a_closed_executor_is_a_failure_and_no_hang)
+START_TEST(a_closed_executor_is_an_error)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -150,7 +150,7 @@ static unsigned lanes_used(const struct fixture *f)
     return used;
 }
 
-START_TEST(several_lanes_place_beside_each_other)
+START_TEST(several_tasks_flush_concurrently)
 {
     for (unsigned lanes = 2; lanes <= 4; lanes++) {
         char *scratch = scratch_make();
@@ -184,7 +184,7 @@ START_TEST(several_lanes_place_beside_each_other)
 }
 END_TEST
 
-START_TEST(a_failure_in_one_lane_ends_all)
+START_TEST(a_failure_of_one_task_stops_all)
 {
     for (int round = 0; round < (SANITIZED ? 5 : 20); round++) {
         char *scratch = scratch_make();
@@ -250,7 +250,7 @@ static lx_status place_in_a_task(void *user, size_t part, lx_error *error)
 }
 
 /** The threads of the queue are all in the task that waits for lanes. */
-START_TEST(who_waits_helps)
+START_TEST(a_waiting_thread_flushes_too)
 {
     for (unsigned lanes = 1; lanes <= 2; lanes++) {
         char *scratch = scratch_make();
@@ -275,7 +275,6 @@ START_TEST(who_waits_helps)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/flush", stages_are_placed_in_their_order,
-          the_first_failure_ends_it_until_it_is_forgotten,
-          a_closed_executor_is_a_failure_and_no_hang, several_lanes_place_beside_each_other,
-          a_failure_in_one_lane_ends_all, who_waits_helps)
+UNIT_MAIN("zrecord/flush", flushes_buffers_in_order, the_first_failure_stops_it_until_cleared,
+          a_closed_executor_is_an_error, several_tasks_flush_concurrently,
+          a_failure_of_one_task_stops_all, a_waiting_thread_flushes_too)

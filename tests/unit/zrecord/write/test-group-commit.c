@@ -17,7 +17,7 @@ static void begin_commit(struct actor *self, lx_writer *writer)
     await(atomic_load(&syncs_begun) > before);
 }
 
-START_TEST(those_that_wait_share_one_commit)
+START_TEST(waiting_callers_share_one_commit)
 {
     char *scratch = scratch_make();
     static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC};
@@ -50,7 +50,7 @@ START_TEST(those_that_wait_share_one_commit)
 }
 END_TEST
 
-START_TEST(appending_goes_on_while_the_disk_is_waited_for)
+START_TEST(appends_continue_during_a_sync)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -84,7 +84,7 @@ static lx_status extend_much(struct actor *self, lx_error *error)
 }
 
 /** What is too much for the stages waits for the commit, and everybody else for it. */
-START_TEST(a_call_that_has_to_wait_is_not_split)
+START_TEST(a_waiting_call_is_not_split)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -143,7 +143,7 @@ static lx_status count_up(struct actor *self, lx_error *error)
     return status;
 }
 
-START_TEST(what_was_committed_is_there_whoever_has_committed_it)
+START_TEST(any_caller_commits_for_all)
 {
     char *scratch = scratch_make();
     static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
@@ -267,7 +267,7 @@ static void expect_whole_calls(lx_dataset *dataset)
     }
 }
 
-START_TEST(nobody_sees_a_part_of_a_call)
+START_TEST(readers_never_see_part_of_a_call)
 {
     char *scratch = scratch_make();
     static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_NONE};
@@ -305,7 +305,7 @@ END_TEST
 
 /* ---- failures */
 
-START_TEST(a_failed_sync_is_told_to_all_that_wait)
+START_TEST(all_waiting_callers_get_a_failed_sync)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -332,7 +332,7 @@ static lx_status roll_back(struct actor *self, lx_error *error)
     return lx_writer_rollback(self->writer, error);
 }
 
-START_TEST(a_rollback_waits_for_the_commit_and_undoes_what_came_after_it)
+START_TEST(a_rollback_undoes_only_what_follows_the_running_commit)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -460,7 +460,7 @@ static lx_status call_at_random(struct actor *self, lx_error *error)
     return LX_OK;
 }
 
-START_TEST(whatever_threads_ask_for_it_ends_and_is_whole)
+START_TEST(any_concurrent_calls_end_and_stay_whole)
 {
     char *scratch = scratch_make();
     static const lx_durability all[] = {LX_DURABILITY_PERIODIC, LX_DURABILITY_FULL,
@@ -502,10 +502,8 @@ START_TEST(whatever_threads_ask_for_it_ends_and_is_whole)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/group-commit", those_that_wait_share_one_commit,
-          appending_goes_on_while_the_disk_is_waited_for, a_call_that_has_to_wait_is_not_split,
-          what_was_committed_is_there_whoever_has_committed_it, many_callers_need_few_syncs,
-          nobody_sees_a_part_of_a_call, a_failed_sync_is_told_to_all_that_wait,
-          a_rollback_waits_for_the_commit_and_undoes_what_came_after_it,
-          a_transaction_begun_during_a_commit_is_whole,
-          whatever_threads_ask_for_it_ends_and_is_whole)
+UNIT_MAIN("zrecord/group-commit", waiting_callers_share_one_commit, appends_continue_during_a_sync,
+          a_waiting_call_is_not_split, any_caller_commits_for_all, many_callers_need_few_syncs,
+          readers_never_see_part_of_a_call, all_waiting_callers_get_a_failed_sync,
+          a_rollback_undoes_only_what_follows_the_running_commit,
+          a_transaction_begun_during_a_commit_is_whole, any_concurrent_calls_end_and_stay_whole)

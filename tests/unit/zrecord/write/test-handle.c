@@ -33,7 +33,7 @@ static void use_in_child(lx_writer *writer)
     _exit(lx_writer_close(writer, NULL) != LX_ERR_FORKED ? 9 : 0);
 }
 
-START_TEST(a_child_is_told_that_it_is_one)
+START_TEST(reports_use_in_a_child)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -92,5 +92,4 @@ START_TEST(a_child_of_a_busy_writer_does_not_hang)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/handle", a_child_is_told_that_it_is_one,
-          a_child_of_a_busy_writer_does_not_hang)
+UNIT_MAIN("zrecord/handle", reports_use_in_a_child, a_child_of_a_busy_writer_does_not_hang)

@@ -44,7 +44,7 @@ static struct shown make_changed(const char *path)
     return shown;
 }
 
-START_TEST(all_of_them_can_follow_each_other)
+START_TEST(all_installs_can_follow_each_other)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -82,7 +82,7 @@ START_TEST(all_of_them_can_follow_each_other)
 }
 END_TEST
 
-START_TEST(without_memory_it_stays_as_it_was)
+START_TEST(changes_nothing_after_a_failed_allocation)
 {
     char *scratch = scratch_make();
     struct shown shown = make_changed("made");
@@ -115,7 +115,7 @@ START_TEST(without_memory_it_stays_as_it_was)
 }
 END_TEST
 
-START_TEST(keys_of_others_are_kept)
+START_TEST(keeps_unknown_keys)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -135,7 +135,7 @@ START_TEST(keys_of_others_are_kept)
 }
 END_TEST
 
-START_TEST(numbers_run_out)
+START_TEST(reports_the_last_generation)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -185,7 +185,7 @@ START_TEST(a_failed_commit_before_it_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_child_of_fork_may_not_switch)
+START_TEST(rejects_a_child_of_fork)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
@@ -237,7 +237,7 @@ static void *read_beside(void *user)
     return NULL;
 }
 
-START_TEST(others_write_and_read_meanwhile)
+START_TEST(other_threads_write_and_read_meanwhile)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -264,6 +264,7 @@ START_TEST(others_write_and_read_meanwhile)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/install", all_of_them_can_follow_each_other, without_memory_it_stays_as_it_was,
-          keys_of_others_are_kept, numbers_run_out, a_failed_commit_before_it_changes_nothing,
-          a_child_of_fork_may_not_switch, others_write_and_read_meanwhile)
+UNIT_MAIN("zrecord/install", all_installs_can_follow_each_other,
+          changes_nothing_after_a_failed_allocation, keeps_unknown_keys,
+          reports_the_last_generation, a_failed_commit_before_it_changes_nothing,
+          rejects_a_child_of_fork, other_threads_write_and_read_meanwhile)

@@ -36,7 +36,7 @@ static size_t expect_pieces(void)
     return pieces;
 }
 
-START_TEST(what_lies_together_is_one_piece)
+START_TEST(merges_adjacent_extents)
 {
     ck_assert(lx__window_open(&window));
     ck_assert_uint_eq(expect_pieces(), 0);
@@ -60,7 +60,7 @@ START_TEST(what_lies_together_is_one_piece)
 }
 END_TEST
 
-START_TEST(it_is_bounded)
+START_TEST(limits_its_size)
 {
     ck_assert(lx__window_open(&window));
     for (uint64_t i = 0; lx__window_fits(&window, 500); i++)
@@ -78,4 +78,4 @@ START_TEST(it_is_bounded)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/io-window", what_lies_together_is_one_piece, it_is_bounded)
+UNIT_MAIN("zrecord/io-window", merges_adjacent_extents, limits_its_size)

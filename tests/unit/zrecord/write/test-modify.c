@@ -167,7 +167,7 @@ static void live(uint64_t seed, unsigned steps)
     scratch_remove(scratch);
 }
 
-START_TEST(any_sequence_of_changes_gives_what_the_model_has)
+START_TEST(any_sequence_of_changes_matches_the_model)
 {
     for (uint64_t seed = 1; seed <= (getenv("LX_LONG") ? 400 : 12); seed++)
         live(seed, 60);
@@ -202,7 +202,7 @@ static const uint8_t some[64];
 static const size_t label = LABEL;
 static const lx_value eight = {some, 8};
 
-START_TEST(an_index_must_be_below_the_length)
+START_TEST(rejects_an_index_beyond_the_length)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(5);
@@ -233,7 +233,7 @@ START_TEST(an_index_must_be_below_the_length)
 }
 END_TEST
 
-START_TEST(of_nothing_there_is_no_record)
+START_TEST(rejects_any_index_of_an_empty_dataset)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(0);
@@ -244,7 +244,7 @@ START_TEST(of_nothing_there_is_no_record)
 }
 END_TEST
 
-START_TEST(a_field_must_be_there)
+START_TEST(rejects_unknown_fields)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(5);
@@ -263,7 +263,7 @@ START_TEST(a_field_must_be_there)
 }
 END_TEST
 
-START_TEST(values_must_have_the_size_of_their_field)
+START_TEST(rejects_values_of_the_wrong_size)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(5);
@@ -294,7 +294,7 @@ START_TEST(values_must_have_the_size_of_their_field)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(5);
@@ -320,7 +320,7 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-START_TEST(of_a_field_that_is_there_twice_the_last_counts)
+START_TEST(the_last_of_a_repeated_field_applies)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -344,7 +344,7 @@ START_TEST(of_a_field_that_is_there_twice_the_last_counts)
 }
 END_TEST
 
-START_TEST(values_come_and_go)
+START_TEST(sets_and_removes_values)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(10);
@@ -376,7 +376,7 @@ START_TEST(values_come_and_go)
 }
 END_TEST
 
-START_TEST(delete_tells_what_moved)
+START_TEST(delete_reports_the_moved_record)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
@@ -443,7 +443,7 @@ static void expect_all_refused(lx_writer *writer, lx_status status)
     unit_fails(lx_writer_truncate(writer, lx_writer_get_length(writer), &error), status);
 }
 
-START_TEST(after_a_failure_they_wait_for_a_rollback)
+START_TEST(changes_need_a_rollback_after_a_failure)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(20);
@@ -464,7 +464,7 @@ START_TEST(after_a_failure_they_wait_for_a_rollback)
 }
 END_TEST
 
-START_TEST(in_a_transaction_they_are_one_commit)
+START_TEST(a_transaction_is_one_commit)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(20);
@@ -493,7 +493,7 @@ START_TEST(in_a_transaction_they_are_one_commit)
 }
 END_TEST
 
-START_TEST(what_is_sealed_does_not_change)
+START_TEST(rejects_changes_of_a_sealed_dataset)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(20);
@@ -503,7 +503,7 @@ START_TEST(what_is_sealed_does_not_change)
 }
 END_TEST
 
-START_TEST(a_poisoned_writer_and_that_of_a_parent_take_nothing)
+START_TEST(rejects_a_poisoned_writer_and_that_of_a_parent)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(20);
@@ -523,10 +523,10 @@ START_TEST(a_poisoned_writer_and_that_of_a_parent_take_nothing)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/modify", any_sequence_of_changes_gives_what_the_model_has,
-          an_index_must_be_below_the_length, of_nothing_there_is_no_record, a_field_must_be_there,
-          values_must_have_the_size_of_their_field, null_is_refused_by_its_name,
-          of_a_field_that_is_there_twice_the_last_counts, values_come_and_go,
-          delete_tells_what_moved, ten_thousand_changes_are_one_frame,
-          after_a_failure_they_wait_for_a_rollback, in_a_transaction_they_are_one_commit,
-          what_is_sealed_does_not_change, a_poisoned_writer_and_that_of_a_parent_take_nothing)
+UNIT_MAIN("zrecord/modify", any_sequence_of_changes_matches_the_model,
+          rejects_an_index_beyond_the_length, rejects_any_index_of_an_empty_dataset,
+          rejects_unknown_fields, rejects_values_of_the_wrong_size, rejects_null_by_name,
+          the_last_of_a_repeated_field_applies, sets_and_removes_values,
+          delete_reports_the_moved_record, ten_thousand_changes_are_one_frame,
+          changes_need_a_rollback_after_a_failure, a_transaction_is_one_commit,
+          rejects_changes_of_a_sealed_dataset, rejects_a_poisoned_writer_and_that_of_a_parent)

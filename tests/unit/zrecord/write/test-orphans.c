@@ -21,7 +21,7 @@ static void go_on_to(lx_writer *writer, uint64_t generation)
         restart(writer);
 }
 
-START_TEST(what_was_never_a_part_goes_at_once)
+START_TEST(removes_files_that_were_never_in_use_at_once)
 {
     char *scratch = scratch_make();
     lx_dataset *reader;
@@ -81,7 +81,7 @@ static lx__file lock_as_reader(const char *path, uint64_t generation)
     return lock;
 }
 
-START_TEST(an_opening_removes_old_files_if_there_is_no_reader_of_before)
+START_TEST(opening_removes_obsolete_files_without_readers)
 {
     char *scratch = scratch_make();
     make_later("d");
@@ -99,7 +99,7 @@ START_TEST(an_opening_removes_old_files_if_there_is_no_reader_of_before)
 }
 END_TEST
 
-START_TEST(a_chunk_of_a_former_generation_waits_as_well)
+START_TEST(keeps_a_chunk_of_an_old_generation_in_use)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -120,7 +120,7 @@ START_TEST(a_chunk_of_a_former_generation_waits_as_well)
 }
 END_TEST
 
-START_TEST(files_of_fields_that_are_gone_wait_for_present_readers_too)
+START_TEST(keeps_files_of_dropped_fields_for_present_readers)
 {
     char *scratch = scratch_make();
     static const char *const gone[] = {"former.offset", "former.check", "former~3.dict",
@@ -147,7 +147,7 @@ START_TEST(files_of_fields_that_are_gone_wait_for_present_readers_too)
 END_TEST
 
 /** Where no field was ever dropped, files of such names are somebody's. */
-START_TEST(files_of_others_are_left_alone)
+START_TEST(leaves_foreign_files_alone)
 {
     char *scratch = scratch_make();
     records_make("d", 5, 0);
@@ -181,7 +181,7 @@ START_TEST(files_of_others_are_left_alone)
 }
 END_TEST
 
-START_TEST(what_waits_and_is_written_to_by_somebody_stays)
+START_TEST(keeps_an_obsolete_file_that_was_written_to)
 {
     char *scratch = scratch_make();
     records_make("d", 5, 0);
@@ -197,7 +197,7 @@ START_TEST(what_waits_and_is_written_to_by_somebody_stays)
 }
 END_TEST
 
-START_TEST(a_writer_knows_when_its_own_files_were_in_use)
+START_TEST(a_writer_remembers_when_its_files_were_in_use)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -248,7 +248,7 @@ int unlinkat(int directory, const char *name, int flags)
     return nothing_can_be_unlinked ? -1 : (int)syscall(SYS_unlinkat, directory, name, flags);
 }
 
-START_TEST(what_came_and_went_beside_a_reader_does_not_wait)
+START_TEST(removes_files_no_reader_has_seen)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -284,7 +284,7 @@ START_TEST(what_came_and_went_beside_a_reader_does_not_wait)
 }
 END_TEST
 
-START_TEST(a_file_that_cannot_be_removed_waits)
+START_TEST(retries_a_file_that_cannot_be_removed)
 {
     char *scratch = scratch_make();
     records_make("d", 10, 0);
@@ -306,7 +306,7 @@ END_TEST
 /* Rows, of missing values. */
 static const uint8_t left_by_addition[35];
 
-START_TEST(tables_that_wait_are_spared_if_a_field_gets_their_name)
+START_TEST(keeps_obsolete_tables_whose_name_a_field_gets)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -327,7 +327,7 @@ START_TEST(tables_that_wait_are_spared_if_a_field_gets_their_name)
 END_TEST
 
 /** What waits goes with the switch that adds the field; its own new tables must not go with it. */
-START_TEST(tables_that_wait_are_spared_by_the_switch_that_makes_them_anew)
+START_TEST(keeps_obsolete_tables_that_an_install_makes_anew)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -346,7 +346,7 @@ START_TEST(tables_that_wait_are_spared_by_the_switch_that_makes_them_anew)
 }
 END_TEST
 
-START_TEST(readers_are_seen_in_a_range)
+START_TEST(finds_readers_in_a_range)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -373,14 +373,10 @@ START_TEST(readers_are_seen_in_a_range)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/orphans", what_was_never_a_part_goes_at_once,
-          an_opening_removes_old_files_if_there_is_no_reader_of_before,
-          a_chunk_of_a_former_generation_waits_as_well,
-          files_of_fields_that_are_gone_wait_for_present_readers_too,
-          files_of_others_are_left_alone,
-          what_waits_and_is_written_to_by_somebody_stays,
-          what_came_and_went_beside_a_reader_does_not_wait,
-          a_writer_knows_when_its_own_files_were_in_use, a_file_that_cannot_be_removed_waits,
-          tables_that_wait_are_spared_if_a_field_gets_their_name,
-          tables_that_wait_are_spared_by_the_switch_that_makes_them_anew,
-          readers_are_seen_in_a_range)
+UNIT_MAIN("zrecord/orphans", removes_files_that_were_never_in_use_at_once,
+          opening_removes_obsolete_files_without_readers, keeps_a_chunk_of_an_old_generation_in_use,
+          keeps_files_of_dropped_fields_for_present_readers, leaves_foreign_files_alone,
+          keeps_an_obsolete_file_that_was_written_to, removes_files_no_reader_has_seen,
+          a_writer_remembers_when_its_files_were_in_use, retries_a_file_that_cannot_be_removed,
+          keeps_obsolete_tables_whose_name_a_field_gets,
+          keeps_obsolete_tables_that_an_install_makes_anew, finds_readers_in_a_range)

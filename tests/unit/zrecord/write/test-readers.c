@@ -10,7 +10,7 @@ static void generations_are(lx__generations in, uint64_t first, uint64_t end)
     ck_assert_uint_eq(in.end, end);
 }
 
-START_TEST(generations_reach_to_what_is_added)
+START_TEST(generations_reach_to_added_fields)
 {
     lx__generations in = {0, 0};
     lx__generations_add(&in, 5);
@@ -91,7 +91,7 @@ START_TEST(a_generation_with_readers_uses_what_its_log_names)
 END_TEST
 
 /** Of more than anybody has, or of another kind than readers take. */
-START_TEST(strange_locks_make_all_files_used)
+START_TEST(foreign_locks_keep_all_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -112,5 +112,5 @@ START_TEST(strange_locks_make_all_files_used)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/readers", generations_reach_to_what_is_added,
-          a_generation_with_readers_uses_what_its_log_names, strange_locks_make_all_files_used)
+UNIT_MAIN("zrecord/readers", generations_reach_to_added_fields,
+          a_generation_with_readers_uses_what_its_log_names, foreign_locks_keep_all_files)

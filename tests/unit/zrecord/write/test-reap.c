@@ -7,7 +7,7 @@
 
 #include "../records.h"
 
-START_TEST(an_executor_closed_under_a_writer_is_no_hang)
+START_TEST(closing_the_executor_of_a_writer_is_an_error)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -42,7 +42,7 @@ static lx_status append_in_a_task(void *user, size_t part, lx_error *error)
 }
 
 /** A task that appends waits for one of the same queue, whose only thread is its own. */
-START_TEST(a_task_of_the_write_queue_may_append)
+START_TEST(a_task_of_the_write_queue_can_append)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -64,5 +64,5 @@ START_TEST(a_task_of_the_write_queue_may_append)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/reap", an_executor_closed_under_a_writer_is_no_hang,
-          a_task_of_the_write_queue_may_append)
+UNIT_MAIN("zrecord/reap", closing_the_executor_of_a_writer_is_an_error,
+          a_task_of_the_write_queue_can_append)

@@ -64,7 +64,7 @@ static void expect_in_order(const char *path)
     lx_dataset_close(dataset);
 }
 
-START_TEST(only_what_is_read_is_left)
+START_TEST(keeps_only_live_values)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -101,7 +101,7 @@ START_TEST(only_what_is_read_is_left)
 }
 END_TEST
 
-START_TEST(the_writer_goes_on_behind_it)
+START_TEST(the_writer_continues_afterwards)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -126,7 +126,7 @@ START_TEST(the_writer_goes_on_behind_it)
 }
 END_TEST
 
-START_TEST(an_empty_dataset_and_one_without_payloads_can_be_rebalanced)
+START_TEST(rebalances_datasets_without_payloads)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -154,7 +154,7 @@ START_TEST(an_empty_dataset_and_one_without_payloads_can_be_rebalanced)
 }
 END_TEST
 
-START_TEST(a_reader_keeps_what_it_reads)
+START_TEST(a_reader_keeps_its_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -193,7 +193,7 @@ static lx_status note(uint64_t done, uint64_t total, void *user)
     return told->calls++ == told->when ? told->answer : LX_OK;
 }
 
-START_TEST(it_tells_how_far_it_is_and_can_be_stopped)
+START_TEST(reports_progress_and_can_be_canceled)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -239,7 +239,7 @@ static lx_status fork_once(uint64_t done, uint64_t total, void *user)
     return LX_OK;
 }
 
-START_TEST(a_child_of_a_callback_leaves_it_to_its_parent)
+START_TEST(a_child_of_a_callback_leaves_the_rebalance_to_its_parent)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -259,7 +259,7 @@ END_TEST
 
 /* ---- damage */
 
-START_TEST(a_damaged_value_ends_it_and_is_named)
+START_TEST(stops_at_a_damaged_value_and_names_it)
 {
     char *scratch = scratch_make();
     records_make("whole", 30, 0);
@@ -294,7 +294,7 @@ START_TEST(a_damaged_value_ends_it_and_is_named)
 }
 END_TEST
 
-START_TEST(a_chunk_that_is_gone_or_cut_ends_it)
+START_TEST(stops_at_an_absent_or_truncated_chunk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -316,7 +316,7 @@ START_TEST(a_chunk_that_is_gone_or_cut_ends_it)
 }
 END_TEST
 
-START_TEST(values_that_lie_over_one_another_are_refused)
+START_TEST(rejects_overlapping_values)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -338,7 +338,7 @@ END_TEST
 
 /* ---- failures */
 
-START_TEST(a_sync_that_fails_ends_the_writer_and_loses_nothing)
+START_TEST(a_failed_sync_poisons_the_writer_and_loses_nothing)
 {
     char *scratch = scratch_make();
     struct shown shown = make_changed("made");
@@ -377,7 +377,7 @@ START_TEST(a_sync_that_fails_ends_the_writer_and_loses_nothing)
 }
 END_TEST
 
-START_TEST(a_full_disk_leaves_it_as_it_was)
+START_TEST(a_full_disk_changes_nothing)
 {
     char *scratch = scratch_make();
     struct shown shown = make_changed("d");
@@ -401,7 +401,7 @@ START_TEST(a_full_disk_leaves_it_as_it_was)
 }
 END_TEST
 
-START_TEST(few_descriptors_are_enough_for_many_chunks)
+START_TEST(rebalances_many_chunks_with_few_descriptors)
 {
     char *scratch = scratch_make();
     struct shown shown = make_changed("d");
@@ -416,7 +416,7 @@ START_TEST(few_descriptors_are_enough_for_many_chunks)
 }
 END_TEST
 
-START_TEST(what_is_not_allowed_is_told)
+START_TEST(rejects_invalid_states)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -432,11 +432,11 @@ START_TEST(what_is_not_allowed_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/rebalance", only_what_is_read_is_left, the_writer_goes_on_behind_it,
-          an_empty_dataset_and_one_without_payloads_can_be_rebalanced, a_reader_keeps_what_it_reads,
-          it_tells_how_far_it_is_and_can_be_stopped,
-          a_child_of_a_callback_leaves_it_to_its_parent, a_damaged_value_ends_it_and_is_named,
-          a_chunk_that_is_gone_or_cut_ends_it, values_that_lie_over_one_another_are_refused,
-          a_sync_that_fails_ends_the_writer_and_loses_nothing,
-          a_full_disk_leaves_it_as_it_was, few_descriptors_are_enough_for_many_chunks,
-          what_is_not_allowed_is_told)
+UNIT_MAIN("zrecord/rebalance", keeps_only_live_values, the_writer_continues_afterwards,
+          rebalances_datasets_without_payloads, a_reader_keeps_its_files,
+          reports_progress_and_can_be_canceled,
+          a_child_of_a_callback_leaves_the_rebalance_to_its_parent,
+          stops_at_a_damaged_value_and_names_it, stops_at_an_absent_or_truncated_chunk,
+          rejects_overlapping_values, a_failed_sync_poisons_the_writer_and_loses_nothing,
+          a_full_disk_changes_nothing, rebalances_many_chunks_with_few_descriptors,
+          rejects_invalid_states)

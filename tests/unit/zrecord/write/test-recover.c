@@ -37,7 +37,7 @@ START_TEST(a_kill_loses_no_commit)
 }
 END_TEST
 
-START_TEST(entries_of_the_log_are_taken_up)
+START_TEST(continues_with_entries_of_the_log)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -56,7 +56,7 @@ START_TEST(entries_of_the_log_are_taken_up)
 }
 END_TEST
 
-START_TEST(what_a_crash_left_is_made_durable)
+START_TEST(makes_frames_of_a_crash_durable)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -83,7 +83,7 @@ START_TEST(what_a_crash_left_is_made_durable)
 }
 END_TEST
 
-START_TEST(a_synced_frame_whose_sync_may_have_failed_is_written_again)
+START_TEST(rewrites_a_synced_frame_whose_sync_may_have_failed)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -106,7 +106,7 @@ START_TEST(a_synced_frame_whose_sync_may_have_failed_is_written_again)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_at_opening_is_told)
+START_TEST(reports_a_failed_sync)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE)), *opened;
@@ -133,7 +133,7 @@ START_TEST(a_sync_that_fails_at_opening_is_told)
 }
 END_TEST
 
-START_TEST(a_log_torn_at_any_byte_is_cut)
+START_TEST(truncates_a_log_torn_at_any_byte)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
@@ -177,7 +177,7 @@ static void expect_warning(const char *text)
     ck_assert_msg(strstr(warnings, text) != NULL, "'%s' is not in: %s", text, warnings);
 }
 
-START_TEST(what_is_cut_off_the_log_is_reported)
+START_TEST(reports_what_it_truncates)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
@@ -203,7 +203,7 @@ START_TEST(what_is_cut_off_the_log_is_reported)
 END_TEST
 
 /** The commit was acknowledged: to cut it off would lose it without a word. */
-START_TEST(a_damaged_last_frame_of_this_boot_is_refused)
+START_TEST(rejects_a_damaged_last_frame_of_this_boot)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
@@ -232,7 +232,7 @@ START_TEST(a_damaged_last_frame_of_this_boot_is_refused)
 }
 END_TEST
 
-START_TEST(frames_of_another_boot_are_cut)
+START_TEST(truncates_frames_of_another_boot)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
@@ -260,7 +260,7 @@ START_TEST(frames_of_another_boot_are_cut)
 }
 END_TEST
 
-START_TEST(leftovers_are_removed_and_nothing_else)
+START_TEST(removes_only_orphans)
 {
     char *scratch = scratch_make();
     static const char *const leftovers[] = {"meta.json.new", "LOG.1", "LOG.77", "image.offset.1",
@@ -285,7 +285,7 @@ START_TEST(leftovers_are_removed_and_nothing_else)
 }
 END_TEST
 
-START_TEST(bytes_that_are_not_committed_are_written_over)
+START_TEST(overwrites_uncommitted_bytes)
 {
     char *scratch = scratch_make();
     static uint8_t rubbish[5000];
@@ -306,7 +306,7 @@ START_TEST(bytes_that_are_not_committed_are_written_over)
 }
 END_TEST
 
-START_TEST(files_of_nothing_may_be_absent)
+START_TEST(accepts_absent_files_without_content)
 {
     char *scratch = scratch_make();
     records_make_sealed("d", 0);
@@ -340,7 +340,7 @@ static void expect_not_opened(const char *file, int64_t size, lx_status expected
     remove_all("d");
 }
 
-START_TEST(damage_is_refused_and_left_as_it_is)
+START_TEST(rejects_damage_and_leaves_it)
 {
     char *scratch = scratch_make();
     records_make("whole", 20, 2);
@@ -398,7 +398,7 @@ static void expect_lost(const char *file, int64_t size, uint64_t most)
     remove_all("d");
 }
 
-START_TEST(commits_stay_where_values_are_lost)
+START_TEST(keeps_commits_whose_values_are_lost)
 {
     if (!boots_are_known())
         return;
@@ -433,7 +433,7 @@ START_TEST(commits_stay_where_values_are_lost)
 }
 END_TEST
 
-START_TEST(a_table_that_lost_rows_is_refused)
+START_TEST(rejects_a_table_that_lost_rows)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
@@ -482,7 +482,7 @@ START_TEST(a_short_chunk_takes_no_more_payloads)
 }
 END_TEST
 
-START_TEST(rot_in_the_log_is_refused_and_not_cut)
+START_TEST(rejects_rot_in_the_log_without_truncating)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -503,7 +503,7 @@ START_TEST(rot_in_the_log_is_refused_and_not_cut)
 }
 END_TEST
 
-START_TEST(links_and_fifos_in_the_place_of_files_are_refused)
+START_TEST(rejects_links_and_fifos_in_place_of_files)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -552,7 +552,7 @@ static void write_for_ever(int out, lx_durability durability)
     }
 }
 
-START_TEST(a_writer_killed_at_any_time_leaves_what_it_committed)
+START_TEST(a_writer_killed_at_any_time_leaves_its_commits)
 {
     char *scratch = scratch_make();
     static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
@@ -589,15 +589,12 @@ START_TEST(a_writer_killed_at_any_time_leaves_what_it_committed)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/recover", a_kill_loses_no_commit, entries_of_the_log_are_taken_up,
-          what_a_crash_left_is_made_durable,
-          a_synced_frame_whose_sync_may_have_failed_is_written_again,
-          a_sync_that_fails_at_opening_is_told, a_log_torn_at_any_byte_is_cut,
-          what_is_cut_off_the_log_is_reported, a_damaged_last_frame_of_this_boot_is_refused,
-          frames_of_another_boot_are_cut,
-          leftovers_are_removed_and_nothing_else, bytes_that_are_not_committed_are_written_over,
-          files_of_nothing_may_be_absent, damage_is_refused_and_left_as_it_is,
-          commits_stay_where_values_are_lost, a_table_that_lost_rows_is_refused,
-          a_short_chunk_takes_no_more_payloads, rot_in_the_log_is_refused_and_not_cut,
-          links_and_fifos_in_the_place_of_files_are_refused,
-          a_writer_killed_at_any_time_leaves_what_it_committed)
+UNIT_MAIN("zrecord/recover", a_kill_loses_no_commit, continues_with_entries_of_the_log,
+          makes_frames_of_a_crash_durable, rewrites_a_synced_frame_whose_sync_may_have_failed,
+          reports_a_failed_sync, truncates_a_log_torn_at_any_byte, reports_what_it_truncates,
+          rejects_a_damaged_last_frame_of_this_boot, truncates_frames_of_another_boot,
+          removes_only_orphans, overwrites_uncommitted_bytes, accepts_absent_files_without_content,
+          rejects_damage_and_leaves_it, keeps_commits_whose_values_are_lost,
+          rejects_a_table_that_lost_rows, a_short_chunk_takes_no_more_payloads,
+          rejects_rot_in_the_log_without_truncating, rejects_links_and_fifos_in_place_of_files,
+          a_writer_killed_at_any_time_leaves_its_commits)

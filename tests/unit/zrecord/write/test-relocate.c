@@ -60,7 +60,7 @@ static const uint64_t sizes[] = {100,     3000000, 1048576, 1048577, 8192,    9,
                                  8388609, 400000,  400001,  1000000, 64};
 #define COUNT (sizeof sizes / sizeof *sizes)
 
-START_TEST(payloads_of_all_sizes_are_moved)
+START_TEST(moves_payloads_of_all_sizes)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -100,7 +100,7 @@ START_TEST(payloads_of_all_sizes_are_moved)
 }
 END_TEST
 
-START_TEST(a_damaged_byte_of_a_long_payload_is_found)
+START_TEST(detects_a_damaged_byte_of_a_long_payload)
 {
     char *scratch = scratch_make();
     make_sizes("whole", sizes, COUNT, 1 << 30);
@@ -151,5 +151,5 @@ START_TEST(gaps_are_zeros)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/relocate", payloads_of_all_sizes_are_moved,
-          a_damaged_byte_of_a_long_payload_is_found, gaps_are_zeros)
+UNIT_MAIN("zrecord/relocate", moves_payloads_of_all_sizes, detects_a_damaged_byte_of_a_long_payload,
+          gaps_are_zeros)

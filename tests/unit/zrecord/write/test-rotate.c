@@ -19,7 +19,7 @@ static lx_status restart(lx_writer *writer, lx_error *error)
     return status == LX_OK ? lx__writer_restart(writer, error) : status;
 }
 
-START_TEST(the_new_log_is_one_frame_with_all_that_holds)
+START_TEST(the_new_log_is_one_frame_with_all_live_updates)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -63,7 +63,7 @@ START_TEST(the_new_log_is_one_frame_with_all_that_holds)
 }
 END_TEST
 
-START_TEST(a_reader_keeps_the_log_it_reads)
+START_TEST(a_reader_keeps_its_log)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -86,7 +86,7 @@ START_TEST(a_reader_keeps_the_log_it_reads)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_loses_nothing)
+START_TEST(a_failed_sync_loses_nothing)
 {
     char *scratch = scratch_make();
     struct shown shown = make_changed("made");
@@ -153,7 +153,7 @@ static uint64_t commit_to_restart(lx_writer *writer)
     return bytes;
 }
 
-START_TEST(a_long_log_is_restarted)
+START_TEST(rotates_a_long_log)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -189,7 +189,7 @@ START_TEST(a_long_log_is_restarted)
 }
 END_TEST
 
-START_TEST(it_waits_when_it_fails_and_the_commit_stands)
+START_TEST(a_failed_rotation_keeps_the_commit_and_waits)
 {
     char *scratch = scratch_make();
     lx_writer *writer = create_numbers("d");
@@ -227,7 +227,7 @@ static void change_numbers(const char *path, uint64_t count, uint64_t length)
     free(sets);
 }
 
-START_TEST(many_changes_are_folded)
+START_TEST(checkpoints_many_updates)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -251,7 +251,7 @@ START_TEST(many_changes_are_folded)
 }
 END_TEST
 
-START_TEST(the_commit_before_it_stands_whatever_fails)
+START_TEST(any_failure_keeps_the_commit_before_it)
 {
     char *scratch = scratch_make();
     unsigned after = 0;
@@ -291,7 +291,7 @@ START_TEST(the_commit_before_it_stands_whatever_fails)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/rotate", the_new_log_is_one_frame_with_all_that_holds,
-          a_reader_keeps_the_log_it_reads, a_sync_that_fails_loses_nothing,
-          a_long_log_is_restarted, it_waits_when_it_fails_and_the_commit_stands,
-          many_changes_are_folded, the_commit_before_it_stands_whatever_fails)
+UNIT_MAIN("zrecord/rotate", the_new_log_is_one_frame_with_all_live_updates, a_reader_keeps_its_log,
+          a_failed_sync_loses_nothing, rotates_a_long_log,
+          a_failed_rotation_keeps_the_commit_and_waits, checkpoints_many_updates,
+          any_failure_keeps_the_commit_before_it)

@@ -26,7 +26,7 @@ static void walk(lx__stripe *stripe, const struct shown *shown, const char *path
     lx_dataset_close(dataset);
 }
 
-START_TEST(it_has_the_rows_that_hold)
+START_TEST(has_the_live_rows)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -53,7 +53,7 @@ START_TEST(it_has_the_rows_that_hold)
 }
 END_TEST
 
-START_TEST(a_table_that_was_cut_is_told)
+START_TEST(reports_a_truncated_table)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -70,4 +70,4 @@ START_TEST(a_table_that_was_cut_is_told)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/row-block", it_has_the_rows_that_hold, a_table_that_was_cut_is_told)
+UNIT_MAIN("zrecord/row-block", has_the_live_rows, reports_a_truncated_table)

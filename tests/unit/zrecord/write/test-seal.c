@@ -86,7 +86,7 @@ START_TEST(a_sealed_dataset_is_a_plain_directory)
 }
 END_TEST
 
-START_TEST(it_says_which_chunks_are_not_full)
+START_TEST(records_which_chunks_are_not_full)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -116,7 +116,7 @@ START_TEST(it_says_which_chunks_are_not_full)
 }
 END_TEST
 
-START_TEST(nothing_is_appended_after_it)
+START_TEST(rejects_appends_afterwards)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -136,7 +136,7 @@ START_TEST(nothing_is_appended_after_it)
 }
 END_TEST
 
-START_TEST(a_transaction_must_end_before)
+START_TEST(rejects_an_open_transaction)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -152,7 +152,7 @@ START_TEST(a_transaction_must_end_before)
 }
 END_TEST
 
-START_TEST(readers_follow)
+START_TEST(readers_follow_a_seal)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -186,7 +186,7 @@ START_TEST(readers_follow)
 }
 END_TEST
 
-START_TEST(a_full_disk_is_told_and_undone)
+START_TEST(undoes_and_reports_a_full_disk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -206,7 +206,7 @@ START_TEST(a_full_disk_is_told_and_undone)
 }
 END_TEST
 
-START_TEST(a_meta_json_that_cannot_be_replaced_leaves_it_as_it_was)
+START_TEST(a_meta_json_that_cannot_be_replaced_changes_nothing)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -231,7 +231,7 @@ START_TEST(a_meta_json_that_cannot_be_replaced_leaves_it_as_it_was)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_never_leaves_a_half)
+START_TEST(a_failed_sync_leaves_it_sealed_or_unsealed)
 {
     char *scratch = scratch_make();
     unsigned poisoned = 0;
@@ -272,7 +272,7 @@ START_TEST(a_sync_that_fails_never_leaves_a_half)
 }
 END_TEST
 
-START_TEST(a_chunk_that_was_cut_is_not_filled_up)
+START_TEST(does_not_extend_a_truncated_chunk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -323,7 +323,7 @@ static bool says_sealed(const char *path)
     return sealed;
 }
 
-START_TEST(changes_are_folded_by_the_same_switch)
+START_TEST(checkpoints_updates_in_the_same_install)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -356,7 +356,7 @@ START_TEST(changes_are_folded_by_the_same_switch)
 }
 END_TEST
 
-START_TEST(nothing_to_fold_keeps_the_generation)
+START_TEST(keeps_the_generation_without_updates)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -373,7 +373,7 @@ START_TEST(nothing_to_fold_keeps_the_generation)
 }
 END_TEST
 
-START_TEST(a_failure_with_changes_leaves_it_as_it_was_or_ends_the_writer)
+START_TEST(a_failure_changes_nothing_or_poisons_the_writer)
 {
     char *scratch = scratch_make();
     struct shown shown = make_changed("made");
@@ -420,9 +420,9 @@ START_TEST(a_failure_with_changes_leaves_it_as_it_was_or_ends_the_writer)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/seal", a_sealed_dataset_is_a_plain_directory, it_says_which_chunks_are_not_full,
-          nothing_is_appended_after_it, a_transaction_must_end_before, readers_follow,
-          a_full_disk_is_told_and_undone, a_meta_json_that_cannot_be_replaced_leaves_it_as_it_was,
-          a_sync_that_fails_never_leaves_a_half, a_chunk_that_was_cut_is_not_filled_up,
-          changes_are_folded_by_the_same_switch, nothing_to_fold_keeps_the_generation,
-          a_failure_with_changes_leaves_it_as_it_was_or_ends_the_writer)
+UNIT_MAIN("zrecord/seal", a_sealed_dataset_is_a_plain_directory, records_which_chunks_are_not_full,
+          rejects_appends_afterwards, rejects_an_open_transaction, readers_follow_a_seal,
+          undoes_and_reports_a_full_disk, a_meta_json_that_cannot_be_replaced_changes_nothing,
+          a_failed_sync_leaves_it_sealed_or_unsealed, does_not_extend_a_truncated_chunk,
+          checkpoints_updates_in_the_same_install, keeps_the_generation_without_updates,
+          a_failure_changes_nothing_or_poisons_the_writer)

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "zrecord/write/install.h"
 
-START_TEST(they_ascend_by_index_and_then_by_id)
+START_TEST(sorts_by_index_and_then_by_id)
 {
     lx_error error = LX_ERROR_INIT;
     lx__set_map map = {0};
@@ -46,4 +46,4 @@ START_TEST(they_ascend_by_index_and_then_by_id)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/sort-updates", they_ascend_by_index_and_then_by_id)
+UNIT_MAIN("zrecord/sort-updates", sorts_by_index_and_then_by_id)

@@ -58,7 +58,7 @@ static lx_status outcome(lx_ticket *ticket)
     return status;
 }
 
-START_TEST(a_ticket_tells_when_it_is_committed)
+START_TEST(a_ticket_reports_its_commit)
 {
     static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
                                         LX_DURABILITY_NONE};
@@ -79,7 +79,7 @@ START_TEST(a_ticket_tells_when_it_is_committed)
 }
 END_TEST
 
-START_TEST(it_does_not_wait_for_the_disk)
+START_TEST(submit_does_not_wait_for_the_disk)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -102,7 +102,7 @@ START_TEST(it_does_not_wait_for_the_disk)
 }
 END_TEST
 
-START_TEST(several_become_one_frame)
+START_TEST(several_submits_become_one_frame)
 {
     struct fixture f;
     lx_ticket *tickets[10];
@@ -120,7 +120,7 @@ START_TEST(several_become_one_frame)
 }
 END_TEST
 
-START_TEST(nothing_to_commit_is_fine)
+START_TEST(accepts_an_empty_submit)
 {
     struct fixture f;
     set_up(&f, LX_DURABILITY_FULL);
@@ -133,7 +133,7 @@ START_TEST(nothing_to_commit_is_fine)
 }
 END_TEST
 
-START_TEST(a_commit_takes_what_was_submitted_along)
+START_TEST(a_commit_includes_submitted_calls)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -152,7 +152,7 @@ END_TEST
 
 /* ---- rollbacks and failures */
 
-START_TEST(a_rollback_does_not_undo_it)
+START_TEST(a_rollback_does_not_undo_a_submit)
 {
     lx_error error = LX_ERROR_INIT;
     for (int rollbacks = 1; rollbacks <= 3; rollbacks++) {
@@ -207,7 +207,7 @@ static lx_writer *bytes_create(const char *path, lx_writer_options *options)
 /** What is asked of a writer of which one record was submitted, and a later append failed. */
 enum aftermath { ROLLED_BACK, CLOSED, WAITED, AFTERMATHS };
 
-START_TEST(it_stands_though_a_later_append_fails)
+START_TEST(a_submit_survives_a_later_failed_append)
 {
     for (enum aftermath then = 0; then < AFTERMATHS; then++) {
         lx_error error = LX_ERROR_INIT;
@@ -247,7 +247,7 @@ START_TEST(it_stands_though_a_later_append_fails)
 END_TEST
 
 /** A commit that fails takes nothing with it of what was submitted before it. */
-START_TEST(it_stands_though_a_later_commit_fails)
+START_TEST(a_submit_survives_a_later_failed_commit)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -280,7 +280,7 @@ START_TEST(it_stands_though_a_later_commit_fails)
 }
 END_TEST
 
-START_TEST(a_ticket_tells_that_it_could_not_be_committed)
+START_TEST(a_ticket_reports_a_failed_commit)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -304,7 +304,7 @@ START_TEST(a_ticket_tells_that_it_could_not_be_committed)
 }
 END_TEST
 
-START_TEST(a_failed_sync_is_told_by_the_ticket)
+START_TEST(a_ticket_reports_a_failed_sync)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -328,7 +328,7 @@ START_TEST(a_failed_sync_is_told_by_the_ticket)
 }
 END_TEST
 
-START_TEST(a_canceled_one_is_left_to_the_next_commit)
+START_TEST(the_next_commit_includes_a_canceled_submit)
 {
     struct fixture f;
     set_up(&f, LX_DURABILITY_FULL);
@@ -379,7 +379,7 @@ START_TEST(close_waits_for_open_tickets)
 }
 END_TEST
 
-START_TEST(a_sealed_one_has_all_that_was_submitted)
+START_TEST(a_seal_includes_all_submits)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -396,7 +396,7 @@ START_TEST(a_sealed_one_has_all_that_was_submitted)
 }
 END_TEST
 
-START_TEST(an_executor_that_is_closed_cancels_them)
+START_TEST(closing_the_executor_cancels_submits)
 {
     struct fixture f;
     set_up(&f, LX_DURABILITY_FULL);
@@ -442,7 +442,7 @@ static lx_status submit_and_wait(void *user, size_t part, lx_error *error)
 }
 
 /** The only thread that could commit is the one that waits for it. */
-START_TEST(a_task_of_the_write_queue_may_submit_and_wait)
+START_TEST(a_task_of_the_write_queue_can_submit_and_wait)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -458,7 +458,7 @@ START_TEST(a_task_of_the_write_queue_may_submit_and_wait)
 }
 END_TEST
 
-START_TEST(tickets_that_nobody_keeps_do_not_pile_up)
+START_TEST(released_tickets_do_not_accumulate)
 {
     struct fixture f;
     set_up(&f, LX_DURABILITY_NONE);
@@ -498,7 +498,7 @@ static lx_status submit_often(struct actor *self, lx_error *error)
     return status;
 }
 
-START_TEST(threads_may_submit_beside_each_other)
+START_TEST(threads_can_submit_concurrently)
 {
     for (uint32_t writers = 1; writers <= 4; writers++) {
         char *scratch = scratch_make();
@@ -519,7 +519,7 @@ START_TEST(threads_may_submit_beside_each_other)
 }
 END_TEST
 
-START_TEST(what_cannot_be_submitted_is_told)
+START_TEST(reports_why_a_submit_fails)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f;
@@ -541,7 +541,7 @@ START_TEST(what_cannot_be_submitted_is_told)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_submitted)
+START_TEST(submits_nothing_after_a_failed_allocation)
 {
     struct fixture f;
     unsigned failures = 0, submitted = 0;
@@ -568,13 +568,13 @@ START_TEST(without_memory_nothing_is_submitted)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/submit", a_ticket_tells_when_it_is_committed, it_does_not_wait_for_the_disk,
-          several_become_one_frame, nothing_to_commit_is_fine,
-          a_commit_takes_what_was_submitted_along, a_rollback_does_not_undo_it,
-          it_stands_though_a_later_append_fails, it_stands_though_a_later_commit_fails,
-          a_ticket_tells_that_it_could_not_be_committed, a_failed_sync_is_told_by_the_ticket,
-          a_canceled_one_is_left_to_the_next_commit, close_waits_for_open_tickets,
-          a_sealed_one_has_all_that_was_submitted, an_executor_that_is_closed_cancels_them,
-          a_task_of_the_write_queue_may_submit_and_wait, tickets_that_nobody_keeps_do_not_pile_up,
-          threads_may_submit_beside_each_other, what_cannot_be_submitted_is_told,
-          without_memory_nothing_is_submitted)
+UNIT_MAIN("zrecord/submit", a_ticket_reports_its_commit, submit_does_not_wait_for_the_disk,
+          several_submits_become_one_frame, accepts_an_empty_submit,
+          a_commit_includes_submitted_calls, a_rollback_does_not_undo_a_submit,
+          a_submit_survives_a_later_failed_append, a_submit_survives_a_later_failed_commit,
+          a_ticket_reports_a_failed_commit, a_ticket_reports_a_failed_sync,
+          the_next_commit_includes_a_canceled_submit, close_waits_for_open_tickets,
+          a_seal_includes_all_submits, closing_the_executor_cancels_submits,
+          a_task_of_the_write_queue_can_submit_and_wait, released_tickets_do_not_accumulate,
+          threads_can_submit_concurrently, reports_why_a_submit_fails,
+          submits_nothing_after_a_failed_allocation)

@@ -83,7 +83,7 @@ START_TEST(none_has_no_timer)
 }
 END_TEST
 
-START_TEST(a_busy_writer_is_synced_too)
+START_TEST(syncs_a_busy_writer)
 {
     char *scratch = scratch_make();
     unsigned synced, all;
@@ -102,7 +102,7 @@ START_TEST(a_busy_writer_is_synced_too)
 }
 END_TEST
 
-START_TEST(what_is_not_committed_stays_out_of_it)
+START_TEST(does_not_commit_pending_calls)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -123,7 +123,7 @@ START_TEST(what_is_not_committed_stays_out_of_it)
 }
 END_TEST
 
-START_TEST(a_writer_that_waits_for_a_rollback_is_left_alone)
+START_TEST(skips_a_writer_that_needs_a_rollback)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -145,7 +145,7 @@ START_TEST(a_writer_that_waits_for_a_rollback_is_left_alone)
 }
 END_TEST
 
-START_TEST(closing_does_not_wait_for_the_timer)
+START_TEST(close_does_not_wait_for_the_timer)
 {
     char *scratch = scratch_make();
     for (int i = 0; i < 20; i++) {
@@ -163,7 +163,7 @@ START_TEST(closing_does_not_wait_for_the_timer)
 }
 END_TEST
 
-START_TEST(a_sync_that_fails_in_the_background_is_told_by_the_next_call)
+START_TEST(the_next_call_reports_a_failed_background_sync)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -183,7 +183,7 @@ START_TEST(a_sync_that_fails_in_the_background_is_told_by_the_next_call)
 }
 END_TEST
 
-START_TEST(without_a_timer_each_commit_is_synced)
+START_TEST(syncs_each_commit_without_a_timer)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -209,7 +209,6 @@ START_TEST(without_a_timer_each_commit_is_synced)
 END_TEST
 
 UNIT_MAIN("zrecord/sync-timer", a_commit_is_synced_within_two_seconds, none_has_no_timer,
-          a_busy_writer_is_synced_too, what_is_not_committed_stays_out_of_it,
-          a_writer_that_waits_for_a_rollback_is_left_alone, closing_does_not_wait_for_the_timer,
-          a_sync_that_fails_in_the_background_is_told_by_the_next_call,
-          without_a_timer_each_commit_is_synced)
+          syncs_a_busy_writer, does_not_commit_pending_calls, skips_a_writer_that_needs_a_rollback,
+          close_does_not_wait_for_the_timer, the_next_call_reports_a_failed_background_sync,
+          syncs_each_commit_without_a_timer)

@@ -66,7 +66,7 @@ START_TEST(a_rollback_undoes_what_is_not_committed)
 }
 END_TEST
 
-START_TEST(a_transaction_that_is_open_at_close_is_undone)
+START_TEST(close_undoes_an_open_transaction)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -81,4 +81,4 @@ START_TEST(a_transaction_that_is_open_at_close_is_undone)
 END_TEST
 
 UNIT_MAIN("zrecord/transaction", a_transaction_is_one_commit,
-          a_rollback_undoes_what_is_not_committed, a_transaction_that_is_open_at_close_is_undone)
+          a_rollback_undoes_what_is_not_committed, close_undoes_an_open_transaction)

@@ -23,7 +23,7 @@ static void tear_down(struct fixture *f)
 
 static const uint8_t some[64];
 
-START_TEST(a_value_has_the_size_of_its_field)
+START_TEST(rejects_values_of_the_wrong_size)
 {
     struct fixture f = set_up();
     static const struct {
@@ -65,7 +65,7 @@ START_TEST(a_value_has_the_size_of_its_field)
 }
 END_TEST
 
-START_TEST(a_column_has_offsets_that_ascend)
+START_TEST(rejects_offsets_that_do_not_ascend)
 {
     struct fixture f = set_up();
     static const uint64_t fine[] = {5, 5, 20, 64}, down[] = {5, 4, 20, 64}, end[] = {0, 1, 2, 1},
@@ -112,7 +112,7 @@ static void expect_at(const lx_value *value, const void *data, uint64_t size)
     ck_assert_ptr_eq(value->data, data);
 }
 
-START_TEST(a_columns_values_are_where_they_are)
+START_TEST(finds_the_values_of_a_column)
 {
     struct fixture f = set_up();
     static const uint8_t present[] = {1, 0, 255};
@@ -144,5 +144,5 @@ START_TEST(a_columns_values_are_where_they_are)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/value", a_value_has_the_size_of_its_field, a_column_has_offsets_that_ascend,
-          a_columns_values_are_where_they_are)
+UNIT_MAIN("zrecord/value", rejects_values_of_the_wrong_size, rejects_offsets_that_do_not_ascend,
+          finds_the_values_of_a_column)

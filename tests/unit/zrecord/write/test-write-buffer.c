@@ -21,7 +21,7 @@ static lx__stage *make(size_t values, uint64_t bytes)
     return stage;
 }
 
-START_TEST(small_values_lie_in_their_entries)
+START_TEST(small_values_are_inside_their_entries)
 {
     lx__stage *stage = make(10, 0);
     for (uint64_t size = 0; size <= 8; size++)
@@ -54,7 +54,7 @@ START_TEST(missing_values_are_all_zero)
 }
 END_TEST
 
-START_TEST(larger_ones_are_laid_out_as_they_will_lie)
+START_TEST(lays_out_larger_values_as_in_the_chunk)
 {
     uint8_t value[100];
     memset(value, 0x77, sizeof value);
@@ -93,7 +93,7 @@ START_TEST(values_are_copied)
 }
 END_TEST
 
-START_TEST(a_stage_is_full_by_bytes_or_by_values)
+START_TEST(is_full_by_bytes_or_values)
 {
     static uint8_t value[65536];
     lx__stage *stage = make(0, 0);
@@ -116,7 +116,7 @@ START_TEST(a_stage_is_full_by_bytes_or_by_values)
 }
 END_TEST
 
-START_TEST(a_large_record_makes_a_larger_stage_for_once)
+START_TEST(a_large_record_gets_a_larger_buffer_once)
 {
     lx_error error = LX_ERROR_INIT;
     size_t size = 8 * LX__STAGE_BYTES;
@@ -137,7 +137,7 @@ START_TEST(a_large_record_makes_a_larger_stage_for_once)
 }
 END_TEST
 
-START_TEST(values_know_their_field)
+START_TEST(values_record_their_field)
 {
     uint8_t value[20] = {0};
     lx__stage *stage = make(3, 2 * lx__stage_room(&eight, sizeof value));
@@ -153,7 +153,7 @@ START_TEST(values_know_their_field)
 }
 END_TEST
 
-START_TEST(appends_that_follow_each_other_are_one_operation)
+START_TEST(consecutive_appends_are_one_operation)
 {
     lx_error error = LX_ERROR_INIT;
     lx__stage *stage = make(0, 0);
@@ -180,7 +180,7 @@ START_TEST(appends_that_follow_each_other_are_one_operation)
 }
 END_TEST
 
-START_TEST(a_stage_is_full_by_operations_without_values)
+START_TEST(is_full_by_operations_without_values)
 {
     lx_error error = LX_ERROR_INIT;
     lx__stage *stage = make(0, 0);
@@ -196,7 +196,7 @@ START_TEST(a_stage_is_full_by_operations_without_values)
 }
 END_TEST
 
-START_TEST(what_is_stored_already_is_taken_as_it_is)
+START_TEST(takes_stored_values_as_they_are)
 {
     static const char packed_bytes[] = "twelve bytes";
     lx__stage *stage = make(2, 2 * lx__stage_room(&eight, 12));
@@ -213,7 +213,7 @@ START_TEST(what_is_stored_already_is_taken_as_it_is)
 }
 END_TEST
 
-START_TEST(a_chunk_is_noted_once_with_the_last_it_has_taken)
+START_TEST(records_a_chunk_once_with_its_last_size)
 {
     lx_error error = LX_ERROR_INIT;
     lx__stage *stage = make(0, 0);
@@ -231,7 +231,7 @@ START_TEST(a_chunk_is_noted_once_with_the_last_it_has_taken)
 }
 END_TEST
 
-START_TEST(room_that_nobody_has_is_refused)
+START_TEST(rejects_impossible_sizes)
 {
     lx_error error = LX_ERROR_INIT;
     lx__stage *stage = make(1, 0);
@@ -241,9 +241,9 @@ START_TEST(room_that_nobody_has_is_refused)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/write-buffer", small_values_lie_in_their_entries, missing_values_are_all_zero,
-          larger_ones_are_laid_out_as_they_will_lie, values_are_copied,
-          a_stage_is_full_by_bytes_or_by_values, a_large_record_makes_a_larger_stage_for_once,
-          values_know_their_field, appends_that_follow_each_other_are_one_operation,
-          a_stage_is_full_by_operations_without_values, what_is_stored_already_is_taken_as_it_is,
-          a_chunk_is_noted_once_with_the_last_it_has_taken, room_that_nobody_has_is_refused)
+UNIT_MAIN("zrecord/write-buffer", small_values_are_inside_their_entries,
+          missing_values_are_all_zero, lays_out_larger_values_as_in_the_chunk, values_are_copied,
+          is_full_by_bytes_or_values, a_large_record_gets_a_larger_buffer_once,
+          values_record_their_field, consecutive_appends_are_one_operation,
+          is_full_by_operations_without_values, takes_stored_values_as_they_are,
+          records_a_chunk_once_with_its_last_size, rejects_impossible_sizes)

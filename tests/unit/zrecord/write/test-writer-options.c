@@ -7,7 +7,7 @@
 
 #include "../records.h"
 
-START_TEST(options_are_checked)
+START_TEST(rejects_invalid_options)
 {
     lx_error error = LX_ERROR_INIT;
     lx_writer_options *options = lx_writer_options_new();
@@ -32,7 +32,7 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
-START_TEST(what_was_chosen_at_creation_stays)
+START_TEST(keeps_the_options_of_the_creation)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -55,7 +55,7 @@ START_TEST(what_was_chosen_at_creation_stays)
 }
 END_TEST
 
-START_TEST(the_level_counts)
+START_TEST(applies_the_compression_level)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -83,5 +83,5 @@ START_TEST(the_level_counts)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/writer-options", options_are_checked, what_was_chosen_at_creation_stays,
-          the_level_counts)
+UNIT_MAIN("zrecord/writer-options", rejects_invalid_options, keeps_the_options_of_the_creation,
+          applies_the_compression_level)

@@ -9,7 +9,7 @@
 
 /* ---- opening */
 
-START_TEST(what_cannot_be_opened_is_told)
+START_TEST(reports_why_opening_fails)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -35,7 +35,7 @@ START_TEST(what_cannot_be_opened_is_told)
 }
 END_TEST
 
-START_TEST(a_sealed_dataset_is_not_written_to)
+START_TEST(rejects_a_sealed_dataset)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -49,7 +49,7 @@ START_TEST(a_sealed_dataset_is_not_written_to)
 }
 END_TEST
 
-START_TEST(a_writer_shows_its_schema_and_its_length)
+START_TEST(reports_its_schema_and_length)
 {
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
@@ -68,7 +68,7 @@ START_TEST(a_writer_shows_its_schema_and_its_length)
 }
 END_TEST
 
-START_TEST(closing_commits)
+START_TEST(close_commits)
 {
     char *scratch = scratch_make();
     static const lx_durability all[] = {LX_DURABILITY_FULL, LX_DURABILITY_PERIODIC,
@@ -88,7 +88,7 @@ END_TEST
 
 /* ---- limits of the system */
 
-START_TEST(a_thousand_chunks_under_64_descriptors)
+START_TEST(writes_a_thousand_chunks_with_64_descriptors)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -118,14 +118,14 @@ START_TEST(a_thousand_chunks_under_64_descriptors)
 }
 END_TEST
 
-START_TEST(a_real_full_disk)
+START_TEST(survives_a_full_disk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     ck_assert_int_eq(mkdir("disk", 0777), 0);
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", "disk", "tmpfs", 0, "size=2m") != 0) {
-        fprintf(stderr, "a_real_full_disk: skipped, no file system can be mounted here\n");
+        fprintf(stderr, "survives_a_full_disk: skipped, no file system can be mounted here\n");
         scratch_remove(scratch);
         return;
     }
@@ -155,7 +155,7 @@ START_TEST(a_real_full_disk)
 }
 END_TEST
 
-START_TEST(an_executor_of_ones_own_is_used)
+START_TEST(uses_the_given_executor)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -174,7 +174,7 @@ START_TEST(an_executor_of_ones_own_is_used)
 }
 END_TEST
 
-START_TEST(null_is_refused_by_its_name)
+START_TEST(rejects_null_by_name)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
@@ -213,7 +213,7 @@ START_TEST(null_is_refused_by_its_name)
 }
 END_TEST
 
-UNIT_MAIN("zrecord/writer", what_cannot_be_opened_is_told, a_sealed_dataset_is_not_written_to,
-          a_writer_shows_its_schema_and_its_length, closing_commits,
-          a_thousand_chunks_under_64_descriptors, a_real_full_disk,
-          an_executor_of_ones_own_is_used, null_is_refused_by_its_name)
+UNIT_MAIN("zrecord/writer", reports_why_opening_fails, rejects_a_sealed_dataset,
+          reports_its_schema_and_length, close_commits,
+          writes_a_thousand_chunks_with_64_descriptors, survives_a_full_disk,
+          uses_the_given_executor, rejects_null_by_name)
