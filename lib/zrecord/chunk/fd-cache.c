@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/format/names.h"
+#include "zrecord/table/table-file.h"
 
 /* How often descriptors are closed for other threads to take before that is an error: each time
  * fewer are kept, down to one. */
@@ -53,6 +55,13 @@ static lx__open_file *take_out_oldest(lx__fd_cache *cache)
 }
 
 /* ---- opening */
+
+lx_status lx__fd_open_chunk(void *user, const lx__file_name *name, lx__file *file, lx_error *error)
+{
+    char text[LX__NAME_SIZE];
+    lx__chunk_name(name->number, text);
+    return lx__committed_open(file, user, text, O_RDONLY, name->bytes, false, error);
+}
 
 static void close_file(lx__open_file *file)
 {

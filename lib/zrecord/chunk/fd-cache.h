@@ -32,6 +32,10 @@ typedef struct lx__file_name {
 typedef lx_status lx__fd_open(void *user, const lx__file_name *name, lx__file *file,
                               lx_error *error);
 
+/** The lx__fd_open of chunks in a directory: @p user is its lx__file. */
+lx_status lx__fd_open_chunk(void *user, const lx__file_name *name, lx__file *file,
+                            lx_error *error);
+
 /** An open file. */
 typedef struct lx__open_file {
     lx__file file;
@@ -43,7 +47,7 @@ typedef struct lx__open_file {
 
 typedef struct lx__fd_cache {
     lx__fd_open *open;
-    void *user; /**< For @ref open. */
+    void *user;            /**< For @ref open. */
     pthread_mutex_t mutex; /**< For all below. A leaf: nothing else is locked under it. */
     lx__open_file *files;  /**< The one that was used last comes first. */
     size_t count;

@@ -67,19 +67,26 @@ static size_t size_to_read(const lx__pread *pread, const lx__extent *extent)
     return left < pread->ahead ? (size_t)left : pread->ahead;
 }
 
+/** Reads an extent, and perhaps the bytes after it, into the memory of @p pread. */
 static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *error)
 {
     size_t size = size_to_read(pread, extent);
-    if (!lx__reserve(&pread->bytes, &pread->capacity, size))
-        return lx__fail_memory(error, "a record");
+    lx__open_file *file;
+    /* The chunk first: an entry may claim gigabytes that no file holds. */
+    lx_status status = take_file(pread, extent->chunk, &file, error);
+    if (status != LX_OK)
+        return status;
     pread->size = 0;
-    lx_status status =
-        read_bytes(pread, extent, size, pread->bytes, size > extent->size ? NULL : error);
-    if (status != LX_OK && size > extent->size) {
-        /* The bytes after it cannot be read; its own perhaps can. */
-        size = extent->size;
-        status = read_bytes(pread, extent, size, pread->bytes, error);
+    if (!lx__reserve(&pread->bytes, &pread->capacity, size)) {
+        lx__fd_cache_give(pread->cache, file);
+        return lx__fail_memory(error, "a record");
     }
+    if (size > extent->size &&
+        lx__file_read(&file->file, pread->bytes, size, extent->offset, NULL) != LX_OK)
+        size = extent->size; /* The bytes after it cannot be read; its own may be readable. */
+    if (size == extent->size)
+        status = lx__file_read(&file->file, pread->bytes, size, extent->offset, error);
+    lx__fd_cache_give(pread->cache, file);
     if (status != LX_OK)
         return status;
     pread->chunk = extent->chunk->id;

@@ -17,7 +17,7 @@ static lx_status check_range(const lx__entry *entry, const lx__chunk_item *chunk
 lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rules,
                              const lx__chunk_item *chunk, lx__extent *extent, lx_error *error)
 {
-    *extent = (lx__extent){0};
+    extent->chunk = NULL;
     lx_status status = lx__entry_check(entry, rules, error);
     if (status != LX_OK || !lx__payload_is_stored(entry))
         return status;

@@ -37,8 +37,8 @@ static inline bool lx__payload_is_stored(const lx__entry *entry)
 /**
  * Checks an entry by all rules.
  *
- * @param[in]  chunk   The state's item of the chunk that the entry names; NULL: there is none, or
- *                     lx__payload_is_stored() is false.
+ * @param[in]  chunk   The state's item of the chunk that the entry names; NULL: it has none. Ignored
+ *                     unless lx__payload_is_stored().
  * @param[out] extent  Where the bytes lie, with @c into NULL.
  * @retval LX_ERR_CORRUPT  It breaks a rule.
  */

@@ -7,26 +7,6 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 
-lx__entry lx__entry_load(const uint8_t offset_row[LX__OFFSET_ROW],
-                         const uint8_t check_row[LX__CHECK_ROW])
-{
-    return (lx__entry){.chunk = lx__load_le32(offset_row),
-                       .physical = lx__load_le32(offset_row + 4),
-                       .offset = lx__load_le64(offset_row + 8),
-                       .logical = lx__load_le32(check_row),
-                       .crc = lx__load_le32(check_row + 4)};
-}
-
-void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX__OFFSET_ROW],
-                     uint8_t check_row[LX__CHECK_ROW])
-{
-    lx__store_le32(offset_row, entry->chunk);
-    lx__store_le32(offset_row + 4, entry->physical);
-    lx__store_le64(offset_row + 8, entry->offset);
-    lx__store_le32(check_row, entry->logical);
-    lx__store_le32(check_row + 4, entry->crc);
-}
-
 static lx_status check_inline(const lx__entry *entry, lx_error *error)
 {
     if (entry->physical > LX__INLINE_MAX)
@@ -36,7 +16,7 @@ static lx_status check_inline(const lx__entry *entry, lx_error *error)
         return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes and claims %u",
                         entry->physical, entry->logical);
     if (entry->physical < LX__INLINE_MAX && entry->offset >> 8 * entry->physical != 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has bytes behind its end");
+        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has bytes after its end");
     return LX_OK;
 }
 
@@ -45,7 +25,7 @@ static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rul
 {
     if (entry->physical == 0)
         return lx__fail(error, LX_ERR_CORRUPT, "a stored value has no bytes");
-    if (entry->offset % rules->align != 0)
+    if ((entry->offset & (rules->align - 1)) != 0)
         return lx__fail(error, LX_ERR_CORRUPT, "offset %llu is no multiple of %u",
                         (unsigned long long)entry->offset, rules->align);
     if (entry->physical > entry->logical)

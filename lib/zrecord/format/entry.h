@@ -11,6 +11,7 @@
 
 #include <loaderx/status.h>
 
+#include "base/bytes.h"
 #include "zrecord/format/codec.h"
 #include "zrecord/format/constants.h"
 
@@ -30,7 +31,7 @@ typedef struct lx__entry {
 typedef struct lx__entry_rules {
     uint8_t uuid[LX__UUID_BYTES];
     uint32_t field;    /**< Id. */
-    uint32_t align;    /**< Of payloads. */
+    uint32_t align;    /**< Of payloads; a power of two. */
     uint64_t size;     /**< Of a dense record; LX_NONE where it varies. */
     const lx__codec *codec; /**< Of stored bytes with physical < logical; NULL: there are none. */
 } lx__entry_rules;
@@ -53,14 +54,28 @@ static inline bool lx__entry_is_compressed(const lx__entry *entry)
 }
 
 /** Reads an entry from its two rows. */
-lx__entry lx__entry_load(const uint8_t offset_row[LX__OFFSET_ROW],
-                         const uint8_t check_row[LX__CHECK_ROW]);
+static inline lx__entry lx__entry_load(const uint8_t offset_row[LX__OFFSET_ROW],
+                                       const uint8_t check_row[LX__CHECK_ROW])
+{
+    return (lx__entry){.chunk = lx__load_le32(offset_row),
+                       .physical = lx__load_le32(offset_row + 4),
+                       .offset = lx__load_le64(offset_row + 8),
+                       .logical = lx__load_le32(check_row),
+                       .crc = lx__load_le32(check_row + 4)};
+}
 
 /** Writes an entry to its two rows. */
-void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX__OFFSET_ROW],
-                     uint8_t check_row[LX__CHECK_ROW]);
+static inline void lx__entry_store(const lx__entry *entry, uint8_t offset_row[LX__OFFSET_ROW],
+                                   uint8_t check_row[LX__CHECK_ROW])
+{
+    lx__store_le32(offset_row, entry->chunk);
+    lx__store_le32(offset_row + 4, entry->physical);
+    lx__store_le64(offset_row + 8, entry->offset);
+    lx__store_le32(check_row, entry->logical);
+    lx__store_le32(check_row + 4, entry->crc);
+}
 
-/** Holds an entry against all rules but those about its chunk; see lx__range_fits() for these. */
+/** Checks an entry by all rules except those about its chunk, for which there is lx__range_fits(). */
 lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, lx_error *error);
 
 /** What the CRC of an entry begins with, before the stored bytes. */

@@ -248,9 +248,7 @@ lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64
                               lx__value *value, lx_error *error)
 {
     const lx__entry *entry = &value->entry;
-    uint32_t position = lx__payload_is_stored(entry)
-                            ? lx__snapshot_find_chunk(snapshot, entry->chunk)
-                            : LX__NO_CHUNK;
+    uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
     lx_status status = lx__payload_locate(
         entry, snapshot->columns[field].rules,
         position != LX__NO_CHUNK ? &snapshot->state.chunks[position] : NULL, &value->extent,

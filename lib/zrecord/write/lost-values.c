@@ -4,91 +4,55 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "zrecord/chunk/payload.h"
-#include "zrecord/format/names.h"
+#include "zrecord/chunk/fetch.h"
 
 /* Rows of a table that are read at once. */
 #define ROWS 4096
+/* Chunk files that stay open. */
+#define OPEN_FILES 4
+/* Bytes that are read at once while values follow each other. */
+#define READ_AHEAD ((size_t)64 << 10)
 
-/** One walk: the chunk that was opened last, and memory for a payload. */
-typedef struct walk {
+/** What a count needs at hand. */
+typedef struct counter {
     const lx_writer *writer;
     const lx__state *durable;
-    lx__file chunk; /**< Closed where the chunk is absent. */
-    uint32_t chunk_id;
-    uint64_t chunk_size;
-    uint8_t *payload;
-    size_t capacity;
+    lx__fd_cache files; /**< The chunks. */
+    lx__pread pread;
     uint64_t lost;
-} walk;
-
-static lx_status open_chunk(walk *w, uint32_t id, lx_error *error)
-{
-    char name[LX__NAME_SIZE];
-    lx_error why = LX_ERROR_INIT;
-    if (w->chunk_id == id)
-        return LX_OK;
-    lx__file_close(&w->chunk);
-    lx__chunk_name(id, name);
-    w->chunk_id = id;
-    w->chunk_size = 0;
-    lx_status status = lx__file_open(&w->chunk, &w->writer->chunk_directory, name, O_RDONLY, &why);
-    if (status == LX_ERR_NOT_FOUND)
-        return LX_OK;
-    if (status != LX_OK)
-        lx__error_pass(error, &why);
-    return status == LX_OK ? lx__file_size(&w->chunk, &w->chunk_size, error) : status;
-}
-
-/** Reads the stored bytes of an entry; @p there: the chunk has them. */
-static lx_status read_payload(walk *w, const lx__entry *entry, bool *there, lx_error *error)
-{
-    size_t got;
-    lx_status status = open_chunk(w, entry->chunk, error);
-    /* Before there is memory for it: an entry may claim gigabytes. */
-    *there = status == LX_OK && lx__range_fits(entry->offset, entry->physical, w->chunk_size);
-    if (!*there)
-        return status;
-    if (w->capacity < entry->physical) {
-        uint8_t *larger = lx__resize_array(w->payload, entry->physical, 1);
-        if (larger == NULL)
-            return lx__fail_memory(error, "recovery");
-        w->payload = larger;
-        w->capacity = entry->physical;
-    }
-    status = lx__file_read_some(&w->chunk, w->payload, entry->physical, entry->offset, &got, error);
-    *there = got == entry->physical;
-    return status;
-}
+    lx_error why; /**< Of the value at hand: large, so not on the stack of each. */
+} counter;
 
 /** Whether the value lies in bytes that a synced frame named: these can rot, but are not lost. */
-static bool is_durable(const walk *w, const lx__entry *entry)
+static bool is_durable(const counter *c, const lx__entry *entry)
 {
-    const lx__chunk_item *chunk = lx__state_find_chunk(w->durable, entry->chunk);
+    const lx__chunk_item *chunk = lx__state_find_chunk(c->durable, entry->chunk);
     return chunk != NULL && lx__range_fits(entry->offset, entry->physical, chunk->bytes);
 }
 
-static lx_status check_value(walk *w, size_t field, uint64_t index, const lx__entry *entry,
+static lx_status check_value(counter *c, size_t field, uint64_t index, const lx__entry *entry,
                              lx_error *error)
 {
     uint8_t slot[LX__INLINE_MAX];
     const uint8_t *stored = slot;
-    const lx__entry_rules *rules = &w->writer->rules[field];
-    if (lx__entry_is_missing(entry) || is_durable(w, entry))
+    const lx__entry_rules *rules = &c->writer->rules[field];
+    if (lx__entry_is_missing(entry) || is_durable(c, entry))
         return LX_OK;
-    lx__extent extent;
     lx__store_le64(slot, entry->offset);
-    const lx__chunk_item *chunk = lx__state_find_chunk(&w->writer->state, entry->chunk);
-    bool good = lx__payload_locate(entry, rules, chunk, &extent, NULL) == LX_OK;
-    if (good && extent.chunk != NULL) {
-        lx_status status = read_payload(w, entry, &good, error);
-        if (status != LX_OK)
-            return status;
-        stored = w->payload;
+    lx__extent extent;
+    const lx__chunk_item *chunk = lx__state_find_chunk(&c->writer->state, entry->chunk);
+    lx_status status = lx__payload_locate(entry, rules, chunk, &extent, &c->why);
+    if (status == LX_OK && extent.chunk != NULL)
+        status = lx__fetch_one(&c->pread.fetcher, &extent, &stored, &c->why);
+    if (status == LX_OK)
+        status = lx__payload_check(entry, rules, index, stored, &c->why);
+    if (status == LX_ERR_CORRUPT) {
+        c->lost++;
+        return LX_OK;
     }
-    good = good && lx__payload_check(entry, rules, index, stored, NULL) == LX_OK;
-    w->lost += !good;
-    return LX_OK;
+    if (status != LX_OK)
+        lx__error_pass(error, &c->why);
+    return status;
 }
 
 /** Inline values of the log are part of frames whose CRC is right. */
@@ -100,11 +64,11 @@ static lx_status check_set(void *user, const lx__set *set, lx_error *error)
 }
 
 /** Rows [first, end) of one field, which the unsynced frames have taken into the tables. */
-static lx_status check_rows(walk *w, size_t field, uint64_t first, uint64_t end, uint8_t *rows,
+static lx_status check_rows(counter *c, size_t field, uint64_t first, uint64_t end, uint8_t *rows,
                             lx_error *error)
 {
     lx_status status = LX_OK;
-    const lx__table_files *tables = &w->writer->rows.fields[field];
+    const lx__table_files *tables = &c->writer->rows.fields[field];
     uint8_t *checks = rows + (size_t)ROWS * LX__OFFSET_ROW;
     while (status == LX_OK && first < end) {
         size_t count = end - first < ROWS ? (size_t)(end - first) : ROWS;
@@ -116,32 +80,31 @@ static lx_status check_rows(walk *w, size_t field, uint64_t first, uint64_t end,
         for (size_t i = 0; status == LX_OK && i < count; i++) {
             lx__entry entry =
                 lx__entry_load(rows + i * LX__OFFSET_ROW, checks + i * LX__CHECK_ROW);
-            if (lx__sets_find_set(&w->writer->state.sets, (uint32_t)field, first + i) == NULL)
-                status = check_value(w, field, first + i, &entry, error);
+            if (lx__sets_find_set(&c->writer->state.sets, (uint32_t)field, first + i) == NULL)
+                status = check_value(c, field, first + i, &entry, error);
         }
         first += count;
     }
     return status;
 }
 
-lx_status lx__lost_values_count(const lx_writer *writer, const lx__state *durable, uint64_t *count,
+lx_status lx__lost_values_count(const lx_writer *writer, const lx__state *durable, uint64_t *lost,
                                 lx_error *error)
 {
     const lx__state *state = &writer->state;
-    walk w = {.writer = writer,
-              .durable = durable,
-              .chunk = LX__FILE_CLOSED,
-              .chunk_id = LX__CHUNK_INLINE};
+    counter c = {.writer = writer, .durable = durable, .why = LX_ERROR_INIT};
+    lx__fd_cache_init(&c.files, OPEN_FILES, lx__fd_open_chunk, (void *)&writer->chunk_directory);
+    lx__pread_init(&c.pread, &c.files, READ_AHEAD);
     uint64_t end = state->rows < state->length ? state->rows : state->length;
     uint8_t *rows = lx__alloc_array(ROWS, LX__ENTRY_BYTES);
     lx_status status = rows != NULL ? LX_OK : lx__fail_memory(error, "recovery");
     if (status == LX_OK)
-        status = lx__sets_each(&state->sets, check_set, &w, error);
+        status = lx__sets_each(&state->sets, check_set, &c, error);
     for (size_t i = 0; status == LX_OK && i < writer->rows.field_count; i++)
-        status = check_rows(&w, i, durable->rows, end, rows, error);
-    lx__file_close(&w.chunk);
-    lx__free(w.payload);
+        status = check_rows(&c, i, durable->rows, end, rows, error);
+    lx__pread_end(&c.pread);
+    lx__fd_cache_close(&c.files);
     lx__free(rows);
-    *count = w.lost;
+    *lost = c.lost;
     return status;
 }

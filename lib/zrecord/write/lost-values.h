@@ -17,7 +17,7 @@
  * at the last synced frame, does not have. Reads their payloads, which is bounded by what is not
  * synced. The tables of the writer are open, and its state has its sets.
  */
-lx_status lx__lost_values_count(const lx_writer *writer, const lx__state *durable, uint64_t *count,
+lx_status lx__lost_values_count(const lx_writer *writer, const lx__state *durable, uint64_t *lost,
                                 lx_error *error);
 
 #endif

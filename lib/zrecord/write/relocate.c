@@ -14,17 +14,9 @@
 /* A payload above this is moved by itself, in steps of it. */
 #define STEP_BYTES ((uint64_t)1 << 20)
 
-static lx_status open_chunk(void *user, const lx__file_name *name, lx__file *file, lx_error *error)
-{
-    const lx__mover *mover = user;
-    char text[LX__NAME_SIZE];
-    lx__chunk_name(name->number, text);
-    return lx__committed_open(file, mover->directory, text, O_RDONLY, name->bytes, false, error);
-}
-
 lx_status lx__mover_open(lx__mover *mover, lx_error *error)
 {
-    lx__fd_cache_init(&mover->old, LX__MOVER_OPEN, open_chunk, mover);
+    lx__fd_cache_init(&mover->old, LX__MOVER_OPEN, lx__fd_open_chunk, (void *)mover->directory);
     mover->chunk = (lx__file)LX__FILE_CLOSED;
     mover->input = lx__alloc(LX__WINDOW_INPUT);
     mover->places = lx__alloc_array(LX__WINDOW_MOVES, sizeof *mover->places);

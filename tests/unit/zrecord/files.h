@@ -85,7 +85,7 @@ static inline void file_put(const char *path, const void *bytes, size_t size)
     close(fd);
 }
 
-/** Writes over bytes of a file, or behind its end. */
+/** Writes over bytes of a file, or after its end. */
 static inline void file_patch(const char *path, uint64_t offset, const void *bytes, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
