@@ -4,7 +4,7 @@
 # those in $tests, and the examples of doc/examples. Called by make, in a folder that it may write
 # to.
 set -eu
-"$PYTHON" -m pytest -q -rs -p no:cacheprovider ${tests:-python-source/tests}
+"$PYTHON" -m pytest -q -rfEs --tb=short -p no:cacheprovider ${tests:-python-source/tests}
 
 passed=0 failed=0 skipped=0
 for example in "$top_srcdir"/doc/examples/*.py; do
