@@ -11,18 +11,18 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
     if (count == 0)
         return fail(error, LX_ERR_UNSUPPORTED,
                     "it holds one single value, and no records: its first axis has to count them");
-    if (count - 1 > LX_NDIM_MAX)
+    if (count - 1 > LX_MAX_NDIM)
         return fail(error, LX_ERR_UNSUPPORTED, "it has %zu axes; %d is the most", count,
-                    LX_NDIM_MAX + 1);
+                    LX_MAX_NDIM + 1);
     header->length = extents[0];
     header->ndim = count - 1;
     memcpy(header->shape, extents + 1, (count - 1) * sizeof *extents);
 
     uint64_t size = lx_dtype_get_size(header->dtype), total;
     for (size_t i = 0; i < header->ndim; i++)
-        if (__builtin_mul_overflow(size, header->shape[i], &size) || size > LX_RECORD_MAX)
+        if (__builtin_mul_overflow(size, header->shape[i], &size) || size > LX_MAX_RECORD)
             return fail(error, LX_ERR_UNSUPPORTED, "a record of it has more than %u bytes",
-                        LX_RECORD_MAX);
+                        LX_MAX_RECORD);
     if (size == 0 && header->length != 0)
         return fail(error, LX_ERR_UNSUPPORTED, "a record of it has no bytes at all");
     if (__builtin_mul_overflow(size, header->length, &total))

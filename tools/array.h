@@ -17,7 +17,7 @@ typedef struct array_header {
     lx_dtype dtype;
     bool big_endian; /**< In the file. */
     size_t ndim;     /**< Of a record: one less than the file's. */
-    uint64_t shape[LX_NDIM_MAX];
+    uint64_t shape[LX_MAX_NDIM];
     uint64_t length; /**< Records. */
     uint64_t size;   /**< Bytes a record, by array_measure(). */
 } array_header;
@@ -26,7 +26,7 @@ typedef struct array_header {
  * Takes the extents of all axes and works out length, shape and size.
  *
  * @retval LX_ERR_UNSUPPORTED  There is no axis, there are too many, or a record would have no bytes
- *                             or more than #LX_RECORD_MAX.
+ *                             or more than #LX_MAX_RECORD.
  * @retval LX_ERR_CORRUPT      So many bytes cannot be.
  */
 lx_status array_measure(array_header *header, const uint64_t *extents, size_t count,

@@ -189,7 +189,7 @@ static lx_status copy_source(request *r, lx_dataset *source, lx_writer *writer, 
 
 static lx_status copy_all(request *r, lx_dataset **sources, lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx_writer_begin(writer, error);
+    lx_status status = lx_writer_begin_transaction(writer, error);
     for (size_t i = 0; status == LX_OK && i + 1 < r->path_count; i++) {
         progress_begin(&r->bar, "copy", r->quiet);
         status = copy_source(r, sources[i], writer, error);
@@ -197,7 +197,7 @@ static lx_status copy_all(request *r, lx_dataset **sources, lx_writer *writer, l
         dataset_advise_repair(error);
     }
     if (status == LX_OK)
-        status = lx_writer_end(writer, error);
+        status = lx_writer_end_transaction(writer, error);
     r->length = lx_writer_get_length(writer);
     if (status == LX_OK && r->seal)
         status = lx_writer_seal(writer, error);
@@ -218,7 +218,7 @@ static lx_status add_fields(lx_schema *schema, const lx_schema *from, lx_error *
 {
     lx_status status = LX_OK;
     size_t position;
-    for (size_t i = 0; status == LX_OK && i < lx_schema_get_count(from); i++) {
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(from); i++) {
         const lx_field *field = lx_schema_get_field(from, i);
         if (lx_schema_find_field(schema, field->name, &position, NULL) != LX_OK)
             status = add_field(schema, field, error);

@@ -34,15 +34,14 @@ lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error)
     return dataset_open_damaged(path, LX_DAMAGE_RAISE, dataset, error);
 }
 
-lx_status dataset_open_damaged(const char *path, lx_damage damage, lx_dataset **dataset,
+lx_status dataset_open_damaged(const char *path, lx_damage_policy damage, lx_dataset **dataset,
                                lx_error *error)
 {
     lx_dataset_options *options = lx_dataset_options_new();
     if (options == NULL)
         return fail_memory(error, "options");
     /* A file that is cut meanwhile, or a disk that fails, is to be an error and not a signal. */
-    lx_status status =
-        lx_dataset_options_set_placement(options, LX_PLACEMENT_PREAD, error);
+    lx_status status = lx_dataset_options_set_access(options, LX_ACCESS_PREAD, error);
     if (status == LX_OK)
         status = lx_dataset_options_set_damage(options, damage, error);
     if (status == LX_OK)
@@ -51,7 +50,7 @@ lx_status dataset_open_damaged(const char *path, lx_damage damage, lx_dataset **
     return status;
 }
 
-lx_status dataset_identify(const char *path, lx_identity *identity, uint64_t *length,
+lx_status dataset_identify(const char *path, lx_dataset_identity *identity, uint64_t *length,
                            lx_error *error)
 {
     lx_dataset *dataset = NULL;

@@ -16,7 +16,7 @@
 lx_status dataset_open(const char *path, lx_dataset **dataset, lx_error *error);
 
 /** As dataset_open(), for a dataset that may have damaged values. */
-lx_status dataset_open_damaged(const char *path, lx_damage damage, lx_dataset **dataset,
+lx_status dataset_open_damaged(const char *path, lx_damage_policy damage, lx_dataset **dataset,
                                lx_error *error);
 
 /** As dataset_open(), with options; NULL: the defaults. */
@@ -30,7 +30,7 @@ void dataset_advise_open(lx_error *error);
 void dataset_advise_repair(lx_error *error);
 
 /** What a dataset is now, and how many records it has (NULL: that is not asked for). */
-lx_status dataset_identify(const char *path, lx_identity *identity, uint64_t *length,
+lx_status dataset_identify(const char *path, lx_dataset_identity *identity, uint64_t *length,
                            lx_error *error);
 
 /** Opens a dataset for appending and sealing: as lx_writer_open(), but for what is no directory as

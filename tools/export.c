@@ -38,7 +38,7 @@ typedef struct request {
     target *targets;
     size_t count;
     index_range range;
-    lx_damage damage;
+    lx_damage_policy damage;
     bool range_given, quiet, json;
     progress bar;
     lx_error *error;

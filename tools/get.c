@@ -101,8 +101,8 @@ static lx_status read_record(getting *g, uint64_t index, uint64_t *size, lx_erro
 {
     uint64_t offsets[2];
     uint8_t present;
-    lx_status status =
-        lx_dataset_measure(g->dataset, g->position, &index, 1, offsets, &present, error);
+    lx_status status = lx_dataset_get_sizes(g->dataset, g->position, &index, 1, offsets, &present,
+                                            error);
     if (status == LX_OK)
         status = reserve(g, offsets[1], error);
     if (status == LX_OK)
@@ -221,8 +221,8 @@ static lx_status check_present(const getting *g, const uint64_t *indices, uint64
     lx_status status = LX_OK;
     for (uint64_t at = 0; status == LX_OK && at < count; at += MOST) {
         size_t some = count - at < MOST ? (size_t)(count - at) : MOST;
-        status = lx_dataset_measure(g->dataset, g->position, indices + at, some, offsets, present,
-                                    error);
+        status = lx_dataset_get_sizes(g->dataset, g->position, indices + at, some, offsets, present,
+                                      error);
         for (size_t i = 0; status == LX_OK && i < some; i++)
             if (!present[i])
                 status = fail_missing(g, indices[at + i], error);
@@ -255,8 +255,8 @@ static lx_status write_file(const getting *g, const char *path, uint64_t count, 
 /** To a pipe or a device, which takes bytes as they come. */
 static lx_status write_stream(getting *g, const char *path, uint64_t count, lx_error *error)
 {
-    char header[LX_NPY_HEADER_MAX];
-    size_t size = lx_npy_header(g->field, count, header);
+    char header[LX_MAX_NPY_HEADER];
+    size_t size = lx_npy_format_header(g->field, count, header);
     g->to = fopen(path, "wb");
     if (g->to == NULL)
         return fail_errno(error, errno, path, "cannot open for writing");
@@ -298,9 +298,9 @@ static lx_status find_field(getting *g, lx_error *error)
     lx_status status = LX_OK;
     if (g->request->field_name != NULL)
         status = lx_schema_find_field(schema, g->request->field_name, &g->position, error);
-    else if (lx_schema_get_count(schema) != 1)
+    else if (lx_schema_get_field_count(schema) != 1)
         status = fail(error, LX_ERR_ARGUMENT, "there are %zu fields: choose one by --field",
-                      lx_schema_get_count(schema));
+                      lx_schema_get_field_count(schema));
     locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
     g->field = lx_schema_get_field(schema, g->position);
     return status;

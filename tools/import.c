@@ -168,8 +168,8 @@ static lx_status apply_compress(request *r, char *text, bool *any, lx_error *err
         column *named = &r->columns[i];
         if (strcmp(named->field, text) != 0)
             continue;
-        named->compression = strcmp(how, "flate") == 0 ? LX_FLATE : LX_RAW;
-        *any = *any || named->compression == LX_FLATE;
+        named->compression = strcmp(how, "flate") == 0 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW;
+        *any = *any || named->compression == LX_COMPRESSION_FLATE;
         return LX_OK;
     }
     return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: no file is given for that field",

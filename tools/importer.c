@@ -70,7 +70,7 @@ static lx_status check_field(const lx_field *field, const column *given, lx_erro
 /** Brings the columns into the order of the schema: one for each field, none besides. */
 static lx_status match_schema(importer *self, const lx_schema *schema, lx_error *error)
 {
-    size_t fields = lx_schema_get_count(schema), position;
+    size_t fields = lx_schema_get_field_count(schema), position;
     for (size_t i = 0; i < self->count; i++) {
         lx_status status =
             lx_schema_find_field(schema, self->columns[i].field, &position, error);
@@ -188,14 +188,14 @@ static lx_status transact(importer *self, lx_writer *writer, lx_error *error)
     for (size_t i = 0; status == LX_OK && i < self->count; i++)
         status = column_reserve(&self->columns[i], most, error);
     if (status == LX_OK)
-        status = lx_writer_begin(writer, error);
+        status = lx_writer_begin_transaction(writer, error);
     self->first = lx_writer_get_length(writer);
     if (status == LX_OK)
         status = finish_empty(self, error);
     if (status == LX_OK)
         status = pump(self, writer, most, error);
     if (status == LX_OK)
-        status = lx_writer_end(writer, error);
+        status = lx_writer_end_transaction(writer, error);
     self->length = lx_writer_get_length(writer);
     return status;
 }

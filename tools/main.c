@@ -13,7 +13,7 @@
 
 static const command *const commands[] = {
     &import_command, &export_command, &copy_command,   &stat_command, &get_command,
-    &verify_command, &repair_command, &backup_command, &fold_command, &rebalance_command,
+    &verify_command, &repair_command, &backup_command, &checkpoint_command, &rebalance_command,
     &seal_command,   &unseal_command, &sample_command, &blend_command,
     &split_command};
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -61,7 +61,7 @@ static lx_status run_itself(const char *word, lx_error *error)
     if (is_option(word, "-h", "--help"))
         print_usage(stdout);
     else if (is_option(word, "-V", "--version"))
-        printf("loaderx %s (libloaderx %s)\n", LX_VERSION_STRING, lx_version());
+        printf("loaderx %s (libloaderx %s)\n", LX_VERSION_STRING, lx_get_version());
     else
         return fail_command(word, error);
     return LX_OK;

@@ -48,8 +48,8 @@ static lx_status add_set(const mixing *self, size_t number, double divisor, cons
                            ? lx_order_new_shuffle(set->records, *seed + number, &order, error)
                            : lx_order_new_sequential(set->records, 1, 1, &order, error);
     if (status == LX_OK)
-        status = lx_mixture_add(mixture, order, set->begin,
-                                self->weightings[0].weights[number] / divisor, error);
+        status = lx_mixture_add_part(mixture, order, set->begin,
+                                     self->weightings[0].weights[number] / divisor, error);
     lx_order_unref(order);
     return status;
 }

@@ -89,7 +89,7 @@ lx_status mixing_take(mixing *self, const command_option *option, char *value, l
             if (option->id == OPTION_METHOD)
                 self->method = (mixing_way)i;
             else
-                self->exhausted = (lx_exhausted)i;
+                self->exhausted = (lx_exhausted_policy)i;
             return LX_OK;
         }
     return fail(error, LX_ERR_ARGUMENT, "--%s: '%.64s' is none of %s, %s, %s", option->name, value,

@@ -54,7 +54,7 @@ typedef struct mixing {
     size_t count;
     mixing_weighting *weightings; /**< Once they are checked, the first begins at 0. */
     size_t weighting_count;
-    lx_exhausted exhausted;
+    lx_exhausted_policy exhausted;
     mixing_way method;
     uint64_t together; /**< Records of all sets, once they are checked. */
 } mixing;

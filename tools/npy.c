@@ -10,7 +10,7 @@
 /* So many bytes distinguish .npy from IDX and from text. */
 #define KIND_BYTES 4
 
-static lx_status read_header(input *in, lx_npy *npy, lx_error *error)
+static lx_status read_header(input *in, lx_npy_info *npy, lx_error *error)
 {
     unsigned char *header = NULL;
     size_t have = 0;
@@ -29,7 +29,7 @@ static lx_status read_header(input *in, lx_npy *npy, lx_error *error)
             status = fail(error, LX_ERR_UNSUPPORTED,
                           "this is not an .npy file; --idx reads IDX files");
         else if (status == LX_OK)
-            status = lx_npy_parse(header, size, npy, error);
+            status = lx_npy_parse_header(header, size, npy, error);
         have = size;
     } while (status == LX_END);
     free(header);
@@ -38,7 +38,7 @@ static lx_status read_header(input *in, lx_npy *npy, lx_error *error)
 
 lx_status npy_read_header(input *in, array_header *header, lx_error *error)
 {
-    lx_npy npy;
+    lx_npy_info npy;
     lx_status status = read_header(in, &npy, error);
     if (status == LX_OK) {
         *header = (array_header){.dtype = npy.dtype, .big_endian = npy.big_endian};

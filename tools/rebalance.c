@@ -27,7 +27,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user)
     return interrupt_check(self->error);
 }
 
-static lx_status print_result(const upkeep *r, const lx_rebalance *done, double seconds,
+static lx_status print_result(const upkeep *r, const lx_rebalance_result *done, double seconds,
                               lx_error *error)
 {
     char before[REPORT_SIZE_TEXT], after[REPORT_SIZE_TEXT];
@@ -55,7 +55,7 @@ static lx_status print_result(const upkeep *r, const lx_rebalance *done, double 
 static lx_status rebalance(const upkeep *r, lx_error *error)
 {
     lx_writer *writer = NULL;
-    lx_rebalance done = {0};
+    lx_rebalance_result done = {0};
     watch self = {.error = error};
     lx_status status = dataset_open_writer(r->path, NULL, &writer, error);
     if (status != LX_OK)

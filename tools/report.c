@@ -37,9 +37,9 @@ char *report_shape(const lx_field *field, char *text, size_t size)
 const char *report_compression(lx_compression compression)
 {
     switch (compression) {
-    case LX_RAW:
+    case LX_COMPRESSION_RAW:
         return "raw";
-    case LX_FLATE:
+    case LX_COMPRESSION_FLATE:
         return "flate";
     }
     return (int)compression == 2 ? "zstd" : "unknown"; /* no field is made with it yet */

@@ -26,7 +26,7 @@ static lx_status seal(const char *path, uint64_t *length, lx_error *error)
 static lx_status run(int argc, char **argv, lx_error *error)
 {
     upkeep r;
-    lx_identity identity;
+    lx_dataset_identity identity;
     uint64_t length = 0;
     lx_status status = upkeep_parse(&r, &seal_command, argc, argv, error);
     if (status == LX_OK)

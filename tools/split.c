@@ -123,8 +123,8 @@ static lx_status write_npy(int file, const char *path, uint64_t *indices, uint64
                            lx_error *error)
 {
     static const lx_field field = {.dtype = LX_UINT64};
-    char header[LX_NPY_HEADER_MAX];
-    size_t size = lx_npy_header(&field, count, header);
+    char header[LX_MAX_NPY_HEADER];
+    size_t size = lx_npy_format_header(&field, count, header);
     FILE *to = fdopen(dup(file), "wb");
     if (to == NULL)
         return fail_errno(error, errno, path, "cannot write it");

@@ -23,8 +23,8 @@ typedef struct statement {
     bool json, show_chunks;
     lx_dataset *dataset;
     const lx_schema *schema;
-    lx_identity identity;
-    lx_placement placement; /**< Of who opens it with the defaults, */
+    lx_dataset_identity identity;
+    lx_access access;    /**< Of who opens it with the defaults, */
     const char *network;    /**< and why. */
     lx_statistics totals;
     lx_field_statistics *fields; /**< In the schema's order. */
@@ -49,9 +49,9 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     return command_take_directory(&s->path, text, error);
 }
 
-static const char *placement_name(const statement *s)
+static const char *access_name(const statement *s)
 {
-    return s->placement == LX_PLACEMENT_MAPPED ? "mapped" : "pread";
+    return s->access == LX_ACCESS_MMAP ? "mmap" : "pread";
 }
 
 /* ---- as JSON */
@@ -103,7 +103,7 @@ static lx_status print_json(const statement *s, lx_error *error)
 {
     const lx_statistics *t = &s->totals;
     json_t *fields = json_array();
-    for (size_t i = 0; i < lx_schema_get_count(s->schema); i++)
+    for (size_t i = 0; i < lx_schema_get_field_count(s->schema); i++)
         json_array_append_new(fields,
                               field_json(lx_schema_get_field(s->schema, i), &s->fields[i]));
     return report_print(
@@ -122,7 +122,7 @@ static lx_status print_json(const statement *s, lx_error *error)
                   "live_ratio", t->live_ratio, "utilisation", t->utilisation, "table_bytes",
                   report_number(t->table_bytes), "log_bytes", report_number(t->log_bytes),
                   "log_entries", report_number(t->log_entries), "chunks", chunks_json(s),
-                  "placement", placement_name(s), "network", s->network),
+                  "access", access_name(s), "network", s->network),
         error);
 }
 
@@ -161,7 +161,7 @@ static lx_status print_fields(const statement *s, lx_error *error)
                                            "BYTES",   "STORED", "RATIO"};
     table t;
     lx_status status = table_begin(&t, headings, sizeof headings / sizeof *headings, 4, error);
-    for (size_t i = 0; status == LX_OK && i < lx_schema_get_count(s->schema); i++)
+    for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(s->schema); i++)
         status = add_field(&t, lx_schema_get_field(s->schema, i), &s->fields[i], error);
     if (status == LX_OK)
         table_print(&t);
@@ -216,14 +216,14 @@ static void print_totals(const statement *s)
     printf("tables       %s\n", report_size(t->table_bytes, a));
     printf("log          %s, %" PRIu64 " entries that are not in the tables\n",
            report_size(t->log_bytes, a), t->log_entries);
-    printf("read         %s, since it is on %s%s\n", placement_name(s),
+    printf("read         %s, since it is on %s%s\n", access_name(s),
            s->network != NULL ? s->network : "a local file system",
            s->network != NULL ? ", a network file system" : "");
 }
 
 static lx_status print_text(const statement *s, lx_error *error)
 {
-    size_t count = lx_schema_get_count(s->schema);
+    size_t count = lx_schema_get_field_count(s->schema);
     printf("%s: %" PRIu64 " records of %zu field%s%s\n", s->path, s->totals.length, count,
            count == 1 ? "" : "s", s->identity.sealed ? ", sealed" : "");
     printf("uuid %s, generation %" PRIu64 ", epoch %" PRIu64 "\n\n", s->identity.uuid,
@@ -254,10 +254,10 @@ static lx_status collect(statement *s, lx_error *error)
     lx_status status = dataset_open_with(s->path, NULL, &s->dataset, error);
     if (status != LX_OK)
         return status;
-    s->placement = lx_dataset_get_placement(s->dataset, &s->network);
+    s->access = lx_dataset_get_access(s->dataset, &s->network);
     s->schema = lx_dataset_get_schema(s->dataset);
     lx_dataset_get_identity(s->dataset, &s->identity);
-    size_t count = lx_schema_get_count(s->schema);
+    size_t count = lx_schema_get_field_count(s->schema);
     s->fields = calloc(count, sizeof *s->fields);
     if (s->fields == NULL)
         return fail_memory(error, "statistics");

@@ -17,7 +17,7 @@ lx_status threads_open(const threads *wanted, lx_executor **executor, lx_error *
         return fail_memory(error, "threads");
     lx_status status = LX_OK;
     if (wanted->given)
-        status = lx_executor_options_set_readers(made, (uint32_t)wanted->count, error);
+        status = lx_executor_options_set_reader_count(made, (uint32_t)wanted->count, error);
     if (status == LX_OK)
         status = lx_executor_open(made, executor, error);
     lx_executor_options_free(made);

@@ -12,7 +12,7 @@ static const command_option options[] = {
 static lx_status run(int argc, char **argv, lx_error *error)
 {
     upkeep r;
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_status status = upkeep_parse(&r, &unseal_command, argc, argv, error);
     if (status == LX_OK)
         status = dataset_identify(r.path, &identity, NULL, error);

@@ -38,9 +38,10 @@ static lx_status create(const char *path, lx_writer **writer, lx_error *error)
     lx_schema *schema = lx_schema_new();
     lx_status status = schema != NULL ? LX_OK : LX_ERR_NOMEM;
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "point", LX_INT32, shape, 1, LX_RAW, error);
+        status = lx_schema_add_field(schema, "point", LX_INT32, shape, 1, LX_COMPRESSION_RAW,
+                                     error);
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "sum", LX_INT64, NULL, 0, LX_RAW, error);
+        status = lx_schema_add_field(schema, "sum", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, error);
     if (status == LX_OK)
         status = lx_writer_create(path, schema, NULL, writer, error);
     lx_schema_free(schema);
@@ -112,7 +113,7 @@ static lx_status modify_often(lx_writer *writer, lx_error *error)
 /* Either all of a transaction is committed, or nothing. */
 static lx_status try_transaction(lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx_writer_begin(writer, error);
+    lx_status status = lx_writer_begin_transaction(writer, error);
     if (status == LX_OK)
         status = modify(writer, 0, -1, error);
     if (status == LX_OK)
@@ -162,9 +163,10 @@ int main(void)
            old[1], new[0], new[1]);
 
     /* A new field is missing in all records until it is written. */
-    lx_rebalance result;
-    if (lx_writer_add_field(writer, "note", LX_BYTES, NULL, 0, LX_FLATE, &error) != LX_OK ||
-        lx_writer_fold(writer, &error) != LX_OK || /* changes go from the log to new tables */
+    lx_rebalance_result result;
+    if (lx_writer_add_field(writer, "note", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error) !=
+            LX_OK ||
+        lx_writer_checkpoint(writer, &error) != LX_OK || /* changes go from the log to new tables */
         lx_writer_rebalance(writer, NULL, NULL, &result, &error) != LX_OK)
         return complain(&error);
     printf("live bytes: %.0f%% of the chunks before the rebalance, %.0f%% after it\n",

@@ -66,7 +66,7 @@ int main(void)
     for (size_t i = 0; i < PARTS; i++)
         sum += work.sums[i];
     lx_queue_stats stats;
-    if (lx_executor_read_stats(executor, LX_QUEUE_READ, &stats, &error) != LX_OK)
+    if (lx_executor_get_stats(executor, LX_QUEUE_READ, &stats, &error) != LX_OK)
         return complain(&error);
     printf("%" PRIu64 ", by %" PRIu64 " threads in %" PRIu64 " parts\n", sum, stats.threads,
            stats.parts);

@@ -50,7 +50,7 @@ int main(void)
     if (lx_set_allocator(&allocator, &error) == LX_OK)
         return EXIT_FAILURE;
     lx_error_describe(&error, line, sizeof line);
-    printf("%s: %s\n", lx_status_name(error.status), line);
+    printf("%s: %s\n", lx_status_get_name(error.status), line);
 
     /* The first failure is kept, so the object is cleared before it is used again. */
     lx_error_clear(&error);
@@ -64,6 +64,6 @@ int main(void)
 
     /* ... open, read, close ... */
 
-    printf("libloaderx %s holds %zu blocks at the end\n", lx_version(), atomic_load(&blocks));
+    printf("libloaderx %s holds %zu blocks at the end\n", lx_get_version(), atomic_load(&blocks));
     return atomic_load(&blocks) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -37,9 +37,10 @@ static lx_status make_data(const char *path, lx_error *error)
     lx_schema *schema = lx_schema_new();
     lx_status status = schema != NULL ? LX_OK : LX_ERR_NOMEM;
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "data", LX_FLOAT32, shape, 1, LX_RAW, error);
+        status = lx_schema_add_field(schema, "data", LX_FLOAT32, shape, 1, LX_COMPRESSION_RAW,
+                                     error);
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, error);
+        status = lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, error);
     if (status == LX_OK)
         status = lx_writer_create(path, schema, NULL, &writer, error);
     if (status == LX_OK)
@@ -61,7 +62,7 @@ static lx_status open_loader(lx_source *source, uint32_t threads, lx_loader **lo
     if (status == LX_OK)
         status = lx_loader_options_set_rank(options, RANK, WORLD, error);
     if (status == LX_OK)
-        status = lx_loader_options_set_threads(options, threads, error);
+        status = lx_loader_options_set_reader_count(options, threads, error);
     if (status == LX_OK)
         status = lx_loader_open(source, options, loader, error);
     lx_loader_options_free(options);
@@ -83,7 +84,7 @@ static lx_status train(lx_loader *loader, uint64_t most, uint64_t *digest, lx_er
         for (uint64_t k = 0; k < labels->rows; k++)
             *digest = *digest * 31 + (uint64_t)data[k * FEATURES] +
                       (uint64_t)((const int64_t *)labels->data)[k];
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     return status == LX_END ? LX_OK : status;
 }
@@ -105,7 +106,7 @@ int main(void)
         lx_loader_save(first, state, sizeof state, NULL, &error) != LX_OK ||
         train(first, UINT64_MAX, &whole, &error) != LX_OK)
         return complain(&error);
-    printf("of %" PRIu64 " batches %d are done: %s\n", lx_loader_get_epoch_batches(first), STOP,
+    printf("of %" PRIu64 " batches %d are done: %s\n", lx_loader_get_epoch_batch_count(first), STOP,
            state);
     lx_loader_close(first);
 

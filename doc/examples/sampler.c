@@ -38,7 +38,7 @@ static lx_status train(lx_order *order, uint64_t rank, uint64_t world, uint64_t 
     for (uint64_t i = 0; i < taken; i++)
         seen[indices[i]]++;
     if (status == LX_OK)
-        status = lx_sampler_save(sampler, to, LX_SAMPLER_STATE_SIZE, NULL, error);
+        status = lx_sampler_save(sampler, to, LX_MAX_SAMPLER_STATE, NULL, error);
     lx_sampler_free(sampler);
     return status;
 }
@@ -46,7 +46,7 @@ static lx_status train(lx_order *order, uint64_t rank, uint64_t world, uint64_t 
 int main(void)
 {
     lx_error error = LX_ERROR_INIT;
-    char middle[LX_SAMPLER_STATE_SIZE], end[LX_SAMPLER_STATE_SIZE];
+    char middle[LX_MAX_SAMPLER_STATE], end[LX_MAX_SAMPLER_STATE];
     lx_order *order = NULL;
     if (lx_order_new_shuffle(LENGTH, 42, &order, &error) != LX_OK)
         return complain(&error);

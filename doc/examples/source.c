@@ -61,7 +61,7 @@ static lx_status normalize(lx_batch *batch, void *user, lx_error *error)
     (void)error;
     float *wave = lx_batch_get_column(batch, "wave")->data;
     const int64_t *periods = lx_batch_get_column(batch, "period")->data;
-    for (uint64_t i = 0; i < lx_batch_get_rows(batch) * SAMPLES; i++)
+    for (uint64_t i = 0; i < lx_batch_get_row_count(batch) * SAMPLES; i++)
         wave[i] /= (float)(periods[i / SAMPLES] - 1);
     return LX_OK;
 }
@@ -119,7 +119,7 @@ int main(void)
             complain(&error);
             lx_error_clear(&error);
         }
-        lx_batch_release(batch); /* NULL where it failed, which is nothing */
+        lx_batch_unref(batch); /* NULL where it failed, which is nothing */
     }
     lx_loader_close(loader);
     printf("%" PRIu64 " batches, %" PRIu64 " failed\n", batches, failures);

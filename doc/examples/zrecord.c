@@ -29,11 +29,13 @@ static lx_status create(const char *path, lx_writer **writer, lx_error *error)
     lx_schema *schema = lx_schema_new();
     lx_status status = schema != NULL ? LX_OK : LX_ERR_NOMEM;
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "pixels", LX_UINT8, shape, 2, LX_RAW, error);
+        status = lx_schema_add_field(schema, "pixels", LX_UINT8, shape, 2, LX_COMPRESSION_RAW,
+                                     error);
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, error);
+        status = lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, error);
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "caption", LX_BYTES, NULL, 0, LX_FLATE, error);
+        status = lx_schema_add_field(schema, "caption", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE,
+                                     error);
     if (status == LX_OK)
         status = lx_writer_create(path, schema, NULL, writer, error);
     lx_schema_free(schema);
@@ -82,7 +84,8 @@ int main(void)
     uint64_t offsets[4];
     uint8_t present[3];
     char captions[128];
-    if (lx_dataset_measure(dataset, CAPTION_FIELD, wanted, 3, offsets, present, &error) != LX_OK ||
+    if (lx_dataset_get_sizes(dataset, CAPTION_FIELD, wanted, 3, offsets, present, &error) !=
+            LX_OK ||
         offsets[3] > sizeof captions ||
         lx_dataset_gather_bytes(dataset, CAPTION_FIELD, wanted, 3, captions, offsets, &error) !=
             LX_OK)
@@ -110,7 +113,7 @@ int main(void)
         return complain(&error);
     lx_dataset_close(dataset);
     int gray = *(const unsigned char *)slice.data;
-    lx_view_release(view);
+    lx_view_free(view);
 
     if (lx_writer_close(writer, &error) != LX_OK)
         return complain(&error);

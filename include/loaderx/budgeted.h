@@ -73,7 +73,7 @@ LX_API lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, ui
                                        lx_order **order, lx_error *error);
 
 /** Returns the most samples of a batch in any epoch; 0 if the order is not cut into batches. */
-LX_API uint64_t lx_order_get_batch_rows(const lx_order *order);
+LX_API uint64_t lx_order_get_max_batch_size(const lx_order *order);
 
 /**
  * Counts the batches of an epoch, of all ranks together.
@@ -89,8 +89,8 @@ LX_API uint64_t lx_order_get_batch_rows(const lx_order *order);
  * @retval LX_ERR_NOMEM        Out of memory.
  * @return Otherwise as reading the order.
  */
-LX_API lx_status lx_order_count_batches(const lx_order *order, uint64_t epoch, uint64_t *count,
-                                        lx_error *error);
+LX_API lx_status lx_order_get_batch_count(const lx_order *order, uint64_t epoch, uint64_t *count,
+                                          lx_error *error);
 
 /**
  * Finds the batch that contains a position.

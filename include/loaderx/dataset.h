@@ -23,35 +23,35 @@ LX_BEGIN_DECLS
 
 /** When the checksums of raw values are verified. Those of compressed values are verified at every
  * read. */
-typedef enum lx_verify {
+typedef enum lx_verify_policy {
     LX_VERIFY_FIRST = 0,  /**< When a handle first reads the value; the default. */
     LX_VERIFY_ALWAYS = 1, /**< At every read. */
     LX_VERIFY_NEVER = 2   /**< Never. That a value lies within committed bytes is still checked. */
-} lx_verify;
+} lx_verify_policy;
 
 /** What a reader does about a damaged value: one whose entry, checksum or compressed stream is
  * invalid, or whose file is missing. */
-typedef enum lx_damage {
+typedef enum lx_damage_policy {
     LX_DAMAGE_RAISE = 0, /**< The call fails with #LX_ERR_CORRUPT; the default. */
     LX_DAMAGE_ZEROS = 1, /**< The value reads as if it were missing: zeros in a dense field, no
                               bytes in a field of #LX_BYTES, and no slice in a view. */
     LX_DAMAGE_SKIP = 2   /**< Loaders only: the batch leaves the record out. */
-} lx_damage;
+} lx_damage_policy;
 
 /**
  * The access mode: how tables and chunks are read. Records and errors are the same in all modes,
  * except where another process truncates a file while it is read, or a disk cannot read a sector.
  */
-typedef enum lx_placement {
-    LX_PLACEMENT_AUTO = 0,   /**< MAPPED on local file systems, PREAD on network ones; the
-                                  default. */
-    LX_PLACEMENT_MAPPED = 1, /**< By mmap(2), which is fastest, and reads records where they lie.
-                                  Truncation of a file by another process, or a bad sector, raises
-                                  SIGBUS, which ends the process. */
-    LX_PLACEMENT_PREAD = 2   /**< By pread(2); nothing is mapped. Truncation is #LX_ERR_CORRUPT, and
-                                  a bad sector #LX_ERR_IO; the error has field, record, file and
-                                  offset. A view holds a copy of its values. */
-} lx_placement;
+typedef enum lx_access {
+    LX_ACCESS_AUTO = 0, /**< MMAP on local file systems, PREAD on network ones; the
+                             default. */
+    LX_ACCESS_MMAP = 1, /**< By mmap(2), which is fastest, and reads records where they lie.
+                             Truncation of a file by another process, or a bad sector, raises
+                             SIGBUS, which ends the process. */
+    LX_ACCESS_PREAD = 2 /**< By pread(2); nothing is mapped. Truncation is #LX_ERR_CORRUPT, and
+                             a bad sector #LX_ERR_IO; the error has field, record, file and
+                             offset. A view holds a copy of its values. */
+} lx_access;
 
 /**
  * The options for reading a dataset.
@@ -76,37 +76,37 @@ LX_API void lx_dataset_options_free(lx_dataset_options *options);
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p verify is invalid, or @p options is NULL.
  */
-LX_API lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify verify,
+LX_API lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify_policy verify,
                                                lx_error *error);
 
 /**
  * Sets what is done about damaged values: #LX_DAMAGE_RAISE, the default, or #LX_DAMAGE_ZEROS. In
- * both cases lx_dataset_read_stats() counts them, and lx_dataset_probe() finds them.
+ * both cases lx_dataset_get_stats() counts them, and lx_dataset_probe() finds them.
  *
- * With #LX_DAMAGE_ZEROS, lx_dataset_measure() has to read the values that it measures; no other
+ * With #LX_DAMAGE_ZEROS, lx_dataset_get_sizes() has to read the values that it measures; no other
  * call becomes slower. Damage in a value that lx_dataset_options_set_verify() leaves unverified is
  * not noticed: the value is returned as it is stored.
  *
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p damage is neither of the two, or @p options is NULL.
  */
-LX_API lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage damage,
+LX_API lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage_policy damage,
                                                lx_error *error);
 
 /**
- * Sets the access mode; #LX_PLACEMENT_AUTO is the default.
+ * Sets the access mode; #LX_ACCESS_AUTO is the default.
  *
- * Use #LX_PLACEMENT_PREAD where other processes may truncate files, or disks may fail, and the
+ * Use #LX_ACCESS_PREAD where other processes may truncate files, or disks may fail, and the
  * process must survive that. The library never installs a signal handler.
  *
  * On network file systems only sealed datasets can be read, and none can be written.
- * lx_dataset_get_placement() reports on which one a dataset is.
+ * lx_dataset_get_access() reports on which one a dataset is.
  *
  * @retval LX_OK            It is set.
- * @retval LX_ERR_ARGUMENT  @p placement is invalid, or @p options is NULL.
+ * @retval LX_ERR_ARGUMENT  @p access is invalid, or @p options is NULL.
  */
-LX_API lx_status lx_dataset_options_set_placement(lx_dataset_options *options,
-                                                  lx_placement placement, lx_error *error);
+LX_API lx_status lx_dataset_options_set_access(lx_dataset_options *options, lx_access access,
+                                               lx_error *error);
 
 /**
  * Sets whether only commits are visible that survive a power loss. By default, false, the newest
@@ -120,7 +120,7 @@ LX_API lx_status lx_dataset_options_set_durable(lx_dataset_options *options, boo
 
 /**
  * Sets whether the dataset is live. In a live one each call that reads (lx_dataset_gather(),
- * lx_dataset_measure(), lx_dataset_view() and the others, also lx_dataset_get_length()) first
+ * lx_dataset_get_sizes(), lx_dataset_view() and the others, also lx_dataset_get_length()) first
  * refreshes to the newest commit as lx_dataset_refresh() does, and can fail as that can. Without a
  * new commit this costs three system calls.
  *
@@ -152,7 +152,7 @@ LX_API lx_status lx_dataset_options_set_executor(lx_dataset_options *options,
  * @defgroup lx_dataset Read a dataset
  *
  * Records of a dense field are read with lx_dataset_gather(). Records of any field are read in two
- * steps: lx_dataset_measure() returns their sizes, and lx_dataset_gather_bytes() copies them.
+ * steps: lx_dataset_get_sizes() returns their sizes, and lx_dataset_gather_bytes() copies them.
  * lx_dataset_view() reads raw records without a copy.
  *
  * @code
@@ -206,7 +206,7 @@ typedef struct lx_dataset lx_dataset;
  *                             library. Or the dataset is on a network file system and not sealed:
  *                             seal it on the machine that wrote it, or copy it to a local disk.
  * @retval LX_ERR_BUSY         The dataset is being removed.
- * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or a table that is too large
+ * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields, or a table that is too large
  *                             to be mapped on this machine.
  * @retval LX_ERR_IO           A system call failed; the error has its errno.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
@@ -233,25 +233,25 @@ LX_API const lx_schema *lx_dataset_get_schema(const lx_dataset *dataset);
 LX_API const char *lx_dataset_get_path(const lx_dataset *dataset);
 
 /**
- * Returns the access mode: the one that was set, or the one that #LX_PLACEMENT_AUTO selected.
+ * Returns the access mode: the one that was set, or the one that #LX_ACCESS_AUTO selected.
  *
  * @param[in]  dataset  The dataset.
  * @param[out] network  Receives the name of the network file system that holds the dataset ("NFS"),
  *                      a constant, or NULL if a local one does. May be NULL.
  */
-LX_API lx_placement lx_dataset_get_placement(lx_dataset *dataset, const char **network);
+LX_API lx_access lx_dataset_get_access(lx_dataset *dataset, const char **network);
 
 /** Identifies a dataset and one snapshot of it. */
-typedef struct lx_identity {
+typedef struct lx_dataset_identity {
     char uuid[40];       /**< The dataset: 36 characters and a NUL. */
     uint64_t generation; /**< The generation of the WAL. */
     uint64_t epoch;      /**< The sequence number of the last frame. */
     uint32_t crc;        /**< The checksum of that frame. */
     uint32_t sealed;     /**< 1 if the dataset is sealed, else 0. */
-} lx_identity;
+} lx_dataset_identity;
 
 /** Identifies the snapshot that is read; that of a live dataset as lx_dataset_get_length() does. */
-LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity);
+LX_API void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *identity);
 
 /**
  * Copies records of a dense field into the caller's memory, in the order of @p indices. Missing
@@ -294,26 +294,26 @@ LX_API lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint
  *
  * @return As lx_dataset_gather(), for any field.
  */
-LX_API lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                                    size_t count, uint64_t *offsets, uint8_t *present,
-                                    lx_error *error);
+LX_API lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                                      size_t count, uint64_t *offsets, uint8_t *present,
+                                      lx_error *error);
 
 /**
- * Copies records of any field, one after another, to the offsets of lx_dataset_measure().
+ * Copies records of any field, one after another, to the offsets of lx_dataset_get_sizes().
  *
  * @param[in]  dataset  The dataset.
  * @param[in]  field    The position of a field in the schema.
- * @param[in]  indices  The same indices as for lx_dataset_measure().
+ * @param[in]  indices  The same indices as for lx_dataset_get_sizes().
  * @param[in]  count    The number of records.
  * @param[out] out      Receives the records: at least offsets[count] bytes; may be NULL if that is
  *                      0.
- * @param[in]  offsets  The offsets of lx_dataset_measure().
+ * @param[in]  offsets  The offsets of lx_dataset_get_sizes().
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_ERR_MISMATCH  The size of a record differs from @p offsets: the dataset was refreshed
  *                          between the two calls, or is live. Measure again, or use
  *                          lx_dataset_pin().
- * @return Otherwise as lx_dataset_measure().
+ * @return Otherwise as lx_dataset_get_sizes().
  */
 LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, size_t count, void *out,
@@ -345,7 +345,7 @@ LX_API lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field,
  * A commit is visible before it is durable. A commit that was not made durable can be lost without
  * a restart of the machine, if a disk fails. The newest commit is then an older one, and a refresh
  * goes back to it. lx_dataset_options_set_durable() hides such commits.
- * @see lx_dataset, lx_dataset_options, lx_source_from_dataset(), zrecord(5)
+ * @see lx_dataset, lx_dataset_options, lx_source_new_dataset(), zrecord(5)
  * @{
  */
 
@@ -408,7 +408,7 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
  * lx_dataset_options_set_damage(options, LX_DAMAGE_ZEROS, &error);
  * lx_dataset_open("fashion", options, &fashion, &error);
  * lx_dataset_gather(fashion, 0, indices, 256, images, 784, &error);
- * lx_dataset_read_stats(fashion, &stats);
+ * lx_dataset_get_stats(fashion, &stats);
  * if (stats.damaged != before)
  *     lx_dataset_probe(fashion, NULL, 0, indices, 256, damaged,
  *                      &error);
@@ -420,7 +420,7 @@ LX_API lx_status lx_dataset_wait(lx_dataset *dataset, uint64_t length, uint64_t 
 /**
  * Finds the records that have a damaged value. Whatever the options of the dataset, it checks the
  * entries and checksums of all requested values, and decompresses them. It counts nothing in
- * lx_dataset_read_stats().
+ * lx_dataset_get_stats().
  *
  * @param[in]  dataset      The dataset.
  * @param[in]  fields       @p field_count positions in the schema; NULL for all fields.
@@ -448,7 +448,7 @@ typedef struct lx_dataset_stats {
 } lx_dataset_stats;
 
 /** Copies the statistics of a handle and its pinned handles since it was opened. */
-LX_API void lx_dataset_read_stats(lx_dataset *dataset, lx_dataset_stats *stats);
+LX_API void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats);
 
 /** @} */
 
@@ -462,7 +462,7 @@ LX_API void lx_dataset_read_stats(lx_dataset *dataset, lx_dataset_stats *stats);
  * if (lx_dataset_view(fashion, 0, &index, 1, &image, &view, &error) != LX_OK)
  *     return complain(&error);
  * show(image.data, image.size);
- * lx_view_release(view);
+ * lx_view_free(view);
  * @endcode
  * @see lx_dataset, lx_error
  * @{
@@ -479,7 +479,7 @@ typedef struct lx_slice {
 typedef struct lx_view lx_view;
 
 /**
- * Returns slices of the stored values of one field, without a copy; with #LX_PLACEMENT_PREAD, of
+ * Returns slices of the stored values of one field, without a copy; with #LX_ACCESS_PREAD, of
  * copies that the view holds. Slices are aligned as lx_field::align says, except those of values of
  * up to 8 bytes, which lie in tables.
  *
@@ -488,18 +488,18 @@ typedef struct lx_view lx_view;
  * @param[in]  indices  @p count indices of records, in any order; repeats are allowed.
  * @param[in]  count    The number of records.
  * @param[out] slices   Receives a slice for each record.
- * @param[out] view     Receives the view, to be released with lx_view_release(); the slices are
+ * @param[out] view     Receives the view, to be released with lx_view_free(); the slices are
  *                      readable until then, whatever a writer does.
  * @param[out] error    Receives the first failure; may be NULL.
  *
  * @retval LX_ERR_UNSUPPORTED  A value is compressed: gather it instead.
- * @return Otherwise as lx_dataset_measure().
+ * @return Otherwise as lx_dataset_get_sizes().
  */
 LX_API lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                  size_t count, lx_slice *slices, lx_view **view, lx_error *error);
 
 /** Releases a view; any thread may. NULL is allowed. */
-LX_API void lx_view_release(lx_view *view);
+LX_API void lx_view_free(lx_view *view);
 
 /** @} */
 

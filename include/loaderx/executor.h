@@ -31,7 +31,7 @@ LX_BEGIN_DECLS
  *
  * @code
  * lx_executor_options *options = lx_executor_options_new();
- * lx_executor_options_set_readers(options, 8, &error);
+ * lx_executor_options_set_reader_count(options, 8, &error);
  * lx_executor *executor = NULL;
  * if (lx_executor_open(options, &executor, &error) != LX_OK)
  *     return complain(&error);
@@ -112,22 +112,22 @@ LX_API void lx_executor_options_free(lx_executor_options *options);
  * @retval LX_OK            The number is set.
  * @retval LX_ERR_ARGUMENT  @p count is out of range or @p options is NULL; nothing changed.
  */
-LX_API lx_status lx_executor_options_set_readers(lx_executor_options *options, uint32_t count,
-                                                 lx_error *error);
+LX_API lx_status lx_executor_options_set_reader_count(lx_executor_options *options, uint32_t count,
+                                                      lx_error *error);
 
 /**
  * Sets the number of threads that write, 1 to #LX_MAX_WRITERS.
- * @return As lx_executor_options_set_readers().
+ * @return As lx_executor_options_set_reader_count().
  */
-LX_API lx_status lx_executor_options_set_writers(lx_executor_options *options, uint32_t count,
-                                                 lx_error *error);
+LX_API lx_status lx_executor_options_set_writer_count(lx_executor_options *options, uint32_t count,
+                                                      lx_error *error);
 
 /**
  * Sets the number of threads that clean up, 1 to #LX_MAX_CLEANERS.
- * @return As lx_executor_options_set_readers().
+ * @return As lx_executor_options_set_reader_count().
  */
-LX_API lx_status lx_executor_options_set_cleaners(lx_executor_options *options, uint32_t count,
-                                                  lx_error *error);
+LX_API lx_status lx_executor_options_set_cleaner_count(lx_executor_options *options, uint32_t count,
+                                                       lx_error *error);
 
 /**
  * Opens an executor. It starts no thread yet.
@@ -164,13 +164,13 @@ LX_API lx_executor *lx_executor_ref(lx_executor *executor);
 LX_API void lx_executor_unref(lx_executor *executor);
 
 /** Returns the most readers that it can have; 0 if waiting threads read themselves. */
-LX_API uint32_t lx_executor_get_readers(const lx_executor *executor);
+LX_API uint32_t lx_executor_get_reader_count(const lx_executor *executor);
 
 /** Returns the most writers that it can have. */
-LX_API uint32_t lx_executor_get_writers(const lx_executor *executor);
+LX_API uint32_t lx_executor_get_writer_count(const lx_executor *executor);
 
 /** Returns the most cleaners that it can have. */
-LX_API uint32_t lx_executor_get_cleaners(const lx_executor *executor);
+LX_API uint32_t lx_executor_get_cleaner_count(const lx_executor *executor);
 
 /**
  * Copies the statistics of a queue.
@@ -179,8 +179,8 @@ LX_API uint32_t lx_executor_get_cleaners(const lx_executor *executor);
  * @retval LX_ERR_ARGUMENT  @p queue is invalid, or a pointer is NULL.
  * @retval LX_ERR_FORKED    The executor belongs to the parent process.
  */
-LX_API lx_status lx_executor_read_stats(lx_executor *executor, lx_queue queue,
-                                        lx_queue_stats *stats, lx_error *error);
+LX_API lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx_queue_stats *stats,
+                                       lx_error *error);
 
 /** @} */
 

@@ -25,8 +25,8 @@ LX_BEGIN_DECLS
  *
  * A source is a number of records, each with the same columns: a dataset, an .npy file, a file of
  * bare records, sequences of tokens, functions of the caller, or a combination of sources.
- * @see lx_dataset_open(), lx_error, lx_loader, lx_source_from_megatron(), lx_source_pack_tokens(),
- *      lx_tokens, loaderx(7)
+ * @see lx_dataset_open(), lx_error, lx_loader, lx_source_new_megatron(),
+ *      lx_source_new_packed_tokens(), lx_tokens, loaderx(7)
  * @{
  */
 
@@ -110,7 +110,7 @@ LX_API lx_status lx_source_open_flat(const char *path, const lx_column_info *col
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_error *error);
+LX_API lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error);
 
 /** The memory that receives the values of one column. */
 typedef struct lx_target {
@@ -171,8 +171,8 @@ LX_API lx_status lx_source_new(const lx_source_functions *functions, void *user,
  *                          columns is renamed, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_zip(lx_source *const *sources, const char *const *names, size_t count,
-                               lx_source **source, lx_error *error);
+LX_API lx_status lx_source_new_zip(lx_source *const *sources, const char *const *names,
+                                   size_t count, lx_source **source, lx_error *error);
 
 /**
  * Concatenates sources with the same columns: the indices of each source follow those of the
@@ -194,8 +194,8 @@ LX_API lx_status lx_source_zip(lx_source *const *sources, const char *const *nam
  * @retval LX_ERR_LIMIT     There would be more than 2^64 - 1 records.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_concat(lx_source *const *sources, size_t count, lx_source **source,
-                                  lx_error *error);
+LX_API lx_status lx_source_new_concat(lx_source *const *sources, size_t count, lx_source **source,
+                                      lx_error *error);
 
 /**
  * Selects records of a source: record i of the new source is record @p indices[i] of @p part. It
@@ -212,8 +212,8 @@ LX_API lx_status lx_source_concat(lx_source *const *sources, size_t count, lx_so
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_subset(lx_source *part, const uint64_t *indices, uint64_t count,
-                                  lx_source **source, lx_error *error);
+LX_API lx_status lx_source_new_subset(lx_source *part, const uint64_t *indices, uint64_t count,
+                                      lx_source **source, lx_error *error);
 
 /**
  * Makes a source without data that stands for @p source: it has the same length, and no column. It
@@ -274,7 +274,7 @@ LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size
 
 /**
  * @defgroup lx_batch Batches of records
- * @see lx_loader, lx_loader_options, lx_sample_key(), loaderx(7)
+ * @see lx_loader, lx_loader_options, lx_random_get_key(), loaderx(7)
  * @{
  */
 
@@ -283,7 +283,7 @@ LX_API lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size
  *
  * @par Ownership
  * A batch is counted: lx_loader_next() returns one reference, lx_batch_ref() adds one, and
- * lx_batch_release() drops one. A batch stays valid until the last is dropped, also after its
+ * lx_batch_unref() drops one. A batch stays valid until the last is dropped, also after its
  * loader is closed.
  *
  * @par Thread safety
@@ -304,7 +304,7 @@ typedef struct lx_column {
 } lx_column;
 
 /** Returns the number of records. */
-LX_API uint64_t lx_batch_get_rows(const lx_batch *batch);
+LX_API uint64_t lx_batch_get_row_count(const lx_batch *batch);
 
 /** Returns the indices of the records in the source, in the order of the rows. */
 LX_API const uint64_t *lx_batch_get_indices(const lx_batch *batch);
@@ -316,8 +316,8 @@ LX_API uint64_t lx_batch_get_position(const lx_batch *batch);
 LX_API uint64_t lx_batch_get_epoch(const lx_batch *batch);
 
 /**
- * Computes the random key of each record, as lx_sample_key() does from the seed, the epoch and the
- * index. A transform gets the same keys for any number of threads and ranks.
+ * Computes the random key of each record, as lx_random_get_key() does from the seed, the epoch and
+ * the index. A transform gets the same keys for any number of threads and ranks.
  *
  * @param[in]  batch  The batch.
  * @param[in]  seed   Any number.
@@ -353,7 +353,7 @@ LX_API lx_batch *lx_batch_ref(lx_batch *batch);
 
 /** Drops a reference; dropping the last one returns the batch's memory to its loader. NULL is
  * allowed. */
-LX_API void lx_batch_release(lx_batch *batch);
+LX_API void lx_batch_unref(lx_batch *batch);
 
 /** @} */
 
@@ -412,8 +412,8 @@ LX_API lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t
                                             uint64_t world, lx_error *error);
 
 /** Sets the number of epochs after which lx_loader_next() returns #LX_END; 0 for never. */
-LX_API lx_status lx_loader_options_set_epochs(lx_loader_options *options, uint64_t epochs,
-                                              lx_error *error);
+LX_API lx_status lx_loader_options_set_epoch_count(lx_loader_options *options, uint64_t epochs,
+                                                   lx_error *error);
 
 /**
  * Sets the position at which the loader begins, 0 by default: the number of samples of the global
@@ -433,16 +433,15 @@ LX_API lx_status lx_loader_options_set_drop_last(lx_loader_options *options, boo
                                                  lx_error *error);
 
 /** Sets the columns to read, by name, in this order; a @p count of 0 for all of them. */
-LX_API lx_status lx_loader_options_set_fields(lx_loader_options *options,
-                                              const char *const *names, size_t count,
-                                              lx_error *error);
+LX_API lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *const *names,
+                                               size_t count, lx_error *error);
 
 /**
  * Sets the number of threads that read, 0 to 64, in an executor of the loader's own. With 0, the
  * thread that calls lx_loader_next() reads. It excludes lx_loader_options_set_executor().
  */
-LX_API lx_status lx_loader_options_set_threads(lx_loader_options *options, uint32_t threads,
-                                               lx_error *error);
+LX_API lx_status lx_loader_options_set_reader_count(lx_loader_options *options, uint32_t threads,
+                                                    lx_error *error);
 
 /**
  * Sets the executor that runs the loader's tasks, and takes a reference to it. With NULL, the
@@ -468,13 +467,13 @@ LX_API lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options
  * - #LX_DAMAGE_ZEROS: the columns that cannot be read are zeros in this record.
  *
  * Positions and states count all samples in any case, and the batch of a record does not depend on
- * the number of threads. lx_loader_read_stats() counts the damaged records. In a dataset that was
+ * the number of threads. lx_loader_get_stats() counts the damaged records. In a dataset that was
  * itself opened with #LX_DAMAGE_ZEROS the loader sees no damage.
  *
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p damage is invalid, or @p options is NULL.
  */
-LX_API lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage damage,
+LX_API lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage_policy damage,
                                               lx_error *error);
 
 /**
@@ -508,7 +507,7 @@ LX_API lx_status lx_loader_options_set_transform(lx_loader_options *options,
  * while (lx_loader_next(loader, &batch, &error) == LX_OK) {
  *     const lx_column *images = lx_batch_get_column(batch, "image");
  *     step(images->data, images->rows);
- *     lx_batch_release(batch);
+ *     lx_batch_unref(batch);
  * }
  * @endcode
  *
@@ -582,12 +581,12 @@ LX_API void lx_loader_close(lx_loader *loader);
  * cannot be read, the same one is reported for any number of threads.
  *
  * @param[in]  loader  The loader.
- * @param[out] batch   Receives the batch, to be released with lx_batch_release(); NULL unless
+ * @param[out] batch   Receives the batch, to be released with lx_batch_unref(); NULL unless
  *                     #LX_OK is returned.
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK            The batch is at @p batch.
- * @retval LX_END           The requested epochs are over; see lx_loader_continue().
+ * @retval LX_END           The requested epochs are over; see lx_loader_next_epoch().
  * @retval LX_ERR_CANCELED  lx_loader_cancel() was called.
  * @retval LX_ERR_FORKED    The loader belongs to the parent process.
  * @retval LX_ERR_LIMIT     The order is cut into batches, and 100 epochs had none for this rank:
@@ -619,7 +618,7 @@ LX_API lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, l
  * seek or a state led to the end of epochs of which only other ranks have a batch left. So all
  * ranks reach #LX_END equally often.
  */
-LX_API void lx_loader_continue(lx_loader *loader);
+LX_API void lx_loader_next_epoch(lx_loader *loader);
 
 /**
  * Makes every waiting and later call of lx_loader_next() return #LX_ERR_CANCELED. Any thread may
@@ -645,7 +644,7 @@ LX_API uint64_t lx_loader_tell(lx_loader *loader);
  * order is cut into batches, it is that of the current epoch (lx_loader_tell()), whose batches may
  * have to be counted first; 0 when out of memory, and after fork(2).
  */
-LX_API uint64_t lx_loader_get_epoch_batches(const lx_loader *loader);
+LX_API uint64_t lx_loader_get_epoch_batch_count(const lx_loader *loader);
 
 /** Returns the source, valid as long as the loader. */
 LX_API lx_source *lx_loader_get_source(const lx_loader *loader);
@@ -701,7 +700,7 @@ typedef struct lx_loader_stats {
 } lx_loader_stats;
 
 /** Copies the statistics of a loader since it was opened. */
-LX_API void lx_loader_read_stats(lx_loader *loader, lx_loader_stats *stats);
+LX_API void lx_loader_get_stats(lx_loader *loader, lx_loader_stats *stats);
 
 /** @} */
 

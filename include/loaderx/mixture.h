@@ -28,8 +28,8 @@ LX_BEGIN_DECLS
  * const double later[] = {1, 1};
  * lx_mixture *mixture = lx_mixture_new();
  * lx_order *order = NULL;
- * lx_mixture_add(mixture, code, 0, 0.7, &error);
- * lx_mixture_add(mixture, text, code_records, 0.3, &error);
+ * lx_mixture_add_part(mixture, code, 0, 0.7, &error);
+ * lx_mixture_add_part(mixture, text, code_records, 0.3, &error);
  * lx_mixture_set_weights(mixture, 1000000, later, 2, &error);
  * lx_order_new_blend(mixture, &order, &error);
  * lx_mixture_free(mixture);
@@ -39,7 +39,7 @@ LX_BEGIN_DECLS
  */
 
 /** What happens when a set is exhausted: all positions of one of its epochs are used. */
-typedef enum lx_exhausted {
+typedef enum lx_exhausted_policy {
     LX_EXHAUSTED_REPEAT = 0,      /**< It continues with its next epoch, also across epochs of the
                                        mixture. The default. */
     LX_EXHAUSTED_STOP = 1,        /**< The epoch of the mixture ends before the first position that
@@ -48,7 +48,7 @@ typedef enum lx_exhausted {
                                        with a weight has samples left. Each set is used completely
                                        once per epoch. A set whose weight is 0 when this ends is not
                                        continued: weights that were set for later do not count. */
-} lx_exhausted;
+} lx_exhausted_policy;
 
 /**
  * A mixture.
@@ -84,8 +84,8 @@ LX_API void lx_mixture_free(lx_mixture *mixture);
  * @retval LX_ERR_STATE     lx_mixture_set_weights() was called already.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_mixture_add(lx_mixture *mixture, lx_order *order, uint64_t offset,
-                                double weight, lx_error *error);
+LX_API lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint64_t offset,
+                                     double weight, lx_error *error);
 
 /**
  * Sets other weights from an offset of each epoch on: a curriculum. Add all sets before. The
@@ -121,7 +121,7 @@ LX_API lx_status lx_mixture_set_length(lx_mixture *mixture, uint64_t length, lx_
  * @retval LX_OK            It is set.
  * @retval LX_ERR_ARGUMENT  @p exhausted is invalid, or @p mixture is NULL.
  */
-LX_API lx_status lx_mixture_set_exhausted(lx_mixture *mixture, lx_exhausted exhausted,
+LX_API lx_status lx_mixture_set_exhausted(lx_mixture *mixture, lx_exhausted_policy exhausted,
                                           lx_error *error);
 
 /**
@@ -152,7 +152,7 @@ LX_API lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order,
                                     lx_error *error);
 
 /** Returns the number of sets in the order of a mixture; 0 for any other order. */
-LX_API size_t lx_order_get_sets(const lx_order *order);
+LX_API size_t lx_order_get_part_count(const lx_order *order);
 
 /**
  * Counts the positions of each set among the positions [first, end). It reads nothing, and its cost
@@ -161,7 +161,7 @@ LX_API size_t lx_order_get_sets(const lx_order *order);
  * @param[in]  order   The order of a mixture.
  * @param[in]  first   The first position.
  * @param[in]  end     The position after the last; not below @p first.
- * @param[out] counts  Receives a number for each set, lx_order_get_sets() in all.
+ * @param[out] counts  Receives a number for each set, lx_order_get_part_count() in all.
  * @param[out] error   Receives the first failure; may be NULL.
  *
  * @retval LX_OK               They are counted.
@@ -170,8 +170,8 @@ LX_API size_t lx_order_get_sets(const lx_order *order);
  * @retval LX_ERR_NOMEM        Out of memory.
  * @return Otherwise, of a table in a file, as ::lx_order describes.
  */
-LX_API lx_status lx_order_count_sets(const lx_order *order, uint64_t first, uint64_t end,
-                                     uint64_t *counts, lx_error *error);
+LX_API lx_status lx_order_get_part_counts(const lx_order *order, uint64_t first, uint64_t end,
+                                          uint64_t *counts, lx_error *error);
 
 /** @} */
 

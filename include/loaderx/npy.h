@@ -15,15 +15,15 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_npy Read and write headers of .npy files
+ * @defgroup lx_npy_info Read and write headers of .npy files
  *
  * A file of NumPy's format .npy (numpy.lib.format) is a header and the elements of one array.
  * @see lx_dataset_export_npy(), lx_error, lx_source_open_npy()
  * @{
  */
 
-/** The most bytes of a header of lx_npy_header(). */
-#define LX_NPY_HEADER_MAX 2048
+/** The most bytes of a header of lx_npy_format_header(). */
+#define LX_MAX_NPY_HEADER 2048
 
 /**
  * Makes the header of an .npy file, version 1.0, for an array of records.
@@ -34,20 +34,20 @@ LX_BEGIN_DECLS
  * @return Its size in bytes, a multiple of 64. In the file the records follow, little-endian, one
  *         after another.
  */
-LX_API size_t lx_npy_header(const lx_field *field, uint64_t length,
-                            char header[LX_NPY_HEADER_MAX]);
+LX_API size_t lx_npy_format_header(const lx_field *field, uint64_t length,
+                                   char header[LX_MAX_NPY_HEADER]);
 
-/** The bytes of a file from which lx_npy_parse() finds how long the header is. */
+/** The bytes of a file from which lx_npy_parse_header() finds how long the header is. */
 #define LX_NPY_START 12
 
 /** An array, as the header of its file describes it. */
-typedef struct lx_npy {
+typedef struct lx_npy_info {
     size_t header_size; /**< Bytes of the header, after which the elements begin. */
     lx_dtype dtype;     /**< The type of the elements. */
     bool big_endian;    /**< Whether the elements are big-endian. */
     size_t ndim;        /**< The number of axes. */
-    uint64_t shape[LX_NDIM_MAX + 1]; /**< Their extents; the product may exceed the file. */
-} lx_npy;
+    uint64_t shape[LX_MAX_NDIM + 1]; /**< Their extents; the product may exceed the file. */
+} lx_npy_info;
 
 /**
  * Parses the header of an .npy file of version 1.0, 2.0 or 3.0. The array must be in C order or
@@ -66,7 +66,8 @@ typedef struct lx_npy {
  * @retval LX_ERR_CORRUPT      The header is not as NumPy writes it.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
  */
-LX_API lx_status lx_npy_parse(const void *data, size_t size, lx_npy *npy, lx_error *error);
+LX_API lx_status lx_npy_parse_header(const void *data, size_t size, lx_npy_info *npy,
+                                     lx_error *error);
 
 /** @} */
 

@@ -256,7 +256,7 @@ LX_API lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **
  *
  * @param[in]  parts    @p count orders.
  * @param[in]  offsets  Added to the indices of each order, for instance the first index of each
- *                      source of lx_source_concat(); NULL to add nothing.
+ *                      source of lx_source_new_concat(); NULL to add nothing.
  * @param[in]  count    The number of orders, 1 or more.
  * @param[out] order    Receives the order, to be released with lx_order_unref(); NULL on failure.
  * @param[out] error    Receives the first failure; may be NULL.

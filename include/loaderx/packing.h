@@ -19,19 +19,19 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_source_pack_tokens Pack documents into samples
+ * @defgroup lx_source_new_packed_tokens Pack documents into samples
  *
  * Documents are packed by best fit, which cuts none without need, or joined one after another.
  * doc/packing.md defines the place of each piece exactly.
  *
  * @code
  * uint64_t padding, total;
- * lx_source_pack_tokens(tokens, 4096, LX_INT32, 50257, 0,
+ * lx_source_new_packed_tokens(tokens, 4096, LX_INT32, 50257, 0,
  *                       LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS,
  *                       &samples, &error);
  * lx_source_get_padding(samples, &padding, &total, &error);
  * @endcode
- * @see lx_loader, lx_segments_measure(), lx_source, lx_source_from_megatron(), lx_tokens
+ * @see lx_loader, lx_segments_get_sizes(), lx_source, lx_source_new_megatron(), lx_tokens
  * @{
  */
 
@@ -77,9 +77,9 @@ typedef enum lx_packed_columns {
  * @retval LX_ERR_LIMIT     There are 2^32 - 1 documents or more.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_pack_tokens(lx_tokens *tokens, uint64_t capacity, lx_dtype dtype,
-                                       uint64_t vocabulary, int64_t pad, unsigned columns,
-                                       lx_source **source, lx_error *error);
+LX_API lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacity, lx_dtype dtype,
+                                             uint64_t vocabulary, int64_t pad, unsigned columns,
+                                             lx_source **source, lx_error *error);
 
 /** No separator between documents. */
 #define LX_SEPARATOR_NONE (-1)
@@ -87,7 +87,7 @@ LX_API lx_status lx_source_pack_tokens(lx_tokens *tokens, uint64_t capacity, lx_
 /**
  * Makes a source of samples of documents one after another, with a separator after each: sample i
  * is the @p sequence_length + 1 tokens from position i * @p sequence_length on, as in
- * lx_source_from_tokens(), which ignores documents. The remainder at the end is not a sample.
+ * lx_source_new_tokens(), which ignores documents. The remainder at the end is not a sample.
  *
  * A separator belongs to the document before it: it has its segment, and the next position. A piece
  * is the part of a document in one sample: segments begin with 1 in each sample, and positions with
@@ -114,12 +114,13 @@ LX_API lx_status lx_source_pack_tokens(lx_tokens *tokens, uint64_t capacity, lx_
  * @retval LX_ERR_LIMIT     Documents and separators have 2^64 tokens or more.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_join_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
-                                       uint64_t vocabulary, int64_t separator, unsigned columns,
-                                       lx_source **source, lx_error *error);
+LX_API lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequence_length,
+                                             lx_dtype dtype, uint64_t vocabulary, int64_t separator,
+                                             unsigned columns, lx_source **source, lx_error *error);
 
 /**
- * Returns how many of the @p total tokens of all samples of lx_source_pack_tokens() are padding.
+ * Returns how many of the @p total tokens of all samples of lx_source_new_packed_tokens() are
+ * padding.
  *
  * @retval LX_OK            The numbers are at @p padding and @p total.
  * @retval LX_ERR_ARGUMENT  @p source is another kind of source, or a pointer is NULL.
@@ -130,14 +131,14 @@ LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *paddin
 /** @} */
 
 /**
- * @defgroup lx_segments_measure Measure the pieces of a batch
+ * @defgroup lx_segments_get_sizes Measure the pieces of a batch
  *
  * @code
  * const lx_column *segments = lx_batch_get_column(batch, "segments");
- * lx_segments_measure(segments->data, segments->rows, 4096, true,
+ * lx_segments_get_sizes(segments->data, segments->rows, 4096, true,
  *                     offsets, room, &count, &longest, &error);
  * @endcode
- * @see lx_batch, lx_source_pack_tokens()
+ * @see lx_batch, lx_source_new_packed_tokens()
  * @{
  */
 
@@ -166,9 +167,9 @@ LX_API lx_status lx_source_get_padding(const lx_source *source, uint64_t *paddin
  * @retval LX_ERR_LIMIT     @p room is too small: the first numbers are there, and @p count and
  *                          @p max_seqlen. Or there are 2^31 numbers or more, and nothing is stored.
  */
-LX_API lx_status lx_segments_measure(const int32_t *segments, size_t rows, size_t length,
-                                     bool padding, int32_t *cu_seqlens, size_t room, size_t *count,
-                                     int32_t *max_seqlen, lx_error *error);
+LX_API lx_status lx_segments_get_sizes(const int32_t *segments, size_t rows, size_t length,
+                                       bool padding, int32_t *cu_seqlens, size_t room,
+                                       size_t *count, int32_t *max_seqlen, lx_error *error);
 
 /** @} */
 

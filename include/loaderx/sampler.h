@@ -101,7 +101,8 @@ LX_API lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *
  * sampler does not move.
  *
  * @param[in]  sampler  The sampler.
- * @param[in]  room     The number of indices that fit; lx_order_get_batch_rows() is always enough.
+ * @param[in]  room     The number of indices that fit; lx_order_get_max_batch_size() is always
+ *                      enough.
  * @param[out] indices  Receives the indices of the batch, in order.
  * @param[out] taken    Receives their number, also if @p room is too small; 0 on any other failure.
  * @param[out] error    Receives the first failure; may be NULL.
@@ -129,7 +130,7 @@ LX_API lx_status lx_sampler_seek(lx_sampler *sampler, uint64_t position, lx_erro
 LX_API uint64_t lx_sampler_tell(const lx_sampler *sampler);
 
 /** The most bytes of a sampler's state, with its NUL. */
-#define LX_SAMPLER_STATE_SIZE 4096
+#define LX_MAX_SAMPLER_STATE 4096
 
 /**
  * Writes the state of a sampler as one line of JSON (doc/orders.md): its position and its order.

@@ -38,7 +38,7 @@ LX_BEGIN_DECLS
  */
 
 /**
- * Every failure: its constant, its value, and the text of lx_status_message().
+ * Every failure: its constant, its value, and the text of lx_status_get_message().
  *
  * The values are part of the ABI: new ones are added at the end, and none is reused.
  */
@@ -118,10 +118,10 @@ LX_API size_t lx_error_describe(const lx_error *error, char *text, size_t size);
 /**
  * Returns the name of a status, "LX_ERR_RANGE" for instance; "LX_ERR_UNKNOWN" for any other value.
  */
-LX_API const char *lx_status_name(lx_status status);
+LX_API const char *lx_status_get_name(lx_status status);
 
 /** Returns a short English text for a status, without a full stop. */
-LX_API const char *lx_status_message(lx_status status);
+LX_API const char *lx_status_get_message(lx_status status);
 
 /** @} */
 

@@ -26,10 +26,10 @@ LX_BEGIN_DECLS
  * lx_tokens *tokens = NULL;
  * lx_source *samples = NULL;
  * lx_tokens_open("corpus.bin", LX_BYTES, &tokens, &error);
- * lx_source_from_tokens(tokens, 4096, LX_INT32, 50257, &samples, &error);
+ * lx_source_new_tokens(tokens, 4096, LX_INT32, 50257, &samples, &error);
  * lx_tokens_unref(tokens);
  * @endcode
- * @see lx_dataset, lx_loader, lx_source, lx_source_pack_tokens(), loaderx(7)
+ * @see lx_dataset, lx_loader, lx_source, lx_source_new_packed_tokens(), loaderx(7)
  * @{
  */
 
@@ -106,10 +106,10 @@ LX_API lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **to
  *                          field and record.
  * @retval LX_ERR_LIMIT     There are 2^64 tokens or more.
  * @retval LX_ERR_NOMEM     Out of memory.
- * @return Otherwise as lx_dataset_measure().
+ * @return Otherwise as lx_dataset_get_sizes().
  */
-LX_API lx_status lx_tokens_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
-                                      lx_tokens **tokens, lx_error *error);
+LX_API lx_status lx_tokens_new_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
+                                     lx_tokens **tokens, lx_error *error);
 
 /**
  * Concatenates sequences of one dtype with their documents, of files and of fields.
@@ -126,8 +126,8 @@ LX_API lx_status lx_tokens_from_field(lx_dataset *dataset, size_t field, lx_dtyp
  * @retval LX_ERR_LIMIT     There are more than 2^64 - 1 tokens.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_tokens_concat(lx_tokens *const *parts, size_t count, lx_tokens **tokens,
-                                  lx_error *error);
+LX_API lx_status lx_tokens_new_concat(lx_tokens *const *parts, size_t count, lx_tokens **tokens,
+                                      lx_error *error);
 
 /** Adds a reference. Returns @p tokens. */
 LX_API lx_tokens *lx_tokens_ref(lx_tokens *tokens);
@@ -193,9 +193,8 @@ LX_API lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_
  *                          @p dtype is neither of the two, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_length,
-                                       lx_dtype dtype, uint64_t vocabulary, lx_source **source,
-                                       lx_error *error);
+LX_API lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
+                                      uint64_t vocabulary, lx_source **source, lx_error *error);
 
 /**
  * Makes a source of blocks, which share no token: block i is the @p size tokens from position i *
@@ -214,9 +213,9 @@ LX_API lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_leng
  *                          of the two, or a pointer is NULL.
  * @retval LX_ERR_NOMEM     Out of memory.
  */
-LX_API lx_status lx_source_from_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
-                                             uint64_t vocabulary, lx_source **source,
-                                             lx_error *error);
+LX_API lx_status lx_source_new_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
+                                            uint64_t vocabulary, lx_source **source,
+                                            lx_error *error);
 
 /** @} */
 

@@ -219,7 +219,7 @@ typedef struct lx_repair_result {
  *                             writer replaces its meta.json again and again.
  * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
  *                             a network file system, and @p mode is not that of a report.
- * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields, or there are no more numbers
+ * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields, or there are no more numbers
  *                             for generations.
  * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
  * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not
@@ -349,7 +349,7 @@ LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *info
  * @retval LX_ERR_CORRUPT      meta.json is damaged.
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library.
- * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
+ * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_IO           A system call failed; the error has its errno.
  * @retval LX_ERR_ARGUMENT     @p path is NULL.
  */
@@ -391,7 +391,7 @@ LX_API lx_status lx_dataset_check_removable(const char *path, lx_error *error);
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the dataset is on a network file system, which the error
  *                             names.
- * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
+ * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_IO           A system call failed; the error has its errno. If it was a sync, it
  *                             is not known whether the dataset is sealed after a power loss: call
  *                             again.
@@ -451,7 +451,7 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
                                        lx_export *result, lx_error *error);
 
 /** The longest suffix of a file in bytes, without the NUL. */
-#define LX_SUFFIX_MAX 32
+#define LX_MAX_SUFFIX 32
 
 /**
  * Writes each record of any field to a file of its own. The name is the index, with at least eight

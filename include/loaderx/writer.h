@@ -172,7 +172,7 @@ LX_API lx_status lx_writer_create(const char *path, const lx_schema *schema,
  * @retval LX_ERR_UNSUPPORTED  The format, or a feature that the dataset uses, is newer than this
  *                             library; or the dataset is on a network file system, which the error
  *                             names.
- * @retval LX_ERR_LIMIT        It has more than #LX_FIELDS_MAX fields.
+ * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields.
  * @retval LX_ERR_IO           A system call failed; the error has its errno.
  * @retval LX_ERR_ARGUMENT     A pointer is NULL.
  * @retval LX_ERR_NOMEM        Out of memory.
@@ -198,7 +198,7 @@ typedef struct lx_value {
  * @retval LX_OK            The record is part of the next commit.
  * @retval LX_ERR_ARGUMENT  A value does not have the size of its field, or a pointer is NULL;
  *                          nothing was appended.
- * @retval LX_ERR_LIMIT     A value is larger than #LX_RECORD_MAX, or the dataset would have more
+ * @retval LX_ERR_LIMIT     A value is larger than #LX_MAX_RECORD, or the dataset would have more
  *                          than 2^59 - 1 records; nothing was appended. Or no chunk id is left;
  *                          then as #LX_ERR_IO.
  * @retval LX_ERR_IO        This or an earlier operation could not be stored, on a full disk for
@@ -429,13 +429,13 @@ LX_API lx_status lx_writer_submit_commit(lx_writer *writer, lx_ticket **ticket, 
 LX_API lx_status lx_writer_sync(lx_writer *writer, lx_error *error);
 
 /**
- * Begins a transaction: nothing is committed until lx_writer_end(). Operations before it are
- * committed first.
+ * Begins a transaction: nothing is committed until lx_writer_end_transaction(). Operations
+ * before it are committed first.
  *
  * @retval LX_ERR_STATE  A transaction is open already.
  * @return Otherwise as lx_writer_commit().
  */
-LX_API lx_status lx_writer_begin(lx_writer *writer, lx_error *error);
+LX_API lx_status lx_writer_begin_transaction(lx_writer *writer, lx_error *error);
 
 /**
  * Ends a transaction and commits it. After a failure it can only be rolled back.
@@ -443,7 +443,7 @@ LX_API lx_status lx_writer_begin(lx_writer *writer, lx_error *error);
  * @retval LX_ERR_STATE  No transaction is open.
  * @return Otherwise as lx_writer_commit().
  */
-LX_API lx_status lx_writer_end(lx_writer *writer, lx_error *error);
+LX_API lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error);
 
 /**
  * Undoes all operations since the last commit, or since the last submitted one, and ends an open
@@ -490,13 +490,14 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  * these readers has closed, or at the latest when the next writer opens the dataset.
  *
  * @code
- * lx_rebalance result;
+ * lx_rebalance_result result;
  * if (lx_writer_rebalance(writer, NULL, NULL, &result, &error) != LX_OK)
  *     return complain(&error);
  * printf("%.0f %% of the chunks were in use\n",
  *        result.live_ratio_before * 100);
  * @endcode
- * @see loaderx-fold(1), loaderx-rebalance(1), lx_dataset_stat(), lx_error, lx_writer, zrecord(5)
+ * @see loaderx-checkpoint(1), loaderx-rebalance(1), lx_dataset_stat(), lx_error, lx_writer,
+ * zrecord(5)
  * @{
  */
 
@@ -511,10 +512,10 @@ LX_API lx_status lx_writer_seal(lx_writer *writer, lx_error *error);
  * @retval LX_ERR_POISONED  A sync failed, and it is not known which tables the dataset has.
  * @return Otherwise as lx_writer_commit().
  */
-LX_API lx_status lx_writer_fold(lx_writer *writer, lx_error *error);
+LX_API lx_status lx_writer_checkpoint(lx_writer *writer, lx_error *error);
 
 /** The result of lx_writer_rebalance(). */
-typedef struct lx_rebalance {
+typedef struct lx_rebalance_result {
     uint64_t records;          /**< Records of the dataset. */
     uint64_t payloads;         /**< Values that were moved: all that are stored in chunks. */
     uint64_t bytes;            /**< Bytes of these values. */
@@ -528,7 +529,7 @@ typedef struct lx_rebalance {
     double live_ratio_before;  /**< @ref bytes / bytes of all chunks, before; 1 without chunks. */
     double live_ratio_after;   /**< The same, after: below 1 only because of alignment. */
     uint64_t reserved[4];      /**< Zero. */
-} lx_rebalance;
+} lx_rebalance_result;
 
 /**
  * Rebalances the dataset (compaction): writes the payloads of all records to new chunks, in the
@@ -552,7 +553,7 @@ typedef struct lx_rebalance {
  * @return Otherwise as lx_writer_commit(), or the status that @p progress returned.
  */
 LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, void *user,
-                                     lx_rebalance *result, lx_error *error);
+                                     lx_rebalance_result *result, lx_error *error);
 
 /** @} */
 
@@ -584,7 +585,7 @@ LX_API lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function pro
  * @retval LX_ERR_EXISTS    The schema has a field of that name. Or, while no field was ever
  *                          dropped, a foreign file has a name that belongs to a file of the new
  *                          field.
- * @retval LX_ERR_LIMIT     The dataset has #LX_FIELDS_MAX fields, or no field id is left.
+ * @retval LX_ERR_LIMIT     The dataset has #LX_MAX_FIELDS fields, or no field id is left.
  * @retval LX_ERR_STATE     A transaction is open, or the writer has sealed the dataset.
  * @retval LX_ERR_POISONED  A sync failed, and it is not known whether the field is there.
  * @return Otherwise as lx_writer_commit().

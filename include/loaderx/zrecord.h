@@ -10,7 +10,7 @@
  *
  * No byte of a dataset is trusted: whatever a damaged or hostile file holds, a call returns
  * #LX_ERR_CORRUPT, and the error has field, record, file and offset. The exception is a mapped file
- * that another process truncates, or that has a bad sector: see #LX_PLACEMENT_MAPPED.
+ * that another process truncates, or that has a bad sector: see #LX_ACCESS_MMAP.
  */
 #ifndef LOADERX_ZRECORD_H
 #define LOADERX_ZRECORD_H

@@ -138,7 +138,7 @@ size_t lx_error_describe(const lx_error *error, char *text, size_t size)
     if (error == NULL || error->status >= 0)
         return (size_t)snprintf(text, size, "no error");
     describe_place(error, place, sizeof place);
-    const char *message = error->message[0] ? error->message : lx_status_message(error->status);
+    const char *message = error->message[0] ? error->message : lx_status_get_message(error->status);
     if (error->errnum == 0)
         return (size_t)snprintf(text, size, "%s%s", place, message);
     return (size_t)snprintf(text, size, "%s%s: %s", place, message, strerror(error->errnum));

@@ -2,7 +2,7 @@
 #include <loaderx/status.h>
 #include <loaderx/version.h>
 
-const char *lx_status_name(lx_status status)
+const char *lx_status_get_name(lx_status status)
 {
     switch (status) {
     case LX_OK:
@@ -18,7 +18,7 @@ const char *lx_status_name(lx_status status)
     return "LX_ERR_UNKNOWN";
 }
 
-const char *lx_status_message(lx_status status)
+const char *lx_status_get_message(lx_status status)
 {
     switch (status) {
     case LX_OK:
@@ -34,7 +34,7 @@ const char *lx_status_message(lx_status status)
     return "an unknown status";
 }
 
-const char *lx_version(void)
+const char *lx_get_version(void)
 {
     return LX_VERSION_STRING;
 }

@@ -96,23 +96,23 @@ void lx_executor_unref(lx_executor *executor)
     lx__executor_release(executor);
 }
 
-uint32_t lx_executor_get_readers(const lx_executor *executor)
+uint32_t lx_executor_get_reader_count(const lx_executor *executor)
 {
     return executor->limits[LX_QUEUE_READ];
 }
 
-uint32_t lx_executor_get_writers(const lx_executor *executor)
+uint32_t lx_executor_get_writer_count(const lx_executor *executor)
 {
     return executor->limits[LX_QUEUE_WRITE];
 }
 
-uint32_t lx_executor_get_cleaners(const lx_executor *executor)
+uint32_t lx_executor_get_cleaner_count(const lx_executor *executor)
 {
     return executor->limits[LX_QUEUE_GC];
 }
 
-lx_status lx_executor_read_stats(lx_executor *executor, lx_queue queue, lx_queue_stats *stats,
-                                 lx_error *error)
+lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx_queue_stats *stats,
+                                lx_error *error)
 {
     if (executor == NULL || stats == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "executor or stats is NULL");

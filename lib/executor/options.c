@@ -27,8 +27,8 @@ static lx_status check(const lx_executor_options *options, uint32_t count, uint3
     return LX_OK;
 }
 
-lx_status lx_executor_options_set_readers(lx_executor_options *options, uint32_t count,
-                                          lx_error *error)
+lx_status lx_executor_options_set_reader_count(lx_executor_options *options, uint32_t count,
+                                               lx_error *error)
 {
     lx_status status = check(options, count, 0, LX_MAX_READERS, "readers", error);
     if (status == LX_OK)
@@ -36,8 +36,8 @@ lx_status lx_executor_options_set_readers(lx_executor_options *options, uint32_t
     return status;
 }
 
-lx_status lx_executor_options_set_writers(lx_executor_options *options, uint32_t count,
-                                          lx_error *error)
+lx_status lx_executor_options_set_writer_count(lx_executor_options *options, uint32_t count,
+                                               lx_error *error)
 {
     lx_status status = check(options, count, 1, LX_MAX_WRITERS, "writers", error);
     if (status == LX_OK)
@@ -45,8 +45,8 @@ lx_status lx_executor_options_set_writers(lx_executor_options *options, uint32_t
     return status;
 }
 
-lx_status lx_executor_options_set_cleaners(lx_executor_options *options, uint32_t count,
-                                           lx_error *error)
+lx_status lx_executor_options_set_cleaner_count(lx_executor_options *options, uint32_t count,
+                                                lx_error *error)
 {
     lx_status status = check(options, count, 1, LX_MAX_CLEANERS, "cleaners", error);
     if (status == LX_OK)

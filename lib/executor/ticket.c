@@ -32,7 +32,8 @@ static void run(lx__task *task, size_t part)
     /* Parts begin in order, so those before the first that fails have all begun: which failure has
      * the lowest number does not depend on the threads. */
     lx__task_stop(task);
-    lx__fail(&error, status, "part %zu of the task failed: %s", part, lx_status_message(status));
+    lx__fail(&error, status, "part %zu of the task failed: %s", part,
+             lx_status_get_message(status));
     error.status = status;
     pthread_mutex_lock(&ticket->lock);
     if (part < ticket->failed_part) {

@@ -15,7 +15,7 @@ static bool is_cut(const lx__steps *steps)
 lx_status lx__steps_init(lx__steps *steps, lx_order *order, const lx_loader_options *options,
                          lx_error *error)
 {
-    bool cut = lx_order_get_batch_rows(order) != 0;
+    bool cut = lx_order_get_max_batch_size(order) != 0;
     *steps = (lx__steps){.order = order,
                          .shard = {options->rank, options->world},
                          .batch_size = cut ? 0 : options->batch_size,
@@ -112,7 +112,7 @@ uint64_t lx__steps_rows(const lx__steps *steps)
     uint64_t length = lx_order_get_length(steps->order), world = steps->shard.world;
     uint64_t share = length / world + (length % world != 0);
     if (is_cut(steps))
-        return lx_order_get_batch_rows(steps->order);
+        return lx_order_get_max_batch_size(steps->order);
     return steps->batch_size < share ? steps->batch_size : share;
 }
 
@@ -121,7 +121,7 @@ uint64_t lx__steps_count(const lx__steps *steps, uint64_t position)
     uint64_t all = lx_order_get_length(steps->order), step = steps->global_batch;
     if (is_cut(steps) && all != 0) {
         step = steps->shard.world;
-        (void)lx_order_count_batches(steps->order, position / all, &all, NULL);
+        (void)lx_order_get_batch_count(steps->order, position / all, &all, NULL);
     }
     if (all == 0)
         return 0;

@@ -210,7 +210,7 @@ lx_status lx__ring_take(lx__ring *ring, uint64_t rows, uint64_t position, lx_bat
 
 /* ---- the public part */
 
-uint64_t lx_batch_get_rows(const lx_batch *batch)
+uint64_t lx_batch_get_row_count(const lx_batch *batch)
 {
     return batch->rows;
 }
@@ -272,7 +272,7 @@ lx_batch *lx_batch_ref(lx_batch *batch)
     return batch;
 }
 
-void lx_batch_release(lx_batch *batch)
+void lx_batch_unref(lx_batch *batch)
 {
     if (batch == NULL ||
         atomic_fetch_sub_explicit(&batch->references, 1, memory_order_acq_rel) != 1)

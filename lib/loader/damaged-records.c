@@ -55,7 +55,7 @@ static lx_status fill_record(lx_source *source, uint64_t index, uint64_t row,
 }
 
 lx_status lx__salvage_fill(lx_source *source, lx_batch *batch, uint64_t first, uint64_t rows,
-                           const lx_target *targets, lx_damage policy, uint8_t *damaged,
+                           const lx_target *targets, lx_damage_policy policy, uint8_t *damaged,
                            lx_error *error)
 {
     const uint64_t *indices = batch->indices + first;
@@ -85,7 +85,7 @@ static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
     }
 }
 
-void lx__salvage_end(lx_batch *batch, lx_damage policy, const uint8_t *damaged)
+void lx__salvage_end(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged)
 {
     uint64_t kept = 0, rows = batch->rows;
     for (uint64_t row = 0; row < rows; row++) {

@@ -19,10 +19,10 @@
  * @return Of the first record that fails in another way, its status.
  */
 lx_status lx__salvage_fill(lx_source *source, lx_batch *batch, uint64_t first, uint64_t rows,
-                           const lx_target *targets, lx_damage policy, uint8_t *damaged,
+                           const lx_target *targets, lx_damage_policy policy, uint8_t *damaged,
                            lx_error *error);
 
 /** Counts the marked records of @p batch, and with SKIP closes up the others. */
-void lx__salvage_end(lx_batch *batch, lx_damage policy, const uint8_t *damaged);
+void lx__salvage_end(lx_batch *batch, lx_damage_policy policy, const uint8_t *damaged);
 
 #endif

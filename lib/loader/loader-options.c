@@ -83,8 +83,8 @@ lx_status lx_loader_options_set_rank(lx_loader_options *options, uint64_t rank, 
     return LX_OK;
 }
 
-lx_status lx_loader_options_set_epochs(lx_loader_options *options, uint64_t epochs,
-                                       lx_error *error)
+lx_status lx_loader_options_set_epoch_count(lx_loader_options *options, uint64_t epochs,
+                                            lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
@@ -109,8 +109,8 @@ lx_status lx_loader_options_set_drop_last(lx_loader_options *options, bool drop,
     return LX_OK;
 }
 
-lx_status lx_loader_options_set_fields(lx_loader_options *options, const char *const *names,
-                                       size_t count, lx_error *error)
+lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *const *names,
+                                        size_t count, lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
@@ -136,8 +136,8 @@ lx_status lx_loader_options_set_fields(lx_loader_options *options, const char *c
     return LX_OK;
 }
 
-lx_status lx_loader_options_set_threads(lx_loader_options *options, uint32_t threads,
-                                        lx_error *error)
+lx_status lx_loader_options_set_reader_count(lx_loader_options *options, uint32_t threads,
+                                             lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
@@ -167,7 +167,7 @@ lx_status lx_loader_options_set_prefetch_bytes(lx_loader_options *options, uint6
     return LX_OK;
 }
 
-lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage damage,
+lx_status lx_loader_options_set_damage(lx_loader_options *options, lx_damage_policy damage,
                                        lx_error *error)
 {
     if (options == NULL)

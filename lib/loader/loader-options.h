@@ -24,7 +24,7 @@ struct lx_loader_options {
     uint32_t threads;
     lx_executor *executor; /**< Referenced; NULL: one of the loader's own. */
     uint64_t prefetch_bytes;
-    lx_damage damage;
+    lx_damage_policy damage;
     lx_transform_function transform;
     void *transform_user;
 };

@@ -20,8 +20,8 @@ static json_t *make_state(const lx_loader *loader)
     failed |= json_object_set_new(state, "frame", lx__source_frame(loader->source));
     failed |= json_object_set_new(state, "batch_size", lx__state_number(loader->steps.batch_size));
     failed |= json_object_set_new(state, "world", lx__state_number(loader->steps.shard.world));
-    failed |= json_object_set_new(
-        state, "threads", lx__state_number(lx_executor_get_readers(loader->executor)));
+    failed |= json_object_set_new(state, "threads",
+                                  lx__state_number(lx_executor_get_reader_count(loader->executor)));
     if (failed == 0)
         return state;
     json_decref(state);

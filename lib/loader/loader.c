@@ -40,7 +40,7 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
     if (own == NULL)
         return lx__fail_memory(error, "an executor");
     lx_status status = options->threads_set
-                           ? lx_executor_options_set_readers(own, options->threads, error)
+                           ? lx_executor_options_set_reader_count(own, options->threads, error)
                            : LX_OK;
     if (status == LX_OK)
         status = lx_executor_open(own, &loader->executor, error);
@@ -160,7 +160,7 @@ static lx_status schedule(lx_loader *loader, lx_error *error)
         if (status == LX_OK)
             status = lx__pipeline_add(&loader->pipeline, batch, step.end, error);
         else
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
     }
     if (status != LX_OK)
         loader->steps.position = before;
@@ -238,7 +238,7 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
             return status;
         if (passed == 0) /* only here: to count batches that are cut takes a lock */
             most = lx__steps_count(&loader->steps, lx_batch_get_position(*batch));
-        lx_batch_release(*batch);
+        lx_batch_unref(*batch);
         *batch = NULL;
         if (passed >= most)
             return lx__fail(error, LX_ERR_CORRUPT,
@@ -291,7 +291,7 @@ static bool is_at_end(lx_loader *loader)
     return true;
 }
 
-void lx_loader_continue(lx_loader *loader)
+void lx_loader_next_epoch(lx_loader *loader)
 {
     if (is_in_child(loader))
         return;
@@ -327,7 +327,7 @@ uint64_t lx_loader_tell(lx_loader *loader)
     return atomic_load_explicit(&loader->position, memory_order_relaxed);
 }
 
-uint64_t lx_loader_get_epoch_batches(const lx_loader *loader)
+uint64_t lx_loader_get_epoch_batch_count(const lx_loader *loader)
 {
     uint64_t position = atomic_load_explicit(&loader->position, memory_order_relaxed);
     bool looks = loader->steps.batch_size == 0; /* at the cuts, under a lock */
@@ -339,7 +339,7 @@ lx_source *lx_loader_get_source(const lx_loader *loader)
     return loader->source;
 }
 
-void lx_loader_read_stats(lx_loader *loader, lx_loader_stats *stats)
+void lx_loader_get_stats(lx_loader *loader, lx_loader_stats *stats)
 {
     lx__pool_stats pool = {0};
     if (!is_in_child(loader))

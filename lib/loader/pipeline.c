@@ -61,7 +61,7 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
                       lx_error *error)
 {
     lx_batch *batch = job->batch;
-    lx_damage policy = job->pipeline->damage;
+    lx_damage_policy policy = job->pipeline->damage;
     lx_status status =
         lx_source_fill(job->source, batch->indices + first, (size_t)rows, targets, error);
     if (status != LX_ERR_CORRUPT || policy == LX_DAMAGE_RAISE)
@@ -175,7 +175,7 @@ lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor,
                             const lx__layout *layout, uint64_t prefetch_bytes,
                             lx_transform_function transform, void *user, lx_error *error)
 {
-    uint32_t readers = lx_executor_get_readers(executor);
+    uint32_t readers = lx_executor_get_reader_count(executor);
     pthread_mutex_init(&pipeline->mutex, NULL);
     lx__clock_condition(&pipeline->changed);
     pipeline->executor = lx_executor_ref(executor);
@@ -223,7 +223,7 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
     if (status == LX_OK)
         pipeline->count++;
     else
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     return status;
 }
 
@@ -272,7 +272,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
     if (status == LX_OK) {
         *batch = job->batch;
     } else {
-        lx_batch_release(job->batch);
+        lx_batch_unref(job->batch);
         lx__error_pass(error, &job->error);
     }
     remove_oldest(pipeline);
@@ -291,7 +291,7 @@ void lx__pipeline_drop(lx__pipeline *pipeline)
         if (threads)
             (void)wait_for(pipeline, job, LX__NEVER, false);
         let_go(job); /* where it was never begun, or nobody is there to end it */
-        lx_batch_release(job->batch);
+        lx_batch_unref(job->batch);
         remove_oldest(pipeline);
     }
 }

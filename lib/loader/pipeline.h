@@ -42,7 +42,7 @@ struct lx__pipeline {
     lx_source *source;     /**< Of the ring's layout. */
     lx_transform_function transform;
     void *transform_user;
-    lx_damage damage; /**< What is done about damaged records. */
+    lx_damage_policy damage; /**< What is done about damaged records. */
     bool on_caller;  /**< Batches are too small for threads, or there are none. */
     uint64_t part_rows;
     size_t depth;    /**< Jobs at most. */

@@ -17,7 +17,7 @@
 /** An epoch. It never changes. */
 typedef struct lx__greedy_plan {
     size_t count; /**< Of sets. */
-    lx_exhausted exhausted;
+    lx_exhausted_policy exhausted;
     uint64_t most; /**< Positions that were asked for. */
     uint64_t length;
     double *weights;

@@ -196,16 +196,16 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {
     .kind = "megatron", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
-lx_status lx_source_read_megatron(const lx_source *source, lx_megatron_index index,
-                                  uint64_t first, uint64_t count, uint64_t *numbers,
-                                  uint64_t *length, lx_error *error)
+lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_index index,
+                                        uint64_t first, uint64_t count, uint64_t *numbers,
+                                        uint64_t *length, lx_error *error)
 {
     if (source == NULL || (numbers == NULL && count != 0))
         return lx__fail_null(error, source == NULL ? "source" : "numbers");
     const megatron_source *self = (const megatron_source *)source;
     if (source->class != &class)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the source has no tables: it was not made by lx_source_from_megatron()");
+                        "the source has no tables: it was not made by lx_source_new_megatron()");
     const uint64_t begins[] = {0, lx__gpt_places(&self->plan), lx__gpt_shuffle_at(&self->plan, 0),
                                self->table.count};
     if ((unsigned)index > LX_MEGATRON_SHUFFLE)
@@ -331,8 +331,8 @@ static lx_status make(megatron_source *self, const lx_megatron *how, lx_error *e
     return status;
 }
 
-lx_status lx_source_from_megatron(lx_tokens *tokens, const lx_megatron *how, lx_source **source,
-                                  lx_error *error)
+lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron *how, lx_source **source,
+                                 lx_error *error)
 {
     lx_source *made;
     lx__row_format format;

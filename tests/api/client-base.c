@@ -16,8 +16,8 @@ int main(void)
     lx_error error = LX_ERROR_INIT;
     lx_allocator empty;
     memset(&empty, 0, sizeof empty);
-    if (strcmp(lx_version(), LX_VERSION_STRING) != 0) {
-        fprintf(stderr, "header %s, library %s\n", LX_VERSION_STRING, lx_version());
+    if (strcmp(lx_get_version(), LX_VERSION_STRING) != 0) {
+        fprintf(stderr, "header %s, library %s\n", LX_VERSION_STRING, lx_get_version());
         return 1;
     }
     if (lx_set_allocator(&empty, &error) != LX_ERR_ARGUMENT || error.status != LX_ERR_ARGUMENT)
@@ -25,6 +25,6 @@ int main(void)
     char line[2048];
     if (lx_error_describe(&error, line, sizeof line) == 0)
         return 3;
-    printf("%s: %s\n", lx_status_name(error.status), line);
+    printf("%s: %s\n", lx_status_get_name(error.status), line);
     return lx_dtype_get_size(LX_FLOAT32) == 4 ? 0 : 4;
 }

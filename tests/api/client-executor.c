@@ -41,11 +41,12 @@ int main(void)
     lx_executor_options *options = lx_executor_options_new();
     size_t squares[PARTS];
     memset(squares, 0, sizeof squares);
-    if (lx_executor_options_set_readers(options, 3, &error) != LX_OK ||
+    if (lx_executor_options_set_reader_count(options, 3, &error) != LX_OK ||
         lx_executor_open(options, &executor, &error) != LX_OK)
         return 1;
     lx_executor_options_free(options);
-    if (lx_executor_get_readers(executor) != 3 || run(executor, square, squares, &error) != LX_OK)
+    if (lx_executor_get_reader_count(executor) != 3 ||
+        run(executor, square, squares, &error) != LX_OK)
         return 2;
     for (size_t i = 0; i < PARTS; i++)
         if (squares[i] != i * i)

@@ -37,7 +37,7 @@ static lx_status open_loader(lx_loader **loader, lx_error *error)
     lx_loader_options *options = lx_loader_options_new();
     lx_loader_options_set_batch_size(options, 64, error);
     lx_loader_options_set_shuffle(options, 42, error);
-    lx_loader_options_set_threads(options, 2, error);
+    lx_loader_options_set_reader_count(options, 2, error);
     status = lx_loader_open(source, options, loader, error);
     lx_loader_options_free(options);
     lx_source_unref(source);
@@ -60,7 +60,7 @@ int main(void)
             if (values[i] >= RECORDS || seen[values[i]]++ != 0)
                 return 2;
         rows += index->rows;
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     lx_loader_close(loader);
     printf("%llu records\n", (unsigned long long)rows);

@@ -22,9 +22,11 @@ static lx_status write_records(lx_error *error)
 {
     lx_schema *schema = lx_schema_new();
     lx_writer *writer = NULL;
-    lx_status status = lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, error);
+    lx_status status = lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW,
+                                           error);
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_FLATE, error);
+        status = lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE,
+                                     error);
     if (status == LX_OK)
         status = lx_writer_create(path, schema, NULL, &writer, error);
     lx_schema_free(schema);
@@ -54,7 +56,7 @@ int main(void)
     if (lx_dataset_open(path, NULL, &dataset, &error) != LX_OK)
         return complain(&error, 2);
     if (lx_dataset_gather(dataset, 0, indices, 3, labels, sizeof *labels, &error) != LX_OK ||
-        lx_dataset_measure(dataset, 1, indices, 3, offsets, present, &error) != LX_OK ||
+        lx_dataset_get_sizes(dataset, 1, indices, 3, offsets, present, &error) != LX_OK ||
         lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error) != LX_OK)
         return complain(&error, 3);
     printf("%llu records\n", (unsigned long long)lx_dataset_get_length(dataset));

@@ -60,7 +60,7 @@ static void cut_epoch(void *context)
 {
     struct cutting *cutting = context;
     uint64_t count;
-    if (lx_order_count_batches(cutting->order, cutting->epoch++, &count, NULL) != LX_OK)
+    if (lx_order_get_batch_count(cutting->order, cutting->epoch++, &count, NULL) != LX_OK)
         abort();
 }
 

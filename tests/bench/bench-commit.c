@@ -39,7 +39,8 @@ static lx_writer *create(lx_durability durability, lx_executor *executor)
     lx_writer_options *options = lx_writer_options_new();
     lx_writer *writer;
     uint64_t shape = RECORD;
-    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_RAW, &error), &error);
+    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error),
+               &error);
     must_be_ok(lx_writer_options_set_durability(options, durability, &error), &error);
     must_be_ok(lx_writer_options_set_executor(options, executor, &error), &error);
     must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);

@@ -23,7 +23,7 @@ static lx_executor *open_with(uint32_t readers)
 {
     lx_executor *executor = NULL;
     lx_executor_options *options = lx_executor_options_new();
-    if (options == NULL || lx_executor_options_set_readers(options, readers, NULL) != LX_OK ||
+    if (options == NULL || lx_executor_options_set_reader_count(options, readers, NULL) != LX_OK ||
         lx_executor_open(options, &executor, NULL) != LX_OK)
         abort();
     lx_executor_options_free(options);

@@ -82,10 +82,13 @@ static void make_dataset(const struct shape *shape, size_t records)
     lx_writer *writer = NULL;
     uint64_t extent = shape->record, random = 1;
     uint8_t *bytes = malloc(shape->record);
-    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &extent, 1, LX_RAW, &error), &error);
+    must_be_ok(
+        lx_schema_add_field(schema, "data", LX_UINT8, &extent, 1, LX_COMPRESSION_RAW, &error),
+        &error);
     if (shape->label)
-        must_be_ok(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, &error),
-                   &error);
+        must_be_ok(
+            lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error),
+            &error);
     must_be_ok(lx_writer_options_set_chunk(options, UINT32_MAX, (uint64_t)1 << 40, &error), &error);
     must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
     for (size_t i = 0; i < records; i++) {
@@ -132,7 +135,7 @@ static struct data make_data(const struct shape *shape, size_t bytes)
         data.labels[i] = (int64_t)i;
     make_indices(&data);
     must_be_ok(lx_dataset_open(DATASET, NULL, &data.dataset, &error), &error);
-    must_be_ok(lx_source_from_dataset(data.dataset, &data.source, &error), &error);
+    must_be_ok(lx_source_new_dataset(data.dataset, &data.source, &error), &error);
     return data;
 }
 
@@ -181,8 +184,8 @@ static lx_loader *open_loader(const struct data *data, uint32_t threads)
     lx_loader_options *options = lx_loader_options_new();
     must_be_ok(lx_loader_options_set_batch_size(options, data->shape->batch, &error), &error);
     must_be_ok(lx_loader_options_set_shuffle(options, SEED, &error), &error);
-    must_be_ok(lx_loader_options_set_epochs(options, 1, &error), &error);
-    must_be_ok(lx_loader_options_set_threads(options, threads, &error), &error);
+    must_be_ok(lx_loader_options_set_epoch_count(options, 1, &error), &error);
+    must_be_ok(lx_loader_options_set_reader_count(options, threads, &error), &error);
     must_be_ok(lx_loader_open(data->source, options, &loader, &error), &error);
     lx_loader_options_free(options);
     return loader;
@@ -199,7 +202,7 @@ static void take_batch(lx_loader *loader)
         status = lx_loader_next(loader, &batch, &error);
     }
     must_be_ok(status, &error);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
 }
 
 static void run_loader(void *context)
@@ -238,11 +241,11 @@ static void report_memory(bench_run *bench, const struct data *data, lx_loader *
                           int threads)
 {
     lx_loader_stats before, after;
-    lx_loader_read_stats(loader, &before);
+    lx_loader_get_stats(loader, &before);
     size_t calls = atomic_load(&allocations), batches = data->records / data->shape->batch;
     for (size_t b = 0; b < batches; b++)
         take_batch(loader);
-    lx_loader_read_stats(loader, &after);
+    lx_loader_get_stats(loader, &after);
     calls = atomic_load(&allocations) - calls;
     printf("%d threads: %zu batches took %llu blocks more and %zu allocations; the ring has %llu "
            "blocks, %.1f MiB\n",

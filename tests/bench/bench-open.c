@@ -25,7 +25,9 @@ static void make(void)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
-    must_be_ok(lx_schema_add_field(schema, "number", LX_UINT64, NULL, 0, LX_RAW, &error), &error);
+    must_be_ok(
+        lx_schema_add_field(schema, "number", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error),
+        &error);
     must_be_ok(lx_writer_create(DATASET, schema, NULL, &writer, &error), &error);
     lx_values column = {.data = numbers};
     for (size_t i = 0; i < RECORDS; i += STEP)

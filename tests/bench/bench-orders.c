@@ -118,7 +118,7 @@ static lx_order *greedy(uint64_t length, size_t sets)
         sum += (double)(1 + i % 10);
     lx_order_new_shuffle(length / sets, 42, &part, NULL);
     for (size_t i = 0; i < sets; i++)
-        if (lx_mixture_add(mixture, part, 0, (double)(1 + i % 10) / sum, NULL) != LX_OK)
+        if (lx_mixture_add_part(mixture, part, 0, (double)(1 + i % 10) / sum, NULL) != LX_OK)
             abort();
     lx_order_new_greedy(mixture, NULL, &order, NULL);
     lx_order_unref(part);

@@ -60,8 +60,10 @@ static void make(uint64_t size)
     lx_writer_options *options = lx_writer_options_new();
     for (uint64_t i = 0; i < BATCH * size; i++)
         bytes[i] = (uint8_t)(i * i >> 7);
-    must(lx_schema_add_field(schema, "data", LX_UINT8, &size, 1, LX_RAW, &error), &error);
-    must(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, &error), &error);
+    must(lx_schema_add_field(schema, "data", LX_UINT8, &size, 1, LX_COMPRESSION_RAW, &error),
+         &error);
+    must(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error),
+         &error);
     must(lx_writer_create("bench-made", schema, options, &writer, &error), &error);
     for (uint64_t i = 0; i < count; i += BATCH)
         must(lx_writer_extend(writer, BATCH, (lx_values[]){{.data = bytes}, {.data = bytes}}, NULL,
@@ -69,7 +71,7 @@ static void make(uint64_t size)
              &error);
     for (uint64_t i = 0; i < count / 2; i++)
         must(lx_writer_delete(writer, i + 1, NULL, &error), &error);
-    must(lx_writer_fold(writer, &error), &error);
+    must(lx_writer_checkpoint(writer, &error), &error);
     must(lx_writer_close(writer, &error), &error);
     lx_writer_options_free(options);
     lx_schema_free(schema);

@@ -150,7 +150,8 @@ static lx_mixture *mixed(uint64_t length, size_t sets)
     for (size_t i = 0; i < sets; i++) {
         lx_order *part = NULL;
         lx_order_new_shuffle(length / sets, i, &part, NULL);
-        if (lx_mixture_add(mixture, part, i * (length / sets), (double)(1 + i % 10), NULL) != LX_OK)
+        if (lx_mixture_add_part(mixture, part, i * (length / sets), (double)(1 + i % 10), NULL) !=
+            LX_OK)
             abort();
         lx_order_unref(part);
     }

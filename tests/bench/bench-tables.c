@@ -36,7 +36,7 @@ static void resume_greedy(void *folder)
     lx_mixture *mixture = lx_mixture_new();
     must_be_ok(lx_order_new_shuffle(LENGTH / SETS, 42, &part, &error), &error);
     for (int i = 0; i < SETS; i++)
-        must_be_ok(lx_mixture_add(mixture, part, 0, weights[i], &error), &error);
+        must_be_ok(lx_mixture_add_part(mixture, part, 0, weights[i], &error), &error);
     must_be_ok(lx_order_new_greedy(mixture, folder, &order, &error), &error);
     lx_order_unref(part);
     lx_mixture_free(mixture);

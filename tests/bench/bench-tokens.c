@@ -87,7 +87,7 @@ static lx_tokens *open_field(lx_dataset *dataset)
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens = NULL;
-    must_be_ok(lx_tokens_from_field(dataset, 0, LX_UINT32, &tokens, &error), &error);
+    must_be_ok(lx_tokens_new_field(dataset, 0, LX_UINT32, &tokens, &error), &error);
     return tokens;
 }
 
@@ -131,7 +131,7 @@ static void measure_records(void *context)
         size_t count = left < 4096 ? (size_t)left : 4096;
         for (size_t i = 0; i < count; i++)
             records[i] = done + i;
-        must_be_ok(lx_dataset_measure(lengths->dataset, 0, records, count, offsets, NULL, &error),
+        must_be_ok(lx_dataset_get_sizes(lengths->dataset, 0, records, count, offsets, NULL, &error),
                    &error);
         total = total + offsets[count];
     }
@@ -143,7 +143,7 @@ static void bench_opening(bench_run *bench)
     lx_error error = LX_ERROR_INIT;
     uint64_t seed = 1;
     static const uint32_t text[64];
-    lx_writer *writer = create_dataset(LX_RAW);
+    lx_writer *writer = create_dataset(LX_COMPRESSION_RAW);
     for (uint64_t i = 0; i < DOCUMENTS; i++) {
         const lx_value value = {text, (size_t)(4 * (next_random(&seed) % 64))};
         must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
@@ -180,8 +180,8 @@ static void pack(void *context)
     const struct packing *packing = context;
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    must_be_ok(lx_source_pack_tokens(packing->tokens, packing->capacity, LX_INT32, 0, 0, 0, &source,
-                                     &error),
+    must_be_ok(lx_source_new_packed_tokens(packing->tokens, packing->capacity, LX_INT32, 0, 0, 0,
+                                           &source, &error),
                &error);
     lx_source_unref(source);
 }
@@ -294,11 +294,13 @@ static lx_source *make_source(lx_tokens *tokens, int kind, unsigned columns)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source = NULL;
-    lx_status status =
-        kind == 0   ? lx_source_from_tokens(tokens, LENGTH, LX_INT32, 0, &source, &error)
-        : kind == 1 ? lx_source_join_tokens(tokens, LENGTH, LX_INT32, 0, LX_SEPARATOR_NONE, columns,
-                                            &source, &error)
-                    : lx_source_pack_tokens(tokens, LENGTH, LX_INT32, 0, -1, columns, &source, &error);
+    lx_status status = kind == 0
+                           ? lx_source_new_tokens(tokens, LENGTH, LX_INT32, 0, &source, &error)
+                       : kind == 1 ? lx_source_new_joined_tokens(tokens, LENGTH, LX_INT32, 0,
+                                                                 LX_SEPARATOR_NONE, columns,
+                                                                 &source, &error)
+                                   : lx_source_new_packed_tokens(tokens, LENGTH, LX_INT32, 0, -1,
+                                                                 columns, &source, &error);
     must_be_ok(status, &error);
     return source;
 }
@@ -345,13 +347,13 @@ static void bench_samples(bench_run *bench)
     bench_kind(bench, "samples of 4,096 tokens", tokens, 0, map);
     bench_kind(bench, "samples of documents one behind the other", tokens, 1, map);
     bench_kind(bench, "samples of packed documents", tokens, 2, map);
-    lx_tokens *field = copy_to_field(tokens, map, LX_RAW);
+    lx_tokens *field = copy_to_field(tokens, map, LX_COMPRESSION_RAW);
     bench_kind(bench, "samples of 4,096 tokens, of a field", field, 0, map);
     bench_kind(bench, "samples of documents of a field, one behind the other", field, 1, map);
     bench_kind(bench, "samples of packed documents of a field", field, 2, map);
     lx_tokens_unref(field);
     remove_dataset();
-    field = copy_to_field(tokens, map, LX_FLATE);
+    field = copy_to_field(tokens, map, LX_COMPRESSION_FLATE);
     bench_kind(bench, "samples of 4,096 tokens, of a compressed field", field, 0, map);
     lx_tokens_unref(field);
     remove_dataset();

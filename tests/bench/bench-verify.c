@@ -88,7 +88,8 @@ static void make_dataset(size_t record)
     lx_writer *writer = NULL;
     uint64_t shape = record, random = 1;
     uint8_t *bytes = malloc(record);
-    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_RAW, &error), &error);
+    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error),
+               &error);
     lx_writer_options *options = lx_writer_options_new();
     must_be_ok(lx_writer_options_set_chunk(options, UINT32_MAX, (uint64_t)1 << 40, &error), &error);
     must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
@@ -109,7 +110,7 @@ static lx_executor *open_executor(uint32_t readers)
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor;
     lx_executor_options *options = lx_executor_options_new();
-    must_be_ok(lx_executor_options_set_readers(options, readers, &error), &error);
+    must_be_ok(lx_executor_options_set_reader_count(options, readers, &error), &error);
     must_be_ok(lx_executor_open(options, &executor, &error), &error);
     lx_executor_options_free(options);
     return executor;

@@ -123,7 +123,7 @@ static void compare_gather(bench_run *bench, size_t record)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset, *always;
     lx_dataset_options *options = lx_dataset_options_new();
-    make_dataset(record, records, LX_RAW);
+    make_dataset(record, records, LX_COMPRESSION_RAW);
     must_be_ok(lx_dataset_open(DATASET, NULL, &dataset, &error), &error);
     must_be_ok(lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, &error), &error);
     must_be_ok(lx_dataset_open(DATASET, options, &always, &error), &error);
@@ -152,31 +152,31 @@ static void compare_gather(bench_run *bench, size_t record)
     remove_dataset();
 }
 
-/* ---- gather under each placement */
+/* ---- gather in each access mode */
 
-static lx_dataset *open_placed(lx_placement placement)
+static lx_dataset *open_placed(lx_access access)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = lx_dataset_options_new();
-    must_be_ok(lx_dataset_options_set_placement(options, placement, &error), &error);
+    must_be_ok(lx_dataset_options_set_access(options, access, &error), &error);
     must_be_ok(lx_dataset_open(DATASET, options, &dataset, &error), &error);
     lx_dataset_options_free(options);
     return dataset;
 }
 
-static void compare_placements(bench_run *bench, size_t record)
+static void compare_access(bench_run *bench, size_t record)
 {
     char title[96];
-    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
-    static const char *const names[] = {"mapped", "pread"};
+    static const lx_access access_modes[] = {LX_ACCESS_MMAP, LX_ACCESS_PREAD};
+    static const char *const names[] = {"mmap", "pread"};
     size_t records = PLACED_BYTES / record;
-    make_dataset(record, records, LX_RAW);
+    make_dataset(record, records, LX_COMPRESSION_RAW);
     uint8_t *out = malloc(BATCH * record);
     struct gathering contexts[2];
     bench_case cases[2];
     for (size_t i = 0; i < 2; i++) {
-        contexts[i] = (struct gathering){.dataset = open_placed(placements[i]),
+        contexts[i] = (struct gathering){.dataset = open_placed(access_modes[i]),
                                          .record = record,
                                          .records = records,
                                          .random = i + 1,
@@ -184,7 +184,7 @@ static void compare_placements(bench_run *bench, size_t record)
         warm_up(contexts[i].dataset, record, records);
         cases[i] = (bench_case){names[i], gather_dataset, &contexts[i], (double)BATCHES * BATCH};
     }
-    snprintf(title, sizeof title, "warm random gather of %zu-byte records by placement", record);
+    snprintf(title, sizeof title, "warm random gather of %zu-byte records by access mode", record);
     bench_compare(bench, title, "record", cases, 2);
     for (size_t i = 0; i < 2; i++)
         lx_dataset_close(contexts[i].dataset);
@@ -192,11 +192,11 @@ static void compare_placements(bench_run *bench, size_t record)
     remove_dataset();
 }
 
-void bench_placement(bench_run *bench)
+void bench_access(bench_run *bench)
 {
-    compare_placements(bench, 784);
-    compare_placements(bench, 4096);
-    compare_placements(bench, 150528);
+    compare_access(bench, 784);
+    compare_access(bench, 4096);
+    compare_access(bench, 150528);
 }
 
 /* ---- gather beside changes */
@@ -213,13 +213,13 @@ static void change_records(size_t record, size_t records, size_t every)
     must_be_ok(lx_dataset_unseal(DATASET, &error), &error);
     must_be_ok(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error), &error);
     must_be_ok(lx_writer_open(DATASET, options, &writer, &error), &error);
-    must_be_ok(lx_writer_begin(writer, &error), &error);
+    must_be_ok(lx_writer_begin_transaction(writer, &error), &error);
     for (size_t i = 0; i < records; i += every) {
         memset(bytes, (int)next_random(&random), record);
         lx_value value = {bytes, record};
         must_be_ok(lx_writer_modify(writer, i, &field, &value, 1, &error), &error);
     }
-    must_be_ok(lx_writer_end(writer, &error), &error);
+    must_be_ok(lx_writer_end_transaction(writer, &error), &error);
     must_be_ok(lx_writer_close(writer, &error), &error);
     lx_writer_options_free(options);
     free(bytes);
@@ -233,7 +233,7 @@ static void compare_changed(bench_run *bench, size_t record)
         records = CHANGED_RECORDS_MAX;
     lx_error error = LX_ERROR_INIT;
     lx_dataset *before, *after;
-    make_dataset(record, records, LX_RAW);
+    make_dataset(record, records, LX_COMPRESSION_RAW);
     must_be_ok(lx_dataset_open(DATASET, NULL, &before, &error), &error);
     change_records(record, records, 100);
     must_be_ok(lx_dataset_open(DATASET, NULL, &after, &error), &error);
@@ -299,13 +299,14 @@ static void append_dataset(void *context)
     lx_writer *writer = NULL;
     uint64_t shape = a->record;
     lx_value value = {a->bytes, a->record};
-    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_RAW, &error), &error);
+    must_be_ok(lx_schema_add_field(schema, "data", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error),
+               &error);
     must_be_ok(lx_writer_options_set_durability(options, LX_DURABILITY_NONE, &error), &error);
     must_be_ok(lx_writer_create(DATASET, schema, options, &writer, &error), &error);
-    must_be_ok(lx_writer_begin(writer, &error), &error);
+    must_be_ok(lx_writer_begin_transaction(writer, &error), &error);
     for (size_t i = 0; i < a->records; i++)
         must_be_ok(lx_writer_append(writer, &value, NULL, &error), &error);
-    must_be_ok(lx_writer_end(writer, &error), &error);
+    must_be_ok(lx_writer_end_transaction(writer, &error), &error);
     /* Closing syncs, which the plain file is not: a tmpfs makes that free for both. */
     must_be_ok(lx_writer_close(writer, &error), &error);
     lx_writer_options_free(options);
@@ -356,7 +357,7 @@ static void open_plain(void *context)
 static void compare_open(bench_run *bench)
 {
     uint64_t index = OPEN_RECORDS / 2;
-    make_dataset(64, OPEN_RECORDS, LX_RAW);
+    make_dataset(64, OPEN_RECORDS, LX_COMPRESSION_RAW);
     const bench_case cases[] = {{"one mmap, one page", open_plain, &index, 1},
                                 {"open, one record, close", open_dataset, &index, 1}};
     bench_compare(bench, "open of a sealed dataset of 1,000,000 records", "open", cases, 2);

@@ -25,7 +25,7 @@ static const struct {
      bench_loader},
     {"open", "opening after a crash beside reading the log", bench_open},
     {"orders", "orders with tables, and making them, beside a shuffle", bench_orders},
-    {"placement", "gather under each placement (wants 300 MiB)", bench_placement},
+    {"access", "gather in each access mode (wants 300 MiB)", bench_access},
     {"rebalance", "a rebalance beside cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
     {"tables", "resuming in the middle with tables in files (wants 800 MiB, and 2 GiB of memory)",

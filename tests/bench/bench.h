@@ -61,7 +61,7 @@ void bench_executor(bench_run *bench);
 void bench_loader(bench_run *bench);
 void bench_open(bench_run *bench);
 void bench_orders(bench_run *bench);
-void bench_placement(bench_run *bench);
+void bench_access(bench_run *bench);
 void bench_rebalance(bench_run *bench);
 void bench_sampler(bench_run *bench);
 void bench_tables(bench_run *bench);

@@ -103,7 +103,7 @@ int bench_write_json(const bench_run *bench, const char *path)
                                 (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "memory",
                                 (json_int_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
                                 "system", system.sysname, "release", system.release);
-    json_t *versions = json_pack("{s:s, s:s, s:s}", "loaderx", lx_version(), "jansson",
+    json_t *versions = json_pack("{s:s, s:s, s:s}", "loaderx", lx_get_version(), "jansson",
                                  JANSSON_VERSION, "compiler", COMPILER);
     json_t *report = json_pack("{s:o, s:o, s:i, s:O}", "machine", machine, "versions", versions,
                                "rounds", bench->rounds, "groups", bench->groups);

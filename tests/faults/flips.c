@@ -125,7 +125,7 @@ static void list_files(struct flips *flips)
 
 /* ---- reading */
 
-static lx_status open_as(const struct flips *flips, lx_verify verify, lx_dataset **dataset)
+static lx_status open_as(const struct flips *flips, lx_verify_policy verify, lx_dataset **dataset)
 {
     lx_dataset_options *options = need(lx_dataset_options_new());
     must(lx_dataset_options_set_verify(options, verify, NULL), NULL);
@@ -150,7 +150,7 @@ static bool is_version(struct plain *plain, lx_dataset *dataset, bool *failed)
 {
     *failed = false;
     if (lx_dataset_get_length(dataset) != plain->count ||
-        lx_schema_get_count(lx_dataset_get_schema(dataset)) != plain->column_count)
+        lx_schema_get_field_count(lx_dataset_get_schema(dataset)) != plain->column_count)
         return false;
     for (size_t field = 0; field < plain->column_count; field++)
         for (uint64_t i = 0; i < plain->count; i++)
@@ -200,7 +200,7 @@ static void read_carelessly(struct flips *flips)
         if (slice.data != NULL && slice.size != 0)
             last = ((const uint8_t *)slice.data)[slice.size - 1];
         (void)last;
-        lx_view_release(view);
+        lx_view_free(view);
     }
     (void)lx_dataset_stat(dataset, &totals, NULL, NULL);
     (void)lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, NULL);

@@ -52,7 +52,7 @@ static lx_status read_all(const char *path, lx_error *error)
     for (uint64_t i = 0; status == LX_OK && i < length && i < 1000; i++) {
         uint64_t offsets[2];
         uint8_t *out = NULL;
-        status = lx_dataset_measure(dataset, 0, &i, 1, offsets, NULL, error);
+        status = lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, error);
         if (status == LX_OK && (out = malloc((size_t)offsets[1] + 1)) != NULL)
             status = lx_dataset_gather_bytes(dataset, 0, &i, 1, out, offsets, error);
         free(out);
@@ -152,7 +152,7 @@ static void make_brackets(const char *path)
 static void make_fields(const char *path)
 {
     struct forge forge;
-    char *meta = forge_meta(LX_FIELDS_MAX + 1, "raw");
+    char *meta = forge_meta(LX_MAX_FIELDS + 1, "raw");
     forge_begin(&forge, path, meta, strlen(meta));
     forge_end(&forge);
     free(meta);
@@ -161,7 +161,7 @@ static void make_fields(const char *path)
 static void make_most_fields(const char *path)
 {
     struct forge forge;
-    char *meta = forge_meta(LX_FIELDS_MAX, "raw");
+    char *meta = forge_meta(LX_MAX_FIELDS, "raw");
     forge_begin(&forge, path, meta, strlen(meta));
     forge_end(&forge);
     free(meta);
@@ -219,7 +219,7 @@ static void make_sets(const char *path)
 {
     enum { COUNT = 60000 };
     struct forge forge;
-    char *meta = forge_meta(LX_FIELDS_MAX, "raw");
+    char *meta = forge_meta(LX_MAX_FIELDS, "raw");
     lx__set_item *sets = need(calloc(COUNT, sizeof *sets));
     for (uint64_t i = 0; i < COUNT; i++)
         sets[i].index = i;
@@ -546,9 +546,9 @@ static void look(const struct hostile *hostile, const char *path)
     double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
     lx_error_describe(&error, told, sizeof told);
     if (!(hostile->may & (status == LX_OK ? FINE : ONE(status))))
-        printf("%s: %s, %s\n", hostile->name, lx_status_name(status), told);
+        printf("%s: %s, %s\n", hostile->name, lx_status_get_name(status), told);
     else if (status != error.status || (status != LX_OK && error.message[0] == '\0'))
-        printf("%s: %s, but it tells of %s\n", hostile->name, lx_status_name(status), told);
+        printf("%s: %s, but it tells of %s\n", hostile->name, lx_status_get_name(status), told);
     else
         exit(seconds > SECONDS * SLOWER ? TOO_SLOW : EXIT_SUCCESS);
     exit(EXIT_FAILURE);

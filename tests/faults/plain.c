@@ -55,10 +55,10 @@ void plain_set(struct plain *to, const struct plain *from)
 
 const uint64_t plain_shape[2] = {3, 4};
 
-const struct plain_form plain_forms[PLAIN_KINDS] = {{LX_UINT8, 2, LX_RAW},
-                                                    {LX_INT64, 0, LX_RAW},
-                                                    {LX_BYTES, 0, LX_FLATE},
-                                                    {LX_BYTES, 0, LX_RAW}};
+const struct plain_form plain_forms[PLAIN_KINDS] = {{LX_UINT8, 2, LX_COMPRESSION_RAW},
+                                                    {LX_INT64, 0, LX_COMPRESSION_RAW},
+                                                    {LX_BYTES, 0, LX_COMPRESSION_FLATE},
+                                                    {LX_BYTES, 0, LX_COMPRESSION_RAW}};
 
 lx_status plain_add_to(lx_schema *schema, const struct plain_column *column, lx_error *error)
 {
@@ -269,7 +269,7 @@ bool plain_check_values(const struct plain *plain, lx_dataset *dataset, size_t c
     uint64_t *offsets = need(calloc(count + 1, sizeof *offsets));
     uint8_t *present = need(calloc(count + 1, 1)), *data = NULL;
     bool right = true;
-    *status = lx_dataset_measure(dataset, column, indices, count, offsets, present, &error);
+    *status = lx_dataset_get_sizes(dataset, column, indices, count, offsets, present, &error);
     if (*status == LX_OK) {
         data = need(malloc((size_t)offsets[count] + 1));
         *status =
@@ -292,7 +292,7 @@ bool plain_check_values(const struct plain *plain, lx_dataset *dataset, size_t c
 
 static bool same_columns(const struct plain *plain, const lx_schema *schema)
 {
-    if (lx_schema_get_count(schema) != plain->column_count)
+    if (lx_schema_get_field_count(schema) != plain->column_count)
         return false;
     for (size_t i = 0; i < plain->column_count; i++)
         if (strcmp(lx_schema_get_field(schema, i)->name, plain->columns[i].name) != 0)

@@ -28,7 +28,7 @@ enum plain_kind {
 };
 
 struct plain_column {
-    char name[LX_FIELD_NAME_MAX + 1];
+    char name[LX_MAX_FIELD_NAME + 1];
     enum plain_kind kind;
     uint32_t id; /**< No other column has had it. */
 };

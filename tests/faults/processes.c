@@ -117,7 +117,7 @@ static void *load_on(void *user)
         lx_batch *batch;
         lx_status status = lx_loader_next(load->loader, &batch, &error);
         if (status == LX_OK)
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         else if (status != LX_ERR_CANCELED)
             plain_fail("a loader under load", &error);
     }
@@ -170,12 +170,12 @@ static lx_loader *open_loader(lx_dataset *dataset, lx_source **source)
     lx_error error = LX_ERROR_INIT;
     lx_loader *loader;
     lx_loader_options *options = need(lx_loader_options_new());
-    PLAIN_OK(lx_source_from_dataset(dataset, source, &error));
+    PLAIN_OK(lx_source_new_dataset(dataset, source, &error));
     PLAIN_OK(lx_loader_options_set_batch_size(options, 64, &error));
-    PLAIN_OK(lx_loader_options_set_fields(options, fields, 2, &error));
+    PLAIN_OK(lx_loader_options_set_columns(options, fields, 2, &error));
     PLAIN_OK(lx_loader_options_set_shuffle(options, 3, &error));
-    PLAIN_OK(lx_loader_options_set_epochs(options, 0, &error));
-    PLAIN_OK(lx_loader_options_set_threads(options, 2, &error));
+    PLAIN_OK(lx_loader_options_set_epoch_count(options, 0, &error));
+    PLAIN_OK(lx_loader_options_set_reader_count(options, 2, &error));
     PLAIN_OK(lx_loader_open(*source, options, &loader, &error));
     lx_loader_options_free(options);
     return loader;
@@ -252,7 +252,7 @@ static void work_while_ticking(uint64_t seconds)
         for (int i = 0; i < 20; i++) {
             lx_batch *batch;
             PLAIN_OK(lx_loader_next(loader, &batch, &error));
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         }
         lx_loader_close(loader);
         lx_source_unref(source);

@@ -24,14 +24,13 @@
  * becomes of their bytes; so that handle agrees with itself alone. What goes by pread takes ten
  * system calls a value, and is done less often, and of fewer rows. */
 static const struct {
-    lx_placement placement;
-    lx_verify verify;
+    lx_access access;
+    lx_verify_policy verify;
     int twin; /* the one that must agree with it; -1: none */
-} forms[HANDLES] = {
-    {LX_PLACEMENT_MAPPED, LX_VERIFY_FIRST, -1},  {LX_PLACEMENT_MAPPED, LX_VERIFY_ALWAYS, -1},
-    {LX_PLACEMENT_MAPPED, LX_VERIFY_NEVER, -1},  {LX_PLACEMENT_MAPPED, LX_VERIFY_ALWAYS, 6},
-    {LX_PLACEMENT_MAPPED, LX_VERIFY_FIRST, -1},  {LX_PLACEMENT_MAPPED, LX_VERIFY_ALWAYS, -1},
-    {LX_PLACEMENT_PREAD, LX_VERIFY_ALWAYS, -1},  {LX_PLACEMENT_MAPPED, LX_VERIFY_NEVER, -1}};
+} forms[HANDLES] = {{LX_ACCESS_MMAP, LX_VERIFY_FIRST, -1},   {LX_ACCESS_MMAP, LX_VERIFY_ALWAYS, -1},
+                    {LX_ACCESS_MMAP, LX_VERIFY_NEVER, -1},   {LX_ACCESS_MMAP, LX_VERIFY_ALWAYS, 6},
+                    {LX_ACCESS_MMAP, LX_VERIFY_FIRST, -1},   {LX_ACCESS_MMAP, LX_VERIFY_ALWAYS, -1},
+                    {LX_ACCESS_PREAD, LX_VERIFY_ALWAYS, -1}, {LX_ACCESS_MMAP, LX_VERIFY_NEVER, -1}};
 
 static lx_dataset *handles[HANDLES];
 static uint8_t *chunk, *offsets[ROWS_FIELDS], *checks[ROWS_FIELDS];
@@ -49,13 +48,13 @@ static uint8_t *make_file(const char *name, size_t size)
     return bytes;
 }
 
-static lx_dataset *open_one(lx_placement placement, lx_verify verify)
+static lx_dataset *open_one(lx_access access, lx_verify_policy verify)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = need(lx_dataset_options_new());
     if (lx_dataset_options_set_verify(options, verify, &error) != LX_OK ||
-        lx_dataset_options_set_placement(options, placement, &error) != LX_OK ||
+        lx_dataset_options_set_access(options, access, &error) != LX_OK ||
         lx_dataset_open(fuzz_path("entry"), options, &dataset, &error) != LX_OK)
         fuzz_fail("a dataset: %s", error.message);
     lx_dataset_options_free(options);
@@ -75,7 +74,7 @@ static void begin(void)
     chunk = make_file("entry/chunk/0.zr", ROWS_CHUNK_MAX);
     rows_write_log("entry/LOG", FUZZ_ROWS, ROWS_CHUNK_MAX);
     for (size_t i = 0; i < HANDLES; i++)
-        handles[i] = open_one(forms[i].placement, forms[i].verify);
+        handles[i] = open_one(forms[i].access, forms[i].verify);
 }
 
 /** Behind the input's bytes there are zeros, as far as the last input had some. */
@@ -113,7 +112,7 @@ static struct value read_bytes(lx_dataset *dataset, size_t field, uint64_t index
     uint64_t ends[2];
     uint8_t present;
     struct value value = {.there = false};
-    if (lx_dataset_measure(dataset, field, &index, 1, ends, &present, NULL) != LX_OK ||
+    if (lx_dataset_get_sizes(dataset, field, &index, 1, ends, &present, NULL) != LX_OK ||
         ends[1] > VALUE_MAX)
         return value;
     value.size = ends[1];
@@ -145,7 +144,7 @@ static void compare_view(lx_dataset *dataset, size_t field, uint64_t index,
         (value->present && (slice.size != value->size ||
                             memcmp(slice.data, value->data, (size_t)value->size) != 0)))
         fuzz_fail("field %zu, record %d: a view shows other bytes", field, (int)index);
-    lx_view_release(view);
+    lx_view_free(view);
 }
 
 /** Where nothing is verified, gather does not look at checks, which others take the length from. */
@@ -202,7 +201,7 @@ static void read_tokens(size_t handle, size_t field, size_t count)
     static uint32_t out[VALUE_MAX];
     lx_tokens *tokens;
     uint64_t first, length;
-    if (lx_tokens_from_field(handles[handle], field, LX_UINT8, &tokens, NULL) != LX_OK)
+    if (lx_tokens_new_field(handles[handle], field, LX_UINT8, &tokens, NULL) != LX_OK)
         return;
     for (uint64_t i = 0; i < count; i++) {
         struct value value = read_bytes(handles[handle], field, i, &memory);
@@ -214,7 +213,7 @@ static void read_tokens(size_t handle, size_t field, size_t count)
             fuzz_fail("field %zu, document %d has another length", field, (int)i);
         lx_status status = lx_tokens_read(tokens, first, length, LX_INT32, out, NULL);
         if (length != 0 && (status == LX_OK) != value.there && !gathers_more(handle))
-            fuzz_fail("field %zu, document %d: %s", field, (int)i, lx_status_name(status));
+            fuzz_fail("field %zu, document %d: %s", field, (int)i, lx_status_get_name(status));
         for (uint64_t k = 0; status == LX_OK && value.there && k < length; k++)
             if (lx__load_le32(&out[k]) != value.data[k])
                 fuzz_fail("field %zu, document %d has other tokens", field, (int)i);
@@ -246,7 +245,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put(&rows);
     size_t handle = rows.options & ROWS_HOW;
     unsigned way = rows.options >> ROWS_WAY_SHIFT;
-    bool slow = forms[handle].twin != -1 || forms[handle].placement == LX_PLACEMENT_PREAD;
+    bool slow = forms[handle].twin != -1 || forms[handle].access == LX_ACCESS_PREAD;
     size_t most = slow ? SLOW_ROWS : FUZZ_ROWS;
     size_t count = rows.count < most ? rows.count + 1 : most;
     for (size_t field = 0; field < ROWS_FIELDS; field++) {

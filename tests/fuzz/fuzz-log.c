@@ -31,7 +31,7 @@ static void write_on(const char *path)
     status = fuzz_open_and_read(path, LX_VERIFY_ALWAYS, &length);
     if (status != LX_OK || length != index + 1)
         fuzz_fail("a writer left what is read as %s, %llu records instead of %llu",
-                  lx_status_name(status), (unsigned long long)length,
+                  lx_status_get_name(status), (unsigned long long)length,
                   (unsigned long long)index + 1);
 }
 

@@ -45,13 +45,13 @@ static double weights[COUNT];
 /* ---- the kinds */
 
 static lx_status make_mixture(const char *tables, lx_order **order, lx_error *error,
-                              lx_exhausted exhausted, uint64_t length)
+                              lx_exhausted_policy exhausted, uint64_t length)
 {
     lx_order *part = NULL;
     lx_mixture *mixture = need(lx_mixture_new());
     lx_status status = lx_order_new_sequential(length, length, length, &part, error);
     for (uint64_t i = 0; status == LX_OK && i < SETS; i++)
-        status = lx_mixture_add(mixture, part, i * length, i == 1 ? .5 : .25, error);
+        status = lx_mixture_add_part(mixture, part, i * length, i == 1 ? .5 : .25, error);
     if (status == LX_OK)
         status = lx_mixture_set_exhausted(mixture, exhausted, error);
     if (status == LX_OK)
@@ -153,8 +153,8 @@ static lx_status read_some(lx_order *order, uint64_t *indices, lx_error *error)
     status = lx__order_read(order, scratch, first, first != 0 ? 1 : 1 + (length - 1) / SOME, SOME,
                             indices, error);
     lx__scratch_free(scratch);
-    if (status == LX_OK && lx_order_get_sets(order) == SETS)
-        status = lx_order_count_sets(order, first, first + SOME, counts, error);
+    if (status == LX_OK && lx_order_get_part_count(order) == SETS)
+        status = lx_order_get_part_counts(order, first, first + SOME, counts, error);
     return status;
 }
 
@@ -265,7 +265,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lx_status status = make_and_read(kind, indices);
     if (status != LX_OK && status != LX_ERR_CORRUPT && status != LX_ERR_UNSUPPORTED &&
         status != LX_ERR_MISMATCH)
-        fuzz_fail("it is %s of kind %zu", lx_status_name(status), (size_t)(kind - kinds));
+        fuzz_fail("it is %s of kind %zu", lx_status_get_name(status), (size_t)(kind - kinds));
     if (status == LX_OK && (cut != kind->size || (!(options & REPAIR_BLOCKS) &&
                                                   memcmp(indices, kind->right, sizeof indices))))
         fuzz_fail("another table is taken for the order's");

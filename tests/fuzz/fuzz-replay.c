@@ -30,7 +30,8 @@ static void begin(void)
     fd = open(fuzz_path("LOG"), O_RDWR | O_CLOEXEC);
     schema = need(lx_schema_new());
     for (uint32_t i = 0; i < 4; i++)
-        if (lx_schema_add_field(schema, names[i], LX_BYTES, NULL, 0, LX_RAW, &error) != LX_OK)
+        if (lx_schema_add_field(schema, names[i], LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error) !=
+            LX_OK)
             fuzz_fail("a schema: %s", error.message);
     if (fd == -1 ||
         lx__directory_open(&directory, LX__HERE, fuzz_directory(), &error) != LX_OK ||
@@ -148,9 +149,9 @@ static void try_whole(const uint8_t *log, size_t size, bool durable)
     const struct plain_log *plain = plain_log_read(log, size, reader.boot, durable);
     lx_status status = replay(&state, durable);
     if (status != LX_OK && status != LX_ERR_CORRUPT)
-        fuzz_fail("it is %s", lx_status_name(status));
+        fuzz_fail("it is %s", lx_status_get_name(status));
     if (plain->end != PLAIN_LOG_COSTLY && (status == LX_OK) != (plain->end == PLAIN_LOG_WHOLE))
-        fuzz_fail("it is %s, and %s", lx_status_name(status),
+        fuzz_fail("it is %s, and %s", lx_status_get_name(status),
                   plain->end == PLAIN_LOG_WHOLE ? "whole"
                   : plain->end == PLAIN_LOG_ROT ? "has rot"
                                                 : "breaks a rule");

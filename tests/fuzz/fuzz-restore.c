@@ -21,7 +21,7 @@ enum {
 };
 
 #define TEXT_MAX ((size_t)8192)
-#define STATE_MAX LX_SAMPLER_STATE_SIZE
+#define STATE_MAX LX_MAX_SAMPLER_STATE
 #define LENGTH 40
 #define BATCH 3
 #define KINDS 6
@@ -42,7 +42,7 @@ static lx_status make_blend(lx_order **order, lx_error *error)
     lx_mixture *mixture = need(lx_mixture_new());
     lx_status status = lx_order_new_shuffle(LENGTH / 2, 5, &part, error);
     for (uint64_t i = 0; status == LX_OK && i < 2; i++)
-        status = lx_mixture_add(mixture, part, i * LENGTH / 2, .5, error);
+        status = lx_mixture_add_part(mixture, part, i * LENGTH / 2, .5, error);
     if (status == LX_OK)
         status = lx_order_new_blend(mixture, order, error);
     lx_mixture_free(mixture);
@@ -116,7 +116,7 @@ static lx_status make_loader(lx_order *order, lx_loader **loader, lx_error *erro
         status = lx_loader_options_set_executor(options, fuzz_executor(), error);
     if (status == LX_OK)
         status = lx_loader_options_set_order(options, order, error);
-    if (status == LX_OK && lx_order_get_batch_rows(order) == 0)
+    if (status == LX_OK && lx_order_get_max_batch_size(order) == 0)
         status = lx_loader_options_set_batch_size(options, BATCH, error);
     if (status == LX_OK)
         status = lx_loader_open(source, options, loader, error);
@@ -205,7 +205,7 @@ static uint64_t go_on(struct object *object, bool loader)
     if (loader) {
         position = lx_loader_tell(object->loader);
         if (lx_loader_next(object->loader, &batch, NULL) == LX_OK)
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         return position;
     }
     position = lx_sampler_tell(object->sampler);

@@ -83,7 +83,7 @@ static void check_tokens(const lx_tokens *tokens, const uint8_t *data, size_t si
         return;
     lx_status status = lx_tokens_read(tokens, 0, length, LX_INT64, out, &error);
     if (status != error.status || (status != LX_OK && status != LX_ERR_CORRUPT))
-        fuzz_fail("tokens are %s", lx_status_name(status));
+        fuzz_fail("tokens are %s", lx_status_get_name(status));
     /* They end where the file does, but behind an array there may be more. */
     for (uint64_t i = 0; status == LX_OK && width == 2 && data != NULL && i < length; i++)
         if ((out[i] & 0xffff) != (lx__load_le32(data + 2 * i) & 0xffff))
@@ -99,7 +99,7 @@ static void check_documents(const lx_tokens *tokens)
         lx_error error = LX_ERROR_INIT;
         lx_status status = lx_tokens_get_document(tokens, i, &first, &length, &error);
         if (status != error.status || (status != LX_OK && status != LX_ERR_CORRUPT))
-            fuzz_fail("a document is %s", lx_status_name(status));
+            fuzz_fail("a document is %s", lx_status_get_name(status));
         if (status == LX_OK && (first > total || length > total - first))
             fuzz_fail("a document is not in the tokens");
     }
@@ -123,17 +123,17 @@ static void read_source(lx_source *source)
 static void read_sources(lx_tokens *tokens, unsigned options)
 {
     lx_source *source = NULL;
-    (void)lx_source_from_tokens(tokens, 7, LX_INT32, 0, &source, NULL);
+    (void)lx_source_new_tokens(tokens, 7, LX_INT32, 0, &source, NULL);
     read_source(source);
     source = NULL;
     if (options & PACK)
-        (void)lx_source_pack_tokens(tokens, 16, LX_INT64, 0, 0,
-                                    LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source, NULL);
+        (void)lx_source_new_packed_tokens(tokens, 16, LX_INT64, 0, 0,
+                                          LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source, NULL);
     read_source(source);
     source = NULL;
     if (options & JOIN)
-        (void)lx_source_join_tokens(tokens, 16, LX_INT32, 0, 3,
-                                    LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source, NULL);
+        (void)lx_source_new_joined_tokens(tokens, 16, LX_INT32, 0, 3,
+                                          LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source, NULL);
     read_source(source);
 }
 

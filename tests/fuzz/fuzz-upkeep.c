@@ -48,7 +48,7 @@ static void read_value(lx_dataset *dataset, size_t field, uint64_t index, struct
 {
     uint64_t ends[2];
     uint8_t present;
-    if (lx_dataset_measure(dataset, field, &index, 1, ends, &present, NULL) != LX_OK ||
+    if (lx_dataset_get_sizes(dataset, field, &index, 1, ends, &present, NULL) != LX_OK ||
         ends[1] > VALUE_MAX)
         return;
     value->size = ends[1];
@@ -162,7 +162,7 @@ static lx_status write_anew(const char *path, enum what what)
     if (status != LX_OK)
         return status;
     if (what == FOLD)
-        status = lx_writer_fold(writer, &error);
+        status = lx_writer_checkpoint(writer, &error);
     else if (what == REBALANCE)
         status = lx_writer_rebalance(writer, NULL, NULL, NULL, &error);
     else
@@ -193,7 +193,7 @@ static void back_up(const char *path)
  * (doc/zrecord-format.md, 10.3). */
 static bool is_synced(const char *path)
 {
-    lx_identity newest = {.crc = 0}, durable = {.crc = 1};
+    lx_dataset_identity newest = {.crc = 0}, durable = {.crc = 1};
     lx_dataset *dataset = open_one(path);
     lx_dataset_options *options = need(lx_dataset_options_new());
     if (dataset != NULL)
@@ -223,8 +223,9 @@ static void try_upkeep(enum what what)
     if (!opened || shorter || (status == LX_OK && what == REPAIR_RECORDS))
         return;
     if (!read_content(path, &after))
-        fuzz_fail("it cannot be opened after %d, which is %s", (int)what, lx_status_name(status));
-    compare(lx_status_name(status));
+        fuzz_fail("it cannot be opened after %d, which is %s", (int)what,
+                  lx_status_get_name(status));
+    compare(lx_status_get_name(status));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -53,7 +53,7 @@ lx_executor *fuzz_executor(void)
     if (executor != NULL)
         return executor;
     lx_executor_options *options = need(lx_executor_options_new());
-    if (lx_executor_options_set_readers(options, 0, &error) != LX_OK ||
+    if (lx_executor_options_set_reader_count(options, 0, &error) != LX_OK ||
         lx_executor_open(options, &executor, &error) != LX_OK)
         fuzz_fail("an executor: %s", error.message);
     lx_executor_options_free(options);
@@ -170,7 +170,7 @@ static void read_any(lx_dataset *dataset, size_t field, uint64_t index)
 {
     uint64_t offsets[2];
     uint8_t present;
-    if (lx_dataset_measure(dataset, field, &index, 1, offsets, &present, NULL) != LX_OK ||
+    if (lx_dataset_get_sizes(dataset, field, &index, 1, offsets, &present, NULL) != LX_OK ||
         offsets[1] > BYTES)
         return;
     uint8_t *out = need(malloc((size_t)offsets[1] + 1));
@@ -190,7 +190,7 @@ static void read_view(lx_dataset *dataset, size_t field, uint64_t index)
         return;
     for (uint64_t i = 0; slice.data != NULL && i < slice.size && i < BYTES; i++)
         sum = (uint8_t)(sum + ((const uint8_t *)slice.data)[i]);
-    lx_view_release(view);
+    lx_view_free(view);
 }
 
 uint64_t fuzz_read_all(lx_dataset *dataset, bool verify)
@@ -198,7 +198,7 @@ uint64_t fuzz_read_all(lx_dataset *dataset, bool verify)
     lx_statistics totals;
     const lx_schema *schema = lx_dataset_get_schema(dataset);
     uint64_t whole = lx_dataset_get_length(dataset), length = whole < RECORDS ? whole : RECORDS;
-    for (size_t field = 0; field < lx_schema_get_count(schema); field++) {
+    for (size_t field = 0; field < lx_schema_get_field_count(schema); field++) {
         uint64_t size = lx_schema_get_field(schema, field)->size;
         if (size <= 64)
             read_dense(dataset, field, (size_t)size, length);
@@ -218,9 +218,9 @@ lx_status fuzz_open_and_read(const char *path, unsigned how, uint64_t *length)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = need(lx_dataset_options_new());
-    (void)lx_dataset_options_set_verify(options, (lx_verify)((how & 7) % 3), NULL);
+    (void)lx_dataset_options_set_verify(options, (lx_verify_policy)((how & 7) % 3), NULL);
     (void)lx_dataset_options_set_durable(options, (how & 4) != 0, NULL);
-    (void)lx_dataset_options_set_placement(options, (lx_placement)(how >> 3 & 3), NULL);
+    (void)lx_dataset_options_set_access(options, (lx_access)(how >> 3 & 3), NULL);
     lx_status status = lx_dataset_open(path, options, &dataset, &error);
     lx_dataset_options_free(options);
     if (status != error.status)

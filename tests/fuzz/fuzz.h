@@ -62,7 +62,7 @@ void fuzz_make_dataset(const char *name);
 uint64_t fuzz_read_all(lx_dataset *dataset, bool verify);
 
 /** Opens it for reading, in the way that @p how says (three bits for the verification and whether
- * it is durable, two for the placement), and reads all. Returns the status of opening. */
+ * it is durable, two for the access), and reads all. Returns the status of opening. */
 lx_status fuzz_open_and_read(const char *path, unsigned how, uint64_t *length);
 
 #endif

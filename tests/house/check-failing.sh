@@ -22,7 +22,7 @@ lx_loader_options_set_executor
 lx_loader_options_set_order
 lx_loader_options_set_prefetch_bytes
 lx_loader_options_set_rank
-lx_npy_parse
+lx_npy_parse_header
 lx_set_allocator
 lx_ticket_wait_timed
 END

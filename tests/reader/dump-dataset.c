@@ -41,7 +41,7 @@ static int answer(const char *path)
         shown = description;
         size = strlen(description);
     }
-    printf("%zu %s\n", size, lx_status_name(status));
+    printf("%zu %s\n", size, lx_status_get_name(status));
     fwrite(shown, 1, size, stdout);
     free(text);
     return fflush(stdout);

@@ -23,7 +23,7 @@ static inline void dump_head(FILE *to, const lx_schema *schema, uint64_t length)
 {
     static const char *const compressions[] = {"raw", "flate", "zstd"};
     fprintf(to, "length %llu\n", (unsigned long long)length);
-    for (size_t i = 0; i < lx_schema_get_count(schema); i++) {
+    for (size_t i = 0; i < lx_schema_get_field_count(schema); i++) {
         const lx_field *field = lx_schema_get_field(schema, i);
         fprintf(to, "field %s %s [", field->name, lx_dtype_get_name(field->dtype));
         for (size_t axis = 0; axis < field->ndim; axis++)
@@ -57,8 +57,7 @@ static inline lx_status dump_one(FILE *to, lx_dataset *dataset, size_t position,
     const lx_field *field = lx_schema_get_field(lx_dataset_get_schema(dataset), position);
     uint64_t offsets[2];
     uint8_t present;
-    lx_status status =
-        lx_dataset_measure(dataset, position, &index, 1, offsets, &present, error);
+    lx_status status = lx_dataset_get_sizes(dataset, position, &index, 1, offsets, &present, error);
     uint8_t *value = status == LX_OK ? malloc((size_t)offsets[1] + 1) : NULL;
     if (value != NULL) {
         status = lx_dataset_gather_bytes(dataset, position, &index, 1, value, offsets, error);
@@ -77,7 +76,7 @@ static inline lx_status dump_dataset(FILE *to, lx_dataset *dataset, lx_error *er
     uint64_t length = lx_dataset_get_length(dataset);
     dump_head(to, schema, length);
     for (uint64_t index = 0; status == LX_OK && index < length; index++)
-        for (size_t i = 0; status == LX_OK && i < lx_schema_get_count(schema); i++)
+        for (size_t i = 0; status == LX_OK && i < lx_schema_get_field_count(schema); i++)
             status = dump_one(to, dataset, i, index, error);
     return status;
 }

@@ -43,7 +43,7 @@ static void need(const struct changed *d, lx_status status)
     if (status == LX_OK)
         return;
     lx_error_describe(&d->error, text, sizeof text);
-    fprintf(stderr, "make-changed: %s: %s\n", lx_status_name(status), text);
+    fprintf(stderr, "make-changed: %s: %s\n", lx_status_get_name(status), text);
     exit(1);
 }
 
@@ -198,7 +198,7 @@ static void open_again(struct changed *d)
 
 static void fold(struct changed *d)
 {
-    need(d, lx_writer_fold(d->writer, &d->error));
+    need(d, lx_writer_checkpoint(d->writer, &d->error));
 }
 
 static void rebalance(struct changed *d)
@@ -218,7 +218,7 @@ static void seal_and_unseal(struct changed *d)
 static uint64_t generation(struct changed *d)
 {
     lx_dataset *dataset;
-    lx_identity identity;
+    lx_dataset_identity identity;
     need(d, lx_dataset_open(d->path, NULL, &dataset, &d->error));
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
@@ -280,17 +280,17 @@ static void make_fields(struct changed *d)
 {
     append(d, 7);
     commit(d);
-    add_field(d, "late", LX_BYTES, LX_FLATE);
-    add_field(d, "score", LX_FLOAT64, LX_RAW);
+    add_field(d, "late", LX_BYTES, LX_COMPRESSION_FLATE);
+    add_field(d, "score", LX_FLOAT64, LX_COMPRESSION_RAW);
     change(d, 5);
     drop_field(d, "label");
     change(d, 4);
     fold(d);
-    add_field(d, "label", LX_UINT8, LX_RAW); /* of the same name: another stem */
+    add_field(d, "label", LX_UINT8, LX_COMPRESSION_RAW); /* of the same name: another stem */
     rename_field(d, "late", "latest");
     change(d, 5);
     drop_field(d, "score");
-    add_field(d, "late", LX_INT64, LX_RAW);
+    add_field(d, "late", LX_INT64, LX_COMPRESSION_RAW);
     change(d, 4);
 }
 
@@ -386,9 +386,11 @@ static void create(struct changed *d)
     lx_schema *schema = lx_schema_new();
     d->options = lx_writer_options_new();
     need_system(schema != NULL && d->options != NULL, d->path);
-    need(d, lx_schema_add_field(schema, "image", LX_UINT8, shape, 2, LX_RAW, &d->error));
-    need(d, lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, &d->error));
-    need(d, lx_schema_add_field(schema, "caption", LX_BYTES, NULL, 0, LX_FLATE, &d->error));
+    need(d,
+         lx_schema_add_field(schema, "image", LX_UINT8, shape, 2, LX_COMPRESSION_RAW, &d->error));
+    need(d, lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &d->error));
+    need(d, lx_schema_add_field(schema, "caption", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE,
+                                &d->error));
     d->fields = 3;
     /* Nothing is lost here, and so nothing has to be waited for. */
     need(d, lx_writer_options_set_durability(d->options, LX_DURABILITY_NONE, &d->error));

@@ -73,7 +73,7 @@ static void need(const struct golden *golden, lx_status status)
     if (status == LX_OK)
         return;
     lx_error_describe(&golden->error, text, sizeof text);
-    fprintf(stderr, "make-golden: %s: %s\n", lx_status_name(status), text);
+    fprintf(stderr, "make-golden: %s: %s\n", lx_status_get_name(status), text);
     exit(1);
 }
 
@@ -106,28 +106,28 @@ static void add_fields(struct golden *golden)
 {
     switch (golden->plan.schema) {
     case ONE:
-        add(golden, "x", LX_UINT8, 1, 28, 0, LX_RAW);
+        add(golden, "x", LX_UINT8, 1, 28, 0, LX_COMPRESSION_RAW);
         break;
     case BYTES:
-        add(golden, "raw", LX_BYTES, 0, 0, 0, LX_RAW);
-        add(golden, "flate", LX_BYTES, 0, 0, 0, LX_FLATE);
+        add(golden, "raw", LX_BYTES, 0, 0, 0, LX_COMPRESSION_RAW);
+        add(golden, "flate", LX_BYTES, 0, 0, 0, LX_COMPRESSION_FLATE);
         break;
     case FLATE:
-        add(golden, "wave", LX_INT32, 1, 64, 0, LX_FLATE);
-        add(golden, "text", LX_BYTES, 0, 0, 0, LX_FLATE);
+        add(golden, "wave", LX_INT32, 1, 64, 0, LX_COMPRESSION_FLATE);
+        add(golden, "text", LX_BYTES, 0, 0, 0, LX_COMPRESSION_FLATE);
         break;
     case DTYPES:
         for (int dtype = LX_BOOL; dtype <= LX_COMPLEX128; dtype++)
             add(golden, lx_dtype_get_name((lx_dtype)dtype), (lx_dtype)dtype, (size_t)dtype % 3, 2,
-                3, dtype % 4 == 3 ? LX_FLATE : LX_RAW);
-        add(golden, "nothing", LX_FLOAT64, 2, 0, 7, LX_RAW);
+                3, dtype % 4 == 3 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW);
+        add(golden, "nothing", LX_FLOAT64, 2, 0, 7, LX_COMPRESSION_RAW);
         break;
     default:
-        add(golden, "image", LX_UINT8, 2, 3, 4, LX_RAW);
-        add(golden, "label", LX_INT64, 0, 0, 0, LX_RAW);
-        add(golden, "wave", LX_INT32, 1, 16, 0, LX_FLATE);
-        add(golden, "caption", LX_BYTES, 0, 0, 0, LX_FLATE);
-        add(golden, "blob", LX_BYTES, 0, 0, 0, LX_RAW);
+        add(golden, "image", LX_UINT8, 2, 3, 4, LX_COMPRESSION_RAW);
+        add(golden, "label", LX_INT64, 0, 0, 0, LX_COMPRESSION_RAW);
+        add(golden, "wave", LX_INT32, 1, 16, 0, LX_COMPRESSION_FLATE);
+        add(golden, "caption", LX_BYTES, 0, 0, 0, LX_COMPRESSION_FLATE);
+        add(golden, "blob", LX_BYTES, 0, 0, 0, LX_COMPRESSION_RAW);
     }
 }
 
@@ -167,7 +167,7 @@ static lx_value make_value(const struct golden *golden, const lx_field *field, u
 static void append(struct golden *golden, uint64_t count, bool stay)
 {
     static uint8_t memory[16][VALUE_MAX];
-    size_t fields = lx_schema_get_count(golden->schema);
+    size_t fields = lx_schema_get_field_count(golden->schema);
     for (uint64_t i = 0; i < count; i++) {
         lx_value values[16];
         uint64_t index = lx_writer_get_length(golden->writer);

@@ -65,9 +65,11 @@ int main(int argc, char **argv)
     lx_schema *schema = lx_schema_new();
     if (argc < 2 || argc > 3 || schema == NULL)
         return 2;
-    lx_status status = lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_FLATE, &error);
+    lx_status status = lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE,
+                                           &error);
     if (status == LX_OK)
-        status = lx_schema_add_field(schema, "number", LX_FLOAT32, NULL, 0, LX_RAW, &error);
+        status = lx_schema_add_field(schema, "number", LX_FLOAT32, NULL, 0, LX_COMPRESSION_RAW,
+                                     &error);
     if (status == LX_OK)
         status = argc == 3 ? change(argv[1], &error) : make(argv[1], schema, &error);
     lx_schema_free(schema);

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'fold',
+COMMANDS = ['import', 'export', 'copy', 'stat', 'get', 'verify', 'repair', 'backup', 'checkpoint',
             'rebalance', 'seal', 'unseal', 'sample', 'blend', 'split']
 SOURCE = pathlib.Path(os.environ.get('top_srcdir', pathlib.Path(__file__).parents[2]))
 

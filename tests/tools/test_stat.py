@@ -27,7 +27,7 @@ def test_json(loaderx, images):
                         'chunk_records', 'chunk_limit', 'payloads', 'live_payloads',
                         'chunk_bytes', 'live_bytes', 'dead_bytes', 'live_ratio', 'utilisation',
                         'table_bytes', 'log_bytes', 'log_entries', 'chunks',
-                        'placement', 'network'}
+                        'access', 'network'}
 
 
 def test_text(loaderx, images):

@@ -99,7 +99,7 @@ static inline bool unit_in_child(void)
         lx_status unit_status = (call);                                                            \
         char unit_text[2048];                                                                      \
         lx_error_describe(&error, unit_text, sizeof unit_text);                                    \
-        ck_assert_msg(unit_status == LX_OK, "%s: %s: %s", #call, lx_status_name(unit_status),      \
+        ck_assert_msg(unit_status == LX_OK, "%s: %s: %s", #call, lx_status_get_name(unit_status),  \
                       unit_text);                                                                  \
     } while (0)
 
@@ -109,7 +109,8 @@ static inline bool unit_in_child(void)
         lx_error_clear(&error);                                                                    \
         lx_status unit_status = (call);                                                            \
         ck_assert_msg(unit_status == (expected), "%s: %s instead of %s (%s)", #call,               \
-                      lx_status_name(unit_status), lx_status_name(expected), error.message);       \
+                      lx_status_get_name(unit_status), lx_status_get_name(expected),               \
+                      error.message);                                                              \
         ck_assert_int_eq(error.status, expected);                                                  \
         lx_error_clear(&error);                                                                    \
     } while (0)
@@ -120,9 +121,9 @@ static inline bool unit_in_child(void)
         lx_error_clear(&error);                                                                    \
         lx_status unit_status = (call);                                                            \
         ck_assert_msg(unit_status == LX_ERR_ARGUMENT, "%s: %s", #call,                             \
-                      lx_status_name(unit_status));                                                \
-        ck_assert_msg(strstr(error.message, argument) && strstr(error.message, "NULL"),            \
-                      "%s: %s", #call, error.message);                                             \
+                      lx_status_get_name(unit_status));                                            \
+        ck_assert_msg(strstr(error.message, argument) && strstr(error.message, "NULL"), "%s: %s",  \
+                      #call, error.message);                                                       \
         lx_error_clear(&error);                                                                    \
     } while (0)
 

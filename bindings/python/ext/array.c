@@ -54,7 +54,7 @@ lx_status lxpy_array_source_new(const Py_buffer *view, lx_dtype dtype, lx_source
 {
     static const lx_source_functions functions = {
         .struct_size = sizeof functions, .fill = fill, .release = free};
-    uint64_t shape[LX_NDIM_MAX];
+    uint64_t shape[LX_MAX_NDIM];
     lx_column_info column = {.name = "data", .dtype = dtype, .shape = shape};
     array *self = malloc(sizeof *self);
     if (self == NULL)

@@ -43,7 +43,7 @@ static int describe(lxpy_columns *columns, const lx_batch *batch, PyObject **nam
                     PyObject **shapes)
 {
     Py_ssize_t count = (Py_ssize_t)lx_batch_get_column_count(batch);
-    uint64_t rows = lx_batch_get_rows(batch);
+    uint64_t rows = lx_batch_get_row_count(batch);
     if (columns->names == NULL) {
         PyObject *made = make_names(batch, count);
         if (made == NULL)
@@ -64,7 +64,7 @@ static int describe(lxpy_columns *columns, const lx_batch *batch, PyObject **nam
 
 static void release(void *batch)
 {
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
 }
 
 /** A Memory of all columns, which takes the batch over, and where it begins. Without any it is
@@ -83,7 +83,7 @@ static PyObject *make_memory(lxpy_state *state, lx_batch *batch, const char **st
     PyObject *memory =
         lxpy_memory_new(state, first, (size_t)(end - first), true, batch, release);
     if (memory == NULL)
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     return memory;
 }
 
@@ -100,8 +100,8 @@ static int add_array(lxpy_state *state, PyObject *dict, PyObject *name, PyObject
 static int add_keys(lxpy_state *state, PyObject *dict, uint64_t seed, const lx_batch *batch)
 {
     lxpy_target target;
-    PyObject *shape =
-        Py_BuildValue("(KK)", (unsigned long long)lx_batch_get_rows(batch), 2ull);
+    PyObject *shape = Py_BuildValue("(KK)", (unsigned long long)lx_batch_get_row_count(batch),
+                                    2ull);
     int result = -1;
     if (lxpy_target_make(&target, state, shape, state->dtypes[LX_UINT64]) == 0) {
         lx_batch_get_keys(batch, seed, target.view.buf);
@@ -117,7 +117,7 @@ PyObject *lxpy_batch_to_dict(lxpy_state *state, lxpy_columns *columns, lx_batch 
     PyObject *names, *shapes;
     const char *start;
     if (describe(columns, batch, &names, &shapes) < 0) {
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         return NULL;
     }
     PyObject *memory = make_memory(state, batch, &start);

@@ -41,8 +41,8 @@ static void read_joined(lx_dataset *dataset, size_t position, const uint64_t *in
     j->present = allocate(count, error);
     while (status == LX_ERR_MISMATCH && j->offsets != NULL && j->present != NULL) {
         lx_error_clear(error);
-        status = lx_dataset_measure(dataset, position, indices, count, j->offsets, j->present,
-                                    error);
+        status = lx_dataset_get_sizes(dataset, position, indices, count, j->offsets, j->present,
+                                      error);
         if (status != LX_OK)
             break;
         PyMem_RawFree(j->data);

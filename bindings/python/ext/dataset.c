@@ -3,20 +3,20 @@
 #include "dataset.h"
 
 static const char *const verify_names[] = {"first", "always", "never", NULL};
-/* In the order of lx_placement. */
-static const char *const placement_names[] = {"auto", "mapped", "pread", NULL};
+/* In the order of lx_access. */
+static const char *const access_names[] = {"auto", "mmap", "pread", NULL};
 static const char *const damage_names[] = {"raise", "zeros", NULL};
 
 /** What a dataset is opened with, as Python gave it; NULL where it did not. */
 typedef struct arguments {
-    PyObject *path, *verify, *durable, *live, *on_damage, *placement, *executor;
+    PyObject *path, *verify, *durable, *live, *on_damage, *access, *executor;
 } arguments;
 
 /* ---------------------------------------------------------------- open, close */
 
 static lx_dataset_options *make_options(lxpy_state *state, const arguments *given, lx_error *error)
 {
-    int when = LX_VERIFY_FIRST, damage = LX_DAMAGE_RAISE, placement = LX_PLACEMENT_AUTO;
+    int when = LX_VERIFY_FIRST, damage = LX_DAMAGE_RAISE, access = LX_ACCESS_AUTO;
     bool durable = false, live = false;
     lx_executor *executor;
     if ((given->verify != NULL && lxpy_choice(given->verify, "verify", verify_names, &when) < 0) ||
@@ -24,8 +24,8 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *give
         (given->live != NULL && lxpy_bool(given->live, "live", &live) < 0) ||
         (given->on_damage != NULL &&
          lxpy_choice(given->on_damage, "on_damage", damage_names, &damage) < 0) ||
-        (given->placement != NULL &&
-         lxpy_choice(given->placement, "placement", placement_names, &placement) < 0) ||
+        (given->access != NULL &&
+         lxpy_choice(given->access, "access", access_names, &access) < 0) ||
         lxpy_executor_get(state, given->executor, "executor", &executor) < 0)
         return NULL;
     lx_dataset_options *options = lx_dataset_options_new();
@@ -33,11 +33,11 @@ static lx_dataset_options *make_options(lxpy_state *state, const arguments *give
         lx_executor_unref(executor);
         return (lx_dataset_options *)PyErr_NoMemory();
     }
-    lx_dataset_options_set_verify(options, (lx_verify)when, error);
+    lx_dataset_options_set_verify(options, (lx_verify_policy)when, error);
     lx_dataset_options_set_durable(options, durable, error);
     lx_dataset_options_set_live(options, live, error);
-    lx_dataset_options_set_damage(options, (lx_damage)damage, error);
-    lx_dataset_options_set_placement(options, (lx_placement)placement, error);
+    lx_dataset_options_set_damage(options, (lx_damage_policy)damage, error);
+    lx_dataset_options_set_access(options, (lx_access)access, error);
     lx_dataset_options_set_executor(options, executor, error);
     lx_executor_unref(executor);
     return options;
@@ -99,13 +99,13 @@ static PyObject *wrap(PyTypeObject *type, lxpy_state *state, lx_dataset *dataset
 static PyObject *dataset_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"path",      "verify",   "durable", "live",
-                            "on_damage", "placement", "executor", NULL};
+                            "on_damage", "access", "executor", NULL};
     arguments given = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     lxpy_state *state = lxpy_state_find(type);
     if (state == NULL ||
         !PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOO:Dataset", names, &given.path,
                                      &given.verify, &given.durable, &given.live,
-                                     &given.on_damage, &given.placement, &given.executor))
+                                     &given.on_damage, &given.access, &given.executor))
         return NULL;
     PyObject *path = lxpy_path(given.path, "path");
     lx_dataset *handle = path != NULL ? open_handle(state, path, &given) : NULL;
@@ -177,7 +177,7 @@ static Py_ssize_t dataset_length(PyObject *object)
 static PyObject *dataset_get_identity(PyObject *object, void *ignored)
 {
     lxpy_reading reading;
-    lx_identity identity;
+    lx_dataset_identity identity;
     (void)ignored;
     if (lxpy_reading_begin(&reading, object) < 0)
         return NULL;
@@ -189,20 +189,20 @@ static PyObject *dataset_get_identity(PyObject *object, void *ignored)
                          "sealed", PyBool_FromLong(identity.sealed != 0));
 }
 
-const char *lxpy_placement_name(lx_placement placement)
+const char *lxpy_access_name(lx_access access)
 {
-    return placement_names[placement];
+    return access_names[access];
 }
 
-static PyObject *dataset_get_placement(PyObject *object, void *ignored)
+static PyObject *dataset_get_access(PyObject *object, void *ignored)
 {
     lxpy_reading reading;
     (void)ignored;
     if (lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    lx_placement placement = lx_dataset_get_placement(reading.handle, NULL);
+    lx_access access = lx_dataset_get_access(reading.handle, NULL);
     lxpy_reading_end(&reading);
-    return PyUnicode_FromString(lxpy_placement_name(placement));
+    return PyUnicode_FromString(lxpy_access_name(access));
 }
 
 static PyObject *dataset_get_damaged(PyObject *object, void *ignored)
@@ -211,7 +211,7 @@ static PyObject *dataset_get_damaged(PyObject *object, void *ignored)
     lx_dataset_stats stats = {.damaged = self->damaged};
     (void)ignored;
     if (self->shown != NULL)
-        lx_dataset_read_stats(self->shown->dataset, &stats);
+        lx_dataset_get_stats(self->shown->dataset, &stats);
     return PyLong_FromUnsignedLongLong(stats.damaged);
 }
 
@@ -323,8 +323,8 @@ static PyGetSetDef dataset_getset[] = {
     {"path", dataset_get_path, NULL, "The dataset's directory, as it was opened.", NULL},
     {"closed", dataset_get_closed, NULL, "Whether it is closed.", NULL},
     {"live", dataset_get_live, NULL, "Whether each call shows what was committed last.", NULL},
-    {"placement", dataset_get_placement, NULL,
-     "How files are read: 'mapped' or 'pread'.", NULL},
+    {"access", dataset_get_access, NULL,
+     "How files are read: 'mmap' or 'pread'.", NULL},
     {"damaged", dataset_get_damaged, NULL,
      "Damaged values that were met so far: those that made a call fail, and those that were read\n"
      "as missing.", NULL},

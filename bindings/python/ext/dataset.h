@@ -98,8 +98,8 @@ PyObject *lxpy_dataset_views(PyObject *self, PyObject *const *args, Py_ssize_t c
 /* report.c */
 PyObject *lxpy_dataset_stat(PyObject *self, PyObject *ignored);
 
-/** The name that Python has for a placement. */
-const char *lxpy_placement_name(lx_placement placement);
+/** The name of an access mode in Python. */
+const char *lxpy_access_name(lx_access access);
 PyObject *lxpy_dataset_verify(PyObject *self, PyObject *const *args, Py_ssize_t count);
 PyObject *lxpy_dataset_probe(PyObject *self, PyObject *const *args, Py_ssize_t count,
                              PyObject *kwnames);

@@ -133,7 +133,7 @@ lx_status lxpy_endless_new(lx_source *inner, lx_order *order, lx_source **source
 {
     static const lx_source_functions functions = {
         .struct_size = sizeof functions, .fill = fill, .release = release};
-    char identity[LX_SAMPLER_STATE_SIZE];
+    char identity[LX_MAX_SAMPLER_STATE];
     lx_column_info *columns;
     size_t count;
     lx_status status = identify(order, identity, sizeof identity, error);

@@ -276,7 +276,7 @@ int lxpy_engine_continue(lxpy_engine *self)
         return -1;
     lx_loader *loader = self->loader;
     if (self->kept == NULL) /* else these epochs still have a batch, whatever the library knows */
-        LXPY_WITHOUT_GIL(lx_loader_continue(loader));
+        LXPY_WITHOUT_GIL(lx_loader_next_epoch(loader));
     lxpy_lock_release(&self->lock);
     return 0;
 }
@@ -320,7 +320,7 @@ static PyObject *convert(lxpy_engine *self, lx_batch *batch)
         return lxpy_batch_to_dict(self->state, &self->columns, batch);
     PyObject *value = lxpy_result_take(result);
     uint64_t position = lx_batch_get_position(batch);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     if (value != NULL)
         return value;
     self->failures++;

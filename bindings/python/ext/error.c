@@ -56,14 +56,14 @@ static PyObject *loaderx_error_new(PyObject *type, const lx_error *error)
     PyObject *exception = plain_new(type, error);
     if (exception == NULL)
         return NULL;
-    if (set(exception, "status", text_or_none(lx_status_name(error->status))) < 0 ||
+    if (set(exception, "status", text_or_none(lx_status_get_name(error->status))) < 0 ||
         set(exception, "field", text_or_none(error->field)) < 0 ||
         set(exception, "record", number_or_none(error->record)) < 0 ||
         set(exception, "path", path_or_none(error->path)) < 0 ||
         set(exception, "offset", number_or_none(error->offset)) < 0 ||
         set(exception, "message", text_or_none(error->message)) < 0 ||
-        set(exception, "errno", error->errnum != 0 ? PyLong_FromLong(error->errnum)
-                                                   : Py_NewRef(Py_None)) < 0)
+        set(exception, "errno",
+            error->errnum != 0 ? PyLong_FromLong(error->errnum) : Py_NewRef(Py_None)) < 0)
         Py_CLEAR(exception);
     return exception;
 }

@@ -33,12 +33,12 @@ static lx_executor_options *make_options(PyObject *args, PyObject *kwargs, lx_er
     lx_executor_options *options = lx_executor_options_new();
     if (options == NULL)
         return (lx_executor_options *)PyErr_NoMemory();
-    if (set_count(options, readers, "readers", 0, LX_MAX_READERS, lx_executor_options_set_readers,
-                  error) == 0 &&
-        set_count(options, writers, "writers", 1, LX_MAX_WRITERS, lx_executor_options_set_writers,
-                  error) == 0 &&
+    if (set_count(options, readers, "readers", 0, LX_MAX_READERS,
+                  lx_executor_options_set_reader_count, error) == 0 &&
+        set_count(options, writers, "writers", 1, LX_MAX_WRITERS,
+                  lx_executor_options_set_writer_count, error) == 0 &&
         set_count(options, cleaners, "cleaners", 1, LX_MAX_CLEANERS,
-                  lx_executor_options_set_cleaners, error) == 0)
+                  lx_executor_options_set_cleaner_count, error) == 0)
         return options;
     lx_executor_options_free(options);
     return NULL;
@@ -100,7 +100,7 @@ static PyObject *queue_stats(lxpy_state *state, lx_executor *handle, lx_queue qu
 {
     lx_queue_stats stats;
     lx_error error = LX_ERROR_INIT;
-    if (lx_executor_read_stats(handle, queue, &stats, &error) != LX_OK)
+    if (lx_executor_get_stats(handle, queue, &stats, &error) != LX_OK)
         return lxpy_raise(state, &error);
     return Py_BuildValue("{s:K, s:K, s:K, s:K, s:K, s:K}", "threads",
                          (unsigned long long)stats.threads, "queued",
@@ -164,11 +164,11 @@ static PyMethodDef executor_methods[] = {
 
 static PyGetSetDef executor_getset[] = {
     {"readers", executor_get_count, NULL, "Threads that read, at most.",
-     (void *)lx_executor_get_readers},
+     (void *)lx_executor_get_reader_count},
     {"writers", executor_get_count, NULL, "Threads that write, at most.",
-     (void *)lx_executor_get_writers},
+     (void *)lx_executor_get_writer_count},
     {"cleaners", executor_get_count, NULL, "Threads that give memory back, at most.",
-     (void *)lx_executor_get_cleaners},
+     (void *)lx_executor_get_cleaner_count},
     {"closed", executor_get_closed, NULL, "Whether it is closed.", NULL},
     {NULL},
 };

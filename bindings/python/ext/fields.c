@@ -9,11 +9,11 @@ typedef lx_status (*job_function)(lx_writer *writer, void *what, lx_error *error
 
 static void run(lx_writer *writer, bool inside, job_function job, void *what, lx_error *error)
 {
-    if (inside && lx_writer_end(writer, error) != LX_OK)
+    if (inside && lx_writer_end_transaction(writer, error) != LX_OK)
         return;
     (void)job(writer, what, error);
     if (inside) /* also after a failure: the block goes on */
-        lx_writer_begin(writer, error);
+        lx_writer_begin_transaction(writer, error);
 }
 
 /* --------------------------------------------------------------------- fields */
@@ -99,20 +99,20 @@ PyObject *lxpy_writer_rename_field(PyObject *object, PyObject *const *args, Py_s
 
 /* -------------------------------------------------------------- log and chunks */
 
-static lx_status fold(lx_writer *writer, void *what, lx_error *error)
+static lx_status checkpoint(lx_writer *writer, void *what, lx_error *error)
 {
     (void)what;
-    return lx_writer_fold(writer, error);
+    return lx_writer_checkpoint(writer, error);
 }
 
-PyObject *lxpy_writer_fold(PyObject *object, PyObject *ignored)
+PyObject *lxpy_writer_checkpoint(PyObject *object, PyObject *ignored)
 {
     lxpy_writer *self = (lxpy_writer *)object;
     lx_error error = LX_ERROR_INIT;
     (void)ignored;
     if (lxpy_writer_enter(self) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(run(self->handle, self->inside, fold, NULL, &error));
+    LXPY_WITHOUT_GIL(run(self->handle, self->inside, checkpoint, NULL, &error));
     lxpy_writer_leave(self);
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
@@ -121,7 +121,7 @@ PyObject *lxpy_writer_fold(PyObject *object, PyObject *ignored)
 
 typedef struct rebalancing {
     lxpy_teller teller;
-    lx_rebalance result;
+    lx_rebalance_result result;
 } rebalancing;
 
 static lx_status rebalance(lx_writer *writer, void *what, lx_error *error)
@@ -130,7 +130,7 @@ static lx_status rebalance(lx_writer *writer, void *what, lx_error *error)
     return lx_writer_rebalance(writer, lxpy_tell_progress, &r->teller, &r->result, error);
 }
 
-static PyObject *rebalance_result(const lx_rebalance *r)
+static PyObject *rebalance_result(const lx_rebalance_result *r)
 {
     return Py_BuildValue(
         "{s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:d, s:d}", "records",

@@ -43,7 +43,7 @@ static PyObject *item(lxpy_reading *self, size_t position, uint64_t index)
     uint8_t present;
     lx_error error = LX_ERROR_INIT;
     LXPY_WITHOUT_GIL(
-        lx_dataset_measure(self->handle, position, &index, 1, offsets, &present, &error));
+        lx_dataset_get_sizes(self->handle, position, &index, 1, offsets, &present, &error));
     if (error.status != LX_OK)
         return lxpy_raise(self->state, &error);
     PyObject *value = self->schema->fields[position].type == LX_BYTES
@@ -129,8 +129,8 @@ static int measure(lxpy_reading *self, size_t position, const lxpy_indices *indi
         PyErr_NoMemory();
         return -1;
     }
-    LXPY_WITHOUT_GIL(lx_dataset_measure(self->handle, position, indices->numbers, indices->count,
-                                        offsets, present, &error));
+    LXPY_WITHOUT_GIL(lx_dataset_get_sizes(self->handle, position, indices->numbers, indices->count,
+                                          offsets, present, &error));
     PyMem_Free(offsets);
     if (error.status == LX_OK)
         return 0;

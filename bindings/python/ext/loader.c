@@ -37,7 +37,7 @@ static int set_fields(lx_loader_options *options, PyObject *fields, lx_error *er
         result = names[i] != NULL ? 0 : -1;
     }
     if (result == 0)
-        lx_loader_options_set_fields(options, names, (size_t)count, error);
+        lx_loader_options_set_columns(options, names, (size_t)count, error);
     free(names);
     return result;
 }
@@ -50,7 +50,7 @@ static int set_threads(lxpy_state *state, lx_loader_options *options, const argu
     if (given->threads != Py_None) {
         if (lxpy_uint64(given->threads, "threads", 0, LX_MAX_READERS, &number) < 0)
             return -1;
-        lx_loader_options_set_threads(options, (uint32_t)number, error);
+        lx_loader_options_set_reader_count(options, (uint32_t)number, error);
     }
     if (given->prefetch_bytes != Py_None) {
         if (lxpy_uint64(given->prefetch_bytes, "prefetch_bytes", 0, UINT64_MAX, &number) < 0)
@@ -66,11 +66,11 @@ static int set_threads(lxpy_state *state, lx_loader_options *options, const argu
 
 static int set_damage(lx_loader_options *options, PyObject *on_damage, lx_error *error)
 {
-    static const char *const names[] = {"raise", "zeros", "skip", NULL}; /* by lx_damage */
+    static const char *const names[] = {"raise", "zeros", "skip", NULL}; /* by lx_damage_policy */
     int damage;
     if (lxpy_choice(on_damage, "on_damage", names, &damage) < 0)
         return -1;
-    lx_loader_options_set_damage(options, (lx_damage)damage, error);
+    lx_loader_options_set_damage(options, (lx_damage_policy)damage, error);
     return 0;
 }
 
@@ -85,7 +85,7 @@ static lx_loader_options *make_options(lxpy_state *state, const arguments *given
     lx_loader_options_set_order(options, order, &error);
     if (given->batch_size != 0)
         lx_loader_options_set_batch_size(options, given->batch_size, &error);
-    lx_loader_options_set_epochs(options, given->epochs, &error);
+    lx_loader_options_set_epoch_count(options, given->epochs, &error);
     lx_loader_options_set_start(options, given->start, &error);
     lx_loader_options_set_rank(options, given->rank, given->world, &error);
     lx_loader_options_set_drop_last(options, given->drop_last != 0, &error);
@@ -249,7 +249,7 @@ static Py_ssize_t loader_length(PyObject *object)
     lx_loader *handle = open_handle(object);
     if (handle == NULL)
         return -1;
-    uint64_t batches = lx_loader_get_epoch_batches(handle);
+    uint64_t batches = lx_loader_get_epoch_batch_count(handle);
     if (batches <= PY_SSIZE_T_MAX)
         return (Py_ssize_t)batches;
     PyErr_SetString(PyExc_OverflowError, "an epoch has more batches than len() can return");
@@ -311,7 +311,7 @@ static PyObject *loader_stats(PyObject *object, PyObject *ignored)
     (void)ignored;
     if (handle == NULL)
         return NULL;
-    lx_loader_read_stats(handle, &stats);
+    lx_loader_get_stats(handle, &stats);
     /* The library has returned batches whose transform raised, and the user has not got them. */
     uint64_t failures = ((loader *)object)->engine->failures;
     return Py_BuildValue(

@@ -113,7 +113,7 @@ static int execute(PyObject *module)
     lxpy_state *state = lxpy_state_get(module);
     if (keep_imports(state) < 0 || keep_dtypes(module, state) < 0 || add_all(module) < 0)
         return -1;
-    return PyModule_AddStringConstant(module, "library_version", lx_version());
+    return PyModule_AddStringConstant(module, "library_version", lx_get_version());
 }
 
 static int traverse(PyObject *module, visitproc visit, void *arg)

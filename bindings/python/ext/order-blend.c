@@ -43,7 +43,8 @@ static int add_sets(lxpy_state *state, lx_mixture *mixture, PyObject *orders, Py
         if (order == NULL ||
             (offsets != Py_None &&
              lxpy_uint64(PyTuple_GET_ITEM(offsets, i), "offsets", 0, UINT64_MAX, &offset) < 0) ||
-            check(state, lx_mixture_add(mixture, order, offset, weights[i], &error), &error) < 0)
+            check(state, lx_mixture_add_part(mixture, order, offset, weights[i], &error), &error) <
+                0)
             return -1;
     }
     return 0;
@@ -87,7 +88,7 @@ static int fill(lxpy_state *state, lx_mixture *mixture, PyObject *const *args, d
         lxpy_choice(args[EXHAUSTED], "exhausted", words, &exhausted) < 0 ||
         check(state, lx_mixture_set_length(mixture, length, &error), &error) < 0)
         return -1;
-    return check(state, lx_mixture_set_exhausted(mixture, (lx_exhausted)exhausted, &error),
+    return check(state, lx_mixture_set_exhausted(mixture, (lx_exhausted_policy)exhausted, &error),
                  &error);
 }
 
@@ -139,11 +140,11 @@ static PyObject *count_sets(PyObject *module, PyObject *const *args, Py_ssize_t 
         lxpy_uint64(args[1], "first", 0, UINT64_MAX, &first) < 0 ||
         lxpy_uint64(args[2], "end", 0, UINT64_MAX, &end) < 0)
         return NULL;
-    size_t sets = lx_order_get_sets(order);
+    size_t sets = lx_order_get_part_count(order);
     uint64_t *counts = calloc(sets + 1, sizeof *counts);
     if (counts == NULL)
         return PyErr_NoMemory();
-    if (lx_order_count_sets(order, first, end, counts, &error) != LX_OK) {
+    if (lx_order_get_part_counts(order, first, end, counts, &error) != LX_OK) {
         free(counts);
         return lxpy_raise(state, &error);
     }

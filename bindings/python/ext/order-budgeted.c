@@ -36,7 +36,7 @@ static PyObject *count_batches(PyObject *module, PyObject *const *args, Py_ssize
     if (!lxpy_are(count, 2) || (order = lxpy_order_get(state, args[0], "order")) == NULL ||
         lxpy_numbers(args + 1, 1, names, &epoch) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(status = lx_order_count_batches(order, epoch, &batches, &error));
+    LXPY_WITHOUT_GIL(status = lx_order_get_batch_count(order, epoch, &batches, &error));
     return status == LX_OK ? PyLong_FromUnsignedLongLong(batches) : lxpy_raise(state, &error);
 }
 

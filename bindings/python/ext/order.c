@@ -308,7 +308,7 @@ lx_order *lxpy_order_get(lxpy_state *state, PyObject *object, const char *argume
 
 PyObject *lxpy_save(lxpy_state *state, lxpy_save_function save, const void *object)
 {
-    char text[LX_SAMPLER_STATE_SIZE], *longer = text;
+    char text[LX_MAX_SAMPLER_STATE], *longer = text;
     size_t length = 0;
     lx_error error = LX_ERROR_INIT;
     lx_status status = save(object, text, sizeof text, &length, &error);

@@ -20,7 +20,7 @@ lxpy_handle *lxpy_handle_new(lx_dataset *dataset)
 static void close_handle(lxpy_dataset *self, lx_dataset *dataset)
 {
     lx_dataset_stats stats;
-    lx_dataset_read_stats(dataset, &stats);
+    lx_dataset_get_stats(dataset, &stats);
     self->damaged = stats.damaged;
     LXPY_WITHOUT_GIL(lx_dataset_close(dataset));
 }

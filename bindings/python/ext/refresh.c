@@ -27,7 +27,7 @@ static lx_status await(lx_dataset *dataset, uint64_t length, uint64_t nanosecond
 
 static bool same_state(lx_dataset *one, lx_dataset *other)
 {
-    lx_identity a, b;
+    lx_dataset_identity a, b;
     lx_dataset_get_identity(one, &a);
     lx_dataset_get_identity(other, &b);
     return a.generation == b.generation && a.epoch == b.epoch && a.crc == b.crc &&

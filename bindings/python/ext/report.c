@@ -113,11 +113,11 @@ static PyObject *totals_stat(const lx_statistics *t, uint64_t bytes)
 }
 
 /** How it is read, and the name of the network file system that it is on; -1 with an exception. */
-static int put_placement(PyObject *all, lx_dataset *handle)
+static int put_access(PyObject *all, lx_dataset *handle)
 {
     const char *network;
-    lx_placement placement = lx_dataset_get_placement(handle, &network);
-    if (put(all, "placement", PyUnicode_FromString(lxpy_placement_name(placement))) < 0)
+    lx_access access = lx_dataset_get_access(handle, &network);
+    if (put(all, "access", PyUnicode_FromString(lxpy_access_name(access))) < 0)
         return -1;
     return put(all, "network",
                network != NULL ? PyUnicode_FromString(network) : Py_NewRef(Py_None));
@@ -126,7 +126,7 @@ static int put_placement(PyObject *all, lx_dataset *handle)
 static PyObject *stat_entered(lxpy_reading *self, lx_field_statistics *sums)
 {
     lx_statistics totals;
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_error error = LX_ERROR_INIT;
     uint64_t bytes = 0;
     LXPY_WITHOUT_GIL(lx_dataset_stat(self->handle, &totals, sums, &error));
@@ -142,7 +142,7 @@ static PyObject *stat_entered(lxpy_reading *self, lx_field_statistics *sums)
          put(all, "generation", PyLong_FromUnsignedLongLong(identity.generation)) < 0 ||
          put(all, "epoch", PyLong_FromUnsignedLongLong(identity.epoch)) < 0 ||
          put(all, "sealed", PyBool_FromLong(identity.sealed != 0)) < 0 ||
-         put_placement(all, self->handle) < 0 ||
+         put_access(all, self->handle) < 0 ||
          put(all, "fields", fields_stat(self, sums)) < 0 ||
          put(all, "chunks", chunks_stat(self)) < 0))
         Py_CLEAR(all);

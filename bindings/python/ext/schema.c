@@ -32,7 +32,7 @@ static int note_position(PyObject *positions, PyObject *name, size_t position)
 
 static int take_fields(lxpy_schema *schema, lxpy_state *state, const lx_schema *from)
 {
-    schema->count = lx_schema_get_count(from);
+    schema->count = lx_schema_get_field_count(from);
     schema->fields = PyMem_Calloc(schema->count, sizeof *schema->fields);
     schema->positions = PyDict_New();
     if (schema->fields == NULL)
@@ -127,7 +127,7 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
         (d->name = lxpy_text(name, "the name of a field")) == NULL ||
         lxpy_choice(compress, "compress", compressions, &compression) < 0)
         return -1;
-    if (compression > LX_FLATE) {
+    if (compression > LX_COMPRESSION_FLATE) {
         lxpy_raise_status(state, LX_ERR_UNSUPPORTED,
                           "field '%s' cannot be made: this library does not have the codec %s: use "
                           "compress='raw' or 'flate'", d->name, compressions[compression]);
@@ -135,13 +135,13 @@ int lxpy_description_take(lxpy_description *d, lxpy_state *state, PyObject *tupl
     }
     d->compression = (lx_compression)compression;
     d->ndim = (size_t)PyTuple_GET_SIZE(shape);
-    if (d->ndim > LX_NDIM_MAX) {
+    if (d->ndim > LX_MAX_NDIM) {
         PyErr_Format(PyExc_ValueError, "field '%s': shape has more than %d axes", d->name,
-                     LX_NDIM_MAX);
+                     LX_MAX_NDIM);
         return -1;
     }
     for (size_t i = 0; i < d->ndim; i++)
-        if (lxpy_uint64(PyTuple_GET_ITEM(shape, (Py_ssize_t)i), "shape", 0, LX_RECORD_MAX,
+        if (lxpy_uint64(PyTuple_GET_ITEM(shape, (Py_ssize_t)i), "shape", 0, LX_MAX_RECORD,
                         &d->shape[i]) < 0)
             return -1;
     if (lx_dtype_parse(dtype, &d->type, &error) == LX_OK)

@@ -44,7 +44,7 @@ typedef struct lxpy_description {
     const char *name; /**< Of the tuple that it was taken from. */
     lx_dtype type;
     size_t ndim;
-    uint64_t shape[LX_NDIM_MAX];
+    uint64_t shape[LX_MAX_NDIM];
     lx_compression compression;
 } lxpy_description;
 

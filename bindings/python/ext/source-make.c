@@ -37,7 +37,7 @@ static PyObject *source_dataset(PyObject *module, PyObject *dataset)
         return NULL;
     }
     self->dataset = Py_NewRef(dataset);
-    lx_status status = lx_source_from_dataset(self->shown->dataset, &self->handle, &error);
+    lx_status status = lx_source_new_dataset(self->shown->dataset, &self->handle, &error);
     return lxpy_source_finish(self, status, &error);
 }
 
@@ -107,7 +107,7 @@ static PyObject *source_zip(PyObject *module, PyObject *args)
     }
     if (self != NULL) {
         self->reads = Py_NewRef(sources);
-        lx_status status = lx_source_zip(parts, texts, count, &self->handle, &error);
+        lx_status status = lx_source_new_zip(parts, texts, count, &self->handle, &error);
         result = lxpy_source_finish(self, status, &error);
     }
     free(parts);
@@ -132,7 +132,7 @@ static PyObject *source_concat(PyObject *module, PyObject *sources)
         self = lxpy_source_alloc(module);
     if (self != NULL) {
         self->reads = Py_NewRef(sources);
-        lx_status status = lx_source_concat(parts, count, &self->handle, &error);
+        lx_status status = lx_source_new_concat(parts, count, &self->handle, &error);
         result = lxpy_source_finish(self, status, &error);
     }
     free(parts);
@@ -154,8 +154,8 @@ static PyObject *source_subset(PyObject *module, PyObject *args)
     lxpy_source *self = lxpy_source_alloc(module);
     if (self != NULL) {
         self->reads = Py_NewRef(part);
-        lx_status status =
-            lx_source_subset(handle, indices.numbers, indices.count, &self->handle, &error);
+        lx_status status = lx_source_new_subset(handle, indices.numbers, indices.count,
+                                                &self->handle, &error);
         result = lxpy_source_finish(self, status, &error);
     }
     lxpy_indices_clear(&indices);

@@ -5,7 +5,7 @@
 
 #include <loaderx/parity/megatron.h>
 
-/** What lx_source_from_megatron() takes beside the tokens, in the order of its members. */
+/** What lx_source_new_megatron() takes beside the tokens, in the order of its members. */
 static int take_megatron(PyObject *const *args, lx_megatron *how)
 {
     static const char *const names[] = {"first", "count", "sequence_length", "num_samples",
@@ -44,7 +44,7 @@ static PyObject *source_megatron(PyObject *module, PyObject *const *args, Py_ssi
     lxpy_source *self = lxpy_source_alloc_of_tokens(module, args[0], &handle);
     if (self == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(status = lx_source_from_megatron(handle, &how, &self->handle, &error));
+    LXPY_WITHOUT_GIL(status = lx_source_new_megatron(handle, &how, &self->handle, &error));
     return lxpy_source_finish(self, status, &error);
 }
 
@@ -64,9 +64,9 @@ static PyObject *source_megatron_index(PyObject *module, PyObject *args)
     lx_source *handle = lxpy_source_get(state, object, "source");
     if (handle == NULL || PyObject_GetBuffer(array, &view, PyBUF_WRITABLE) < 0)
         return NULL;
-    LXPY_WITHOUT_GIL(status = lx_source_read_megatron(handle, (lx_megatron_index)index, first,
-                                                      (uint64_t)view.len / 8, view.buf, &length,
-                                                      &error));
+    LXPY_WITHOUT_GIL(status = lx_source_read_megatron_index(handle, (lx_megatron_index)index, first,
+                                                            (uint64_t)view.len / 8, view.buf,
+                                                            &length, &error));
     PyBuffer_Release(&view);
     return status == LX_OK ? PyLong_FromUnsignedLongLong(length) : lxpy_raise(state, &error);
 }

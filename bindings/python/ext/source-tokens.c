@@ -23,10 +23,10 @@ static PyObject *source_tokens(PyObject *module, PyObject *args)
     if (self == NULL)
         return NULL;
     lx_dtype dtype = wide ? LX_INT64 : LX_INT32;
-    lx_status status =
-        overlap ? lx_source_from_tokens(handle, length, dtype, vocabulary, &self->handle, &error)
-                : lx_source_from_token_blocks(handle, length + 1, dtype, vocabulary, &self->handle,
-                                              &error);
+    lx_status status = overlap ? lx_source_new_tokens(handle, length, dtype, vocabulary,
+                                                      &self->handle, &error)
+                               : lx_source_new_token_blocks(handle, length + 1, dtype, vocabulary,
+                                                            &self->handle, &error);
     return lxpy_source_finish(self, status, &error);
 }
 
@@ -61,12 +61,12 @@ static PyObject *of_documents(PyObject *module, PyObject *args, const char *argu
 
 static PyObject *source_packed(PyObject *module, PyObject *args)
 {
-    return of_documents(module, args, "capacity", lx_source_pack_tokens);
+    return of_documents(module, args, "capacity", lx_source_new_packed_tokens);
 }
 
 static PyObject *source_joined(PyObject *module, PyObject *args)
 {
-    return of_documents(module, args, "sequence_length", lx_source_join_tokens);
+    return of_documents(module, args, "sequence_length", lx_source_new_joined_tokens);
 }
 
 static PyObject *source_padding(PyObject *module, PyObject *object)

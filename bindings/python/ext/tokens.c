@@ -166,8 +166,8 @@ static PyObject *tokens_from_field(PyObject *module, PyObject *args)
         return NULL;
     Py_ssize_t position = lxpy_schema_find(reading.schema, field);
     if (position >= 0)
-        LXPY_WITHOUT_GIL(status = lx_tokens_from_field(reading.handle, (size_t)position, dtype,
-                                                       &handle, &error));
+        LXPY_WITHOUT_GIL(
+            status = lx_tokens_new_field(reading.handle, (size_t)position, dtype, &handle, &error));
     lxpy_reading_end(&reading);
     if (position < 0)
         return NULL;
@@ -194,7 +194,7 @@ static PyObject *tokens_concat(PyObject *module, PyObject *parts)
             return NULL;
         }
     }
-    lx_status status = lx_tokens_concat(handles, (size_t)count, &handle, &error);
+    lx_status status = lx_tokens_new_concat(handles, (size_t)count, &handle, &error);
     PyMem_Free(handles);
     return status == LX_OK ? (PyObject *)tokens_alloc(state, handle) : lxpy_raise(state, &error);
 }
@@ -218,15 +218,15 @@ static PyObject *measure(lxpy_state *state, const int32_t *segments, size_t rows
     int32_t longest;
     lx_status status;
     lx_error error = LX_ERROR_INIT;
-    LXPY_WITHOUT_GIL(status = lx_segments_measure(segments, rows, length, padding, NULL, 0, &count,
-                                                  &longest, &error));
+    LXPY_WITHOUT_GIL(status = lx_segments_get_sizes(segments, rows, length, padding, NULL, 0,
+                                                    &count, &longest, &error));
     if (status != LX_OK)
         return lxpy_raise(state, &error);
     PyObject *array = new_numbers(state, count, &view);
     if (array == NULL)
         return NULL;
-    LXPY_WITHOUT_GIL(status = lx_segments_measure(segments, rows, length, padding, view.buf, count,
-                                                  &count, &longest, &error));
+    LXPY_WITHOUT_GIL(status = lx_segments_get_sizes(segments, rows, length, padding, view.buf,
+                                                    count, &count, &longest, &error));
     PyBuffer_Release(&view);
     if (status == LX_OK) /* else another thread wrote to them */
         return Py_BuildValue("Ni", array, (int)longest);

@@ -45,12 +45,12 @@ PyObject *lxpy_writer_commit(PyObject *object, PyObject *const *args, Py_ssize_t
 /** Within a with-block. After a failure the block goes on. */
 static lx_status seal_inside(lx_writer *writer, lx_error *error)
 {
-    lx_status status = lx_writer_end(writer, error);
+    lx_status status = lx_writer_end_transaction(writer, error);
     if (status != LX_OK)
         return status;
     status = lx_writer_seal(writer, error);
     if (status != LX_OK)
-        (void)lx_writer_begin(writer, NULL);
+        (void)lx_writer_begin_transaction(writer, NULL);
     return status;
 }
 
@@ -104,7 +104,7 @@ PyObject *lxpy_writer_begin(PyObject *object, PyObject *ignored)
     (void)ignored;
     if (self->inside)
         return fail_inside(self, "__enter__");
-    PyObject *result = lxpy_writer_call(self, lx_writer_begin);
+    PyObject *result = lxpy_writer_call(self, lx_writer_begin_transaction);
     self->inside = result != NULL;
     return result;
 }
@@ -123,7 +123,8 @@ PyObject *lxpy_writer_finish(PyObject *object, PyObject *commit)
     if (self->sealed)
         result = Py_NewRef(Py_None);
     else
-        result = lxpy_writer_call(self, commit == Py_True ? lx_writer_end : lx_writer_rollback);
+        result = lxpy_writer_call(self, commit == Py_True ? lx_writer_end_transaction
+                                                          : lx_writer_rollback);
     PyErr_Fetch(&first.type, &first.value, &first.traceback);
     PyObject *closed = close_handle(self); /* whatever became of the transaction */
     if (first.type != NULL)

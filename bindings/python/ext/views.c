@@ -4,7 +4,7 @@
 
 static void release_view(void *view)
 {
-    LXPY_WITHOUT_GIL(lx_view_release(view)); /* the last of a state unmaps its files */
+    LXPY_WITHOUT_GIL(lx_view_free(view)); /* the last of a state unmaps its files */
 }
 
 static void release_holder(void *holder)
@@ -55,7 +55,7 @@ static PyObject *view_field(lxpy_reading *self, size_t position, const lxpy_indi
         return lxpy_raise(self->state, &error);
     PyObject *holder = lxpy_memory_new(self->state, NULL, 0, false, view, release_view);
     if (holder == NULL) {
-        lx_view_release(view);
+        lx_view_free(view);
         return NULL;
     }
     PyObject *list = show_all(self->state, &self->schema->fields[position], slices, indices->count,

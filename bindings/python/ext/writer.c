@@ -254,8 +254,8 @@ static PyMethodDef writer_methods[] = {
     {"rename_field", FAST lxpy_writer_rename_field, METH_FASTCALL | METH_KEYWORDS,
      "rename_field($self, name, to)\n--\n\n"
      "Rename a field, which is committed at once. Readers go on under the old name."},
-    {"fold", lxpy_writer_fold, METH_NOARGS,
-     "fold($self)\n--\n\n"
+    {"checkpoint", lxpy_writer_checkpoint, METH_NOARGS,
+     "checkpoint($self)\n--\n\n"
      "Take all changes of old records out of the log, into new tables.\n\n"
      "It is done by itself when they have become many. In a with-block it commits first."},
     {"_add_field", lxpy_writer_add_field, METH_O, "_add_field($self, description)\n--\n\n"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Callable, Dict, Literal, Mapping, Optional, Union, overload
 
 from .sources import Dataset
-from .sources.dataset import OnDamage, Path, Placement, Verify
+from .sources.dataset import Access, OnDamage, Path, Verify
 from .executor import Executor
 from .field import Field
 from .writer import Writer
@@ -73,7 +73,7 @@ def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Wr
 @overload
 def open(path: Path, mode: Literal['r'] = 'r', *, verify: Optional[Verify] = None,
          durable: Optional[bool] = None, live: Optional[bool] = None,
-         on_damage: Optional[OnDamage] = None, placement: Optional[Placement] = None,
+         on_damage: Optional[OnDamage] = None, access: Optional[Access] = None,
          executor: Optional[Executor] = None) -> Dataset: ...
 
 
@@ -84,7 +84,7 @@ def open(path: Path, mode: Literal['a', 'r+'], *, durability: Optional[Durabilit
 
 def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
          durable: Optional[bool] = None, live: Optional[bool] = None,
-         on_damage: Optional[OnDamage] = None, placement: Optional[Placement] = None,
+         on_damage: Optional[OnDamage] = None, access: Optional[Access] = None,
          durability: Optional[Durability] = None, level: Optional[int] = None,
          executor: Optional[Executor] = None) -> Union[Dataset, Writer]:
     """Open a dataset.
@@ -103,7 +103,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         For reading: whether each call shows what was committed last.
     on_damage : {'raise', 'zeros'}, optional
         For reading: what is done about damaged values, see `Dataset`.
-    placement : {'auto', 'mapped', 'pread'}, optional
+    access : {'auto', 'mmap', 'pread'}, optional
         For reading: how files are read, see `Dataset`.
     durability : {'full', 'periodic', 'none'}, optional
         For writing: what a commit survives, see `create`.
@@ -127,7 +127,7 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
         It is damaged.
     """
     reading: Dict[str, Any] = {'verify': verify, 'durable': durable, 'live': live,
-                               'on_damage': on_damage, 'placement': placement}
+                               'on_damage': on_damage, 'access': access}
     writing = {'durability': durability, 'level': level}
     if mode == 'r':
         _refuse(writing, "'a' and 'r+'")

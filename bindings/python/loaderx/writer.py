@@ -38,8 +38,8 @@ class Writer(_core.Writer):
         """Add a field, the last of all. It is missing in the records that there are.
 
         It is committed at once and cannot be undone; in a with-block, with all that was asked for
-        before. The same holds for `drop_field`, `rename_field`, `fold`, `rebalance` and `seal`.
-        Readers see it when they open the dataset again.
+        before. The same holds for `drop_field`, `rename_field`, `checkpoint`, `rebalance` and
+        `seal`. Readers see it when they open the dataset again.
 
         Parameters
         ----------

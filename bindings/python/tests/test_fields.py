@@ -208,7 +208,7 @@ def test_fields_change_while_threads_append(path):
         dataset.verify()
 
 
-# ---- fold, rebalance
+# ---- checkpoint, rebalance
 
 
 def test_fold_takes_changes_out_of_the_log(path):
@@ -219,7 +219,7 @@ def test_fold_takes_changes_out_of_the_log(path):
         assert dataset.stat()['log_entries'] >= 20
     with lx.open(path, mode='r+') as writer:
         writer[20] = {'x': -20}
-        assert writer.fold() is None
+        assert writer.checkpoint() is None
     with lx.open(path) as dataset:
         assert dataset.stat()['log_entries'] == 0
         assert dataset['x'][:].tolist() == [*range(0, -21, -1), *range(21, N)]
@@ -268,7 +268,7 @@ def test_progress_that_uses_the_writer_is_an_error_and_no_hang(path):
     run_script(f"""
     writer = lx.open({str(path)!r}, mode='r+')
     for use in (lambda: len(writer), writer.close, writer.commit, lambda: writer.append(x=1),
-                writer.fold, lambda: writer.rebalance()):
+                writer.checkpoint, lambda: writer.rebalance()):
         try:
             writer.rebalance(progress=lambda done, total: use())
         except lx.LoaderxError as error:

@@ -83,7 +83,7 @@ def test_a_live_dataset_goes_on_over_everything(path, writer):
     writer[0] = {'a': 1}
     writer.commit()
     assert live['a'][0] == 1 and list(live.fields) == list(FIELDS)
-    writer.fold()
+    writer.checkpoint()
     assert live['a'][0] == 1
     writer[1] = {'a': 2}
     writer.rebalance()

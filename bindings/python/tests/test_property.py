@@ -244,7 +244,7 @@ class Store(RuleBasedStateMachine):
         self.writer = None
 
     @precondition(lambda self: self.writer is not None)
-    @rule(job=st.sampled_from(['add', 'drop', 'rename', 'fold', 'rebalance']), data=st.data())
+    @rule(job=st.sampled_from(['add', 'drop', 'rename', 'checkpoint', 'rebalance']), data=st.data())
     def rebuild(self, job, data):
         name = data.draw(st.sampled_from(list(self.fields.numbers)))
         if job == 'add':
@@ -265,7 +265,7 @@ class Store(RuleBasedStateMachine):
             result = self.writer.rebalance()
             assert result['records'] == len(self.asked) and result['live_ratio_after'] > 0
         else:
-            self.writer.fold()
+            self.writer.checkpoint()
         self.commits()
         assert list(self.writer.fields) == list(self.fields.numbers)
 

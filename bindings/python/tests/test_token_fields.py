@@ -38,12 +38,12 @@ def rows(dataset, **options):
 
 
 @pytest.mark.parametrize('compress', ['raw', 'flate'])
-@pytest.mark.parametrize('placement', ['mapped', 'pread'])
-def test_a_field_is_read_like_an_array(tmp_path, compress, placement):
+@pytest.mark.parametrize('access', ['mmap', 'pread'])
+def test_a_field_is_read_like_an_array(tmp_path, compress, access):
     documents = make_documents(300)
     write(tmp_path / 'd', documents, compress).close()
     text = np.concatenate(documents)
-    with lx.open(tmp_path / 'd', placement=placement) as dataset:
+    with lx.open(tmp_path / 'd', access=access) as dataset:
         tokens = lx.Tokens(dataset['text'], 'uint16')
     assert len(tokens) == len(text) and tokens.dtype == 'uint16'
     assert np.array_equal(tokens[:], text)

@@ -22,7 +22,7 @@
 LX_BEGIN_DECLS
 
 /**
- * @defgroup lx_source_from_megatron The samples of Megatron's GPT dataset
+ * @defgroup lx_source_new_megatron The samples of Megatron's GPT dataset
  *
  * It reproduces Megatron's GPTDataset exactly: the documents of as many epochs as needed are
  * shuffled, concatenated and cut into samples of one length, and the samples are shuffled.
@@ -35,9 +35,9 @@ LX_BEGIN_DECLS
  * how.num_samples = 100000;
  * how.tables = "cache";
  * lx_tokens_open("corpus.bin", LX_BYTES, &tokens, &error);
- * lx_source_from_megatron(tokens, &how, &samples, &error);
+ * lx_source_new_megatron(tokens, &how, &samples, &error);
  * @endcode
- * @see lx_loader, lx_order_new_greedy(), lx_source, lx_source_pack_tokens(), lx_tokens
+ * @see lx_loader, lx_order_new_greedy(), lx_source, lx_source_new_packed_tokens(), lx_tokens
  * @{
  */
 
@@ -117,8 +117,8 @@ typedef struct lx_megatron {
  * @retval LX_ERR_NOMEM     Out of memory.
  * @return Otherwise, of tables in a file, as ::lx_order describes.
  */
-LX_API lx_status lx_source_from_megatron(lx_tokens *tokens, const lx_megatron *how,
-                                         lx_source **source, lx_error *error);
+LX_API lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron *how,
+                                        lx_source **source, lx_error *error);
 
 /** The tables that Megatron makes. */
 typedef enum lx_megatron_index {
@@ -130,7 +130,7 @@ typedef enum lx_megatron_index {
 } lx_megatron_index;
 
 /**
- * Reads a table of a source of lx_source_from_megatron(), to compare it with Megatron's.
+ * Reads a table of a source of lx_source_new_megatron(), to compare it with Megatron's.
  *
  * @param[in]  source   The source.
  * @param[in]  index    The table.
@@ -146,15 +146,15 @@ typedef enum lx_megatron_index {
  * @retval LX_ERR_RANGE     The table ends before the last of them.
  * @retval LX_ERR_CORRUPT   The file of the tables is damaged.
  */
-LX_API lx_status lx_source_read_megatron(const lx_source *source, lx_megatron_index index,
-                                         uint64_t first, uint64_t count, uint64_t *numbers,
-                                         uint64_t *length, lx_error *error);
+LX_API lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_index index,
+                                               uint64_t first, uint64_t count, uint64_t *numbers,
+                                               uint64_t *length, lx_error *error);
 
 /** @} */
 
 /**
  * @defgroup lx_order_new_greedy The order of Megatron's blends
- * @see lx_error, lx_mixture, lx_order, lx_order_new_nanoset(), lx_source_from_megatron()
+ * @see lx_error, lx_mixture, lx_order, lx_order_new_nanoset(), lx_source_new_megatron()
  * @{
  */
 

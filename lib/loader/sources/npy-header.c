@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /** Whether the file has every element. */
-static lx_status check_length(const lx__file *file, const lx_npy *npy, lx_error *error)
+static lx_status check_length(const lx__file *file, const lx_npy_info *npy, lx_error *error)
 {
     uint64_t size, bytes = lx_dtype_get_size(npy->dtype);
     bool empty = false;
@@ -28,13 +28,13 @@ static lx_status check_length(const lx__file *file, const lx_npy *npy, lx_error 
     return status;
 }
 
-static lx_status read_header(const lx__file *file, lx_npy *npy, lx_error *error)
+static lx_status read_header(const lx__file *file, lx_npy_info *npy, lx_error *error)
 {
     uint8_t start[LX_NPY_START];
     size_t got;
     lx_status status = lx__file_read_some(file, start, sizeof start, 0, &got, error);
     if (status == LX_OK)
-        status = lx_npy_parse(start, got, npy, error);
+        status = lx_npy_parse_header(start, got, npy, error);
     if (status != LX_END)
         return status;
     size_t size = npy->header_size;
@@ -43,12 +43,12 @@ static lx_status read_header(const lx__file *file, lx_npy *npy, lx_error *error)
         return lx__fail_memory(error, "a header");
     status = lx__file_read(file, header, size, 0, error);
     if (status == LX_OK)
-        status = lx_npy_parse(header, size, npy, error);
+        status = lx_npy_parse_header(header, size, npy, error);
     lx__free(header);
     return status;
 }
 
-lx_status lx__npy_read(const lx__file *file, lx_npy *npy, lx_error *error)
+lx_status lx__npy_read(const lx__file *file, lx_npy_info *npy, lx_error *error)
 {
     lx_status status = read_header(file, npy, error);
     if (status == LX_OK && npy->big_endian)

@@ -11,6 +11,6 @@
 #include "base/file.h"
 
 /** Reads the header of a file. Elements are little-endian, and the file holds all of them. */
-lx_status lx__npy_read(const lx__file *file, lx_npy *npy, lx_error *error);
+lx_status lx__npy_read(const lx__file *file, lx_npy_info *npy, lx_error *error);
 
 #endif

@@ -267,8 +267,8 @@ static lx_status add_parts(lx_source *made, lx_source *const *sources, size_t co
     return LX_OK;
 }
 
-lx_status lx_source_concat(lx_source *const *sources, size_t count, lx_source **source,
-                           lx_error *error)
+lx_status lx_source_new_concat(lx_source *const *sources, size_t count, lx_source **source,
+                               lx_error *error)
 {
     uint64_t length;
     lx_source *made;

@@ -10,7 +10,7 @@
 static lx_status find_size(const lx_column_info *column, uint64_t *size, lx_error *error)
 {
     *size = lx_dtype_get_size(column->dtype);
-    bool fits = *size != 0 && column->dtype != LX_BYTES && column->ndim <= LX_NDIM_MAX;
+    bool fits = *size != 0 && column->dtype != LX_BYTES && column->ndim <= LX_MAX_NDIM;
     if (column->ndim != 0 && column->shape == NULL)
         return lx__fail_null(error, "a shape");
     for (size_t i = 0; fits && i < column->ndim; i++)

@@ -6,7 +6,7 @@
 
 static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
 {
-    lx_npy npy;
+    lx_npy_info npy;
     lx_status status = lx__npy_read(file, &npy, error);
     if (status == LX_OK && npy.ndim == 0)
         status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array has no axis to count records by");

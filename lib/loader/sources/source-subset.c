@@ -95,8 +95,8 @@ static lx_status make(lx_source *made, lx_source *part, const uint64_t *indices,
                                : lx__fail_memory(error, "a subset of a source");
 }
 
-lx_status lx_source_subset(lx_source *part, const uint64_t *indices, uint64_t count,
-                           lx_source **source, lx_error *error)
+lx_status lx_source_new_subset(lx_source *part, const uint64_t *indices, uint64_t count,
+                               lx_source **source, lx_error *error)
 {
     lx_source *made;
     if (source == NULL)

@@ -73,8 +73,8 @@ static lx_status add_parts(lx_source *made, lx_source *const *sources, const cha
     return status == LX_OK ? lx__source_check_names(made, error) : status;
 }
 
-lx_status lx_source_zip(lx_source *const *sources, const char *const *names, size_t count,
-                        lx_source **source, lx_error *error)
+lx_status lx_source_new_zip(lx_source *const *sources, const char *const *names, size_t count,
+                            lx_source **source, lx_error *error)
 {
     if (source == NULL)
         return lx__fail_null(error, "source");

@@ -25,14 +25,14 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
 
 static int describe(const lx_source *source, json_t *object)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(((const zrecord_source *)source)->dataset, &identity);
     return json_object_set_new(object, "uuid", json_string(identity.uuid));
 }
 
 json_t *lx__source_dataset_frame(lx_dataset *dataset)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     return json_pack("{s:o, s:o, s:I}", "generation", lx__state_number(identity.generation),
                      "epoch", lx__state_number(identity.epoch), "crc", (json_int_t)identity.crc);
@@ -75,7 +75,7 @@ static const lx__source_class class = {.kind = "zrecord",
                                        .hold = hold,
                                        .dispose = dispose};
 
-lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
+lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
 {
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");
@@ -83,9 +83,9 @@ lx_status lx_source_from_dataset(lx_dataset *dataset, lx_source **source, lx_err
         return lx__fail_null(error, "source");
     const lx_schema *schema = lx_dataset_get_schema(dataset);
     lx_source *made;
-    lx_status status =
-        lx__source_new(&class, sizeof(zrecord_source), lx_dataset_get_length(dataset),
-                       lx_schema_get_count(schema), &made, error);
+    lx_status status = lx__source_new(&class, sizeof(zrecord_source),
+                                      lx_dataset_get_length(dataset),
+                                      lx_schema_get_field_count(schema), &made, error);
     if (status != LX_OK)
         return status;
     ((zrecord_source *)made)->dataset = dataset;
@@ -112,7 +112,7 @@ lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *op
     lx_status status = lx_dataset_open(path, options, &dataset, error);
     if (status != LX_OK)
         return status;
-    status = lx_source_from_dataset(dataset, source, error);
+    status = lx_source_new_dataset(dataset, source, error);
     if (status == LX_OK)
         ((zrecord_source *)*source)->owned = true;
     else

@@ -54,7 +54,7 @@ lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error)
 static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_error *error)
 {
     uint64_t total = lx_dtype_get_size(column->dtype);
-    if (total == 0 || column->ndim > LX_NDIM_MAX)
+    if (total == 0 || column->ndim > LX_MAX_NDIM)
         return lx__fail(error, LX_ERR_ARGUMENT, "a column without a valid dtype or shape");
     if (column->dtype == LX_BYTES) {
         *size = LX_NONE;

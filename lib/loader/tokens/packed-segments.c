@@ -47,9 +47,9 @@ static size_t find_end(const int32_t *row, size_t at, size_t length)
     return at;
 }
 
-lx_status lx_segments_measure(const int32_t *segments, size_t rows, size_t length, bool padding,
-                              int32_t *cu_seqlens, size_t room, size_t *count, int32_t *max_seqlen,
-                              lx_error *error)
+lx_status lx_segments_get_sizes(const int32_t *segments, size_t rows, size_t length, bool padding,
+                                int32_t *cu_seqlens, size_t room, size_t *count,
+                                int32_t *max_seqlen, lx_error *error)
 {
     uint64_t total;
     if (count == NULL || max_seqlen == NULL)

@@ -208,9 +208,9 @@ static lx_status make(const lx__row_format *format, uint64_t sequence_length, in
     return status == LX_OK ? join(self, error) : status;
 }
 
-lx_status lx_source_join_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
-                                uint64_t vocabulary, int64_t separator, unsigned columns,
-                                lx_source **source, lx_error *error)
+lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
+                                      uint64_t vocabulary, int64_t separator, unsigned columns,
+                                      lx_source **source, lx_error *error)
 {
     lx_source *made;
     lx__row_format format;

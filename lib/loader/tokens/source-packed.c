@@ -226,9 +226,9 @@ static lx_status check(const lx_tokens *tokens, uint64_t capacity, lx_dtype dtyp
     return lx__row_check_number("pad", pad, dtype, error);
 }
 
-lx_status lx_source_pack_tokens(lx_tokens *tokens, uint64_t capacity, lx_dtype dtype,
-                                uint64_t vocabulary, int64_t pad, unsigned columns,
-                                lx_source **source, lx_error *error)
+lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacity, lx_dtype dtype,
+                                      uint64_t vocabulary, int64_t pad, unsigned columns,
+                                      lx_source **source, lx_error *error)
 {
     lx_source *made;
     lx__row_format format;

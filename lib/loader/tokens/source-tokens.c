@@ -98,15 +98,15 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype 
     return status;
 }
 
-lx_status lx_source_from_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
-                                uint64_t vocabulary, lx_source **source, lx_error *error)
+lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
+                               uint64_t vocabulary, lx_source **source, lx_error *error)
 {
     /* Of the largest length the size would be 0, which is refused. */
     return make(tokens, sequence_length + 1, sequence_length, dtype, vocabulary, source, error);
 }
 
-lx_status lx_source_from_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
-                                      uint64_t vocabulary, lx_source **source, lx_error *error)
+lx_status lx_source_new_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
+                                     uint64_t vocabulary, lx_source **source, lx_error *error)
 {
     return make(tokens, size, size, dtype, vocabulary, source, error);
 }

@@ -66,8 +66,8 @@ static lx_status read_lengths(lx__token_field *self, lx_error *error)
         size_t count = left < BLOCK ? (size_t)left : BLOCK;
         for (size_t i = 0; i < count; i++)
             records[i] = done + i;
-        status = lx_dataset_measure(self->dataset, self->position, records, count, offsets,
-                                    present, error);
+        status = lx_dataset_get_sizes(self->dataset, self->position, records, count, offsets,
+                                      present, error);
         for (size_t i = 0; status == LX_OK && i < count; i++)
             status = add_length(self, records[i],
                                 present[i] != 0 ? offsets[i + 1] - offsets[i] : 0, error);
@@ -155,7 +155,7 @@ typedef struct copying {
 typedef struct block {
     size_t count;
     uint64_t records[BLOCK];
-    uint64_t offsets[BLOCK + 1]; /**< In bytes, as lx_dataset_measure() would tell. */
+    uint64_t offsets[BLOCK + 1]; /**< In bytes, as lx_dataset_get_sizes() would tell. */
     uint64_t first;              /**< Token of the field with which the first of them begins. */
 } block;
 
@@ -338,7 +338,7 @@ lx_status lx__token_field_copy(const lx__token_field *self, uint64_t at, uint64_
 
 json_t *lx__token_field_describe(const lx__token_field *self, uint64_t first)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(self->dataset, &identity);
     return json_pack("{s:o, s:s, s:I, s:o}", "first", lx__state_number(first), "uuid",
                      identity.uuid, "field", (json_int_t)self->field->id, "lengths",
@@ -355,8 +355,8 @@ static lx_status start(lx__token_field *self, lx_dataset *dataset, lx_error *err
     self->field = lx_schema_get_field(lx_dataset_get_schema(self->dataset), self->position);
     self->documents = lx_dataset_get_length(self->dataset);
     self->zeros = self->dataset->options.damage == LX_DAMAGE_ZEROS;
-    self->in_place = lx_dataset_get_placement(self->dataset, NULL) == LX_PLACEMENT_MAPPED &&
-                     self->field->compression == LX_RAW && self->field->size > SHORT;
+    self->in_place = lx_dataset_get_access(self->dataset, NULL) == LX_ACCESS_MMAP &&
+                     self->field->compression == LX_COMPRESSION_RAW && self->field->size > SHORT;
     return make_index(self, error);
 }
 

@@ -28,7 +28,7 @@ typedef struct lx__token_field {
     bool zeros;           /**< What is damaged then is zeros. */
 } lx__token_field;
 
-/** Pins the dataset, and reads the lengths of all records; see lx_tokens_from_field(). */
+/** Pins the dataset, and reads the lengths of all records; see lx_tokens_new_field(). */
 lx_status lx__token_field_open(lx_dataset *dataset, size_t position, lx_dtype dtype,
                                lx__token_field **field, lx_error *error);
 

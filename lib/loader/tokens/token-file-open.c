@@ -12,7 +12,7 @@
 static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
 {
     lx__file opened;
-    lx_npy npy;
+    lx_npy_info npy;
     lx_status status = lx__file_open(&opened, LX__HERE, file->path, O_RDONLY, error);
     if (status != LX_OK)
         return status;

@@ -41,7 +41,7 @@ typedef struct lx__token_file {
 lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
                               lx_error *error);
 
-/** Puts a field in the place of a file; see lx_tokens_from_field(). */
+/** Puts a field in the place of a file; see lx_tokens_new_field(). */
 lx_status lx__token_file_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
                                     lx__token_file **file, lx_error *error);
 

@@ -58,8 +58,8 @@ lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens, l
     return status == LX_OK ? make_of_one(file, tokens, error) : status;
 }
 
-lx_status lx_tokens_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
-                               lx_tokens **tokens, lx_error *error)
+lx_status lx_tokens_new_field(lx_dataset *dataset, size_t field, lx_dtype dtype, lx_tokens **tokens,
+                              lx_error *error)
 {
     lx__token_file *file;
     if (dataset == NULL || tokens == NULL)
@@ -89,8 +89,8 @@ static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *file
     return LX_OK;
 }
 
-lx_status lx_tokens_concat(lx_tokens *const *parts, size_t count, lx_tokens **tokens,
-                           lx_error *error)
+lx_status lx_tokens_new_concat(lx_tokens *const *parts, size_t count, lx_tokens **tokens,
+                               lx_error *error)
 {
     size_t files;
     bool fits = true;

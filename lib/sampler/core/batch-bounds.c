@@ -136,7 +136,7 @@ void lx__cuts_go_to(const lx_order *order, const lx__epoch *held, uint64_t numbe
 
 /* ---- what anybody may ask */
 
-uint64_t lx_order_get_batch_rows(const lx_order *order)
+uint64_t lx_order_get_max_batch_size(const lx_order *order)
 {
     return order->batch_rows;
 }
@@ -156,8 +156,8 @@ static lx_status find(const lx_order *order, uint64_t position, lx__cut *cut, lx
     return status;
 }
 
-lx_status lx_order_count_batches(const lx_order *order, uint64_t epoch, uint64_t *count,
-                                 lx_error *error)
+lx_status lx_order_get_batch_count(const lx_order *order, uint64_t epoch, uint64_t *count,
+                                   lx_error *error)
 {
     lx__cut cut = {0};
     if (count == NULL)

@@ -7,7 +7,7 @@
 #include "sampler/core/saved-state.h"
 
 /* Bytes of JSON that stand whole in a state; checksums that stand one by one. With one inside the
- * other a state stays below LX_SAMPLER_STATE_SIZE. */
+ * other a state stays below LX_MAX_SAMPLER_STATE. */
 #define WHOLE_BYTES 1024
 #define CHECKSUMS_MAX 64
 /* Objects and arrays within each other, that stand whole: readers have a limit. */

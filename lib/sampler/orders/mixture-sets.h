@@ -15,7 +15,7 @@
 /** They never change. */
 typedef struct lx__mix_sets {
     size_t count;
-    lx_exhausted exhausted;
+    lx_exhausted_policy exhausted;
     lx__part *parts;   /**< One a set. */
     uint64_t *offsets; /**< Added to the indices of each. */
 } lx__mix_sets;

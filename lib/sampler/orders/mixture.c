@@ -78,8 +78,8 @@ static lx_status reserve(lx_mixture *mixture, lx_error *error)
     return LX_OK;
 }
 
-lx_status lx_mixture_add(lx_mixture *mixture, lx_order *order, uint64_t offset, double weight,
-                         lx_error *error)
+lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint64_t offset, double weight,
+                              lx_error *error)
 {
     lx_status status = check_set(mixture, order, offset, weight, error);
     if (status == LX_OK)
@@ -140,7 +140,8 @@ lx_status lx_mixture_set_length(lx_mixture *mixture, uint64_t length, lx_error *
     return LX_OK;
 }
 
-lx_status lx_mixture_set_exhausted(lx_mixture *mixture, lx_exhausted exhausted, lx_error *error)
+lx_status lx_mixture_set_exhausted(lx_mixture *mixture, lx_exhausted_policy exhausted,
+                                   lx_error *error)
 {
     if (mixture == NULL)
         return lx__fail_null(error, "mixture");
@@ -161,7 +162,7 @@ lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error)
     return lx__weights_check(mixture->weightings[0].weights, mixture->count, &largest, error);
 }
 
-int lx__exhausted_describe(lx_exhausted exhausted, json_t *object)
+int lx__exhausted_describe(lx_exhausted_policy exhausted, json_t *object)
 {
     static const char *const words[] = {"repeat", "stop", "redistribute"};
     return json_object_set_new(object, "exhausted", json_string(words[exhausted]));

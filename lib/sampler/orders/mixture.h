@@ -30,7 +30,7 @@ struct lx_mixture {
     size_t weighting_count, weighting_capacity;
     size_t weight_capacity; /**< Of the first. */
     uint64_t length;
-    lx_exhausted exhausted;
+    lx_exhausted_policy exhausted;
 };
 
 /** Holds a mixture against what every order of one needs.
@@ -38,6 +38,6 @@ struct lx_mixture {
 LX_API lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error);
 
 /** Adds what is done about exhausted sets to the JSON of an order; as describe of a class. */
-LX_API int lx__exhausted_describe(lx_exhausted exhausted, json_t *object);
+LX_API int lx__exhausted_describe(lx_exhausted_policy exhausted, json_t *object);
 
 #endif

@@ -36,12 +36,12 @@ void lx__sample_keys(uint64_t seed, uint64_t epoch, const uint64_t *samples, uin
     }
 }
 
-void lx_sample_key(uint64_t seed, uint64_t epoch, uint64_t sample, uint64_t key[2])
+void lx_random_get_key(uint64_t seed, uint64_t epoch, uint64_t sample, uint64_t key[2])
 {
     lx__sample_keys(seed, epoch, &sample, 1, key);
 }
 
-void lx_random_draws(const uint64_t key[2], uint64_t first, size_t count, uint64_t *draws)
+void lx_random_get_draws(const uint64_t key[2], uint64_t first, size_t count, uint64_t *draws)
 {
     uint64_t block[4], at = first % 4;
     if (count != 0) /* NumPy counts blocks from 1 */

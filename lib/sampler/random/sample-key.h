@@ -8,7 +8,7 @@
 
 #include <loaderx/random.h>
 
-/** As lx_sample_key() of each of @p count samples: two numbers each. */
+/** As lx_random_get_key() of each of @p count samples: two numbers each. */
 LX_API void lx__sample_keys(uint64_t seed, uint64_t epoch, const uint64_t *samples, uint64_t count,
                             uint64_t *keys);
 

@@ -5,8 +5,8 @@
 
 const lx__codec lx__zstd = {.name = "zstd", .dictionaries = true};
 
-static const lx__codec *const codecs[] = {[LX_RAW] = NULL, [LX_FLATE] = &lx__flate,
-                                          [LX__ZSTD] = &lx__zstd};
+static const lx__codec *const codecs[] = {
+    [LX_COMPRESSION_RAW] = NULL, [LX_COMPRESSION_FLATE] = &lx__flate, [LX__ZSTD] = &lx__zstd};
 
 #define COMPRESSIONS (sizeof codecs / sizeof *codecs)
 

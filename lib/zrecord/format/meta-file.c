@@ -91,9 +91,9 @@ static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim,
     lx_status status = lx__json_get(object, "shape", JSON_ARRAY, &list, error);
     if (status != LX_OK)
         return status;
-    if (json_array_size(list) > LX_NDIM_MAX)
+    if (json_array_size(list) > LX_MAX_NDIM)
         return lx__fail(error, LX_ERR_CORRUPT, "\"shape\" has more than %d dimensions",
-                        LX_NDIM_MAX);
+                        LX_MAX_NDIM);
     *ndim = json_array_size(list);
     for (size_t i = 0; i < *ndim; i++) {
         const json_t *extent = json_array_get(list, i);
@@ -126,7 +126,7 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
 {
     lx_field field = {0};
     const char *stem = NULL, *dtype;
-    uint64_t shape[LX_NDIM_MAX], id = 0, align = 0;
+    uint64_t shape[LX_MAX_NDIM], id = 0, align = 0;
     if (!json_is_object(object))
         return lx__fail(error, LX_ERR_CORRUPT, "a field must be an object");
     lx_status status = lx__json_get_text(object, "name", &field.name, error);
@@ -172,9 +172,9 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
         return status;
     if (json_array_size(fields) == 0)
         return lx__fail(error, LX_ERR_CORRUPT, "there is no field");
-    if (json_array_size(fields) > LX_FIELDS_MAX)
+    if (json_array_size(fields) > LX_MAX_FIELDS)
         return lx__fail(error, LX_ERR_LIMIT, "%zu fields; this library opens at most %d",
-                        json_array_size(fields), LX_FIELDS_MAX);
+                        json_array_size(fields), LX_MAX_FIELDS);
     meta->schema = lx_schema_new();
     if (meta->schema == NULL)
         return lx__fail_memory(error, "a schema");

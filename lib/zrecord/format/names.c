@@ -71,9 +71,9 @@ bool lx__name_is_chunk(const char *name, uint64_t *id)
 
 bool lx__stem_valid(const char *stem)
 {
-    char name[LX_FIELD_NAME_MAX + 1];
+    char name[LX_MAX_FIELD_NAME + 1];
     size_t length = strcspn(stem, "~");
-    if (length > LX_FIELD_NAME_MAX)
+    if (length > LX_MAX_FIELD_NAME)
         return false;
     memcpy(name, stem, length);
     name[length] = '\0';

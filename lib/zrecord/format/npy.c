@@ -42,10 +42,10 @@ static const char *code_of(lx_dtype dtype)
     return types[i].code;
 }
 
-size_t lx_npy_header(const lx_field *field, uint64_t length, char header[LX_NPY_HEADER_MAX])
+size_t lx_npy_format_header(const lx_field *field, uint64_t length, char header[LX_MAX_NPY_HEADER])
 {
     char *text = header + PREFIX_SIZE;
-    size_t room = LX_NPY_HEADER_MAX - PREFIX_SIZE, used = 0;
+    size_t room = LX_MAX_NPY_HEADER - PREFIX_SIZE, used = 0;
     used += (size_t)snprintf(text, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
                              lx_dtype_get_size(field->dtype) == 1 ? '|' : '<',
                              code_of(field->dtype));
@@ -68,7 +68,7 @@ size_t lx_npy_header(const lx_field *field, uint64_t length, char header[LX_NPY_
 /** The text of a dict, and what is parsed of it. */
 typedef struct parser {
     const char *at, *end;
-    lx_npy *npy;
+    lx_npy_info *npy;
     char descr[32];
     bool fortran, has_descr, has_order, has_shape;
 } parser;
@@ -149,7 +149,7 @@ static bool take_extent(parser *p, uint64_t *extent)
 
 static lx_status parse_shape(parser *p, lx_error *error)
 {
-    lx_npy *npy = p->npy;
+    lx_npy_info *npy = p->npy;
     p->has_shape = true;
     if (!take(p, "("))
         return fail_header(p, "a tuple", error);
@@ -157,8 +157,8 @@ static lx_status parse_shape(parser *p, lx_error *error)
         skip_space(p);
         if (p->at == p->end || *p->at < '0' || *p->at > '9')
             return fail_header(p, "an extent", error);
-        if (npy->ndim > LX_NDIM_MAX)
-            return lx__fail(error, LX_ERR_UNSUPPORTED, "it has more than %d axes", LX_NDIM_MAX + 1);
+        if (npy->ndim > LX_MAX_NDIM)
+            return lx__fail(error, LX_ERR_UNSUPPORTED, "it has more than %d axes", LX_MAX_NDIM + 1);
         if (!take_extent(p, &npy->shape[npy->ndim]))
             return fail_header(p, "an extent below 2^63", error);
         npy->ndim++;
@@ -204,7 +204,7 @@ static lx_status parse_dict(parser *p, lx_error *error)
                : fail_header(p, "a dict of descr, fortran_order and shape", error);
 }
 
-static lx_status find_dtype(const char *descr, lx_npy *npy, lx_error *error)
+static lx_status find_dtype(const char *descr, lx_npy_info *npy, lx_error *error)
 {
     if (strchr("<>|", descr[0]) != NULL)
         for (size_t i = 0; i < TYPE_COUNT; i++)
@@ -248,12 +248,12 @@ static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_s
     return LX_OK;
 }
 
-lx_status lx_npy_parse(const void *data, size_t size, lx_npy *npy, lx_error *error)
+lx_status lx_npy_parse_header(const void *data, size_t size, lx_npy_info *npy, lx_error *error)
 {
     if (data == NULL || npy == NULL)
         return lx__fail_null(error, data == NULL ? "data" : "npy");
     size_t prefix = 0;
-    *npy = (lx_npy){0};
+    *npy = (lx_npy_info){0};
     lx_status status = parse_start(data, size, &npy->header_size, &prefix, error);
     if (status != LX_OK)
         return status;

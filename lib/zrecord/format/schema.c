@@ -35,7 +35,7 @@ bool lx__field_name_valid(const char *name)
 {
     size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                  "0123456789_.-");
-    return length >= 1 && length <= LX_FIELD_NAME_MAX && name[length] == '\0' && name[0] != '.';
+    return length >= 1 && length <= LX_MAX_FIELD_NAME && name[length] == '\0' && name[0] != '.';
 }
 
 /** Bytes of a dense value; LX_NONE for bytes. Extents of 0 do not excuse the others: NumPy
@@ -53,18 +53,18 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
     if (total == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': %d is no dtype", field->name,
                         (int)field->dtype);
-    if (field->ndim > LX_NDIM_MAX)
+    if (field->ndim > LX_MAX_NDIM)
         return lx__fail(error, LX_ERR_ARGUMENT, "field '%s' has %zu dimensions, at most %d",
-                        field->name, field->ndim, LX_NDIM_MAX);
+                        field->name, field->ndim, LX_MAX_NDIM);
     bool fits = true, empty = false;
     for (size_t i = 0; i < field->ndim; i++) {
         empty = empty || field->shape[i] == 0;
         fits = fits && (field->shape[i] == 0 || lx__multiply_fits(total, field->shape[i], &total));
     }
-    if (!fits || total > LX_RECORD_MAX)
+    if (!fits || total > LX_MAX_RECORD)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "field '%s': the shape makes a value of more than %u bytes%s", field->name,
-                        LX_RECORD_MAX, empty ? ", extents of 0 left out" : "");
+                        LX_MAX_RECORD, empty ? ", extents of 0 left out" : "");
     *size = empty ? 0 : total;
     return LX_OK;
 }
@@ -74,7 +74,7 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
  * of a page would take a page, too. */
 static uint32_t default_align(uint64_t size, lx_compression compression)
 {
-    if (size == LX_NONE || size == 0 || compression != LX_RAW)
+    if (size == LX_NONE || size == 0 || compression != LX_COMPRESSION_RAW)
         return LX__ALIGN_VARYING;
     uint64_t power = size & -size;
     return power < LX__ALIGN_EQUAL ? (uint32_t)power : LX__ALIGN_EQUAL;
@@ -87,10 +87,10 @@ static lx_status check_new(const lx_schema *schema, const lx_field *field, const
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "'%.80s' is no name for a field: 1 to %d of A-Z a-z 0-9 _ . - without a "
                         "leading dot",
-                        field->name != NULL ? field->name : "(null)", LX_FIELD_NAME_MAX);
-    if (schema->count >= LX_FIELDS_MAX)
+                        field->name != NULL ? field->name : "(null)", LX_MAX_FIELD_NAME);
+    if (schema->count >= LX_MAX_FIELDS)
         return lx__fail(error, LX_ERR_LIMIT, "there are %d fields already, the most there can be",
-                        LX_FIELDS_MAX);
+                        LX_MAX_FIELDS);
     for (size_t i = 0; i < schema->count; i++) {
         const lx__field *other = schema->fields[i];
         if (strcmp(other->name, field->name) == 0 || strcmp(other->stem, stem) == 0 ||
@@ -148,7 +148,7 @@ lx_status lx__schema_add(lx_schema *schema, const lx_field *from, const char *st
 lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error)
 {
     const lx__codec *codec = lx__codec_of(compression);
-    if (compression == LX_RAW || (codec != NULL && codec->deflate != NULL))
+    if (compression == LX_COMPRESSION_RAW || (codec != NULL && codec->deflate != NULL))
         return LX_OK;
     if (codec != NULL)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
@@ -263,7 +263,7 @@ bool lx__schema_equal(const lx_schema *a, const lx_schema *b)
     return equal;
 }
 
-size_t lx_schema_get_count(const lx_schema *schema)
+size_t lx_schema_get_field_count(const lx_schema *schema)
 {
     return schema->count;
 }

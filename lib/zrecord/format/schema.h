@@ -15,8 +15,8 @@
 /** A field, as the public sees it and as the files have it. Owns its texts and its shape. */
 typedef struct lx__field {
     lx_field shown;
-    char name[LX_FIELD_NAME_MAX + 1];
-    char stem[LX_FIELD_NAME_MAX + 16]; /**< Of its table files. */
+    char name[LX_MAX_FIELD_NAME + 1];
+    char stem[LX_MAX_FIELD_NAME + 16]; /**< Of its table files. */
     uint64_t *shape;
 } lx__field;
 

@@ -123,8 +123,8 @@ static lx_status write_block(exporting *e, const lx__file *file, size_t count, u
 static lx_status write_array(exporting *e, const lx_field *field, const lx__file *file,
                              lx_error *error)
 {
-    char header[LX_NPY_HEADER_MAX];
-    size_t size = lx_npy_header(field, e->count, header), count;
+    char header[LX_MAX_NPY_HEADER];
+    size_t size = lx_npy_format_header(field, e->count, header), count;
     uint8_t *data = lx__alloc((size_t)(e->block_records * field->size) + 1);
     if (data == NULL)
         return lx__fail_memory(error, "records to be written");
@@ -218,7 +218,7 @@ lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_
 static lx_status write_file(exporting *e, const lx__file *directory, const char *suffix,
                             uint64_t index, buffer *value, lx_error *error)
 {
-    char name[64 + LX_SUFFIX_MAX];
+    char name[64 + LX_MAX_SUFFIX];
     uint8_t present;
     uint64_t offsets[2];
     lx__file file;
@@ -248,10 +248,10 @@ static lx_status write_file(exporting *e, const lx__file *directory, const char 
 
 static lx_status check_suffix(const char *suffix, lx_error *error)
 {
-    if (strlen(suffix) <= LX_SUFFIX_MAX && strchr(suffix, '/') == NULL)
+    if (strlen(suffix) <= LX_MAX_SUFFIX && strchr(suffix, '/') == NULL)
         return LX_OK;
     return lx__fail(error, LX_ERR_ARGUMENT, "suffix: it has a '/', or more than %d characters",
-                    LX_SUFFIX_MAX);
+                    LX_MAX_SUFFIX);
 }
 
 /** Makes the directory, or takes one that is there. */

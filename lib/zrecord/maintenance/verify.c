@@ -205,7 +205,7 @@ static lx_status begin(verification *v, const lx_dataset *dataset)
     v->file_count = lx__verify_files(v->snapshot);
     v->ahead.snapshot = v->snapshot;
     find_executor(v, dataset);
-    uint32_t readers = v->executor != NULL ? lx_executor_get_readers(v->executor) : 0;
+    uint32_t readers = v->executor != NULL ? lx_executor_get_reader_count(v->executor) : 0;
     v->depth = JOBS_MIN + 2 * (size_t)readers;
     v->parts = lx__alloc_array(v->depth, sizeof *v->parts);
     return v->parts != NULL ? LX_OK : lx__fail_memory(v->error, "a verification");

@@ -3,28 +3,28 @@
 #include "base/error.h"
 #include "zrecord/read/dataset.h"
 
-lx_status lx_dataset_options_set_placement(lx_dataset_options *options, lx_placement placement,
-                                           lx_error *error)
+lx_status lx_dataset_options_set_access(lx_dataset_options *options, lx_access access,
+                                        lx_error *error)
 {
     if (options == NULL)
         return lx__fail_null(error, "options");
-    switch (placement) {
-    case LX_PLACEMENT_AUTO:
-    case LX_PLACEMENT_MAPPED:
-    case LX_PLACEMENT_PREAD:
-        options->placement = placement;
+    switch (access) {
+    case LX_ACCESS_AUTO:
+    case LX_ACCESS_MMAP:
+    case LX_ACCESS_PREAD:
+        options->access = access;
         return LX_OK;
     }
-    return lx__fail(error, LX_ERR_ARGUMENT, "placement: %d is invalid: use auto, mapped or pread",
-                    (int)placement);
+    return lx__fail(error, LX_ERR_ARGUMENT, "access: %d is invalid: use auto, mmap or pread",
+                    (int)access);
 }
 
-lx_placement lx_dataset_get_placement(lx_dataset *dataset, const char **network)
+lx_access lx_dataset_get_access(lx_dataset *dataset, const char **network)
 {
     lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
-    lx_placement placement = snapshot->store->placement;
+    lx_access access = snapshot->store->access;
     if (network != NULL)
         *network = snapshot->store->network; /* a constant of ours */
     lx__snapshot_unref(snapshot);
-    return placement;
+    return access;
 }

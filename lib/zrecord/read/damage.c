@@ -5,7 +5,7 @@
 #include "zrecord/read/checker.h"
 #include "zrecord/read/refresh.h"
 
-lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage damage,
+lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage_policy damage,
                                         lx_error *error)
 {
     if (options == NULL)
@@ -71,7 +71,7 @@ lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t fie
     return status;
 }
 
-void lx_dataset_read_stats(lx_dataset *dataset, lx_dataset_stats *stats)
+void lx_dataset_get_stats(lx_dataset *dataset, lx_dataset_stats *stats)
 {
     *stats = (lx_dataset_stats){
         .damaged = atomic_load_explicit(&dataset->damages->met, memory_order_relaxed)};

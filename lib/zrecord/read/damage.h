@@ -13,7 +13,7 @@
 
 /** Of a handle; any thread counts. */
 typedef struct lx__damages {
-    lx_damage policy; /**< RAISE or ZEROS. */
+    lx_damage_policy policy; /**< RAISE or ZEROS. */
     _Atomic uint64_t met;
 } lx__damages;
 

@@ -26,7 +26,7 @@ void lx_dataset_options_free(lx_dataset_options *options)
     lx__free(options);
 }
 
-lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify verify,
+lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify_policy verify,
                                         lx_error *error)
 {
     if (options == NULL)
@@ -176,14 +176,14 @@ uint64_t lx_dataset_get_length(lx_dataset *dataset)
     return length;
 }
 
-void lx_dataset_get_identity(lx_dataset *dataset, lx_identity *identity)
+void lx_dataset_get_identity(lx_dataset *dataset, lx_dataset_identity *identity)
 {
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     const lx__meta *meta = &snapshot->store->meta;
-    *identity = (lx_identity){.generation = meta->generation,
-                              .epoch = snapshot->state.place.epoch - 1,
-                              .crc = snapshot->state.place.crc,
-                              .sealed = meta->sealed};
+    *identity = (lx_dataset_identity){.generation = meta->generation,
+                                      .epoch = snapshot->state.place.epoch - 1,
+                                      .crc = snapshot->state.place.crc,
+                                      .sealed = meta->sealed};
     memcpy(identity->uuid, meta->uuid_text, sizeof meta->uuid_text);
     lx__snapshot_unref(snapshot);
 }

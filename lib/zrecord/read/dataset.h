@@ -11,11 +11,11 @@
 #include "zrecord/snapshot/snapshot.h"
 
 struct lx_dataset_options {
-    lx_verify verify;
+    lx_verify_policy verify;
     bool durable;
     bool live;
-    lx_damage damage;
-    lx_placement placement;
+    lx_damage_policy damage;
+    lx_access access;
     lx_executor *executor; /**< Of options: referenced; of a dataset: held. */
 };
 

@@ -45,7 +45,7 @@ typedef struct dense {
 static dense start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
 {
     const lx__column *column = &snapshot->columns[field];
-    lx_verify verify = snapshot->store->verify;
+    lx_verify_policy verify = snapshot->store->verify;
     bool some = verify == LX_VERIFY_FIRST && column->table != NULL;
     return (dense){.snapshot = snapshot,
                    .damages = damages,
@@ -395,7 +395,7 @@ lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t 
                            const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
                            lx_error *error)
 {
-    if (snapshot->store->placement != LX_PLACEMENT_MAPPED)
+    if (snapshot->store->access != LX_ACCESS_MMAP)
         return lx__gather_rows(snapshot, damages, field, indices, count, out, stride, error);
     dense g = start(snapshot, damages, field);
     lx_status status;

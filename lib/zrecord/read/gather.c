@@ -517,7 +517,7 @@ lx_status lx__view(lx__snapshot *snapshot, lx__damages *damages, size_t field,
                    lx_error *error)
 {
     lx_status status;
-    if (snapshot->store->placement == LX_PLACEMENT_MAPPED) {
+    if (snapshot->store->access == LX_ACCESS_MMAP) {
         status = lx__mapped_slices(snapshot, damages, field, indices, count, slices, error);
         if (status == LX_OK)
             *view = lx__snapshot_ref(snapshot);

@@ -40,8 +40,8 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
     return status;
 }
 
-lx_status lx_dataset_measure(lx_dataset *dataset, size_t field, const uint64_t *indices,
-                             size_t count, uint64_t *offsets, uint8_t *present, lx_error *error)
+lx_status lx_dataset_get_sizes(lx_dataset *dataset, size_t field, const uint64_t *indices,
+                               size_t count, uint64_t *offsets, uint8_t *present, lx_error *error)
 {
     lx_status status = check_call(dataset, field, indices, count, error);
     if (status != LX_OK)
@@ -104,7 +104,7 @@ lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *ind
     return status;
 }
 
-void lx_view_release(lx_view *view)
+void lx_view_free(lx_view *view)
 {
     lx__snapshot_unref((lx__snapshot *)view);
 }

@@ -86,7 +86,7 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
         lx_status status = former != NULL
                                ? lx__store_reopen(former, &store, error)
                                : lx__store_open(dataset->path, dataset->options.verify,
-                                                dataset->options.placement, &store, error);
+                                                dataset->options.access, &store, error);
         if (status != LX_OK)
             return status;
         lx__store_set_executor(store, dataset->options.executor);

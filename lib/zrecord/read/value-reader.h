@@ -33,7 +33,7 @@ typedef struct lx__value_reader {
 static inline lx__value_reader lx__value_reader_of(lx__snapshot *snapshot)
 {
     return (lx__value_reader){.snapshot = snapshot,
-                              .by_pread = snapshot->store->placement == LX_PLACEMENT_PREAD};
+                              .by_pread = snapshot->store->access == LX_ACCESS_PREAD};
 }
 
 /** Loads the entry of a record, which must be below the length. */

@@ -84,7 +84,7 @@ static bool needs_no_checks(const lx__value_reader *reader, size_t field, const 
                             size_t count, const uint8_t *offsets)
 {
     const lx__column *column = &reader->snapshot->columns[field];
-    lx_verify verify = reader->snapshot->store->verify;
+    lx_verify_policy verify = reader->snapshot->store->verify;
     if (column->rules->codec != NULL || column->rules->size > UINT32_MAX ||
         verify == LX_VERIFY_ALWAYS)
         return false;

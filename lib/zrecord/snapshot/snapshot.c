@@ -275,7 +275,7 @@ lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, ui
 lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               const lx__value *value, lx_error *error)
 {
-    lx_verify verify = snapshot->store->verify;
+    lx_verify_policy verify = snapshot->store->verify;
     lx__table *table = snapshot->columns[field].table;
     if (lx__entry_is_compressed(&value->entry) || verify == LX_VERIFY_ALWAYS)
         return lx__snapshot_verify_now(snapshot, field, index, value, error);

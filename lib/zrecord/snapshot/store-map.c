@@ -60,7 +60,7 @@ static lx_status map_table(lx__store *store, size_t field, uint32_t generation, 
                              .stem = lx__schema_field(store->schema, field)->stem,
                              .generation = generation,
                              .exact = store->meta.sealed,
-                             .unmapped = store->placement == LX_PLACEMENT_PREAD};
+                             .unmapped = store->access == LX_ACCESS_PREAD};
     lx__table *there = table_for(store, field, &place), *made;
     if (there != NULL && rows <= store->looked[field])
         return LX_OK;

@@ -230,9 +230,9 @@ static lx_status open_files(lx__store *store, const char *path, const lx__store 
         return status;
     store->network = lx__file_network(&store->directory);
     bool slow = store->network != NULL || sizeof(void *) < sizeof(uint64_t);
-    if (store->placement == LX_PLACEMENT_AUTO)
-        store->placement = slow ? LX_PLACEMENT_PREAD : LX_PLACEMENT_MAPPED;
-    if (store->placement == LX_PLACEMENT_MAPPED)
+    if (store->access == LX_ACCESS_AUTO)
+        store->access = slow ? LX_ACCESS_PREAD : LX_ACCESS_MMAP;
+    if (store->access == LX_ACCESS_MMAP)
         store->files.max = LX__FILES_MAPPED_MAX;
     status = read_and_lock(store, error);
     if (status != LX_OK)
@@ -251,7 +251,7 @@ static lx_status open_files(lx__store *store, const char *path, const lx__store 
     return status;
 }
 
-static lx_status open_store(const char *path, lx_verify verify, lx_placement placement,
+static lx_status open_store(const char *path, lx_verify_policy verify, lx_access access,
                             const lx__store *former, lx__store **store, lx_error *error)
 {
     lx__store *opened = lx__alloc_array(1, sizeof *opened);
@@ -262,7 +262,7 @@ static lx_status open_store(const char *path, lx_verify verify, lx_placement pla
     opened->directory = opened->chunk_directory = opened->lock = opened->meta_file =
         opened->log.file = (lx__file)LX__FILE_CLOSED;
     opened->verify = verify;
-    opened->placement = placement;
+    opened->access = access;
     lx__fd_cache_init(&opened->files, LX__FILES_MAX, open_named, opened);
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_mutex_init(&opened->log_mutex, NULL);
@@ -274,15 +274,15 @@ static lx_status open_store(const char *path, lx_verify verify, lx_placement pla
     return status;
 }
 
-lx_status lx__store_open(const char *path, lx_verify verify, lx_placement placement,
+lx_status lx__store_open(const char *path, lx_verify_policy verify, lx_access access,
                          lx__store **store, lx_error *error)
 {
-    return open_store(path, verify, placement, NULL, store, error);
+    return open_store(path, verify, access, NULL, store, error);
 }
 
 lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error *error)
 {
-    return open_store(NULL, former->verify, former->placement, former, store, error);
+    return open_store(NULL, former->verify, former->access, former, store, error);
 }
 
 lx_status lx__store_open_log(lx__store *store, lx_error *error)

@@ -56,8 +56,8 @@ typedef struct lx__store {
      * meta's own has those that there are now. */
     lx_schema *schema;
     lx__entry_rules *rules; /**< One a field of @ref schema. */
-    lx_verify verify;
-    lx_placement placement; /**< Any but AUTO. */
+    lx_verify_policy verify;
+    lx_access access;    /**< Any but AUTO. */
     const char *network;    /**< The name of the network file system that it is on; NULL: none. */
     lx__process process;       /**< To which the mutexes belong. */
 
@@ -84,7 +84,7 @@ typedef struct lx__store {
  *
  * @retval LX_ERR_UNSUPPORTED  It is on a network file system, and not sealed.
  */
-lx_status lx__store_open(const char *path, lx_verify verify, lx_placement placement,
+lx_status lx__store_open(const char *path, lx_verify_policy verify, lx_access access,
                          lx__store **store, lx_error *error);
 
 /**
@@ -131,7 +131,7 @@ bool lx__store_was_replaced(const lx__store *store);
 
 /**
  * Maps the tables of @p field (a position) with at least @p rows rows, which must be over 0. Where
- * the placement is PREAD they are only looked at, and nothing is mapped.
+ * the access is PREAD they are only looked at, and nothing is mapped.
  * @retval LX_ERR_CORRUPT  A table is absent or too short.
  */
 lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_generation,

@@ -73,7 +73,7 @@ lx_status lx__set_map_reserve(lx__set_map *map, size_t more, lx_error *error)
 {
     if (more > LX__SETS_MAX - map->count)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "more than %zu changes at once: commit more often, or fold", LX__SETS_MAX);
+                        "more than %zu changes at once: commit more often, or checkpoint", LX__SETS_MAX);
     size_t wanted = map->count + more;
     if (wanted > map->capacity) {
         size_t capacity = map->capacity * 2 > wanted ? map->capacity * 2 : wanted;

@@ -35,7 +35,7 @@ static lx_status fold(lx_writer *writer, void *user, lx_error *error)
     return lx__writer_has_changes(writer) ? lx__writer_fold(writer, error) : LX_OK;
 }
 
-lx_status lx_writer_fold(lx_writer *writer, lx_error *error)
+lx_status lx_writer_checkpoint(lx_writer *writer, lx_error *error)
 {
     return lx__switch_call(writer, fold, NULL, error);
 }

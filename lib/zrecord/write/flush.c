@@ -242,7 +242,7 @@ void lx__placer_start(lx__placer *placer, lx_executor *executor, const lx__entry
     for (size_t i = 0; i < fields; i++)
         compresses = compresses || (rules[i].codec != NULL && rules[i].codec->deflate != NULL);
     placer->executor = executor;
-    placer->lane_count = lx_executor_get_writers(executor);
+    placer->lane_count = lx_executor_get_writer_count(executor);
     for (size_t i = 0; i < placer->lane_count; i++) {
         placer->lanes[i].lane.rules = rules;
         placer->lanes[i].lane.level = level;

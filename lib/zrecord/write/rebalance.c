@@ -15,7 +15,7 @@ typedef struct rebalance {
     lx_progress_function progress;
     void *user;
     lx_status answer; /**< The last of progress. */
-    lx_rebalance *result;
+    lx_rebalance_result *result;
 } rebalance;
 
 /** Value number @p at of the stripe: record by record, in each field by field. */
@@ -49,7 +49,7 @@ static uint64_t chunk_bytes(const lx__state *state)
 }
 
 /** Section 7.4 of the format. */
-static void measure(const lx_writer *writer, const lx__state *state, lx_rebalance *result,
+static void measure(const lx_writer *writer, const lx__state *state, lx_rebalance_result *result,
                     double *utilisation, double *live_ratio)
 {
     uint64_t bytes = chunk_bytes(state);
@@ -62,7 +62,7 @@ static void measure(const lx_writer *writer, const lx__state *state, lx_rebalanc
  * and a copy of them could grow without bound. */
 static lx_status count(rebalance *self, lx_error *error)
 {
-    lx_rebalance *result = self->result;
+    lx_rebalance_result *result = self->result;
     const lx__state *state = &self->next.writer->state;
     lx_status status;
     while ((status = lx__stripe_next(&self->stripe, error)) == LX_OK) {
@@ -159,7 +159,7 @@ static lx_status make_all(rebalance *self, lx_error *error)
 static lx_status run(lx_writer *writer, void *user, lx_error *error)
 {
     rebalance *self = user;
-    lx_rebalance *result = self->result;
+    lx_rebalance_result *result = self->result;
     lx_status status = lx__switch_begin(&self->next, writer, error);
     self->mover = (lx__mover){.directory = &writer->chunk_directory,
                               .tables = &writer->directory,
@@ -188,9 +188,9 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
 }
 
 lx_status lx_writer_rebalance(lx_writer *writer, lx_progress_function progress, void *user,
-                              lx_rebalance *result, lx_error *error)
+                              lx_rebalance_result *result, lx_error *error)
 {
-    lx_rebalance figures = {0};
+    lx_rebalance_result figures = {0};
     rebalance self = {.progress = progress, .user = user, .result = &figures};
     lx_status status = lx__switch_call(writer, run, &self, error);
     if (self.answer != LX_OK)

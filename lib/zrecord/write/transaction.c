@@ -47,7 +47,7 @@ lx_status lx_writer_sync(lx_writer *writer, lx_error *error)
     return status;
 }
 
-lx_status lx_writer_begin(lx_writer *writer, lx_error *error)
+lx_status lx_writer_begin_transaction(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)
@@ -68,7 +68,7 @@ lx_status lx_writer_begin(lx_writer *writer, lx_error *error)
     return status;
 }
 
-lx_status lx_writer_end(lx_writer *writer, lx_error *error)
+lx_status lx_writer_end_transaction(lx_writer *writer, lx_error *error)
 {
     lx_status status = lx__writer_enter(writer, error);
     if (status != LX_OK)

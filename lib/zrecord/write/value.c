@@ -13,9 +13,9 @@ static lx_status check_size(const lx_writer *writer, size_t field, uint64_t size
     if (shown->size != LX_NONE && size != shown->size)
         status = lx__fail(error, LX_ERR_ARGUMENT, "a value of %llu bytes, the field has %llu",
                           (unsigned long long)size, (unsigned long long)shown->size);
-    else if (size > LX_RECORD_MAX)
+    else if (size > LX_MAX_RECORD)
         status = lx__fail(error, LX_ERR_LIMIT, "a value of %llu bytes; %u is the most",
-                          (unsigned long long)size, LX_RECORD_MAX);
+                          (unsigned long long)size, LX_MAX_RECORD);
     lx__error_locate(error, writer->directory.path, shown->name, record, LX_NONE);
     return status;
 }

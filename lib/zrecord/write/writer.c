@@ -21,7 +21,7 @@ static lx_status own_executor(lx_writer *writer, lx_error *error)
     lx_executor_options *options = lx_executor_options_new();
     if (options == NULL)
         return lx__fail_memory(error, "an executor");
-    lx_status status = lx_executor_options_set_readers(options, 0, error);
+    lx_status status = lx_executor_options_set_reader_count(options, 0, error);
     if (status == LX_OK)
         status = lx_executor_open(options, &writer->executor, error);
     lx_executor_options_free(options);
@@ -181,7 +181,7 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
     lx__meta meta = {0};
     if (path == NULL || writer == NULL || schema == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "path, schema or writer is NULL");
-    if (lx_schema_get_count(schema) == 0)
+    if (lx_schema_get_field_count(schema) == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "a dataset needs at least one field");
     if (options == NULL)
         options = &lx__writer_defaults;

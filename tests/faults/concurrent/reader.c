@@ -153,7 +153,7 @@ static lx_dataset *open_dataset(struct reader *reader, bool live)
 static bool was_dropped(struct reader *reader, lx_dataset **dataset, lx_status status)
 {
     if (status != LX_ERR_STATE ||
-        lx_schema_get_count(lx_dataset_get_schema(*dataset)) == FIELDS)
+        lx_schema_get_field_count(lx_dataset_get_schema(*dataset)) == FIELDS)
         return false;
     bool live = *dataset == reader->live;
     lx_dataset_close(*dataset);
@@ -307,7 +307,7 @@ static void read_some(struct reader *reader)
 
 static void wait_for_others(struct reader *reader, unsigned count)
 {
-    lx_identity before, now;
+    lx_dataset_identity before, now;
     lx_dataset_get_identity(reader->live, &before);
     while (count != 0 && atomic_load(&reader->share->phase) == CONCURRENT) {
         lx_dataset_get_identity(reader->live, &now);

@@ -10,10 +10,13 @@ lx_schema *record_schema(void)
 {
     const uint64_t words = HEAD_WORDS, bytes = BLOCK_SIZE;
     lx_schema *schema = need(lx_schema_new());
-    if (lx_schema_add_field(schema, "head", LX_UINT64, &words, 1, LX_RAW, NULL) != LX_OK ||
-        lx_schema_add_field(schema, "number", LX_INT64, NULL, 0, LX_RAW, NULL) != LX_OK ||
-        lx_schema_add_field(schema, "block", LX_UINT8, &bytes, 1, LX_RAW, NULL) != LX_OK ||
-        lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_FLATE, NULL) != LX_OK)
+    if (lx_schema_add_field(schema, "head", LX_UINT64, &words, 1, LX_COMPRESSION_RAW, NULL) !=
+            LX_OK ||
+        lx_schema_add_field(schema, "number", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, NULL) !=
+            LX_OK ||
+        lx_schema_add_field(schema, "block", LX_UINT8, &bytes, 1, LX_COMPRESSION_RAW, NULL) !=
+            LX_OK ||
+        lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, NULL) != LX_OK)
         give_up("a schema");
     return schema;
 }

@@ -4,7 +4,7 @@
 void sight_release(struct sight *sight)
 {
     for (size_t i = 0; i <= FIELDS; i++) {
-        lx_view_release(sight->views[i]);
+        lx_view_free(sight->views[i]);
         sight->views[i] = NULL;
     }
 }
@@ -45,8 +45,8 @@ static lx_status gather_bytes(struct sight *sight, lx_dataset *dataset, size_t f
 {
     struct reading *reading = &sight->reading;
     reserve_offsets(sight, reading->count);
-    lx_status status = lx_dataset_measure(dataset, field, reading->indices, reading->count,
-                                          sight->offsets, sight->present, error);
+    lx_status status = lx_dataset_get_sizes(dataset, field, reading->indices, reading->count,
+                                            sight->offsets, sight->present, error);
     if (status != LX_OK)
         return status;
     uint8_t *out = reserve(sight, field, (size_t)sight->offsets[reading->count] + 1);
@@ -83,7 +83,7 @@ lx_status sight_view(struct sight *sight, lx_dataset *dataset, size_t field, lx_
 /** The extra field is missing in most records: of dense fields, a view alone tells. */
 static lx_status view_extra(struct sight *sight, lx_dataset *dataset, lx_error *error)
 {
-    bool shown = lx_schema_get_count(lx_dataset_get_schema(dataset)) > FIELDS;
+    bool shown = lx_schema_get_field_count(lx_dataset_get_schema(dataset)) > FIELDS;
     return shown ? sight_view(sight, dataset, EXTRA, error) : LX_OK;
 }
 

@@ -232,11 +232,11 @@ static lx_status change_files(struct writing *writing, enum change change, lx_er
     lx_status status;
     switch (change) {
     case FOLD:
-        return lx_writer_fold(writer, error);
+        return lx_writer_checkpoint(writer, error);
     case REBALANCE:
         return lx_writer_rebalance(writer, NULL, NULL, NULL, error);
     case ADD_FIELD:
-        return lx_writer_add_field(writer, "extra", LX_UINT64, NULL, 0, LX_RAW, error);
+        return lx_writer_add_field(writer, "extra", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, error);
     case RENAME_FIELD:
         status = lx_writer_rename_field(writer, "block", "brick", error);
         return status != LX_OK ? status : lx_writer_rename_field(writer, "extra", "more", error);
@@ -275,8 +275,8 @@ static void open_writer(struct writing *writing)
     lx_executor_options *executor_options = need(lx_executor_options_new());
     lx_durability durability =
         writing->options->lasting ? LX_DURABILITY_PERIODIC : LX_DURABILITY_NONE;
-    lx_status status =
-        lx_executor_options_set_writers(executor_options, writing->options->lanes, &error);
+    lx_status status = lx_executor_options_set_writer_count(executor_options,
+                                                            writing->options->lanes, &error);
     if (status == LX_OK)
         status = lx_executor_open(executor_options, &executor, &error);
     expect(writing, status, &error, "an executor");

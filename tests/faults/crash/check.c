@@ -79,7 +79,7 @@ static bool identify(struct check *check, lx_dataset *dataset, size_t from,
 
 static bool check_seal(struct check *check, lx_dataset *dataset)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     if (identity.sealed ? !check->history->sealing : check->history->sealed)
         return wrong(check, identity.sealed ? "it is sealed and was not asked to be"
@@ -127,7 +127,7 @@ bool check_reader(struct check *check)
     if (status != LX_OK)
         return unexpected(check, "a reader", &error);
     bool right = check_seal(check, dataset) && identify(check, dataset, least(check, false), NULL);
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     if (right && (identity.sealed || dice_once_in(check->dice, 8)))
         right = lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error) == LX_OK ||
@@ -270,7 +270,7 @@ static bool read_log(const char *path, struct bytes *bytes)
 static void keep_log(struct check *check, struct log *log)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset;
     if (check->crash == CRASH_CACHE || !dice_once_in(check->dice, 3) ||
         open_reader(check, false, &dataset, &error) != LX_OK)

@@ -18,7 +18,7 @@ static lx_status read_lossy(struct content *content, lx_dataset *dataset, size_t
         uint64_t sizes[2] = {0};
         uint8_t *present = &content->present[field][i];
         lx_error_clear(error);
-        lx_status status = lx_dataset_measure(dataset, field, &i, 1, sizes, present, error);
+        lx_status status = lx_dataset_get_sizes(dataset, field, &i, 1, sizes, present, error);
         uint64_t size = status == LX_OK ? sizes[1] : 0;
         uint8_t *data = need(realloc(content->data[field], (size_t)(end + size) + 1));
         content->data[field] = data;
@@ -44,8 +44,8 @@ static lx_status read_field(struct content *content, lx_dataset *dataset, size_t
     size_t count = (size_t)content->length;
     uint64_t *offsets = content->offsets[field] = need(malloc((count + 1) * sizeof *offsets));
     content->present[field] = need(malloc(count + 1));
-    lx_status status = lx_dataset_measure(dataset, field, indices, count, offsets,
-                                          content->present[field], error);
+    lx_status status = lx_dataset_get_sizes(dataset, field, indices, count, offsets,
+                                            content->present[field], error);
     if (status != LX_OK)
         return status;
     content->data[field] = need(malloc((size_t)offsets[count] + 1));

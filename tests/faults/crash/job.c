@@ -24,8 +24,8 @@ static void choose_executor(struct life *life)
     if (writers == 0)
         return;
     lx_executor_options *options = need(lx_executor_options_new());
-    if (lx_executor_options_set_readers(options, 0, &error) != LX_OK ||
-        lx_executor_options_set_writers(options, writers, &error) != LX_OK ||
+    if (lx_executor_options_set_reader_count(options, 0, &error) != LX_OK ||
+        lx_executor_options_set_writer_count(options, writers, &error) != LX_OK ||
         lx_executor_open(options, &life->executor, &error) != LX_OK)
         life_refuse("an executor", &error);
     lx_executor_options_free(options);

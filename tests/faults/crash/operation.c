@@ -220,7 +220,7 @@ lx_status operation_do(const struct operation *operation, struct records *record
     case OPERATION_RENAME:
         return rename_field(columns.list[operation->index], writer, error);
     case OPERATION_FOLD:
-        return lx_writer_fold(writer, error);
+        return lx_writer_checkpoint(writer, error);
     case OPERATION_REBALANCE:
         return lx_writer_rebalance(writer, NULL, NULL, NULL, error);
     case OPERATION_RESTART:

@@ -7,17 +7,17 @@ static struct kind choose_kind(struct dice *dice, bool small)
 {
     switch (small ? dice_below(dice, 2) : dice_below(dice, 6)) {
     case 0:
-        return (struct kind){LX_INT64, 0, LX_RAW};
+        return (struct kind){LX_INT64, 0, LX_COMPRESSION_RAW};
     case 1:
-        return (struct kind){LX_UINT8, 5, LX_RAW}; /* inline, shorter than its slot */
+        return (struct kind){LX_UINT8, 5, LX_COMPRESSION_RAW}; /* inline, shorter than its slot */
     case 2:
-        return (struct kind){LX_UINT8, 9 + dice_below(dice, 400), LX_RAW};
+        return (struct kind){LX_UINT8, 9 + dice_below(dice, 400), LX_COMPRESSION_RAW};
     case 3:
-        return (struct kind){LX_FLOAT32, 16, LX_FLATE};
+        return (struct kind){LX_FLOAT32, 16, LX_COMPRESSION_FLATE};
     case 4:
-        return (struct kind){LX_BYTES, 0, LX_RAW};
+        return (struct kind){LX_BYTES, 0, LX_COMPRESSION_RAW};
     default:
-        return (struct kind){LX_BYTES, 0, LX_FLATE};
+        return (struct kind){LX_BYTES, 0, LX_COMPRESSION_FLATE};
     }
 }
 
@@ -28,7 +28,7 @@ void records_name(struct column column, char name[16])
 
 bool records_columns(const lx_schema *schema, struct columns *columns)
 {
-    columns->count = lx_schema_get_count(schema);
+    columns->count = lx_schema_get_field_count(schema);
     for (size_t i = 0; i < columns->count; i++) {
         unsigned kind, name;
         if (i == RECORDS_FIELDS || sscanf(lx_schema_get_field(schema, i)->name, "field%u_%u",

@@ -58,7 +58,7 @@ static bool shares_a_field(const lx_schema *schema, const lx_dataset *other)
 {
     size_t position;
     bool found = false;
-    for (size_t i = 0; other != NULL && i < lx_schema_get_count(schema); i++)
+    for (size_t i = 0; other != NULL && i < lx_schema_get_field_count(schema); i++)
         found = found || lx_schema_find_field(lx_dataset_get_schema(other),
                                               lx_schema_get_field(schema, i)->name, &position,
                                               NULL) == LX_OK;
@@ -70,7 +70,7 @@ struct operation life_choose(struct life *life)
     const lx_schema *schema = lx_writer_get_schema(life->writer);
     uint64_t from = shares_a_field(schema, life->pinned) ? lx_dataset_get_length(life->pinned) : 0;
     return operation_choose(&life->dice, lx_writer_get_length(life->writer),
-                            lx_schema_get_count(schema), life->serial, from);
+                            lx_schema_get_field_count(schema), life->serial, from);
 }
 
 lx_status life_do(struct life *life, uint32_t flags, const struct operation *operation,
@@ -115,7 +115,7 @@ static bool commit_by(struct life *life, lx_status (*call)(lx_writer *, lx_error
 static bool transact(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
-    if (!commit_by(life, lx_writer_begin, false, "begin"))
+    if (!commit_by(life, lx_writer_begin_transaction, false, "begin"))
         return false;
     for (uint64_t i = dice_below(&life->dice, 4); i != 0; i--)
         if (!ask(life))
@@ -126,7 +126,7 @@ static bool transact(struct life *life)
     if (!ask(life))
         return false;
     return dice_once_in(&life->dice, 4) ? undo(life)
-                                        : commit_by(life, lx_writer_end, false, "end");
+                                        : commit_by(life, lx_writer_end_transaction, false, "end");
 }
 
 bool life_switch(struct life *life)

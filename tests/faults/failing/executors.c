@@ -27,7 +27,7 @@ static void work(struct run *run, lx_executor *executor, lx_queue queue)
             run_fail(run, "%u parts of 20 ran", count);
         lx_ticket_unref(ticket);
     }
-    TRY(run, lx_executor_read_stats(executor, queue, &stats, &run->error));
+    TRY(run, lx_executor_get_stats(executor, queue, &stats, &run->error));
 }
 
 static void execute(struct run *run)
@@ -36,9 +36,9 @@ static void execute(struct run *run)
     lx_executor_options *options;
     if (!TRY_NEW(run, options, lx_executor_options_new()))
         return;
-    if (TRY(run, lx_executor_options_set_readers(options, 3, &run->error)) &&
-        TRY(run, lx_executor_options_set_writers(options, 2, &run->error)) &&
-        TRY(run, lx_executor_options_set_cleaners(options, 2, &run->error)) &&
+    if (TRY(run, lx_executor_options_set_reader_count(options, 3, &run->error)) &&
+        TRY(run, lx_executor_options_set_writer_count(options, 2, &run->error)) &&
+        TRY(run, lx_executor_options_set_cleaner_count(options, 2, &run->error)) &&
         TRY(run, lx_executor_open(options, &executor, &run->error))) {
         work(run, executor, LX_QUEUE_READ);
         work(run, executor, LX_QUEUE_WRITE);

@@ -85,7 +85,7 @@ static lx_source *open_zip(struct run *run)
     lx_source *parts[] = {open_dataset(run), open_npy(run), open_own(run)}, *source = NULL;
     static const char *const names[] = {NULL, "array", NULL};
     if (parts[0] == NULL || parts[1] == NULL || parts[2] == NULL ||
-        !TRY(run, lx_source_zip(parts, names, 3, &source, &run->error)))
+        !TRY(run, lx_source_new_zip(parts, names, 3, &source, &run->error)))
         source = NULL;
     for (size_t i = 0; i < 3; i++)
         lx_source_unref(parts[i]);
@@ -97,8 +97,9 @@ static lx_source *open_concat(struct run *run)
 {
     static const uint64_t last[] = {LENGTH - 3, LENGTH - 2, LENGTH - 1};
     lx_source *parts[] = {open_own(run), NULL}, *source = NULL;
-    if (parts[0] == NULL || !TRY(run, lx_source_subset(parts[0], last, 3, &parts[1], &run->error)) ||
-        !TRY(run, lx_source_concat(parts, 2, &source, &run->error)))
+    if (parts[0] == NULL ||
+        !TRY(run, lx_source_new_subset(parts[0], last, 3, &parts[1], &run->error)) ||
+        !TRY(run, lx_source_new_concat(parts, 2, &source, &run->error)))
         source = NULL;
     lx_source_unref(parts[0]);
     lx_source_unref(parts[1]);
@@ -119,9 +120,9 @@ static void check_numbers(struct run *run, const lx_batch *batch, const char *na
 static void check_keys(struct run *run, const lx_batch *batch)
 {
     uint64_t keys[BATCH][2], right[2];
-    uint64_t last = lx_batch_get_rows(batch) - 1;
+    uint64_t last = lx_batch_get_row_count(batch) - 1;
     lx_batch_get_keys(batch, 42, keys[0]);
-    lx_sample_key(42, lx_batch_get_epoch(batch), lx_batch_get_indices(batch)[last], right);
+    lx_random_get_key(42, lx_batch_get_epoch(batch), lx_batch_get_indices(batch)[last], right);
     if (memcmp(keys[last], right, sizeof right) != 0)
         run_fail(run, "the key of row %llu is wrong", (unsigned long long)last);
 }
@@ -153,7 +154,7 @@ static bool next(struct run *run, lx_loader *loader, lx_status *status)
     check_field(run, batch, PLAIN_IMAGE);
     check_field(run, batch, PLAIN_LABEL);
     check_keys(run, batch);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     return true;
 }
 
@@ -184,7 +185,7 @@ static void save_and_restore(struct run *run, lx_loader *loader)
 static lx_status look_at(lx_batch *batch, void *user, lx_error *error)
 {
     (void)user, (void)error;
-    return lx_batch_get_rows(batch) == BATCH ? LX_OK : LX_ERR_CALLBACK;
+    return lx_batch_get_row_count(batch) == BATCH ? LX_OK : LX_ERR_CALLBACK;
 }
 
 static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threads)
@@ -197,14 +198,13 @@ static lx_loader *open_loader(struct run *run, lx_source *source, uint32_t threa
     bool dataset = lx_source_get_column_count(source) == PLAIN_KINDS;
     if (!TRY(run, lx_loader_options_set_batch_size(options, BATCH, &run->error)) ||
         !TRY(run, lx_loader_options_set_shuffle(options, 7, &run->error)) ||
-        !TRY(run, lx_loader_options_set_epochs(options, 1, &run->error)) ||
+        !TRY(run, lx_loader_options_set_epoch_count(options, 1, &run->error)) ||
         !TRY(run, lx_loader_options_set_start(options, 0, &run->error)) ||
-        !TRY(run, lx_loader_options_set_threads(options, threads, &run->error)) ||
+        !TRY(run, lx_loader_options_set_reader_count(options, threads, &run->error)) ||
         !TRY(run, lx_loader_options_set_damage(options, LX_DAMAGE_RAISE, &run->error)) ||
-        !TRY(run, lx_loader_options_set_transform(options, threads != 0 ? look_at : NULL,
-                                                  NULL, &run->error)) ||
-        (dataset &&
-         !TRY(run, lx_loader_options_set_fields(options, fields, 2, &run->error))) ||
+        !TRY(run, lx_loader_options_set_transform(options, threads != 0 ? look_at : NULL, NULL,
+                                                  &run->error)) ||
+        (dataset && !TRY(run, lx_loader_options_set_columns(options, fields, 2, &run->error))) ||
         !TRY(run, lx_loader_open(source, options, &loader, &run->error)))
         loader = NULL;
     lx_loader_options_free(options);
@@ -222,7 +222,7 @@ static void load(struct run *run, lx_source *source, uint32_t threads)
     take_some(run, loader, 2);
     save_and_restore(run, loader);
     take_some(run, loader, STEPS);
-    lx_loader_continue(loader);
+    lx_loader_next_epoch(loader);
     take_some(run, loader, 1);
     lx_loader_cancel(loader);
     lx_loader_close(loader);
@@ -233,7 +233,7 @@ static lx_source *open_columns(struct run *run)
 {
     lx_source *parts[] = {open_npy(run), open_own(run)}, *source = NULL;
     if (parts[0] == NULL || parts[1] == NULL ||
-        !TRY(run, lx_source_zip(parts, NULL, 2, &source, &run->error)))
+        !TRY(run, lx_source_new_zip(parts, NULL, 2, &source, &run->error)))
         source = NULL;
     lx_source_unref(parts[0]);
     lx_source_unref(parts[1]);
@@ -268,7 +268,7 @@ static void pass_state(struct run *run, lx_loader *idle, lx_loader *reading)
     if (TRY(run, lx_loader_next(idle, &batch, &run->error)) &&
         lx_batch_get_column_count(batch) != 0)
         run_fail(run, "a batch without data has columns");
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     if (TRY(run, lx_loader_save(idle, text, sizeof text, NULL, &run->error)) &&
         TRY(run, lx_loader_restore(reading, text, &run->error)) &&
         lx_loader_tell(reading) != lx_loader_tell(idle))
@@ -310,7 +310,7 @@ static void fill(struct run *run)
     }
     if (!TRY(run, lx_dataset_open(run->path, NULL, &dataset, &run->error)))
         return;
-    if (TRY(run, lx_source_from_dataset(dataset, &source, &run->error)))
+    if (TRY(run, lx_source_new_dataset(dataset, &source, &run->error)))
         lx_source_unref(source);
     lx_dataset_close(dataset);
 }
@@ -347,16 +347,16 @@ static void fill_tokens(struct run *run)
         return;
     snprintf(name, sizeof name, "%s.ds", run->path);
     if (TRY(run, lx_tokens_open(name, LX_INT64, &parts[1], &run->error)) &&
-        TRY(run, lx_tokens_concat(parts, 2, &all, &run->error)) &&
+        TRY(run, lx_tokens_new_concat(parts, 2, &all, &run->error)) &&
         TRY(run, lx_tokens_get_document(all, 1, &first, &length, &run->error)) &&
         TRY(run, lx_tokens_read(all, first, 2, LX_INT32, samples, &run->error)) &&
-        TRY(run, lx_source_from_tokens(all, 16, LX_INT32, 0, &source, &run->error)))
+        TRY(run, lx_source_new_tokens(all, 16, LX_INT32, 0, &source, &run->error)))
         if (first != LENGTH || length != LENGTH || samples[0][1] != 1 ||
             lx_tokens_get_length(all) != 2 * LENGTH || lx_tokens_get_dtype(all) != LX_INT64 ||
             lx_tokens_get_document_count(all) != 2)
             run_fail(run, "documents of two files are wrong");
     if (source != NULL &&
-        TRY(run, lx_source_from_token_blocks(all, 16, LX_INT32, 0, &blocks, &run->error)) &&
+        TRY(run, lx_source_new_token_blocks(all, 16, LX_INT32, 0, &blocks, &run->error)) &&
         lx_source_get_length(blocks) != 2 * LENGTH / 16)
         run_fail(run, "there are other blocks of tokens");
     if (source != NULL) {
@@ -403,7 +403,7 @@ static void fill_fields(struct run *run)
         return;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         lx_tokens *tokens;
-        if (!TRY(run, lx_tokens_from_field(dataset, kinds[i], LX_UINT8, &tokens, &run->error)))
+        if (!TRY(run, lx_tokens_new_field(dataset, kinds[i], LX_UINT8, &tokens, &run->error)))
             continue;
         check_field_tokens(run, tokens, kinds[i]);
         lx_tokens_unref(tokens);
@@ -419,7 +419,7 @@ static lx_tokens *open_twice(struct run *run)
     if (!TRY(run, lx_tokens_open(name, LX_BYTES, &part, &run->error)))
         return NULL;
     lx_tokens *const twice[] = {part, part};
-    (void)TRY(run, lx_tokens_concat(twice, 2, &all, &run->error));
+    (void)TRY(run, lx_tokens_new_concat(twice, 2, &all, &run->error));
     lx_tokens_unref(part);
     return all;
 }
@@ -435,9 +435,9 @@ static void fill_packed(struct run *run)
     lx_source *source = NULL;
     lx_tokens *all = open_twice(run);
     if (all != NULL &&
-        TRY(run, lx_source_pack_tokens(all, 64, LX_INT32, 0, 0,
-                                       LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source,
-                                       &run->error)) &&
+        TRY(run, lx_source_new_packed_tokens(all, 64, LX_INT32, 0, 0,
+                                             LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS, &source,
+                                             &run->error)) &&
         TRY(run, lx_source_get_padding(source, &padding, &total, &run->error))) {
         const lx_target targets[] = {{rows[0][0], sizeof rows[0]},
                                      {rows[0][1], sizeof rows[0]},
@@ -445,8 +445,8 @@ static void fill_packed(struct run *run)
         if (padding != 0 || total != 2 * LENGTH)
             run_fail(run, "the padding is wrong");
         if (TRY(run, lx_source_fill(source, indices, 3, targets, &run->error)) &&
-            TRY(run, lx_segments_measure((const int32_t *)rows[0][1], 1, 64, true, places, 3,
-                                         &count, &longest, &run->error)) &&
+            TRY(run, lx_segments_get_sizes((const int32_t *)rows[0][1], 1, 64, true, places, 3,
+                                           &count, &longest, &run->error)) &&
             (rows[0][0][33] != 65 || rows[0][1][33] != 2 || rows[0][2][33] != 1 ||
              rows[2][0][63] != 63 || count != 3 || longest != 32 || places[1] != 32))
             run_fail(run, "packed samples are wrong");
@@ -462,8 +462,9 @@ static void fill_joined(struct run *run)
     uint32_t rows[2][2][49];
     lx_source *source = NULL;
     lx_tokens *all = open_twice(run);
-    if (all != NULL && TRY(run, lx_source_join_tokens(all, 48, LX_INT32, 0, 777,
-                                                      LX_PACKED_SEGMENTS, &source, &run->error))) {
+    if (all != NULL &&
+        TRY(run, lx_source_new_joined_tokens(all, 48, LX_INT32, 0, 777, LX_PACKED_SEGMENTS, &source,
+                                             &run->error))) {
         const lx_target targets[] = {{rows[0][0], sizeof rows[0]}, {rows[0][1], sizeof rows[0]}};
         if (TRY(run, lx_source_fill(source, indices, 2, targets, &run->error)) &&
             (rows[0][0][47] != 95 || rows[0][0][48] != 777 || rows[0][1][48] != 1 ||
@@ -485,11 +486,11 @@ static void fill_megatron_in(struct run *run, lx_tokens *all, const char *folder
     how.sequence_length = 48;
     how.columns = LX_MEGATRON_LOSS_MASK;
     how.tables = folder;
-    if (TRY(run, lx_source_from_megatron(all, &how, &source, &run->error))) {
+    if (TRY(run, lx_source_new_megatron(all, &how, &source, &run->error))) {
         const lx_target targets[] = {{NULL, 0}, {mask, sizeof mask}};
         if (TRY(run, lx_source_fill(source, &first, 1, targets, &run->error)) &&
-            TRY(run, lx_source_read_megatron(source, LX_MEGATRON_DOCUMENTS, 1, 1, &number, &length,
-                                             &run->error)) &&
+            TRY(run, lx_source_read_megatron_index(source, LX_MEGATRON_DOCUMENTS, 1, 1, &number,
+                                                   &length, &run->error)) &&
             (mask[0] != 1 || mask[47] != 1 || number > 1 || length != 2))
             run_fail(run, "the samples of Megatron's are wrong");
     }

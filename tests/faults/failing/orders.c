@@ -19,7 +19,7 @@
 static void walk(struct run *run, lx_order *order)
 {
     uint64_t indices[64], again[64], taken = 0;
-    char text[LX_SAMPLER_STATE_SIZE];
+    char text[LX_MAX_SAMPLER_STATE];
     lx_sampler *sampler;
     if (!TRY(run, lx_sampler_new(order, 1, 3, &sampler, &run->error)))
         return;
@@ -48,25 +48,25 @@ static void blend(struct run *run, const lx_mixture *mixture)
     uint64_t counts[2];
     if (!TRY(run, lx_order_new_blend(mixture, &order, &run->error)))
         return;
-    if (TRY(run, lx_order_count_sets(order, 0, 100, counts, &run->error)) &&
+    if (TRY(run, lx_order_get_part_counts(order, 0, 100, counts, &run->error)) &&
         (counts[0] != 10 + 30 || counts[1] != 60))
         run_fail(run, "a mixture has other shares");
     walk_and_unref(run, order);
 }
 
 /** A mixture of the same set twice. */
-static void mix_greedily(struct run *run, lx_order *part, lx_exhausted exhausted)
+static void mix_greedily(struct run *run, lx_order *part, lx_exhausted_policy exhausted)
 {
     lx_order *order;
     lx_mixture *mixture;
     uint64_t counts[2];
     if (!TRY_NEW(run, mixture, lx_mixture_new()))
         return;
-    if (TRY(run, lx_mixture_add(mixture, part, 0, .25, &run->error)) &&
-        TRY(run, lx_mixture_add(mixture, part, LENGTH, .75, &run->error)) &&
+    if (TRY(run, lx_mixture_add_part(mixture, part, 0, .25, &run->error)) &&
+        TRY(run, lx_mixture_add_part(mixture, part, LENGTH, .75, &run->error)) &&
         TRY(run, lx_mixture_set_exhausted(mixture, exhausted, &run->error)) &&
         TRY(run, lx_order_new_greedy(mixture, NULL, &order, &run->error))) {
-        if (TRY(run, lx_order_count_sets(order, 0, 100, counts, &run->error)) &&
+        if (TRY(run, lx_order_get_part_counts(order, 0, 100, counts, &run->error)) &&
             (counts[0] != 25 || counts[1] != 75))
             run_fail(run, "a greedy mixture has other shares");
         walk_and_unref(run, order);
@@ -78,15 +78,15 @@ static void mix_greedily(struct run *run, lx_order *part, lx_exhausted exhausted
 static void mix(struct run *run, lx_order *part)
 {
     static const double later[] = {1, 2};
-    static const lx_exhausted kinds[] = {LX_EXHAUSTED_REPEAT, LX_EXHAUSTED_STOP,
-                                         LX_EXHAUSTED_REDISTRIBUTE};
+    static const lx_exhausted_policy kinds[] = {LX_EXHAUSTED_REPEAT, LX_EXHAUSTED_STOP,
+                                                LX_EXHAUSTED_REDISTRIBUTE};
     lx_mixture *mixture;
     for (int i = 0; i < 3; i++)
         mix_greedily(run, part, kinds[i]);
     if (!TRY_NEW(run, mixture, lx_mixture_new()))
         return;
-    if (TRY(run, lx_mixture_add(mixture, part, 0, 1, &run->error)) &&
-        TRY(run, lx_mixture_add(mixture, part, LENGTH, 0, &run->error)) &&
+    if (TRY(run, lx_mixture_add_part(mixture, part, 0, 1, &run->error)) &&
+        TRY(run, lx_mixture_add_part(mixture, part, LENGTH, 0, &run->error)) &&
         TRY(run, lx_mixture_set_weights(mixture, 10, later, 2, &run->error)) &&
         TRY(run, lx_mixture_set_length(mixture, 2 * LENGTH, &run->error)))
         for (int i = 0; i < 3; i++)
@@ -157,9 +157,9 @@ static void split(struct run *run, const uint64_t *keys)
 static void draw(struct run *run)
 {
     uint64_t key[2], one[2], both[2];
-    lx_sample_key(5, 6, 7, key);
-    lx_random_draws(key, 3, 2, both);
-    lx_random_draws(key, 4, 1, one);
+    lx_random_get_key(5, 6, 7, key);
+    lx_random_get_draws(key, 3, 2, both);
+    lx_random_get_draws(key, 4, 1, one);
     if (one[0] != both[1])
         run_fail(run, "a draw is another one from elsewhere");
 }
@@ -169,7 +169,7 @@ static void walk_batches(struct run *run, lx_order *order)
 {
     uint64_t indices[LENGTH], taken, count, begin, end;
     lx_sampler *sampler;
-    if (TRY(run, lx_order_count_batches(order, 3, &count, &run->error)) && count != 100)
+    if (TRY(run, lx_order_get_batch_count(order, 3, &count, &run->error)) && count != 100)
         run_fail(run, "an epoch has other batches");
     if (TRY(run, lx_order_find_batch(order, 25, NULL, &begin, &end, &run->error)) &&
         (begin != 20 || end != 30))
@@ -251,7 +251,7 @@ static void keep_in(struct run *run, const char *folder)
     if (!TRY(run, lx_order_new_sequential(LENGTH, 0, 0, &part, &run->error)))
         return;
     if (TRY_NEW(run, mixture, lx_mixture_new()) &&
-        TRY(run, lx_mixture_add(mixture, part, 0, 1, &run->error)) &&
+        TRY(run, lx_mixture_add_part(mixture, part, 0, 1, &run->error)) &&
         TRY(run, lx_order_new_greedy(mixture, folder, &order, &run->error)))
         walk_and_unref(run, order);
     lx_mixture_free(mixture);

@@ -57,8 +57,8 @@ static void gather_bytes(struct run *run, lx_dataset *dataset)
     uint8_t present[COUNT];
     choose(run, indices);
     for (size_t field = 0; field < PLAIN_KINDS; field++) {
-        if (!TRY(run, lx_dataset_measure(dataset, field, indices, COUNT, offsets, present,
-                                         &run->error)))
+        if (!TRY(run, lx_dataset_get_sizes(dataset, field, indices, COUNT, offsets, present,
+                                           &run->error)))
             continue;
         uint8_t *out = need(malloc((size_t)offsets[COUNT] + 1));
         if (TRY(run, lx_dataset_gather_bytes(dataset, field, indices, COUNT, out, offsets,
@@ -82,7 +82,7 @@ static void view(struct run *run, lx_dataset *dataset)
     for (size_t i = 0; i < COUNT; i++)
         expect(run, PLAIN_BLOB, indices[i], slices[i].data, slices[i].size,
                slices[i].data != NULL);
-    lx_view_release(view);
+    lx_view_free(view);
 }
 
 static void refresh(struct run *run, lx_dataset *dataset)
@@ -105,7 +105,7 @@ static void stat_all(struct run *run, lx_dataset *dataset)
     lx_statistics totals;
     lx_field_statistics fields[PLAIN_KINDS];
     lx_chunk_info chunk;
-    lx_identity identity;
+    lx_dataset_identity identity;
     if (TRY(run, lx_dataset_stat(dataset, &totals, fields, &run->error)) &&
         totals.length != run->pending.count)
         run_fail(run, "stat tells of %llu records", (unsigned long long)totals.length);
@@ -232,8 +232,8 @@ static const struct step copies[] = {
 
 /* ---- the scenarios */
 
-static lx_dataset *open_placed(struct run *run, lx_verify verification, bool durable,
-                               lx_executor *executor, lx_placement placement)
+static lx_dataset *open_placed(struct run *run, lx_verify_policy verification, bool durable,
+                               lx_executor *executor, lx_access access)
 {
     lx_dataset *dataset = NULL;
     lx_dataset_options *options;
@@ -242,20 +242,20 @@ static lx_dataset *open_placed(struct run *run, lx_verify verification, bool dur
     if (!TRY(run, lx_dataset_options_set_verify(options, verification, &run->error)) ||
         !TRY(run, lx_dataset_options_set_durable(options, durable, &run->error)) ||
         !TRY(run, lx_dataset_options_set_damage(options, LX_DAMAGE_RAISE, &run->error)) ||
-        !TRY(run, lx_dataset_options_set_live(options, verification == LX_VERIFY_NEVER,
-                                              &run->error)) ||
+        !TRY(run,
+             lx_dataset_options_set_live(options, verification == LX_VERIFY_NEVER, &run->error)) ||
         !TRY(run, lx_dataset_options_set_executor(options, executor, &run->error)) ||
-        !TRY(run, lx_dataset_options_set_placement(options, placement, &run->error)) ||
+        !TRY(run, lx_dataset_options_set_access(options, access, &run->error)) ||
         !TRY(run, lx_dataset_open(run->path, options, &dataset, &run->error)))
         dataset = NULL;
     lx_dataset_options_free(options);
     return dataset;
 }
 
-static lx_dataset *open_as(struct run *run, lx_verify verification, bool durable,
+static lx_dataset *open_as(struct run *run, lx_verify_policy verification, bool durable,
                            lx_executor *executor)
 {
-    return open_placed(run, verification, durable, executor, LX_PLACEMENT_AUTO);
+    return open_placed(run, verification, durable, executor, LX_ACCESS_AUTO);
 }
 
 static void take_steps(struct run *run, lx_dataset *dataset)
@@ -285,7 +285,7 @@ static void read_live(struct run *run)
 
 static void read_by_pread(struct run *run)
 {
-    lx_dataset *dataset = open_placed(run, LX_VERIFY_FIRST, false, NULL, LX_PLACEMENT_PREAD);
+    lx_dataset *dataset = open_placed(run, LX_VERIFY_FIRST, false, NULL, LX_ACCESS_PREAD);
     if (dataset == NULL)
         return;
     take_steps(run, dataset);

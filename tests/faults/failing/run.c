@@ -75,15 +75,15 @@ bool run_took(struct run *run, const char *call, lx_status status)
         return true;
     }
     if (has_error && (run->error.status != status || run->error.message[0] == '\0'))
-        run_fail(run, "%s answers %s, and tells of %s: %s", call, lx_status_name(status),
-                 lx_status_name(run->error.status), told);
+        run_fail(run, "%s answers %s, and tells of %s: %s", call, lx_status_get_name(status),
+                 lx_status_get_name(run->error.status), told);
     else if (!may_fail(run))
         run_fail(run, "%s answers %s, though nothing that counts has failed: %s", call,
-                 lx_status_name(status), told);
+                 lx_status_get_name(status), told);
     else if (run->failures == 0 ? !is_cause(run, status) && has_error
                                 : !is_consequence(run, status, has_error))
         run_fail(run, "%s answers %s, which is not what has happened: %s", call,
-                 lx_status_name(status), told);
+                 lx_status_get_name(status), told);
     run->failures++;
     run->poisoned = run->poisoned || status == LX_ERR_POISONED;
     lx_error_clear(&run->error);
@@ -160,7 +160,7 @@ static bool identify(struct run *run, lx_dataset *dataset)
 static bool check_reader(struct run *run, bool *absent, bool *sealed)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset;
     lx_status status = open_reader(run, &dataset, &error);
     *absent = status == LX_ERR_NOT_FOUND;

@@ -99,7 +99,7 @@ static void sync_all(struct run *run, lx_writer *writer)
 static void begin(struct run *run, lx_writer *writer)
 {
     uint64_t failures = run->failures;
-    COMMIT(run, writer, lx_writer_begin(writer, &run->error));
+    COMMIT(run, writer, lx_writer_begin_transaction(writer, &run->error));
     in_transaction = run->failures == failures;
 }
 
@@ -108,7 +108,7 @@ static void end(struct run *run, lx_writer *writer)
 {
     if (!in_transaction)
         return;
-    COMMIT(run, writer, lx_writer_end(writer, &run->error));
+    COMMIT(run, writer, lx_writer_end_transaction(writer, &run->error));
     in_transaction = false;
 }
 
@@ -284,7 +284,7 @@ static void live(struct run *run, lx_durability durability)
     if (writer == NULL)
         return;
     take_steps(run, writer);
-    if (lx_schema_get_count(lx_writer_get_schema(writer)) != run->pending.column_count)
+    if (lx_schema_get_field_count(lx_writer_get_schema(writer)) != run->pending.column_count)
         run_fail(run, "the schema is another");
     close_writer(run, writer);
 }
@@ -417,13 +417,13 @@ static void share_executor(struct run *run)
 
 static void fold(struct run *run, lx_writer *writer)
 {
-    if (!TRY(run, lx_writer_fold(writer, &run->error)))
+    if (!TRY(run, lx_writer_checkpoint(writer, &run->error)))
         give_up_pending(run, writer);
 }
 
 static void rebalance(struct run *run, lx_writer *writer)
 {
-    lx_rebalance result;
+    lx_rebalance_result result;
     if (!TRY(run, lx_writer_rebalance(writer, NULL, NULL, &result, &run->error)))
         give_up_pending(run, writer);
     else if (result.records != run->pending.count)

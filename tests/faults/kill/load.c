@@ -196,12 +196,12 @@ static void step(struct writing *writing)
         commit_by(writing, lx_writer_sync);
         break;
     case 1:
-        commit_by(writing, lx_writer_begin);
+        commit_by(writing, lx_writer_begin_transaction);
         ask_some(writing, 30);
         if (dice_once_in(&writing->dice, 3))
             undo(writing);
         else
-            commit_by(writing, lx_writer_end);
+            commit_by(writing, lx_writer_end_transaction);
         break;
     case 2:
         ask_some(writing, 10);
@@ -216,7 +216,7 @@ static void step(struct writing *writing)
                                          .count = dice_below(&writing->dice, BULK) + 1});
         break;
     case 5:
-        commit_by(writing, lx_writer_fold);
+        commit_by(writing, lx_writer_checkpoint);
         break;
     case 6:
         commit_by(writing, rebalance);
@@ -263,8 +263,8 @@ static lx_executor *make_executor(struct dice *dice)
     lx_error error = LX_ERROR_INIT;
     lx_executor_options *options = need(lx_executor_options_new());
     uint32_t writers = 1 + (uint32_t)dice_below(dice, LX_MAX_WRITERS);
-    expect(lx_executor_options_set_readers(options, 0, &error), "readers", &error);
-    expect(lx_executor_options_set_writers(options, writers, &error), "writers", &error);
+    expect(lx_executor_options_set_reader_count(options, 0, &error), "readers", &error);
+    expect(lx_executor_options_set_writer_count(options, writers, &error), "writers", &error);
     expect(lx_executor_open(options, &executor, &error), "an executor", &error);
     lx_executor_options_free(options);
     return executor;

@@ -40,8 +40,10 @@ static void make(const char *path, lx_writer **writer)
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = need(lx_schema_new());
     const lx_values columns[] = {{.data = numbers}, {.data = blocks}};
-    expect(lx_schema_add_field(schema, "number", LX_INT64, NULL, 0, LX_RAW, &error), &error);
-    expect(lx_schema_add_field(schema, "block", LX_UINT8, &shape, 1, LX_RAW, &error), &error);
+    expect(lx_schema_add_field(schema, "number", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error),
+           &error);
+    expect(lx_schema_add_field(schema, "block", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error),
+           &error);
     expect(lx_writer_create(path, schema, NULL, writer, &error), &error);
     for (uint32_t i = 0; i < REOPEN_RECORDS; i += STEP)
         expect(lx_writer_extend(*writer, STEP, columns, NULL, &error), &error);

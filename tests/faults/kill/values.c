@@ -11,9 +11,11 @@ lx_schema *values_schema(void)
 {
     const uint64_t shape = BLOCK_SIZE;
     lx_schema *schema = need(lx_schema_new());
-    if (lx_schema_add_field(schema, "number", LX_INT64, NULL, 0, LX_RAW, NULL) != LX_OK ||
-        lx_schema_add_field(schema, "block", LX_UINT8, &shape, 1, LX_RAW, NULL) != LX_OK ||
-        lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_FLATE, NULL) != LX_OK)
+    if (lx_schema_add_field(schema, "number", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, NULL) !=
+            LX_OK ||
+        lx_schema_add_field(schema, "block", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, NULL) !=
+            LX_OK ||
+        lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, NULL) != LX_OK)
         give_up("a schema");
     return schema;
 }
@@ -64,8 +66,9 @@ struct reading {
 static lx_status read_field(lx_dataset *dataset, size_t field, struct reading *reading,
                             lx_error *error)
 {
-    lx_status status = lx_dataset_measure(dataset, field, reading->indices, (size_t)reading->count,
-                                          reading->offsets, reading->present, error);
+    lx_status status = lx_dataset_get_sizes(dataset, field, reading->indices,
+                                            (size_t)reading->count, reading->offsets,
+                                            reading->present, error);
     if (status != LX_OK)
         return status;
     reading->data = need(realloc(reading->data, (size_t)reading->offsets[reading->count] + 1));

@@ -39,7 +39,7 @@ void world_sync(struct world *world)
 void world_begin(struct world *world)
 {
     MUST(world, world->transaction ? LX_ERR_STATE : LX_OK,
-         lx_writer_begin(world->writer, &world->error));
+         lx_writer_begin_transaction(world->writer, &world->error));
     if (!world->transaction)
         world_has_committed(world, false);
     world->transaction = true;
@@ -48,7 +48,7 @@ void world_begin(struct world *world)
 void world_end(struct world *world)
 {
     MUST(world, world->transaction ? LX_OK : LX_ERR_STATE,
-         lx_writer_end(world->writer, &world->error));
+         lx_writer_end_transaction(world->writer, &world->error));
     if (world->transaction)
         world_has_committed(world, false);
     world->transaction = false;

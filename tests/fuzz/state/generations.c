@@ -27,7 +27,7 @@ static lx_status reshaped(struct world *world)
 
 void world_fold(struct world *world)
 {
-    MUST(world, reshaped(world), lx_writer_fold(world->writer, &world->error));
+    MUST(world, reshaped(world), lx_writer_checkpoint(world->writer, &world->error));
     if (!world->transaction)
         world_has_committed(world, true);
 }

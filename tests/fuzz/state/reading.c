@@ -21,7 +21,7 @@ void reader_release_view(struct world *world, struct reader *reader)
     if (reader->view == NULL)
         return;
     check_view(reader);
-    lx_view_release(reader->view);
+    lx_view_free(reader->view);
     reader->view = NULL;
     reader->count = 0;
 }
@@ -76,7 +76,7 @@ void reader_open(struct world *world, struct reader *reader)
     lx_dataset_options *options = need(lx_dataset_options_new());
     reader->durable = (how & 4) != 0;
     MUST(world, LX_OK,
-         lx_dataset_options_set_verify(options, (lx_verify)(how % 3), &world->error));
+         lx_dataset_options_set_verify(options, (lx_verify_policy)(how % 3), &world->error));
     MUST(world, LX_OK,
          lx_dataset_options_set_durable(options, reader->durable, &world->error));
     lx_error_clear(&world->error);
@@ -104,7 +104,7 @@ static void refresh(struct world *world, struct reader *reader)
     bool dropped = !project(&probe, &world->committed);
     plain_free(&probe);
     if (status == LX_OK ? !shows : status != LX_ERR_STATE || !dropped)
-        fuzz_fail("refresh: %s: %s", lx_status_name(status), world->error.message);
+        fuzz_fail("refresh: %s: %s", lx_status_get_name(status), world->error.message);
 }
 
 /** Another handle, in the place of the next, on what this one sees. */

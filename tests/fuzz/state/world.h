@@ -44,8 +44,8 @@ struct world {
         lx_error_clear(&(world)->error);                                                           \
         lx_status got = (call);                                                                    \
         if (got != (expected))                                                                     \
-            fuzz_fail("%s: %s, not %s: %s", #call, lx_status_name(got), lx_status_name(expected),  \
-                      (world)->error.message);                                                     \
+            fuzz_fail("%s: %s, not %s: %s", #call, lx_status_get_name(got),                        \
+                      lx_status_get_name(expected), (world)->error.message);                       \
     } while (0)
 
 /* ---- writing.c: steps of a writer, each of which takes what it needs of the input */

@@ -11,10 +11,10 @@ START_TEST(rejects_invalid_arguments)
     lx_queue_stats stats;
     lx_executor *executor = open_executor(1, 1, 1);
     unit_fails(lx_executor_open(NULL, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_executor_read_stats(NULL, LX_QUEUE_READ, &stats, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_executor_read_stats(executor, LX_QUEUE_READ, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_executor_read_stats(executor, (lx_queue)3, &stats, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_executor_read_stats(executor, (lx_queue)-1, &stats, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_get_stats(NULL, LX_QUEUE_READ, &stats, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_get_stats(executor, LX_QUEUE_READ, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_get_stats(executor, (lx_queue)3, &stats, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_executor_get_stats(executor, (lx_queue)-1, &stats, &error), LX_ERR_ARGUMENT);
     lx_executor_close(NULL);
     lx_executor_unref(NULL);
     lx_executor_close(executor);
@@ -40,7 +40,7 @@ START_TEST(references_outlive_close)
     ck_assert_uint_eq(job.finished, 1);
     ck_assert_uint_eq(stats_of(executor, LX_QUEUE_READ).tasks, 1);
     ck_assert_uint_eq(stats_of(executor, LX_QUEUE_READ).threads, 0);
-    ck_assert_uint_eq(lx_executor_get_readers(executor), 2);
+    ck_assert_uint_eq(lx_executor_get_reader_count(executor), 2);
     lx_executor_unref(executor);
     job_free(&job);
 }
@@ -341,7 +341,7 @@ static int child(lx_executor *executor, lx_ticket *ticket, struct job *job)
     if (lx_executor_submit(executor, LX_QUEUE_READ, do_nothing, NULL, 1, &mine, &error) !=
             LX_ERR_FORKED || error.status != LX_ERR_FORKED || mine != NULL)
         return 1;
-    if (lx_executor_read_stats(executor, LX_QUEUE_READ, &stats, NULL) != LX_ERR_FORKED)
+    if (lx_executor_get_stats(executor, LX_QUEUE_READ, &stats, NULL) != LX_ERR_FORKED)
         return 2;
     if (lx_ticket_wait(ticket, NULL) != LX_ERR_FORKED ||
         lx_ticket_wait_timed(ticket, 1, NULL) != LX_ERR_FORKED)

@@ -23,9 +23,9 @@ static inline lx_executor *open_executor(uint32_t readers, uint32_t writers, uin
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor;
     lx_executor_options *options = lx_executor_options_new();
-    unit_ok(lx_executor_options_set_readers(options, readers, &error));
-    unit_ok(lx_executor_options_set_writers(options, writers, &error));
-    unit_ok(lx_executor_options_set_cleaners(options, cleaners, &error));
+    unit_ok(lx_executor_options_set_reader_count(options, readers, &error));
+    unit_ok(lx_executor_options_set_writer_count(options, writers, &error));
+    unit_ok(lx_executor_options_set_cleaner_count(options, cleaners, &error));
     unit_ok(lx_executor_open(options, &executor, &error));
     lx_executor_options_free(options);
     return executor;
@@ -35,7 +35,7 @@ static inline lx_queue_stats stats_of(lx_executor *executor, lx_queue queue)
 {
     lx_error error = LX_ERROR_INIT;
     lx_queue_stats stats;
-    unit_ok(lx_executor_read_stats(executor, queue, &stats, &error));
+    unit_ok(lx_executor_get_stats(executor, queue, &stats, &error));
     return stats;
 }
 

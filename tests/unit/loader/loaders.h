@@ -94,7 +94,7 @@ struct setup {
     void *user;
     const char *const *fields;
     size_t field_count;
-    lx_damage damage;
+    lx_damage_policy damage;
 };
 
 static inline lx_loader_options *make_options(struct setup setup)
@@ -107,17 +107,17 @@ static inline lx_loader_options *make_options(struct setup setup)
     if (setup.world != 0)
         unit_ok(lx_loader_options_set_rank(options, setup.rank, setup.world, &error));
     if (setup.endless || setup.epochs != 0)
-        unit_ok(lx_loader_options_set_epochs(options, setup.epochs, &error));
+        unit_ok(lx_loader_options_set_epoch_count(options, setup.epochs, &error));
     unit_ok(lx_loader_options_set_drop_last(options, setup.drop_last, &error));
     if (setup.executor != NULL)
         unit_ok(lx_loader_options_set_executor(options, setup.executor, &error));
     else
-        unit_ok(lx_loader_options_set_threads(options, setup.threads, &error));
+        unit_ok(lx_loader_options_set_reader_count(options, setup.threads, &error));
     unit_ok(lx_loader_options_set_order(options, setup.order, &error));
     if (setup.prefetch_bytes != 0)
         unit_ok(lx_loader_options_set_prefetch_bytes(options, setup.prefetch_bytes, &error));
     unit_ok(lx_loader_options_set_transform(options, setup.transform, setup.user, &error));
-    unit_ok(lx_loader_options_set_fields(options, setup.fields, setup.field_count, &error));
+    unit_ok(lx_loader_options_set_columns(options, setup.fields, setup.field_count, &error));
     unit_ok(lx_loader_options_set_damage(options, setup.damage, &error));
     return options;
 }
@@ -159,7 +159,7 @@ static inline lx_batch *next_batch(lx_loader *loader)
 /** Every column that the batch has must hold what its indices say. */
 static inline void check_numbers(const lx_batch *batch)
 {
-    uint64_t rows = lx_batch_get_rows(batch);
+    uint64_t rows = lx_batch_get_row_count(batch);
     const uint64_t *indices = lx_batch_get_indices(batch);
     const lx_column *label = lx_batch_get_column(batch, "label");
     const lx_column *image = lx_batch_get_column(batch, "image");
@@ -177,7 +177,7 @@ static inline void check_numbers(const lx_batch *batch)
 /** Sums up what a batch is, to be compared: FNV-1a over position, rows, indices and columns. */
 static inline uint64_t add_digest(uint64_t digest, const lx_batch *batch)
 {
-    uint64_t rows = lx_batch_get_rows(batch);
+    uint64_t rows = lx_batch_get_row_count(batch);
     const uint64_t head[2] = {lx_batch_get_position(batch), rows};
     for (size_t i = 0; i < 2 + lx_batch_get_column_count(batch); i++) {
         const lx_column *column = i < 2 ? NULL : lx_batch_get_column_at(batch, i - 2);

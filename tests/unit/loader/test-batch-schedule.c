@@ -27,8 +27,8 @@ static void end_any(lx_source *source)
 static void check_batch(const lx_batch *batch)
 {
     check_numbers(batch);
-    ck_assert_uint_le(lx_batch_get_rows(batch), lx_order_get_batch_rows(cut.order));
-    ck_assert(cut_fits(&cut, lx_batch_get_indices(batch), lx_batch_get_rows(batch)));
+    ck_assert_uint_le(lx_batch_get_row_count(batch), lx_order_get_max_batch_size(cut.order));
+    ck_assert(cut_fits(&cut, lx_batch_get_indices(batch), lx_batch_get_row_count(batch)));
 }
 
 START_TEST(batches_follow_the_order)
@@ -43,18 +43,18 @@ START_TEST(batches_follow_the_order)
         uint64_t taken, count, left = 0;
         unit_ok(lx_sampler_new(cut.order, 0, 1, &sampler, &error));
         for (uint64_t epoch = 0; epoch < 2; epoch++) {
-            unit_ok(lx_order_count_batches(cut.order, epoch, &count, &error));
-            ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), count);
+            unit_ok(lx_order_get_batch_count(cut.order, epoch, &count, &error));
+            ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), count);
             for (left = count; left > 0; left--) {
                 lx_batch *batch = next_batch(loader);
                 check_batch(batch);
                 ck_assert_uint_eq(lx_batch_get_position(batch), lx_sampler_tell(sampler));
                 ck_assert_uint_eq(lx_batch_get_epoch(batch), epoch);
                 unit_ok(lx_sampler_take_batch(sampler, 300, indices, &taken, &error));
-                ck_assert_uint_eq(lx_batch_get_rows(batch), taken);
+                ck_assert_uint_eq(lx_batch_get_row_count(batch), taken);
                 ck_assert_mem_eq(lx_batch_get_indices(batch), indices, taken * 8);
                 ck_assert_uint_eq(lx_loader_tell(loader), lx_sampler_tell(sampler));
-                lx_batch_release(batch);
+                lx_batch_unref(batch);
             }
         }
         ck_assert_ptr_null(next_batch(loader));
@@ -87,8 +87,8 @@ START_TEST(ranks_take_consecutive_batches)
                     any = true;
                     check_batch(batch);
                     positions[world - 1][2 * total] = lx_batch_get_indices(batch)[0];
-                    positions[world - 1][2 * total++ + 1] = lx_batch_get_rows(batch);
-                    lx_batch_release(batch);
+                    positions[world - 1][2 * total++ + 1] = lx_batch_get_row_count(batch);
+                    lx_batch_unref(batch);
                 }
             }
             ck_assert_mem_eq(positions[world - 1], positions[0], 16 * total);
@@ -109,16 +109,16 @@ START_TEST(all_ranks_drop_incomplete_steps)
         lx_error error = LX_ERROR_INIT;
         lx_source *source = make_any(&state);
         uint64_t world = next_choice(&state) % 4 + 1, count;
-        unit_ok(lx_order_count_batches(cut.order, 0, &count, &error));
+        unit_ok(lx_order_get_batch_count(cut.order, 0, &count, &error));
         for (int drop = 0; drop < 2; drop++)
             for (uint64_t rank = 0; rank < world; rank++) {
                 lx_loader *loader = open_loader(
                     source, (struct setup){.order = cut.order, .rank = rank, .world = world,
                                            .drop_last = drop == 1});
-                uint64_t batches = 0, all = lx_loader_get_epoch_batches(loader);
+                uint64_t batches = 0, all = lx_loader_get_epoch_batch_count(loader);
                 ck_assert_uint_eq(all, count / world + (drop == 0 && rank < count % world));
                 for (lx_batch *batch; (batch = next_batch(loader)) != NULL; batches++)
-                    lx_batch_release(batch);
+                    lx_batch_unref(batch);
                 ck_assert_uint_eq(batches, all);
                 lx_loader_close(loader);
             }
@@ -136,9 +136,9 @@ static uint64_t run_rank(lx_source *source, struct setup setup, uint64_t steps, 
     if (text[0] != '\0')
         unit_ok(lx_loader_restore(loader, text, &error));
     for (lx_batch *batch; steps > 0 && (batch = next_batch(loader)) != NULL; steps--) {
-        for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+        for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
             seen[lx_batch_get_indices(batch)[i]]++;
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     unit_ok(lx_loader_save(loader, text, STATE_SIZE, NULL, &error));
     uint64_t position = lx_loader_tell(loader);
@@ -202,9 +202,9 @@ START_TEST(a_seek_into_a_batch_returns_its_rest)
             lx_batch *batch = next_batch(loader);
             check_batch(batch);
             ck_assert_uint_eq(lx_batch_get_position(batch), position);
-            ck_assert_uint_eq(lx_batch_get_rows(batch), end - position);
+            ck_assert_uint_eq(lx_batch_get_row_count(batch), end - position);
             ck_assert_uint_eq(lx_loader_tell(loader), end);
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         }
         lx_loader_close(loader);
         end_any(source);
@@ -225,14 +225,14 @@ START_TEST(reports_a_rank_that_gets_no_batches)
     lx_loader *loader = open_loader(source, setup);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
-    lx_loader_continue(loader); /* there is nothing to go on from */
+    lx_loader_next_epoch(loader); /* there is nothing to go on from */
     ck_assert_uint_eq(lx_loader_tell(loader), 0);
-    ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 0);
+    ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
     lx_loader_close(loader);
     setup.endless = false;
     loader = open_loader(source, setup); /* of some epochs it ends as others do */
     for (uint64_t epoch = 0; epoch < 3; epoch++) {
-        lx_loader_continue(loader);
+        lx_loader_next_epoch(loader);
         ck_assert_uint_eq(lx_loader_tell(loader), epoch * 20);
         ck_assert_ptr_null(next_batch(loader));
         ck_assert_uint_eq(lx_loader_tell(loader), (epoch + 1) * 20);
@@ -271,7 +271,7 @@ START_TEST(accepts_an_order_without_samples)
     unit_ok(lx_order_new_budgeted(part, NULL, 0, 5, 0, false, &order, &error));
     lx_loader *loader = open_numbers(&numbers, (struct setup){.order = order, .endless = true});
     ck_assert_ptr_null(next_batch(loader));
-    ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 0);
+    ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
     lx_loader_close(loader);
     lx_order_unref(order);
     lx_order_unref(part);

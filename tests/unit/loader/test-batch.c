@@ -50,7 +50,7 @@ START_TEST(aligns_and_separates_columns)
         ck_assert_uint_eq(image->ndim, 1);
         ck_assert_uint_eq(image->shape[0], width);
         ck_assert_ptr_null(image->offsets);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         lx__ring_unref(ring);
         ck_assert_uint_eq(numbers.released, 1);
     }
@@ -63,13 +63,13 @@ START_TEST(a_short_batch_reports_its_rows)
     lx_executor *executor = open_executor(0, 1, 1);
     struct numbers numbers = {.length = 9, .width = 4};
     lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
-    lx_batch_release(take_batch(ring, 7, 0));
+    lx_batch_unref(take_batch(ring, 7, 0));
     lx_batch *batch = take_batch(ring, 2, 49);
-    ck_assert_uint_eq(lx_batch_get_rows(batch), 2);
+    ck_assert_uint_eq(lx_batch_get_row_count(batch), 2);
     ck_assert_uint_eq(lx_batch_get_position(batch), 49);
     ck_assert_uint_eq(lx_batch_get_column(batch, "image")->rows, 2);
-    lx_batch_release(batch);
-    lx_batch_release(NULL);
+    lx_batch_unref(batch);
+    lx_batch_unref(NULL);
     lx__ring_unref(ring);
     lx_executor_close(executor);
 }
@@ -82,14 +82,14 @@ START_TEST(reuses_released_batches)
     lx__ring *ring = make_ring(executor, &numbers, NULL, 0, 7);
     lx_batch *first = take_batch(ring, 7, 0);
     uint8_t *data = first->block->data;
-    lx_batch_release(first);
+    lx_batch_unref(first);
     lx__pool_stats stats;
     scarce_begin(0); /* a warm ring takes no memory from anywhere */
     for (int i = 0; i < 100; i++) {
         lx_batch *batch = take_batch(ring, 7, 0);
         ck_assert_ptr_eq(batch, first);
         ck_assert_ptr_eq(batch->block->data, data);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     lx__pool_read_stats(ring->pool, &stats);
     ck_assert_uint_eq(stats.blocks_made, 1);
@@ -109,7 +109,7 @@ START_TEST(a_batch_outlives_ring_and_executor)
     ck_assert_uint_eq(numbers.released, 0); /* names and shapes are the source's */
     ck_assert_str_eq(lx_batch_get_column_at(batch, 1)->name, "image");
     memset(lx_batch_get_column_at(batch, 1)->data, 1, 28);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     ck_assert_uint_eq(numbers.released, 1);
 }
 END_TEST
@@ -133,12 +133,12 @@ START_TEST(a_result_is_released_once)
     ck_assert_ptr_eq(lx_batch_get_result(batch), &one);
     lx_batch_set_result(batch, &hundred, release_result);
     ck_assert_uint_eq(results_released, 1);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     ck_assert_uint_eq(results_released, 101);
     batch = take_batch(ring, 7, 0);
     ck_assert_ptr_null(lx_batch_get_result(batch)); /* not the one of before */
     lx_batch_set_result(batch, &one, NULL);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     ck_assert_uint_eq(results_released, 101);
     lx__ring_unref(ring);
     lx_executor_close(executor);
@@ -174,7 +174,7 @@ START_TEST(releases_results_of_undelivered_batches)
             ck_assert_int_eq(status, i == 3 ? LX_ERR_CALLBACK : LX_OK);
             if (batch != NULL)
                 ck_assert_ptr_eq(lx_batch_get_result(batch), &numbers);
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         }
         lx_loader_close(loader);
         ck_assert_uint_eq(left, gone);
@@ -231,7 +231,7 @@ START_TEST(a_ring_stays_usable_after_a_failed_allocation)
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
     }
     memset(batch->block->data, 1, ring->layout.bytes);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     lx__ring_unref(ring);
     lx_executor_close(executor);
     ck_assert_uint_eq(numbers.released, 1);
@@ -249,7 +249,7 @@ static void *release_others(void *user)
     struct hand *hand = user;
     while (!atomic_load(&hand->stop))
         for (int i = 0; i < 4; i++)
-            lx_batch_release(atomic_exchange(&hand->slots[i], NULL));
+            lx_batch_unref(atomic_exchange(&hand->slots[i], NULL));
     return NULL;
 }
 
@@ -264,13 +264,13 @@ START_TEST(any_thread_can_release)
     for (uint64_t i = 0; i < 5000; i++) {
         lx_batch *batch = take_batch(hand.ring, 7, i);
         memset(lx_batch_get_column_at(batch, 0)->data, (int)i, 56);
-        lx_batch_release(atomic_exchange(&hand.slots[i % 4], batch));
+        lx_batch_unref(atomic_exchange(&hand.slots[i % 4], batch));
     }
     atomic_store(&hand.stop, true);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < 4; i++)
-        lx_batch_release(hand.slots[i]);
+        lx_batch_unref(hand.slots[i]);
     lx__pool_stats stats;
     lx__pool_read_stats(hand.ring->pool, &stats);
     ck_assert_uint_le(stats.blocks_made, 8);

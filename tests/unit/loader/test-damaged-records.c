@@ -21,7 +21,7 @@ static struct numbers damaged_numbers(uint64_t length, uint64_t bad, uint64_t ba
 static uint64_t damaged_of(lx_loader *loader)
 {
     lx_loader_stats stats;
-    lx_loader_read_stats(loader, &stats);
+    lx_loader_get_stats(loader, &stats);
     ck_assert_uint_eq(stats.failures, 0);
     return stats.damaged;
 }
@@ -33,7 +33,7 @@ START_TEST(rejects_invalid_options)
     unit_ok(lx_loader_options_set_damage(options, LX_DAMAGE_SKIP, &error));
     unit_ok(lx_loader_options_set_damage(options, LX_DAMAGE_ZEROS, &error));
     unit_ok(lx_loader_options_set_damage(options, LX_DAMAGE_RAISE, &error));
-    unit_fails(lx_loader_options_set_damage(options, (lx_damage)3, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_loader_options_set_damage(options, (lx_damage_policy)3, &error), LX_ERR_ARGUMENT);
     unit_refuses_null(lx_loader_options_set_damage(NULL, LX_DAMAGE_SKIP, &error), "options");
     lx_loader_options_free(options);
 }
@@ -52,12 +52,12 @@ START_TEST(batches_lack_skipped_records)
                                                   .damage = LX_DAMAGE_SKIP});
         uint64_t wanted = 0, skipped = 0, position = 0;
         digests[t] = 0;
-        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
+        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
             const uint64_t *indices = lx_batch_get_indices(batch);
             ck_assert_uint_eq(lx_batch_get_position(batch), position);
             position = position + BATCH < LENGTH ? position + BATCH : LENGTH;
             ck_assert_uint_eq(lx_loader_tell(loader), position);
-            for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++, wanted++) {
+            for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++, wanted++) {
                 for (; wanted % 7 == 3; wanted++)
                     skipped++;
                 ck_assert_uint_eq(indices[i], wanted);
@@ -83,8 +83,8 @@ START_TEST(zeros_replace_damaged_records)
                                                                   .threads = threads[t],
                                                                   .damage = LX_DAMAGE_ZEROS});
         uint64_t seen = 0;
-        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
-            ck_assert_uint_eq(lx_batch_get_rows(batch), 50);
+        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
+            ck_assert_uint_eq(lx_batch_get_row_count(batch), 50);
             const uint64_t *labels = lx_batch_get_column(batch, "label")->data;
             const uint8_t *images = lx_batch_get_column(batch, "image")->data;
             for (uint64_t i = 0; i < 50; i++, seen++) {
@@ -107,7 +107,7 @@ END_TEST
 static lx_status count_batches(lx_batch *batch, void *user, lx_error *error)
 {
     (void)error;
-    ck_assert_uint_ne(lx_batch_get_rows(batch), 0);
+    ck_assert_uint_ne(lx_batch_get_row_count(batch), 0);
     atomic_fetch_add((atomic_uint *)user, 1);
     return LX_OK;
 }
@@ -126,13 +126,13 @@ START_TEST(skips_a_batch_without_readable_records)
         lx_source *source = numbers_source(&numbers);
         lx_loader *loader = open_loader(source, setup);
         uint64_t rows = 0, batches = 0;
-        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
+        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
             check_numbers(batch);
-            rows += lx_batch_get_rows(batch);
+            rows += lx_batch_get_row_count(batch);
             batches++;
         }
         lx_loader_stats stats;
-        lx_loader_read_stats(loader, &stats);
+        lx_loader_get_stats(loader, &stats);
         ck_assert_uint_eq(rows + stats.damaged, 40);
         ck_assert_uint_eq(stats.damaged, 4);
         ck_assert_uint_eq(stats.records, rows);
@@ -157,7 +157,7 @@ START_TEST(reports_a_source_damaged_completely)
     numbers.failing = false;
     batch = next_batch(loader);
     check_numbers(batch);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     lx_loader_close(loader);
     numbers.failing = true;
     /* Where epochs end, that is told first. */
@@ -180,7 +180,7 @@ START_TEST(a_state_continues_where_it_was_saved)
     for (int i = 0; i < 30; i++) {
         lx_batch *batch = next_batch(loader);
         whole = add_digest(whole, batch);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         if (i == 11)
             unit_ok(lx_loader_save(loader, text, sizeof text, NULL, &error));
         if (i == 11)
@@ -188,7 +188,7 @@ START_TEST(a_state_continues_where_it_was_saved)
     }
     unit_ok(lx_loader_restore(other, text, &error));
     ck_assert_uint_eq(lx_loader_tell(other), 120);
-    for (lx_batch *batch; (batch = next_batch(other)) != NULL; lx_batch_release(batch))
+    for (lx_batch *batch; (batch = next_batch(other)) != NULL; lx_batch_unref(batch))
         parts = add_digest(parts, batch);
     ck_assert_uint_eq(parts, whole);
     lx_loader_close(other);
@@ -204,7 +204,7 @@ START_TEST(other_errors_still_fail)
     numbers.status = LX_ERR_IO;
     lx_loader *loader =
         open_numbers(&numbers, (struct setup){.batch_size = 6, .damage = LX_DAMAGE_SKIP});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     lx_error_clear(&error);
     ck_assert_int_eq(lx_loader_next(loader, &batch, &error), LX_ERR_IO);
     ck_assert_uint_eq(error.record, 7);
@@ -212,7 +212,7 @@ START_TEST(other_errors_still_fail)
     /* Nor is a lack of memory while damage is looked for. */
     numbers.status = LX_ERR_CORRUPT;
     loader = open_numbers(&numbers, (struct setup){.batch_size = 6, .damage = LX_DAMAGE_SKIP});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     scarce_begin(0);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_NOMEM);
     scarce_begin(1000000);
@@ -232,8 +232,8 @@ static lx_source *open_damaged(const char *path, uint64_t bad)
     lx_source *source;
     snprintf(label, sizeof label, "%slabel", path);
     snprintf(image, sizeof image, "%simage", path);
-    unit_ok(lx_schema_add_field(schema, label, LX_UINT64, NULL, 0, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, image, LX_UINT8, shape, 1, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, label, LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, image, LX_UINT8, shape, 1, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
     lx_schema_free(schema);
     for (uint64_t i = 0; i < 40; i++) {
@@ -256,8 +256,8 @@ static lx_source *open_damaged(const char *path, uint64_t bad)
     unit_ok(lx_dataset_view(dataset, 1, &first, 1, &start, &other, &error));
     file_flip(in(path, "chunk/0.zr"),
               8 * (uint64_t)((const uint8_t *)slice.data - (const uint8_t *)start.data) + 4);
-    lx_view_release(other);
-    lx_view_release(view);
+    lx_view_free(other);
+    lx_view_free(view);
     lx_dataset_close(dataset);
     unit_ok(lx_source_open(path, NULL, &source, &error));
     return source;
@@ -269,7 +269,7 @@ START_TEST(a_dataset_loses_only_the_damaged_column)
     lx_source *source = open_damaged("a", 9);
     lx_loader *loader =
         open_loader(source, (struct setup){.batch_size = 8, .damage = LX_DAMAGE_ZEROS});
-    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
+    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
         const uint64_t *labels = lx_batch_get_column(batch, "alabel")->data;
         const uint8_t *images = lx_batch_get_column(batch, "aimage")->data;
         for (uint64_t i = 0; i < 8; i++) {
@@ -289,14 +289,14 @@ START_TEST(a_zip_of_datasets_skips_the_damaged_records_of_each)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_source *zip, *parts[2] = {open_damaged("a", 9), open_damaged("b", 23)};
-    unit_ok(lx_source_zip(parts, NULL, 2, &zip, &error));
+    unit_ok(lx_source_new_zip(parts, NULL, 2, &zip, &error));
     lx_loader *loader =
         open_loader(zip, (struct setup){.batch_size = 16, .damage = LX_DAMAGE_SKIP});
     uint64_t wanted = 0;
-    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
+    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
         const uint64_t *labels = lx_batch_get_column(batch, "blabel")->data;
         const uint8_t *images = lx_batch_get_column(batch, "aimage")->data;
-        for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++, wanted++) {
+        for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++, wanted++) {
             wanted += wanted == 9 || wanted == 23;
             ck_assert_uint_eq(labels[i], wanted);
             ck_assert_uint_eq(images[10 * i + 1], byte_of(wanted, 1));

@@ -65,10 +65,10 @@ static void see_batch(struct training *training, const struct team *team, uint64
     check_numbers(batch);
     for (; at < end && at < epoch_end; at++)
         if (at % length % team->world == rank) {
-            elastic_assert(&training->run, row < lx_batch_get_rows(batch));
+            elastic_assert(&training->run, row < lx_batch_get_row_count(batch));
             elastic_see(&training->run, at, lx_batch_get_indices(batch)[row++]);
         }
-    elastic_assert(&training->run, row == lx_batch_get_rows(batch));
+    elastic_assert(&training->run, row == lx_batch_get_row_count(batch));
 }
 
 /** A step of all ranks, behind which they must stand at one position. Whether any had a batch. */
@@ -80,7 +80,7 @@ static bool step(struct training *training, struct team *team)
         if (batch != NULL)
             see_batch(training, team, rank, batch);
         got += batch != NULL;
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     uint64_t to = lx_loader_tell(team->loaders[0]);
     for (uint64_t rank = 1; rank < team->world; rank++)
@@ -102,7 +102,7 @@ static void go_on(struct training *training, struct team *team, uint64_t steps)
         bool got = step(training, team);
         steps -= got;
         for (uint64_t rank = 0; !got && rank < team->world; rank++)
-            lx_loader_continue(team->loaders[rank]);
+            lx_loader_next_epoch(team->loaders[rank]);
     }
 }
 

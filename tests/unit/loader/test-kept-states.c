@@ -108,7 +108,7 @@ static lx_tokens *field_of(const json_t *description)
     unit_ok(lx_dataset_open(word(description, "dataset"), NULL, &dataset, &error));
     unit_ok(lx_schema_find_field(lx_dataset_get_schema(dataset), word(description, "column"),
                                  &position, &error));
-    unit_ok(lx_tokens_from_field(dataset, position, LX_BYTES, &tokens, &error));
+    unit_ok(lx_tokens_new_field(dataset, position, LX_BYTES, &tokens, &error));
     lx_dataset_close(dataset);
     return tokens;
 }
@@ -120,8 +120,8 @@ static lx_source *tokens_of(const json_t *description)
     lx_source *source;
     lx_tokens *tokens = json_object_get(description, "dataset") != NULL ? field_of(description)
                                                                         : file_of(description);
-    unit_ok(lx_source_from_tokens(tokens, number_of(description, "sequence_length"), LX_INT32, 0,
-                                  &source, &error));
+    unit_ok(lx_source_new_tokens(tokens, number_of(description, "sequence_length"), LX_INT32, 0,
+                                 &source, &error));
     lx_tokens_unref(tokens);
     return source;
 }
@@ -156,12 +156,12 @@ static lx_source *documents_of(const json_t *description)
     lx_source *source;
     lx_tokens *tokens = open_documents(description, "document_lengths");
     if (strcmp(word(description, "kind"), "packed") == 0)
-        unit_ok(lx_source_pack_tokens(tokens, number_of(description, "capacity"), LX_INT32, 0, 0, 0,
-                                      &source, &error));
+        unit_ok(lx_source_new_packed_tokens(tokens, number_of(description, "capacity"), LX_INT32, 0,
+                                            0, 0, &source, &error));
     else
-        unit_ok(lx_source_join_tokens(tokens, number_of(description, "sequence_length"), LX_INT32,
-                                      0, (int64_t)number_of(description, "separator"), 0, &source,
-                                      &error));
+        unit_ok(lx_source_new_joined_tokens(
+            tokens, number_of(description, "sequence_length"), LX_INT32, 0,
+            (int64_t)number_of(description, "separator"), 0, &source, &error));
     lx_tokens_unref(tokens);
     return source;
 }
@@ -179,7 +179,7 @@ static lx_source *megatron_of(const json_t *description)
     how.sequence_length = number_of(description, "sequence_length");
     how.num_samples = (before - 1) / how.sequence_length + 1;
     how.seed = number_of(description, "seed");
-    unit_ok(lx_source_from_megatron(tokens, &how, &source, &error));
+    unit_ok(lx_source_new_megatron(tokens, &how, &source, &error));
     lx_tokens_unref(tokens);
     return source;
 }
@@ -199,11 +199,11 @@ static lx_source *made_of(struct sources *sources, const json_t *description)
         parts[i] = source_of(sources, json_array_get(array, i));
     uint64_t *table = numbers_of(json_object_get(description, "table"), &entries);
     if (strcmp(kind, "concat") == 0)
-        unit_ok(lx_source_concat(parts, count, &source, &error));
+        unit_ok(lx_source_new_concat(parts, count, &source, &error));
     else if (strcmp(kind, "zip") == 0)
-        unit_ok(lx_source_zip(parts, NULL, count, &source, &error));
+        unit_ok(lx_source_new_zip(parts, NULL, count, &source, &error));
     else if (strcmp(kind, "subset") == 0)
-        unit_ok(lx_source_subset(parts[0], table, entries, &source, &error));
+        unit_ok(lx_source_new_subset(parts[0], table, entries, &source, &error));
     else
         ck_abort_msg("this test makes no sources of the kind %s", kind);
     free(table);
@@ -270,10 +270,11 @@ static void expect_indices(lx_loader *loader, const struct kept_state *kept)
     while (count < KEPT_INDICES) {
         lx_batch *batch = next_batch(loader);
         ck_assert_ptr_nonnull(batch);
-        for (uint64_t i = 0; i < lx_batch_get_rows(batch) && count < KEPT_INDICES; i++, count++)
+        for (uint64_t i = 0; i < lx_batch_get_row_count(batch) && count < KEPT_INDICES;
+             i++, count++)
             ck_assert_msg(lx_batch_get_indices(batch)[i] == kept->indices[count],
                           "%s: index %d", kept->name, (int)count);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
 }
 

@@ -14,10 +14,10 @@ START_TEST(the_defaults_are_those_of_the_header)
     unit_ok(lx_loader_open(source, NULL, &loader, &error));
     for (uint64_t i = 0; i < 3; i++) { /* one by one, in sequence, all columns */
         lx_batch *batch = next_batch(loader);
-        ck_assert_uint_eq(lx_batch_get_rows(batch), 1);
+        ck_assert_uint_eq(lx_batch_get_row_count(batch), 1);
         ck_assert_uint_eq(lx_batch_get_indices(batch)[0], i);
         ck_assert_uint_eq(lx_batch_get_column_count(batch), 2);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     ck_assert_ptr_null(next_batch(loader)); /* one epoch */
     lx_loader_close(loader);
@@ -37,13 +37,13 @@ START_TEST(rejects_values_out_of_range_without_change)
     lx_loader_options *options = lx_loader_options_new();
     unit_ok(lx_loader_options_set_batch_size(options, 7, &error));
     unit_ok(lx_loader_options_set_rank(options, 1, 2, &error));
-    unit_ok(lx_loader_options_set_threads(options, 64, &error));
+    unit_ok(lx_loader_options_set_reader_count(options, 64, &error));
     unit_fails(lx_loader_options_set_batch_size(options, 0, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_loader_options_set_rank(options, 2, 2, &error), LX_ERR_ARGUMENT);
     ck_assert_int_eq(lx_loader_options_set_rank(options, 0, 0, &error), LX_ERR_ARGUMENT);
     ck_assert_msg(strstr(error.message, "world must be at least 1") != NULL, "%s", error.message);
     lx_error_clear(&error);
-    unit_fails(lx_loader_options_set_threads(options, 65, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_loader_options_set_reader_count(options, 65, &error), LX_ERR_ARGUMENT);
     ck_assert_uint_eq(options->batch_size, 7);
     ck_assert_uint_eq(options->rank, 1);
     ck_assert_uint_eq(options->world, 2);
@@ -60,20 +60,20 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_options_set_order(NULL, NULL, &error), "options");
     unit_refuses_null(lx_loader_options_set_shuffle(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_rank(NULL, 0, 1, &error), "options");
-    unit_refuses_null(lx_loader_options_set_epochs(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_epoch_count(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_start(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_drop_last(NULL, true, &error), "options");
-    unit_refuses_null(lx_loader_options_set_fields(NULL, names, 1, &error), "options");
-    unit_refuses_null(lx_loader_options_set_threads(NULL, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_columns(NULL, names, 1, &error), "options");
+    unit_refuses_null(lx_loader_options_set_reader_count(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_executor(NULL, NULL, &error), "options");
     unit_refuses_null(lx_loader_options_set_prefetch_bytes(NULL, 1, &error), "options");
     unit_refuses_null(lx_loader_options_set_transform(NULL, NULL, NULL, &error), "options");
     lx_loader_options *options = lx_loader_options_new();
-    unit_ok(lx_loader_options_set_fields(options, names, 1, &error));
-    unit_refuses_null(lx_loader_options_set_fields(options, names, 2, &error), "name");
-    unit_refuses_null(lx_loader_options_set_fields(options, NULL, 1, &error), "name");
+    unit_ok(lx_loader_options_set_columns(options, names, 1, &error));
+    unit_refuses_null(lx_loader_options_set_columns(options, names, 2, &error), "name");
+    unit_refuses_null(lx_loader_options_set_columns(options, NULL, 1, &error), "name");
     ck_assert_uint_eq(options->field_count, 1);
-    unit_ok(lx_loader_options_set_fields(options, NULL, 0, &error));
+    unit_ok(lx_loader_options_set_columns(options, NULL, 0, &error));
     lx_loader_options_free(options);
 }
 END_TEST
@@ -95,13 +95,13 @@ static void check_start(lx_source *source, uint64_t position, uint64_t world)
         ck_assert((one == NULL) == (other == NULL));
         if (one == NULL) {
             ends++;
-            lx_loader_continue(sent);
-            lx_loader_continue(begun);
+            lx_loader_next_epoch(sent);
+            lx_loader_next_epoch(begun);
             continue;
         }
         ck_assert_uint_eq(add_digest(0, other), add_digest(0, one));
-        lx_batch_release(one);
-        lx_batch_release(other);
+        lx_batch_unref(one);
+        lx_batch_unref(other);
     }
     ck_assert_uint_eq(lx_loader_tell(begun), lx_loader_tell(sent));
     lx_loader_close(sent);
@@ -165,7 +165,7 @@ START_TEST(shuffle_has_the_length_of_the_source)
     ck_assert_mem_eq(lx_batch_get_indices(batch), expected, sizeof expected);
     lx_sampler_free(sampler);
     lx_order_unref(order);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     lx_loader_close(loader);
     lx_source_unref(source);
 }
@@ -177,13 +177,13 @@ START_TEST(copies_names_and_accepts_others_later)
     char name[] = "label";
     const char *names[] = {name, "image"};
     lx_loader_options *options = lx_loader_options_new();
-    unit_ok(lx_loader_options_set_fields(options, names, 2, &error));
+    unit_ok(lx_loader_options_set_columns(options, names, 2, &error));
     name[0] = 'x';
     ck_assert_str_eq(options->fields[0], "label");
     ck_assert_str_eq(options->fields[1], "image");
-    unit_ok(lx_loader_options_set_fields(options, names, 1, &error));
+    unit_ok(lx_loader_options_set_columns(options, names, 1, &error));
     ck_assert_uint_eq(options->field_count, 1);
-    unit_ok(lx_loader_options_set_fields(options, NULL, 0, &error));
+    unit_ok(lx_loader_options_set_columns(options, NULL, 0, &error));
     ck_assert_ptr_null(options->fields);
     lx_loader_options_free(options);
 }
@@ -194,17 +194,17 @@ START_TEST(a_failed_allocation_leaves_names_unchanged)
     lx_error error = LX_ERROR_INIT;
     const char *const old[] = {"old"}, *const names[] = {"a", "b", "c"};
     lx_loader_options *options = lx_loader_options_new();
-    unit_ok(lx_loader_options_set_fields(options, old, 1, &error));
+    unit_ok(lx_loader_options_set_columns(options, old, 1, &error));
     for (int left = 0; left < 4; left++) {
         scarce_begin(left);
-        unit_fails(lx_loader_options_set_fields(options, names, 3, &error), LX_ERR_NOMEM);
+        unit_fails(lx_loader_options_set_columns(options, names, 3, &error), LX_ERR_NOMEM);
         ck_assert_uint_eq(options->field_count, 1);
         ck_assert_str_eq(options->fields[0], "old");
     }
     scarce_begin(0);
     ck_assert_ptr_null(lx_loader_options_new());
     scarce_begin(4);
-    unit_ok(lx_loader_options_set_fields(options, names, 3, &error));
+    unit_ok(lx_loader_options_set_columns(options, names, 3, &error));
     lx_loader_options_free(options);
 }
 END_TEST

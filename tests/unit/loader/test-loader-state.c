@@ -31,11 +31,11 @@ static uint64_t digest_of_next(lx_loader *loader, int count)
     while (count > 0) {
         lx_batch *batch = next_batch(loader);
         if (batch == NULL) {
-            lx_loader_continue(loader);
+            lx_loader_next_epoch(loader);
             continue;
         }
         digest = add_digest(digest, batch);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         count--;
     }
     return digest;
@@ -87,13 +87,13 @@ START_TEST(continues_with_another_batch_size)
                                    .threads = 1, .epochs = 1});
         unit_ok(lx_loader_restore(other, text, &error));
         uint64_t at = batches * 7;
-        for (lx_batch *batch; (batch = next_batch(other)) != NULL; lx_batch_release(batch))
-            for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+        for (lx_batch *batch; (batch = next_batch(other)) != NULL; lx_batch_unref(batch))
+            for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
                 ck_assert_uint_eq(lx_batch_get_indices(batch)[i], expected[at++]);
         ck_assert_uint_eq(at, 100);
         lx_loader_close(other);
         free(text);
-        lx_batch_release(next_batch(loader));
+        lx_batch_unref(next_batch(loader));
     }
     lx_loader_close(loader);
     lx_order_unref(order);
@@ -105,7 +105,7 @@ START_TEST(the_state_excludes_prefetched_batches)
 {
     struct numbers numbers = {.length = 1000, .width = 9000};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16, .threads = 2});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     char *text = save(loader);
     ck_assert_ptr_nonnull(strstr(text, "\"position\":16,"));
     free(text);
@@ -134,7 +134,7 @@ START_TEST(loads_the_state_of_version_1)
     ck_assert_uint_eq(lx_loader_tell(loader), 75360);
     lx_batch *batch = next_batch(loader);
     ck_assert_uint_eq(lx_batch_get_indices(batch)[0], 29324); /* as of sampler-1.json */
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     lx_loader_close(loader);
     free(text);
 }
@@ -181,7 +181,7 @@ static void expect_mismatch(struct numbers numbers, uint64_t seed, const char *p
     lx_order *other = make_order("shuffle", numbers.length, seed, 0);
     lx_loader *loader = open_numbers(&ours, (struct setup){.order = order});
     lx_loader *from = open_numbers(&numbers, (struct setup){.order = other});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     char *text = save(from);
     expect_refusal(loader, text, LX_ERR_MISMATCH, part);
     free(text);
@@ -259,7 +259,7 @@ static lx_source *dataset_source(const char *path, uint64_t length)
     lx_schema *schema = lx_schema_new();
     lx_writer *writer;
     lx_source *source;
-    unit_ok(lx_schema_add_field(schema, "label", LX_UINT64, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "label", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     if (access(path, F_OK) != 0)
         unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
     else
@@ -279,7 +279,7 @@ START_TEST(distinguishes_datasets_by_uuid_and_records_their_frame)
     lx_source *sources[3] = {dataset_source("a", 10), dataset_source("b", 10)};
     lx_loader *loader = open_loader(sources[0], (struct setup){.batch_size = 3});
     lx_loader *other = open_loader(sources[1], (struct setup){.batch_size = 3});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     char *text = save(loader);
     ck_assert_ptr_nonnull(strstr(text, "\"frame\":{\"generation\":"));
     expect_refusal(other, text, LX_ERR_MISMATCH, "source.uuid");
@@ -308,7 +308,7 @@ START_TEST(rejects_other_states)
 {
     struct numbers numbers;
     lx_loader *loader = golden_loader(&numbers, 3);
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     expect_refusal(loader, "", LX_ERR_CORRUPT, "");
     expect_refusal(loader, "hello", LX_ERR_CORRUPT, "");
     expect_refusal(loader, "[]", LX_ERR_CORRUPT, "");
@@ -329,7 +329,7 @@ START_TEST(detects_any_edited_byte)
 {
     struct numbers numbers;
     lx_loader *loader = golden_loader(&numbers, 3);
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     char *text = data_read("states/loader-1.json");
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++) {
@@ -343,7 +343,7 @@ START_TEST(detects_any_edited_byte)
             lx_status status = lx_loader_restore(loader, text, &error);
             ck_assert_msg(blank || status == LX_ERR_CORRUPT || status == LX_ERR_MISMATCH ||
                               status == LX_ERR_UNSUPPORTED,
-                          "%s: %s", lx_status_name(status), text);
+                          "%s: %s", lx_status_get_name(status), text);
             if (status != LX_OK)
                 ck_assert_uint_eq(lx_loader_tell(loader), 3);
             else

@@ -18,10 +18,10 @@ static void expect_batches(lx_loader *loader, struct model *model, int count)
         if (batch == NULL)
             return;
         ck_assert_uint_eq(lx_batch_get_position(batch), start);
-        ck_assert_uint_eq(lx_batch_get_rows(batch), rows);
+        ck_assert_uint_eq(lx_batch_get_row_count(batch), rows);
         ck_assert_mem_eq(lx_batch_get_indices(batch), expected, rows * sizeof *expected);
         check_numbers(batch);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
 }
 
@@ -60,7 +60,7 @@ START_TEST(any_configuration_delivers_the_batches_of_its_positions)
         struct setup setup = random_setup(&state, order);
         lx_loader *loader = open_numbers(&numbers, setup);
         struct model model = model_of(order, setup);
-        ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), model_epoch_batches(&model));
+        ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), model_epoch_batches(&model));
         for (int stage = 0; stage < 4; stage++) {
             expect_batches(loader, &model, (int)(random_next(&state) % 20));
             if (random_next(&state) % 2) {
@@ -69,7 +69,7 @@ START_TEST(any_configuration_delivers_the_batches_of_its_positions)
                 unit_ok(lx_loader_seek(loader, position, &error));
                 model_seek(&model, position);
             } else {
-                lx_loader_continue(loader); /* does nothing where batches are left */
+                lx_loader_next_epoch(loader); /* does nothing where batches are left */
                 model_continue(&model);
             }
             ck_assert_uint_eq(lx_loader_tell(loader), model.position);
@@ -90,16 +90,16 @@ START_TEST(reports_the_end_until_the_next_epoch)
         lx_loader *loader = open_numbers(&numbers, setup);
         struct model model = model_of(order, setup);
         expect_batches(loader, &model, 5);
-        lx_loader_continue(loader); /* a batch is left */
+        lx_loader_next_epoch(loader); /* a batch is left */
         expect_batches(loader, &model, 1);
         for (int i = 0; i < 3; i++)
             ck_assert_ptr_null(next_batch(loader));
         ck_assert_uint_eq(lx_loader_tell(loader), 20);
-        lx_loader_continue(loader);
-        lx_loader_continue(loader);
+        lx_loader_next_epoch(loader);
+        lx_loader_next_epoch(loader);
         model_seek(&model, 20);
         expect_batches(loader, &model, 6);
-        lx_loader_continue(loader); /* none is left, though the end was not told */
+        lx_loader_next_epoch(loader); /* none is left, though the end was not told */
         model_seek(&model, 40);
         expect_batches(loader, &model, 7);
         ck_assert_uint_eq(lx_loader_tell(loader), 60);
@@ -115,10 +115,10 @@ static uint64_t end_epoch(lx_loader *loader, uint64_t *rows)
 {
     lx_batch *batch;
     *rows = 0;
-    lx_loader_continue(loader);
+    lx_loader_next_epoch(loader);
     while ((batch = next_batch(loader)) != NULL) {
-        *rows += lx_batch_get_rows(batch);
-        lx_batch_release(batch);
+        *rows += lx_batch_get_row_count(batch);
+        lx_batch_unref(batch);
     }
     return lx_loader_tell(loader);
 }
@@ -147,13 +147,13 @@ START_TEST(a_seek_after_the_end_restarts)
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 1};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 10});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     ck_assert_ptr_null(next_batch(loader));
     unit_ok(lx_loader_seek(loader, 7, &error));
     lx_batch *batch = next_batch(loader);
-    ck_assert_uint_eq(lx_batch_get_rows(batch), 3);
+    ck_assert_uint_eq(lx_batch_get_row_count(batch), 3);
     ck_assert_uint_eq(lx_batch_get_indices(batch)[0], 7);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     ck_assert_ptr_null(next_batch(loader));
     unit_ok(lx_loader_seek(loader, UINT64_MAX, &error));
     ck_assert_ptr_null(next_batch(loader));
@@ -174,10 +174,10 @@ static uint64_t run_ranks(lx_source *source, struct setup setup, uint64_t positi
         unit_ok(lx_loader_seek(loader, position, &error));
         int left = batches;
         for (lx_batch *batch; left-- > 0 && (batch = next_batch(loader)) != NULL;) {
-            for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+            for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
                 seen[lx_batch_get_indices(batch)[i]]++;
             check_numbers(batch);
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         }
         ck_assert(end == LX_NONE || end == lx_loader_tell(loader));
         end = lx_loader_tell(loader);
@@ -222,16 +222,16 @@ START_TEST(each_record_has_random_numbers_of_its_own)
     lx_order *order = make_order("shuffle", LENGTH, 5, 0);
     for (uint64_t epoch = 0; epoch < 3; epoch++)
         for (uint64_t i = 0; i < LENGTH; i++)
-            lx_sample_key(42, epoch, i, right[epoch][i]);
+            lx_random_get_key(42, epoch, i, right[epoch][i]);
     for (uint64_t world = 1; world <= 3; world++) {
         struct setup setup = {.batch_size = 7, .world = world, .rank = world - 1, .epochs = 3,
                               .threads = (uint32_t)world - 1, .order = order};
         lx_loader *loader = open_loader(source, setup);
-        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
+        for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
             uint64_t keys[7][2], epoch = lx_batch_get_epoch(batch);
             ck_assert_uint_eq(epoch, lx_batch_get_position(batch) / LENGTH);
             lx_batch_get_keys(batch, 42, keys[0]);
-            for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+            for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
                 ck_assert_mem_eq(keys[i], right[epoch][lx_batch_get_indices(batch)[i]],
                                  sizeof keys[i]);
         }
@@ -280,7 +280,7 @@ START_TEST(rank_2_of_4_continues_at_70_after_17_steps)
     struct setup setup = {.world = 4, .rank = 2};
     lx_loader *loader = open_numbers(&numbers, setup);
     for (int i = 0; i < 17; i++)
-        lx_batch_release(next_batch(loader));
+        lx_batch_unref(next_batch(loader));
     uint64_t position = lx_loader_tell(loader);
     ck_assert_uint_eq(position, 68);
     lx_loader_close(loader);
@@ -288,7 +288,7 @@ START_TEST(rank_2_of_4_continues_at_70_after_17_steps)
     unit_ok(lx_loader_seek(loader, position, &error));
     lx_batch *batch = next_batch(loader);
     ck_assert_uint_eq(lx_batch_get_indices(batch)[0], 70);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     lx_loader_close(loader);
 }
 END_TEST
@@ -299,11 +299,11 @@ START_TEST(an_empty_source_is_at_its_end)
     for (int endless = 0; endless < 2; endless++) {
         lx_loader *loader =
             open_numbers(&numbers, (struct setup){.batch_size = 4, .endless = endless});
-        ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 0);
+        ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
         for (int i = 0; i < 2; i++) {
             ck_assert_ptr_null(next_batch(loader));
             ck_assert_uint_eq(lx_loader_tell(loader), 0);
-            lx_loader_continue(loader);
+            lx_loader_next_epoch(loader);
         }
         lx_loader_close(loader);
     }
@@ -316,9 +316,9 @@ START_TEST(one_record_is_an_epoch)
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4, .endless = true});
     for (uint64_t i = 0; i < 100; i++) {
         lx_batch *batch = next_batch(loader);
-        ck_assert_uint_eq(lx_batch_get_rows(batch), 1);
+        ck_assert_uint_eq(lx_batch_get_row_count(batch), 1);
         ck_assert_uint_eq(lx_batch_get_position(batch), i);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     lx_loader_close(loader);
 }
@@ -336,7 +336,7 @@ START_TEST(a_rank_without_records_is_at_its_end)
     struct numbers numbers = {.length = 3, .width = 1};
     for (size_t i = 0; i < sizeof setups / sizeof *setups; i++) {
         lx_loader *loader = open_numbers(&numbers, setups[i]);
-        ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 0);
+        ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
         ck_assert_ptr_null(next_batch(loader));
         uint64_t epochs = setups[i].endless ? 0 : setups[i].epochs == 0 ? 1 : setups[i].epochs;
         ck_assert_uint_eq(lx_loader_tell(loader), 3 * epochs);
@@ -373,7 +373,7 @@ START_TEST(returns_fields_in_the_requested_order)
         ck_assert_int_eq(lx_batch_get_column(batch, "label") != NULL, count == 2);
         ck_assert_ptr_null(lx_batch_get_column(batch, "none"));
         check_numbers(batch);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         lx_loader_close(loader);
     }
 }
@@ -410,13 +410,13 @@ START_TEST(a_batch_larger_than_the_source_allocates_no_more_than_it)
             uint64_t share = length / world + (rank < length % world);
             for (int epoch = 0; epoch < 2 && share != 0; epoch++) {
                 lx_batch *batch = next_batch(loader);
-                ck_assert_uint_eq(lx_batch_get_rows(batch), share);
+                ck_assert_uint_eq(lx_batch_get_row_count(batch), share);
                 check_numbers(batch);
-                lx_batch_release(batch);
+                lx_batch_unref(batch);
             }
             ck_assert_ptr_null(next_batch(loader));
             lx_loader_stats stats;
-            lx_loader_read_stats(loader, &stats);
+            lx_loader_get_stats(loader, &stats);
             ck_assert_uint_le(stats.block_bytes, 1 << 20);
             lx_loader_close(loader);
         }
@@ -441,7 +441,7 @@ START_TEST(reports_why_opening_fails)
     lx_executor *executor = open_executor(1, 1, 1);
     lx_loader_options *options = make_options((struct setup){.executor = executor});
     lx_loader *loader;
-    unit_ok(lx_loader_options_set_threads(options, 2, &error));
+    unit_ok(lx_loader_options_set_reader_count(options, 2, &error));
     unit_fails(lx_loader_open(source, options, &loader, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_loader_open(NULL, NULL, &loader, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_loader_open(source, NULL, NULL, &error), LX_ERR_ARGUMENT);
@@ -463,12 +463,12 @@ START_TEST(the_length_of_the_order_is_that_of_an_epoch)
     lx_order *order = make_order("shuffle", 6, 1, 0);
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 4, .order = order});
     lx_order_unref(order); /* the loader has its own reference */
-    ck_assert_uint_eq(lx_loader_get_epoch_batches(loader), 2);
+    ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 2);
     ck_assert_uint_eq(lx_source_get_length(lx_loader_get_source(loader)), 20);
     for (uint64_t rows = 4; rows >= 2; rows -= 2) {
         lx_batch *batch = next_batch(loader);
-        ck_assert_uint_eq(lx_batch_get_rows(batch), rows);
-        lx_batch_release(batch);
+        ck_assert_uint_eq(lx_batch_get_row_count(batch), rows);
+        lx_batch_unref(batch);
     }
     ck_assert_ptr_null(next_batch(loader));
     lx_loader_close(loader);
@@ -501,10 +501,10 @@ START_TEST(retries_after_failed_allocations)
         ck_assert_uint_eq(lx_loader_tell(loader), status == LX_OK ? 5 : 0);
     }
     check_numbers(batch);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     scarce_left = 1000;
     unsigned seen = 0;
-    for (; (batch = next_batch(loader)) != NULL; lx_batch_release(batch))
+    for (; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch))
         seen++;
     ck_assert_uint_eq(seen, 3);
     lx_loader_close(loader);
@@ -521,12 +521,12 @@ START_TEST(statistics_count_delivered_batches)
                               .status = LX_ERR_IO};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 8});
     lx_batch *batch = next_batch(loader);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_IO);
     ck_assert_ptr_null(batch);
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     lx_loader_stats stats;
-    lx_loader_read_stats(loader, &stats);
+    lx_loader_get_stats(loader, &stats);
     ck_assert_uint_eq(stats.batches, 2);
     ck_assert_uint_eq(stats.records, 12);
     ck_assert_uint_eq(stats.bytes, 12 * 13);
@@ -558,8 +558,8 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_loader_restore(loader, NULL, &error), "text");
     batch = next_batch(loader); /* nothing was passed over */
     ck_assert_uint_eq(lx_batch_get_position(batch), 0);
-    lx_batch_release(batch);
-    lx_batch_release(NULL);
+    lx_batch_unref(batch);
+    lx_batch_unref(NULL);
     lx_loader_close(loader);
     lx_loader_close(NULL);
 }

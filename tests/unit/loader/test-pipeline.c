@@ -22,7 +22,7 @@ static uint64_t digest_of(struct numbers *numbers, struct setup setup)
             break;
         if (status == LX_OK) {
             digest = add_digest(digest, batch);
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         } else {
             ck_assert_int_eq(error.status, status);
             digest = (digest ^ (uint64_t)(unsigned)-status) * 31 + lx_loader_tell(loader);
@@ -36,7 +36,7 @@ static uint64_t digest_of(struct numbers *numbers, struct setup setup)
 static lx_status brighten(lx_batch *batch, void *user, lx_error *error)
 {
     const lx_column *image = lx_batch_get_column(batch, "image");
-    for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+    for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
         if (user != NULL && lx_batch_get_indices(batch)[i] == 100)
             return LX_ERR_CALLBACK;
     for (uint64_t i = 0; i < image->rows * image->size; i++)
@@ -89,7 +89,7 @@ START_TEST(loaders_of_one_executor_do_not_mix)
                 continue;
             }
             check_numbers(batch);
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         }
     }
 }
@@ -101,7 +101,7 @@ START_TEST(the_caller_fills_small_batches)
     struct numbers numbers = {.length = 64, .width = 20};
     lx_loader *loader =
         open_numbers(&numbers, (struct setup){.batch_size = 16, .executor = executor});
-    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch))
+    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch))
         check_numbers(batch);
     ck_assert_uint_eq(stats_of(executor, LX_QUEUE_READ).threads, 0);
     lx_loader_close(loader);
@@ -131,11 +131,11 @@ START_TEST(failures_come_in_order_and_the_next_call_continues)
             if (expected == LX_ERR_CALLBACK)
                 ck_assert_ptr_nonnull(strstr(error.message, "transform"));
             ck_assert_uint_eq(lx_loader_tell(loader), position + 16);
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         }
         ck_assert_ptr_null(next_batch(loader));
         lx_loader_stats stats;
-        lx_loader_read_stats(loader, &stats);
+        lx_loader_get_stats(loader, &stats);
         ck_assert_uint_eq(stats.failures, 3);
         ck_assert_uint_eq(stats.batches, 7);
         lx_loader_close(loader);
@@ -228,12 +228,12 @@ START_TEST(a_timeout_loses_nothing)
         unit_ok(status);
         ck_assert_uint_eq(lx_batch_get_position(batch), position);
         check_numbers(batch);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         position += 10;
     }
     ck_assert_uint_eq(position, 60);
     lx_loader_stats stats;
-    lx_loader_read_stats(loader, &stats);
+    lx_loader_get_stats(loader, &stats);
     ck_assert_uint_gt(stats.transform_ns, 6 * 20 * MILLISECOND - 1);
     lx_loader_close(loader);
 }
@@ -251,7 +251,7 @@ static void *consume(void *user)
             return NULL;
         ck_assert_int_eq(status, LX_OK);
         check_numbers(batch);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
 }
 
@@ -285,7 +285,7 @@ START_TEST(reports_a_cancel_at_the_end)
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 2, .width = 2};
     lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 2});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     ck_assert_ptr_null(next_batch(loader));
     lx_loader_cancel(loader);
     lx_batch *batch;
@@ -304,7 +304,7 @@ START_TEST(close_returns_at_any_moment)
         lx_loader *loader = open_numbers(&numbers, (struct setup){.batch_size = 16,
                                                                   .threads = 1 + round % 4u});
         for (uint64_t n = random_next(&state) % 4; n > 0; n--)
-            lx_batch_release(next_batch(loader));
+            lx_batch_unref(next_batch(loader));
         nap(random_next(&state) % (MILLISECOND / 4));
         lx_loader_close(loader);
         eventually(numbers.released == 1);
@@ -370,14 +370,14 @@ START_TEST(batches_can_all_be_kept_and_read_after_close)
             ck_assert_ptr_nonnull(kept[i] = next_batch(loader));
         ck_assert_ptr_null(next_batch(loader));
         lx_loader_stats stats;
-        lx_loader_read_stats(loader, &stats);
+        lx_loader_get_stats(loader, &stats);
         ck_assert_uint_ge(stats.blocks, 20);
         ck_assert_uint_ge(stats.block_bytes, 20 * 16 * WIDE);
         lx_loader_close(loader);
         for (uint64_t i = 0; i < 20; i++) {
             ck_assert_uint_eq(lx_batch_get_position(kept[i]), i * 16);
             check_numbers(kept[i]);
-            lx_batch_release(kept[i]);
+            lx_batch_unref(kept[i]);
         }
         eventually(numbers.released == 1);
     }
@@ -394,9 +394,9 @@ START_TEST(the_ring_does_not_grow_with_epochs)
                                                   .endless = true});
         uint64_t before = 0;
         for (int i = 0; i < 200; i++) {
-            lx_batch_release(next_batch(loader));
+            lx_batch_unref(next_batch(loader));
             lx_loader_stats stats;
-            lx_loader_read_stats(loader, &stats);
+            lx_loader_get_stats(loader, &stats);
             if (i == 50)
                 before = stats.blocks;
             if (i > 50)
@@ -422,15 +422,15 @@ static void check_bound(uint64_t prefetch_bytes, uint64_t most)
     pthread_join(opener, NULL);
     for (int i = 0; i < 20; i++) {
         lx_loader_stats stats;
-        lx_loader_read_stats(loader, &stats);
+        lx_loader_get_stats(loader, &stats);
         ck_assert_uint_ge(stats.prefetched, 1);
         ck_assert_uint_le(stats.prefetched, most);
         /* One is out; blocks are a little larger than what was asked for. */
         ck_assert_uint_le(stats.block_bytes, (most + 1) * (16 * WIDE + 4096) * 5 / 4);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         batch = next_batch(loader);
     }
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     lx_loader_close(loader);
 }
 
@@ -453,7 +453,7 @@ START_TEST(counts_prefetched_bytes_before_the_first_batch)
     pthread_create(&consumer, NULL, consume, loader);
     gate_await(&gate, 1);
     lx_loader_stats stats;
-    eventually((lx_loader_read_stats(loader, &stats), stats.prefetched == 2));
+    eventually((lx_loader_get_stats(loader, &stats), stats.prefetched == 2));
     ck_assert_uint_eq(stats.batches, 0);
     lx_loader_cancel(loader);
     gate_open(&gate);
@@ -473,13 +473,13 @@ START_TEST(a_seek_drops_prefetched_batches)
         unit_ok(lx_loader_seek(loader, position, &error));
         ck_assert_uint_eq(lx_loader_tell(loader), position);
         lx_loader_stats stats;
-        lx_loader_read_stats(loader, &stats);
+        lx_loader_get_stats(loader, &stats);
         ck_assert_uint_eq(stats.prefetched, 0);
         lx_batch *batch = next_batch(loader);
         ck_assert_uint_eq(lx_batch_get_position(batch), position);
         ck_assert_uint_eq(lx_batch_get_indices(batch)[0], position);
         check_numbers(batch);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     lx_loader_close(loader);
 }
@@ -491,7 +491,7 @@ START_TEST(closing_the_executor_of_a_loader_is_an_error)
     lx_executor *executor = open_executor(2, 1, 1);
     lx_loader *loader =
         open_numbers(&numbers, (struct setup){.batch_size = 16, .executor = executor});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     lx_executor_close(executor);
     lx_status status;
     unsigned ready = 0;
@@ -501,7 +501,7 @@ START_TEST(closing_the_executor_of_a_loader_is_an_error)
         if (status != LX_OK)
             break;
         check_numbers(batch);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     ck_assert_int_eq(status, LX_ERR_STATE);
     ck_assert_uint_le(ready, LX__DEPTH_MAX);
@@ -520,11 +520,11 @@ static void use_in_child(lx_loader *loader, lx_batch *batch)
     bad |= lx_loader_seek(loader, 3, NULL) != LX_ERR_FORKED;
     bad |= lx_loader_save(loader, text, sizeof text, NULL, NULL) != LX_OK;
     bad |= lx_loader_restore(loader, text, NULL) != LX_ERR_FORKED;
-    lx_loader_continue(loader);
+    lx_loader_next_epoch(loader);
     lx_loader_cancel(loader);
-    lx_loader_read_stats(loader, &stats);
-    bad |= lx_batch_get_rows(batch) != 16; /* what it has can be read */
-    lx_batch_release(batch);
+    lx_loader_get_stats(loader, &stats);
+    bad |= lx_batch_get_row_count(batch) != 16; /* what it has can be read */
+    lx_batch_unref(batch);
     lx_loader_close(loader);
     _exit(bad ? 1 : 0);
 }
@@ -560,7 +560,7 @@ START_TEST(a_child_gets_an_error_and_never_hangs)
         gate_open(&gate);
         if (waiting)
             pthread_join(consumer, NULL);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         lx_loader_close(loader);
     }
 }

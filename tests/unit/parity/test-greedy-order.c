@@ -11,13 +11,13 @@
 #define APART 1000000u
 
 static lx_mixture *mix(const uint64_t *lengths, const double *weights, size_t count,
-                       lx_exhausted exhausted, uint64_t length)
+                       lx_exhausted_policy exhausted, uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;
     lx_mixture *mixture = lx_mixture_new();
     for (size_t i = 0; i < count; i++) {
         lx_order *part = make_order("sequential", lengths[i], 0, 0);
-        unit_ok(lx_mixture_add(mixture, part, i * APART, weights[i], &error));
+        unit_ok(lx_mixture_add_part(mixture, part, i * APART, weights[i], &error));
         lx_order_unref(part);
     }
     unit_ok(lx_mixture_set_exhausted(mixture, exhausted, &error));
@@ -26,7 +26,7 @@ static lx_mixture *mix(const uint64_t *lengths, const double *weights, size_t co
 }
 
 static lx_order *make_greedy(const uint64_t *lengths, const double *weights, size_t count,
-                             lx_exhausted exhausted, uint64_t length)
+                             lx_exhausted_policy exhausted, uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
@@ -65,7 +65,7 @@ END_TEST
 
 /** The loop, as the page has it, against an order of more than a block; how many it has. */
 static uint64_t expect_loop(const uint64_t *lengths, const double *weights, size_t count,
-                            lx_exhausted exhausted, uint64_t length)
+                            lx_exhausted_policy exhausted, uint64_t length)
 {
     enum { MOST = 60000, SETS = 40 };
     static uint64_t indices[MOST];
@@ -113,7 +113,7 @@ START_TEST(matches_the_loop_of_megatron)
         }
         for (size_t i = 0; i < count; i++)
             weights[i] /= sum;
-        lx_exhausted exhausted = (lx_exhausted)(round % 3);
+        lx_exhausted_policy exhausted = (lx_exhausted_policy)(round % 3);
         uint64_t length = round % 2 == 0 ? 0 : next_choice(&state) % 50000 + 1;
         if (exhausted != LX_EXHAUSTED_REPEAT || length == 0)
             length = length % 5000;
@@ -133,15 +133,15 @@ START_TEST(counts_samples_of_sets)
     const uint64_t lengths[] = {30000, 20000, 9000};
     lx_error error = LX_ERROR_INIT;
     for (int exhausted = 0; exhausted < 3; exhausted++) {
-        lx_order *order =
-            make_greedy(lengths, (double[]){.5, .3, .2}, 3, (lx_exhausted)exhausted, 0);
+        lx_order *order = make_greedy(lengths, (double[]){.5, .3, .2}, 3,
+                                      (lx_exhausted_policy)exhausted, 0);
         uint64_t state = 5, length = lx_order_get_length(order);
-        ck_assert_uint_eq(lx_order_get_sets(order), 3);
+        ck_assert_uint_eq(lx_order_get_part_count(order), 3);
         read_order(order, 0, 1, 2 * length, indices);
         for (int round = 0; round < 40; round++) {
             uint64_t end = next_choice(&state) % (2 * length + 1), counts[3], right[3] = {0};
             uint64_t first = next_choice(&state) % (end + 1);
-            unit_ok(lx_order_count_sets(order, first, end, counts, &error));
+            unit_ok(lx_order_get_part_counts(order, first, end, counts, &error));
             for (uint64_t i = first; i < end; i++)
                 right[indices[i] / APART]++;
             ck_assert_mem_eq(counts, right, sizeof right);
@@ -207,10 +207,10 @@ START_TEST(reads_positions_out_of_sequence)
         lx_mixture *mixture = lx_mixture_new();
         for (size_t i = 0; i < 3; i++) {
             lx_order *part = make_order("shuffle", lengths[i], i, 0);
-            unit_ok(lx_mixture_add(mixture, part, i * APART, i == 1 ? 0.01 : 0.495, &error));
+            unit_ok(lx_mixture_add_part(mixture, part, i * APART, i == 1 ? 0.01 : 0.495, &error));
             lx_order_unref(part);
         }
-        unit_ok(lx_mixture_set_exhausted(mixture, (lx_exhausted)exhausted, &error));
+        unit_ok(lx_mixture_set_exhausted(mixture, (lx_exhausted_policy)exhausted, &error));
         unit_ok(lx_mixture_set_length(mixture, 33000, &error));
         unit_ok(lx_order_new_greedy(mixture, NULL, &order, &error));
         memset(is_read, 0, sizeof is_read);
@@ -245,7 +245,7 @@ START_TEST(reports_failed_allocations_of_reads)
     }
     for (int left = 0; left < 5; left++) {
         scarce_begin(left);
-        unit_fails(lx_order_count_sets(order, 3, 7, counts, &error), LX_ERR_NOMEM);
+        unit_fails(lx_order_get_part_counts(order, 3, 7, counts, &error), LX_ERR_NOMEM);
     }
     scarce_begin(1000);
     lx_order_unref(order);

@@ -24,7 +24,7 @@ static lx_source *open_samples(lx_tokens *tokens, const lx_megatron *how)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_ok(lx_source_from_megatron(tokens, how, &source, &error));
+    unit_ok(lx_source_new_megatron(tokens, how, &source, &error));
     return source;
 }
 
@@ -140,16 +140,17 @@ static void expect_tables(const struct model *model, lx_source *source)
     lx_error error = LX_ERROR_INIT;
     static uint64_t numbers[MOST];
     uint64_t length;
-    unit_ok(lx_source_read_megatron(source, LX_MEGATRON_DOCUMENTS, 0, model->places, numbers,
-                                    &length, &error));
+    unit_ok(lx_source_read_megatron_index(source, LX_MEGATRON_DOCUMENTS, 0, model->places, numbers,
+                                          &length, &error));
     ck_assert_uint_eq(length, model->places);
     for (size_t i = 0; i < length; i++)
         ck_assert_uint_eq(numbers[i], model->documents[i]);
-    unit_ok(lx_source_read_megatron(source, LX_MEGATRON_SHUFFLE, 0, model->samples, numbers,
-                                    &length, &error));
+    unit_ok(lx_source_read_megatron_index(source, LX_MEGATRON_SHUFFLE, 0, model->samples, numbers,
+                                          &length, &error));
     ck_assert_uint_eq(length, model->samples);
     ck_assert_mem_eq(numbers, model->order, length * sizeof *numbers);
-    unit_ok(lx_source_read_megatron(source, LX_MEGATRON_SAMPLES, 0, 0, NULL, &length, &error));
+    unit_ok(
+        lx_source_read_megatron_index(source, LX_MEGATRON_SAMPLES, 0, 0, NULL, &length, &error));
     ck_assert_uint_eq(length, 2 * (model->samples + 1));
 }
 
@@ -245,8 +246,8 @@ START_TEST(matches_a_worked_example)
     lx_source *source = open_samples(tokens, &how);
     for (int i = 0; i < 3; i++) {
         uint64_t numbers[12], length, all = i == 0 ? 6 : i == 1 ? 12 : 5;
-        unit_ok(lx_source_read_megatron(source, (lx_megatron_index)i, 0, all, numbers, &length,
-                                        &error));
+        unit_ok(lx_source_read_megatron_index(source, (lx_megatron_index)i, 0, all, numbers,
+                                              &length, &error));
         ck_assert_uint_eq(length, all);
         ck_assert_mem_eq(numbers, tables[i], all * sizeof *numbers);
     }
@@ -331,7 +332,7 @@ static lx_status read_all(lx_tokens *tokens, const lx_megatron *how, int32_t *ro
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
     uint64_t indices[50];
-    lx_status status = lx_source_from_megatron(tokens, how, &source, &error);
+    lx_status status = lx_source_new_megatron(tokens, how, &source, &error);
     if (status == LX_OK) {
         size_t count = (size_t)lx_source_get_length(source);
         const lx_target target = {rows, 4 * (size_t)(how->sequence_length + 1)};
@@ -456,7 +457,7 @@ static void refuse(lx_tokens *tokens, lx_megatron how, lx_status status, const c
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    ck_assert_int_eq(lx_source_from_megatron(tokens, &how, &source, &error), status);
+    ck_assert_int_eq(lx_source_new_megatron(tokens, &how, &source, &error), status);
     ck_assert_msg(strstr(error.message, what) != NULL, "%s", error.message);
     lx_error_clear(&error);
 }
@@ -503,23 +504,27 @@ START_TEST(rejects_invalid_arguments)
     how.dtype = LX_FLOAT32;
     refuse(tokens, how, LX_ERR_ARGUMENT, "int32 or int64");
     how.dtype = LX_INT32;
-    unit_refuses_null(lx_source_from_megatron(NULL, &how, &source, &error), "tokens");
-    unit_refuses_null(lx_source_from_megatron(tokens, NULL, &source, &error), "how");
-    unit_refuses_null(lx_source_from_megatron(tokens, &how, NULL, &error), "source");
+    unit_refuses_null(lx_source_new_megatron(NULL, &how, &source, &error), "tokens");
+    unit_refuses_null(lx_source_new_megatron(tokens, NULL, &source, &error), "how");
+    unit_refuses_null(lx_source_new_megatron(tokens, &how, NULL, &error), "source");
     source = open_samples(tokens, &how);
-    unit_fails(lx_source_read_megatron(source, (lx_megatron_index)3, 0, 1, &number, NULL, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_source_read_megatron(source, LX_MEGATRON_SHUFFLE, 11, 1, &number, NULL, &error),
-               LX_ERR_RANGE);
-    unit_refuses_null(lx_source_read_megatron(NULL, LX_MEGATRON_SHUFFLE, 0, 0, NULL, NULL, &error),
-                      "source");
-    unit_refuses_null(lx_source_read_megatron(source, LX_MEGATRON_SHUFFLE, 0, 1, NULL, NULL,
-                                              &error),
-                      "numbers");
+    unit_fails(
+        lx_source_read_megatron_index(source, (lx_megatron_index)3, 0, 1, &number, NULL, &error),
+        LX_ERR_ARGUMENT);
+    unit_fails(
+        lx_source_read_megatron_index(source, LX_MEGATRON_SHUFFLE, 11, 1, &number, NULL, &error),
+        LX_ERR_RANGE);
+    unit_refuses_null(
+        lx_source_read_megatron_index(NULL, LX_MEGATRON_SHUFFLE, 0, 0, NULL, NULL, &error),
+        "source");
+    unit_refuses_null(
+        lx_source_read_megatron_index(source, LX_MEGATRON_SHUFFLE, 0, 1, NULL, NULL, &error),
+        "numbers");
     lx_source_unref(source);
-    unit_ok(lx_source_from_tokens(tokens, 4, LX_INT32, 0, &source, &error));
-    unit_fails(lx_source_read_megatron(source, LX_MEGATRON_SHUFFLE, 0, 1, &number, NULL, &error),
-               LX_ERR_ARGUMENT);
+    unit_ok(lx_source_new_tokens(tokens, 4, LX_INT32, 0, &source, &error));
+    unit_fails(
+        lx_source_read_megatron_index(source, LX_MEGATRON_SHUFFLE, 0, 1, &number, NULL, &error),
+        LX_ERR_ARGUMENT);
     lx_source_unref(source);
     lx_tokens_unref(tokens);
     scratch_remove(scratch);

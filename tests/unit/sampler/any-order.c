@@ -205,12 +205,12 @@ static struct any_order any_mixture(uint64_t *state, const struct any_order *par
     lx_error error = LX_ERROR_INIT;
     double weights[PARTS_MAX];
     lx_mixture *mixture = lx_mixture_new();
-    lx_exhausted exhausted = (lx_exhausted)below(state, 3);
+    lx_exhausted_policy exhausted = (lx_exhausted_policy)below(state, 3);
     struct any_order any = {.once = exhausted != LX_EXHAUSTED_REPEAT};
     uint64_t sum = 0;
     any_weights(state, weights, count);
     for (size_t i = 0; i < count; i++) {
-        unit_ok(lx_mixture_add(mixture, parts[i].order, offsets[i], weights[i], &error));
+        unit_ok(lx_mixture_add_part(mixture, parts[i].order, offsets[i], weights[i], &error));
         sum += lx_order_get_length(parts[i].order);
         any.once = any.once && parts[i].once;
     }

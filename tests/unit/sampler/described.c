@@ -96,7 +96,7 @@ static double *weighting_of(const json_t *weightings, size_t which, size_t count
     return weights;
 }
 
-static lx_exhausted exhausted_of(const json_t *description)
+static lx_exhausted_policy exhausted_of(const json_t *description)
 {
     const char *word = json_string_value(json_object_get(description, "exhausted"));
     return strcmp(word, "repeat") == 0 ? LX_EXHAUSTED_REPEAT
@@ -114,7 +114,7 @@ static lx_order *mixture_of(const char *kind, const json_t *description, lx_orde
     json_t *weightings = json_object_get(description, "weightings");
     double *weights = weighting_of(weightings, 0, count);
     for (size_t i = 0; i < count; i++)
-        unit_ok(lx_mixture_add(mixture, parts[i], offsets[i], weights[i], &error));
+        unit_ok(lx_mixture_add_part(mixture, parts[i], offsets[i], weights[i], &error));
     free(weights);
     for (size_t i = 1; i < json_array_size(weightings); i++) {
         weights = weighting_of(weightings, i, count);

@@ -27,14 +27,14 @@ static inline void tabled_begin(void)
     }
 }
 
-static inline lx_status tabled_greedy(lx_exhausted exhausted, const char *tables,
+static inline lx_status tabled_greedy(lx_exhausted_policy exhausted, const char *tables,
                                       lx_order **order, lx_error *error)
 {
     lx_order *part = make_order("sequential", 7000, 0, 0);
     lx_mixture *mixture = lx_mixture_new();
-    ck_assert_int_eq(lx_mixture_add(mixture, part, 0, .25, error), LX_OK);
-    ck_assert_int_eq(lx_mixture_add(mixture, part, 7000, .5, error), LX_OK);
-    ck_assert_int_eq(lx_mixture_add(mixture, part, 14000, .25, error), LX_OK);
+    ck_assert_int_eq(lx_mixture_add_part(mixture, part, 0, .25, error), LX_OK);
+    ck_assert_int_eq(lx_mixture_add_part(mixture, part, 7000, .5, error), LX_OK);
+    ck_assert_int_eq(lx_mixture_add_part(mixture, part, 14000, .25, error), LX_OK);
     ck_assert_int_eq(lx_mixture_set_exhausted(mixture, exhausted, error), LX_OK);
     lx_status status = lx_order_new_greedy(mixture, tables, order, error);
     lx_mixture_free(mixture);

@@ -59,8 +59,8 @@ static char *go_on(struct elastic *run, uint64_t *state, const char *saved, uint
         elastic_assert(run, stands_there || to % run->length == 0);
         if (stands_there && (text == NULL || random_next(state) % 2 == 0)) {
             free(text);
-            text = malloc(LX_SAMPLER_STATE_SIZE);
-            unit_ok(lx_sampler_save(sampler, text, LX_SAMPLER_STATE_SIZE, NULL, &error));
+            text = malloc(LX_MAX_SAMPLER_STATE);
+            unit_ok(lx_sampler_save(sampler, text, LX_MAX_SAMPLER_STATE, NULL, &error));
         }
         lx_sampler_free(sampler);
     }

@@ -44,7 +44,7 @@ static void check_batches(const lx_order *order, const json_t *golden, size_t i)
     uint64_t epoch = number_of(golden, "first") / length;
     size_t ends_count;
     uint64_t *ends = numbers_of(json_object_get(batches, "ends"), &ends_count);
-    unit_ok(lx_order_count_batches(order, epoch, &count, &error));
+    unit_ok(lx_order_get_batch_count(order, epoch, &count, &error));
     ck_assert_msg(count == number_of(batches, "count"), "golden %zu: %d batches", i, (int)count);
     at = epoch * length;
     for (size_t k = 0; k < ends_count; k++, at = end) {

@@ -38,7 +38,7 @@ static void is_written(const struct kept_state *kept)
 {
     lx_error error = LX_ERROR_INIT;
     lx_sampler *sampler;
-    char text[LX_SAMPLER_STATE_SIZE];
+    char text[LX_MAX_SAMPLER_STATE];
     const json_t *state = json_object_get(kept->file, "state");
     lx_order *order = described_order(json_object_get(kept->file, "order"));
     unit_ok(lx_sampler_new(order, number_of(state, "rank"), number_of(state, "world"), &sampler,

@@ -94,10 +94,10 @@ static void expect_the_same(const struct tabled *kind)
             expect_order(order, 5);
         for (uint64_t k = 0; k < 50; k++)
             ck_assert_uint_eq(index_at(order, k * 997), index_at(memory, k * 997));
-        for (size_t i = 0; i < lx_order_get_sets(order); i++) {
+        for (size_t i = 0; i < lx_order_get_part_count(order); i++) {
             uint64_t counts[3], expected[3];
-            unit_ok(lx_order_count_sets(memory, 5, 40001, expected, &error));
-            unit_ok(lx_order_count_sets(order, 5, 40001, counts, &error));
+            unit_ok(lx_order_get_part_counts(memory, 5, 40001, expected, &error));
+            unit_ok(lx_order_get_part_counts(order, 5, 40001, counts, &error));
             ck_assert_mem_eq(counts, expected, sizeof counts);
         }
         lx_order_unref(order);
@@ -129,8 +129,8 @@ static lx_status try(const struct tabled *kind, const uint64_t *right)
     for (size_t i = 0; status == LX_OK && i < SOME; i++)
         ck_assert_uint_lt(indices[i], lx__order_get_bound(order));
     if (status != LX_OK)
-        ck_assert_msg(error.status == status && strstr(error.path, "tables/") != NULL,
-                      "%s, %s: %s", error.path, lx_status_name(error.status), error.message);
+        ck_assert_msg(error.status == status && strstr(error.path, "tables/") != NULL, "%s, %s: %s",
+                      error.path, lx_status_get_name(error.status), error.message);
     lx_order_unref(order);
     return status;
 }

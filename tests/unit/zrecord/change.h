@@ -57,7 +57,7 @@ static inline void log_change_boot(const char *path, size_t at, uint64_t boot)
 {
     size_t size;
     lx__frame frame;
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset = open_dataset(path);
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
@@ -95,7 +95,7 @@ static inline void records_move(const char *path, struct shown *shown, const uin
                                 size_t count, uint64_t length)
 {
     lx_dataset *dataset = open_dataset(path);
-    size_t fields = lx_schema_get_count(lx_dataset_get_schema(dataset));
+    size_t fields = lx_schema_get_field_count(lx_dataset_get_schema(dataset));
     lx__set_item *sets = calloc(count * fields + 1, sizeof *sets);
     for (size_t i = 0; i < count * fields; i++) {
         uint64_t from = moves[i / fields][0], to = moves[i / fields][1];
@@ -187,7 +187,7 @@ static inline void shown_append(struct shown *shown, lx_writer *writer, uint64_t
 
 static inline uint64_t generation_of(const char *path)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset = open_dataset(path);
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);

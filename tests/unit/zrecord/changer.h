@@ -38,8 +38,8 @@ static inline void changer_create(const char *path, uint64_t length)
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     lx_writer *writer;
-    unit_ok(lx_schema_add_field(schema, "a", LX_UINT64, NULL, 0, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "b", LX_UINT64, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "a", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "b", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
     lx_schema_free(schema);
     for (uint64_t i = 0; i < length; i++) {
@@ -56,7 +56,7 @@ static inline void changer_create(const char *path, uint64_t length)
 static inline struct changer changer_new(const char *path, uint64_t length)
 {
     struct changer changer = {.path = path, .rows = length, .length = length};
-    lx_identity identity;
+    lx_dataset_identity identity;
     changer_create(path, length);
     lx_dataset *dataset = open_dataset(path);
     lx_dataset_get_identity(dataset, &identity);

@@ -97,7 +97,7 @@ static inline void harm_entry(const char *path, const char *field, uint64_t inde
 static inline void entry_reseal(const char *path, const char *field, uint64_t index)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_identity identity;
+    lx_dataset_identity identity;
     size_t position, size;
     lx_dataset *dataset;
     unit_ok(open_as(path, LX_VERIFY_NEVER, false, &dataset, &error));

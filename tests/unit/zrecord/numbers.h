@@ -20,7 +20,7 @@ static inline lx_writer *numbers_create(const char *path, lx_writer_options *opt
     lx_schema *schema = lx_schema_new();
     if (options == NULL)
         options = writer_options(LX_DURABILITY_FULL);
-    unit_ok(lx_schema_add_field(schema, "n", LX_UINT64, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "n", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, options, &writer, &error));
     lx_writer_options_free(options);
     lx_schema_free(schema);
@@ -140,7 +140,7 @@ static inline lx_executor *executor_of(uint32_t writers)
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor;
     lx_executor_options *options = lx_executor_options_new();
-    unit_ok(lx_executor_options_set_writers(options, writers, &error));
+    unit_ok(lx_executor_options_set_writer_count(options, writers, &error));
     unit_ok(lx_executor_open(options, &executor, &error));
     lx_executor_options_free(options);
     return executor;

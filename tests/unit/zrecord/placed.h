@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The same dataset opened under each placement, and reads that must come out alike.
+ * @brief The same dataset opened under each access, and reads that must come out alike.
  */
 #ifndef LX_TESTS_PLACED_H
 #define LX_TESTS_PLACED_H
@@ -10,14 +10,14 @@
 #include "records.h"
 
 /** Those that read, the reference first. */
-static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
-#define PLACEMENTS 2
+static const lx_access access_modes[] = {LX_ACCESS_MMAP, LX_ACCESS_PREAD};
+#define ACCESS_MODES 2
 
 /** How a handle is to be opened. */
 struct placed {
-    lx_placement placement;
-    lx_verify verify;
-    lx_damage damage;
+    lx_access access;
+    lx_verify_policy verify;
+    lx_damage_policy damage;
     bool live;
 };
 
@@ -26,7 +26,7 @@ static inline lx_dataset *open_placed(const char *path, struct placed how)
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = lx_dataset_options_new();
-    unit_ok(lx_dataset_options_set_placement(options, how.placement, &error));
+    unit_ok(lx_dataset_options_set_access(options, how.access, &error));
     unit_ok(lx_dataset_options_set_verify(options, how.verify, &error));
     unit_ok(lx_dataset_options_set_damage(options, how.damage, &error));
     unit_ok(lx_dataset_options_set_live(options, how.live, &error));
@@ -57,8 +57,8 @@ static inline struct answers *ask(lx_dataset *dataset, size_t field, const uint6
     a->bytes = calloc(count + 1, VALUE_MAX);
     a->rows = calloc(count + 1, size + 3);
     a->shown = calloc(count + 1, VALUE_MAX);
-    a->measured = lx_dataset_measure(dataset, field, indices, count, a->offsets, a->present,
-                                     &a->errors[0]);
+    a->measured = lx_dataset_get_sizes(dataset, field, indices, count, a->offsets, a->present,
+                                       &a->errors[0]);
     if (a->measured == LX_OK)
         a->gathered = lx_dataset_gather_bytes(dataset, field, indices, count, a->bytes,
                                               a->offsets, &a->errors[1]);
@@ -73,7 +73,7 @@ static inline struct answers *ask(lx_dataset *dataset, size_t field, const uint6
         a->shown_size += slices[i].size;
         a->shown[a->shown_size++] = slices[i].data != NULL;
     }
-    lx_view_release(view);
+    lx_view_free(view);
     return a;
 }
 
@@ -92,7 +92,7 @@ static inline void expect_same_error(lx_status left, const lx_error *a, lx_statu
     lx_error_describe(a, said, sizeof said);
     lx_error_describe(b, other, sizeof other);
     ck_assert_msg(left == right && strcmp(said, other) == 0, "%s: %s\nand %s: %s",
-                  lx_status_name(left), said, lx_status_name(right), other);
+                  lx_status_get_name(left), said, lx_status_get_name(right), other);
 }
 
 /** Both must be the same, to the words of their errors. */

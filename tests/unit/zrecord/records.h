@@ -35,11 +35,12 @@ static inline lx_schema *records_schema(void)
     static const uint64_t image[] = {3, 4}, wave[] = {16};
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "image", LX_UINT8, image, 2, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "wave", LX_INT32, wave, 1, LX_FLATE, &error));
-    unit_ok(lx_schema_add_field(schema, "caption", LX_BYTES, NULL, 0, LX_FLATE, &error));
-    unit_ok(lx_schema_add_field(schema, "blob", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "image", LX_UINT8, image, 2, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "wave", LX_INT32, wave, 1, LX_COMPRESSION_FLATE, &error));
+    unit_ok(
+        lx_schema_add_field(schema, "caption", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
+    unit_ok(lx_schema_add_field(schema, "blob", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     return schema;
 }
 
@@ -186,7 +187,7 @@ static inline void records_make(const char *path, uint64_t in_tables, uint64_t i
     close_writer(writer);
 }
 
-static inline lx_status open_as(const char *path, lx_verify verify, bool durable,
+static inline lx_status open_as(const char *path, lx_verify_policy verify, bool durable,
                                 lx_dataset **dataset, lx_error *error)
 {
     lx_dataset_options *options = lx_dataset_options_new();
@@ -214,8 +215,7 @@ static inline lx_status read_value(lx_dataset *dataset, size_t field, uint64_t i
 {
     uint64_t offsets[2];
     uint8_t present;
-    lx_status status =
-        lx_dataset_measure(dataset, field, &index, 1, offsets, &present, error);
+    lx_status status = lx_dataset_get_sizes(dataset, field, &index, 1, offsets, &present, error);
     if (status != LX_OK)
         return status;
     ck_assert_uint_le(offsets[1], VALUE_MAX);
@@ -274,8 +274,8 @@ static inline void expect_dataset(const char *path, uint64_t length)
     do {                                                                                           \
         char whole[2048];                                                                          \
         lx_error_describe(&error, whole, sizeof whole);                                            \
-        ck_assert_msg((got) == (status_), "%s instead of %s: %s", lx_status_name(got),             \
-                      lx_status_name(status_), whole);                                             \
+        ck_assert_msg((got) == (status_), "%s instead of %s: %s", lx_status_get_name(got),         \
+                      lx_status_get_name(status_), whole);                                         \
         ck_assert_int_eq(error.status, status_);                                                   \
         ck_assert_msg(strstr(error.message, said) != NULL, "'%s' is not in: %s", said, whole);     \
         ck_assert_msg(strstr(error.path, where) != NULL, "'%s' is not the path in: %s", where,     \

@@ -51,7 +51,7 @@ static char *dump(const char *name, lx_dataset *dataset)
 
 static void expect_contents(const char *name, const char *contents)
 {
-    static const lx_verify verifies[] = {LX_VERIFY_ALWAYS, LX_VERIFY_FIRST, LX_VERIFY_NEVER};
+    static const lx_verify_policy verifies[] = {LX_VERIFY_ALWAYS, LX_VERIFY_FIRST, LX_VERIFY_NEVER};
     for (size_t i = 0; i < 3; i++) {
         lx_error error = LX_ERROR_INIT;
         lx_dataset *dataset;
@@ -101,7 +101,7 @@ static void expect_gathered(lx_dataset *dataset, size_t position, uint64_t size)
     for (int again = 0; again < 2; again++) {
         memset(dense, 0xaa, length * (size_t)size);
         unit_ok(lx_dataset_gather(dataset, position, indices, length, dense, (size_t)size, &error));
-        unit_ok(lx_dataset_measure(dataset, position, indices, length, offsets, NULL, &error));
+        unit_ok(lx_dataset_get_sizes(dataset, position, indices, length, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[length], length * size);
         unit_ok(lx_dataset_gather_bytes(dataset, position, indices, length, bytes, offsets,
                                         &error));
@@ -125,7 +125,7 @@ static void expect_viewed(lx_dataset *dataset, size_t position, uint64_t index)
     if (status == LX_ERR_UNSUPPORTED)
         return;
     unit_ok(status);
-    unit_ok(lx_dataset_measure(dataset, position, &index, 1, offsets, &present, &error));
+    unit_ok(lx_dataset_get_sizes(dataset, position, &index, 1, offsets, &present, &error));
     ck_assert_int_eq(slice.data != NULL, present);
     if (present) {
         uint8_t *value = malloc((size_t)offsets[1] + 1);
@@ -134,7 +134,7 @@ static void expect_viewed(lx_dataset *dataset, size_t position, uint64_t index)
         ck_assert_int_eq(memcmp(slice.data, value, (size_t)offsets[1]), 0);
         free(value);
     }
-    lx_view_release(view);
+    lx_view_free(view);
 }
 
 static void expect_one_answer(const char *name, const char *contents)
@@ -144,7 +144,7 @@ static void expect_one_answer(const char *name, const char *contents)
     lx_dataset *dataset;
     unit_ok(lx_dataset_open(name, NULL, &dataset, &error));
     const lx_schema *schema = lx_dataset_get_schema(dataset);
-    for (size_t i = 0; i < lx_schema_get_count(schema); i++) {
+    for (size_t i = 0; i < lx_schema_get_field_count(schema); i++) {
         uint64_t size = lx_schema_get_field(schema, i)->size;
         if (size != LX_NONE)
             expect_gathered(dataset, i, size);
@@ -192,7 +192,7 @@ static void expect_appended(const char *name, const char *contents)
         expect_contents(name, contents);
         return;
     }
-    size_t fields = lx_schema_get_count(lx_writer_get_schema(writer));
+    size_t fields = lx_schema_get_field_count(lx_writer_get_schema(writer));
     uint64_t length = lx_writer_get_length(writer);
     for (size_t i = 0; i < fields; i++)
         values[i] = (lx_value){NULL, LX_NONE};

@@ -20,7 +20,7 @@ from .stored import Stored
 Path = Union[str, bytes, 'os.PathLike[Any]']
 Verify = Literal['first', 'always', 'never']
 OnDamage = Literal['raise', 'zeros']
-Placement = Literal['auto', 'mapped', 'pread']
+Access = Literal['auto', 'mmap', 'pread']
 
 # Damages that a report lists; there may be more than memory holds.
 _MOST_DAMAGES = 100_000
@@ -55,10 +55,10 @@ class Dataset(Stored, _core.Dataset):
     on_damage : {'raise', 'zeros'}, optional
         What is done about a value that is damaged: 'raise' raises CorruptError, 'zeros' reads it
         as if it were missing. `damaged` counts them in both cases.
-    placement : {'auto', 'mapped', 'pread'}, optional
-        How files are read. 'mapped' is fastest, but truncation of a file by another process, or a
+    access : {'auto', 'mmap', 'pread'}, optional
+        How files are read. 'mmap' is fastest, but truncation of a file by another process, or a
         bad sector, ends this process by SIGBUS. 'pread' raises CorruptError or OSError then, and
-        copies what `views` shows. 'auto', the default, is 'mapped' on local file systems and
+        copies what `views` shows. 'auto', the default, is 'mmap' on local file systems and
         'pread' on network ones, where only sealed datasets can be read.
     executor : Executor, optional
         Whose readers work for `verify`, by default one for each CPU. Whose cleaners unmap and close
@@ -72,12 +72,12 @@ class Dataset(Stored, _core.Dataset):
 
     def __init__(self, path: Path, *, verify: Verify = 'first', durable: bool = False,
                  live: bool = False, on_damage: OnDamage = 'raise',
-                 placement: Placement = 'auto', executor: Optional[Executor] = None) -> None:
+                 access: Access = 'auto', executor: Optional[Executor] = None) -> None:
         self._fields = MappingProxyType({name: Field(dtype, shape, compress)
                                          for name, dtype, shape, compress in self._describe()})
         self._opened = os.path.abspath(os.fsdecode(path)), {
             'verify': verify, 'durable': durable, 'live': live, 'on_damage': on_damage,
-            'placement': placement}
+            'access': access}
 
     @property
     def fields(self) -> Mapping[str, Field]:

@@ -7,7 +7,7 @@
 #define GOOD "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }          \n"
 
 /** Reads the file "a.npy". */
-static lx_status read_file(lx_npy *npy, lx_error *error)
+static lx_status read_file(lx_npy_info *npy, lx_error *error)
 {
     lx__file file = LX__FILE_CLOSED;
     lx_status status = lx__file_open(&file, LX__HERE, "a.npy", O_RDONLY, error);
@@ -22,7 +22,7 @@ START_TEST(all_three_formats_are_read)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     for (int version = 1; version <= 3; version++) {
-        lx_npy npy;
+        lx_npy_info npy;
         size_t start = write_npy("a.npy", version, GOOD, 24);
         unit_ok(read_file(&npy, &error));
         ck_assert_uint_eq(npy.header_size, start);
@@ -35,7 +35,7 @@ START_TEST(reports_other_kinds_and_versions_as_unsupported)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    lx_npy npy;
+    lx_npy_info npy;
     write_bytes("a.npy", "PK\x03\x04 this is an archive", 24);
     unit_fails(read_file(&npy, &error), LX_ERR_UNSUPPORTED);
     write_npy("a.npy", 0, GOOD, 24);
@@ -51,7 +51,7 @@ START_TEST(reports_truncated_files_as_corrupt)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    lx_npy npy;
+    lx_npy_info npy;
     size_t start = write_npy("a.npy", 1, GOOD, 24);
     for (size_t size = 0; size < start + 24; size++) {
         ck_assert_int_eq(truncate("a.npy", (off_t)size), 0);
@@ -73,7 +73,7 @@ START_TEST(rejects_lengths_beyond_the_file_before_allocating)
                                          "(1, 2, 3, 4, 5, 18446744073709551615)"};
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    lx_npy npy;
+    lx_npy_info npy;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         char text[200];
         snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': %s}",
@@ -93,7 +93,7 @@ START_TEST(reports_a_header_without_text_as_corrupt)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    lx_npy npy;
+    lx_npy_info npy;
     write_npy("a.npy", 1, "", 24);
     unit_fails(read_file(&npy, &error), LX_ERR_CORRUPT);
     scratch_remove(scratch);
@@ -104,7 +104,7 @@ START_TEST(reports_big_endian_arrays_as_unsupported)
 {
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
-    lx_npy npy;
+    lx_npy_info npy;
     write_npy("a.npy", 1, "{'descr': '>f4', 'fortran_order': False, 'shape': (3, 2)}", 24);
     ck_assert_int_eq(read_file(&npy, &error), LX_ERR_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(error.message, "newbyteorder"));

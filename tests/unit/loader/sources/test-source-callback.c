@@ -61,7 +61,7 @@ START_TEST(rejects_invalid_sources_without_releasing_them)
         {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two, .size = 25},
         {.name = "a", .dtype = LX_FLOAT32, .ndim = 2, .shape = two, .size = LX_NONE},
         {.name = "a", .dtype = LX_INT8, .ndim = 2, .shape = huge},
-        {.name = "a", .dtype = LX_INT8, .ndim = LX_NDIM_MAX + 1, .shape = two}};
+        {.name = "a", .dtype = LX_INT8, .ndim = LX_MAX_NDIM + 1, .shape = two}};
     lx_error error = LX_ERROR_INIT;
     struct numbers user = {0};
     lx_source *source;

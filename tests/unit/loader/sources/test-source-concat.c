@@ -30,7 +30,7 @@ static void make_row(struct row *row, size_t count, uint64_t width, uint64_t *st
         row->parts[i] = numbers_source(&row->numbers[i]);
         row->begins[i + 1] = row->begins[i] + row->numbers[i].length;
     }
-    unit_ok(lx_source_concat(row->parts, count, &row->all, &error));
+    unit_ok(lx_source_new_concat(row->parts, count, &row->all, &error));
     ck_assert_uint_eq(lx_source_get_length(row->all), row->begins[count]);
 }
 
@@ -100,10 +100,10 @@ START_TEST(a_loader_reads_the_source)
     make_row(&row, 7, 5, &state);
     lx_loader *loader =
         open_loader(row.all, (struct setup){.batch_size = 13, .threads = 3, .epochs = 1});
-    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
+    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
         const uint64_t *labels = lx_batch_get_column(batch, "label")->data;
         const uint64_t *indices = lx_batch_get_indices(batch);
-        for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++, seen++) {
+        for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++, seen++) {
             size_t part = 0;
             while (row.begins[part + 1] <= indices[i])
                 part++;
@@ -122,18 +122,18 @@ START_TEST(rejects_parts_with_different_columns)
     char *scratch = scratch_make();
     struct numbers one = {.length = 5, .width = 3}, other = {.length = 5, .width = 4};
     lx_source *parts[] = {numbers_source(&one), numbers_source(&other)}, *all;
-    ck_assert_int_eq(lx_source_concat(parts, 2, &all, &error), LX_ERR_MISMATCH);
+    ck_assert_int_eq(lx_source_new_concat(parts, 2, &all, &error), LX_ERR_MISMATCH);
     ck_assert_ptr_nonnull(strstr(error.message, "column 1 of source 1 is 'image'"));
     ck_assert_str_eq(error.field, "image");
     lx_error_clear(&error);
     write_npy("a.npy", 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (5,)}", 5);
     lx_source *npy;
     unit_ok(lx_source_open_npy("a.npy", &npy, &error));
-    unit_fails(lx_source_concat((lx_source *[]){parts[0], npy}, 2, &all, &error),
+    unit_fails(lx_source_new_concat((lx_source *[]){parts[0], npy}, 2, &all, &error),
                LX_ERR_MISMATCH);
-    unit_fails(lx_source_concat(parts, 0, &all, &error), LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_source_concat(NULL, 1, &all, &error), "source");
-    unit_refuses_null(lx_source_concat(parts, 1, NULL, &error), "source");
+    unit_fails(lx_source_new_concat(parts, 0, &all, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_source_new_concat(NULL, 1, &all, &error), "source");
+    unit_refuses_null(lx_source_new_concat(parts, 1, NULL, &error), "source");
     lx_source_unref(npy);
     lx_source_unref(parts[0]);
     lx_source_unref(parts[1]);
@@ -157,7 +157,7 @@ START_TEST(rejects_more_records_than_fit)
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {0};
     lx_source *parts[] = {endless(&numbers, UINT64_MAX - 5), endless(&numbers, 6)}, *all;
-    unit_fails(lx_source_concat(parts, 2, &all, &error), LX_ERR_LIMIT);
+    unit_fails(lx_source_new_concat(parts, 2, &all, &error), LX_ERR_LIMIT);
     lx_source_unref(parts[0]);
     lx_source_unref(parts[1]);
 }
@@ -170,7 +170,7 @@ START_TEST(reports_failures_with_their_part)
     struct numbers bad = {.length = 20, .width = 3, .failing = true, .bad = 4, .bad_of = 20,
                           .status = LX_ERR_CORRUPT};
     lx_source *parts[] = {numbers_source(&good), numbers_source(&bad)}, *all;
-    unit_ok(lx_source_concat(parts, 2, &all, &error));
+    unit_ok(lx_source_new_concat(parts, 2, &all, &error));
     const uint64_t fine = 4, broken = 24, beyond = 40;
     uint64_t label;
     const lx_target targets[] = {{&label, 8}, {NULL, 0}};
@@ -195,7 +195,7 @@ START_TEST(keeps_nothing_after_a_failed_allocation)
     for (; status != LX_OK; left++) {
         lx_error_clear(&error);
         scarce_begin(left);
-        status = lx_source_concat(&part, 1, &all, &error);
+        status = lx_source_new_concat(&part, 1, &all, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
     }
     ck_assert_int_gt(left, 5);

@@ -134,7 +134,7 @@ static void read_hostile(void)
     lx_source *source;
     lx_status status = lx_source_open("a.npy", NULL, &source, &error);
     ck_assert_msg(status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_UNSUPPORTED,
-                  "%s: %s", lx_status_name(status), error.message);
+                  "%s: %s", lx_status_get_name(status), error.message);
     if (status != LX_OK)
         return;
     uint64_t length = lx_source_get_length(source), size = lx_source_get_column(source, 0)->size;

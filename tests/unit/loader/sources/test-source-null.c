@@ -40,8 +40,8 @@ static void check_in_step(lx_loader *reading, lx_loader *idle)
         if (one == NULL)
             break;
         check_numbers(one);
-        uint64_t rows = lx_batch_get_rows(one);
-        ck_assert_uint_eq(lx_batch_get_rows(other), rows);
+        uint64_t rows = lx_batch_get_row_count(one);
+        ck_assert_uint_eq(lx_batch_get_row_count(other), rows);
         ck_assert_uint_eq(lx_batch_get_position(other), lx_batch_get_position(one));
         ck_assert_uint_eq(lx_batch_get_epoch(other), lx_batch_get_epoch(one));
         ck_assert_mem_eq(lx_batch_get_indices(other), lx_batch_get_indices(one), rows * 8);
@@ -51,8 +51,8 @@ static void check_in_step(lx_loader *reading, lx_loader *idle)
         ck_assert_uint_eq(lx_batch_get_column_count(other), 0);
         ck_assert_ptr_null(lx_batch_get_column_at(other, 0));
         ck_assert_ptr_null(lx_batch_get_column(other, "label"));
-        lx_batch_release(one);
-        lx_batch_release(other);
+        lx_batch_unref(one);
+        lx_batch_unref(other);
         if (step % 3 == 1)
             check_states(reading, idle);
     }
@@ -70,7 +70,7 @@ START_TEST(a_rank_without_data_stays_in_step)
             lx_loader *reading = open_loader(source, setup), *idle = open_loader(null, setup);
             check_in_step(reading, idle);
             lx_loader_stats stats;
-            lx_loader_read_stats(idle, &stats);
+            lx_loader_get_stats(idle, &stats);
             ck_assert_uint_gt(stats.records, 0);
             ck_assert_uint_eq(stats.bytes, 0);
             lx_loader_close(reading);
@@ -89,7 +89,7 @@ START_TEST(holds_no_reference_to_the_original)
     struct numbers numbers = {.length = 1000, .width = 3, .identity = "v1"};
     lx_source *source = numbers_source(&numbers), *null = null_of(source);
     lx_loader *loader = open_loader(source, (struct setup){.batch_size = 10});
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     unit_ok(lx_loader_save(loader, before, sizeof before, NULL, &error));
     lx_loader_close(loader);
     lx_source_unref(source);
@@ -98,7 +98,7 @@ START_TEST(holds_no_reference_to_the_original)
     unsigned fills = numbers.fills;
     loader = open_loader(null, (struct setup){.batch_size = 10});
     lx_source_unref(null);
-    lx_batch_release(next_batch(loader));
+    lx_batch_unref(next_batch(loader));
     unit_ok(lx_loader_save(loader, after, sizeof after, NULL, &error));
     ck_assert_str_eq(after, before);
     ck_assert_uint_eq(numbers.fills, fills);
@@ -111,7 +111,7 @@ static void write_dataset(void)
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     lx_writer *writer;
-    unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     lx_schema_free(schema);
     for (int i = 0; i < 9; i++)
@@ -140,8 +140,8 @@ START_TEST(works_without_the_files_of_the_dataset)
     /* Its records vary in length, of which a loader without columns need not know. */
     lx_loader *loader = open_loader(null, (struct setup){.batch_size = 5});
     lx_batch *batch = next_batch(loader);
-    ck_assert_uint_eq(lx_batch_get_rows(batch), 5);
-    lx_batch_release(batch);
+    ck_assert_uint_eq(lx_batch_get_row_count(batch), 5);
+    lx_batch_unref(batch);
     lx_loader_close(loader);
     lx_source_unref(null);
     scratch_remove(scratch);
@@ -173,11 +173,11 @@ START_TEST(accepts_parts_without_data)
         parts[i] = numbers_source(&numbers[i]);
         parts[2 + i] = null_of(parts[i]);
     }
-    unit_ok(lx_source_concat(parts, 2, &whole, &error));
-    unit_ok(lx_source_concat(parts + 2, 2, &lacking, &error));
+    unit_ok(lx_source_new_concat(parts, 2, &whole, &error));
+    unit_ok(lx_source_new_concat(parts + 2, 2, &lacking, &error));
     check_alike(whole, lacking);
-    unit_ok(lx_source_subset(parts[0], (uint64_t[]){3, 1}, 2, &whole, &error));
-    unit_ok(lx_source_subset(parts[2], (uint64_t[]){3, 1}, 2, &lacking, &error));
+    unit_ok(lx_source_new_subset(parts[0], (uint64_t[]){3, 1}, 2, &whole, &error));
+    unit_ok(lx_source_new_subset(parts[2], (uint64_t[]){3, 1}, 2, &lacking, &error));
     ck_assert_uint_eq(lx_source_get_column_count(lacking), 0);
     unit_ok(lx_source_fill(lacking, (uint64_t[]){1}, 1, &(lx_target){NULL, 0}, &error));
     check_alike(whole, lacking);
@@ -185,12 +185,12 @@ START_TEST(accepts_parts_without_data)
 
     /* Only the second one is read. */
     lx_source *both[] = {parts[2], parts[1]};
-    unit_ok(lx_source_zip(both, NULL, 2, &lacking, &error));
+    unit_ok(lx_source_new_zip(both, NULL, 2, &lacking, &error));
     ck_assert_uint_eq(lx_source_get_column_count(lacking), 2);
     lx_loader *loader = open_loader(lacking, (struct setup){.batch_size = 6});
     lx_batch *batch = next_batch(loader);
     check_numbers(batch);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     lx_loader_close(loader);
     ck_assert_uint_eq(numbers[0].fills, 0);
     json_t *state = lx__source_to_json(lacking), *first = lx__source_to_json(parts[0]);

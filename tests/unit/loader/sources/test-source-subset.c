@@ -18,7 +18,7 @@ START_TEST(reads_records_through_the_table)
             table[i] = i * 7919 * 7919 * 7919 % length;
             indices[i] = i * 31 % COUNT;
         }
-        unit_ok(lx_source_subset(part, table, COUNT, &subset, &error));
+        unit_ok(lx_source_new_subset(part, table, COUNT, &subset, &error));
         lx_source_unref(part);
         ck_assert_uint_eq(lx_source_get_length(subset), COUNT);
         ck_assert_str_eq(lx_source_get_column(subset, 1)->name, "image");
@@ -43,8 +43,8 @@ START_TEST(states_distinguish_tables)
     lx_error error = LX_ERROR_INIT;
     struct numbers numbers = {.length = 10, .width = 1};
     lx_source *part = numbers_source(&numbers), *one, *other;
-    unit_ok(lx_source_subset(part, (uint64_t[]){1, 2}, 2, &one, &error));
-    unit_ok(lx_source_subset(part, (uint64_t[]){2, 1}, 2, &other, &error));
+    unit_ok(lx_source_new_subset(part, (uint64_t[]){1, 2}, 2, &one, &error));
+    unit_ok(lx_source_new_subset(part, (uint64_t[]){2, 1}, 2, &other, &error));
     json_t *left = lx__source_to_json(one), *right = lx__source_to_json(other);
     ck_assert(!json_equal(left, right));
     json_decref(left);
@@ -61,20 +61,20 @@ START_TEST(rejects_invalid_arguments)
     struct numbers numbers = {.length = 10, .width = 1};
     const uint64_t table[] = {1, 10};
     lx_source *part = numbers_source(&numbers), *subset;
-    ck_assert_int_eq(lx_source_subset(part, table, 2, &subset, &error), LX_ERR_RANGE);
+    ck_assert_int_eq(lx_source_new_subset(part, table, 2, &subset, &error), LX_ERR_RANGE);
     ck_assert_uint_eq(error.record, 10);
     lx_error_clear(&error);
-    unit_refuses_null(lx_source_subset(NULL, table, 1, &subset, &error), "part");
-    unit_refuses_null(lx_source_subset(part, NULL, 1, &subset, &error), "indices");
-    unit_refuses_null(lx_source_subset(part, table, 1, NULL, &error), "source");
-    unit_ok(lx_source_subset(part, NULL, 0, &subset, &error));
+    unit_refuses_null(lx_source_new_subset(NULL, table, 1, &subset, &error), "part");
+    unit_refuses_null(lx_source_new_subset(part, NULL, 1, &subset, &error), "indices");
+    unit_refuses_null(lx_source_new_subset(part, table, 1, NULL, &error), "source");
+    unit_ok(lx_source_new_subset(part, NULL, 0, &subset, &error));
     lx_source_unref(subset);
     lx_status status = LX_ERR_NOMEM;
     int left = 0;
     for (; status != LX_OK; left++) {
         lx_error_clear(&error);
         scarce_begin(left);
-        status = lx_source_subset(part, table, 1, &subset, &error);
+        status = lx_source_new_subset(part, table, 1, &subset, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
     }
     ck_assert_int_gt(left, 5);

@@ -36,7 +36,7 @@ START_TEST(joins_columns_under_their_names)
                            bytes_source("b.npy", 20)};
     lx_source *zip;
     const char *const names[] = {"first", NULL, NULL};
-    unit_ok(lx_source_zip(parts, names, 3, &zip, &error));
+    unit_ok(lx_source_new_zip(parts, names, 3, &zip, &error));
     for (int i = 0; i < 3; i++)
         lx_source_unref(parts[i]); /* the zip has its own references */
     ck_assert_uint_eq(lx_source_get_length(zip), 20);
@@ -66,13 +66,13 @@ START_TEST(reads_only_parts_with_requested_columns)
     struct numbers one = {.length = 5, .width = 1}, other = {.length = 5, .width = 1};
     lx_source *inner = numbers_source(&one), *plain = numbers_source(&other), *named, *zip;
     /* Two sources of two columns each have the same names; a zip of a loader's choice does not. */
-    unit_fails(lx_source_zip((lx_source *[]){inner, plain}, NULL, 2, &zip, &error),
+    unit_fails(lx_source_new_zip((lx_source *[]){inner, plain}, NULL, 2, &zip, &error),
                LX_ERR_ARGUMENT);
     static const lx_source_functions functions = {sizeof functions, numbers_fill, NULL};
     const lx_column_info columns[] = {{.name = "x", .dtype = LX_UINT64},
                                       {.name = "y", .dtype = LX_UINT8}};
     unit_ok(lx_source_new(&functions, &other, 5, columns, 2, "", &named, &error));
-    unit_ok(lx_source_zip((lx_source *[]){inner, named}, NULL, 2, &zip, &error));
+    unit_ok(lx_source_new_zip((lx_source *[]){inner, named}, NULL, 2, &zip, &error));
     lx_source_unref(plain);
 
     const uint64_t index = 3;
@@ -96,9 +96,9 @@ START_TEST(accepts_a_zip_of_zips)
     lx_error error = LX_ERROR_INIT;
     char *scratch = scratch_make();
     lx_source *a = bytes_source("a.npy", 9), *b = bytes_source("b.npy", 9), *inner, *outer;
-    unit_ok(lx_source_zip((lx_source *[]){a, b}, (const char *const[]){"a", "b"}, 2, &inner,
-                          &error));
-    unit_ok(lx_source_zip((lx_source *[]){inner, a}, NULL, 2, &outer, &error));
+    unit_ok(lx_source_new_zip((lx_source *[]){a, b}, (const char *const[]){"a", "b"}, 2, &inner,
+                              &error));
+    unit_ok(lx_source_new_zip((lx_source *[]){inner, a}, NULL, 2, &outer, &error));
     expect_names(outer, (const char *const[]){"a", "b", "data"}, 3);
     const uint64_t index = 8;
     uint8_t out[3] = {0};
@@ -120,23 +120,23 @@ START_TEST(rejects_parts_of_different_lengths_or_names)
     struct numbers numbers = {.length = 20, .width = 3};
     lx_source *a = bytes_source("a.npy", 20), *b = bytes_source("b.npy", 21);
     lx_source *n = numbers_source(&numbers), *zip;
-    ck_assert_int_eq(lx_source_zip((lx_source *[]){a, b}, NULL, 2, &zip, &error),
+    ck_assert_int_eq(lx_source_new_zip((lx_source *[]){a, b}, NULL, 2, &zip, &error),
                      LX_ERR_MISMATCH);
     ck_assert_ptr_nonnull(strstr(error.message, "20"));
     ck_assert_ptr_nonnull(strstr(error.message, "21"));
     lx_error_clear(&error);
-    ck_assert_int_eq(lx_source_zip((lx_source *[]){a, a}, NULL, 2, &zip, &error),
+    ck_assert_int_eq(lx_source_new_zip((lx_source *[]){a, a}, NULL, 2, &zip, &error),
                      LX_ERR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.message, "'data'"));
-    unit_fails(lx_source_zip((lx_source *[]){a, n}, (const char *const[]){"label", NULL}, 2, &zip,
-                             &error),
+    unit_fails(lx_source_new_zip((lx_source *[]){a, n}, (const char *const[]){"label", NULL}, 2,
+                                 &zip, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_zip((lx_source *[]){a, n}, (const char *const[]){NULL, "m"}, 2, &zip,
-                             &error),
+    unit_fails(
+        lx_source_new_zip((lx_source *[]){a, n}, (const char *const[]){NULL, "m"}, 2, &zip, &error),
+        LX_ERR_ARGUMENT);
+    unit_fails(lx_source_new_zip((lx_source *[]){a}, (const char *const[]){""}, 1, &zip, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_zip((lx_source *[]){a}, (const char *const[]){""}, 1, &zip, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_source_zip(NULL, NULL, 0, &zip, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_source_new_zip(NULL, NULL, 0, &zip, &error), LX_ERR_ARGUMENT);
     lx_source_unref(a);
     lx_source_unref(b);
     lx_source_unref(n);
@@ -152,7 +152,7 @@ START_TEST(passes_on_failures_of_a_part)
     struct numbers numbers = {.length = 20, .width = 3, .failing = true, .bad = 4, .bad_of = 20,
                               .status = LX_ERR_CORRUPT};
     lx_source *parts[] = {bytes_source("a.npy", 20), numbers_source(&numbers)}, *zip;
-    unit_ok(lx_source_zip(parts, NULL, 2, &zip, &error));
+    unit_ok(lx_source_new_zip(parts, NULL, 2, &zip, &error));
     const uint64_t index = 4, beyond = 20;
     uint8_t data;
     uint64_t label;
@@ -178,7 +178,7 @@ START_TEST(keeps_nothing_after_a_failed_allocation)
     for (; status != LX_OK; left++) {
         lx_error_clear(&error);
         scarce_begin(left);
-        status = lx_source_zip(&part, NULL, 1, &zip, &error);
+        status = lx_source_new_zip(&part, NULL, 1, &zip, &error);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
     }
     ck_assert_int_gt(left, 4);
@@ -194,9 +194,9 @@ START_TEST(rejects_null_by_name)
     struct numbers numbers = {.length = 4, .width = 2};
     lx_source *parts[2] = {numbers_source(&numbers), NULL}, *zip;
     lx_error error = LX_ERROR_INIT;
-    unit_refuses_null(lx_source_zip(NULL, NULL, 1, &zip, &error), "source");
-    unit_refuses_null(lx_source_zip(parts, NULL, 2, &zip, &error), "source");
-    unit_refuses_null(lx_source_zip(parts, NULL, 1, NULL, &error), "source");
+    unit_refuses_null(lx_source_new_zip(NULL, NULL, 1, &zip, &error), "source");
+    unit_refuses_null(lx_source_new_zip(parts, NULL, 2, &zip, &error), "source");
+    unit_refuses_null(lx_source_new_zip(parts, NULL, 1, NULL, &error), "source");
     lx_source_unref(parts[0]);
     ck_assert_uint_eq(numbers.released, 1);
 }

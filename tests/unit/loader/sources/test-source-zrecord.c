@@ -17,9 +17,9 @@ static void write_dataset(void)
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     lx_writer *writer;
-    unit_ok(lx_schema_add_field(schema, "label", LX_UINT64, NULL, 0, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_FLATE, &error));
-    unit_ok(lx_schema_add_field(schema, "image", LX_UINT8, shape, 2, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "label", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
+    unit_ok(lx_schema_add_field(schema, "image", LX_UINT8, shape, 2, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     lx_schema_free(schema);
     for (uint64_t i = 0; i < LENGTH; i++) {
@@ -39,11 +39,11 @@ static void check_epoch(lx_source *source, uint32_t threads)
     lx_loader *loader = open_loader(source, (struct setup){.batch_size = 7, .threads = threads,
                                                            .fields = fields, .field_count = 2});
     uint64_t seen = 0;
-    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_release(batch)) {
+    for (lx_batch *batch; (batch = next_batch(loader)) != NULL; lx_batch_unref(batch)) {
         ck_assert_str_eq(lx_batch_get_column_at(batch, 0)->name, "image");
         ck_assert_uint_eq(lx_batch_get_column_at(batch, 0)->ndim, 2);
         check_numbers(batch);
-        seen += lx_batch_get_rows(batch);
+        seen += lx_batch_get_row_count(batch);
     }
     ck_assert_uint_eq(seen, LENGTH);
     lx_loader_close(loader);
@@ -78,7 +78,7 @@ START_TEST(the_caller_keeps_its_dataset)
     lx_source *source;
     write_dataset();
     unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
-    unit_ok(lx_source_from_dataset(dataset, &source, &error));
+    unit_ok(lx_source_new_dataset(dataset, &source, &error));
     check_epoch(source, 0);
     lx_source_unref(source);
     ck_assert_uint_eq(lx_dataset_get_length(dataset), LENGTH);
@@ -177,7 +177,7 @@ START_TEST(a_damaged_record_fails_only_its_batch)
                 ck_assert_ptr_null(batch);
             }
             ck_assert_uint_eq(lx_loader_tell(loader), position + 8);
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         }
         ck_assert_ptr_null(next_batch(loader));
         lx_loader_close(loader);
@@ -210,7 +210,7 @@ static uint64_t check_version(const lx_batch *batch)
     const lx_column *a = lx_batch_get_column(batch, "a"), *b = lx_batch_get_column(batch, "b");
     const uint64_t *indices = lx_batch_get_indices(batch), *left = a->data, *right = b->data;
     uint64_t version = left[0] / CHANGER_STEP;
-    for (uint64_t i = 0; i < lx_batch_get_rows(batch); i++)
+    for (uint64_t i = 0; i < lx_batch_get_row_count(batch); i++)
         if (left[i] != changer_value(version, 0, indices[i]) || right[i] != ~left[i])
             ck_abort_msg("record %d is of another state", (int)i);
     return version;
@@ -239,9 +239,9 @@ START_TEST(each_batch_of_a_live_dataset_is_of_one_snapshot)
     static const char *const names[] = {"a", "b"};
     for (uint64_t i = 0; i < WIDE; i++)
         indices[i] = i;
-    unit_ok(lx_source_zip(&live, NULL, 1, &sources[1], &error));
-    unit_ok(lx_source_concat(&live, 1, &sources[2], &error));
-    unit_ok(lx_source_subset(live, indices, WIDE, &sources[3], &error));
+    unit_ok(lx_source_new_zip(&live, NULL, 1, &sources[1], &error));
+    unit_ok(lx_source_new_concat(&live, 1, &sources[2], &error));
+    unit_ok(lx_source_new_subset(live, indices, WIDE, &sources[3], &error));
     changer_commit(&changer, WIDE);
     ck_assert_int_eq(pthread_create(&thread, NULL, change, &changing), 0);
     for (uint32_t threads = 0; threads <= 2; threads += 2) {
@@ -257,7 +257,7 @@ START_TEST(each_batch_of_a_live_dataset_is_of_one_snapshot)
                 uint64_t version = check_version(batch);
                 ck_assert_uint_ge(version, last);
                 last = version;
-                lx_batch_release(batch);
+                lx_batch_unref(batch);
             }
             ck_assert_uint_gt(last, 0);
             lx_loader_close(loader);
@@ -285,7 +285,7 @@ START_TEST(the_length_of_a_live_source_is_constant)
     for (int i = 0; i < 4; i++) {
         batch = next_batch(loader);
         ck_assert_uint_eq(check_version(batch), 1);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     /* It becomes shorter: the batch with what is gone fails, and is passed over. */
     changer_commit(&changer, 35);
@@ -295,7 +295,7 @@ START_TEST(the_length_of_a_live_source_is_constant)
         ck_assert_int_eq(status, i % 4 == 3 ? LX_ERR_RANGE : LX_OK);
         if (status == LX_OK) {
             ck_assert_uint_eq(check_version(batch), 2);
-            lx_batch_release(batch);
+            lx_batch_unref(batch);
         } else {
             ck_assert_uint_eq(error.record, 35);
         }
@@ -323,20 +323,20 @@ START_TEST(reports_a_live_dataset_that_cannot_refresh)
         lx_loader *loader = open_loader(
             source, (struct setup){.batch_size = 10, .threads = threads, .endless = true});
         lx_batch *batch = next_batch(loader);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         ck_assert_int_eq(rename("d/meta.json", "d/away"), 0);
         lx_status status = LX_OK;
         for (int i = 0; status == LX_OK && i < 1000; i++) { /* some may be ready */
             status = lx_loader_next(loader, &batch, &error);
             if (status == LX_OK)
-                lx_batch_release(batch);
+                lx_batch_unref(batch);
         }
         ck_assert_int_eq(status, LX_ERR_IO);
         lx_error_clear(&error);
         ck_assert_int_eq(rename("d/away", "d/meta.json"), 0);
         batch = next_batch(loader);
         ck_assert_uint_eq(check_version(batch), changer.version);
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
         lx_loader_close(loader);
     }
     lx_source_unref(source);
@@ -349,7 +349,7 @@ START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_refuses_null(lx_source_from_dataset(NULL, &source, &error), "dataset");
+    unit_refuses_null(lx_source_new_dataset(NULL, &source, &error), "dataset");
 }
 END_TEST
 

@@ -106,7 +106,7 @@ START_TEST(states_identify_the_data)
     lx_source_unref(source);
     write_npy("a.npy", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1)}", 16);
     unit_ok(lx_source_open("a.npy", NULL, &file, &error));
-    unit_ok(lx_source_zip(&file, NULL, 1, &zip, &error));
+    unit_ok(lx_source_new_zip(&file, NULL, 1, &zip, &error));
     check_json(zip, "{\"kind\":\"zip\",\"length\":2,\"sources\":[{\"columns\":[{\"dtype\":"
                     "\"float64\",\"name\":\"data\",\"shape\":[1]}],\"kind\":\"npy\",\"length\":2}"
                     "]}");

@@ -19,11 +19,11 @@ START_TEST(matches_a_worked_example)
     lx_error error = LX_ERROR_INIT;
     int32_t places[13], longest;
     size_t count;
-    unit_ok(lx_segments_measure(segments[0], 2, 6, true, places, 13, &count, &longest, &error));
+    unit_ok(lx_segments_get_sizes(segments[0], 2, 6, true, places, 13, &count, &longest, &error));
     ck_assert_uint_eq(count, 6);
     ck_assert_int_eq(longest, 4);
     ck_assert_mem_eq(places, covered, sizeof covered);
-    unit_ok(lx_segments_measure(segments[0], 2, 6, false, places, 13, &count, &longest, &error));
+    unit_ok(lx_segments_get_sizes(segments[0], 2, 6, false, places, 13, &count, &longest, &error));
     ck_assert_uint_eq(count, 4);
     ck_assert_int_eq(longest, 4);
     ck_assert_mem_eq(places, kept, sizeof kept);
@@ -65,8 +65,8 @@ START_TEST(packs_random_batches)
         for (int padding = 0; padding < 2; padding++) {
             size_t count, numbers = measure_plainly(segments, rows, length, padding != 0, expected,
                                                     &longest);
-            unit_ok(lx_segments_measure(segments, rows, length, padding != 0, places, MOST + 1,
-                                        &count, &told, &error));
+            unit_ok(lx_segments_get_sizes(segments, rows, length, padding != 0, places, MOST + 1,
+                                          &count, &told, &error));
             ck_assert_uint_eq(count, numbers);
             ck_assert_int_eq(told, longest);
             ck_assert_mem_eq(places, expected, numbers * sizeof *places);
@@ -81,33 +81,35 @@ START_TEST(reports_insufficient_room)
     lx_error error = LX_ERROR_INIT;
     int32_t places[6] = {7, 7, 7, 7, 7, 7}, longest;
     size_t count;
-    unit_ok(lx_segments_measure(segments, 1, 5, true, NULL, 0, &count, &longest, &error));
+    unit_ok(lx_segments_get_sizes(segments, 1, 5, true, NULL, 0, &count, &longest, &error));
     ck_assert_uint_eq(count, 5);
     ck_assert_int_eq(longest, 2);
-    unit_fails(lx_segments_measure(segments, 1, 5, true, places, 4, &count, &longest, &error),
+    unit_fails(lx_segments_get_sizes(segments, 1, 5, true, places, 4, &count, &longest, &error),
                LX_ERR_LIMIT);
     ck_assert_uint_eq(count, 5);
     ck_assert_int_eq(places[3], 4);
     ck_assert_int_eq(places[4], 7);
-    unit_ok(lx_segments_measure(segments, 1, 5, true, places, 5, &count, &longest, &error));
+    unit_ok(lx_segments_get_sizes(segments, 1, 5, true, places, 5, &count, &longest, &error));
     ck_assert_int_eq(places[4], 5);
-    unit_fails(lx_segments_measure(segments, 1 << 16, 1 << 15, true, NULL, 0, &count, &longest,
-                                   &error),
-               LX_ERR_LIMIT);
-    unit_fails(lx_segments_measure(segments, SIZE_MAX, 2, true, NULL, 0, &count, &longest, &error),
-               LX_ERR_LIMIT);
-    unit_ok(lx_segments_measure(NULL, 0, 5, true, places, 1, &count, &longest, &error));
+    unit_fails(
+        lx_segments_get_sizes(segments, 1 << 16, 1 << 15, true, NULL, 0, &count, &longest, &error),
+        LX_ERR_LIMIT);
+    unit_fails(
+        lx_segments_get_sizes(segments, SIZE_MAX, 2, true, NULL, 0, &count, &longest, &error),
+        LX_ERR_LIMIT);
+    unit_ok(lx_segments_get_sizes(NULL, 0, 5, true, places, 1, &count, &longest, &error));
     ck_assert_uint_eq(count, 1);
     ck_assert_int_eq(longest, 0);
-    unit_ok(lx_segments_measure(NULL, SIZE_MAX, 0, true, places, 1, &count, &longest, &error));
+    unit_ok(lx_segments_get_sizes(NULL, SIZE_MAX, 0, true, places, 1, &count, &longest, &error));
     ck_assert_uint_eq(count, 1);
-    unit_refuses_null(lx_segments_measure(NULL, 1, 5, true, places, 6, &count, &longest, &error),
+    unit_refuses_null(lx_segments_get_sizes(NULL, 1, 5, true, places, 6, &count, &longest, &error),
                       "segments");
-    unit_refuses_null(lx_segments_measure(segments, 1, 5, true, NULL, 6, &count, &longest, &error),
-                      "cu_seqlens");
-    unit_refuses_null(lx_segments_measure(segments, 1, 5, true, places, 6, NULL, &longest, &error),
-                      "count");
-    unit_refuses_null(lx_segments_measure(segments, 1, 5, true, places, 6, &count, NULL, &error),
+    unit_refuses_null(
+        lx_segments_get_sizes(segments, 1, 5, true, NULL, 6, &count, &longest, &error),
+        "cu_seqlens");
+    unit_refuses_null(
+        lx_segments_get_sizes(segments, 1, 5, true, places, 6, NULL, &longest, &error), "count");
+    unit_refuses_null(lx_segments_get_sizes(segments, 1, 5, true, places, 6, &count, NULL, &error),
                       "max_seqlen");
 }
 END_TEST

@@ -19,7 +19,8 @@ static lx_source *pack(lx_tokens *tokens, uint64_t capacity, unsigned columns)
 {
     lx_error error = LX_ERROR_INIT;
     lx_source *source;
-    unit_ok(lx_source_pack_tokens(tokens, capacity, LX_INT32, 0, -7, columns, &source, &error));
+    unit_ok(
+        lx_source_new_packed_tokens(tokens, capacity, LX_INT32, 0, -7, columns, &source, &error));
     return source;
 }
 
@@ -121,7 +122,7 @@ START_TEST(matches_a_worked_example)
     int64_t sample[5];
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 6);
-    unit_ok(lx_source_pack_tokens(tokens, 5, LX_INT64, 0, -1, 0, &source, &error));
+    unit_ok(lx_source_new_packed_tokens(tokens, 5, LX_INT64, 0, -1, 0, &source, &error));
     ck_assert_uint_eq(lx_source_get_length(source), 6);
     ck_assert_uint_eq(lx_source_get_column_count(source), 1);
     ck_assert_int_eq(lx_source_get_column(source, 0)->dtype, LX_INT64);
@@ -202,7 +203,7 @@ START_TEST(reports_a_lying_index_at_once)
     write_numbers("d.ds", 2, NULL, 20);
     write_numbers("d.ds.index", 8, ends, 3);
     lx_tokens *tokens = open_tokens("d.ds", LX_BYTES);
-    ck_assert_int_eq(lx_source_pack_tokens(tokens, 8, LX_INT32, 0, 0, 0, &source, &error),
+    ck_assert_int_eq(lx_source_new_packed_tokens(tokens, 8, LX_INT32, 0, 0, 0, &source, &error),
                      LX_ERR_CORRUPT);
     ck_assert_ptr_nonnull(strstr(error.message, "document 1 ends where no token does"));
     ck_assert_str_eq(error.path, "d.ds.index");
@@ -244,7 +245,7 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
     uint32_t sample[6];
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 3);
-    unit_ok(lx_source_pack_tokens(tokens, 6, LX_INT32, 8, 9, 0, &source, &error));
+    unit_ok(lx_source_new_packed_tokens(tokens, 6, LX_INT32, 8, 9, 0, &source, &error));
     for (uint64_t i = 0; i < 3; i++) {
         const lx_target target = {sample, sizeof sample};
         lx_status status = lx_source_fill(source, &i, 1, &target, &error);
@@ -272,8 +273,8 @@ static size_t read_epoch(lx_source *source, unsigned threads, uint8_t *data, siz
     lx_loader_options *options = lx_loader_options_new();
     unit_ok(lx_loader_options_set_batch_size(options, 8, &error));
     unit_ok(lx_loader_options_set_shuffle(options, 3, &error));
-    unit_ok(lx_loader_options_set_epochs(options, 1, &error));
-    unit_ok(lx_loader_options_set_threads(options, threads, &error));
+    unit_ok(lx_loader_options_set_epoch_count(options, 1, &error));
+    unit_ok(lx_loader_options_set_reader_count(options, threads, &error));
     unit_ok(lx_loader_open(source, options, &loader, &error));
     while (lx_loader_next(loader, &batch, &error) == LX_OK) {
         for (size_t i = 0; i < 3; i++) {
@@ -282,7 +283,7 @@ static size_t read_epoch(lx_source *source, unsigned threads, uint8_t *data, siz
             memcpy(data + size, column->data, column->rows * 400);
             size += column->rows * 400;
         }
-        lx_batch_release(batch);
+        lx_batch_unref(batch);
     }
     lx_error_clear(&error);
     lx_loader_close(loader);
@@ -324,7 +325,7 @@ START_TEST(a_state_identifies_the_packed_tokens)
     ck_assert_int_eq(restore(pack(tokens, 11, 1), state), LX_ERR_MISMATCH);
     /* The same pieces in the same bins, handed out in another way. */
     ck_assert_int_eq(restore(pack(tokens, 10, 0), state), LX_OK);
-    unit_ok(lx_source_pack_tokens(tokens, 10, LX_INT64, 90, 5, 3, &changed, &error));
+    unit_ok(lx_source_new_packed_tokens(tokens, 10, LX_INT64, 90, 5, 3, &changed, &error));
     ck_assert_int_eq(restore(changed, state), LX_OK);
     lx_tokens_unref(other);
     lx_tokens_unref(tokens);
@@ -340,21 +341,25 @@ START_TEST(rejects_invalid_arguments)
     uint64_t padding, total;
     char *scratch = scratch_make();
     lx_tokens *tokens = make_documents("d", lengths, 1);
-    unit_fails(lx_source_pack_tokens(tokens, 0, LX_INT32, 0, 0, 0, &source, &error),
+    unit_fails(lx_source_new_packed_tokens(tokens, 0, LX_INT32, 0, 0, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_pack_tokens(tokens, (1 << 24) + 1, LX_INT32, 0, 0, 0, &source, &error),
+    unit_fails(
+        lx_source_new_packed_tokens(tokens, (1 << 24) + 1, LX_INT32, 0, 0, 0, &source, &error),
+        LX_ERR_ARGUMENT);
+    unit_fails(lx_source_new_packed_tokens(tokens, UINT64_MAX, LX_INT32, 0, 0, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_pack_tokens(tokens, UINT64_MAX, LX_INT32, 0, 0, 0, &source, &error),
+    unit_fails(lx_source_new_packed_tokens(tokens, 4, LX_UINT16, 0, 0, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_pack_tokens(tokens, 4, LX_UINT16, 0, 0, 0, &source, &error),
+    unit_fails(
+        lx_source_new_packed_tokens(tokens, 4, LX_INT32, 0, INT64_C(1) << 31, 0, &source, &error),
+        LX_ERR_ARGUMENT);
+    unit_fails(lx_source_new_packed_tokens(tokens, 4, LX_INT32, 0, 0, 4, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_pack_tokens(tokens, 4, LX_INT32, 0, INT64_C(1) << 31, 0, &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_source_pack_tokens(tokens, 4, LX_INT32, 0, 0, 4, &source, &error),
-               LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_source_pack_tokens(NULL, 4, LX_INT32, 0, 0, 0, &source, &error), "tokens");
-    unit_refuses_null(lx_source_pack_tokens(tokens, 4, LX_INT32, 0, 0, 0, NULL, &error), "source");
-    unit_ok(lx_source_from_tokens(tokens, 1, LX_INT32, 0, &source, &error));
+    unit_refuses_null(lx_source_new_packed_tokens(NULL, 4, LX_INT32, 0, 0, 0, &source, &error),
+                      "tokens");
+    unit_refuses_null(lx_source_new_packed_tokens(tokens, 4, LX_INT32, 0, 0, 0, NULL, &error),
+                      "source");
+    unit_ok(lx_source_new_tokens(tokens, 1, LX_INT32, 0, &source, &error));
     unit_fails(lx_source_get_padding(source, &padding, &total, &error), LX_ERR_ARGUMENT);
     unit_refuses_null(lx_source_get_padding(NULL, &padding, &total, &error), "source");
     unit_refuses_null(lx_source_get_padding(source, NULL, &total, &error), "padding");

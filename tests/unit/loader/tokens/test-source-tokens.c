@@ -17,7 +17,7 @@ static lx_tokens *make(const size_t *counts, size_t files)
         write_numbers(name, 2, numbers, counts[i]);
         parts[i] = open_tokens(name, LX_UINT16);
     }
-    unit_ok(lx_tokens_concat(parts, files, &all, &error));
+    unit_ok(lx_tokens_new_concat(parts, files, &all, &error));
     for (size_t i = 0; i < files; i++)
         lx_tokens_unref(parts[i]);
     return all;
@@ -32,7 +32,7 @@ START_TEST(samples_overlap_by_one_token_and_drop_the_rest)
         lx_tokens *tokens = make(&count, 1);
         for (uint64_t sequence = 1; sequence <= 41; sequence += 4) {
             uint32_t sample[64];
-            unit_ok(lx_source_from_tokens(tokens, sequence, LX_INT32, 0, &source, &error));
+            unit_ok(lx_source_new_tokens(tokens, sequence, LX_INT32, 0, &source, &error));
             uint64_t length = lx_source_get_length(source);
             ck_assert_uint_eq(length, count == 0 ? 0 : (count - 1) / sequence);
             const lx_column_info *column = lx_source_get_column(source, 0);
@@ -62,7 +62,7 @@ START_TEST(blocks_are_disjoint_and_drop_the_rest)
         lx_tokens *tokens = make(&count, 1);
         for (uint64_t size = 1; size <= 41; size += 4) {
             uint64_t block[64];
-            unit_ok(lx_source_from_token_blocks(tokens, size, LX_INT64, 0, &source, &error));
+            unit_ok(lx_source_new_token_blocks(tokens, size, LX_INT64, 0, &source, &error));
             uint64_t length = lx_source_get_length(source);
             ck_assert_uint_eq(length, count / size);
             ck_assert_uint_eq(lx_source_get_column(source, 0)->shape[0], size);
@@ -87,7 +87,7 @@ START_TEST(reads_many_samples_from_several_files)
     lx_source *source;
     char *scratch = scratch_make();
     lx_tokens *tokens = make(counts, 4);
-    unit_ok(lx_source_from_tokens(tokens, 1000, LX_INT64, 0, &source, &error));
+    unit_ok(lx_source_new_tokens(tokens, 1000, LX_INT64, 0, &source, &error));
     lx_tokens_unref(tokens); /* the source has it */
     const uint64_t indices[] = {13, 0, 4, 5, 8, 13, 9};
     uint64_t (*samples)[1002] = malloc(7 * sizeof *samples);
@@ -112,7 +112,7 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
     uint32_t sample[11];
     char *scratch = scratch_make();
     lx_tokens *tokens = make(&count, 1);
-    unit_ok(lx_source_from_tokens(tokens, 10, LX_INT32, 75, &source, &error));
+    unit_ok(lx_source_new_tokens(tokens, 10, LX_INT32, 75, &source, &error));
     for (uint64_t i = 0; i < 10; i++) {
         lx_status status =
             lx_source_fill(source, &i, 1, &(lx_target){sample, sizeof sample}, &error);
@@ -141,9 +141,9 @@ START_TEST(a_loader_reads_and_recognizes_them)
     lx_batch *batch;
     char state[4096], *scratch = scratch_make();
     lx_tokens *tokens = make(&count, 1);
-    unit_ok(lx_source_from_tokens(tokens, 100, LX_INT32, 0, &source, &error));
-    unit_ok(lx_source_from_tokens(tokens, 90, LX_INT32, 0, &others[0], &error));
-    unit_ok(lx_source_from_token_blocks(tokens, 101, LX_INT32, 0, &others[1], &error));
+    unit_ok(lx_source_new_tokens(tokens, 100, LX_INT32, 0, &source, &error));
+    unit_ok(lx_source_new_tokens(tokens, 90, LX_INT32, 0, &others[0], &error));
+    unit_ok(lx_source_new_token_blocks(tokens, 101, LX_INT32, 0, &others[1], &error));
     lx_loader_options *options = lx_loader_options_new();
     unit_ok(lx_loader_options_set_batch_size(options, 8, &error));
     unit_ok(lx_loader_options_set_shuffle(options, 3, &error));
@@ -154,7 +154,7 @@ START_TEST(a_loader_reads_and_recognizes_them)
     for (size_t i = 0; i < 8; i++)
         for (uint64_t k = 0; k <= 100; k++)
             ck_assert_uint_eq(LX__LE32(data[i * 101 + k]), indices[i] * 100 + k);
-    lx_batch_release(batch);
+    lx_batch_unref(batch);
     unit_ok(lx_loader_save(loader, state, sizeof state, NULL, &error));
     unit_ok(lx_loader_open(source, options, &resumed, &error));
     unit_ok(lx_loader_restore(resumed, state, &error));
@@ -182,22 +182,21 @@ START_TEST(rejects_invalid_arguments)
     lx_source *source;
     char *scratch = scratch_make();
     lx_tokens *tokens = make(&count, 1);
-    unit_fails(lx_source_from_tokens(tokens, 0, LX_INT32, 0, &source, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_source_from_tokens(tokens, UINT64_MAX, LX_INT32, 0, &source, &error),
+    unit_fails(lx_source_new_tokens(tokens, 0, LX_INT32, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_source_new_tokens(tokens, UINT64_MAX, LX_INT32, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_from_tokens(tokens, UINT64_MAX / 4, LX_INT32, 0, &source, &error),
+    unit_fails(lx_source_new_tokens(tokens, UINT64_MAX / 4, LX_INT32, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_from_tokens(tokens, 4, LX_UINT16, 0, &source, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_source_from_token_blocks(tokens, 0, LX_INT32, 0, &source, &error),
+    unit_fails(lx_source_new_tokens(tokens, 4, LX_UINT16, 0, &source, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_source_new_token_blocks(tokens, 0, LX_INT32, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_from_token_blocks(tokens, UINT64_MAX, LX_INT32, 0, &source, &error),
+    unit_fails(lx_source_new_token_blocks(tokens, UINT64_MAX, LX_INT32, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_source_from_token_blocks(tokens, 4, LX_BYTES, 0, &source, &error),
+    unit_fails(lx_source_new_token_blocks(tokens, 4, LX_BYTES, 0, &source, &error),
                LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_source_from_token_blocks(NULL, 4, LX_INT32, 0, &source, &error),
-                      "tokens");
-    unit_refuses_null(lx_source_from_tokens(NULL, 4, LX_INT32, 0, &source, &error), "tokens");
-    unit_refuses_null(lx_source_from_tokens(tokens, 4, LX_INT32, 0, NULL, &error), "source");
+    unit_refuses_null(lx_source_new_token_blocks(NULL, 4, LX_INT32, 0, &source, &error), "tokens");
+    unit_refuses_null(lx_source_new_tokens(NULL, 4, LX_INT32, 0, &source, &error), "tokens");
+    unit_refuses_null(lx_source_new_tokens(tokens, 4, LX_INT32, 0, NULL, &error), "source");
     lx_tokens_unref(tokens);
     scratch_remove(scratch);
 }

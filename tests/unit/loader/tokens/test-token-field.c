@@ -51,19 +51,19 @@ static size_t draw_lengths(uint32_t *lengths, size_t most, int kind)
 
 START_TEST(matches_one_array_of_all_tokens)
 {
-    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
+    static const lx_access access_modes[] = {LX_ACCESS_MMAP, LX_ACCESS_PREAD};
     uint32_t lengths[700];
     for (int kind = 0; kind < 12; kind++) {
         char *scratch = scratch_make();
         size_t count = draw_lengths(lengths, kind < 4 ? 700 : 40, kind);
         bool wide = kind / 2 % 2 != 0;
-        lx_compression compression = kind % 3 == 0 ? LX_FLATE : LX_RAW;
+        lx_compression compression = kind % 3 == 0 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW;
         write_field("d", lengths, count, wide ? 4 : 2, compression);
         if (kind % 4 > 1) /* else some rows are in the log */
             seal("d");
-        for (size_t i = 0; i < sizeof placements / sizeof *placements; i++) {
+        for (size_t i = 0; i < sizeof access_modes / sizeof *access_modes; i++) {
             lx_tokens *tokens =
-                open_field_by("d", wide ? LX_UINT32 : LX_UINT16, placements[i]);
+                open_field_by("d", wide ? LX_UINT32 : LX_UINT16, access_modes[i]);
             expect_all(tokens, lengths, count);
             lx_tokens_unref(tokens);
         }
@@ -106,21 +106,21 @@ static void expect_dense(const uint64_t *shape, size_t ndim, lx_dtype dtype,
 START_TEST(reads_dense_records_as_documents_of_one_length)
 {
     static const uint64_t small[] = {3, 4}, large[] = {300}, nothing[] = {2, 0};
-    expect_dense(small, 2, LX_UINT16, LX_RAW, 0);
-    expect_dense(small, 2, LX_INT64, LX_FLATE, 7);
-    expect_dense(large, 1, LX_UINT32, LX_RAW, 0);
-    expect_dense(large, 1, LX_UINT16, LX_RAW, 3);
-    expect_dense(large, 1, LX_INT32, LX_FLATE, 0);
-    expect_dense(NULL, 0, LX_UINT32, LX_RAW, 0);
-    expect_dense(nothing, 2, LX_UINT16, LX_RAW, 0);
-    expect_dense(small, 2, LX_UINT16, LX_RAW, 1);
+    expect_dense(small, 2, LX_UINT16, LX_COMPRESSION_RAW, 0);
+    expect_dense(small, 2, LX_INT64, LX_COMPRESSION_FLATE, 7);
+    expect_dense(large, 1, LX_UINT32, LX_COMPRESSION_RAW, 0);
+    expect_dense(large, 1, LX_UINT16, LX_COMPRESSION_RAW, 3);
+    expect_dense(large, 1, LX_INT32, LX_COMPRESSION_FLATE, 0);
+    expect_dense(NULL, 0, LX_UINT32, LX_COMPRESSION_RAW, 0);
+    expect_dense(nothing, 2, LX_UINT16, LX_COMPRESSION_RAW, 0);
+    expect_dense(small, 2, LX_UINT16, LX_COMPRESSION_RAW, 1);
 }
 END_TEST
 
 START_TEST(a_field_without_records_has_no_tokens)
 {
     char *scratch = scratch_make();
-    write_field("d", NULL, 0, 2, LX_RAW);
+    write_field("d", NULL, 0, 2, LX_COMPRESSION_RAW);
     lx_tokens *tokens = open_field("d", LX_UINT16);
     expect_all(tokens, NULL, 0);
     lx_tokens_unref(tokens);
@@ -141,21 +141,21 @@ static lx_source *make_source(lx_tokens *tokens, int kind)
     lx_source *source = NULL;
     switch (kind) {
     case 0:
-        unit_ok(lx_source_from_tokens(tokens, 37, LX_INT32, 0, &source, &error));
+        unit_ok(lx_source_new_tokens(tokens, 37, LX_INT32, 0, &source, &error));
         break;
     case 1:
-        unit_ok(lx_source_from_token_blocks(tokens, 100, LX_INT32, 65521, &source, &error));
+        unit_ok(lx_source_new_token_blocks(tokens, 100, LX_INT32, 65521, &source, &error));
         break;
     case 2:
-        unit_ok(lx_source_join_tokens(tokens, 50, LX_INT32, 0, 65530, ALL, &source, &error));
+        unit_ok(lx_source_new_joined_tokens(tokens, 50, LX_INT32, 0, 65530, ALL, &source, &error));
         break;
     case 3:
         megatron.sequence_length = 40;
         megatron.num_samples = 5;
-        unit_ok(lx_source_from_megatron(tokens, &megatron, &source, &error));
+        unit_ok(lx_source_new_megatron(tokens, &megatron, &source, &error));
         break;
     default:
-        unit_ok(lx_source_pack_tokens(tokens, 64, LX_INT32, 0, -1, ALL, &source, &error));
+        unit_ok(lx_source_new_packed_tokens(tokens, 64, LX_INT32, 0, -1, ALL, &source, &error));
     }
     return source;
 }
@@ -202,11 +202,12 @@ START_TEST(samples_match_a_file_of_the_same_documents)
         lx_error error = LX_ERROR_INIT;
         char *scratch = scratch_make();
         size_t count = draw_lengths(lengths, 700, kind);
-        write_field("d", lengths, count, 2, kind % 3 == 0 ? LX_FLATE : LX_RAW);
+        write_field("d", lengths, count, 2,
+                    kind % 3 == 0 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW);
         lx_tokens *field = open_field("d", LX_UINT16), *file = make_file(lengths, count);
         lx_tokens *mixed, *twice;
-        unit_ok(lx_tokens_concat((lx_tokens *[]){file, field}, 2, &mixed, &error));
-        unit_ok(lx_tokens_concat((lx_tokens *[]){file, file}, 2, &twice, &error));
+        unit_ok(lx_tokens_new_concat((lx_tokens *[]){file, field}, 2, &mixed, &error));
+        unit_ok(lx_tokens_new_concat((lx_tokens *[]){file, file}, 2, &twice, &error));
         for (int way = 0; way < KINDS; way++) {
             lx_source *sources[] = {make_source(field, way), make_source(file, way),
                                     make_source(mixed, way), make_source(twice, way)};
@@ -232,14 +233,14 @@ START_TEST(later_writes_move_no_token)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     char *scratch = scratch_make();
-    write_field("d", lengths, 4, 2, LX_RAW);
+    write_field("d", lengths, 4, 2, LX_COMPRESSION_RAW);
     lx_dataset *live;
     lx_dataset_options *options = lx_dataset_options_new();
     unit_ok(lx_dataset_options_set_live(options, true, &error));
     unit_ok(lx_dataset_open("d", options, &live, &error));
     lx_dataset_options_free(options);
     lx_tokens *before, *after;
-    unit_ok(lx_tokens_from_field(live, 0, LX_UINT16, &before, &error));
+    unit_ok(lx_tokens_new_field(live, 0, LX_UINT16, &before, &error));
     unit_ok(lx_writer_open("d", NULL, &writer, &error));
     append_document(writer, 537, 11, 2);
     unit_ok(lx_writer_delete(writer, 0, NULL, &error));
@@ -247,7 +248,7 @@ START_TEST(later_writes_move_no_token)
     unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
     unit_ok(lx_writer_close(writer, &error));
     expect_all(before, lengths, 4);
-    unit_ok(lx_tokens_from_field(live, 0, LX_UINT16, &after, &error));
+    unit_ok(lx_tokens_new_field(live, 0, LX_UINT16, &after, &error));
     ck_assert_uint_eq(lx_tokens_get_length(after), 518);
     lx_dataset_close(live);
     expect_all(before, lengths, 4);
@@ -266,8 +267,8 @@ START_TEST(a_state_identifies_the_documents_of_its_dataset)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     char states[KINDS][4096], *scratch = scratch_make();
-    write_field("d", lengths, 3, 2, LX_RAW);
-    write_field("e", lengths, 3, 2, LX_RAW);
+    write_field("d", lengths, 3, 2, LX_COMPRESSION_RAW);
+    write_field("e", lengths, 3, 2, LX_COMPRESSION_RAW);
     lx_tokens *tokens = open_field("d", LX_UINT16), *other = open_field("e", LX_UINT16);
     for (int kind = 0; kind < KINDS; kind++) {
         save_state(make_source(tokens, kind), states[kind], sizeof states[kind]);
@@ -298,9 +299,9 @@ START_TEST(rejects_a_record_that_ends_within_a_token)
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens;
     char *scratch = scratch_make();
-    write_field("d", lengths, 4, 1, LX_RAW);
-    lx_dataset *dataset = open_dataset("d", LX_PLACEMENT_MAPPED, LX_DAMAGE_RAISE);
-    ck_assert_int_eq(lx_tokens_from_field(dataset, 0, LX_UINT32, &tokens, &error), LX_ERR_CORRUPT);
+    write_field("d", lengths, 4, 1, LX_COMPRESSION_RAW);
+    lx_dataset *dataset = open_dataset("d", LX_ACCESS_MMAP, LX_DAMAGE_RAISE);
+    ck_assert_int_eq(lx_tokens_new_field(dataset, 0, LX_UINT32, &tokens, &error), LX_ERR_CORRUPT);
     ck_assert_ptr_nonnull(strstr(error.message,
                                  "3 bytes is not a whole number of tokens of uint32"));
     ck_assert_str_eq(error.field, "text");
@@ -319,13 +320,14 @@ START_TEST(reports_the_record_of_a_token_out_of_range)
     int64_t row[50];
     for (int compressed = 0; compressed < 2; compressed++) {
         char *scratch = scratch_make();
-        write_field("d", lengths, 4, 4, compressed != 0 ? LX_FLATE : LX_RAW);
+        write_field("d", lengths, 4, 4,
+                    compressed != 0 ? LX_COMPRESSION_FLATE : LX_COMPRESSION_RAW);
         lx_tokens *tokens = open_field("d", LX_UINT32);
         uint32_t limit = token_at(50), bad = 50; /* the first that is too large behind */
         lx_source *source;
         for (bad = 40; token_at(bad) < limit; bad++)
             continue;
-        unit_ok(lx_source_from_token_blocks(tokens, 1, LX_INT64, limit, &source, &error));
+        unit_ok(lx_source_new_token_blocks(tokens, 1, LX_INT64, limit, &source, &error));
         for (uint64_t i = 40; i <= bad; i++) {
             const lx_target target = {row, sizeof row};
             lx_status status = lx_source_fill(source, &i, 1, &target, &error);
@@ -363,16 +365,16 @@ static void damage(const char *dataset, long at)
 START_TEST(reports_damaged_records_and_reads_others)
 {
     static const uint32_t lengths[] = {100, 200, 300};
-    static const lx_placement placements[] = {LX_PLACEMENT_MAPPED, LX_PLACEMENT_PREAD};
+    static const lx_access access_modes[] = {LX_ACCESS_MMAP, LX_ACCESS_PREAD};
     uint32_t row[601];
     for (int i = 0; i < 4; i++) {
         lx_error error = LX_ERROR_INIT;
         lx_tokens *tokens;
         char *scratch = scratch_make();
-        write_field("d", lengths, 3, 2, LX_RAW);
-        lx_damage policy = i < 2 ? LX_DAMAGE_RAISE : LX_DAMAGE_ZEROS;
-        lx_dataset *dataset = open_dataset("d", placements[i % 2], policy);
-        unit_ok(lx_tokens_from_field(dataset, 0, LX_UINT16, &tokens, &error));
+        write_field("d", lengths, 3, 2, LX_COMPRESSION_RAW);
+        lx_damage_policy policy = i < 2 ? LX_DAMAGE_RAISE : LX_DAMAGE_ZEROS;
+        lx_dataset *dataset = open_dataset("d", access_modes[i % 2], policy);
+        unit_ok(lx_tokens_new_field(dataset, 0, LX_UINT16, &tokens, &error));
         damage("d", 250); /* of the second document */
         lx_status status = lx_tokens_read(tokens, 0, 600, LX_INT32, row, &error);
         if (policy == LX_DAMAGE_RAISE) {
@@ -390,7 +392,7 @@ START_TEST(reports_damaged_records_and_reads_others)
         expect_field(tokens, 300, 300);
         lx_tokens_unref(tokens);
         if (policy == LX_DAMAGE_ZEROS) { /* known at the opening it is no document */
-            unit_ok(lx_tokens_from_field(dataset, 0, LX_UINT16, &tokens, &error));
+            unit_ok(lx_tokens_new_field(dataset, 0, LX_UINT16, &tokens, &error));
             expect_document(tokens, 1, 100, 0);
             ck_assert_uint_eq(lx_tokens_get_length(tokens), 400);
             lx_tokens_unref(tokens);
@@ -410,14 +412,14 @@ START_TEST(tolerates_writes_to_its_table)
     static uint32_t row[601];
     for (int verified = 0; verified < 2; verified++) {
         char *scratch = scratch_make();
-        write_field("d", lengths, 3, 2, LX_RAW);
+        write_field("d", lengths, 3, 2, LX_COMPRESSION_RAW);
         seal("d");
         for (size_t i = 0; i < 25; i++) {
             lx_error error = LX_ERROR_INIT;
             lx_tokens *tokens;
             lx_dataset *dataset;
             unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
-            unit_ok(lx_tokens_from_field(dataset, 0, LX_UINT16, &tokens, &error));
+            unit_ok(lx_tokens_new_field(dataset, 0, LX_UINT16, &tokens, &error));
             lx_dataset_close(dataset);
             if (verified != 0)
                 expect_field(tokens, 0, 600);
@@ -450,20 +452,20 @@ START_TEST(rejects_invalid_arguments)
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens;
     char *scratch = scratch_make();
-    write_field("d", lengths, 1, 2, LX_RAW);
-    unit_ok(lx_writer_close(create("e", LX_UINT16, shape, 1, LX_RAW), &error));
-    unit_ok(lx_writer_close(create("f", LX_FLOAT32, shape, 1, LX_RAW), &error));
-    lx_dataset *bytes = open_dataset("d", LX_PLACEMENT_AUTO, LX_DAMAGE_RAISE);
-    lx_dataset *dense = open_dataset("e", LX_PLACEMENT_AUTO, LX_DAMAGE_RAISE);
-    lx_dataset *floats = open_dataset("f", LX_PLACEMENT_AUTO, LX_DAMAGE_RAISE);
-    unit_fails(lx_tokens_from_field(bytes, 1, LX_UINT16, &tokens, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_tokens_from_field(bytes, 0, LX_BYTES, &tokens, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_tokens_from_field(bytes, 0, LX_FLOAT16, &tokens, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_tokens_from_field(bytes, 0, (lx_dtype)99, &tokens, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_tokens_from_field(dense, 0, LX_UINT32, &tokens, &error), LX_ERR_MISMATCH);
-    unit_fails(lx_tokens_from_field(floats, 0, LX_BYTES, &tokens, &error), LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_tokens_from_field(NULL, 0, LX_UINT16, &tokens, &error), "dataset");
-    unit_refuses_null(lx_tokens_from_field(bytes, 0, LX_UINT16, NULL, &error), "tokens");
+    write_field("d", lengths, 1, 2, LX_COMPRESSION_RAW);
+    unit_ok(lx_writer_close(create("e", LX_UINT16, shape, 1, LX_COMPRESSION_RAW), &error));
+    unit_ok(lx_writer_close(create("f", LX_FLOAT32, shape, 1, LX_COMPRESSION_RAW), &error));
+    lx_dataset *bytes = open_dataset("d", LX_ACCESS_AUTO, LX_DAMAGE_RAISE);
+    lx_dataset *dense = open_dataset("e", LX_ACCESS_AUTO, LX_DAMAGE_RAISE);
+    lx_dataset *floats = open_dataset("f", LX_ACCESS_AUTO, LX_DAMAGE_RAISE);
+    unit_fails(lx_tokens_new_field(bytes, 1, LX_UINT16, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_new_field(bytes, 0, LX_BYTES, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_new_field(bytes, 0, LX_FLOAT16, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_new_field(bytes, 0, (lx_dtype)99, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_new_field(dense, 0, LX_UINT32, &tokens, &error), LX_ERR_MISMATCH);
+    unit_fails(lx_tokens_new_field(floats, 0, LX_BYTES, &tokens, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_tokens_new_field(NULL, 0, LX_UINT16, &tokens, &error), "dataset");
+    unit_refuses_null(lx_tokens_new_field(bytes, 0, LX_UINT16, NULL, &error), "tokens");
     lx_dataset_close(floats);
     lx_dataset_close(dense);
     lx_dataset_close(bytes);
@@ -476,14 +478,14 @@ START_TEST(reports_failed_allocations)
     static const uint32_t lengths[] = {8, 30000, 5};
     static uint32_t row[30013];
     char *scratch = scratch_make();
-    write_field("d", lengths, 3, 2, LX_FLATE);
-    lx_dataset *dataset = open_dataset("d", LX_PLACEMENT_AUTO, LX_DAMAGE_RAISE);
+    write_field("d", lengths, 3, 2, LX_COMPRESSION_FLATE);
+    lx_dataset *dataset = open_dataset("d", LX_ACCESS_AUTO, LX_DAMAGE_RAISE);
     lx_tokens *tokens = NULL;
     lx_status status = LX_ERR_NOMEM;
     for (int left = 0; status != LX_OK; left++) {
         ck_assert_int_lt(left, 50);
         scarce_begin(left);
-        status = lx_tokens_from_field(dataset, 0, LX_UINT16, &tokens, NULL);
+        status = lx_tokens_new_field(dataset, 0, LX_UINT16, &tokens, NULL);
         ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
     }
     status = LX_ERR_NOMEM;

@@ -33,7 +33,7 @@ START_TEST(reads_across_files)
     lx_tokens *parts[PARTS], *all, *twice;
     char *scratch = scratch_make();
     make(parts);
-    unit_ok(lx_tokens_concat(parts, PARTS, &all, &error));
+    unit_ok(lx_tokens_new_concat(parts, PARTS, &all, &error));
     end(parts);
     ck_assert_uint_eq(lx_tokens_get_length(all), 30);
     for (uint64_t first = 0; first <= 30; first++)
@@ -44,7 +44,7 @@ START_TEST(reads_across_files)
     expect_document(all, 1, 7, 0);
     expect_document(all, 3, 8, 20);
     expect_document(all, 4, 28, 2);
-    unit_ok(lx_tokens_concat((lx_tokens *[]){all, all}, 2, &twice, &error));
+    unit_ok(lx_tokens_new_concat((lx_tokens *[]){all, all}, 2, &twice, &error));
     lx_tokens_unref(all);
     ck_assert_uint_eq(lx_tokens_get_length(twice), 60);
     expect_tokens(twice, 30, 30, 0);
@@ -62,14 +62,14 @@ START_TEST(rejects_files_of_different_dtypes)
     char *scratch = scratch_make();
     make(parts);
     lx_tokens *wide = open_tokens("d", LX_UINT32);
-    ck_assert_int_eq(lx_tokens_concat((lx_tokens *[]){parts[0], wide}, 2, &all, &error),
+    ck_assert_int_eq(lx_tokens_new_concat((lx_tokens *[]){parts[0], wide}, 2, &all, &error),
                      LX_ERR_MISMATCH);
     ck_assert_ptr_nonnull(strstr(error.message, "tokens 1 are of uint32, the first ones of uint16"));
     lx_error_clear(&error);
-    unit_fails(lx_tokens_concat(parts, 0, &all, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_tokens_concat(NULL, 1, &all, &error), LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_tokens_concat((lx_tokens *[]){NULL}, 1, &all, &error), "parts");
-    unit_refuses_null(lx_tokens_concat(parts, 1, NULL, &error), "tokens");
+    unit_fails(lx_tokens_new_concat(parts, 0, &all, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_tokens_new_concat(NULL, 1, &all, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_tokens_new_concat((lx_tokens *[]){NULL}, 1, &all, &error), "parts");
+    unit_refuses_null(lx_tokens_new_concat(parts, 1, NULL, &error), "tokens");
     lx_tokens_unref(wide);
     end(parts);
     ck_assert_ptr_null(lx_tokens_ref(NULL));
@@ -141,7 +141,7 @@ START_TEST(reports_failed_allocations)
     status = LX_ERR_NOMEM;
     for (int left = 0; status != LX_OK; left++) {
         scarce_begin(left);
-        status = lx_tokens_concat(parts, PARTS, &tokens, NULL);
+        status = lx_tokens_new_concat(parts, PARTS, &tokens, NULL);
     }
     lx_tokens_unref(tokens);
     end(parts);

@@ -73,12 +73,13 @@ static inline void seal(const char *path)
     unit_ok(lx_writer_close(writer, &error));
 }
 
-static inline lx_dataset *open_dataset(const char *path, lx_placement placement, lx_damage damage)
+static inline lx_dataset *open_dataset(const char *path, lx_access access,
+                                       lx_damage_policy damage)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
     lx_dataset_options *options = lx_dataset_options_new();
-    unit_ok(lx_dataset_options_set_placement(options, placement, &error));
+    unit_ok(lx_dataset_options_set_access(options, access, &error));
     unit_ok(lx_dataset_options_set_damage(options, damage, &error));
     unit_ok(lx_dataset_options_set_verify(options, LX_VERIFY_ALWAYS, &error));
     unit_ok(lx_dataset_open(path, options, &dataset, &error));
@@ -86,19 +87,19 @@ static inline lx_dataset *open_dataset(const char *path, lx_placement placement,
     return dataset;
 }
 
-static inline lx_tokens *open_field_by(const char *path, lx_dtype dtype, lx_placement placement)
+static inline lx_tokens *open_field_by(const char *path, lx_dtype dtype, lx_access access)
 {
     lx_error error = LX_ERROR_INIT;
     lx_tokens *tokens = NULL;
-    lx_dataset *dataset = open_dataset(path, placement, LX_DAMAGE_RAISE);
-    unit_ok(lx_tokens_from_field(dataset, 0, dtype, &tokens, &error));
+    lx_dataset *dataset = open_dataset(path, access, LX_DAMAGE_RAISE);
+    unit_ok(lx_tokens_new_field(dataset, 0, dtype, &tokens, &error));
     lx_dataset_close(dataset);
     return tokens;
 }
 
 static inline lx_tokens *open_field(const char *path, lx_dtype dtype)
 {
-    return open_field_by(path, dtype, LX_PLACEMENT_MAPPED);
+    return open_field_by(path, dtype, LX_ACCESS_MMAP);
 }
 
 static inline void expect_field(const lx_tokens *tokens, uint64_t at, uint64_t count)

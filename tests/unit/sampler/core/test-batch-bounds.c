@@ -46,7 +46,7 @@ static void check_epoch(uint64_t epoch)
     lx__epoch *held = NULL;
     lx__cut cut, other = {.epoch = epoch};
     uint64_t length = some_order.length, start = epoch * length, number = 0, begin = start, count;
-    unit_ok(lx_order_count_batches(&some_order, epoch, &count, &error));
+    unit_ok(lx_order_get_batch_count(&some_order, epoch, &count, &error));
     for (uint64_t i = 0; i < length; i++) {
         if (i > 0 && is_begin(epoch, i)) {
             ck_assert_uint_eq(cut.end, start + i);
@@ -90,9 +90,9 @@ START_TEST(the_last_batch_ends_with_the_positions)
     ck_assert_uint_eq(number, last % 2);
     ck_assert_uint_eq(begin, last * 1000 + last % 2);
     ck_assert_uint_eq(end, UINT64_MAX);
-    unit_ok(lx_order_count_batches(&some_order, last, &count, &error));
+    unit_ok(lx_order_get_batch_count(&some_order, last, &count, &error));
     ck_assert_uint_eq(count, last % 2 + 1);
-    unit_ok(lx_order_count_batches(&some_order, last + 1, &count, &error));
+    unit_ok(lx_order_get_batch_count(&some_order, last + 1, &count, &error));
     ck_assert_uint_eq(count, 0);
     ck_assert_int_eq(lx_order_find_batch(&some_order, UINT64_MAX, NULL, NULL, NULL, &error),
                      LX_END);
@@ -106,12 +106,12 @@ START_TEST(orders_without_batches_report_it)
     lx_error error = LX_ERROR_INIT;
     uint64_t count = 7, end;
     lx_order *order = make_order("shuffle", 10, 1, 0);
-    ck_assert_uint_eq(lx_order_get_batch_rows(order), 0);
-    unit_fails(lx_order_count_batches(order, 0, &count, &error), LX_ERR_UNSUPPORTED);
+    ck_assert_uint_eq(lx_order_get_max_batch_size(order), 0);
+    unit_fails(lx_order_get_batch_count(order, 0, &count, &error), LX_ERR_UNSUPPORTED);
     ck_assert_uint_eq(count, 0);
     unit_fails(lx_order_find_batch(order, 3, NULL, NULL, &end, &error), LX_ERR_UNSUPPORTED);
-    unit_fails(lx_order_count_batches(order, 0, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_order_count_batches(NULL, 0, &count, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_order_get_batch_count(order, 0, NULL, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_order_get_batch_count(NULL, 0, &count, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_order_find_batch(NULL, 3, NULL, NULL, &end, &error), LX_ERR_ARGUMENT);
     lx_order_unref(order);
 }

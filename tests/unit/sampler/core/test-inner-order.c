@@ -54,7 +54,7 @@ END_TEST
 START_TEST(states_of_deep_orders_stay_short)
 {
     lx_error error = LX_ERROR_INIT;
-    char state[LX_SAMPLER_STATE_SIZE], other[LX_SAMPLER_STATE_SIZE];
+    char state[LX_MAX_SAMPLER_STATE], other[LX_MAX_SAMPLER_STATE];
     lx_order *order = make_order("shuffle", 100000, 42, 0);
     lx_order *odd = make_order("shuffle", 100000, 43, 0);
     lx_sampler *sampler;

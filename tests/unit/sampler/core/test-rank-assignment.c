@@ -178,7 +178,7 @@ START_TEST(a_state_continues_with_another_world_size)
 {
     lx_error error = LX_ERROR_INIT;
     lx_sampler *one, *other;
-    char text[LX_SAMPLER_STATE_SIZE];
+    char text[LX_MAX_SAMPLER_STATE];
     uint64_t state = 79, indices[300], taken;
     cut = (cut_order){.budget = 300};
     make_cut(&cut, "shuffle", 300, 100, &state);

@@ -321,7 +321,7 @@ END_TEST
 static void check_round_trip(lx_order *order, uint64_t position)
 {
     lx_error error = LX_ERROR_INIT;
-    char text[LX_SAMPLER_STATE_SIZE];
+    char text[LX_MAX_SAMPLER_STATE];
     size_t length;
     lx_sampler *one = make_sampler(order, 3, 4), *other = make_sampler(order, 0, 1);
     seek(one, position);
@@ -382,7 +382,7 @@ static void expect_refusal(const char *text, lx_status status, const char *part)
 /** The state of a sampler at position 512 of an order. */
 static const char *state_of(const char *kind, uint64_t length, uint64_t a, uint64_t b)
 {
-    static char text[LX_SAMPLER_STATE_SIZE];
+    static char text[LX_MAX_SAMPLER_STATE];
     lx_error error = LX_ERROR_INIT;
     lx_order *order = make_order(kind, length, a, b);
     lx_sampler *sampler = make_sampler(order, 0, 1);
@@ -396,7 +396,7 @@ static const char *state_of(const char *kind, uint64_t length, uint64_t a, uint6
 /** @p text with the first @p from replaced by @p to, which is as long. */
 static const char *edited(const char *text, const char *from, const char *to)
 {
-    static char copy[LX_SAMPLER_STATE_SIZE];
+    static char copy[LX_MAX_SAMPLER_STATE];
     strcpy(copy, text);
     char *at = strstr(copy, from);
     ck_assert_ptr_nonnull(at);
@@ -438,7 +438,7 @@ static lx_status make_take_and_save(lx_error *error)
     lx_order *order = NULL;
     lx_sampler *sampler = NULL;
     uint64_t indices[10], taken;
-    char text[LX_SAMPLER_STATE_SIZE];
+    char text[LX_MAX_SAMPLER_STATE];
     lx_status status = lx_order_new_shuffle(100, 42, &order, error);
     if (status == LX_OK)
         status = lx_sampler_new(order, 0, 1, &sampler, error);

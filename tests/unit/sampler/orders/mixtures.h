@@ -36,7 +36,7 @@ static inline struct setup make_setup(size_t count, const uint64_t *lengths,
         setup.lengths[i] = lengths[i];
         setup.weights[0][i] = weights[i];
         setup.parts[i] = make_order("shuffle", lengths[i], 42 + i, 0);
-        unit_ok(lx_mixture_add(setup.mixture, setup.parts[i], i * APART, weights[i], &error));
+        unit_ok(lx_mixture_add_part(setup.mixture, setup.parts[i], i * APART, weights[i], &error));
     }
     return setup;
 }
@@ -90,14 +90,15 @@ static inline uint64_t sum_of_lengths(const struct setup *setup)
     return sum;
 }
 
-static inline lx_order *blend(const struct setup *setup, lx_exhausted exhausted, uint64_t length)
+static inline lx_order *blend(const struct setup *setup, lx_exhausted_policy exhausted,
+                              uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;
     lx_order *order;
     unit_ok(lx_mixture_set_exhausted(setup->mixture, exhausted, &error));
     unit_ok(lx_mixture_set_length(setup->mixture, length, &error));
     unit_ok(lx_order_new_blend(setup->mixture, &order, &error));
-    ck_assert_uint_eq(lx_order_get_sets(order), setup->count);
+    ck_assert_uint_eq(lx_order_get_part_count(order), setup->count);
     return order;
 }
 

@@ -17,7 +17,7 @@ static void expect_sets(const struct setup *setup, lx_order *order, uint64_t fir
     uint64_t *indices = malloc((end - first) * sizeof *indices), counts[SETS_MAX];
     uint64_t *own = malloc((end - first) * sizeof *own), all = 0;
     read_order(order, first, 1, end - first, indices);
-    unit_ok(lx_order_count_sets(order, first, end, counts, &error));
+    unit_ok(lx_order_get_part_counts(order, first, end, counts, &error));
     for (size_t set = 0; set < setup->count; set++) {
         uint64_t n = 0;
         read_order(setup->parts[set], at[set], 1, counts[set], own);
@@ -62,10 +62,10 @@ START_TEST(stops_at_the_first_exhausted_set)
         lx_error error = LX_ERROR_INIT;
         uint64_t length = lx_order_get_length(order), counts[SETS_MAX];
         ck_assert_uint_ge(length, 1);
-        unit_ok(lx_order_count_sets(order, 0, length, counts, &error));
+        unit_ok(lx_order_get_part_counts(order, 0, length, counts, &error));
         for (size_t i = 0; i < setup.count; i++)
             ck_assert_uint_le(counts[i], setup.lengths[i]);
-        unit_ok(lx_order_count_sets(longer, 0, length + 1, counts, &error));
+        unit_ok(lx_order_get_part_counts(longer, 0, length + 1, counts, &error));
         bool beyond = false;
         for (size_t i = 0; i < setup.count; i++)
             beyond = beyond || counts[i] > setup.lengths[i];
@@ -123,7 +123,7 @@ START_TEST(weights_change_at_their_positions)
     static const uint64_t ends[][4] = {{0, 100, 100, 0}, {100, 500, 0, 300}, {500, 600, 0, 0},
                                        {600, 1200, 100, 300}};
     for (size_t i = 0; i < 4; i++) {
-        unit_ok(lx_order_count_sets(order, ends[i][0], ends[i][1], counts, &error));
+        unit_ok(lx_order_get_part_counts(order, ends[i][0], ends[i][1], counts, &error));
         ck_assert_uint_eq(counts[0], ends[i][2]);
         ck_assert_uint_eq(counts[1], ends[i][3]);
     }
@@ -143,7 +143,7 @@ START_TEST(reaches_any_position_of_long_sets_quickly)
     lx_order *order;
     for (int i = 0; i < 3; i++) {
         lx_order *part = make_order("shuffle", lengths[i], 42, 0);
-        unit_ok(lx_mixture_add(mixture, part, 0, weights[i], &error));
+        unit_ok(lx_mixture_add_part(mixture, part, 0, weights[i], &error));
         lx_order_unref(part);
     }
     unit_ok(lx_mixture_set_length(mixture, UINT64_MAX, &error));
@@ -182,7 +182,7 @@ START_TEST(blocks_of_long_sets_match_single_positions)
         uint64_t state = 17, begin = 50000;
         static const double later[] = {1, 1, 0, 1, 0};
         unit_ok(lx_mixture_set_weights(setup.mixture, begin, later, 5, &error));
-        lx_order *order = blend(&setup, (lx_exhausted)exhausted, 0);
+        lx_order *order = blend(&setup, (lx_exhausted_policy)exhausted, 0);
         uint64_t length = lx_order_get_length(order), near[] = {0, begin, length, 2 * length};
         unit_ok(lx__scratch_new(order, &scratch, &error));
         for (size_t i = 0; i < 24; i++) {
@@ -198,7 +198,7 @@ START_TEST(blocks_of_long_sets_match_single_positions)
 END_TEST
 
 /** A mixture of any sets, weights and length. */
-static lx_order *random_blend(struct setup *setup, uint64_t *state, lx_exhausted exhausted)
+static lx_order *random_blend(struct setup *setup, uint64_t *state, lx_exhausted_policy exhausted)
 {
     uint64_t sum;
     *setup = random_setup(state, 12);
@@ -226,12 +226,12 @@ START_TEST(ranks_cover_the_epoch_and_resume_with_other_ranks)
 {
     enum { ALL = 2500 };
     uint64_t state = 6, all[ALL];
-    char text[LX_SAMPLER_STATE_SIZE];
+    char text[LX_MAX_SAMPLER_STATE];
     for (int round = 0; round < 15; round++) {
         lx_error error = LX_ERROR_INIT;
         struct setup setup;
         lx_sampler *sampler;
-        lx_order *order = random_blend(&setup, &state, (lx_exhausted)(round % 3));
+        lx_order *order = random_blend(&setup, &state, (lx_exhausted_policy)(round % 3));
         uint64_t length = lx_order_get_length(order), world = next_choice(&state) % 6 + 1;
         read_order(order, 0, 1, ALL, all);
         world = world < length ? world : length;
@@ -266,7 +266,7 @@ START_TEST(a_seek_equals_take_and_drop)
         lx_error error = LX_ERROR_INIT;
         struct setup setup;
         lx_sampler *sampler, *far;
-        lx_order *order = random_blend(&setup, &state, (lx_exhausted)(round % 3));
+        lx_order *order = random_blend(&setup, &state, (lx_exhausted_policy)(round % 3));
         uint64_t from = next_choice(&state) % 2900;
         unit_ok(lx_sampler_new(order, 0, 1, &sampler, &error));
         unit_ok(lx_sampler_new(order, 0, 1, &far, &error));
@@ -301,7 +301,7 @@ START_TEST(sets_have_their_share_from_the_start_of_weights)
                 sum += weights[i];
                 used += weights[i] > 0;
             }
-            unit_ok(lx_order_count_sets(order, begin, begin + count, counts, &error));
+            unit_ok(lx_order_get_part_counts(order, begin, begin + count, counts, &error));
             for (size_t i = 0; i < setup.count; i++)
                 ck_assert_double_le(fabs((double)counts[i] - (double)count * weights[i] / sum),
                                     ceil(log2(used)) / 2 + 1e-6);
@@ -316,7 +316,7 @@ END_TEST
 static void expect_difference(const struct setup *setup, lx_order *other, const char *path)
 {
     lx_error error = LX_ERROR_INIT;
-    char text[LX_SAMPLER_STATE_SIZE];
+    char text[LX_MAX_SAMPLER_STATE];
     lx_sampler *sampler;
     lx_order *order;
     unit_ok(lx_order_new_blend(setup->mixture, &order, &error));

@@ -49,7 +49,7 @@ static void check_epoch(uint64_t epoch)
     uint64_t start = epoch * cut.length, number, begin, end, count, batches;
     read_order(cut.order, start, 1, cut.length, indices);
     batches = cut_by_hand(&cut, indices, ends);
-    unit_ok(lx_order_count_batches(cut.order, epoch, &count, &error));
+    unit_ok(lx_order_get_batch_count(cut.order, epoch, &count, &error));
     ck_assert_uint_eq(count, batches);
     for (uint64_t i = 0; i < batches; i++) {
         uint64_t first = i > 0 ? ends[i - 1] : 0;
@@ -59,7 +59,7 @@ static void check_epoch(uint64_t epoch)
         ck_assert_uint_eq(begin, start + first);
         ck_assert_uint_eq(end, start + ends[i]);
         ck_assert(cut_fits(&cut, indices + first, ends[i] - first));
-        ck_assert_uint_le(end - begin, lx_order_get_batch_rows(cut.order));
+        ck_assert_uint_le(end - begin, lx_order_get_max_batch_size(cut.order));
     }
 }
 
@@ -88,7 +88,7 @@ START_TEST(cuts_batches_of_all_sizes)
         if (budgets[i / 2] < UINT64_MAX)
             check_epoch(1);
         else
-            ck_assert_uint_eq(lx_order_get_batch_rows(cut.order), CUT_LENGTH_MAX);
+            ck_assert_uint_eq(lx_order_get_max_batch_size(cut.order), CUT_LENGTH_MAX);
         lx_order_unref(cut.order);
     }
 }
@@ -102,7 +102,7 @@ START_TEST(accepts_costs_of_64_bits)
     for (int padded = 0; padded < 2; padded++) { /* 1 1+2 3+4, or each alone */
         lx_order *order, *part = make_order("sequential", 5, 0, 0);
         unit_ok(lx_order_new_budgeted(part, costs, 5, UINT64_MAX, 0, padded, &order, &error));
-        unit_ok(lx_order_count_batches(order, 7, &count, &error));
+        unit_ok(lx_order_get_batch_count(order, 7, &count, &error));
         ck_assert_uint_eq(count, padded ? 5 : 3);
         unit_ok(lx_order_find_batch(order, 2, NULL, &begin, &end, &error));
         ck_assert_uint_eq(begin, padded ? 2 : 1);
@@ -176,7 +176,7 @@ START_TEST(rejects_nesting_in_other_orders)
     unit_fails(lx_order_new_subset(order, costs, 3, NULL, &made, &error), LX_ERR_MISMATCH);
     unit_fails(lx_order_new_budgeted(order, costs, 3, 20, 0, false, &made, &error),
                LX_ERR_MISMATCH);
-    unit_fails(lx_mixture_add(mixture, order, 0, 1, &error), LX_ERR_MISMATCH);
+    unit_fails(lx_mixture_add_part(mixture, order, 0, 1, &error), LX_ERR_MISMATCH);
     lx_mixture_free(mixture);
     lx_order_unref(order);
 }
@@ -219,8 +219,8 @@ START_TEST(an_empty_order_has_no_batches)
     uint64_t count, number;
     lx_order *order, *part = make_order("shuffle", 0, 4, 0);
     unit_ok(lx_order_new_budgeted(part, NULL, 0, 9, 0, true, &order, &error));
-    ck_assert_uint_eq(lx_order_get_batch_rows(order), 1); /* cut it is */
-    unit_ok(lx_order_count_batches(order, 0, &count, &error));
+    ck_assert_uint_eq(lx_order_get_max_batch_size(order), 1); /* cut it is */
+    unit_ok(lx_order_get_batch_count(order, 0, &count, &error));
     ck_assert_uint_eq(count, 0);
     ck_assert_int_eq(lx_order_find_batch(order, 0, &number, NULL, NULL, &error), LX_END);
     lx_order_unref(part);
@@ -244,7 +244,7 @@ START_TEST(reports_failed_allocations)
     for (int left = 0;; left++) {
         ck_assert_int_lt(left, 20);
         scarce_begin(left);
-        lx_status status = lx_order_count_batches(order, 2, &count, &error);
+        lx_status status = lx_order_get_batch_count(order, 2, &count, &error);
         if (status == LX_OK)
             break;
         ck_assert_int_eq(status, LX_ERR_NOMEM);

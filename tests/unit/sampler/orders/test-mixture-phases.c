@@ -9,7 +9,7 @@
 /** An epoch that is walked one offset after the other, as doc/orders.md plans it. */
 struct walk {
     const struct setup *setup;
-    lx_exhausted exhausted;
+    lx_exhausted_policy exhausted;
     size_t weighting;
     uint64_t at, begin; /* here, and where the phase began */
     uint64_t had[SETS_MAX], before[SETS_MAX];
@@ -62,7 +62,7 @@ static bool step(struct walk *walk, uint16_t *set, uint64_t *place)
     return true;
 }
 
-static void expect_plan(const struct setup *setup, lx_exhausted exhausted, uint64_t length)
+static void expect_plan(const struct setup *setup, lx_exhausted_policy exhausted, uint64_t length)
 {
     lx_error error = LX_ERROR_INIT;
     lx__phases phases;
@@ -100,7 +100,8 @@ START_TEST(phases_match_a_step_by_step_run)
         uint64_t sum = sum_of_lengths(&setup), length = next_choice(&state) % (2 * sum) + 20;
         if (sum >= 20)
             add_curriculum(&setup, &state, sum < length ? sum : length);
-        expect_plan(&setup, (lx_exhausted)(round % 3), round % 4 == 0 || sum < 20 ? 0 : length);
+        expect_plan(&setup, (lx_exhausted_policy)(round % 3),
+                    round % 4 == 0 || sum < 20 ? 0 : length);
         free_setup(&setup);
     }
 }
@@ -115,7 +116,7 @@ START_TEST(a_set_of_weight_0_gives_nothing)
         lx_error error = LX_ERROR_INIT;
         lx__phases phases;
         struct setup setup = make_setup(3, lengths, weights);
-        expect_plan(&setup, (lx_exhausted)i, 0);
+        expect_plan(&setup, (lx_exhausted_policy)i, 0);
         unit_ok(lx__phases_new(setup.mixture, &phases, &error));
         ck_assert_mem_eq(phases.totals, expected[i], sizeof expected[i]);
         lx__phases_free(&phases);
@@ -137,7 +138,7 @@ START_TEST(an_epoch_ends_with_the_last_weighted_set)
     expect_plan(&setup, LX_EXHAUSTED_REPEAT, 0);
     for (int i = 1; i < 3; i++) {
         lx__phases phases;
-        expect_plan(&setup, (lx_exhausted)i, 0);
+        expect_plan(&setup, (lx_exhausted_policy)i, 0);
         unit_ok(lx__phases_new(setup.mixture, &phases, &error));
         ck_assert_uint_eq(phases.length, 30);
         ck_assert_uint_eq(phases.count, 1);
@@ -156,7 +157,7 @@ START_TEST(rejects_weights_after_the_end)
     struct setup setup = make_setup(2, lengths, weights);
     unit_ok(lx_mixture_set_weights(setup.mixture, 80, weights, 2, &error));
     for (int i = 0; i < 3; i++) {
-        unit_ok(lx_mixture_set_exhausted(setup.mixture, (lx_exhausted)i, &error));
+        unit_ok(lx_mixture_set_exhausted(setup.mixture, (lx_exhausted_policy)i, &error));
         unit_ok(lx_mixture_set_length(setup.mixture, 0, &error));
         unit_fails(lx__phases_new(setup.mixture, &phases, &error), LX_ERR_ARGUMENT);
         unit_ok(lx_mixture_set_length(setup.mixture, 80, &error));
@@ -179,10 +180,10 @@ START_TEST(accepts_the_longest_lengths)
     lx_mixture *mixture = lx_mixture_new();
     for (int i = 0; i < 3; i++) {
         lx_order *part = make_order("shuffle", lengths[i], 1, 0);
-        unit_ok(lx_mixture_add(mixture, part, 0, weights[i], &error));
+        unit_ok(lx_mixture_add_part(mixture, part, 0, weights[i], &error));
         lx_order_unref(part);
         for (int kind = 0; kind < 3; kind++) {
-            unit_ok(lx_mixture_set_exhausted(mixture, (lx_exhausted)kind, &error));
+            unit_ok(lx_mixture_set_exhausted(mixture, (lx_exhausted_policy)kind, &error));
             unit_ok(lx_mixture_set_length(mixture, 0, &error));
             if (i == 2) { /* all together are too many */
                 unit_fails(lx__phases_new(mixture, &phases, &error), LX_ERR_ARGUMENT);

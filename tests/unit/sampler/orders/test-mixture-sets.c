@@ -35,7 +35,7 @@ START_TEST(an_order_has_the_bound_and_number_of_sets)
     lx__mix_sets sets;
     lx_order *order = make_sets(&setup, &sets);
     ck_assert_uint_eq(sets.count, SETS);
-    ck_assert_uint_eq(lx_order_get_sets(order), SETS);
+    ck_assert_uint_eq(lx_order_get_part_count(order), SETS);
     ck_assert_uint_eq(lx__order_get_bound(order), 4 * APART + 9);
     lx__mix_sets_free(&sets);
     ck_assert_ptr_null(sets.parts);

@@ -15,7 +15,7 @@ static lx_mixture *mixture_of(lx_order *part, size_t count)
     lx_error error = LX_ERROR_INIT;
     lx_mixture *mixture = lx_mixture_new();
     for (size_t i = 0; i < count; i++)
-        unit_ok(lx_mixture_add(mixture, part, i, 1, &error));
+        unit_ok(lx_mixture_add_part(mixture, part, i, 1, &error));
     return mixture;
 }
 
@@ -26,16 +26,16 @@ START_TEST(errors_name_the_set)
     lx_order *part = make_order("shuffle", 10, 1, 0), *empty = make_order("shuffle", 0, 1, 0);
     lx_mixture *mixture = mixture_of(part, 2);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        ck_assert_int_eq(lx_mixture_add(mixture, part, 0, wrong[i], &error), LX_ERR_ARGUMENT);
+        ck_assert_int_eq(lx_mixture_add_part(mixture, part, 0, wrong[i], &error), LX_ERR_ARGUMENT);
         ck_assert_msg(strstr(error.message, "weight 2 is") != NULL, "%s", error.message);
         lx_error_clear(&error);
     }
-    ck_assert_int_eq(lx_mixture_add(mixture, empty, 0, 1, &error), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx_mixture_add_part(mixture, empty, 0, 1, &error), LX_ERR_ARGUMENT);
     ck_assert_msg(strstr(error.message, "set 2 is empty") != NULL, "%s", error.message);
-    unit_fails(lx_mixture_add(mixture, part, UINT64_MAX - 9, 1, &error), LX_ERR_ARGUMENT);
-    unit_ok(lx_mixture_add(mixture, part, UINT64_MAX - 10, 1, &error));
-    unit_refuses_null(lx_mixture_add(NULL, part, 0, 1, &error), "mixture");
-    unit_refuses_null(lx_mixture_add(mixture, NULL, 0, 1, &error), "order");
+    unit_fails(lx_mixture_add_part(mixture, part, UINT64_MAX - 9, 1, &error), LX_ERR_ARGUMENT);
+    unit_ok(lx_mixture_add_part(mixture, part, UINT64_MAX - 10, 1, &error));
+    unit_refuses_null(lx_mixture_add_part(NULL, part, 0, 1, &error), "mixture");
+    unit_refuses_null(lx_mixture_add_part(mixture, NULL, 0, 1, &error), "order");
     ck_assert_uint_eq(mixture->count, 3); /* what was refused is not there */
     lx_mixture_free(mixture);
     lx_mixture_free(NULL);
@@ -63,7 +63,7 @@ START_TEST(later_weights_need_all_sets_and_ascending_positions)
     unit_fails(lx_mixture_set_weights(mixture, 5, right, 2, &error), LX_ERR_ARGUMENT);
     unit_fails(lx_mixture_set_weights(mixture, 4, right, 2, &error), LX_ERR_ARGUMENT);
     unit_ok(lx_mixture_set_weights(mixture, UINT64_MAX, right, 2, &error));
-    unit_fails(lx_mixture_add(mixture, part, 0, 1, &error), LX_ERR_STATE);
+    unit_fails(lx_mixture_add_part(mixture, part, 0, 1, &error), LX_ERR_STATE);
     lx_mixture_free(none);
     lx_mixture_free(mixture);
     lx_order_unref(part);
@@ -77,11 +77,11 @@ START_TEST(rejects_other_invalid_arguments)
     lx_mixture *mixture = lx_mixture_new();
     unit_refuses_null(lx_mixture_set_length(NULL, 1, &error), "mixture");
     unit_refuses_null(lx_mixture_set_exhausted(NULL, LX_EXHAUSTED_STOP, &error), "mixture");
-    unit_fails(lx_mixture_set_exhausted(mixture, (lx_exhausted)3, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_mixture_set_exhausted(mixture, (lx_exhausted_policy)3, &error), LX_ERR_ARGUMENT);
     unit_refuses_null(lx_order_new_blend(NULL, &order, &error), "mixture");
     unit_refuses_null(lx_order_new_blend(mixture, NULL, &error), "order");
     unit_fails(lx_order_new_blend(mixture, &order, &error), LX_ERR_ARGUMENT);
-    unit_ok(lx_mixture_add(mixture, part, 0, -0.0, &error));
+    unit_ok(lx_mixture_add_part(mixture, part, 0, -0.0, &error));
     ck_assert_int_eq(lx_order_new_blend(mixture, &order, &error), LX_ERR_ARGUMENT);
     ck_assert_msg(strstr(error.message, "all weights are 0") != NULL, "%s", error.message);
     lx_error_clear(&error);
@@ -124,7 +124,7 @@ START_TEST(mixtures_nest_as_deep_as_orders)
     }
     expect_order(order, 1);
     lx_mixture *mixture = lx_mixture_new();
-    unit_fails(lx_mixture_add(mixture, order, 0, 1, &error), LX_ERR_LIMIT);
+    unit_fails(lx_mixture_add_part(mixture, order, 0, 1, &error), LX_ERR_LIMIT);
     lx_mixture_free(mixture);
     lx_order_unref(order);
 }
@@ -135,10 +135,10 @@ START_TEST(the_largest_mixture_has_a_short_state)
     enum { SETS = LX__SPLIT_SETS_MAX };
     lx_error error = LX_ERROR_INIT;
     double *weights = malloc(SETS * sizeof *weights);
-    char text[LX_SAMPLER_STATE_SIZE];
+    char text[LX_MAX_SAMPLER_STATE];
     lx_order *order, *part = make_order("sequential", 10, 0, 0);
     lx_mixture *mixture = mixture_of(part, SETS);
-    unit_fails(lx_mixture_add(mixture, part, 0, 1, &error), LX_ERR_LIMIT);
+    unit_fails(lx_mixture_add_part(mixture, part, 0, 1, &error), LX_ERR_LIMIT);
     for (uint64_t begin = 1; begin < 8; begin++) {
         for (size_t i = 0; i < SETS; i++)
             weights[i] = 1.0 / (double)(i + begin);
@@ -176,7 +176,7 @@ START_TEST(a_failed_allocation_leaves_the_mixture_unchanged)
         for (int left = 0; status != LX_OK; left++) {
             ck_assert_uint_eq(mixture->count, set);
             scarce_left = left;
-            status = lx_mixture_add(mixture, part, 0, 1, &error);
+            status = lx_mixture_add_part(mixture, part, 0, 1, &error);
             scarce_left = INT_MAX;
             ck_assert(status == LX_OK || status == LX_ERR_NOMEM);
             ck_assert(left < 4);

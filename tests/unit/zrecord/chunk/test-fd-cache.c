@@ -9,7 +9,7 @@
 
 #define CHUNKS 100
 
-static lx__store *make_store(lx_placement placement)
+static lx__store *make_store(lx_access access)
 {
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
@@ -19,7 +19,7 @@ static lx__store *make_store(lx_placement placement)
     records_append(writer, 4 * CHUNKS);
     unit_ok(lx_writer_seal(writer, &error));
     close_writer(writer);
-    unit_ok(lx__store_open("d", LX_VERIFY_NEVER, placement, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_NEVER, access, &store, &error));
     return store;
 }
 
@@ -35,7 +35,7 @@ START_TEST(reuses_an_open_file)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__open_file *first, *second, *table, *other;
-    lx__store *store = make_store(LX_PLACEMENT_PREAD);
+    lx__store *store = make_store(LX_ACCESS_PREAD);
     const lx__file_name chunk = chunk_name(0), offsets = {.part = LX__PART_OFFSETS},
                         checks = {.part = LX__PART_CHECKS};
     unit_ok(lx__fd_cache_take(&store->files, &chunk, &first, &error));
@@ -57,12 +57,12 @@ START_TEST(reuses_an_open_file)
 }
 END_TEST
 
-static void open_all(lx_placement placement, size_t most)
+static void open_all(lx_access access, size_t most)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__open_file *held, *file;
-    lx__store *store = make_store(placement);
+    lx__store *store = make_store(access);
     size_t before = directory_count("/proc/self/fd");
     const lx__file_name first = chunk_name(0);
     unit_ok(lx__fd_cache_take(&store->files, &first, &held, &error));
@@ -82,8 +82,8 @@ static void open_all(lx_placement placement, size_t most)
 
 START_TEST(closes_idle_files_above_the_limit)
 {
-    open_all(LX_PLACEMENT_PREAD, LX__FILES_MAX);
-    open_all(LX_PLACEMENT_MAPPED, LX__FILES_MAPPED_MAX);
+    open_all(LX_ACCESS_PREAD, LX__FILES_MAX);
+    open_all(LX_ACCESS_MMAP, LX__FILES_MAPPED_MAX);
 }
 END_TEST
 
@@ -92,7 +92,7 @@ START_TEST(closes_idle_files_when_descriptors_run_out)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__open_file *files[CHUNKS];
-    lx__store *store = make_store(LX_PLACEMENT_PREAD);
+    lx__store *store = make_store(LX_ACCESS_PREAD);
     lx__file_name names[CHUNKS];
     for (uint32_t i = 0; i < CHUNKS; i++)
         names[i] = chunk_name(i);
@@ -127,7 +127,7 @@ START_TEST(reports_absent_short_and_linked_files_as_damage)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx__open_file *file;
-    lx__store *store = make_store(LX_PLACEMENT_PREAD);
+    lx__store *store = make_store(LX_ACCESS_PREAD);
     const lx__file_name absent = {.part = LX__PART_CHUNK, .number = CHUNKS},
                         short_one = chunk_name(1), link_one = chunk_name(2),
                         table = {.part = LX__PART_OFFSETS};

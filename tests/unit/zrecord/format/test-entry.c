@@ -172,7 +172,7 @@ START_TEST(rejects_entries_that_break_a_rule)
         lx_error error = LX_ERROR_INIT;
         const struct fault *f = &faults[i];
         lx_status status = lx__entry_check(&f->entry, f->rules, &error);
-        ck_assert_msg(status == f->status, "%s: %s", f->name, lx_status_name(status));
+        ck_assert_msg(status == f->status, "%s: %s", f->name, lx_status_get_name(status));
         ck_assert_int_eq(error.status, status);
         ck_assert_int_eq(lx__entry_check(&f->entry, f->rules, NULL), status);
     }

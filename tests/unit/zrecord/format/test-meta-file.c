@@ -190,7 +190,7 @@ START_TEST(rejects_meta_json_that_breaks_a_rule)
         const struct edit *edit = &edits[i];
         char *text = edited(edit);
         lx_status status = parse(&meta, text, strlen(text), &error);
-        ck_assert_msg(status == edit->status, "%s: %s (%s)", edit->name, lx_status_name(status),
+        ck_assert_msg(status == edit->status, "%s: %s (%s)", edit->name, lx_status_get_name(status),
                       error.message);
         ck_assert_int_eq(error.status, status);
         ck_assert_msg(status == LX_OK || strstr(error.message, edit->said) != NULL,
@@ -238,7 +238,7 @@ START_TEST(parses_the_example)
     ck_assert_uint_eq(meta.chunk_records, 1048576);
     ck_assert_uint_eq(meta.chunk_limit, 1073741824);
     ck_assert(!meta.sealed);
-    ck_assert_uint_eq(lx_schema_get_count(meta.schema), 3);
+    ck_assert_uint_eq(lx_schema_get_field_count(meta.schema), 3);
     const lx_field *image = lx_schema_get_field(meta.schema, 0);
     ck_assert_str_eq(image->name, "image");
     ck_assert_int_eq(image->dtype, LX_UINT8);
@@ -249,7 +249,7 @@ START_TEST(parses_the_example)
     const lx_field *caption = lx_schema_get_field(meta.schema, 2);
     ck_assert_int_eq(caption->dtype, LX_BYTES);
     ck_assert_uint_eq(caption->size, LX_NONE);
-    ck_assert_int_eq(caption->compression, LX_FLATE);
+    ck_assert_int_eq(caption->compression, LX_COMPRESSION_FLATE);
     ck_assert_uint_eq(caption->id, 2);
     lx__meta_free(&meta);
     lx__meta_free(&meta);
@@ -437,7 +437,7 @@ START_TEST(rejects_too_many_fields)
 {
     lx_error error = LX_ERROR_INIT;
     lx__meta meta;
-    for (unsigned count = LX_FIELDS_MAX; count <= LX_FIELDS_MAX + 1; count++) {
+    for (unsigned count = LX_MAX_FIELDS; count <= LX_MAX_FIELDS + 1; count++) {
         char *text = malloc(strlen(example) + count * 128);
         strcpy(text, example);
         char *at = strstr(text, "\"next_field\"");
@@ -452,7 +452,7 @@ START_TEST(rejects_too_many_fields)
         double start = now();
         lx_status status = parse(&meta, text, strlen(text), &error);
         ck_assert_msg(now() - start < (SANITIZED ? 20 : 1), "%.2f s", now() - start);
-        ck_assert_int_eq(status, count <= LX_FIELDS_MAX ? LX_OK : LX_ERR_LIMIT);
+        ck_assert_int_eq(status, count <= LX_MAX_FIELDS ? LX_OK : LX_ERR_LIMIT);
         lx__meta_free(&meta);
         free(text);
     }

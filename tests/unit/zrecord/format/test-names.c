@@ -37,9 +37,9 @@ END_TEST
 
 START_TEST(the_longest_names_fit)
 {
-    char name[LX__NAME_SIZE], stem[LX_FIELD_NAME_MAX + 16], expected[256];
-    memset(stem, 'x', LX_FIELD_NAME_MAX);
-    strcpy(stem + LX_FIELD_NAME_MAX, "~4294967295");
+    char name[LX__NAME_SIZE], stem[LX_MAX_FIELD_NAME + 16], expected[256];
+    memset(stem, 'x', LX_MAX_FIELD_NAME);
+    strcpy(stem + LX_MAX_FIELD_NAME, "~4294967295");
     lx__table_name(stem, LX__OFFSET_KIND, UINT32_MAX, name);
     snprintf(expected, sizeof expected, "%s.offset.4294967295", stem);
     ck_assert_str_eq(name, expected);

@@ -6,7 +6,7 @@
 #define GOOD "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }          \n"
 
 /** Parses a file of version 1.0 with this text as its dict. */
-static lx_status parse_text(const char *text, size_t size, lx_npy *npy, lx_error *error)
+static lx_status parse_text(const char *text, size_t size, lx_npy_info *npy, lx_error *error)
 {
     /* An exact copy, so that the sanitizers see a read after its end. */
     char *header = malloc(10 + size);
@@ -14,12 +14,12 @@ static lx_status parse_text(const char *text, size_t size, lx_npy *npy, lx_error
     header[8] = (char)(size & 0xff);
     header[9] = (char)(size >> 8);
     memcpy(header + 10, text, size);
-    lx_status status = lx_npy_parse(header, 10 + size, npy, error);
+    lx_status status = lx_npy_parse_header(header, 10 + size, npy, error);
     free(header);
     return status;
 }
 
-static lx_status parse(const char *text, lx_npy *npy, lx_error *error)
+static lx_status parse(const char *text, lx_npy_info *npy, lx_error *error)
 {
     return parse_text(text, strlen(text), npy, error);
 }
@@ -27,7 +27,7 @@ static lx_status parse(const char *text, lx_npy *npy, lx_error *error)
 START_TEST(reads_headers_of_numpy)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_npy npy;
+    lx_npy_info npy;
     unit_ok(parse(GOOD, &npy, &error));
     ck_assert_int_eq(npy.dtype, LX_FLOAT32);
     ck_assert_uint_eq(npy.ndim, 2);
@@ -49,7 +49,7 @@ START_TEST(reads_other_spellings_of_the_dict)
         "{'descr':'<f4','fortran_order':False,'shape':(3,2)}"};
     lx_error error = LX_ERROR_INIT;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        lx_npy npy = {0};
+        lx_npy_info npy = {0};
         unit_ok(parse(texts[i], &npy, &error));
         ck_assert_uint_eq(npy.ndim, 2);
         ck_assert_uint_eq(npy.shape[1], 2);
@@ -71,7 +71,7 @@ START_TEST(every_dtype_has_its_code)
     lx_error error = LX_ERROR_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char text[100];
-        lx_npy npy;
+        lx_npy_info npy;
         snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (1,)}",
                  all[i].code);
         unit_ok(parse(text, &npy, &error));
@@ -91,10 +91,10 @@ static void expect_refusals(const struct refusal *refusals, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         lx_error error = LX_ERROR_INIT;
-        lx_npy npy;
+        lx_npy_info npy;
         lx_status status = parse(refusals[i].text, &npy, &error);
         ck_assert_msg(status == refusals[i].status, "%s: %s", refusals[i].text,
-                      lx_status_name(status));
+                      lx_status_get_name(status));
         ck_assert_msg(strstr(error.message, refusals[i].part) != NULL, "%s: %s", refusals[i].text,
                       error.message);
     }
@@ -120,7 +120,7 @@ END_TEST
 START_TEST(ignores_fortran_order_with_one_axis)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_npy npy;
+    lx_npy_info npy;
     unit_ok(parse("{'descr': '<f4', 'fortran_order': True, 'shape': (3,)}", &npy, &error));
     unit_ok(parse("{'descr': '<f4', 'fortran_order': True, 'shape': ()}", &npy, &error));
 }
@@ -160,13 +160,13 @@ START_TEST(reports_too_many_axes_as_unsupported)
 {
     char text[1000] = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
     lx_error error = LX_ERROR_INIT;
-    lx_npy npy;
-    for (int i = 0; i <= LX_NDIM_MAX; i++)
+    lx_npy_info npy;
+    for (int i = 0; i <= LX_MAX_NDIM; i++)
         strcat(text, "1,");
     size_t end = strlen(text);
     strcpy(text + end, ")}");
     unit_ok(parse(text, &npy, &error));
-    ck_assert_uint_eq(npy.ndim, LX_NDIM_MAX + 1);
+    ck_assert_uint_eq(npy.ndim, LX_MAX_NDIM + 1);
     strcpy(text + end, "1)}");
     unit_fails(parse(text, &npy, &error), LX_ERR_UNSUPPORTED);
 }
@@ -175,7 +175,7 @@ END_TEST
 START_TEST(reads_either_byte_order)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_npy npy;
+    lx_npy_info npy;
     unit_ok(parse("{'descr': '>f4', 'fortran_order': False, 'shape': (3, 2)}", &npy, &error));
     ck_assert_int_eq(npy.dtype, LX_FLOAT32);
     ck_assert(npy.big_endian);
@@ -190,18 +190,18 @@ START_TEST(reads_the_length_of_the_header)
 {
     uint8_t file[12 + sizeof GOOD - 1] = "\x93NUMPY\x02";
     lx_error error = LX_ERROR_INIT;
-    lx_npy npy;
+    lx_npy_info npy;
     file[8] = sizeof GOOD - 1;
     memcpy(file + 12, GOOD, sizeof GOOD - 1);
     for (size_t size = LX_NPY_START; size < sizeof file; size++) {
-        ck_assert_int_eq(lx_npy_parse(file, size, &npy, &error), LX_END);
+        ck_assert_int_eq(lx_npy_parse_header(file, size, &npy, &error), LX_END);
         ck_assert_uint_eq(npy.header_size, sizeof file);
     }
-    unit_ok(lx_npy_parse(file, sizeof file, &npy, &error));
+    unit_ok(lx_npy_parse_header(file, sizeof file, &npy, &error));
     ck_assert_uint_eq(npy.header_size, sizeof file);
-    ck_assert_int_eq(lx_npy_parse(file, LX_NPY_START - 1, &npy, &error), LX_END);
-    unit_fails(lx_npy_parse(NULL, LX_NPY_START, &npy, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_npy_parse(file, LX_NPY_START, NULL, &error), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx_npy_parse_header(file, LX_NPY_START - 1, &npy, &error), LX_END);
+    unit_fails(lx_npy_parse_header(NULL, LX_NPY_START, &npy, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_npy_parse_header(file, LX_NPY_START, NULL, &error), LX_ERR_ARGUMENT);
 }
 END_TEST
 
@@ -210,13 +210,13 @@ START_TEST(parses_its_own_headers)
     static const uint64_t shape[] = {28, 3};
     lx_error error = LX_ERROR_INIT;
     for (int dtype = LX_BOOL; dtype <= LX_COMPLEX128; dtype++) {
-        char header[LX_NPY_HEADER_MAX];
-        lx_npy npy;
+        char header[LX_MAX_NPY_HEADER];
+        lx_npy_info npy;
         lx_field field = {.dtype = (lx_dtype)dtype, .ndim = 2, .shape = shape};
         if (lx_dtype_get_size(field.dtype) == 0)
             continue;
-        size_t size = lx_npy_header(&field, 5, header);
-        unit_ok(lx_npy_parse(header, size, &npy, &error));
+        size_t size = lx_npy_format_header(&field, 5, header);
+        unit_ok(lx_npy_parse_header(header, size, &npy, &error));
         ck_assert_uint_eq(npy.header_size, size);
         ck_assert_int_eq(npy.dtype, field.dtype);
         ck_assert_uint_eq(npy.ndim, 3);
@@ -274,13 +274,13 @@ START_TEST(survives_any_mutation)
         for (uint64_t n = 1 + random_below(&state, 8); n > 0; n--)
             mutate(text, &size, &state);
         lx_error error = LX_ERROR_INIT;
-        lx_npy npy = {0};
+        lx_npy_info npy = {0};
         lx_status status = parse_text(text, size, &npy, &error);
         ck_assert(status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_UNSUPPORTED ||
                   (status == LX_END && size < 2)); /* shorter than any header */
         if (status == LX_OK) {
             ck_assert_uint_ne(lx_dtype_get_size(npy.dtype), 0);
-            ck_assert_uint_le(npy.ndim, LX_NDIM_MAX + 1);
+            ck_assert_uint_le(npy.ndim, LX_MAX_NDIM + 1);
         } else if (status != LX_END) {
             ck_assert_int_eq(error.status, status);
             ck_assert_int_ne(error.message[0], '\0');

@@ -6,14 +6,14 @@
 static lx_status add(lx_schema *schema, const char *name, lx_dtype dtype, size_t ndim,
                      const uint64_t *shape, lx_error *error)
 {
-    return lx_schema_add_field(schema, name, dtype, shape, ndim, LX_RAW, error);
+    return lx_schema_add_field(schema, name, dtype, shape, ndim, LX_COMPRESSION_RAW, error);
 }
 
 START_TEST(fields_keep_their_attributes)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = records_schema();
-    ck_assert_uint_eq(lx_schema_get_count(schema), FIELDS);
+    ck_assert_uint_eq(lx_schema_get_field_count(schema), FIELDS);
     static const struct {
         const char *name;
         lx_dtype dtype;
@@ -21,11 +21,11 @@ START_TEST(fields_keep_their_attributes)
         uint64_t size;
         lx_compression compression;
         uint32_t align;
-    } expected[FIELDS] = {{"image", LX_UINT8, 2, 12, LX_RAW, 4},
-                          {"label", LX_INT64, 0, 8, LX_RAW, 8},
-                          {"wave", LX_INT32, 1, 64, LX_FLATE, 8},
-                          {"caption", LX_BYTES, 0, LX_NONE, LX_FLATE, 8},
-                          {"blob", LX_BYTES, 0, LX_NONE, LX_RAW, 8}};
+    } expected[FIELDS] = {{"image", LX_UINT8, 2, 12, LX_COMPRESSION_RAW, 4},
+                          {"label", LX_INT64, 0, 8, LX_COMPRESSION_RAW, 8},
+                          {"wave", LX_INT32, 1, 64, LX_COMPRESSION_FLATE, 8},
+                          {"caption", LX_BYTES, 0, LX_NONE, LX_COMPRESSION_FLATE, 8},
+                          {"blob", LX_BYTES, 0, LX_NONE, LX_COMPRESSION_RAW, 8}};
     for (size_t i = 0; i < FIELDS; i++) {
         size_t position;
         const lx_field *field = lx_schema_get_field(schema, i);
@@ -75,13 +75,13 @@ START_TEST(rejects_invalid_names)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         unit_fails(add(schema, bad[i], LX_UINT8, 0, NULL, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, NULL, LX_UINT8, 0, NULL, &error), LX_ERR_ARGUMENT);
-    char name[LX_FIELD_NAME_MAX + 2];
+    char name[LX_MAX_FIELD_NAME + 2];
     memset(name, 'n', sizeof name);
-    name[LX_FIELD_NAME_MAX + 1] = '\0';
+    name[LX_MAX_FIELD_NAME + 1] = '\0';
     unit_fails(add(schema, name, LX_UINT8, 0, NULL, &error), LX_ERR_ARGUMENT);
-    name[LX_FIELD_NAME_MAX] = '\0';
+    name[LX_MAX_FIELD_NAME] = '\0';
     unit_ok(add(schema, name, LX_UINT8, 0, NULL, &error));
-    ck_assert_uint_eq(lx_schema_get_count(schema), sizeof good / sizeof *good + 1);
+    ck_assert_uint_eq(lx_schema_get_field_count(schema), sizeof good / sizeof *good + 1);
     lx_schema_free(schema);
 }
 END_TEST
@@ -99,7 +99,7 @@ END_TEST
 
 START_TEST(rejects_invalid_types_and_shapes)
 {
-    static const uint64_t one[] = {1}, many[LX_NDIM_MAX + 1] = {0};
+    static const uint64_t one[] = {1}, many[LX_MAX_NDIM + 1] = {0};
     static const uint64_t most[] = {65535, 65537}, more[] = {65536, 65536};
     static const uint64_t wraps[] = {1ull << 32, 1ull << 32}, none[] = {UINT32_MAX / 16, 0},
                           none_wraps[] = {UINT64_MAX, UINT64_MAX, 0},
@@ -110,7 +110,7 @@ START_TEST(rejects_invalid_types_and_shapes)
     unit_fails(add(schema, "f", (lx_dtype)99, 0, NULL, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", (lx_dtype)-1, 0, NULL, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", LX_UINT8, 1, NULL, &error), LX_ERR_ARGUMENT);
-    unit_fails(add(schema, "f", LX_UINT8, LX_NDIM_MAX + 1, many, &error), LX_ERR_ARGUMENT);
+    unit_fails(add(schema, "f", LX_UINT8, LX_MAX_NDIM + 1, many, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", LX_UINT8, 2, more, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", LX_UINT16, 2, most, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", LX_UINT8, 2, wraps, &error), LX_ERR_ARGUMENT);
@@ -120,15 +120,15 @@ START_TEST(rejects_invalid_types_and_shapes)
                      LX_ERR_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(error.message, "zstd is not supported"));
     lx_error_clear(&error);
-    ck_assert_uint_eq(lx_schema_get_count(schema), 0);
+    ck_assert_uint_eq(lx_schema_get_field_count(schema), 0);
     unit_ok(add(schema, "most", LX_UINT8, 2, most, &error));
-    ck_assert_uint_eq(lx_schema_get_field(schema, 0)->size, LX_RECORD_MAX);
+    ck_assert_uint_eq(lx_schema_get_field(schema, 0)->size, LX_MAX_RECORD);
     unit_fails(add(schema, "f", LX_UINT8, 3, none_wraps, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", LX_UINT8, 2, none_large, &error), LX_ERR_ARGUMENT);
     unit_fails(add(schema, "f", LX_COMPLEX128, 2, none_more, &error), LX_ERR_ARGUMENT);
     unit_ok(add(schema, "none", LX_COMPLEX128, 2, none, &error));
     ck_assert_uint_eq(lx_schema_get_field(schema, 1)->size, 0);
-    unit_ok(add(schema, "axes", LX_UINT8, LX_NDIM_MAX, many, &error));
+    unit_ok(add(schema, "axes", LX_UINT8, LX_MAX_NDIM, many, &error));
     lx_schema_free(schema);
 }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(limits_the_number_of_fields)
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     char name[16];
-    for (int i = 0; i < LX_FIELDS_MAX; i++) {
+    for (int i = 0; i < LX_MAX_FIELDS; i++) {
         snprintf(name, sizeof name, "f%d", i);
         unit_ok(add(schema, name, LX_UINT8, 0, NULL, &error));
     }
@@ -158,8 +158,8 @@ START_TEST(payload_alignment_divides_their_size)
         lx_error error = LX_ERROR_INIT;
         lx_schema *schema = lx_schema_new();
         unit_ok(add(schema, "raw", LX_UINT8, 1, &cases[i].size, &error));
-        unit_ok(lx_schema_add_field(schema, "flate", LX_UINT8, &cases[i].size, 1, LX_FLATE,
-                                    &error));
+        unit_ok(lx_schema_add_field(schema, "flate", LX_UINT8, &cases[i].size, 1,
+                                    LX_COMPRESSION_FLATE, &error));
         ck_assert_uint_eq(lx_schema_get_field(schema, 0)->align, cases[i].align);
         ck_assert_uint_eq(lx_schema_get_field(schema, 1)->align, 8);
         lx_schema_free(schema);
@@ -249,7 +249,7 @@ START_TEST(a_reference_keeps_a_schema_alive)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "a", LX_UINT8, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "a", LX_UINT8, NULL, 0, LX_COMPRESSION_RAW, &error));
     ck_assert_ptr_eq(lx__schema_ref(schema), schema);
     lx_schema_free(schema);
     ck_assert_str_eq(lx_schema_get_field(schema, 0)->name, "a");
@@ -261,9 +261,10 @@ START_TEST(selects_shown_fields_by_id)
 {
     static const uint64_t shape[] = {2, 3};
     lx_error error = LX_ERROR_INIT;
-    const lx_field fields[] = {{.name = "x", .dtype = LX_UINT8, .ndim = 2, .shape = shape, .id = 4},
-                               {.name = "y", .dtype = LX_BYTES, .compression = LX_FLATE, .id = 9},
-                               {.name = "z", .dtype = LX_INT16, .id = 1}};
+    const lx_field fields[] = {
+        {.name = "x", .dtype = LX_UINT8, .ndim = 2, .shape = shape, .id = 4},
+        {.name = "y", .dtype = LX_BYTES, .compression = LX_COMPRESSION_FLATE, .id = 9},
+        {.name = "z", .dtype = LX_INT16, .id = 1}};
     lx_schema *now = lx_schema_new(), *shown = lx_schema_new(), *picked = NULL;
     lx_field old = fields[2], other = fields[0];
     old.name = "a"; /* it was renamed since */
@@ -272,7 +273,7 @@ START_TEST(selects_shown_fields_by_id)
     for (size_t i = 0; i < 3; i++)
         unit_ok(lx__schema_add(now, &fields[i], i == 0 ? "x~4" : fields[i].name, &error));
     unit_ok(lx__schema_pick(now, shown, &picked, &error));
-    ck_assert_uint_eq(lx_schema_get_count(picked), 2);
+    ck_assert_uint_eq(lx_schema_get_field_count(picked), 2);
     ck_assert_str_eq(lx_schema_get_field(picked, 0)->name, "a");
     ck_assert_uint_eq(lx_schema_get_field(picked, 0)->id, 1);
     ck_assert_str_eq(lx__schema_field(picked, 0)->stem, "z"); /* files are those of now */
@@ -299,9 +300,11 @@ START_TEST(rejects_null_by_name)
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
     size_t position;
-    unit_refuses_null(lx_schema_add_field(NULL, "a", LX_UINT8, NULL, 0, LX_RAW, &error), "schema");
-    unit_refuses_null(lx_schema_add_field(schema, "a", LX_UINT8, NULL, 1, LX_RAW, &error), "shape");
-    unit_fails(lx_schema_add_field(schema, NULL, LX_UINT8, NULL, 0, LX_RAW, &error),
+    unit_refuses_null(lx_schema_add_field(NULL, "a", LX_UINT8, NULL, 0, LX_COMPRESSION_RAW, &error),
+                      "schema");
+    unit_refuses_null(
+        lx_schema_add_field(schema, "a", LX_UINT8, NULL, 1, LX_COMPRESSION_RAW, &error), "shape");
+    unit_fails(lx_schema_add_field(schema, NULL, LX_UINT8, NULL, 0, LX_COMPRESSION_RAW, &error),
                LX_ERR_ARGUMENT);
     unit_refuses_null(lx_schema_find_field(NULL, "a", &position, &error), "schema");
     unit_refuses_null(lx_schema_find_field(schema, NULL, &position, &error), "name");

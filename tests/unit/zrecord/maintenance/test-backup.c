@@ -14,9 +14,9 @@ static lx_dataset *open_newest(const char *path)
     return dataset;
 }
 
-static lx_identity identity_at(const char *path)
+static lx_dataset_identity identity_at(const char *path)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset = open_newest(path);
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
@@ -49,7 +49,7 @@ START_TEST(a_copy_is_the_same_dataset)
         records_make(name, lengths[i][0], lengths[i][1]);
         lx_dataset *dataset = open_newest(name);
         back_up(dataset, copy);
-        lx_identity here, there = identity_at(copy);
+        lx_dataset_identity here, there = identity_at(copy);
         lx_dataset_get_identity(dataset, &here);
         ck_assert_str_eq(here.uuid, there.uuid);
         ck_assert(here.generation == there.generation && here.epoch == there.epoch &&
@@ -97,7 +97,7 @@ START_TEST(commits_that_are_not_synced_count_in_the_copy)
     records_append(writer, 3);
     commit(writer);
     lx_dataset *dataset = open_newest("d");
-    lx_identity here, there;
+    lx_dataset_identity here, there;
     lx_dataset_get_identity(dataset, &here);
     back_up(dataset, "copy");
     ck_assert_uint_eq(file_size("copy/LOG"), file_size("d/LOG") + 72);

@@ -108,12 +108,12 @@ START_TEST(compression_is_what_the_dataset_says)
     uint8_t right[VALUE_MAX], got[VALUE_MAX];
     records_make_sealed("from", 40);
     lx_dataset *from = open_dataset("from");
-    lx_writer *writer = create_one("raw", "wave", LX_RAW);
+    lx_writer *writer = create_one("raw", "wave", LX_COMPRESSION_RAW);
     unit_ok(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error));
     close_writer(writer);
     ck_assert_uint_eq(stored_bytes("raw", 0), 40 * 64);
     lx_dataset *raw = open_dataset("raw");
-    writer = create_one("again", "wave", LX_FLATE);
+    writer = create_one("again", "wave", LX_COMPRESSION_FLATE);
     unit_ok(lx_writer_copy(writer, raw, NULL, LX_NONE, NULL, &error));
     close_writer(writer);
     ck_assert_uint_eq(stored_bytes("again", 0), stored_bytes("from", WAVE));
@@ -136,13 +136,13 @@ START_TEST(a_dictionary_is_not_copied)
     static const char none[] = "\"dict\": null", some[] = "\"dict\": {\"bytes\": 1, \"crc\": 0}";
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_writer *writer = create_one("from", "wave", LX_FLATE);
+    lx_writer *writer = create_one("from", "wave", LX_COMPRESSION_FLATE);
     records_make_sealed("records", 40);
     lx_dataset *records = open_dataset("records");
     unit_ok(lx_writer_copy(writer, records, NULL, LX_NONE, NULL, &error));
     lx_dataset_close(records);
     close_writer(writer);
-    close_writer(create_one("to", "wave", LX_FLATE));
+    close_writer(create_one("to", "wave", LX_COMPRESSION_FLATE));
     file_edit("from/meta.json", "\"flate\"", "\"zstd\"");
     file_edit("to/meta.json", "\"flate\"", "\"zstd\"");
     for (int with = 0; with < 3; with++) {
@@ -184,15 +184,16 @@ START_TEST(values_that_compress_to_almost_nothing)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     uint8_t zeros[64] = {0}, got[VALUE_MAX];
-    lx_writer *writer = create_texts("from", LX_FLATE);
+    lx_writer *writer = create_texts("from", LX_COMPRESSION_FLATE);
     for (uint64_t size = 0; size <= sizeof zeros; size++) {
         lx_value value = {zeros, size};
         unit_ok(lx_writer_append(writer, &value, NULL, &error));
     }
     close_writer(writer);
     lx_dataset *from = open_dataset("from");
-    for (lx_compression compression = LX_RAW; compression <= LX_FLATE; compression++) {
-        const char *path = compression == LX_RAW ? "raw" : "flate";
+    for (lx_compression compression = LX_COMPRESSION_RAW; compression <= LX_COMPRESSION_FLATE;
+         compression++) {
+        const char *path = compression == LX_COMPRESSION_RAW ? "raw" : "flate";
         writer = create_texts(path, compression);
         for (uint64_t size = 0; size <= sizeof zeros; size++) {
             unit_ok(lx_writer_copy(writer, from, &size, 1, NULL, &error));
@@ -221,16 +222,16 @@ START_TEST(what_does_not_fit_is_refused_before_anything_is_appended)
     lx_error error = LX_ERROR_INIT;
     records_make_sealed("from", 10);
     lx_dataset *from = open_dataset("from");
-    lx_writer *writer = create_one("other", "wave", LX_RAW);
+    lx_writer *writer = create_one("other", "wave", LX_COMPRESSION_RAW);
     unit_fails(lx_writer_copy(writer, from, beyond, 2, NULL, &error), LX_ERR_RANGE);
     unit_fails(lx_writer_copy(writer, from, NULL, 11, NULL, &error), LX_ERR_RANGE);
     unit_refuses_null(lx_writer_copy(writer, NULL, NULL, 0, NULL, &error), "from");
     unit_refuses_null(lx_writer_copy(NULL, from, NULL, 0, NULL, &error), "writer");
     close_writer(writer);
-    writer = create_one("form", "image", LX_RAW);
+    writer = create_one("form", "image", LX_COMPRESSION_RAW);
     unit_fails(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error), LX_ERR_MISMATCH);
     close_writer(writer);
-    writer = create_one("name", "nothing", LX_RAW);
+    writer = create_one("name", "nothing", LX_COMPRESSION_RAW);
     unit_fails(lx_writer_copy(writer, from, NULL, LX_NONE, NULL, &error), LX_ERR_MISMATCH);
     ck_assert_uint_eq(lx_writer_get_length(writer), 0);
     close_writer(writer);

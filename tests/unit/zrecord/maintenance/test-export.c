@@ -197,7 +197,7 @@ START_TEST(a_file_that_cannot_be_written_whole_is_not_left)
     lx_export done;
     const uint64_t last[] = {1, 2};
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     lx_schema_free(schema);
     for (size_t i = 0; i < 3; i++) {

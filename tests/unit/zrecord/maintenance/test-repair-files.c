@@ -63,7 +63,7 @@ static void expect_agreement(bool was_dropped)
     }
     lx_writer *writer = records_reopen("d", NULL);
     records_append(writer, 1);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     close_writer(writer);
     for (size_t i = 0; i < FILES; i++)
         ck_assert_msg(file_exists(files[i].name) ==
@@ -87,7 +87,7 @@ START_TEST(also_where_a_field_was_dropped)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = records_create("d", NULL);
     records_append(writer, 10);
-    unit_ok(lx_writer_add_field(writer, "extra", LX_INT8, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_writer_add_field(writer, "extra", LX_INT8, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_drop_field(writer, "extra", &error));
     close_writer(writer);
     expect_agreement(true);

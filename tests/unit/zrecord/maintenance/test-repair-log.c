@@ -74,7 +74,7 @@ static uint64_t add_frame(const char *path, uint64_t length, uint64_t rows, char
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset = open_dataset(path);
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     uint64_t before = lx_dataset_get_length(dataset);
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
@@ -178,7 +178,7 @@ START_TEST(a_seal_that_is_wrong_is_taken_off)
         unit_fails(repair(LX_REPAIR_REPORT, &told, &result, &error), LX_ERR_CORRUPT);
         ck_assert_int_eq(told.findings[0].remedy, LX_REMEDY_FORGET);
         unit_ok(repair(LX_REPAIR_VALUES, &told, &result, &error));
-        lx_identity identity;
+        lx_dataset_identity identity;
         lx_dataset *dataset = open_dataset("d");
         lx_dataset_get_identity(dataset, &identity);
         ck_assert_uint_eq(identity.sealed, 0);

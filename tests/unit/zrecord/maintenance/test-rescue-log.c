@@ -62,7 +62,7 @@ START_TEST(of_frames_that_cannot_be_only_the_bytes_are_told)
     uint64_t ends[COMMITS + 1];
     make(ends);
     lx_dataset *dataset = open_dataset("d");
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
     size_t size;

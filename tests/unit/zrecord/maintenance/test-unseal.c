@@ -4,7 +4,7 @@
 
 static bool is_sealed(const char *path)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset = open_dataset(path);
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);

@@ -330,7 +330,7 @@ START_TEST(progress_is_told_now_and_then)
     const uint64_t length = 10000;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "x", LX_UINT8, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "x", LX_UINT8, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     uint8_t *values = calloc(length, 1);
     const lx_values column = {.data = values};
@@ -377,7 +377,7 @@ static lx_executor *open_readers(uint32_t readers)
     lx_error error = LX_ERROR_INIT;
     lx_executor *executor;
     lx_executor_options *options = lx_executor_options_new();
-    unit_ok(lx_executor_options_set_readers(options, readers, &error));
+    unit_ok(lx_executor_options_set_reader_count(options, readers, &error));
     unit_ok(lx_executor_open(options, &executor, &error));
     lx_executor_options_free(options);
     return executor;

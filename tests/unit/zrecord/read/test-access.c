@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whatever the placement, the same records and the same errors; and under all but mapped, errors
+/* Whatever the access, the same records and the same errors; and under all but mapped, errors
  * where a file is cut under its readers. */
 #include "../placed.h"
 
@@ -31,15 +31,16 @@ static size_t draw(uint64_t seed, uint64_t length, uint64_t indices[300])
     return count;
 }
 
-/** Reads @p draws draws of each field under all placements; handles stay, so that what was verified
+/** Reads @p draws draws of each field in all access modes; handles stay, so that what was verified
  * once is not again. */
-static void compare(const char *path, lx_verify verify, lx_damage damage, uint64_t seed, int draws)
+static void compare(const char *path, lx_verify_policy verify, lx_damage_policy damage,
+                    uint64_t seed, int draws)
 {
-    lx_dataset *handles[PLACEMENTS];
-    lx_dataset_stats stats[PLACEMENTS];
+    lx_dataset *handles[ACCESS_MODES];
+    lx_dataset_stats stats[ACCESS_MODES];
     uint64_t indices[300];
-    for (int p = 0; p < PLACEMENTS; p++)
-        handles[p] = open_placed(path, (struct placed){placements[p], verify, damage, false});
+    for (int p = 0; p < ACCESS_MODES; p++)
+        handles[p] = open_placed(path, (struct placed){access_modes[p], verify, damage, false});
     uint64_t length = lx_dataset_get_length(handles[0]);
     for (int i = 0; length != 0 && i < draws; i++)
         for (size_t field = 0; field < FIELDS; field++) {
@@ -47,15 +48,15 @@ static void compare(const char *path, lx_verify verify, lx_damage damage, uint64
             const lx_field *shown = lx_schema_get_field(lx_dataset_get_schema(handles[0]), field);
             size_t size = shown->size != LX_NONE ? (size_t)shown->size : 0;
             struct answers *right = ask(handles[0], field, indices, count);
-            for (int p = 1; p < PLACEMENTS; p++) {
+            for (int p = 1; p < ACCESS_MODES; p++) {
                 struct answers *got = ask(handles[p], field, indices, count);
                 expect_same_answers(right, got, count, size);
                 answers_free(got);
             }
             answers_free(right);
         }
-    for (int p = 0; p < PLACEMENTS; p++) {
-        lx_dataset_read_stats(handles[p], &stats[p]);
+    for (int p = 0; p < ACCESS_MODES; p++) {
+        lx_dataset_get_stats(handles[p], &stats[p]);
         ck_assert_uint_eq(stats[p].damaged, stats[0].damaged);
         lx_dataset_close(handles[p]);
     }
@@ -77,7 +78,7 @@ START_TEST(all_modes_read_the_same_records)
         records_delete(name, &shown, 7);
         records_shuffle(name, &shown, i);
         for (int v = 0; v < 3; v++)
-            compare(name, (lx_verify)v, LX_DAMAGE_RAISE, i + 10, SANITIZED ? 2 : 6);
+            compare(name, (lx_verify_policy)v, LX_DAMAGE_RAISE, i + 10, SANITIZED ? 2 : 6);
     }
     records_make_sealed("s", 500);
     compare("s", LX_VERIFY_FIRST, LX_DAMAGE_RAISE, 77, 6);
@@ -123,15 +124,15 @@ START_TEST(live_handles_follow_a_writer)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_dataset *live[PLACEMENTS];
+    lx_dataset *live[ACCESS_MODES];
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
-    for (int p = 0; p < PLACEMENTS; p++)
-        live[p] = open_placed("d", (struct placed){.placement = placements[p], .live = true});
+    for (int p = 0; p < ACCESS_MODES; p++)
+        live[p] = open_placed("d", (struct placed){.access = access_modes[p], .live = true});
     for (int step = 0; step < 12; step++) {
         uint64_t indices[300];
         records_append(writer, 40);
         if (step % 3 == 1)
-            unit_ok(lx_writer_fold(writer, &error));
+            unit_ok(lx_writer_checkpoint(writer, &error));
         if (step % 3 == 2) {
             uint64_t moved;
             unit_ok(lx_writer_delete(writer, 5, &moved, &error));
@@ -145,7 +146,7 @@ START_TEST(live_handles_follow_a_writer)
             size_t size = shown->size != LX_NONE ? (size_t)shown->size : 0;
             struct answers *right = ask(live[0], field, indices, count);
             ck_assert_int_eq(right->measured, LX_OK);
-            for (int p = 1; p < PLACEMENTS; p++) {
+            for (int p = 1; p < ACCESS_MODES; p++) {
                 struct answers *got = ask(live[p], field, indices, count);
                 expect_same_answers(right, got, count, size);
                 answers_free(got);
@@ -153,7 +154,7 @@ START_TEST(live_handles_follow_a_writer)
             answers_free(right);
         }
     }
-    for (int p = 0; p < PLACEMENTS; p++)
+    for (int p = 0; p < ACCESS_MODES; p++)
         lx_dataset_close(live[p]);
     close_writer(writer);
     scratch_remove(scratch);
@@ -171,7 +172,7 @@ START_TEST(views_have_their_own_bytes)
     for (uint64_t i = 0; i < 20; i++)
         indices[i] = 19 - i;
     records_make_sealed("d", 20);
-    lx_dataset *dataset = open_placed("d", (struct placed){.placement = LX_PLACEMENT_PREAD});
+    lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_PREAD});
     unit_ok(lx_dataset_view(dataset, BLOB, indices, 20, slices, &view, &error));
     lx_dataset_close(dataset);
     file_cut("d/chunk/0.zr", 0);
@@ -183,7 +184,7 @@ START_TEST(views_have_their_own_bytes)
         if (size != LX_NONE && size != 0)
             ck_assert_mem_eq(slices[i].data, right, size);
     }
-    lx_view_release(view);
+    lx_view_free(view);
     scratch_remove(scratch);
 }
 END_TEST
@@ -242,12 +243,12 @@ static void *read_until_cut(void *argument)
     return NULL;
 }
 
-static void cut_under_readers(lx_verify verify, const char *file, uint64_t left)
+static void cut_under_readers(lx_verify_policy verify, const char *file, uint64_t left)
 {
     pthread_t threads[4];
     records_make("d", CUT_RECORDS, 0);
-    struct cutting c = {.dataset = open_placed("d", (struct placed){LX_PLACEMENT_PREAD, verify,
-                                                                    LX_DAMAGE_RAISE, false})};
+    struct cutting c = {.dataset = open_placed(
+                            "d", (struct placed){LX_ACCESS_PREAD, verify, LX_DAMAGE_RAISE, false})};
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, read_until_cut, &c), 0);
     while (atomic_load(&c.reads) < 8 && !atomic_load(&c.wrong))
@@ -282,7 +283,7 @@ START_TEST(maintenance_reports_a_file_truncated_meanwhile)
     lx_verification result;
     lx_statistics totals;
     records_make("d", 2000, 0);
-    lx_dataset *dataset = open_placed("d", (struct placed){.placement = LX_PLACEMENT_MAPPED});
+    lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_MMAP});
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
     file_cut("d/image.offset", 16 * 1000);
     unit_fails(lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error), LX_ERR_CORRUPT);
@@ -316,12 +317,12 @@ START_TEST(reads_many_chunks_with_few_descriptors)
     close_writer(writer);
     ck_assert_uint_gt(directory_count("d/chunk"), 90);
     limit_descriptors(40);
-    lx_dataset *dataset = open_placed("d", (struct placed){.placement = LX_PLACEMENT_PREAD});
+    lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_PREAD});
     expect_records(dataset, 400);
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
     lx_dataset_close(dataset);
     limit_descriptors(1024);
-    dataset = open_placed("d", (struct placed){.placement = LX_PLACEMENT_PREAD});
+    dataset = open_placed("d", (struct placed){.access = LX_ACCESS_PREAD});
     size_t before = directory_count("/proc/self/fd");
     expect_records(dataset, 400);
     ck_assert_uint_le(directory_count("/proc/self/fd"), before + LX__FILES_MAX);
@@ -342,19 +343,19 @@ START_TEST(network_file_systems_need_sealed_datasets)
     records_make("d", 20, 0);
     records_make_sealed("s", 20);
     dataset = open_placed("s", (struct placed){0});
-    ck_assert_int_eq(lx_dataset_get_placement(dataset, &network), LX_PLACEMENT_MAPPED);
+    ck_assert_int_eq(lx_dataset_get_access(dataset, &network), LX_ACCESS_MMAP);
     ck_assert_ptr_null(network);
     lx_dataset_close(dataset);
 
     file_system_type = NFS;
     dataset = open_placed("s", (struct placed){0});
-    ck_assert_int_eq(lx_dataset_get_placement(dataset, &network), LX_PLACEMENT_PREAD);
-    ck_assert_int_eq(lx_dataset_get_placement(dataset, NULL), LX_PLACEMENT_PREAD);
+    ck_assert_int_eq(lx_dataset_get_access(dataset, &network), LX_ACCESS_PREAD);
+    ck_assert_int_eq(lx_dataset_get_access(dataset, NULL), LX_ACCESS_PREAD);
     ck_assert_str_eq(network, "NFS");
     expect_records(dataset, 20);
     lx_dataset_close(dataset);
-    dataset = open_placed("s", (struct placed){.placement = LX_PLACEMENT_MAPPED});
-    ck_assert_int_eq(lx_dataset_get_placement(dataset, &network), LX_PLACEMENT_MAPPED);
+    dataset = open_placed("s", (struct placed){.access = LX_ACCESS_MMAP});
+    ck_assert_int_eq(lx_dataset_get_access(dataset, &network), LX_ACCESS_MMAP);
     lx_dataset_close(dataset);
 
     expect_refused("d", LX_ERR_UNSUPPORTED, "NFS", "d");
@@ -394,13 +395,10 @@ START_TEST(accepts_three_modes)
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
     for (int i = 0; i < 3; i++)
-        unit_ok(lx_dataset_options_set_placement(options, (lx_placement)i, &error));
-    unit_fails(lx_dataset_options_set_placement(options, (lx_placement)3, &error),
-               LX_ERR_ARGUMENT);
-    unit_fails(lx_dataset_options_set_placement(options, (lx_placement)-1, &error),
-               LX_ERR_ARGUMENT);
-    unit_refuses_null(lx_dataset_options_set_placement(NULL, LX_PLACEMENT_PREAD, &error),
-                      "options");
+        unit_ok(lx_dataset_options_set_access(options, (lx_access)i, &error));
+    unit_fails(lx_dataset_options_set_access(options, (lx_access)3, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_dataset_options_set_access(options, (lx_access)-1, &error), LX_ERR_ARGUMENT);
+    unit_refuses_null(lx_dataset_options_set_access(NULL, LX_ACCESS_PREAD, &error), "options");
     lx_dataset_options_free(options);
 }
 END_TEST

@@ -38,7 +38,7 @@ static void make_damaged(void)
     flip_stored("blob", BAD_BLOB);
 }
 
-static lx_dataset *open_zeros(lx_verify verify)
+static lx_dataset *open_zeros(lx_verify_policy verify)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
@@ -53,7 +53,7 @@ static lx_dataset *open_zeros(lx_verify verify)
 static uint64_t met(lx_dataset *dataset)
 {
     lx_dataset_stats stats = {.damaged = 99, .reserved = {1}};
-    lx_dataset_read_stats(dataset, &stats);
+    lx_dataset_get_stats(dataset, &stats);
     ck_assert_uint_eq(stats.reserved[0], 0);
     return stats.damaged;
 }
@@ -65,7 +65,8 @@ START_TEST(accepts_two_policies)
     unit_ok(lx_dataset_options_set_damage(options, LX_DAMAGE_ZEROS, &error));
     unit_ok(lx_dataset_options_set_damage(options, LX_DAMAGE_RAISE, &error));
     unit_fails(lx_dataset_options_set_damage(options, LX_DAMAGE_SKIP, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_dataset_options_set_damage(options, (lx_damage)7, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_dataset_options_set_damage(options, (lx_damage_policy)7, &error),
+               LX_ERR_ARGUMENT);
     unit_refuses_null(lx_dataset_options_set_damage(NULL, LX_DAMAGE_RAISE, &error), "options");
     lx_dataset_options_free(options);
 }
@@ -135,7 +136,7 @@ static void expect_bytes(lx_dataset *dataset, int field)
 START_TEST(reads_damaged_values_as_missing_and_counts_them)
 {
     char *scratch = scratch_make();
-    static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS};
+    static const lx_verify_policy ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS};
     make_damaged();
     for (size_t i = 0; i < 2; i++) {
         lx_dataset *dataset = open_zeros(ways[i]);
@@ -171,7 +172,7 @@ START_TEST(reads_each_invalid_entry_as_missing)
         memset(out, 0xee, sizeof out);
         unit_ok(lx_dataset_gather(dataset, IMAGE, &index, 1, out, sizeof out, &error));
         ck_assert_msg(memcmp(out, zeros, sizeof out) == 0, "%s", harms[i].name);
-        unit_ok(lx_dataset_measure(dataset, IMAGE, &index, 1, offsets, &present, &error));
+        unit_ok(lx_dataset_get_sizes(dataset, IMAGE, &index, 1, offsets, &present, &error));
         ck_assert_uint_eq(offsets[1], 12);
         ck_assert_uint_eq(present, 0);
         lx_slice slice = {out, 1};
@@ -180,7 +181,7 @@ START_TEST(reads_each_invalid_entry_as_missing)
         ck_assert_ptr_null(slice.data);
         ck_assert_uint_eq(slice.size, 0);
         ck_assert_uint_eq(met(dataset), 2);
-        lx_view_release(view);
+        lx_view_free(view);
         lx_dataset_close(dataset);
         nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
@@ -200,7 +201,7 @@ START_TEST(other_errors_still_fail)
     lx_slice slices[2];
     lx_view *view;
     unit_fails(lx_dataset_gather(dataset, IMAGE, none, 2, out, 12, &error), LX_ERR_RANGE);
-    unit_fails(lx_dataset_measure(dataset, BLOB, none, 2, offsets, NULL, &error), LX_ERR_RANGE);
+    unit_fails(lx_dataset_get_sizes(dataset, BLOB, none, 2, offsets, NULL, &error), LX_ERR_RANGE);
     unit_fails(lx_dataset_view(dataset, IMAGE, none, 2, slices, &view, &error), LX_ERR_RANGE);
     unit_fails(lx_dataset_view(dataset, WAVE, &shrunk, 1, slices, &view, &error),
                LX_ERR_UNSUPPORTED);

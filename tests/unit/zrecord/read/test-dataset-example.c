@@ -34,7 +34,7 @@ static void expect_example(lx_dataset *dataset)
         for (size_t k = 0; k < 12; k++)
             ck_assert_uint_eq(images[i][k], indices[i] * 16 + k);
     }
-    unit_ok(lx_dataset_measure(dataset, 2, indices, 3, offsets, present, &error));
+    unit_ok(lx_dataset_get_sizes(dataset, 2, indices, 3, offsets, present, &error));
     ck_assert(present[0] && present[1] && !present[2]);
     ck_assert(offsets[1] == 0 && offsets[2] == 15 && offsets[3] == 15);
     unit_ok(lx_dataset_gather_bytes(dataset, 2, indices, 3, captions, offsets, &error));
@@ -43,7 +43,7 @@ static void expect_example(lx_dataset *dataset)
 }
 
 /** Has it made, and reads it; false where there is no Python. */
-static bool read_example(const char *option, lx_identity *identity)
+static bool read_example(const char *option, lx_dataset_identity *identity)
 {
     if (!make_example(option, "d"))
         return false;
@@ -57,7 +57,7 @@ static bool read_example(const char *option, lx_identity *identity)
 START_TEST(reads_the_example_of_the_document)
 {
     char *scratch = scratch_make();
-    lx_identity identity;
+    lx_dataset_identity identity;
     if (read_example("--write", &identity)) {
         ck_assert_str_eq(identity.uuid, "00112233-4455-6677-8899-aabbccddeeff");
         ck_assert_uint_eq(identity.epoch, 2);
@@ -70,7 +70,7 @@ END_TEST
 START_TEST(reads_the_sealed_example_of_the_document)
 {
     char *scratch = scratch_make();
-    lx_identity identity;
+    lx_dataset_identity identity;
     if (read_example("--write-sealed", &identity)) {
         ck_assert_uint_eq(identity.sealed, 1);
         ck_assert_uint_eq(identity.crc, 0x349c760f);

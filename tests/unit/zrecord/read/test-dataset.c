@@ -94,8 +94,10 @@ START_TEST(rejects_invalid_options)
     lx_error error = LX_ERROR_INIT;
     lx_dataset_options *options = lx_dataset_options_new();
     unit_ok(lx_dataset_options_set_verify(options, LX_VERIFY_NEVER, &error));
-    unit_fails(lx_dataset_options_set_verify(options, (lx_verify)3, &error), LX_ERR_ARGUMENT);
-    unit_fails(lx_dataset_options_set_verify(options, (lx_verify)-1, &error), LX_ERR_ARGUMENT);
+    unit_fails(lx_dataset_options_set_verify(options, (lx_verify_policy)3, &error),
+               LX_ERR_ARGUMENT);
+    unit_fails(lx_dataset_options_set_verify(options, (lx_verify_policy)-1, &error),
+               LX_ERR_ARGUMENT);
     unit_ok(lx_dataset_options_set_durable(options, true, &error));
     unit_ok(lx_dataset_options_set_live(options, true, &error));
     lx_dataset_options_free(options);
@@ -108,11 +110,11 @@ START_TEST(reports_its_properties)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     size_t position;
-    lx_identity first, second;
+    lx_dataset_identity first, second;
     records_make("d", 5, 2);
     lx_dataset *dataset = open_dataset("d");
     const lx_schema *schema = lx_dataset_get_schema(dataset);
-    ck_assert_uint_eq(lx_schema_get_count(schema), FIELDS);
+    ck_assert_uint_eq(lx_schema_get_field_count(schema), FIELDS);
     unit_ok(lx_schema_find_field(schema, "caption", &position, &error));
     ck_assert_uint_eq(position, CAPTION);
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 7);
@@ -313,7 +315,7 @@ END_TEST
 /** Adds a frame to the log of d that a later version would write. */
 static void add_frame(const struct frame *frame)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     size_t size;
     lx_dataset *dataset = open_dataset("d");
     lx_dataset_get_identity(dataset, &identity);

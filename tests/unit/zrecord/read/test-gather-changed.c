@@ -35,7 +35,7 @@ static void copy_values(struct log *log, struct copies *copies, uint64_t seed, u
 /** Makes dataset d, its records' own values in all @p copies, and the log of its state. */
 static struct log start(struct copies *copies)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     records_make_sealed("d", CHANGED);
     records_unseal("d");
     lx_dataset *dataset = open_dataset("d");
@@ -60,7 +60,7 @@ static void expect_copies(lx_dataset *dataset, const struct copies *copies, uint
         size_t count = 1 + mix(seed + field) % MANY;
         for (size_t i = 0; i < count; i++)
             indices[i] = mix(seed * 1000 + i) % CHANGED;
-        unit_ok(lx_dataset_measure(dataset, field, indices, count, offsets, present, &error));
+        unit_ok(lx_dataset_get_sizes(dataset, field, indices, count, offsets, present, &error));
         if (field < CAPTION)
             unit_ok(lx_dataset_gather(dataset, field, indices, count, out, dense_sizes[field],
                                       &error));
@@ -82,7 +82,7 @@ START_TEST(reads_changed_records_in_each_way)
     struct copies copies;
     lx_dataset *datasets[3];
     struct log log = start(&copies);
-    for (lx_verify verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_NEVER; verify++)
+    for (lx_verify_policy verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_NEVER; verify++)
         unit_ok(open_as("d", verify, false, &datasets[verify], &error));
     for (uint64_t step = 0; step < 30; step++) {
         /* Many at first, few later, so that there are several layers. */
@@ -138,7 +138,7 @@ START_TEST(reports_a_damaged_update)
     log_add(&log, &(struct frame){.length = CHANGED, .rows = CHANGED, .next_chunk = 1,
                                   .flags = SYNCED, .sets = sets, .set_count = 2});
     file_put("d/LOG", log.bytes, log.size);
-    for (lx_verify verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_ALWAYS; verify++) {
+    for (lx_verify_policy verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_ALWAYS; verify++) {
         lx_error error = LX_ERROR_INIT;
         uint64_t indices[] = {1, 2, 8, 9, 10};
         uint8_t out[5 * 12];

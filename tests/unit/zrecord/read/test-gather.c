@@ -15,7 +15,7 @@
 /** What a handle that raises has. */
 static lx__damages damages;
 
-static lx__snapshot *pin(const char *path, lx_verify verify)
+static lx__snapshot *pin(const char *path, lx_verify_policy verify)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
@@ -75,7 +75,7 @@ static void expect_any(lx__snapshot *snapshot, int field, const uint64_t *indice
 START_TEST(returns_any_records_in_the_requested_order)
 {
     static const size_t counts[] = {0, 1, 2, 15, 16, 17, 63, 64, 65, 128, MANY};
-    static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
+    static const lx_verify_policy ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
     char *scratch = scratch_make();
     uint64_t indices[MANY];
     records_make("d", 150, 50); /* of tables and of the log */
@@ -106,7 +106,8 @@ START_TEST(copies_records_of_whole_pages)
         lx_writer *writer;
         char name[16];
         snprintf(name, sizeof name, "%d", (int)size);
-        unit_ok(lx_schema_add_field(schema, "page", LX_UINT8, &shapes[k], 1, LX_RAW, &error));
+        unit_ok(lx_schema_add_field(schema, "page", LX_UINT8, &shapes[k], 1, LX_COMPRESSION_RAW,
+                                    &error));
         unit_ok(lx_writer_create(name, schema, NULL, &writer, &error));
         uint8_t *records = malloc(100 * size), *out = malloc(100 * size);
         uint64_t indices[100];
@@ -141,7 +142,7 @@ static void make_small(const char *path, uint64_t size)
     uint8_t values[100 * LX__INLINE_MAX];
     for (uint64_t i = 0; i < 100 * size; i++)
         values[i] = (uint8_t)(i / size + i % size);
-    unit_ok(lx_schema_add_field(schema, "small", LX_UINT8, &size, 1, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "small", LX_UINT8, &size, 1, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
     unit_ok(lx_writer_extend(writer, 100, &(lx_values){.data = values}, NULL, &error));
     unit_ok(lx_writer_seal(writer, &error));
@@ -151,7 +152,7 @@ static void make_small(const char *path, uint64_t size)
 
 START_TEST(reads_small_values_from_their_entries)
 {
-    static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
+    static const lx_verify_policy ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
     char *scratch = scratch_make();
     for (uint64_t size = 1; size <= LX__INLINE_MAX; size++) {
         char name[16];
@@ -246,7 +247,7 @@ END_TEST
 
 START_TEST(reports_each_invalid_number_of_an_entry)
 {
-    static const lx_verify ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
+    static const lx_verify_policy ways[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
     char *scratch = scratch_make();
     records_make_sealed("whole", 20);
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {

@@ -43,7 +43,7 @@ static void make_values(const char *path, uint64_t count, uint64_t size)
     lx_schema *schema = lx_schema_new();
     lx_writer *writer;
     uint8_t *bytes = calloc(size, 1);
-    unit_ok(lx_schema_add_field(schema, "x", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "x", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
     for (uint64_t i = 0; i < count; i++) {
         const lx_value value = {bytes, size};

@@ -21,7 +21,7 @@ START_TEST(rejects_invalid_arguments_without_change)
     for (size_t i = 0; i < 3; i++) {
         lx_status wrong = lx_dataset_gather(dataset, none[i], indices, 2, out, 12, &error);
         expect_error(wrong, LX_ERR_ARGUMENT, "none of them", "d");
-        unit_fails(lx_dataset_measure(dataset, none[i], indices, 2, offsets, present, &error),
+        unit_fails(lx_dataset_get_sizes(dataset, none[i], indices, 2, offsets, present, &error),
                    LX_ERR_ARGUMENT);
         unit_fails(lx_dataset_gather_bytes(dataset, none[i], indices, 2, out, offsets, &error),
                    LX_ERR_ARGUMENT);
@@ -58,10 +58,13 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_dataset_gather(NULL, IMAGE, &index, 1, out, 12, &error), "dataset");
     unit_refuses_null(lx_dataset_gather(dataset, IMAGE, NULL, 1, out, 12, &error), "indices");
     unit_refuses_null(lx_dataset_gather(dataset, IMAGE, &index, 1, NULL, 12, &error), "out");
-    unit_refuses_null(lx_dataset_measure(NULL, BLOB, &index, 1, offsets, NULL, &error), "dataset");
-    unit_refuses_null(lx_dataset_measure(dataset, BLOB, NULL, 1, offsets, NULL, &error), "indices");
-    unit_refuses_null(lx_dataset_measure(dataset, BLOB, &index, 1, NULL, NULL, &error), "offsets");
-    unit_ok(lx_dataset_measure(dataset, IMAGE, &index, 1, offsets, NULL, &error));
+    unit_refuses_null(lx_dataset_get_sizes(NULL, BLOB, &index, 1, offsets, NULL, &error),
+                      "dataset");
+    unit_refuses_null(lx_dataset_get_sizes(dataset, BLOB, NULL, 1, offsets, NULL, &error),
+                      "indices");
+    unit_refuses_null(lx_dataset_get_sizes(dataset, BLOB, &index, 1, NULL, NULL, &error),
+                      "offsets");
+    unit_ok(lx_dataset_get_sizes(dataset, IMAGE, &index, 1, offsets, NULL, &error));
     unit_refuses_null(lx_dataset_gather_bytes(NULL, IMAGE, &index, 1, out, offsets, &error),
                       "dataset");
     unit_refuses_null(lx_dataset_gather_bytes(dataset, IMAGE, NULL, 1, out, offsets, &error),
@@ -74,7 +77,7 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_dataset_view(dataset, IMAGE, NULL, 1, &slice, &view, &error), "indices");
     unit_refuses_null(lx_dataset_view(dataset, IMAGE, &index, 1, NULL, &view, &error), "slices");
     unit_refuses_null(lx_dataset_view(dataset, IMAGE, &index, 1, &slice, NULL, &error), "view");
-    lx_view_release(NULL);
+    lx_view_free(NULL);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
@@ -89,15 +92,15 @@ START_TEST(reading_no_records_allocates_nothing)
     uint64_t offset = 7, offsets[2];
     lx_view *view;
     unit_ok(lx_dataset_gather(dataset, IMAGE, NULL, 0, NULL, 12, &error));
-    unit_ok(lx_dataset_measure(dataset, BLOB, NULL, 0, &offset, NULL, &error));
+    unit_ok(lx_dataset_get_sizes(dataset, BLOB, NULL, 0, &offset, NULL, &error));
     ck_assert_uint_eq(offset, 0);
     unit_ok(lx_dataset_gather_bytes(dataset, BLOB, NULL, 0, NULL, &offset, &error));
     unit_ok(lx_dataset_view(dataset, BLOB, NULL, 0, NULL, &view, &error));
-    lx_view_release(view);
+    lx_view_free(view);
     for (uint64_t index = 0; index < 15; index++) { /* empty and missing ones, neither */
         if (bytes_size(BLOB, index) != 0 && bytes_size(BLOB, index) != LX_NONE)
             continue;
-        unit_ok(lx_dataset_measure(dataset, BLOB, &index, 1, offsets, NULL, &error));
+        unit_ok(lx_dataset_get_sizes(dataset, BLOB, &index, 1, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[1], 0);
         unit_ok(lx_dataset_gather_bytes(dataset, BLOB, &index, 1, NULL, offsets, &error));
     }
@@ -137,10 +140,10 @@ START_TEST(views_point_to_mapped_records)
             expect_slice(raw_fields[k], indices[i], slices[i]);
             ck_assert_ptr_eq(slices[i].data, again[i].data); /* no copies */
         }
-        lx_view_release(a);
+        lx_view_free(a);
         for (int i = 0; i < 40; i++)
             expect_slice(raw_fields[k], indices[i], again[i]);
-        lx_view_release(b);
+        lx_view_free(b);
     }
     lx_dataset_close(dataset);
     scratch_remove(scratch);
@@ -149,7 +152,7 @@ END_TEST
 
 static void *release_view(void *user)
 {
-    lx_view_release(user);
+    lx_view_free(user);
     return NULL;
 }
 
@@ -216,7 +219,7 @@ static void let_go(struct held *held)
     for (int i = 0; i < HELD_RECORDS; i++)
         if (held->slices[i].data != NULL)
             ck_assert_mem_eq(held->bytes[i], held->slices[i].data, held->slices[i].size);
-    lx_view_release(held->view);
+    lx_view_free(held->view);
 }
 
 static void switch_files(lx_writer **writer, int step)
@@ -224,7 +227,7 @@ static void switch_files(lx_writer **writer, int step)
     lx_error error = LX_ERROR_INIT;
     switch (step) {
     case 0:
-        unit_ok(lx_writer_fold(*writer, &error));
+        unit_ok(lx_writer_checkpoint(*writer, &error));
         break;
     case 1:
         unit_ok(lx_writer_rebalance(*writer, NULL, NULL, NULL, &error));
@@ -233,7 +236,8 @@ static void switch_files(lx_writer **writer, int step)
         unit_ok(lx_writer_rename_field(*writer, "image", "picture", &error));
         break;
     case 3:
-        unit_ok(lx_writer_add_field(*writer, "image", LX_BYTES, NULL, 0, LX_RAW, &error));
+        unit_ok(
+            lx_writer_add_field(*writer, "image", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
         break;
     case 4:
         unit_ok(lx_writer_drop_field(*writer, "image", &error));
@@ -363,7 +367,7 @@ START_TEST(reading_allocates_nothing)
             expect_value(dataset, field, index);
         unit_ok(lx_dataset_view(dataset, IMAGE, &index, 1, &slice, &view, &error));
         expect_slice(IMAGE, index, slice);
-        lx_view_release(view);
+        lx_view_free(view);
     }
     lx_dataset_close(dataset);
     scratch_remove(scratch);
@@ -399,7 +403,7 @@ START_TEST(reads_a_thousand_chunks_with_few_descriptors)
     lx_writer *writer;
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
     unit_ok(lx_writer_options_set_chunk(options, 1, LARGE, &error));
-    unit_ok(lx_schema_add_field(schema, "large", LX_UINT8, &shape, 1, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "large", LX_UINT8, &shape, 1, LX_COMPRESSION_RAW, &error));
     limit_descriptors(64);
     unit_ok(lx_writer_create("d", schema, options, &writer, &error));
     for (uint64_t i = 0; i < CHUNKS; i++) {
@@ -441,7 +445,7 @@ static void *read_everything(void *user)
         expect_value(self->dataset, (int)((random >> 32) % FIELDS), index);
         unit_ok(lx_dataset_view(self->dataset, BLOB, &index, 1, &slice, &view, &error));
         expect_slice(BLOB, index, slice);
-        lx_view_release(view);
+        lx_view_free(view);
     }
     return NULL;
 }

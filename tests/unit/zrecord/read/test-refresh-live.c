@@ -23,7 +23,7 @@ START_TEST(a_live_handle_sees_the_newest_commit_in_each_call)
         uint64_t value, offsets[2];
         lx_slice slice;
         lx_view *view;
-        lx_identity identity;
+        lx_dataset_identity identity;
         changer_commit(&changer, LENGTH - version);
         switch (version % 7) {
         case 5: {
@@ -46,7 +46,7 @@ START_TEST(a_live_handle_sees_the_newest_commit_in_each_call)
             ck_assert_uint_eq(value, changer_value(version, 0, 3));
             break;
         case 2:
-            unit_ok(lx_dataset_measure(live, 1, &index, 1, offsets, NULL, &error));
+            unit_ok(lx_dataset_get_sizes(live, 1, &index, 1, offsets, NULL, &error));
             unit_ok(lx_dataset_gather_bytes(live, 1, &index, 1, &value, offsets, &error));
             ck_assert_uint_eq(value, changer_value(version, 1, 3));
             break;
@@ -54,7 +54,7 @@ START_TEST(a_live_handle_sees_the_newest_commit_in_each_call)
             unit_ok(lx_dataset_view(live, 1, &index, 1, &slice, &view, &error));
             value = changer_value(version, 1, 3);
             ck_assert_mem_eq(slice.data, &value, 8);
-            lx_view_release(view);
+            lx_view_free(view);
             break;
         default:
             lx_dataset_get_identity(live, &identity);
@@ -156,8 +156,8 @@ static lx_writer *make_plates(void)
     lx_schema *schema = lx_schema_new();
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
     unit_ok(lx_writer_options_set_chunk(options, 5000, 1 << 20, &error));
-    unit_ok(lx_schema_add_field(schema, "version", LX_UINT64, NULL, 0, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "plate", LX_UINT8, shape, 1, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "version", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "plate", LX_UINT8, shape, 1, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, options, &writer, &error));
     lx_writer_options_free(options);
     lx_schema_free(schema);
@@ -221,13 +221,14 @@ static void turn_over(lx_writer **writer, uint64_t step)
     lx_error error = LX_ERROR_INIT;
     switch (step % 16) {
     case 1:
-        unit_ok(lx_writer_fold(*writer, &error));
+        unit_ok(lx_writer_checkpoint(*writer, &error));
         break;
     case 4:
         unit_ok(lx_writer_rebalance(*writer, NULL, NULL, NULL, &error));
         break;
     case 7:
-        unit_ok(lx_writer_add_field(*writer, "note", LX_BYTES, NULL, 0, LX_FLATE, &error));
+        unit_ok(
+            lx_writer_add_field(*writer, "note", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
         break;
     case 9:
         unit_ok(lx_writer_rename_field(*writer, step % 32 < 16 ? "plate" : "dish",
@@ -392,11 +393,11 @@ START_TEST(a_handle_counts_the_damage_its_pins_find)
     file_flip("d/a.check", (3 * 8 + 4) * 8);
     unit_ok(lx_dataset_pin(live, &pinned, &error));
     unit_fails(lx_dataset_gather(pinned, 0, &index, 1, &value, 8, &error), LX_ERR_CORRUPT);
-    lx_dataset_read_stats(live, &stats);
+    lx_dataset_get_stats(live, &stats);
     ck_assert_uint_eq(stats.damaged, 1);
     lx_dataset_close(live);
     unit_fails(lx_dataset_gather(pinned, 0, &index, 1, &value, 8, &error), LX_ERR_CORRUPT);
-    lx_dataset_read_stats(pinned, &stats);
+    lx_dataset_get_stats(pinned, &stats);
     ck_assert_uint_eq(stats.damaged, 2);
     lx_dataset_close(pinned);
     changer_free(&changer);

@@ -322,7 +322,7 @@ START_TEST(mappings_and_verification_survive_the_next_log)
     lx_dataset *dataset = open_first("d");
     const uint64_t indices[] = {4, 5};
     uint8_t image[24];
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_slice before, after;
     lx_view *view, *later;
     unit_ok(lx_dataset_gather(dataset, IMAGE, &indices[0], 1, image, 12, &error));
@@ -343,8 +343,8 @@ START_TEST(mappings_and_verification_survive_the_next_log)
     ck_assert_uint_eq(identity.generation, 1);
     unit_ok(lx_dataset_view(dataset, IMAGE, &indices[0], 1, &after, &later, &error));
     ck_assert_ptr_eq(before.data, after.data);
-    lx_view_release(view);
-    lx_view_release(later);
+    lx_view_free(view);
+    lx_view_free(later);
     /* Record 4 was verified, record 5 was not. */
     file_flip("d/image.check", (4 * 8 + 4) * 8);
     file_flip("d/image.check", (5 * 8 + 4) * 8);
@@ -393,7 +393,7 @@ START_TEST(frames_that_repeat_the_last_one_change_nothing)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     bool changed;
-    lx_identity before, after;
+    lx_dataset_identity before, after;
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_FULL));
     lx_dataset *dataset = open_dataset("d");
     records_append(writer, 20);
@@ -416,7 +416,7 @@ START_TEST(a_handle_continues_across_seal_and_unseal)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     bool changed;
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_NONE));
     records_append(writer, 20);
     commit(writer);
@@ -473,7 +473,7 @@ START_TEST(added_and_renamed_fields_change_nothing_for_a_handle)
     ck_assert_uint_eq(changer_read(live, 17), 2);
     ck_assert_uint_eq(changer_read(live, 18), 1);
     ck_assert_ptr_eq(lx_dataset_get_schema(live), schema);
-    ck_assert_uint_eq(lx_schema_get_count(schema), 2);
+    ck_assert_uint_eq(lx_schema_get_field_count(schema), 2);
     ck_assert_str_eq(lx_schema_get_field(schema, 0)->name, "a");
     /* What a handle says of a record, it says of the name that it shows. */
     uint64_t beyond = LENGTH, value;

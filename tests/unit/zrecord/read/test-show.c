@@ -23,7 +23,7 @@ static void expect_views(lx_dataset *pinned, uint64_t count)
         unit_ok(lx_dataset_view(pinned, BLOB, &index, 1, &slice, &view, &error));
         ck_assert_ptr_eq(shown.data, slice.data);
         ck_assert_uint_eq(shown.size, slice.size);
-        lx_view_release(view);
+        lx_view_free(view);
         if (!lx__dataset_foresee(pinned, BLOB, index, &foreseen))
             continue;
         ck_assert_ptr_eq(foreseen.data, slice.data);
@@ -33,7 +33,7 @@ static void expect_views(lx_dataset *pinned, uint64_t count)
 
 START_TEST(shows_the_same_as_a_view)
 {
-    static const lx_verify verify[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
+    static const lx_verify_policy verify[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
     char *scratch = scratch_make();
     records_make("d", 200, 50);
     for (size_t i = 0; i < 3; i++) {

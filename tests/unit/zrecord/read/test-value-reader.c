@@ -6,9 +6,9 @@
 #include "../placed.h"
 #include "zrecord/read/refresh.h"
 
-static lx__snapshot *pin(const char *path, lx_placement placement)
+static lx__snapshot *pin(const char *path, lx_access access)
 {
-    lx_dataset *dataset = open_placed(path, (struct placed){.placement = placement});
+    lx_dataset *dataset = open_placed(path, (struct placed){.access = access});
     lx__snapshot *snapshot = lx__dataset_pin(dataset);
     lx_dataset_close(dataset);
     return snapshot;
@@ -46,7 +46,7 @@ START_TEST(reads_the_same_values_as_mappings)
     records_delete("d", &shown, 7);
     records_delete("d", &shown, 700);
     for (int p = 0; p < 2; p++) {
-        lx__snapshot *mapped = pin("d", LX_PLACEMENT_MAPPED), *read = pin("d", placements[p]);
+        lx__snapshot *mapped = pin("d", LX_ACCESS_MMAP), *read = pin("d", access_modes[p]);
         lx__value_reader reader = {.snapshot = read, .by_pread = p == 1};
         for (int order = 0; order < 3; order++) {
             for (uint64_t i = 0; i < 1528; i++) {
@@ -73,7 +73,7 @@ START_TEST(reads_entries_by_block_as_one_by_one)
     records_make("d", 3000, 30);
     shown = shown_all(3030);
     records_delete("d", &shown, 17);
-    lx__snapshot *snapshot = pin("d", LX_PLACEMENT_PREAD);
+    lx__snapshot *snapshot = pin("d", LX_ACCESS_PREAD);
     for (uint64_t round = 0; round < 30; round++) {
         lx__value_reader reader = {.snapshot = snapshot, .by_pread = true};
         size_t count = (size_t)(mix(round) % (LX__VALUE_BLOCK + 1));
@@ -101,7 +101,7 @@ START_TEST(a_truncated_value_does_not_affect_others)
     lx_error error = LX_ERROR_INIT;
     lx__value value;
     records_make("d", 500, 0);
-    lx__snapshot *snapshot = pin("d", LX_PLACEMENT_PREAD);
+    lx__snapshot *snapshot = pin("d", LX_ACCESS_PREAD);
     lx__value_reader reader = {.snapshot = snapshot, .by_pread = true};
     unit_ok(read_stored(&reader, IMAGE, 0, &value, &error)); /* the chunk is open */
     file_cut("d/label.offset", 100 * LX__OFFSET_ROW + 3);
@@ -136,7 +136,7 @@ START_TEST(reports_failed_allocations)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make("d", 50, 0);
-    lx_dataset *dataset = open_placed("d", (struct placed){.placement = LX_PLACEMENT_PREAD});
+    lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_PREAD});
     const uint64_t indices[] = {3, 40, 17};
     for (int call = 0; call < 4; call++) {
         lx_status status = LX_ERR_NOMEM;
@@ -148,16 +148,16 @@ START_TEST(reports_failed_allocations)
             ck_assert_int_lt(memory, 30);
             scarce_begin(memory);
             lx_error_clear(&error);
-            status =
-                call == 0   ? lx_dataset_gather(dataset, IMAGE, indices, 3, out, 12, &error)
-                : call == 1 ? lx_dataset_gather_bytes(dataset, WAVE, indices, 3, out, offsets,
-                                                      &error)
-                : call == 2 ? lx_dataset_measure(dataset, BLOB, indices, 3, offsets, NULL, &error)
-                            : lx_dataset_view(dataset, BLOB, indices, 3, slices, &view, &error);
+            status = call == 0 ? lx_dataset_gather(dataset, IMAGE, indices, 3, out, 12, &error)
+                     : call == 1
+                         ? lx_dataset_gather_bytes(dataset, WAVE, indices, 3, out, offsets, &error)
+                     : call == 2
+                         ? lx_dataset_get_sizes(dataset, BLOB, indices, 3, offsets, NULL, &error)
+                         : lx_dataset_view(dataset, BLOB, indices, 3, slices, &view, &error);
             ck_assert_msg(status == LX_OK || status == LX_ERR_NOMEM, "%s", error.message);
             ck_assert_int_eq(error.status, status);
             if (call == 3 && status == LX_OK)
-                lx_view_release(view);
+                lx_view_free(view);
         }
         scarce_begin(1000000);
     }

@@ -45,7 +45,8 @@ START_TEST(rejects_a_meta_json_that_disagrees)
         directory_copy("whole", "d");
         file_edit("d/meta.json", edits[i].from, edits[i].to);
         lx_status status = lx_dataset_open("d", NULL, &dataset, &error);
-        ck_assert_msg(status == LX_ERR_CORRUPT, "%s: %s", edits[i].name, lx_status_name(status));
+        ck_assert_msg(status == LX_ERR_CORRUPT, "%s: %s", edits[i].name,
+                      lx_status_get_name(status));
         char whole[2048];
         lx_error_describe(&error, whole, sizeof whole);
         ck_assert_msg(strstr(whole, edits[i].said) != NULL, "%s: %s", edits[i].name, whole);
@@ -266,7 +267,7 @@ END_TEST
 /** Makes a frame the last one of the sealed dataset d. */
 static void add_frame(const struct frame *frame)
 {
-    lx_identity identity;
+    lx_dataset_identity identity;
     size_t size;
     lx_dataset *dataset = open_dataset("whole");
     lx_dataset_get_identity(dataset, &identity);

@@ -7,7 +7,7 @@
 #include "../harm.h"
 #include "zrecord/read/refresh.h"
 
-static lx__snapshot *pin(const char *path, lx_verify verify)
+static lx__snapshot *pin(const char *path, lx_verify_policy verify)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
@@ -58,7 +58,7 @@ START_TEST(a_located_value_passes_its_checksum)
 {
     char *scratch = scratch_make();
     records_make("d", 30, 10);
-    for (lx_verify verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_NEVER; verify++) {
+    for (lx_verify_policy verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_NEVER; verify++) {
         lx__snapshot *snapshot = pin("d", verify);
         for (uint64_t index = 0; index < 40; index++) {
             for (size_t field = 0; field < FIELDS; field++) {
@@ -119,7 +119,7 @@ START_TEST(reports_an_invalid_entry_of_the_log)
     };
     char *scratch = scratch_make();
     records_make("whole", 10, 0);
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset = open_dataset("whole");
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
@@ -154,7 +154,7 @@ START_TEST(marks_only_rows_as_verified)
 {
     char *scratch = scratch_make();
     records_make("d", 64, 0);
-    for (lx_verify verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_NEVER; verify++) {
+    for (lx_verify_policy verify = LX_VERIFY_FIRST; verify <= LX_VERIFY_NEVER; verify++) {
         lx__snapshot *snapshot = pin("d", verify);
         for (size_t field = 0; field < FIELDS; field++) {
             lx__table *table = snapshot->columns[field].table;
@@ -204,7 +204,7 @@ START_TEST(finds_chunks_by_sparse_ids)
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
     records_make("d", 5, 0);
-    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lx__snapshot *snapshot = with_chunks(store, cases[i].ids, cases[i].count);
         ck_assert_int_eq(snapshot->chunk_positions == NULL,
@@ -234,7 +234,7 @@ START_TEST(maps_a_chunk_on_first_use)
     lx__store *store;
     const uint8_t *data, *again;
     records_make("d", 20, 0);
-    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error));
     lx__snapshot *snapshot = with_chunks(store, ids, 2);
     ck_assert_uint_eq(store->chunk_count, 0);
     lx__extent extents[2] = {{.chunk = &snapshot->state.chunks[0], .size = 1},
@@ -279,7 +279,7 @@ START_TEST(reports_failed_allocations)
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
     records_make("d", 20, 5);
-    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error));
     lx_status status = LX_ERR_NOMEM;
     for (int memory = 0; status != LX_OK; memory++) {
         ck_assert_int_lt(memory, 50);
@@ -309,7 +309,7 @@ START_TEST(rejects_tables_shorter_than_the_snapshot)
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
     records_make("d", 20, 5);
-    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
+    unit_ok(lx__store_open("d", LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error));
     static const uint64_t rows[] = {26, 65537, 1ull << 32, LX__LENGTH_MAX};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         lx__state state = {.rows = rows[i], .length = rows[i]};

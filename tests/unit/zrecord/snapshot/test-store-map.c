@@ -8,7 +8,7 @@ static lx__store *open_store(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
-    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
+    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error));
     return store;
 }
 
@@ -116,7 +116,7 @@ static lx_writer *numbers(uint64_t count)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "n", LX_UINT32, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "n", LX_UINT32, NULL, 0, LX_COMPRESSION_RAW, &error));
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
     unit_ok(lx_writer_create("d", schema, options, &writer, &error));
     lx_writer_options_free(options);
@@ -168,7 +168,7 @@ START_TEST(growing_tables_keep_their_verified_rows)
     }
     for (int i = 0; i < 3; i++)
         ck_assert_mem_eq(slices[i].data, &(uint32_t){(uint32_t)few[i]}, 4);
-    lx_view_release(view);
+    lx_view_free(view);
     /* Row 17 was verified through the first mapping: it is not looked at again. */
     file_flip("d/n.check", (17 * 8 + 4) * 8);
     unit_ok(lx_dataset_gather(dataset, 0, &few[1], 1, &got, 4, &error));
@@ -184,11 +184,11 @@ END_TEST
 START_TEST(rejects_impossible_numbers_of_rows)
 {
     static const uint64_t rows[] = {(1ull << 59) - 1, 1ull << 58, 1ull << 52, 1ull << 48};
-    static const lx_verify verify[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
+    static const lx_verify_policy verify[] = {LX_VERIFY_FIRST, LX_VERIFY_ALWAYS, LX_VERIFY_NEVER};
     setenv("TMPDIR", "/dev/shm", 1); /* where a file may be that long, and have no bytes */
     char *scratch = scratch_make();
     close_writer(numbers(1));
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset = open_dataset("d");
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
@@ -216,7 +216,7 @@ START_TEST(rejects_impossible_numbers_of_rows)
                 else
                     ck_assert_msg(status == LX_ERR_LIMIT || status == LX_ERR_NOMEM ||
                                       status == LX_OK,
-                                  "%s", lx_status_name(status));
+                                  "%s", lx_status_get_name(status));
                 if (status != LX_OK)
                     continue;
                 uint64_t index = rows[i] - 1;

@@ -18,7 +18,7 @@ static lx__store *open_store(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
     lx__store *store;
-    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error));
+    unit_ok(lx__store_open(path, LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error));
     return store;
 }
 
@@ -43,7 +43,7 @@ START_TEST(a_store_lives_as_long_as_it_is_referenced)
     ck_assert_ptr_eq(lx__store_ref(store), store);
     lx__store_unref(store);
     ck_assert_str_eq(store->directory.path, "d");
-    ck_assert_uint_eq(lx_schema_get_count(store->schema), FIELDS);
+    ck_assert_uint_eq(lx_schema_get_field_count(store->schema), FIELDS);
     ck_assert_uint_eq(store->rules[CAPTION].field, CAPTION);
     ck_assert_uint_gt(directory_count("/proc/self/fd"), before);
     lx__store_unref(store);
@@ -77,7 +77,7 @@ START_TEST(each_generation_has_its_own_lock_byte_and_log)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     records_make("d", 0, 0);
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset = open_dataset("d");
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
@@ -188,7 +188,7 @@ START_TEST(opening_fails_if_the_generation_keeps_changing)
     lx__store *store = NULL;
     records_make("d", 5, 2);
     restless = true;
-    lx_status status = lx__store_open("d", LX_VERIFY_FIRST, LX_PLACEMENT_AUTO, &store, &error);
+    lx_status status = lx__store_open("d", LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error);
     restless = false;
     expect_error(status, LX_ERR_IO, "again and again", "d/meta.json");
     ck_assert_ptr_null(store);

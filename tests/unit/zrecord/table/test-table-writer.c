@@ -17,8 +17,8 @@ static struct fixture set_up(uint64_t committed, uint64_t first)
 {
     lx_error error = LX_ERROR_INIT;
     struct fixture f = {.schema = lx_schema_new()};
-    unit_ok(lx_schema_add_field(f.schema, "a", LX_BYTES, NULL, 0, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(f.schema, "b", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(f.schema, "a", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(f.schema, "b", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx__directory_open(&f.here, LX__HERE, ".", &error));
     unit_ok(lx__rows_open(&f.rows, &f.here, f.schema, 0, committed, first, &error));
     return f;

@@ -17,9 +17,9 @@ static inline lx_schema *three_fields(void)
 {
     lx_error error = LX_ERROR_INIT;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "a", LX_BYTES, NULL, 0, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "b", LX_BYTES, NULL, 0, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "c", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "a", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "b", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "c", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     return schema;
 }
 

@@ -214,12 +214,12 @@ START_TEST(a_new_log_and_a_sealed_one_have_no_zeros)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = records_create("d", NULL);
     records_append(writer, 25);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     unit_ok(lx_writer_truncate(writer, 3, &error));
     records_append(writer, 17);
     commit(writer);
     ck_assert_uint_gt(zeros_of("d/LOG"), 0);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     ck_assert_uint_eq(zeros_of("d/LOG.1"), 0);
     records_append(writer, 20);
     commit(writer);

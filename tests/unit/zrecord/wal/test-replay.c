@@ -380,7 +380,7 @@ static void expect_rule(const struct rule *rule, struct log *log, const char *ho
     log_add(log, &rule->last);
     lx_status status = replay(&state, log, LX__REPLAY_NEWEST, NULL, &error);
     ck_assert_msg(status == (rule->said == NULL ? LX_OK : LX_ERR_CORRUPT), "%s (%s): %s %s",
-                  rule->name, how, lx_status_name(status), error.message);
+                  rule->name, how, lx_status_get_name(status), error.message);
     if (rule->said != NULL) {
         ck_assert_msg(strstr(error.message, rule->said) != NULL, "%s: %s", rule->name,
                       error.message);

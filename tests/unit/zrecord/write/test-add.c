@@ -90,7 +90,7 @@ START_TEST(a_full_ring_reaps_the_oldest_buffer)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = numbers_create("d", NULL);
-    unit_ok(lx_writer_begin(writer, &error));
+    unit_ok(lx_writer_begin_transaction(writer, &error));
     uint64_t per_stage = LX__STAGE_VALUES, most = LX__WRITE_BUFFERS * per_stage;
     for (uint64_t i = 0; i < LX__WRITE_BUFFERS; i++) {
         unit_ok(numbers_extend(writer, per_stage, i, &error));
@@ -102,7 +102,7 @@ START_TEST(a_full_ring_reaps_the_oldest_buffer)
     ck_assert_uint_eq(writer->applied.length, per_stage);
     ck_assert_uint_eq(writer->calls.applied, 1);
     ck_assert_uint_eq(writer->ring.count, LX__WRITE_BUFFERS);
-    unit_ok(lx_writer_end(writer, &error));
+    unit_ok(lx_writer_end_transaction(writer, &error));
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
     ck_assert_uint_eq(lx_dataset_get_length(dataset), most + 1);

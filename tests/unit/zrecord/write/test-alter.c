@@ -6,7 +6,7 @@
 static void add(lx_writer *writer, const char *name, lx_dtype dtype)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx_writer_add_field(writer, name, dtype, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_writer_add_field(writer, name, dtype, NULL, 0, LX_COMPRESSION_RAW, &error));
 }
 
 static size_t position_of(const lx_schema *schema, const char *name)
@@ -46,7 +46,7 @@ static void append_with(lx_writer *writer, uint64_t index, uint64_t number)
     uint8_t memory[FIELDS][VALUE_MAX];
     lx_value values[FIELDS + 8];
     record_values(index, memory, values);
-    size_t count = lx_schema_get_count(lx_writer_get_schema(writer));
+    size_t count = lx_schema_get_field_count(lx_writer_get_schema(writer));
     for (size_t i = FIELDS; i < count; i++)
         values[i] = (lx_value){&number, 8};
     unit_ok(lx_writer_append(writer, values, NULL, &error));
@@ -61,9 +61,9 @@ START_TEST(a_new_field_is_missing_until_it_is_written)
     records_append(writer, 5); /* not committed yet */
     const lx_schema *before = lx_writer_get_schema(writer);
     add(writer, "score", LX_UINT64);
-    ck_assert_uint_eq(lx_schema_get_count(before), FIELDS);
+    ck_assert_uint_eq(lx_schema_get_field_count(before), FIELDS);
     const lx_schema *after = lx_writer_get_schema(writer);
-    ck_assert_uint_eq(lx_schema_get_count(after), FIELDS + 1);
+    ck_assert_uint_eq(lx_schema_get_field_count(after), FIELDS + 1);
     const lx_field *field = lx_schema_get_field(after, FIELDS);
     ck_assert_str_eq(field->name, "score");
     ck_assert_uint_eq(field->id, FIELDS);
@@ -74,7 +74,7 @@ START_TEST(a_new_field_is_missing_until_it_is_written)
     append_with(writer, 30, 77);
     set_number(writer, "score", 3, 5);
     commit(writer);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     set_number(writer, "score", 4, 6);
     unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
     close_writer(writer);
@@ -96,25 +96,29 @@ START_TEST(adds_fields_of_any_kind)
     static const uint64_t shape[] = {2, 3};
     records_make("d", 4, 0);
     lx_writer *writer = records_reopen("d", NULL);
-    unit_ok(lx_writer_add_field(writer, "mask", LX_FLOAT32, shape, 2, LX_FLATE, &error));
-    unit_ok(lx_writer_add_field(writer, "text", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(
+        lx_writer_add_field(writer, "mask", LX_FLOAT32, shape, 2, LX_COMPRESSION_FLATE, &error));
+    unit_ok(lx_writer_add_field(writer, "text", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     const lx_field *mask = lx_schema_get_field(lx_writer_get_schema(writer), FIELDS);
     ck_assert_uint_eq(mask->size, 24);
     ck_assert_uint_eq(mask->ndim, 2);
-    unit_fails(lx_writer_add_field(writer, "a b", LX_INT8, NULL, 0, LX_RAW, &error),
+    unit_fails(lx_writer_add_field(writer, "a b", LX_INT8, NULL, 0, LX_COMPRESSION_RAW, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_writer_add_field(writer, "x", (lx_dtype)99, NULL, 0, LX_RAW, &error),
+    unit_fails(lx_writer_add_field(writer, "x", (lx_dtype)99, NULL, 0, LX_COMPRESSION_RAW, &error),
                LX_ERR_ARGUMENT);
     unit_fails(lx_writer_add_field(writer, "x", LX_INT8, NULL, 0, (lx_compression)9, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_writer_add_field(writer, "x", LX_BYTES, shape, 2, LX_RAW, &error),
+    unit_fails(lx_writer_add_field(writer, "x", LX_BYTES, shape, 2, LX_COMPRESSION_RAW, &error),
                LX_ERR_ARGUMENT);
-    unit_fails(lx_writer_add_field(writer, "mask", LX_INT8, NULL, 0, LX_RAW, &error),
+    unit_fails(lx_writer_add_field(writer, "mask", LX_INT8, NULL, 0, LX_COMPRESSION_RAW, &error),
                LX_ERR_EXISTS);
-    unit_refuses_null(lx_writer_add_field(writer, NULL, LX_INT8, NULL, 0, LX_RAW, &error), "name");
-    unit_refuses_null(lx_writer_add_field(writer, "x", LX_INT8, NULL, 1, LX_RAW, &error), "shape");
-    unit_refuses_null(lx_writer_add_field(NULL, "x", LX_INT8, NULL, 0, LX_RAW, &error), "writer");
-    ck_assert_uint_eq(lx_schema_get_count(lx_writer_get_schema(writer)), FIELDS + 2);
+    unit_refuses_null(
+        lx_writer_add_field(writer, NULL, LX_INT8, NULL, 0, LX_COMPRESSION_RAW, &error), "name");
+    unit_refuses_null(
+        lx_writer_add_field(writer, "x", LX_INT8, NULL, 1, LX_COMPRESSION_RAW, &error), "shape");
+    unit_refuses_null(lx_writer_add_field(NULL, "x", LX_INT8, NULL, 0, LX_COMPRESSION_RAW, &error),
+                      "writer");
+    ck_assert_uint_eq(lx_schema_get_field_count(lx_writer_get_schema(writer)), FIELDS + 2);
     ck_assert_uint_eq(names_with("d", "x."), 0);
     unit_ok(lx_writer_seal(writer, &error));
     close_writer(writer);
@@ -139,13 +143,13 @@ START_TEST(drops_a_field)
     ck_assert(!file_exists("d/label.offset"));
     ck_assert(!file_exists("d/label.check"));
     const lx_schema *schema = lx_writer_get_schema(writer);
-    ck_assert_uint_eq(lx_schema_get_count(schema), FIELDS);
+    ck_assert_uint_eq(lx_schema_get_field_count(schema), FIELDS);
     ck_assert_uint_eq(position_of(schema, "score"), FIELDS - 1);
     ck_assert_uint_eq(number_at("d", "score", 7), 70);
     set_number(writer, "score", 8, 81);
     commit(writer);
     ck_assert_uint_eq(number_at("d", "score", 8), 81);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     ck_assert_uint_eq(number_at("d", "score", 7), 70);
     ck_assert_uint_eq(number_at("d", "score", 8), 81);
     lx_status status = lx_writer_drop_field(writer, "label", &error);
@@ -154,7 +158,7 @@ START_TEST(drops_a_field)
     /* A reopening finds the same, though the log may hold sets of the field that went. */
     close_writer(writer);
     writer = records_reopen("d", NULL);
-    ck_assert_uint_eq(lx_schema_get_count(lx_writer_get_schema(writer)), FIELDS);
+    ck_assert_uint_eq(lx_schema_get_field_count(lx_writer_get_schema(writer)), FIELDS);
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
     for (uint64_t i = 0; i < 20; i++) {
@@ -183,7 +187,7 @@ START_TEST(keeps_the_last_field)
     expect_error(status, LX_ERR_ARGUMENT, "blob", "");
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
-    ck_assert_uint_eq(lx_schema_get_count(lx_dataset_get_schema(dataset)), 1);
+    ck_assert_uint_eq(lx_schema_get_field_count(lx_dataset_get_schema(dataset)), 1);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
@@ -279,13 +283,15 @@ START_TEST(rejects_open_transactions_and_sealed_datasets)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = records_create("d", NULL);
-    unit_ok(lx_writer_begin(writer, &error));
-    unit_fails(lx_writer_add_field(writer, "x", LX_INT8, NULL, 0, LX_RAW, &error), LX_ERR_STATE);
+    unit_ok(lx_writer_begin_transaction(writer, &error));
+    unit_fails(lx_writer_add_field(writer, "x", LX_INT8, NULL, 0, LX_COMPRESSION_RAW, &error),
+               LX_ERR_STATE);
     unit_fails(lx_writer_drop_field(writer, "label", &error), LX_ERR_STATE);
     unit_fails(lx_writer_rename_field(writer, "label", "x", &error), LX_ERR_STATE);
-    unit_ok(lx_writer_end(writer, &error));
+    unit_ok(lx_writer_end_transaction(writer, &error));
     unit_ok(lx_writer_seal(writer, &error));
-    unit_fails(lx_writer_add_field(writer, "x", LX_INT8, NULL, 0, LX_RAW, &error), LX_ERR_STATE);
+    unit_fails(lx_writer_add_field(writer, "x", LX_INT8, NULL, 0, LX_COMPRESSION_RAW, &error),
+               LX_ERR_STATE);
     unit_fails(lx_writer_drop_field(writer, "label", &error), LX_ERR_STATE);
     unit_fails(lx_writer_rename_field(writer, "label", "x", &error), LX_ERR_STATE);
     close_writer(writer);
@@ -302,7 +308,8 @@ START_TEST(rejects_more_than_the_limits)
     lx_writer *writer = records_reopen("d", NULL);
     add(writer, "last", LX_UINT64);
     ck_assert_str_eq(last_stem(writer), "last~4294967294");
-    lx_status status = lx_writer_add_field(writer, "more", LX_INT8, NULL, 0, LX_RAW, &error);
+    lx_status status = lx_writer_add_field(writer, "more", LX_INT8, NULL, 0, LX_COMPRESSION_RAW,
+                                           &error);
     expect_error(status, LX_ERR_LIMIT, "ids", "");
     close_writer(writer);
     expect_dataset("d", 3);
@@ -314,7 +321,8 @@ END_TEST
 
 static lx_status change_fields(lx_writer *writer, int what, lx_error *error)
 {
-    return what == 0   ? lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, error)
+    return what == 0
+               ? lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, error)
            : what == 1 ? lx_writer_drop_field(writer, "blob", error)
                        : lx_writer_rename_field(writer, "blob", "data", error);
 }
@@ -324,8 +332,8 @@ static bool is_changed(const char *path, int what)
     size_t position;
     lx_dataset *dataset = open_dataset(path);
     const lx_schema *schema = lx_dataset_get_schema(dataset);
-    bool changed = what == 0   ? lx_schema_get_count(schema) == FIELDS + 1
-                   : what == 1 ? lx_schema_get_count(schema) == FIELDS - 1
+    bool changed = what == 0   ? lx_schema_get_field_count(schema) == FIELDS + 1
+                   : what == 1 ? lx_schema_get_field_count(schema) == FIELDS - 1
                                : lx_schema_find_field(schema, "data", &position, NULL) == LX_OK;
     lx_dataset_close(dataset);
     return changed;
@@ -378,7 +386,8 @@ START_TEST(a_failed_change_leaves_fields_unchanged)
     records_make("d", 100, 0);
     lx_writer *writer = records_reopen("d", NULL);
     limit_files(1000);
-    lx_status status = lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, &error);
+    lx_status status = lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW,
+                                           &error);
     unlimit_files();
     expect_error(status, LX_ERR_IO, "", "score.offset");
     ck_assert_uint_eq(names_with("d", "score"), 0);
@@ -387,7 +396,8 @@ START_TEST(a_failed_change_leaves_fields_unchanged)
     unit_fails(lx_writer_rename_field(writer, "blob", "data", &error), LX_ERR_IO);
     unlimit_files();
     limit_descriptors(20);
-    unit_fails(lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, &error), LX_ERR_IO);
+    unit_fails(lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error),
+               LX_ERR_IO);
     limit_descriptors(1024);
     records_append(writer, 3);
     close_writer(writer);
@@ -424,8 +434,8 @@ START_TEST(does_not_overwrite_foreign_files)
     lx_writer *writer = records_reopen("d", NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         file_put(names[i], "mine", 4);
-        lx_status status =
-            lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, &error);
+        lx_status status = lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0,
+                                               LX_COMPRESSION_RAW, &error);
         expect_error(status, LX_ERR_EXISTS, strchr(names[i], '/') + 1, "d");
         ck_assert_uint_eq(file_size(names[i]), 4);
         unlink(names[i]);

@@ -10,7 +10,7 @@ static lx_writer *one_field(const char *path, lx_dtype dtype, lx_writer_options 
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "f", dtype, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "f", dtype, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, options, &writer, &error));
     lx_writer_options_free(options);
     lx_schema_free(schema);
@@ -178,7 +178,7 @@ START_TEST(rejects_a_value_of_the_wrong_size)
     }
     lx_value values[FIELDS];
     record_values(0, memory, values);
-    values[CAPTION].size = (uint64_t)LX_RECORD_MAX + 1;
+    values[CAPTION].size = (uint64_t)LX_MAX_RECORD + 1;
     ck_assert_int_eq(lx_writer_append(writer, values, NULL, &error), LX_ERR_LIMIT);
     ck_assert_str_eq(error.field, "caption");
     lx_error_clear(&error);
@@ -248,7 +248,7 @@ START_TEST(appends_records_larger_than_a_write_buffer)
     uint8_t *back = malloc(6 * LX__STAGE_BYTES);
     for (uint64_t i = 0; i < 6; i++) {
         uint64_t offsets[2];
-        unit_ok(lx_dataset_measure(dataset, 0, &i, 1, offsets, NULL, &error));
+        unit_ok(lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[1], sizes[i]);
         unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, back, offsets, &error));
         ck_assert_mem_eq(back, data + i, sizes[i]);
@@ -405,7 +405,7 @@ START_TEST(undoes_and_reports_a_full_disk)
     unit_fails(record_append(writer, 0, &error), LX_ERR_IO);
     unit_fails(lx_writer_commit(writer, &error), LX_ERR_IO);
     unit_fails(lx_writer_sync(writer, &error), LX_ERR_IO);
-    unit_fails(lx_writer_begin(writer, &error), LX_ERR_IO);
+    unit_fails(lx_writer_begin_transaction(writer, &error), LX_ERR_IO);
     unit_fails(lx_writer_seal(writer, &error), LX_ERR_IO);
     expect_dataset("d", 100);
     unit_ok(lx_writer_rollback(writer, &error));
@@ -514,7 +514,7 @@ START_TEST(periodic_commits_by_itself)
     lx_dataset *dataset = open_dataset("d");
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 64);
     /* But not within a transaction. */
-    unit_ok(lx_writer_begin(writer, &error));
+    unit_ok(lx_writer_begin_transaction(writer, &error));
     for (int i = 0; i < 65; i++)
         unit_ok(lx_writer_append(writer, &value, NULL, &error));
     unit_ok(lx_dataset_refresh(dataset, NULL, &error));

@@ -276,7 +276,7 @@ START_TEST(changes_rows_written_before_their_frame)
     lx_error error = LX_ERROR_INIT;
     uint64_t count = 200000;
     lx_writer *writer = numbers_create("d", NULL);
-    unit_ok(lx_writer_begin(writer, &error));
+    unit_ok(lx_writer_begin_transaction(writer, &error));
     unit_ok(numbers_extend(writer, count, 1, &error));
     ck_assert_uint_gt(writer->rows.first, 0);
     ck_assert_uint_eq(writer->state.rows, 0);
@@ -289,7 +289,7 @@ START_TEST(changes_rows_written_before_their_frame)
     unit_ok(number_append(writer, 4, NULL, &error));
     for (int round = 0; round < 2; round++) {
         if (round == 0)
-            unit_ok(lx_writer_end(writer, &error));
+            unit_ok(lx_writer_end_transaction(writer, &error));
         close_writer(writer);
         lx_dataset *dataset = open_dataset("d");
         ck_assert_uint_eq(lx_dataset_get_length(dataset), 150001);

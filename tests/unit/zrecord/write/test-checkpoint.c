@@ -28,7 +28,7 @@ static uint64_t log_entries(const char *path)
 static lx_status open_and_fold(const char *path, lx_error *error)
 {
     lx_writer *writer = records_reopen(path, NULL);
-    lx_status status = lx_writer_fold(writer, error);
+    lx_status status = lx_writer_checkpoint(writer, error);
     close_writer(writer);
     return status;
 }
@@ -60,7 +60,7 @@ START_TEST(the_writer_continues_afterwards)
     struct shown shown = make_changed("d");
     lx_writer *writer = records_reopen("d", NULL);
     shown_append(&shown, writer, 120, 5); /* not committed yet */
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     expect_shown("d", &shown);
     ck_assert_uint_eq(lx_writer_get_length(writer), shown.length);
     shown_append(&shown, writer, 125, 40);
@@ -72,7 +72,7 @@ START_TEST(the_writer_continues_afterwards)
     for (uint64_t i = 0; i < 10; i++)
         records_delete("d", &shown, 3 * i);
     writer = records_reopen("d", NULL);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     shown_append(&shown, writer, 165, 3);
     close_writer(writer);
     expect_shown("d", &shown);
@@ -120,14 +120,14 @@ START_TEST(rejects_open_transactions_and_sealed_datasets)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = records_create("d", NULL);
-    unit_ok(lx_writer_begin(writer, &error));
+    unit_ok(lx_writer_begin_transaction(writer, &error));
     records_append(writer, 5);
-    unit_fails(lx_writer_fold(writer, &error), LX_ERR_STATE);
-    unit_ok(lx_writer_end(writer, &error));
+    unit_fails(lx_writer_checkpoint(writer, &error), LX_ERR_STATE);
+    unit_ok(lx_writer_end_transaction(writer, &error));
     unit_ok(lx_writer_seal(writer, &error));
-    lx_status status = lx_writer_fold(writer, &error);
+    lx_status status = lx_writer_checkpoint(writer, &error);
     expect_error(status, LX_ERR_STATE, "sealed", "d");
-    unit_refuses_null(lx_writer_fold(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_checkpoint(NULL, &error), "writer");
     close_writer(writer);
     expect_dataset("d", 5);
     scratch_remove(scratch);
@@ -144,7 +144,7 @@ START_TEST(checkpoints_large_tables_in_pieces)
     lx_writer *writer;
     for (int64_t i = 0; i < ROWS; i++)
         labels[i] = 3 * i;
-    unit_ok(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     unit_ok(lx_writer_extend(writer, ROWS, &(lx_values){.data = labels}, NULL, &error));
     close_writer(writer);
@@ -189,7 +189,7 @@ START_TEST(a_reader_keeps_its_files)
     lx_dataset *dataset = open_dataset("d"), *fresh;
     lx_writer *writer = records_reopen("d", NULL);
     shown_append(&shown, writer, 120, 7);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     ck_assert(file_exists("d/LOG"));
     ck_assert(file_exists("d/image.offset"));
     expect_shown_by(dataset, &before);
@@ -218,7 +218,7 @@ START_TEST(the_writer_removes_old_files_after_the_last_reader)
     struct shown shown = make_changed("d");
     lx_dataset *dataset = open_dataset("d");
     lx_writer *writer = records_reopen("d", NULL);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     ck_assert(file_exists("d/LOG"));
     lx_dataset_close(dataset);
     close_writer(writer);
@@ -243,7 +243,7 @@ START_TEST(a_failed_sync_poisons_the_writer_and_loses_nothing)
         directory_copy("made", path);
         lx_writer *writer = records_reopen(path, NULL);
         atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
-        lx_status status = lx_writer_fold(writer, &error);
+        lx_status status = lx_writer_checkpoint(writer, &error);
         atomic_store(&sync_fails_at, 0);
         expect_shown(path, &shown);
         if (status == LX_OK) {
@@ -276,7 +276,7 @@ START_TEST(a_full_disk_changes_nothing)
     commit(writer);
     for (uint64_t limit = 0; limit < 1500; limit += 100) {
         limit_files(limit);
-        lx_status status = lx_writer_fold(writer, &error);
+        lx_status status = lx_writer_checkpoint(writer, &error);
         unlimit_files();
         if (status == LX_OK)
             break;
@@ -289,7 +289,7 @@ START_TEST(a_full_disk_changes_nothing)
     ck_assert_uint_eq(refused, 15);
     expect_shown("d", &shown);
     shown_append(&shown, writer, 120, 3);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     close_writer(writer);
     expect_shown("d", &shown);
     scratch_remove(scratch);
@@ -306,7 +306,7 @@ START_TEST(ignores_files_of_an_interrupted_attempt)
     lx_writer *writer = records_reopen("d", NULL);
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         file_put(left[i], "left by a try that failed", 25);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     expect_shown("d", &shown);
     ck_assert(!file_exists("d/chunk/9.zr"));
     ck_assert(!file_exists("d/meta.json.new"));

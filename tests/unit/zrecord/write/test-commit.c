@@ -15,7 +15,7 @@ struct chain {
 static struct chain read_chain(const char *path)
 {
     struct chain chain = {0};
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset *dataset = open_dataset(path);
     lx_dataset_get_identity(dataset, &identity);
     lx_dataset_close(dataset);
@@ -351,7 +351,7 @@ START_TEST(a_full_disk_for_tables_changes_nothing)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "n", LX_UINT32, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "n", LX_UINT32, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     lx_schema_free(schema);
     static uint32_t numbers[30000];
@@ -396,7 +396,7 @@ START_TEST(rewrites_rows_after_a_rollback)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "n", LX_UINT32, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "n", LX_UINT32, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     lx_schema_free(schema);
     uint32_t count = 400000, *numbers = malloc(count * sizeof *numbers);
@@ -453,7 +453,7 @@ START_TEST(a_failed_sync_poisons_the_writer)
         unit_fails(lx_writer_commit(writer, &error), LX_ERR_POISONED);
         unit_fails(lx_writer_sync(writer, &error), LX_ERR_POISONED);
         unit_fails(lx_writer_rollback(writer, &error), LX_ERR_POISONED);
-        unit_fails(lx_writer_begin(writer, &error), LX_ERR_POISONED);
+        unit_fails(lx_writer_begin_transaction(writer, &error), LX_ERR_POISONED);
         unit_fails(lx_writer_seal(writer, &error), LX_ERR_POISONED);
         size_t frames = read_chain(path).count;
         unit_fails(lx_writer_close(writer, &error), LX_ERR_POISONED);

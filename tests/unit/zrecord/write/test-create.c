@@ -34,7 +34,7 @@ START_TEST(a_new_dataset_has_the_files_of_the_format)
 
     /* The log has one frame, made as the document says. */
     lx_dataset *dataset = open_dataset("d");
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     struct log log = {.identity = identity_of(identity.uuid)};
     log_add(&log, &(struct frame){.flags = BASE | SYNCED, .boot = lx__boot_id()});

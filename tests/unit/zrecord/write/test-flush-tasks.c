@@ -17,7 +17,7 @@ static lx_writer *slow_create(const char *path, lx_executor *executor, lx_durabi
     lx_writer_options *options = options_on(executor, durability);
     unit_ok(lx_writer_options_set_level(options, 6, &error));
     unit_ok(lx_writer_options_set_chunk(options, chunk_records, 1u << 30, &error));
-    unit_ok(lx_schema_add_field(schema, "b", LX_BYTES, NULL, 0, LX_FLATE, &error));
+    unit_ok(lx_schema_add_field(schema, "b", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
     unit_ok(lx_writer_create(path, schema, options, &writer, &error));
     lx_writer_options_free(options);
     lx_schema_free(schema);
@@ -60,7 +60,7 @@ static void expect_slow(const char *path, uint64_t length)
     for (uint64_t i = 0; i < length; i++) {
         uint64_t offsets[2];
         slow_value(i, right);
-        unit_ok(lx_dataset_measure(dataset, 0, &i, 1, offsets, NULL, &error));
+        unit_ok(lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[1], SLOW);
         unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, got, offsets, &error));
         ck_assert_msg(memcmp(got, right, SLOW) == 0, "record %d is wrong", (int)i);

@@ -363,7 +363,7 @@ END_TEST
 
 static lx_status begin(struct actor *self, lx_error *error)
 {
-    return lx_writer_begin(self->writer, error);
+    return lx_writer_begin_transaction(self->writer, error);
 }
 
 /** A commit that waits for another one takes no part of a transaction that was begun meanwhile. */
@@ -389,7 +389,7 @@ START_TEST(a_transaction_begun_during_a_commit_is_whole)
         ck_assert_uint_le(visible_length("d"), 2);
         if (status == LX_OK)
             ck_assert_uint_eq(visible_length("d"), 2);
-        unit_ok(lx_writer_end(writer, &error));
+        unit_ok(lx_writer_end_transaction(writer, &error));
         ck_assert_uint_eq(visible_length("d"), 102);
         close_writer(writer);
         nftw("d", scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -420,9 +420,9 @@ static lx_status random_call(lx_writer *writer, uint64_t random, lx_error *error
     case 7:
         return lx_writer_commit(writer, error);
     case 8:
-        return lx_writer_begin(writer, error);
+        return lx_writer_begin_transaction(writer, error);
     case 9:
-        return lx_writer_end(writer, error);
+        return lx_writer_end_transaction(writer, error);
     case 10:
         return lx_writer_rollback(writer, error);
     case 11:
@@ -481,7 +481,7 @@ START_TEST(any_concurrent_calls_end_and_stay_whole)
         for (int i = 0; i < 4; i++) {
             lx_status status = actor_join(&actors[i]);
             ck_assert_msg(status == LX_OK || (fails && status == LX_ERR_POISONED), "%s",
-                          lx_status_name(status));
+                          lx_status_get_name(status));
         }
         lx_status closed = lx_writer_close(writer, &error);
         atomic_store(&sync_fails_at, 0);

@@ -21,9 +21,9 @@ static void use_in_child(lx_writer *writer)
         _exit(3);
     if (lx_writer_sync(writer, NULL) != LX_ERR_FORKED)
         _exit(4);
-    if (lx_writer_begin(writer, NULL) != LX_ERR_FORKED)
+    if (lx_writer_begin_transaction(writer, NULL) != LX_ERR_FORKED)
         _exit(5);
-    if (lx_writer_end(writer, NULL) != LX_ERR_FORKED)
+    if (lx_writer_end_transaction(writer, NULL) != LX_ERR_FORKED)
         _exit(6);
     if (lx_writer_rollback(writer, NULL) != LX_ERR_FORKED)
         _exit(7);

@@ -6,7 +6,7 @@
 
 static lx_status do_fold(lx_writer *writer, lx_error *error)
 {
-    return lx_writer_fold(writer, error);
+    return lx_writer_checkpoint(writer, error);
 }
 
 static lx_status do_rebalance(lx_writer *writer, lx_error *error)
@@ -16,7 +16,7 @@ static lx_status do_rebalance(lx_writer *writer, lx_error *error)
 
 static lx_status do_add(lx_writer *writer, lx_error *error)
 {
-    return lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, error);
+    return lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, error);
 }
 
 static lx_status restart_job(lx_writer *writer, void *user, lx_error *error)
@@ -122,7 +122,7 @@ START_TEST(keeps_unknown_keys)
     struct shown shown = make_changed("d");
     file_edit("d/meta.json", "\"uuid\"", "\"colour\": \"red\", \"uuid\"");
     lx_writer *writer = records_reopen("d", NULL);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     unit_ok(lx_writer_rebalance(writer, NULL, NULL, NULL, &error));
     close_writer(writer);
     size_t size;
@@ -172,13 +172,13 @@ START_TEST(a_failed_commit_before_it_changes_nothing)
     for (uint64_t i = 0; i < 5; i++)
         unit_ok(record_append(writer, 50 + i, &error));
     limit_files(500); /* the tables are longer */
-    lx_status status = lx_writer_fold(writer, &error);
+    lx_status status = lx_writer_checkpoint(writer, &error);
     unlimit_files();
     ck_assert_int_eq(status, LX_ERR_IO);
     lx_error_clear(&error);
-    unit_fails(lx_writer_fold(writer, &error), LX_ERR_IO); /* until it is undone */
+    unit_fails(lx_writer_checkpoint(writer, &error), LX_ERR_IO); /* until it is undone */
     unit_ok(lx_writer_rollback(writer, &error));
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     close_writer(writer);
     expect_shown("d", &shown);
     scratch_remove(scratch);

@@ -85,7 +85,7 @@ static void commit_all(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
     if (life->transaction)
-        unit_ok(lx_writer_end(life->writer, &error));
+        unit_ok(lx_writer_end_transaction(life->writer, &error));
     else if (below(life, 2))
         unit_ok(lx_writer_commit(life->writer, &error));
     else
@@ -106,7 +106,7 @@ static void undo(struct life *life)
 static void begin(struct life *life)
 {
     lx_error error = LX_ERROR_INIT;
-    unit_ok(lx_writer_begin(life->writer, &error));
+    unit_ok(lx_writer_begin_transaction(life->writer, &error));
     plain_copy(&life->committed, &life->now);
     life->transaction = true;
 }
@@ -152,7 +152,7 @@ static void live(uint64_t seed, unsigned steps)
     struct life life = {.seed = seed};
     char *scratch = scratch_make();
     lx_executor_options *options = lx_executor_options_new();
-    unit_ok(lx_executor_options_set_writers(options, 1 + (uint32_t)below(&life, 4), &error));
+    unit_ok(lx_executor_options_set_writer_count(options, 1 + (uint32_t)below(&life, 4), &error));
     unit_ok(lx_executor_open(options, &life.executor, &error));
     lx_executor_options_free(options);
     open_writer(&life, true);
@@ -275,7 +275,7 @@ START_TEST(rejects_values_of_the_wrong_size)
                  {LABEL, {some, 0}, LX_ERR_ARGUMENT},
                  {IMAGE, {NULL, 12}, LX_ERR_ARGUMENT},
                  {BLOB, {NULL, 3}, LX_ERR_ARGUMENT},
-                 {BLOB, {some, (uint64_t)LX_RECORD_MAX + 1}, LX_ERR_LIMIT}};
+                 {BLOB, {some, (uint64_t)LX_MAX_RECORD + 1}, LX_ERR_LIMIT}};
     static const char *const names[] = {[LABEL] = "label", [IMAGE] = "image", [BLOB] = "blob"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         /* The first of them is fine, and is not written either. */
@@ -469,7 +469,7 @@ START_TEST(a_transaction_is_one_commit)
     lx_error error = LX_ERROR_INIT;
     struct fixture f = set_up(20);
     for (int round = 0; round < 2; round++) {
-        unit_ok(lx_writer_begin(f.writer, &error));
+        unit_ok(lx_writer_begin_transaction(f.writer, &error));
         for (uint64_t i = 0; i < 10; i++)
             unit_ok(lx_writer_modify(f.writer, i, &label, &eight, 1, &error));
         unit_ok(lx_writer_delete(f.writer, 0, NULL, &error));
@@ -481,7 +481,7 @@ START_TEST(a_transaction_is_one_commit)
             ck_assert_uint_eq(lx_writer_get_length(f.writer), 20);
         }
     }
-    unit_ok(lx_writer_end(f.writer, &error));
+    unit_ok(lx_writer_end_transaction(f.writer, &error));
     ck_assert_uint_eq(frames_of("d"), 3);
     lx_dataset *dataset = open_dataset("d");
     ck_assert_uint_eq(lx_dataset_get_length(dataset), 10);

@@ -49,7 +49,7 @@ static void make_later(const char *path)
     for (int i = 0; i < 2; i++) {
         records_delete(path, &shown, 0);
         lx_writer *writer = records_reopen(path, NULL);
-        unit_ok(lx_writer_fold(writer, &error));
+        unit_ok(lx_writer_checkpoint(writer, &error));
         close_writer(writer);
     }
     lx_writer *writer = records_reopen(path, NULL);
@@ -128,7 +128,7 @@ START_TEST(keeps_files_of_dropped_fields_for_present_readers)
     lx_error error = LX_ERROR_INIT;
     records_make("d", 5, 0);
     lx_writer *writer = records_reopen("d", NULL);
-    unit_ok(lx_writer_add_field(writer, "former", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_writer_add_field(writer, "former", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_drop_field(writer, "former", &error));
     close_writer(writer);
     for (size_t i = 0; i < 4; i++)
@@ -316,7 +316,7 @@ START_TEST(keeps_obsolete_tables_whose_name_a_field_gets)
     lx_dataset *reader = open_dataset("d");
     lx_writer *writer = records_reopen("d", NULL);
     ck_assert(file_exists("d/score.check")); /* it waits for the reader */
-    unit_ok(lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     lx_dataset_close(reader);
     restart(writer);
     close_writer(writer);
@@ -337,7 +337,7 @@ START_TEST(keeps_obsolete_tables_that_an_install_makes_anew)
     lx_dataset *reader = open_dataset("d");
     lx_writer *writer = records_reopen("d", NULL);
     lx_dataset_close(reader); /* before the field is added */
-    unit_ok(lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_writer_add_field(writer, "score", LX_UINT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     close_writer(writer);
     ck_assert_uint_eq(file_size("d/score.offset"), 5 * 16);
     ck_assert_uint_eq(file_size("d/score.check"), 5 * 8);

@@ -49,7 +49,7 @@ START_TEST(a_task_of_the_write_queue_can_append)
     lx_executor *executor;
     lx_ticket *ticket;
     unit_ok(lx_executor_open(NULL, &executor, &error));
-    ck_assert_uint_eq(lx_executor_get_writers(executor), 1);
+    ck_assert_uint_eq(lx_executor_get_writer_count(executor), 1);
     lx_writer_options *options = writer_options(LX_DURABILITY_PERIODIC);
     unit_ok(lx_writer_options_set_executor(options, executor, &error));
     lx_writer *writer = records_create("d", options);

@@ -24,7 +24,7 @@ static struct shown make_changed(const char *path)
     return shown;
 }
 
-static lx_status rebalance(const char *path, lx_rebalance *result, lx_error *error)
+static lx_status rebalance(const char *path, lx_rebalance_result *result, lx_error *error)
 {
     lx_writer *writer = records_reopen(path, NULL);
     lx_status status = lx_writer_rebalance(writer, NULL, NULL, result, error);
@@ -70,7 +70,7 @@ START_TEST(keeps_only_live_values)
     lx_error error = LX_ERROR_INIT;
     struct shown shown = make_changed("d");
     lx_statistics before, after;
-    lx_rebalance result;
+    lx_rebalance_result result;
     lx_dataset *dataset = open_dataset("d");
     unit_ok(lx_dataset_stat(dataset, &before, NULL, &error));
     lx_dataset_close(dataset);
@@ -130,7 +130,7 @@ START_TEST(rebalances_datasets_without_payloads)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_rebalance result;
+    lx_rebalance_result result;
     struct shown shown = shown_all(20);
     records_make("d", 0, 0);
     unit_ok(rebalance("d", &result, &error));
@@ -422,9 +422,9 @@ START_TEST(rejects_invalid_states)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = records_create("d", NULL);
     unit_refuses_null(lx_writer_rebalance(NULL, NULL, NULL, NULL, &error), "writer");
-    unit_ok(lx_writer_begin(writer, &error));
+    unit_ok(lx_writer_begin_transaction(writer, &error));
     unit_fails(lx_writer_rebalance(writer, NULL, NULL, NULL, &error), LX_ERR_STATE);
-    unit_ok(lx_writer_end(writer, &error));
+    unit_ok(lx_writer_end_transaction(writer, &error));
     unit_ok(lx_writer_seal(writer, &error));
     unit_fails(lx_writer_rebalance(writer, NULL, NULL, NULL, &error), LX_ERR_STATE);
     close_writer(writer);

@@ -23,7 +23,7 @@ static void make_sizes(const char *path, const uint64_t *sizes, size_t count, ui
     lx_schema *schema = lx_schema_new();
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
     unit_ok(lx_writer_options_set_chunk(options, 1000, limit, &error));
-    unit_ok(lx_schema_add_field(schema, "blob", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "blob", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, options, &writer, &error));
     for (size_t i = 0; i < count; i++) {
         uint8_t *bytes = make_bytes(sizes[i], i);
@@ -45,7 +45,7 @@ static void expect_sizes(const char *path, const uint64_t *sizes, size_t count)
     for (uint64_t i = 0; i < count; i++) {
         uint64_t offsets[2];
         uint8_t *right = make_bytes(sizes[i], i), *got = malloc(sizes[i] + 1);
-        unit_ok(lx_dataset_measure(dataset, 0, &i, 1, offsets, NULL, &error));
+        unit_ok(lx_dataset_get_sizes(dataset, 0, &i, 1, offsets, NULL, &error));
         ck_assert_uint_eq(offsets[1], sizes[i]);
         unit_ok(lx_dataset_gather_bytes(dataset, 0, &i, 1, got, offsets, &error));
         ck_assert_msg(memcmp(got, right, sizes[i]) == 0, "value %d", (int)i);
@@ -83,7 +83,7 @@ START_TEST(moves_payloads_of_all_sizes)
                                      &error));
             free(bytes);
         }
-        lx_rebalance result;
+        lx_rebalance_result result;
         unit_ok(lx_writer_rebalance(writer, NULL, NULL, &result, &error));
         close_writer(writer);
         expect_sizes(path, reversed, COUNT);
@@ -132,8 +132,8 @@ START_TEST(gaps_are_zeros)
     static const uint64_t page[] = {4096}, odd[] = {4093};
     static uint8_t full[2][4096];
     memset(full, 0xff, sizeof full);
-    unit_ok(lx_schema_add_field(schema, "odd", LX_UINT8, odd, 1, LX_RAW, &error));
-    unit_ok(lx_schema_add_field(schema, "page", LX_UINT8, page, 1, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "odd", LX_UINT8, odd, 1, LX_COMPRESSION_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "page", LX_UINT8, page, 1, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create("d", schema, NULL, &writer, &error));
     for (size_t i = 0; i < 700; i++)
         unit_ok(lx_writer_append(writer, (lx_value[]){{full[0], 4093}, {full[1], 4096}}, NULL,

@@ -36,7 +36,7 @@ START_TEST(the_new_log_is_one_frame_with_all_live_updates)
     expect_shown("d", &shown);
     dataset = open_dataset("d");
     unit_ok(lx_dataset_stat(dataset, &after, NULL, &error));
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     ck_assert_uint_eq(identity.generation, 1);
     ck_assert_uint_eq(identity.epoch, 0);
@@ -135,7 +135,7 @@ static lx_writer *create_numbers(const char *path)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "label", LX_INT64, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, NULL, &writer, &error));
     lx_schema_free(schema);
     return writer;
@@ -165,10 +165,10 @@ START_TEST(rotates_a_long_log)
     ck_assert(!file_exists("d/LOG"));
     /* By the end of a transaction, and by a commit that nobody waits for here. */
     while (writer->meta.generation == 1) {
-        unit_ok(lx_writer_begin(writer, &error));
+        unit_ok(lx_writer_begin_transaction(writer, &error));
         static const int64_t zeros[16384];
         unit_ok(lx_writer_extend(writer, 16384, &(lx_values){.data = zeros}, NULL, &error));
-        unit_ok(lx_writer_end(writer, &error));
+        unit_ok(lx_writer_end_transaction(writer, &error));
     }
     while (writer->meta.generation == 2) {
         lx_ticket *ticket;

@@ -47,7 +47,7 @@ static void expect_sealed(const char *path, uint64_t length)
         free(bytes);
     }
     lx_dataset *dataset = open_dataset(path);
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_chunk_info chunk;
     size_t chunks = 0;
     lx_dataset_get_identity(dataset, &identity);
@@ -128,7 +128,7 @@ START_TEST(rejects_appends_afterwards)
     unit_fails(lx_writer_commit(writer, &error), LX_ERR_STATE);
     unit_fails(lx_writer_sync(writer, &error), LX_ERR_STATE);
     unit_fails(lx_writer_seal(writer, &error), LX_ERR_STATE);
-    unit_fails(lx_writer_begin(writer, &error), LX_ERR_STATE);
+    unit_fails(lx_writer_begin_transaction(writer, &error), LX_ERR_STATE);
     ck_assert_uint_eq(lx_writer_get_length(writer), 5);
     close_writer(writer);
     expect_sealed("d", 5);
@@ -141,10 +141,10 @@ START_TEST(rejects_an_open_transaction)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = records_create("d", NULL);
-    unit_ok(lx_writer_begin(writer, &error));
+    unit_ok(lx_writer_begin_transaction(writer, &error));
     records_append(writer, 5);
     unit_fails(lx_writer_seal(writer, &error), LX_ERR_STATE);
-    unit_ok(lx_writer_end(writer, &error));
+    unit_ok(lx_writer_end_transaction(writer, &error));
     seal(writer);
     close_writer(writer);
     expect_sealed("d", 5);
@@ -172,7 +172,7 @@ START_TEST(readers_follow_a_seal)
     unit_ok(lx_dataset_refresh(dataset, &changed, &error));
     ck_assert(changed);
     expect_records(dataset, 10);
-    lx_identity identity;
+    lx_dataset_identity identity;
     lx_dataset_get_identity(dataset, &identity);
     ck_assert_uint_eq(identity.sealed, 1);
     unit_ok(lx_dataset_refresh(dataset, &changed, &error));
@@ -180,7 +180,7 @@ START_TEST(readers_follow_a_seal)
     uint8_t value[VALUE_MAX];
     record_value(IMAGE, 0, value);
     ck_assert_mem_eq(slice.data, value, 12);
-    lx_view_release(view);
+    lx_view_free(view);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
@@ -362,7 +362,7 @@ START_TEST(keeps_the_generation_without_updates)
     lx_error error = LX_ERROR_INIT;
     struct shown shown = make_changed("d");
     lx_writer *writer = records_reopen("d", NULL);
-    unit_ok(lx_writer_fold(writer, &error));
+    unit_ok(lx_writer_checkpoint(writer, &error));
     shown_append(&shown, writer, 60, 3);
     seal(writer);
     close_writer(writer);

@@ -197,7 +197,7 @@ static lx_writer *bytes_create(const char *path, lx_writer_options *options)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
-    unit_ok(lx_schema_add_field(schema, "b", LX_BYTES, NULL, 0, LX_RAW, &error));
+    unit_ok(lx_schema_add_field(schema, "b", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));
     unit_ok(lx_writer_create(path, schema, options, &writer, &error));
     lx_writer_options_free(options);
     lx_schema_free(schema);
@@ -529,11 +529,11 @@ START_TEST(reports_why_a_submit_fails)
     unit_refuses_null(lx_writer_submit_commit(NULL, &ticket, &error), "writer");
     unit_refuses_null(lx_writer_submit_commit(f.writer, NULL, &error), "ticket");
     append(&f, 1);
-    unit_ok(lx_writer_begin(f.writer, &error));
+    unit_ok(lx_writer_begin_transaction(f.writer, &error));
     append(&f, 2);
     lx_status status = lx_writer_submit_commit(f.writer, &ticket, &error);
     expect_error(status, LX_ERR_STATE, "transaction", "");
-    unit_ok(lx_writer_end(f.writer, &error));
+    unit_ok(lx_writer_end_transaction(f.writer, &error));
     if (unit_in_child())
         _exit(lx_writer_submit_commit(f.writer, &ticket, NULL) != LX_ERR_FORKED);
     ck_assert_ptr_null(ticket);

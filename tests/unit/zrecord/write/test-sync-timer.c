@@ -108,13 +108,13 @@ START_TEST(does_not_commit_pending_calls)
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer = records_create("d", writer_options(LX_DURABILITY_PERIODIC));
     records_append(writer, 5);
-    unit_ok(lx_writer_begin(writer, &error)); /* commits the five */
+    unit_ok(lx_writer_begin_transaction(writer, &error)); /* commits the five */
     records_append(writer, 7);
     await_synced("d", 2);
     ck_assert_uint_eq(durable_length("d"), 5);
     expect_dataset("d", 5);
     records_append(writer, 1);
-    unit_ok(lx_writer_end(writer, &error));
+    unit_ok(lx_writer_end_transaction(writer, &error));
     expect_dataset("d", 13);
     await_synced("d", 3);
     ck_assert_uint_eq(durable_length("d"), 13);

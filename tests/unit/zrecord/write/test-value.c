@@ -47,15 +47,15 @@ START_TEST(rejects_values_of_the_wrong_size)
         {CAPTION, {NULL, LX_NONE}, LX_OK},
         {CAPTION, {some, 64}, LX_OK},
         {CAPTION, {NULL, 1}, LX_ERR_ARGUMENT},
-        {BLOB, {some, LX_RECORD_MAX}, LX_OK},
-        {BLOB, {some, (uint64_t)LX_RECORD_MAX + 1}, LX_ERR_LIMIT},
+        {BLOB, {some, LX_MAX_RECORD}, LX_OK},
+        {BLOB, {some, (uint64_t)LX_MAX_RECORD + 1}, LX_ERR_LIMIT},
         {BLOB, {some, UINT64_MAX - 1}, LX_ERR_LIMIT},
     };
     static const char *const names[] = {"image", "label", "wave", "caption", "blob"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lx_error error = LX_ERROR_INIT;
         lx_status status = lx__value_check(f.writer, cases[i].field, &cases[i].value, &error);
-        ck_assert_msg(status == cases[i].status, "case %zu: %s", i, lx_status_name(status));
+        ck_assert_msg(status == cases[i].status, "case %zu: %s", i, lx_status_get_name(status));
         if (status == LX_OK)
             continue;
         ck_assert_str_eq(error.field, names[cases[i].field]);
@@ -69,7 +69,7 @@ START_TEST(rejects_offsets_that_do_not_ascend)
 {
     struct fixture f = set_up();
     static const uint64_t fine[] = {5, 5, 20, 64}, down[] = {5, 4, 20, 64}, end[] = {0, 1, 2, 1},
-                          far[] = {0, 1, 2, (uint64_t)LX_RECORD_MAX + 3}, nil[] = {7, 7, 7, 7};
+                          far[] = {0, 1, 2, (uint64_t)LX_MAX_RECORD + 3}, nil[] = {7, 7, 7, 7};
     static const struct {
         size_t field;
         lx_values column;
@@ -90,7 +90,7 @@ START_TEST(rejects_offsets_that_do_not_ascend)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lx_error error = LX_ERROR_INIT;
         lx_status status = lx__column_check(f.writer, cases[i].field, &cases[i].column, 3, &error);
-        ck_assert_msg(status == cases[i].status, "case %zu: %s", i, lx_status_name(status));
+        ck_assert_msg(status == cases[i].status, "case %zu: %s", i, lx_status_get_name(status));
         if (status == LX_OK)
             continue;
         ck_assert_str_eq(error.field, "caption");

@@ -68,7 +68,8 @@ START_TEST(applies_the_compression_level)
         static uint8_t text[200000];
         for (size_t k = 0; k < sizeof text; k++)
             text[k] = (uint8_t)("etaoin shrdlu"[mix(k / 3) % 13] + (mix(k) % 9 == 0));
-        unit_ok(lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_FLATE, &error));
+        unit_ok(
+            lx_schema_add_field(schema, "text", LX_BYTES, NULL, 0, LX_COMPRESSION_FLATE, &error));
         unit_ok(lx_writer_options_set_level(options, i == 0 ? 1 : 9, &error));
         unit_ok(lx_writer_create(path, schema, options, &writer, &error));
         lx_value value = {text, sizeof text};

@@ -54,7 +54,7 @@ START_TEST(reports_its_schema_and_length)
     char *scratch = scratch_make();
     lx_writer *writer = records_create("d", NULL);
     const lx_schema *schema = lx_writer_get_schema(writer);
-    ck_assert_uint_eq(lx_schema_get_count(schema), FIELDS);
+    ck_assert_uint_eq(lx_schema_get_field_count(schema), FIELDS);
     ck_assert_str_eq(lx_schema_get_field(schema, BLOB)->name, "blob");
     ck_assert_uint_eq(lx_writer_get_length(writer), 0);
     records_append(writer, 7);
@@ -167,7 +167,7 @@ START_TEST(uses_the_given_executor)
     lx_writer *writer = records_create("d", options); /* and the options are gone */
     records_append(writer, 20000);
     close_writer(writer);
-    unit_ok(lx_executor_read_stats(executor, LX_QUEUE_WRITE, &stats, &error));
+    unit_ok(lx_executor_get_stats(executor, LX_QUEUE_WRITE, &stats, &error));
     ck_assert_uint_gt(stats.tasks, 0);
     lx_executor_close(executor);
     scratch_remove(scratch);
@@ -195,8 +195,8 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_writer_extend(NULL, 0, columns, NULL, &error), "writer");
     unit_refuses_null(lx_writer_commit(NULL, &error), "writer");
     unit_refuses_null(lx_writer_sync(NULL, &error), "writer");
-    unit_refuses_null(lx_writer_begin(NULL, &error), "writer");
-    unit_refuses_null(lx_writer_end(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_begin_transaction(NULL, &error), "writer");
+    unit_refuses_null(lx_writer_end_transaction(NULL, &error), "writer");
     unit_refuses_null(lx_writer_rollback(NULL, &error), "writer");
     unit_refuses_null(lx_writer_seal(NULL, &error), "writer");
     unit_ok(lx_writer_close(NULL, &error));

@@ -10,7 +10,7 @@ import loaderx as lx
 
 N = 2000
 DATA = np.random.default_rng(5).integers(1, 256, (N, 100), np.uint8)
-PLACEMENTS = ('mapped', 'pread')
+ACCESS_MODES = ('mmap', 'pread')
 
 
 @pytest.fixture
@@ -21,10 +21,10 @@ def path(tmp_path):
     return path
 
 
-@pytest.mark.parametrize('placement', PLACEMENTS)
-def test_all_give_the_same(path, placement):
-    with lx.open(path, placement=placement) as dataset:
-        assert dataset.placement == placement == dataset.pin().placement
+@pytest.mark.parametrize('access', ACCESS_MODES)
+def test_all_give_the_same(path, access):
+    with lx.open(path, access=access) as dataset:
+        assert dataset.access == access == dataset.pin().access
         assert np.array_equal(dataset['data'][:], DATA)
         assert dataset['text'][[7, 3]] == [bytes(DATA[7, :50]), bytes(DATA[3, :50])]
         with dataset.views([5, 6]) as views:
@@ -36,7 +36,7 @@ def test_all_give_the_same(path, placement):
 
 
 def test_a_file_that_is_cut_is_an_error(path):
-    with lx.open(path, placement='pread') as dataset:
+    with lx.open(path, access='pread') as dataset:
         assert np.array_equal(dataset['data'][:10], DATA[:10])
         os.truncate(path / 'chunk' / '0.zr', 0)
         with pytest.raises(lx.CorruptError) as raised:
@@ -47,15 +47,15 @@ def test_a_file_that_is_cut_is_an_error(path):
 def test_the_default_is_told(path):
     with lx.open(path) as dataset:
         stat = dataset.stat()
-        assert dataset.placement == stat['placement']
-        assert (stat['network'] is None) == (dataset.placement == 'mapped')
+        assert dataset.access == stat['access']
+        assert (stat['network'] is None) == (dataset.access == 'mmap')
 
 
 @pytest.mark.parametrize('call, kind', [
-    (lambda p: lx.open(p, placement='direct'), ValueError),
-    (lambda p: lx.open(p, placement=1), TypeError),
-    (lambda p: lx.open(p, 'a', placement='pread'), ValueError),
+    (lambda p: lx.open(p, access='direct'), ValueError),
+    (lambda p: lx.open(p, access=1), TypeError),
+    (lambda p: lx.open(p, 'a', access='pread'), ValueError),
 ])
 def test_wrong_values_are_refused(path, call, kind):
-    with pytest.raises(kind, match='placement'):
+    with pytest.raises(kind, match='access'):
         call(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx fold: changes go to the tables, once."""
+"""loaderx checkpoint: changes go to the tables, once."""
 
 import subprocess
 
@@ -9,16 +9,16 @@ from conftest import BUILD, TIMEOUT
 def test_what_was_appended_goes_to_the_tables(loaderx, images):
     """Small commits leave their entries in the log, also where nothing was changed."""
     assert loaderx.json('stat', 'images')['log_entries'] == 40
-    assert loaderx.text('fold', 'images') == 'images: folded, 20 records\n'
+    assert loaderx.text('checkpoint', 'images') == 'images: the WAL is in the tables, 20 records\n'
     assert loaderx.json('stat', 'images')['log_entries'] == 0
 
 
 def test_nothing_to_fold(loaderx, images):
-    assert loaderx.json('fold', 'images')['changed'] is True
-    assert loaderx.text('fold', 'images') == 'images: there was nothing to fold, 20 records\n'
-    done = loaderx.json('fold', 'images')
+    assert loaderx.json('checkpoint', 'images')['changed'] is True
+    assert loaderx.text('checkpoint', 'images') == 'images: the WAL held nothing, 20 records\n'
+    done = loaderx.json('checkpoint', 'images')
     assert done == {'path': 'images', 'length': 20, 'generation': 0, 'changed': False}
-    assert loaderx.text('fold', 'images', '-q') == ''
+    assert loaderx.text('checkpoint', 'images', '-q') == ''
 
 
 def test_changes_go_to_the_tables(loaderx, folder, varied):
@@ -26,25 +26,25 @@ def test_changes_go_to_the_tables(loaderx, folder, varied):
                    check=True, timeout=TIMEOUT)
     before = loaderx.json('stat', 'varied')
     assert before['length'] == 3 and before['log_entries'] > 0
-    done = loaderx.json('fold', 'varied')
+    done = loaderx.json('checkpoint', 'varied')
     assert (done['length'], done['changed']) == (3, True)
     after = loaderx.json('stat', 'varied')
     assert after['log_entries'] == 0 and after['generation'] == done['generation'] > 0
     assert loaderx.text('get', 'varied', '0', '--field', 'number') == '2.5\n'
     assert loaderx.text('verify', 'varied', '-q') == ''
-    assert loaderx.text('fold', 'varied').startswith('varied: there was nothing')
+    assert loaderx.text('checkpoint', 'varied').startswith('varied: the WAL held nothing')
 
 
 def test_what_is_sealed(loaderx, images):
     loaderx.text('seal', 'images')
-    assert "'loaderx unseal'" in loaderx.fails(2, 'fold', 'images')
+    assert "'loaderx unseal'" in loaderx.fails(2, 'checkpoint', 'images')
 
 
 def test_a_warning_reports_what_is_cut_off_the_log(loaderx, folder, images):
     """A commit was interrupted: the beginning of its frame is there, and zeros."""
     with open(folder / 'images' / 'LOG', 'ab') as log:
         log.write(b'LXLF' + bytes(range(1, 61)) + bytes(100))
-    done = loaderx('fold', 'images')
+    done = loaderx('checkpoint', 'images')
     assert done.returncode == 0
     assert done.stderr.decode() == ('loaderx: warning: images: cut 64 bytes off the log: a commit was '
                                     'interrupted while it was written\n')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx fold: takes the changes of old records out of the log, into new tables. */
+/* loaderx checkpoint: takes the changes of old records out of the log, into new tables. */
 #include <inttypes.h>
 
 #include "dataset.h"
@@ -13,16 +13,16 @@ static const command_option options[] = {
 
 /** @p changed: whether entries went from the log to tables: to new ones, or, where none was of a
  * row that they had already, to the end of those that there are. */
-static lx_status fold(const char *path, bool *changed, lx_identity *now, uint64_t *length,
-                      lx_error *error)
+static lx_status checkpoint(const char *path, bool *changed, lx_dataset_identity *now,
+                            uint64_t *length, lx_error *error)
 {
-    lx_identity before;
+    lx_dataset_identity before;
     lx_writer *writer = NULL;
     lx_status status = dataset_open_writer(path, NULL, &writer, error);
     if (status == LX_OK)
         status = dataset_identify(path, &before, NULL, error);
     if (status == LX_OK)
-        status = lx_writer_fold(writer, error);
+        status = lx_writer_checkpoint(writer, error);
     dataset_advise_repair(error);
     if (status == LX_OK)
         status = dataset_identify(path, now, length, error);
@@ -36,11 +36,11 @@ static lx_status run(int argc, char **argv, lx_error *error)
 {
     upkeep r;
     bool changed = false;
-    lx_identity now;
+    lx_dataset_identity now;
     uint64_t length = 0;
-    lx_status status = upkeep_parse(&r, &fold_command, argc, argv, error);
+    lx_status status = upkeep_parse(&r, &checkpoint_command, argc, argv, error);
     if (status == LX_OK)
-        status = fold(r.path, &changed, &now, &length, error);
+        status = checkpoint(r.path, &changed, &now, &length, error);
     if (status != LX_OK)
         return status;
     if (r.json)
@@ -50,17 +50,17 @@ static lx_status run(int argc, char **argv, lx_error *error)
                             error);
     if (!r.quiet)
         printf("%s: %s, %" PRIu64 " records\n", r.path,
-               changed ? "folded" : "there was nothing to fold", length);
+               changed ? "the WAL is in the tables" : "the WAL held nothing", length);
     return LX_OK;
 }
 
-const command fold_command = {
-    .name = "fold",
+const command checkpoint_command = {
+    .name = "checkpoint",
     .arguments = "DIR [OPTION...]",
     .summary = "checkpoint the write-ahead log into new tables",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "Writers do it by themselves when there are many changes. It makes opening and\n"
              "reading faster; 'loaderx rebalance' does that, too, and frees room.\n",
-    .examples = "  loaderx fold fashion\n",
+    .examples = "  loaderx checkpoint fashion\n",
     .run = run};
