@@ -10,8 +10,8 @@
 #include "zrecord/format/names.h"
 #include "zrecord/table/table-file.h"
 
-/* Full chunks that stay open until the next sync. More are synced and closed as they fill up, so
- * that a writer of many small chunks does not run out of descriptors. */
+/* Full chunks that stay open until the next sync. Any beyond these are synced and closed as they
+ * fill up, so that a writer of many small chunks does not run out of descriptors. */
 #define OPEN_MAX 16
 
 static bool is_full(const lx__chunk_pool *pool, const lx__chunk_item *item)
@@ -19,7 +19,7 @@ static bool is_full(const lx__chunk_pool *pool, const lx__chunk_item *item)
     return item->records >= pool->records_limit || item->bytes >= pool->bytes_limit;
 }
 
-/* ---- what the lanes share */
+/* ---- the pool */
 
 void lx__chunk_pool_init(lx__chunk_pool *pool)
 {
@@ -65,7 +65,7 @@ uint32_t lx__chunk_pool_next(lx__chunk_pool *pool)
     return next;
 }
 
-/** Takes a spare chunk with room for a payload. */
+/** Takes a spare chunk with room for a payload; false if none has it. */
 static bool take_spare(lx__chunk_pool *pool, uint64_t size, uint32_t align, lx__chunk_item *item)
 {
     bool found = false;
@@ -82,7 +82,7 @@ static bool take_spare(lx__chunk_pool *pool, uint64_t size, uint32_t align, lx__
     return found;
 }
 
-/** An id that nobody has had. */
+/** Allocates a chunk id; ids are never reused. */
 static lx_status take_id(lx__chunk_pool *pool, uint32_t *id, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -103,9 +103,10 @@ static void note(lx__chunk_pool *pool, bool *what)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-/* ---- those of a lane */
+/* ---- the chunks of a flush task */
 
-/** Adds a chunk: @p fresh, or one that has the bytes of its item. */
+/** Opens a chunk and adds it to the list: a new file if @p fresh, or else one that holds the bytes
+ * of its item. */
 static lx_status add(lx__chunk_files *files, const lx__chunk_item *item, bool fresh,
                      lx_error *error)
 {
@@ -130,7 +131,7 @@ static lx_status add(lx__chunk_files *files, const lx__chunk_item *item, bool fr
     return status;
 }
 
-/** The chunk that is appended to; NULL if there is none, or it is full. */
+/** Returns the chunk to append to; NULL if the list is empty or its last chunk is full. */
 static lx__chunk_file *current(const lx__chunk_files *files)
 {
     if (files->count == 0)
@@ -166,8 +167,8 @@ static lx_status sync_one(lx__chunk_files *files, lx__chunk_file *chunk, lx_erro
     return status;
 }
 
-/** Lets go of descriptors of full chunks, all but the newest. What they hold may be committed
- * already, so a failure is that of a commit, and not only of what is being placed. */
+/** Syncs and closes full chunks except the newest OPEN_MAX. Their bytes may belong to a commit
+ * already, so a failed sync poisons the writer instead of failing the current flush only. */
 static lx_status close_full(lx__chunk_files *files, lx_error *error)
 {
     size_t open = 0;
@@ -197,12 +198,12 @@ static lx_status add_another(lx__chunk_files *files, uint64_t size, uint32_t ali
         status = take_id(files->pool, &item.id, error);
     if (status == LX_OK)
         status = add(files, &item, fresh, error);
-    if (status == LX_OK && item.bytes == 0) /* a committed one of nothing may not be there yet */
+    if (status == LX_OK && item.bytes == 0) /* even a committed empty chunk may lack its file */
         note(files->pool, &files->pool->directory_dirty);
     return status;
 }
 
-/** A chunk that was full and closed may have room again after a rollback. */
+/** Opens a chunk that was closed when it was full and has room again after a rollback. */
 static lx_status reopen(const lx__chunk_files *files, lx__chunk_file *chunk, lx_error *error)
 {
     char name[LX__NAME_SIZE];
@@ -280,7 +281,7 @@ void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *ite
             continue;
         }
         lx__file_close(&chunk->file);
-        lx__chunk_pool_offer(files->pool, &chunk->now); /* it was left for want of room */
+        lx__chunk_pool_offer(files->pool, &chunk->now); /* a smaller payload may still fit */
     }
     files->count = kept;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The chunks that a writer has in hand: those it appends to, and those that have grown since
- * the last frame or the last sync.
+ * @brief The chunks that a writer keeps open: the ones it appends to, and the ones that have grown
+ * since the last frame or the last sync.
  *
- * Each lane of a writer has its own chunk to append to; ids and limits are shared.
+ * Each flush task of a writer appends to a chunk of its own; the tasks share ids and limits.
  */
 #ifndef LX_ZRECORD_CHUNK_H
 #define LX_ZRECORD_CHUNK_H
@@ -15,55 +15,55 @@
 #include "zrecord/format/meta.h"
 #include "zrecord/wal/sync-list.h"
 
-/** Committed chunks that are not full and that no lane has in hand: so many are remembered. */
+/** Most committed chunks with room that the pool keeps for reuse. */
 #define LX__SPARE_CHUNKS 16
 
-/** What the lanes of a writer share. */
+/** State that all flush tasks of a writer share. */
 typedef struct lx__chunk_pool {
     const lx__file *directory;
     uint64_t records_limit;
     uint64_t bytes_limit;
-    bool each_synced; /**< Each commit waits for the disk. */
-    pthread_mutex_t mutex; /**< For all that follows. A leaf. */
+    bool each_synced; /**< Each commit waits for its sync. */
+    pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
     uint32_t next_id;
-    lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< Those with the most room. */
+    lx__chunk_item spare[LX__SPARE_CHUNKS]; /**< The chunks with the most room. */
     size_t spare_count;
-    bool directory_dirty; /**< A file was made since the directory was synced. */
-    bool sync_failed;     /**< For good: no later sync tells what that one lost. */
+    bool directory_dirty; /**< A file was created since the last sync of the directory. */
+    bool sync_failed;     /**< Permanent: a later sync does not report what this one lost. */
 } lx__chunk_pool;
 
-/** One chunk. */
 typedef struct lx__chunk_file {
-    lx__file file; /**< Closed where it is full and synced, and only waits for its frame. */
+    lx__file file; /**< Closed once the chunk is full and synced and only waits for its frame. */
     lx__chunk_item now;
-    lx__chunk_item committed; /**< What the last frame says; bytes 0 if there is none. */
+    lx__chunk_item committed; /**< As in the last frame; bytes is 0 for an uncommitted chunk. */
     bool dirty;               /**< Bytes were written since the last sync. */
-    bool held;                /**< A barrier has the descriptor: it is not closed. */
+    bool held;                /**< A sync list uses the descriptor: it must stay open. */
 } lx__chunk_file;
 
-/** Those of one lane: the lane's own, and the committer's while nothing is being placed. */
+/** The chunks of one flush task. The task owns them while it runs, the committing thread while no
+ * task runs. */
 typedef struct lx__chunk_files {
     lx__chunk_pool *pool;
-    lx__chunk_file *list; /**< The last one is being appended to, unless it is full. */
+    lx__chunk_file *list; /**< Payloads are appended to the last one, unless it is full. */
     size_t count;
     size_t capacity;
 } lx__chunk_files;
 
-/** Makes a pool; what it shares but the mutex is set after that. */
+/** Initializes a pool to zeros, with its mutex; the caller then sets the other members. */
 void lx__chunk_pool_init(lx__chunk_pool *pool);
 
-/** Offers a committed chunk that no lane has in hand, to be appended to; full ones are ignored. */
+/** Adds a committed chunk that no flush task has open, for reuse; ignores a full one. */
 void lx__chunk_pool_offer(lx__chunk_pool *pool, const lx__chunk_item *item);
 
-/** No chunk there was is appended to any more: the next payload begins a new one. */
+/** Drops all spare chunks: the next chunk of each flush task is a new one. */
 void lx__chunk_pool_forget(lx__chunk_pool *pool);
 
-/** The id of the next new chunk. */
+/** Returns the id of the next new chunk. */
 uint32_t lx__chunk_pool_next(lx__chunk_pool *pool);
 
 void lx__chunk_pool_free(lx__chunk_pool *pool);
 
-/** Whether the last frame does not say of a chunk what it is now. */
+/** Whether a chunk differs from its item in the last frame. */
 static inline bool lx__chunk_file_has_grown(const lx__chunk_file *chunk)
 {
     return chunk->now.bytes != chunk->committed.bytes ||
@@ -71,38 +71,38 @@ static inline bool lx__chunk_file_has_grown(const lx__chunk_file *chunk)
 }
 
 /**
- * The chunk in which a payload of @p size bytes with @p align has room, another one if need be.
- * @p start is where the payload then lies.
- * @retval LX_ERR_POISONED  A chunk could not be synced, which is closed to make room for another.
+ * Finds a chunk with room for a payload of @p size bytes aligned to @p align: the current one, a
+ * spare one, or a new one. @p start receives the payload's offset in it.
+ * @retval LX_ERR_POISONED  The sync of a full chunk failed, which had to be closed.
  */
 lx_status lx__chunk_files_room(lx__chunk_files *files, uint64_t size, uint32_t align,
                                lx__chunk_file **chunk, uint64_t *start, lx_error *error);
 
-/** How many bytes and records the chunk takes that payloads go to now; 0 and 0 if it has to be
- * another one. */
+/** Returns how many bytes and records the current chunk has room for; 0 and 0 where the next
+ * payload needs another chunk. */
 void lx__chunk_files_left(const lx__chunk_files *files, uint64_t *bytes, uint64_t *records);
 
-/** Whether lx__chunk_files_room() would need no other chunk. */
+/** Whether lx__chunk_files_room() would return the current chunk. */
 bool lx__chunk_files_fits(const lx__chunk_files *files, uint64_t size, uint32_t align);
 
-/** The chunk that was appended to last; there must be one. */
+/** Returns the chunk that was appended to last. The list must not be empty. */
 static inline lx__chunk_file *lx__chunk_files_last(const lx__chunk_files *files)
 {
     return &files->list[files->count - 1];
 }
 
-/** Adds to @p barrier what was written since the last sync, the directory included; it counts as
- * synced from here on. Fails if a sync has failed before. */
+/** Adds to @p barrier, a sync list, each file written since the last sync, and the directory if it
+ * changed. They count as synced from then on. Fails after any failed sync. */
 lx_status lx__chunk_files_barrier(lx__chunk_files *files, lx__barrier *barrier, lx_error *error);
 
-/** After the barrier was run: its descriptors may be closed. */
+/** Called after the sync list was run: its descriptors may be closed again. */
 void lx__chunk_files_release(lx__chunk_files *files);
 
-/** After a frame, which names the @p count chunks of @p items, ascending by id, or fewer: what they
- * say is committed. Chunks to which nothing more goes are let go. */
+/** Called after a frame: marks the chunks in @p items, ascending by id, as committed. Chunks of
+ * this list may be absent from @p items. Closes those that will not be appended to. */
 void lx__chunk_files_committed(lx__chunk_files *files, const lx__chunk_item *items, size_t count);
 
-/** Back to what the last frame says; chunks that it does not know are removed. */
+/** Resets the chunks to the last frame, and removes those that are not in it. */
 lx_status lx__chunk_files_rollback(lx__chunk_files *files, lx_error *error);
 
 void lx__chunk_files_close(lx__chunk_files *files);

@@ -8,8 +8,8 @@
 #include "zrecord/format/names.h"
 #include "zrecord/table/table-file.h"
 
-/* How often descriptors are closed for other threads to take before that is an error: each time
- * fewer are kept, down to one. */
+/* Attempts to open a file while the system has no free descriptors. Each attempt closes the idle
+ * files and halves the size of the cache; other threads may take the descriptors first. */
 #define TRIES 10
 
 void lx__fd_cache_init(lx__fd_cache *cache, size_t max, lx__fd_open *open, void *user)
@@ -39,7 +39,7 @@ static lx__open_file *find(lx__fd_cache *cache, const lx__file_name *name)
     return file;
 }
 
-/** Takes the file out that was not used for longest, of those that are not in use; NULL: none. */
+/** Removes the least recently used idle file from the list; NULL if all files are in use. */
 static lx__open_file *take_out_oldest(lx__fd_cache *cache)
 {
     lx__open_file **oldest = NULL, *file;
@@ -69,7 +69,7 @@ static void close_file(lx__open_file *file)
     lx__free(file);
 }
 
-/** Closes files that are not in use, until @p left are open. */
+/** Closes idle files, least recently used first, until at most @p left files are open. */
 static void close_idle(lx__fd_cache *cache, size_t left)
 {
     lx__open_file *file;
@@ -82,8 +82,8 @@ static void close_idle(lx__fd_cache *cache, size_t left)
     } while (file != NULL);
 }
 
-/** There are no descriptors left: closes idle files, and keeps fewer from here on, or else other
- * threads would take all descriptors before this one has one. */
+/** Closes all idle files after the system ran out of descriptors. The cache keeps fewer from then
+ * on; otherwise other threads could take all descriptors before this one gets one. */
 static void keep_fewer(lx__fd_cache *cache)
 {
     pthread_mutex_lock(&cache->mutex);
@@ -131,7 +131,7 @@ lx_status lx__fd_cache_take(lx__fd_cache *cache, const lx__file_name *name, lx__
     }
     close_idle(cache, max - 1);
     pthread_mutex_lock(&cache->mutex);
-    put_first(cache, made); /* another thread may have done so, too: then there are two */
+    put_first(cache, made); /* a duplicate if another thread opened the same file: harmless */
     cache->count++;
     pthread_mutex_unlock(&cache->mutex);
     *file = made;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The open files of a dataset that are read by pread or mapped: a few stay open.
+ * @brief A cache of the descriptors of a dataset's files, which are read by pread or mapped.
  *
- * A dataset may have more files than a process may have descriptors. Files that are not in use are
- * closed when there are many, or when the system has no descriptors left, and opened again by their
- * names: as long as a reader's lock is held, the files of its generation stay where they are.
+ * A dataset may have more files than a process may have descriptors. The cache closes idle files
+ * when it has too many, or when the system runs out of descriptors, and opens them again by name.
+ * The names stay valid: while a reader's lock is held, the files of its generation stay in place.
  *
- * Where a file comes from is the matter of lx__fd_open: a new place of chunks is a function of that
- * type, and the readers of this cache do not change.
+ * lx__fd_open abstracts where files come from: to store chunks elsewhere, implement a function of
+ * that type; the users of this cache need no change.
  */
 #ifndef LX_ZRECORD_FD_CACHE_H
 #define LX_ZRECORD_FD_CACHE_H
@@ -19,55 +19,55 @@
 
 typedef enum lx__part { LX__PART_OFFSETS, LX__PART_CHECKS, LX__PART_CHUNK } lx__part;
 
-/** Which file. */
+/** The key of a file in the cache, and what is needed to open it. */
 typedef struct lx__file_name {
     lx__part part;
     uint32_t number;     /**< Position of the field, or id of the chunk. */
-    uint32_t generation; /**< Of a table. */
-    uint64_t bytes;      /**< Of a chunk: the committed ones; it is opened with them present. */
+    uint32_t generation; /**< Table generation, for tables. */
+    uint64_t bytes;      /**< Committed bytes, for chunks: the file must have at least these. */
 } lx__file_name;
 
 /** Opens a file that is not in the cache.
- * @retval LX_ERR_CORRUPT  It is absent, or a chunk that is too short. */
+ * @retval LX_ERR_CORRUPT  The file is missing, or is a chunk and too short. */
 typedef lx_status lx__fd_open(void *user, const lx__file_name *name, lx__file *file,
                               lx_error *error);
 
-/** The lx__fd_open of chunks in a directory: @p user is its lx__file. */
+/** The lx__fd_open of chunks in a directory; @p user is the directory's lx__file. */
 lx_status lx__fd_open_chunk(void *user, const lx__file_name *name, lx__file *file,
                             lx_error *error);
 
-/** An open file. */
 typedef struct lx__open_file {
     lx__file file;
     lx__part part;
     uint32_t number;
-    size_t users; /**< Under the mutex of the cache, as the next one. */
+    size_t users; /**< Like @c next, guarded by the mutex of the cache. */
     struct lx__open_file *next;
 } lx__open_file;
 
 typedef struct lx__fd_cache {
     lx__fd_open *open;
     void *user;            /**< For @ref open. */
-    pthread_mutex_t mutex; /**< For all below. A leaf: nothing else is locked under it. */
-    lx__open_file *files;  /**< The one that was used last comes first. */
+    pthread_mutex_t mutex; /**< Guards the members below. A leaf lock. */
+    lx__open_file *files;  /**< Most recently used first. */
     size_t count;
-    size_t max; /**< So many stay open. */
+    size_t max; /**< Files to keep open; more may be open while they are in use. */
 } lx__fd_cache;
 
-/** Starts an empty cache, which keeps @p max files open, at least one. */
+/** Initializes an empty cache that keeps up to @p max files open; @p max must not be 0. */
 void lx__fd_cache_init(lx__fd_cache *cache, size_t max, lx__fd_open *open, void *user);
 
-/** Opens a file, or finds it open. Return it with lx__fd_cache_give(). */
+/** Returns an open file, from the cache if possible. Release it with lx__fd_cache_give(). */
 lx_status lx__fd_cache_take(lx__fd_cache *cache, const lx__file_name *name, lx__open_file **file,
                             lx_error *error);
 
-/** Returns a file; NULL is a no-op. */
+/** Releases a file, which stays in the cache; NULL is a no-op. */
 void lx__fd_cache_give(lx__fd_cache *cache, lx__open_file *file);
 
-/** In a child of fork(): forgets the files if a thread of the parent held the mutex. */
+/** In a child of fork(): drops all files, without closing them, if a thread of the parent held the
+ * mutex, because the list may then be inconsistent. */
 void lx__fd_cache_take_over(lx__fd_cache *cache);
 
-/** Closes all. No file is in use. */
+/** Closes all files, none of which may be in use. */
 void lx__fd_cache_close(lx__fd_cache *cache);
 
 #endif

@@ -6,16 +6,16 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Extents that are so close in a chunk are read at once, with what is between them. */
+/* Largest gap between two extents that one call reads, with the bytes of the gap. */
 #define GAP 512
-/* A walk goes on where an extent begins so close after those that were read last. */
+/* Largest gap between two extents that still count as sequential. */
 #define WALK_GAP 4096
-/* Bytes that are read at once, where they cannot go straight to where they are wanted. */
+/* Most bytes of one call whose extents must be copied to their destinations. */
 #define STAGING ((size_t)32 << 10)
-/* Larger extents are better read one by one than copied. */
+/* Larger extents are read one by one: a call each costs less than the copy. */
 #define SMALL 4096
 
-/** Keeps the address of a batch of one. */
+/** Stores the address of the only extent of a batch. */
 static void keep(void *user, size_t which, const uint8_t *data)
 {
     (void)which;
@@ -56,8 +56,7 @@ static bool is_there(const lx__pread *pread, const lx__extent *extent)
            lx__range_fits(extent->offset - pread->start, extent->size, pread->size);
 }
 
-/** How much to read for an extent: the bytes after it, too, if it follows those that were read
- * last. */
+/** Returns how many bytes to read for an extent: more than its own if reads are sequential. */
 static size_t size_to_read(const lx__pread *pread, const lx__extent *extent)
 {
     uint64_t end = pread->start + pread->size, left = extent->chunk->bytes - extent->offset;
@@ -67,12 +66,13 @@ static size_t size_to_read(const lx__pread *pread, const lx__extent *extent)
     return left < pread->ahead ? (size_t)left : pread->ahead;
 }
 
-/** Reads an extent, and perhaps the bytes after it, into the memory of @p pread. */
+/** Reads an extent, and perhaps bytes after it, into the buffer of @p pread. */
 static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *error)
 {
     size_t size = size_to_read(pread, extent);
     lx__open_file *file;
-    /* The chunk first: an entry may claim gigabytes that no file holds. */
+    /* Open the chunk before the allocation: a hostile entry may claim gigabytes, but a file without
+     * its committed bytes fails here. */
     lx_status status = take_file(pread, extent->chunk, &file, error);
     if (status != LX_OK)
         return status;
@@ -83,7 +83,7 @@ static lx_status read_own(lx__pread *pread, const lx__extent *extent, lx_error *
     }
     if (size > extent->size &&
         lx__file_read(&file->file, pread->bytes, size, extent->offset, NULL) != LX_OK)
-        size = extent->size; /* The bytes after it cannot be read; its own may be readable. */
+        size = extent->size; /* The failure may lie after the extent: read only the extent. */
     if (size == extent->size)
         status = lx__file_read(&file->file, pread->bytes, size, extent->offset, error);
     lx__fd_cache_give(pread->cache, file);
@@ -112,11 +112,11 @@ static lx_status fetch_single(lx__pread *pread, const lx__extent *extent, const 
 
 /* ---- batches */
 
-/** Extents that are read at once, from the first on. */
+/** Extents that one call reads, from the first one of a batch on. */
 typedef struct run {
     size_t count;
-    size_t bytes;  /**< With those between them. */
-    bool straight; /**< There are none between them, in the chunk and where they are wanted. */
+    size_t bytes;  /**< With the bytes between the extents. */
+    bool straight; /**< The extents are adjacent in the chunk and at their destinations. */
 } run;
 
 static run find_run(const lx__extent *extents, size_t count)
@@ -140,7 +140,7 @@ static run find_run(const lx__extent *extents, size_t count)
     return r;
 }
 
-/** Reads a run to where its extents are wanted. */
+/** Reads a run and copies each extent to its destination, unless the run is straight. */
 static lx_status fetch_run(lx__pread *pread, const lx__extent *extents, const run *r)
 {
     const lx__extent *first = &extents[0];
@@ -187,7 +187,7 @@ void lx__pread_advise(const lx__pread *pread, const lx__extent *extent)
 {
     lx__open_file *file;
     if (take_file(pread, extent->chunk, &file, NULL) != LX_OK)
-        return; /* reported when it is read */
+        return; /* the read will report it */
     lx__file_will_need(&file->file, extent->offset, extent->size);
     lx__fd_cache_give(pread->cache, file);
 }

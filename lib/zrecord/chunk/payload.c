@@ -6,10 +6,10 @@
 static lx_status check_range(const lx__entry *entry, const lx__chunk_item *chunk, lx_error *error)
 {
     if (chunk == NULL)
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
+        return lx__fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
     if (!lx__range_fits(entry->offset, entry->physical, chunk->bytes))
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "%u bytes at %llu reach beyond the %llu committed ones", entry->physical,
+                        "%u bytes at offset %llu exceed the %llu committed bytes", entry->physical,
                         (unsigned long long)entry->offset, (unsigned long long)chunk->bytes);
     return LX_OK;
 }
@@ -31,7 +31,7 @@ lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rule
 lx_status lx__payload_fail_crc(const lx__entry *entry, uint32_t crc, lx_error *error)
 {
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "the checksum of the record is %08x, its bytes give %08x", entry->crc, crc);
+                    "checksum mismatch: %08x expected, %08x computed", entry->crc, crc);
 }
 
 lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules, uint64_t index,
@@ -47,7 +47,7 @@ lx_status lx__payload_check_codec(const lx__entry *entry, const lx__entry_rules 
     if (!lx__entry_is_compressed(entry) || rules->codec->inflate != NULL)
         return LX_OK;
     return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "the record is compressed by %s, which this library cannot decompress",
+                    "cannot decompress the record: this library lacks the codec %s",
                     rules->codec->name);
 }
 
@@ -71,7 +71,9 @@ lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rule
     if (*inflater == NULL)
         return lx__fail_memory(error, "decompression");
     if (!lx__inflate(*inflater, stored, entry->physical, value, entry->logical))
-        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes are not a %s stream of %u bytes",
+        return lx__fail(error, LX_ERR_CORRUPT,
+                        "cannot decompress the record: %u stored bytes are not a %s stream of %u "
+                        "bytes",
                         entry->physical, rules->codec->name, entry->logical);
     return LX_OK;
 }

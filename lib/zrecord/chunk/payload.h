@@ -3,13 +3,14 @@
  * @file
  * @brief Reads a stored value: every check and decode of a payload is here.
  *
- * Three steps. *Locate* checks an entry against the rules of its field and the item of its chunk
- * (doc/zrecord-format.md, section 5.4), and finds the extent of its bytes. *Fetch* (fetch.h) brings
- * the bytes of extents. *Check and decode* holds the bytes against the CRC, and decompresses them.
- * None of them needs a snapshot: readers, recovery, verification, repair and rebalance do the same.
+ * Reading takes three steps. *Locate* checks an entry against the rules of its field and the item
+ * of its chunk (doc/zrecord-format.md, section 5.4), and computes the extent of its bytes. *Fetch*
+ * (fetch.h) reads the bytes. *Check and decode* compares the bytes with the CRC and decompresses
+ * them. Readers, recovery, verification, repair and rebalance share these steps, so none of them
+ * takes a snapshot.
  *
- * The fast paths of mapped reads use the predicates below. They accept raw values alone, and pass
- * all else on to the three steps.
+ * The fast paths of mapped reads use the predicates below, which accept only raw values, and leave
+ * all other values to the three steps.
  */
 #ifndef LX_ZRECORD_PAYLOAD_H
 #define LX_ZRECORD_PAYLOAD_H
@@ -20,82 +21,82 @@
 #include "zrecord/format/entry.h"
 #include "zrecord/wal/frame.h"
 
-/** Stored bytes of one value in a chunk. */
+/** The location of the stored bytes of a value. */
 typedef struct lx__extent {
-    const lx__chunk_item *chunk; /**< NULL: the value is missing, or lies in the entry itself. */
+    const lx__chunk_item *chunk; /**< NULL if the value is missing or inline. */
     uint64_t offset;
     uint32_t size;
-    uint8_t *into; /**< Where a fetch that copies puts the bytes; NULL: into memory of its own. */
+    uint8_t *into; /**< Destination of a fetch that copies; NULL: the fetcher's own buffer. */
 } lx__extent;
 
-/** Whether the value of an entry lies in a chunk: neither missing, nor in the entry itself. */
+/** Whether the value of an entry lies in a chunk, that is, is neither missing nor inline. */
 static inline bool lx__payload_is_stored(const lx__entry *entry)
 {
     return !lx__entry_is_inline(entry) && !lx__entry_is_missing(entry);
 }
 
 /**
- * Checks an entry by all rules.
+ * Checks an entry against all rules and locates its bytes.
  *
- * @param[in]  chunk   The state's item of the chunk that the entry names; NULL: it has none. Ignored
- *                     unless lx__payload_is_stored().
- * @param[out] extent  Where the bytes lie, with @c into NULL.
- * @retval LX_ERR_CORRUPT  It breaks a rule.
+ * @param[in]  chunk   The snapshot's item of the entry's chunk; NULL if the snapshot lacks that
+ *                     chunk. Ignored unless lx__payload_is_stored().
+ * @param[out] extent  Receives the location of the bytes, with @c into NULL.
+ * @retval LX_ERR_CORRUPT  The entry breaks a rule.
  */
 lx_status lx__payload_locate(const lx__entry *entry, const lx__entry_rules *rules,
                              const lx__chunk_item *chunk, lx__extent *extent, lx_error *error);
 
-/** Fails for a CRC that is not the entry's. */
+/** Fails with #LX_ERR_CORRUPT, because @p crc differs from the entry's CRC. */
 lx_status lx__payload_fail_crc(const lx__entry *entry, uint32_t crc, lx_error *error);
 
 /**
- * Holds the stored bytes of a located value, which is not missing, against its CRC.
- * @retval LX_ERR_CORRUPT  They are not those that were written.
+ * Compares the stored bytes of a located value with its CRC. The value must not be missing.
+ * @retval LX_ERR_CORRUPT  They differ from the bytes that were written.
  */
 lx_status lx__payload_check(const lx__entry *entry, const lx__entry_rules *rules, uint64_t index,
                             const void *stored, lx_error *error);
 
 /**
- * Decodes stored bytes that were checked, to the entry->logical bytes at @p value.
+ * Decodes checked stored bytes to the entry->logical bytes at @p value.
  *
- * @param[in,out] inflater  Of the calling thread; made here where it is NULL, or of another codec.
- * @retval LX_ERR_CORRUPT      They are not a stream of so many bytes.
- * @retval LX_ERR_UNSUPPORTED  This library does not have the codec; the error names it.
+ * @param[in,out] inflater  The calling thread's inflater; replaced if NULL or of another codec.
+ * @retval LX_ERR_CORRUPT      The bytes do not decompress to a value of this length.
+ * @retval LX_ERR_UNSUPPORTED  This library lacks the codec, which the error names.
  */
 lx_status lx__payload_decode(const lx__entry *entry, const lx__entry_rules *rules,
                              const void *stored, lx__inflater **inflater, void *value,
                              lx_error *error);
 
-/** #LX_ERR_UNSUPPORTED for a compressed value whose codec this library does not have: nothing
- * bounds the length that it claims. */
+/** Fails with #LX_ERR_UNSUPPORTED for a compressed value whose codec this library lacks. Without
+ * the codec, the length that the entry claims is unbounded. */
 lx_status lx__payload_check_codec(const lx__entry *entry, const lx__entry_rules *rules,
                                   lx_error *error);
 
-/** Decodes a raw value, which may be where it belongs already. */
+/** Copies a raw value, unless it was fetched to @p value already. */
 static inline void lx__payload_copy_raw(const lx__entry *entry, const void *stored, void *value)
 {
     if (value != stored && entry->logical != 0)
         memcpy(value, stored, entry->logical);
 }
 
-/** @name Predicates of the fast paths: raw values alone. */
+/** @name Predicates of the fast paths, for raw values only. */
 /** @{ */
 
-/** Whether a row's offset slot can be that of an inline value of @p size bytes. */
+/** Whether an offset slot is valid for an inline value of @p size bytes: the rest is zeros. */
 static inline __attribute__((always_inline)) bool lx__payload_fits_inline(uint32_t size,
                                                                           uint64_t slot)
 {
     return size == LX__INLINE_MAX || (size < LX__INLINE_MAX && slot >> 8 * size == 0);
 }
 
-/** Whether stored bytes of a raw value keep the rules, and lie within their chunk. */
+/** Whether the location of a raw value is valid: aligned, not empty and within its chunk. */
 static inline __attribute__((always_inline)) bool
 lx__payload_lies_in(uint64_t offset, uint32_t size, uint64_t align_mask, uint64_t chunk_bytes)
 {
     return (offset & align_mask) == 0 && size != 0 && lx__range_fits(offset, size, chunk_bytes);
 }
 
-/** Whether an entry is that of a raw value with these stored bytes. */
+/** Whether an entry is of a raw value and its CRC matches the stored bytes. */
 static inline __attribute__((always_inline)) bool
 lx__payload_is_intact_raw(const lx__entry *entry, const lx__entry_rules *rules, uint64_t index,
                           const uint8_t *stored)

@@ -29,7 +29,7 @@ START_TEST(stored_bytes_lie_within_the_committed_bytes_of_their_chunk)
     ck_assert_ptr_eq(extent.chunk, &chunk);
     ck_assert(extent.offset == 90 && extent.size == 10 && extent.into == NULL);
     ck_assert_int_eq(lx__payload_locate(&entry, &raw, NULL, &extent, &error), LX_ERR_CORRUPT);
-    ck_assert_str_eq(error.message, "there is no chunk 3");
+    ck_assert_str_eq(error.message, "chunk 3 not found");
     ck_assert_ptr_null(extent.chunk);
     lx_error_clear(&error);
     static const uint64_t beyond[] = {92, UINT64_MAX - 5, UINT64_MAX - 9};
@@ -97,7 +97,8 @@ START_TEST(decodes_streams_and_reports_wrong_ones_as_damage)
     entry.logical++;
     ck_assert_int_eq(lx__payload_decode(&entry, &flate, go_packed, &inflater, value, &error),
                      LX_ERR_CORRUPT);
-    ck_assert_str_eq(error.message, "8 stored bytes are not a flate stream of 16 bytes");
+    ck_assert_str_eq(error.message, "cannot decompress the record: 8 stored bytes are not a flate "
+                                    "stream of 16 bytes");
     lx_error_clear(&error);
     ck_assert_ptr_eq(inflater, same);
     entry = stored(0, 8, 8); /* raw in a field that is compressed */
@@ -118,7 +119,7 @@ START_TEST(names_a_codec_without_functions)
     ck_assert_int_eq(lx__payload_decode(&entry, &zstd, go_packed, &inflater, value, &error),
                      LX_ERR_UNSUPPORTED);
     ck_assert_str_eq(error.message,
-                     "the record is compressed by zstd, which this library cannot decompress");
+                     "cannot decompress the record: this library lacks the codec zstd");
     lx_error_clear(&error);
     unit_fails(lx__payload_check_codec(&entry, &zstd, &error), LX_ERR_UNSUPPORTED);
     entry = stored(0, 8, 8);
