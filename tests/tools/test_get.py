@@ -128,7 +128,7 @@ def test_what_is_no_index(loaderx, images, index):
 
 @pytest.mark.parametrize('arguments, message', [
     ([], 'INDEX is missing'),
-    ([0, '--field', 'x'], "images, field 'x': there is no such field; there are: data label"),
+    ([0, '--field', 'x'], "images, field 'x': field not found: the fields are data label"),
     ([0, '--field', 'data', '--hex', '--raw'], '--hex, --raw and --npy exclude each other'),
     ([0, '--field', 'data', '--npy', 'nowhere/x.npy'],
      "nowhere/x.npy: there is no folder 'nowhere' to put it in"),

@@ -37,7 +37,7 @@ static void inflater_free(lx__inflater *inflater)
     lx__free(inflater);
 }
 
-/* A record has at most 2^32 - 1 bytes, which is what zlib's counters hold. */
+/* A value has at most 2^32 - 1 bytes, which zlib's counters can hold. */
 _Static_assert(UINT_MAX >= UINT32_MAX, "zlib counts in unsigned int");
 
 static bool inflate_value(lx__inflater *inflater, const void *stored, size_t size, void *value,
@@ -46,7 +46,7 @@ static bool inflate_value(lx__inflater *inflater, const void *stored, size_t siz
     z_stream *stream = &((struct inflater *)inflater)->stream;
     if (inflateReset(stream) != Z_OK)
         return false;
-    stream->next_in = (Bytef *)stored; /* zlib reads it only */
+    stream->next_in = (Bytef *)stored; /* zlib does not write to it */
     stream->avail_in = (uInt)size;
     stream->next_out = value;
     stream->avail_out = (uInt)value_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Codecs: how a value can be compressed. One row each; a new codec is a source of its own
- * and a row in codec.c.
+ * @brief Codecs, which compress values. To add one, write a source file that defines its lx__codec,
+ * and list it in codec.c.
  */
 #ifndef LX_ZRECORD_CODEC_H
 #define LX_ZRECORD_CODEC_H
@@ -13,27 +13,27 @@
 
 #include <loaderx/schema.h>
 
-/** Compressed by zstd: the format names it, later versions read and write it. */
+/** Compression by zstd: defined by the format, but not implemented in this version. */
 #define LX__ZSTD ((lx_compression)2)
 
 typedef struct lx__codec lx__codec;
 
-/** What one thread needs to decompress, made once and used for many values. What a codec needs
- * follows in a struct of its own. */
+/** The state with which one thread decompresses any number of values. Each codec embeds it as the
+ * first member of its own struct. */
 typedef struct lx__inflater {
     const lx__codec *codec;
 } lx__inflater;
 
-/** What one thread needs to compress. */
+/** The state with which one thread compresses, as lx__inflater. */
 typedef struct lx__deflater {
     const lx__codec *codec;
 } lx__deflater;
 
 struct lx__codec {
     const char *name;   /**< In meta.json, and in messages. */
-    uint32_t ratio_max; /**< Most bytes that one stored byte gives; 0: nothing bounds them. */
-    bool dictionaries;  /**< A field may have one. */
-    /* All are NULL where this library cannot compress or decompress such values. */
+    uint32_t ratio_max; /**< Most bytes that one stored byte can decompress to; 0: unlimited. */
+    bool dictionaries;  /**< Whether a field may have a dictionary. */
+    /* All functions are NULL if this library does not implement the codec. */
     lx__inflater *(*inflater_new)(void);
     void (*inflater_free)(lx__inflater *inflater);
     bool (*inflate)(lx__inflater *inflater, const void *stored, size_t size, void *value,
@@ -44,39 +44,39 @@ struct lx__codec {
                       size_t capacity);
 };
 
-/** No Deflate stream gives more bytes than this for one of its own: two bits can stand for 258. */
+/** Most bytes that one byte of a Deflate stream decompresses to: two bits can encode 258 bytes. */
 #define LX__FLATE_RATIO_MAX 1032u
 
-/** Raw Deflate (RFC 1951), one stream a value, by libdeflate or by zlib. */
+/** Raw Deflate (RFC 1951), one stream per value, by libdeflate or zlib. */
 extern const lx__codec lx__flate;
 
-/** Zstandard (RFC 8878): a row without functions. Values that are not compressed can be read. */
+/** Zstandard (RFC 8878), without functions: of its fields, only values stored raw can be read. */
 extern const lx__codec lx__zstd;
 
-/** The codec of a compression; NULL: values are stored raw, or @p compression is invalid. */
+/** Returns the codec of a compression; NULL if it is #LX_RAW or invalid. */
 const lx__codec *lx__codec_of(lx_compression compression);
 
-/** The name of a compression in meta.json. */
+/** Returns the name of a compression in meta.json. */
 const char *lx__compression_name(lx_compression compression);
 
-/** Finds a compression by its name; false: unknown. */
+/** Finds a compression by name; false if the name is unknown. */
 bool lx__compression_find(const char *name, lx_compression *compression);
 
-/** Makes an inflater of a codec that has functions. NULL: out of memory. */
+/** Makes an inflater for a codec that has functions. NULL: out of memory. */
 lx__inflater *lx__inflater_new(const lx__codec *codec);
 void lx__inflater_free(lx__inflater *inflater);
 
-/** True if the @p size bytes at @p stored are one whole stream of exactly @p value_size bytes,
- * which are then at @p value. */
+/** Decompresses the @p size bytes at @p stored to @p value. False unless they are one complete
+ * stream of exactly @p value_size bytes. */
 bool lx__inflate(lx__inflater *inflater, const void *stored, size_t size, void *value,
                  size_t value_size);
 
-/** @p level is 1 to 9. NULL: out of memory. */
+/** Makes a deflater; @p level is 1 to 9. NULL: out of memory. */
 lx__deflater *lx__deflater_new(const lx__codec *codec, int level);
 void lx__deflater_free(lx__deflater *deflater);
 
-/** Bytes of the stream for the value, written to @p stored; 0 if it would need more than
- * @p capacity, that is, if it does not shrink enough. */
+/** Compresses a value to @p stored and returns the size of the stream; 0 if that would exceed
+ * @p capacity, that is, if the value does not shrink enough. */
 size_t lx__deflate(lx__deflater *deflater, const void *value, size_t value_size, void *stored,
                    size_t capacity);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The numbers of zrecord format 1. doc/zrecord-format.md says what they mean.
+ * @brief The constants of zrecord format 1, which doc/zrecord-format.md defines.
  */
 #ifndef LX_ZRECORD_CONSTANTS_H
 #define LX_ZRECORD_CONSTANTS_H
@@ -17,7 +17,7 @@
 #define LX__LOCK_NAME "LOCK"
 #define LX__LOG_NAME "LOG"
 #define LX__CHUNK_DIRECTORY "chunk"
-/** Longest of all names here: a stem, "~" and a number, ".offset.", a number. */
+/** Size of a buffer for any name; the longest is a stem, "~", a number, ".offset.", a number. */
 #define LX__NAME_SIZE 160
 
 /* ---- LOCK */
@@ -26,25 +26,25 @@
 
 /* ---- meta.json */
 #define LX__META_LIMIT ((size_t)16 << 20)
-/** What meta.json begins with; the zeros stand for the digits of its checksum. */
+/** The beginning of meta.json; the zeros are a placeholder for its checksum. */
 #define LX__META_STAMP "{\"checksum\": \"00000000\","
 #define LX__META_CHECKSUM "checksum"
 #define LX__CHUNK_RECORDS_DEFAULT 1048576u
 #define LX__CHUNK_BYTES_DEFAULT (1ull << 30)
-#define LX__CHUNK_BYTES_MIN 4096u        /**< that a caller may ask for */
-#define LX__CHUNK_BYTES_MAX (1ull << 40) /**< that a caller may ask for */
+#define LX__CHUNK_BYTES_MIN 4096u        /**< accepted from callers */
+#define LX__CHUNK_BYTES_MAX (1ull << 40) /**< accepted from callers */
 #define LX__CHUNK_LIMIT_MAX (1ull << 62)
 #define LX__CHUNK_ID_MAX 0xfffffffeu
 #define LX__GENERATION_MAX (1ull << 62)
 #define LX__LENGTH_MAX ((1ull << 59) - 1)
 #define LX__ALIGN_MAX 4096u
 #define LX__ALIGN_VARYING 8u
-/** Most that a field gets by itself: a line of the cache. */
+/** Largest default alignment: a cache line. */
 #define LX__ALIGN_EQUAL 64u
 #define LX__UUID_BYTES 16
 #define LX__UUID_TEXT 36
 
-/* ---- tables: bytes a row */
+/* ---- tables: bytes per row */
 #define LX__OFFSET_ROW 16
 #define LX__CHECK_ROW 8
 #define LX__CHUNK_INLINE 0xffffffffu /**< chunk_id of inline and empty values */

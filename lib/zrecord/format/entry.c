@@ -10,13 +10,13 @@
 static lx_status check_inline(const lx__entry *entry, lx_error *error)
 {
     if (entry->physical > LX__INLINE_MAX)
-        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes, at most %u fit",
+        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes: at most %u fit",
                         entry->physical, LX__INLINE_MAX);
     if (entry->physical != entry->logical)
-        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes and claims %u",
+        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has %u bytes, but its length is %u",
                         entry->physical, entry->logical);
     if (entry->physical < LX__INLINE_MAX && entry->offset >> 8 * entry->physical != 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "an inline value has bytes after its end");
+        return lx__fail(error, LX_ERR_CORRUPT, "the padding of an inline value is not zero");
     return LX_OK;
 }
 
@@ -26,18 +26,18 @@ static lx_status check_stored(const lx__entry *entry, const lx__entry_rules *rul
     if (entry->physical == 0)
         return lx__fail(error, LX_ERR_CORRUPT, "a stored value has no bytes");
     if ((entry->offset & (rules->align - 1)) != 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "offset %llu is no multiple of %u",
+        return lx__fail(error, LX_ERR_CORRUPT, "offset %llu is not a multiple of %u",
                         (unsigned long long)entry->offset, rules->align);
     if (entry->physical > entry->logical)
-        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes for a value of %u",
+        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes for a value of %u bytes",
                         entry->physical, entry->logical);
     if (entry->physical < entry->logical && rules->codec == NULL)
         return lx__fail(error, LX_ERR_CORRUPT, "a raw value of %u bytes has %u stored bytes",
                         entry->logical, entry->physical);
-    /* So that a few bytes cannot ask for gigabytes. */
+    /* Bound the length, so that a small payload cannot cause an allocation of gigabytes. */
     uint32_t ratio_max = rules->codec != NULL ? rules->codec->ratio_max : 0;
     if (ratio_max != 0 && entry->logical / ratio_max > entry->physical)
-        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot inflate to %u",
+        return lx__fail(error, LX_ERR_CORRUPT, "%u stored bytes cannot decompress to %u",
                         entry->physical, entry->logical);
     return LX_OK;
 }
@@ -49,8 +49,9 @@ lx_status lx__entry_check(const lx__entry *entry, const lx__entry_rules *rules, 
     lx_status status = lx__entry_is_inline(entry) ? check_inline(entry, error)
                                                   : check_stored(entry, rules, error);
     if (status == LX_OK && rules->size != LX_NONE && entry->logical != rules->size)
-        status = lx__fail(error, LX_ERR_CORRUPT, "a value of %u bytes in a field of %llu",
-                          entry->logical, (unsigned long long)rules->size);
+        status = lx__fail(error, LX_ERR_CORRUPT,
+                          "a value of %u bytes in a field of %llu-byte values", entry->logical,
+                          (unsigned long long)rules->size);
     return status;
 }
 

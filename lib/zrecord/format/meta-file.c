@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every byte of meta.json is hostile: each value is checked before it is used. */
+/* meta.json may be hostile: each value is checked before it is used. */
 #include "zrecord/format/meta-file.h"
 
 #include <stdio.h>
@@ -14,11 +14,11 @@
 #include "zrecord/format/names.h"
 #include "zrecord/format/uuid.h"
 
-/* Where the digits of the checksum begin. */
+/* Offset of the digits of the checksum. */
 #define STAMP_DIGITS strlen("{\"" LX__META_CHECKSUM "\": \"")
-/* What can be done about a checksum that is absent or wrong. */
+/* The cause of a missing or wrong checksum, and what to do about it. */
 #define REMEDY                                                                                     \
-    "the file was damaged, or edited; 'loaderx repair' restamps it if nothing else is wrong"
+    "the file is damaged or was edited: 'loaderx repair' restamps it if nothing else is wrong"
 
 /* ---- reading */
 
@@ -36,28 +36,28 @@ static lx_status read_version(const json_t *document, lx_error *error)
         return status;
     if (json_array_size(format) != 2 || !is_integer_in(json_array_get(format, 0), 0, UINT32_MAX) ||
         !is_integer_in(json_array_get(format, 1), 0, UINT32_MAX))
-        return lx__fail(error, LX_ERR_CORRUPT, "\"format\" must be two integers of 32 bits");
+        return lx__fail(error, LX_ERR_CORRUPT, "\"format\" must be a list of two 32-bit integers");
     json_int_t major = json_integer_value(json_array_get(format, 0));
     if (major != LX__FORMAT_MAJOR)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
                         "the dataset has format %" JSON_INTEGER_FORMAT
-                        ", this library reads %d: use a newer one",
+                        ", but this library reads format %d: use another version of the library",
                         major, LX__FORMAT_MAJOR);
     return LX_OK;
 }
 
-/** A list of features: each a text. */
+/** Reads a list of features, which are strings. */
 static lx_status read_feature_list(const json_t *features, const char *key, json_t **list,
                                    lx_error *error)
 {
     lx_status status = lx__json_get(features, key, JSON_ARRAY, list, error);
     for (size_t i = 0; status == LX_OK && i < json_array_size(*list); i++)
         if (!json_is_string(json_array_get(*list, i)))
-            status = lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be a list of texts", key);
+            status = lx__fail(error, LX_ERR_CORRUPT, "\"%s\" must be a list of strings", key);
     return status;
 }
 
-/** Any feature that must be known is one that this version does not know. */
+/** Fails for any mandatory feature, because this version knows none. */
 static lx_status read_features(const json_t *document, lx_error *error)
 {
     json_t *features, *must, *may;
@@ -68,7 +68,8 @@ static lx_status read_features(const json_t *document, lx_error *error)
         return status;
     if (json_array_size(must) != 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "the dataset needs the feature '%.64s', which this library does not have",
+                        "the dataset requires the feature '%.64s', which this library lacks: use a "
+                        "newer version of the library",
                         json_string_value(json_array_get(must, 0)));
     return read_feature_list(features, "may", &may, error);
 }
@@ -82,7 +83,7 @@ static lx_status read_compression(const json_t *object, lx_compression *compress
         return status;
     if (lx__compression_find(name, compression))
         return LX_OK;
-    return lx__fail(error, LX_ERR_UNSUPPORTED, "the compression '%.64s' is unknown", name);
+    return lx__fail(error, LX_ERR_UNSUPPORTED, "unknown compression '%.64s'", name);
 }
 
 static lx_status read_shape(const json_t *object, uint64_t *shape, size_t *ndim, lx_error *error)
@@ -113,7 +114,7 @@ static lx_status read_dict(const json_t *object, lx_compression compression, lx_
         return LX_OK;
     const lx__codec *codec = lx__codec_of(compression);
     if (codec == NULL || !codec->dictionaries)
-        return lx__fail(error, LX_ERR_CORRUPT, "a %s field has a dictionary",
+        return lx__fail(error, LX_ERR_CORRUPT, "a field of compression %s cannot have a dictionary",
                         lx__compression_name(compression));
     uint64_t ignored;
     lx_status status = lx__json_get_integer(dict, "bytes", 1, UINT32_MAX, &ignored, error);
@@ -133,11 +134,11 @@ static lx_status read_field(const json_t *object, uint64_t next_field, lx_schema
     if (status == LX_OK)
         status = lx__json_get_text(object, "stem", &stem, error);
     if (status == LX_OK && !lx__stem_valid(stem))
-        status = lx__fail(error, LX_ERR_CORRUPT, "'%.80s' is no stem of file names", stem);
+        status = lx__fail(error, LX_ERR_CORRUPT, "stem '%.80s' is invalid", stem);
     if (status == LX_OK)
         status = lx__json_get_integer(object, "id", 0, UINT32_MAX, &id, error);
     if (status == LX_OK && id >= next_field)
-        status = lx__fail(error, LX_ERR_CORRUPT, "a field's id is not below \"next_field\"");
+        status = lx__fail(error, LX_ERR_CORRUPT, "\"id\" must be less than \"next_field\"");
     if (status == LX_OK)
         status = lx__json_get_text(object, "dtype", &dtype, error);
     if (status == LX_OK)
@@ -171,9 +172,9 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
     if (status != LX_OK)
         return status;
     if (json_array_size(fields) == 0)
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no field");
+        return lx__fail(error, LX_ERR_CORRUPT, "\"fields\" must not be empty");
     if (json_array_size(fields) > LX_MAX_FIELDS)
-        return lx__fail(error, LX_ERR_LIMIT, "%zu fields; this library opens at most %d",
+        return lx__fail(error, LX_ERR_LIMIT, "the dataset has %zu fields: at most %d are supported",
                         json_array_size(fields), LX_MAX_FIELDS);
     meta->schema = lx_schema_new();
     if (meta->schema == NULL)
@@ -188,7 +189,7 @@ static lx_status read_fields(lx__meta *meta, lx_error *error)
     return status;
 }
 
-/** Chunks that are not full: each its id, bytes and records, by ascending id. */
+/** Checks the list of chunks that are not full: [id, bytes, records] each, by ascending id. */
 static lx_status check_unfull(const json_t *unfull, lx_error *error)
 {
     json_int_t least = 0;
@@ -234,7 +235,7 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
     if (status == LX_OK)
         status = lx__json_get_text(meta->document, "uuid", &uuid, error);
     if (status == LX_OK && !lx__uuid_parse(uuid, meta->uuid))
-        status = lx__fail(error, LX_ERR_CORRUPT, "\"uuid\" is not one");
+        status = lx__fail(error, LX_ERR_CORRUPT, "\"uuid\" is invalid");
     if (status == LX_OK)
         status = lx__json_get_bool(meta->document, "sealed", &meta->sealed, error);
     if (status == LX_OK)
@@ -248,7 +249,7 @@ static lx_status read_document(lx__meta *meta, lx_error *error)
     return status;
 }
 
-/** The checksum of a text that begins with a stamp, as 8 digits and a NUL. */
+/** Computes the checksum of a text that begins with a stamp: 8 digits and a NUL. */
 static void print_checksum(const char *text, size_t size, char digits[9])
 {
     size_t stamp = strlen(LX__META_STAMP);
@@ -273,11 +274,12 @@ static lx_status check_stamp(const char *text, size_t size, lx_error *error)
 {
     char digits[9];
     if (!has_stamp(text, size))
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no checksum at the beginning: " REMEDY);
+        return lx__fail(error, LX_ERR_CORRUPT, "the file does not begin with a checksum: " REMEDY);
     print_checksum(text, size, digits);
     if (memcmp(text + STAMP_DIGITS, digits, 8) != 0)
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "the checksum is wrong, the bytes after it give %s: " REMEDY, digits);
+                        "checksum mismatch: %.8s expected, %s computed: " REMEDY,
+                        text + STAMP_DIGITS, digits);
     return LX_OK;
 }
 
@@ -292,7 +294,7 @@ lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta
         (void)json_object_del(meta->document, LX__META_CHECKSUM);
         status = read_document(meta, error);
     }
-    /* What a caller of the library may not pass, a file may not hold. */
+    /* A value that is invalid as an argument is damage in a file. */
     if (status == LX_ERR_ARGUMENT || status == LX_ERR_EXISTS) {
         status = LX_ERR_CORRUPT;
         if (error != NULL)
@@ -310,7 +312,7 @@ lx_status lx__meta_read(lx__meta *meta, const lx__file *file, lx__meta_trust tru
     *meta = (lx__meta){0};
     lx_status status = lx__file_read_all(file, LX__META_LIMIT, &text, &size, error);
     if (status == LX_ERR_LIMIT) {
-        status = LX_ERR_CORRUPT; /* the limit is the format's, not this library's */
+        status = LX_ERR_CORRUPT; /* the format sets the limit, so a larger file is damaged */
         if (error != NULL && error->status == LX_ERR_LIMIT)
             error->status = status;
     }
@@ -339,7 +341,7 @@ lx_status lx__meta_load(lx__meta *meta, const lx__file *directory, lx_error *err
 
 /* ---- writing */
 
-/** The text of the file: a stamp in place of the brace with which the document begins. */
+/** Makes the text of the file: the document, with a stamp in place of its opening brace. */
 static char *stamped_text(const lx__meta *meta)
 {
     size_t stamp = strlen(LX__META_STAMP);
@@ -356,7 +358,8 @@ static char *stamped_text(const lx__meta *meta)
     return text;
 }
 
-/** Writes meta.json.new and renames it. A failed sync poisons: what is on disk is unknown. */
+/** Writes meta.json.new and renames it. A failed sync poisons the writer, because the state of the
+ * file on disk is then unknown. */
 static lx_status write_new(const char *text, const lx__file *directory, lx_error *error)
 {
     lx__atomic_file to;
@@ -381,7 +384,7 @@ lx_status lx__meta_replace(const lx__meta *meta, const lx__file *directory, lx_e
         return lx__fail_memory(error, LX__META_NAME);
     lx_status status = LX_OK;
     if (strlen(text) > LX__META_LIMIT)
-        status = lx__fail(error, LX_ERR_LIMIT, "%s would have more than %zu bytes", LX__META_NAME,
+        status = lx__fail(error, LX_ERR_LIMIT, "%s would exceed %zu bytes", LX__META_NAME,
                           LX__META_LIMIT);
     if (status == LX_OK)
         status = write_new(text, directory, error);

@@ -83,7 +83,7 @@ void lx__meta_forget(lx__meta *meta)
     *meta = (lx__meta){0};
 }
 
-/** What jansson refuses to set, it refuses for want of memory. */
+/** Converts a result of jansson, which fails to set a value only when out of memory. */
 static lx_status have_set(int failed, lx_error *error)
 {
     return failed == 0 ? LX_OK : lx__fail_memory(error, LX__META_NAME);
@@ -178,7 +178,7 @@ lx_status lx__meta_rename_field(lx__meta *meta, size_t position, const char *nam
     return have_set(json_object_set_new(field, "name", json_string(name)), error);
 }
 
-/* ---- what it says */
+/* ---- reading */
 
 lx_status lx__meta_get_table(const lx__meta *meta, const char *name, lx__table_seal *table,
                              lx_error *error)

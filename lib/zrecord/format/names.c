@@ -29,7 +29,7 @@ void lx__table_name(const char *stem, const char *kind, uint32_t table_generatio
         snprintf(name, LX__NAME_SIZE, "%s.%s.%" PRIu32, stem, kind, table_generation);
 }
 
-/** The number that @p length characters of @p text are, without leading zeros; false if none. */
+/** Parses @p length characters of @p text as a number without leading zeros. */
 static bool parse_number(const char *text, size_t length, uint64_t *number)
 {
     char copy[24];
@@ -43,7 +43,7 @@ static bool parse_number(const char *text, size_t length, uint64_t *number)
     return true;
 }
 
-/** Whether @p name is @p first, or that, a dot and a number: 0 has none. */
+/** Whether @p name is @p first, or @p first, a dot and a generation other than 0. */
 static bool parse_generation(const char *name, const char *first, uint64_t *generation)
 {
     size_t length = strlen(first);
@@ -86,7 +86,7 @@ bool lx__stem_valid(const char *stem)
     return parse_number(digits, strlen(digits), &number) && number >= 1 && number <= UINT32_MAX;
 }
 
-/** Whether @p name, of which @p length characters count, is a stem, a dot and @p kind. */
+/** Whether the first @p length characters of @p name are a stem, a dot and @p kind. */
 static bool split_kind(const char *name, size_t length, const char *kind, char *stem)
 {
     size_t tail = strlen(kind) + 1;

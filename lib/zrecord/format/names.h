@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Names of a dataset's files. Each function writes at most LX__NAME_SIZE bytes.
+ * @brief Names of a dataset's files. Functions write names to buffers of LX__NAME_SIZE bytes.
  */
 #ifndef LX_ZRECORD_NAMES_H
 #define LX_ZRECORD_NAMES_H
@@ -11,33 +11,34 @@
 
 #include "zrecord/format/constants.h"
 
-/** The log of a generation, in the dataset's directory. */
+/** Makes the name of the WAL of a generation, in the dataset's directory. */
 void lx__log_name(uint64_t generation, char *name);
 
-/** A chunk, in the directory LX__CHUNK_DIRECTORY. */
+/** Makes the name of a chunk, in the directory LX__CHUNK_DIRECTORY. */
 void lx__chunk_name(uint32_t id, char *name);
 
-/** A table, in the dataset's directory; @p kind is LX__OFFSET_KIND or LX__CHECK_KIND. */
+/** Makes the name of a table, in the dataset's directory; @p kind is LX__OFFSET_KIND or
+ * LX__CHECK_KIND. */
 void lx__table_name(const char *stem, const char *kind, uint32_t table_generation, char *name);
 
-/** Whether @p name is that of a log, and of which generation. */
+/** Whether @p name is the name of a WAL; @p generation receives its generation. */
 bool lx__name_is_log(const char *name, uint64_t *generation);
 
-/** Whether @p name is that of a chunk, and of which. */
+/** Whether @p name is the name of a chunk; @p id receives its id. */
 bool lx__name_is_chunk(const char *name, uint64_t *id);
 
-/** Whether @p name is that of a table of either kind: then of which @p stem, LX__NAME_SIZE bytes,
- * and of which table generation. */
+/** Whether @p name is the name of a table of either kind; @p stem (LX__NAME_SIZE bytes) and
+ * @p table_generation receive its parts. */
 bool lx__name_split_table(const char *name, char *stem, uint64_t *table_generation);
 
-/** Whether @p name is that of a dictionary, and of which @p stem. */
+/** Whether @p name is the name of a dictionary; @p stem (LX__NAME_SIZE bytes) receives its stem. */
 bool lx__name_split_dict(const char *name, char *stem);
 
-/** Whether @p stem may name files: a field's name, or one, "~" and a number. Nothing of that form
- * leads out of the directory. */
+/** Whether @p stem is valid: a field's name, optionally with "~" and a number. A valid stem cannot
+ * lead out of the directory. */
 bool lx__stem_valid(const char *stem);
 
-/** The dictionary of a field, in the dataset's directory. */
+/** Makes the name of a field's dictionary, in the dataset's directory. */
 void lx__dict_name(const char *stem, char *name);
 
 #define LX__OFFSET_KIND "offset"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Headers of .npy files (numpy.lib.format): the magic string, a version, the length of the rest in
- * 2 or 4 bytes, and a Python dict as text. The dict is parsed as what NumPy writes and nothing
- * more: three keys, in any order. */
+ * 2 or 4 bytes, and a Python dict as text. The parser accepts only a dict as NumPy writes it: three
+ * keys, in any order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +13,15 @@
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
-/* Up to the dict, in version 1.0 and in later ones. */
+/* Bytes before the dict, in version 1.0 and in later ones. */
 #define PREFIX_SIZE 10
 #define LATER_PREFIX_SIZE 12
-/* NumPy begins the elements at a multiple of this. */
+/* NumPy aligns the first element to this. */
 #define ALIGNMENT 64
-/* The most that version 1.0 can have; a longer dict has a dtype that is not read anyway. */
+/* The limit of version 1.0. A longer dict can only be of a structured dtype, which is refused. */
 #define DICT_MAX 65535
 
-/** NumPy's short names of types: a kind, and bytes an element. */
+/** NumPy's type codes: a kind, and the bytes per element. */
 static const struct {
     const char *code;
     lx_dtype dtype;
@@ -65,7 +65,7 @@ size_t lx_npy_format_header(const lx_field *field, uint64_t length, char header[
 
 /* ---- parsing */
 
-/** The text of a dict, and what is parsed of it. */
+/** The rest of the text to parse, and the values parsed so far. */
 typedef struct parser {
     const char *at, *end;
     lx_npy_info *npy;
@@ -77,7 +77,7 @@ static lx_status fail_header(const parser *p, const char *expected, lx_error *er
 {
     size_t left = (size_t)(p->end - p->at);
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "the .npy header is not as NumPy writes it: %s is expected at '%.*s'", expected,
+                    "the .npy header is invalid: %s is expected at '%.*s'", expected,
                     (int)(left < 20 ? left : 20), p->at);
 }
 
@@ -103,7 +103,7 @@ static bool take(parser *p, const char *token)
     return true;
 }
 
-/** A quoted string without escapes, which is not empty. */
+/** Takes a quoted string, not empty and without escapes. */
 static bool take_string(parser *p, char *text, size_t size)
 {
     if (!is_next(p, '\'') && !is_next(p, '"'))
@@ -124,7 +124,7 @@ static lx_status parse_descr(parser *p, lx_error *error)
     p->has_descr = true;
     if (is_next(p, '['))
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "its dtype is structured: save each of its fields as an array of its own");
+                        "its dtype is structured: save each field as a separate array");
     return take_string(p, p->descr, sizeof p->descr) ? LX_OK : fail_header(p, "a dtype", error);
 }
 
@@ -163,7 +163,7 @@ static lx_status parse_shape(parser *p, lx_error *error)
             return fail_header(p, "an extent below 2^63", error);
         npy->ndim++;
         (void)take(p, "L"); /* as Python 2 wrote it */
-        if (!take(p, ",") && (npy->ndim == 1 || !is_next(p, ')'))) /* (5) is a number */
+        if (!take(p, ",") && (npy->ndim == 1 || !is_next(p, ')'))) /* (5) is not a tuple */
             return fail_header(p, "a comma", error);
     }
     return LX_OK;
@@ -216,15 +216,15 @@ static lx_status find_dtype(const char *descr, lx_npy_info *npy, lx_error *error
             }
     if (strcmp(descr, "|O") == 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "its dtype '|O' is of pickled Python objects, which are not read: save it "
-                        "with a dtype of numbers");
+                        "its dtype '|O' is not supported: it stores pickled Python objects: save "
+                        "it with a numeric dtype");
     return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "its dtype '%s' is not read: save it as bool, int8 to int64, uint8 to uint64, "
-                    "float16 to float64, complex64 or complex128",
+                    "its dtype '%s' is not supported: save it as bool, int8 to int64, uint8 to "
+                    "uint64, float16 to float64, complex64 or complex128",
                     descr);
 }
 
-/** Finds how long the header is. */
+/** Reads the sizes of the header and of its prefix. */
 static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_size,
                              size_t *prefix_size, lx_error *error)
 {
@@ -235,13 +235,13 @@ static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_s
         return LX_END;
     if (start[6] < 1 || start[6] > 3 || start[7] != 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "it is .npy of version %d.%d; 1.0, 2.0 and 3.0 are read", start[6],
+                        ".npy of version %d.%d is not supported: use 1.0, 2.0 or 3.0", start[6],
                         start[7]);
     uint32_t dict = start[6] == 1 ? (uint32_t)start[8] | (uint32_t)start[9] << 8
                                   : lx__load_le32(start + 8);
     if (dict > DICT_MAX)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "its header has %" PRIu32 " bytes; %d is the most that is read", dict,
+                        "its header has %" PRIu32 " bytes: at most %d are supported", dict,
                         DICT_MAX);
     *prefix_size = start[6] == 1 ? PREFIX_SIZE : LATER_PREFIX_SIZE;
     *header_size = *prefix_size + dict;
@@ -264,7 +264,7 @@ lx_status lx_npy_parse_header(const void *data, size_t size, lx_npy_info *npy, l
     status = parse_dict(&p, error);
     if (status == LX_OK)
         status = find_dtype(p.descr, npy, error);
-    /* With one axis both orders are the same. */
+    /* Both orders are the same for one axis. */
     if (status == LX_OK && p.fortran && npy->ndim > 1)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
                           "it is in Fortran order: save it as np.ascontiguousarray(x)");

@@ -38,23 +38,24 @@ bool lx__field_name_valid(const char *name)
     return length >= 1 && length <= LX_MAX_FIELD_NAME && name[length] == '\0' && name[0] != '.';
 }
 
-/** Bytes of a dense value; LX_NONE for bytes. Extents of 0 do not excuse the others: NumPy
- * multiplies these, too. */
+/** Computes the size of a dense value; LX_NONE for bytes. Even if an extent is 0, the product of
+ * the others must be within the limit, as in NumPy. */
 static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
 {
     if (field->dtype == LX_BYTES) {
         if (field->ndim != 0)
-            return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': bytes have no shape",
+            return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': a field of bytes has no shape",
                             field->name);
         *size = LX_NONE;
         return LX_OK;
     }
     uint64_t total = lx_dtype_get_size(field->dtype);
     if (total == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': %d is no dtype", field->name,
+        return lx__fail(error, LX_ERR_ARGUMENT, "field '%s': dtype %d is invalid", field->name,
                         (int)field->dtype);
     if (field->ndim > LX_MAX_NDIM)
-        return lx__fail(error, LX_ERR_ARGUMENT, "field '%s' has %zu dimensions, at most %d",
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "field '%s': the shape has %zu dimensions: at most %d are supported",
                         field->name, field->ndim, LX_MAX_NDIM);
     bool fits = true, empty = false;
     for (size_t i = 0; i < field->ndim; i++) {
@@ -63,15 +64,15 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
     }
     if (!fits || total > LX_MAX_RECORD)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "field '%s': the shape makes a value of more than %u bytes%s", field->name,
-                        LX_MAX_RECORD, empty ? ", extents of 0 left out" : "");
+                        "field '%s': the size of a value%s exceeds %u bytes", field->name,
+                        empty ? " without its extents of 0" : "", LX_MAX_RECORD);
     *size = empty ? 0 : total;
     return LX_OK;
 }
 
-/** The largest power of two, up to a line of the cache, that divides the size of raw records that
- * do not vary: equal records lie without gaps. Not up to a page: then a caption beside each image
- * of a page would take a page, too. */
+/** Returns the default alignment of a field. For dense raw values it is the largest power of two,
+ * up to a cache line, that divides their size, so that values lie in a chunk without gaps. A limit
+ * of a page would waste space: a short value between page-sized ones would take a page as well. */
 static uint32_t default_align(uint64_t size, lx_compression compression)
 {
     if (size == LX_NONE || size == 0 || compression != LX_COMPRESSION_RAW)
@@ -85,17 +86,17 @@ static lx_status check_new(const lx_schema *schema, const lx_field *field, const
 {
     if (field->name == NULL || !lx__field_name_valid(field->name))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "'%.80s' is no name for a field: 1 to %d of A-Z a-z 0-9 _ . - without a "
+                        "field name '%.80s' is invalid: use 1 to %d of A-Z a-z 0-9 _ . - without a "
                         "leading dot",
                         field->name != NULL ? field->name : "(null)", LX_MAX_FIELD_NAME);
     if (schema->count >= LX_MAX_FIELDS)
-        return lx__fail(error, LX_ERR_LIMIT, "there are %d fields already, the most there can be",
+        return lx__fail(error, LX_ERR_LIMIT, "cannot add a field: the limit is %d fields",
                         LX_MAX_FIELDS);
     for (size_t i = 0; i < schema->count; i++) {
         const lx__field *other = schema->fields[i];
         if (strcmp(other->name, field->name) == 0 || strcmp(other->stem, stem) == 0 ||
             other->shown.id == field->id)
-            return lx__fail(error, LX_ERR_EXISTS, "there is a field '%s' already", field->name);
+            return lx__fail(error, LX_ERR_EXISTS, "field '%s' exists already", field->name);
     }
     return LX_OK;
 }
@@ -152,8 +153,7 @@ lx_status lx__compression_check(const char *name, lx_compression compression, lx
         return LX_OK;
     if (codec != NULL)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "field '%.80s': %s is not supported: this version can make fields that "
-                        "are raw or flate only",
+                        "field '%.80s': compression %s is not supported: use raw or flate",
                         name != NULL ? name : "(null)", codec->name);
     return lx__fail(error, LX_ERR_ARGUMENT,
                     "field '%.80s': compression %d is invalid: use raw or flate",
@@ -186,7 +186,7 @@ lx_schema *lx__schema_ref(lx_schema *schema)
     return schema;
 }
 
-/** Whether values of both are of one form. */
+/** Whether both fields have the same dtype, shape and compression. */
 static bool same_values(const lx_field *a, const lx_field *b)
 {
     return a->dtype == b->dtype && a->compression == b->compression && a->ndim == b->ndim &&
@@ -207,7 +207,8 @@ static lx_status pick(lx_schema *schema, const lx_schema *now, const lx__field *
         field.name = shown->name;
         if (same_values(&field, &shown->shown))
             return lx__schema_add(schema, &field, there->stem, error);
-        status = lx__fail(error, LX_ERR_CORRUPT, "the field has values of another form now");
+        status = lx__fail(error, LX_ERR_CORRUPT,
+                          "the dtype, shape or compression of the field has changed");
     }
     lx__error_locate(error, NULL, shown->name, LX_NONE, LX_NONE);
     return status;
@@ -292,14 +293,14 @@ lx_status lx_schema_find_field(const lx_schema *schema, const char *name, size_t
         snprintf(names + used, sizeof names - used, " %s", schema->fields[i]->name);
     }
     lx_status status =
-        lx__fail(error, LX_ERR_NOT_FOUND, "there is no such field; there are:%s", names);
+        lx__fail(error, LX_ERR_NOT_FOUND, "field not found: the fields are%s", names);
     lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
     return status;
 }
 
 bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position)
 {
-    /* Ids are usually positions. */
+    /* Unless fields were dropped, ids are positions. */
     if (id < schema->count && lx__schema_field(schema, id)->shown.id == id) {
         *position = id;
         return true;

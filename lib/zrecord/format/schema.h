@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The fields of a dataset, with what only the files know of them.
+ * @brief The fields of a dataset, with their properties in the files.
  */
 #ifndef LX_ZRECORD_SCHEMA_H
 #define LX_ZRECORD_SCHEMA_H
@@ -12,69 +12,71 @@
 
 #include "zrecord/format/entry.h"
 
-/** A field, as the public sees it and as the files have it. Owns its texts and its shape. */
+/** A field, with its public description and the stem of its files. Owns its strings and shape. */
 typedef struct lx__field {
     lx_field shown;
     char name[LX_MAX_FIELD_NAME + 1];
-    char stem[LX_MAX_FIELD_NAME + 16]; /**< Of its table files. */
+    char stem[LX_MAX_FIELD_NAME + 16]; /**< Begins the names of its table files. */
     uint64_t *shape;
 } lx__field;
 
 struct lx_schema {
-    lx__field **fields; /**< Each one of its own, so that lx_field pointers stay valid. */
+    lx__field **fields; /**< Allocated one by one, so that lx_field pointers stay valid. */
     size_t count;
     size_t capacity;
-    atomic_size_t more; /**< References beyond the first: each is given up by lx_schema_free(). */
+    atomic_size_t more; /**< References beyond the first; lx_schema_free() releases one. */
 };
 
 /**
  * Checks the compression of a new field.
- * @retval LX_ERR_UNSUPPORTED  It is zstd.
- * @retval LX_ERR_ARGUMENT     It is invalid.
+ * @retval LX_ERR_UNSUPPORTED  @p compression is zstd.
+ * @retval LX_ERR_ARGUMENT     @p compression is invalid.
  */
 lx_status lx__compression_check(const char *name, lx_compression compression, lx_error *error);
 
-/** Whether @p name may be a field's: 1 to 64 of A-Z a-z 0-9 _ . -, no leading dot. */
+/** Whether @p name is a valid field name: 1 to 64 of A-Z a-z 0-9 _ . -, no leading dot. */
 bool lx__field_name_valid(const char *name);
 
 /**
- * Adds a field with all that a file says of it; checks as lx_schema_add_field() does, and that
- * ids, stems and names are unique. @p align 0 stands for the default.
+ * Adds a field with its id, alignment and stem. Checks as lx_schema_add_field() does, and that ids,
+ * stems and names are unique. An alignment of 0 stands for the default.
  */
 lx_status lx__schema_add(lx_schema *schema, const lx_field *field, const char *stem,
                          lx_error *error);
 
-/** Another reference to a schema that does not change any more. */
+/** Adds a reference to a schema, which must not change from then on. */
 lx_schema *lx__schema_ref(lx_schema *schema);
 
-/** Whether a field has this stem, and which one. */
+/** Finds the field with the stem @p stem; false if no field has it. */
 bool lx__schema_find_stem(const lx_schema *schema, const char *stem, size_t *position);
 
 /**
- * The fields of @p shown, by their names there, as @p now has them, where a field is known by its
- * id: what a handle shows of a dataset whose fields were added to, dropped or renamed.
+ * Makes the schema that a handle continues to show after fields were added, dropped or renamed: the
+ * fields of @p shown, in their order and with their names, with the properties that the fields of
+ * the same ids have in @p now.
  *
- * @retval LX_ERR_STATE  One was dropped.
+ * @retval LX_ERR_STATE    A field of @p shown was dropped.
+ * @retval LX_ERR_CORRUPT  A field has another dtype, shape or compression in @p now.
  */
 lx_status lx__schema_pick(const lx_schema *now, const lx_schema *shown, lx_schema **schema,
                           lx_error *error);
 
-/** A copy; NULL when out of memory. */
+/** Returns a copy; NULL: out of memory. */
 lx_schema *lx__schema_copy(const lx_schema *schema);
 
 /** Whether both have the same fields in the same order. */
 bool lx__schema_equal(const lx_schema *a, const lx_schema *b);
 
-/** Position of the field with the id @p id; false if there is none. */
+/** Finds the position of the field with the id @p id; false if no field has it. */
 bool lx__schema_find_id(const lx_schema *schema, uint32_t id, uint32_t *position);
 
-/** Number @p position; the caller knows that there is one. */
+/** Returns the field at @p position, which must be less than the count. */
 static inline const lx__field *lx__schema_field(const lx_schema *schema, size_t position)
 {
     return schema->fields[position];
 }
 
-/** What binds the entries of @p field in the dataset @p uuid. */
+/** Makes the rules for entries of @p field in the dataset @p uuid. */
 lx__entry_rules lx__field_rules(const lx__field *field, const uint8_t uuid[LX__UUID_BYTES]);
 
 #endif

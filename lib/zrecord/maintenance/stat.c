@@ -61,7 +61,7 @@ static lx_status count_for_chunk(lx__snapshot *snapshot, const lx__entry *entry,
         return LX_OK;
     uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
     if (position == LX__NO_CHUNK)
-        return lx__fail(error, LX_ERR_CORRUPT, "there is no chunk %u", entry->chunk);
+        return lx__fail(error, LX_ERR_CORRUPT, "chunk %u not found", entry->chunk);
     infos[position].live_records++;
     infos[position].live_bytes += entry->physical;
     return LX_OK;
