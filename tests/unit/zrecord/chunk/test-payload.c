@@ -37,7 +37,7 @@ START_TEST(stored_bytes_lie_within_the_committed_bytes_of_their_chunk)
         entry.offset = beyond[i];
         ck_assert_int_eq(lx__payload_locate(&entry, &raw, &chunk, &extent, &error),
                          LX_ERR_CORRUPT);
-        ck_assert_ptr_nonnull(strstr(error.message, "beyond the 100 committed"));
+        ck_assert_ptr_nonnull(strstr(error.message, "exceed the 100 committed"));
         ck_assert_ptr_null(extent.chunk);
         lx_error_clear(&error);
     }

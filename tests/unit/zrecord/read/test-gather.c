@@ -178,7 +178,7 @@ START_TEST(reads_small_values_from_their_entries)
                 lx_status status =
                     lx__gather_dense(snapshot, &damages, 0, indices, 100, out, size, &error);
                 ck_assert_uint_eq(error.record, 7);
-                expect_error(status, LX_ERR_CORRUPT, "after its end", "small.offset");
+                expect_error(status, LX_ERR_CORRUPT, "padding", "small.offset");
                 entry_put(name, "small", 7, &right);
             }
             lx__snapshot_unref(snapshot);
