@@ -8,13 +8,12 @@
 #include "base/error.h"
 #include "zrecord/format/names.h"
 
-/* Bytes of a table that are read at once while its CRC is taken. */
+/* Bytes to read at once while computing the CRC of a file. */
 #define STEP ((size_t)1 << 20)
 
 static lx_status disagree(const lx__store *store, lx_error *error, const char *what)
 {
-    lx_status status =
-        lx__fail(error, LX_ERR_CORRUPT, "the dataset is sealed, but %s do not agree", what);
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT, "the dataset is sealed, but %s", what);
     lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -24,7 +23,7 @@ static bool chunk_full(const lx__store *store, const lx__chunk_item *chunk)
     return chunk->records >= store->meta.chunk_records || chunk->bytes >= store->meta.chunk_limit;
 }
 
-/** Whether the list of unfull chunks is what the state says, one by one. */
+/** Whether the count of chunks and the list of unfull ones match the state. */
 static bool unfull_agrees(const lx__store *store, const lx__state *state)
 {
     const json_t *chunks = json_object_get(store->meta.document, "chunks");
@@ -46,7 +45,7 @@ static bool unfull_agrees(const lx__store *store, const lx__state *state)
     return next == json_array_size(unfull);
 }
 
-/** What is done to a table of a name, which must have @p bytes. */
+/** Checks a table by its name; it must have @p bytes bytes. */
 typedef lx_status table_visitor(const lx__store *store, const char *name, uint64_t bytes,
                                 lx_error *error);
 
@@ -69,7 +68,7 @@ static lx_status check_size(const lx__store *store, const char *name, uint64_t b
     lx__file file;
     lx_status status = lx__meta_get_table(&store->meta, name, &seal, error);
     if (status == LX_OK && seal.bytes != bytes)
-        status = disagree(store, error, "the sizes of tables and the length");
+        status = disagree(store, error, "the size of a table does not match the length");
     if (status == LX_OK)
         status = lx__committed_open(&file, &store->directory, name, O_RDONLY, bytes, true, error);
     if (status == LX_OK)
@@ -82,14 +81,14 @@ lx_status lx__sealed_check(const lx__store *store, const lx__state *state,
 {
     if (state->rows != state->length || lx__sets_count(&state->sets) != 0 ||
         scan->durable.offset != state->place.offset)
-        return disagree(store, error, "its log and that word");
+        return disagree(store, error, "its WAL has undurable or unapplied changes");
     if (store->meta.length != state->length)
-        return disagree(store, error, "the lengths in meta.json and in the log");
+        return disagree(store, error, "the lengths in meta.json and in the WAL differ");
     if (!unfull_agrees(store, state))
-        return disagree(store, error, "the chunks in meta.json and in the log");
+        return disagree(store, error, "the chunks in meta.json and in the WAL differ");
     if (json_object_size(json_object_get(store->meta.document, "tables")) !=
         2 * store->meta.schema->count)
-        return disagree(store, error, "the tables and the fields in meta.json");
+        return disagree(store, error, "the tables in meta.json do not match the fields");
     lx_status status = LX_OK;
     for (size_t i = 0; status == LX_OK && i < store->meta.schema->count; i++) {
         status = visit_table(store, state, i, LX__OFFSET_KIND, check_size, error);
@@ -134,7 +133,8 @@ static lx_status check_crc(const lx__store *store, const char *name, uint64_t by
     status = lx__file_sum(&file, &size, &crc, error);
     if (status == LX_OK && (crc != seal.crc || size != seal.bytes)) {
         status = lx__fail(error, LX_ERR_CORRUPT,
-                          "the checksum of the table is %08x, meta.json says %08x", crc, seal.crc);
+                          "checksum mismatch of the table: %08x expected, %08x computed", seal.crc,
+                          crc);
         lx__error_locate(error, file.path, NULL, LX_NONE, LX_NONE);
     }
     lx__file_close(&file);

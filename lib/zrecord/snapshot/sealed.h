@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What must be true of a dataset whose meta.json says that it is sealed.
+ * @brief Checks of a dataset whose meta.json marks it as sealed.
  */
 #ifndef LX_ZRECORD_SEALED_H
 #define LX_ZRECORD_SEALED_H
@@ -9,15 +9,15 @@
 #include "zrecord/wal/replay.h"
 #include "zrecord/snapshot/store.h"
 
-/** Holds meta.json against the state and the sizes of the tables (format, 9.6, points 1 to 4). */
+/** Checks meta.json against the state and the sizes of the tables (format, 9.6, points 1 to 4). */
 lx_status lx__sealed_check(const lx__store *store, const lx__state *state,
                            const lx__log_scan *scan, lx_error *error);
 
-/** Takes the CRC of a table of a field, and compares it with meta.json's (point 6). */
+/** Checks the CRC of a table of a field against meta.json (point 6). */
 lx_status lx__sealed_check_table(const lx__store *store, const lx__state *state, size_t field,
                                  const char *kind, lx_error *error);
 
-/** Length and plain CRC-32C of a file. */
+/** Computes the length and the plain CRC-32C of a file. */
 lx_status lx__file_sum(const lx__file *file, uint64_t *bytes, uint32_t *crc, lx_error *error);
 
 #endif

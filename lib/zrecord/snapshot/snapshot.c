@@ -6,7 +6,7 @@
 #include "base/pages.h"
 #include "zrecord/wal/shared-array.h"
 
-/* Chunk ids are looked up in a table while it has at most this many places a chunk. */
+/* Most slots per chunk in the table of chunk ids; sparser ids are searched for. */
 #define SPREAD_MAX 64
 
 static lx_status map_column(lx__snapshot *snapshot, size_t field, lx_error *error)
@@ -23,7 +23,7 @@ static lx_status map_column(lx__snapshot *snapshot, size_t field, lx_error *erro
                          LX_NONE);
         return status;
     }
-    /* NULL where tables are read by pread. */
+    /* NULL in access mode pread. */
     column->offsets = column->table->offsets.data;
     column->checks = column->table->checks.data;
     return LX_OK;
@@ -45,8 +45,8 @@ static lx_status map_columns(lx__snapshot *snapshot, const lx__snapshot *before,
     return status;
 }
 
-/** Takes over what is mapped for chunks that are as they were; tells whether the ids are the
- * same. */
+/** Copies the addresses of chunks that have not changed; returns whether the lists of ids are
+ * equal. */
 static bool inherit_chunks(lx__snapshot *snapshot, const lx__snapshot *before)
 {
     const lx__state *now = &snapshot->state, *was = &before->state;
@@ -55,7 +55,7 @@ static bool inherit_chunks(lx__snapshot *snapshot, const lx__snapshot *before)
         if (was->chunks[k].id != now->chunks[i].id)
             continue;
         const uint8_t *data = atomic_load_explicit(&before->chunk_data[k], memory_order_acquire);
-        /* One that has grown is looked at before it is touched. */
+        /* The file of a grown chunk is checked for its new size at the next access. */
         if (was->chunks[k].bytes == now->chunks[i].bytes)
             atomic_init(&snapshot->chunk_data[i], data);
         k++;
@@ -95,7 +95,7 @@ static void share_positions(lx__snapshot *snapshot, const lx__snapshot *before)
 static lx_status find_chunks(lx__snapshot *snapshot, const lx__snapshot *before, lx_error *error)
 {
     const lx__state *state = &snapshot->state;
-    /* A list that two states share is not changed any more. */
+    /* Once two states share a list, it is immutable. */
     if (before != NULL && before->state.chunks == state->chunks) {
         snapshot->chunk_data = lx__shared_ref(before->chunk_data);
         share_positions(snapshot, before);
@@ -110,12 +110,12 @@ static lx_status find_chunks(lx__snapshot *snapshot, const lx__snapshot *before,
     return LX_OK;
 }
 
-/** Base address of the committed bytes of a chunk, mapped at its first touch. */
+/** Returns the base address of the committed bytes of a chunk; maps it at the first access. */
 static lx_status chunk_data(lx__snapshot *snapshot, const lx__chunk_item *item,
                             const uint8_t **data, lx_error *error)
 {
     _Atomic(const uint8_t *) *known = &snapshot->chunk_data[item - snapshot->state.chunks];
-    /* Threads that race here are given the same address by the store. */
+    /* Threads may race here; the store returns the same address to all. */
     *data = atomic_load_explicit(known, memory_order_acquire);
     if (*data != NULL)
         return LX_OK;
@@ -185,7 +185,7 @@ lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot 
         return lx__fail_memory(error, "a view");
     atomic_init(&made->references, 1);
     made->store = lx__store_ref(store);
-    /* Pages of the system's, since an array may be aligned to one. */
+    /* Whole pages, because the alignment of values can be a page. */
     made->memory_size = (size_t)size + 1;
     made->memory = size < SIZE_MAX / 2 ? lx__pages_alloc(made->memory_size) : NULL;
     if (made->memory == NULL) {

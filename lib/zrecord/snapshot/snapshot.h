@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A committed state together with the mapped files that it needs: what readers pin.
+ * @brief A snapshot: a committed state together with the files that it needs. Readers hold a
+ * reference to one while they read.
  */
 #ifndef LX_ZRECORD_SNAPSHOT_H
 #define LX_ZRECORD_SNAPSHOT_H
@@ -11,99 +12,102 @@
 #include "zrecord/wal/replay.h"
 #include "zrecord/snapshot/store.h"
 
-/** A field as the hot path needs it. */
+/** The properties of a field that the hot path needs. */
 typedef struct lx__column {
-    const uint8_t *offsets; /**< Rows of the tables; NULL if the snapshot has none. */
-    const uint8_t *checks;
-    lx__table *table; /**< NULL if the snapshot has no rows. */
+    const uint8_t *offsets; /**< Rows of the offset table; NULL if not mapped, or without rows. */
+    const uint8_t *checks;  /**< Rows of the check table, likewise. */
+    lx__table *table;       /**< NULL if the snapshot has no rows. */
     const lx__entry_rules *rules;
 } lx__column;
 
-/** Read-only once made, but for the chunks that are mapped when they are first touched. */
+/** Immutable once made, except that chunks are mapped at the first access. */
 typedef struct lx__snapshot {
-    lx__fetcher fetcher; /**< Fetches what is mapped: addresses, which stay. Any thread may. */
+    lx__fetcher fetcher; /**< Maps chunks; returns addresses that stay valid. Thread-safe. */
     atomic_size_t references;
     lx__store *store;
     lx__state state;
-    /** @name Shared with the snapshots before and after, as far as they are the same */
+    /** @name Shared with the previous and the next snapshot, as far as they are equal */
     /** @{ */
-    lx__column *columns; /**< One a field. */
-    /** Position in state.chunks of chunk first_chunk + i, LX__NO_CHUNK if there is none; NULL if
-     * ids are too far apart, and have to be searched for. */
+    lx__column *columns; /**< One per field. */
+    /** Position in state.chunks of chunk first_chunk + i; LX__NO_CHUNK if it is not in the list.
+     * NULL if the ids are too sparse for a table: then state.chunks is searched. */
     uint32_t *chunk_positions;
-    _Atomic(const uint8_t *) *chunk_data; /**< Beside state.chunks; NULL: not touched yet. */
+    _Atomic(const uint8_t *) *chunk_data; /**< Parallel to state.chunks; NULL: not mapped yet. */
     /** @} */
     uint32_t first_chunk;
     uint32_t chunk_span;
-    uint8_t *memory; /**< Of a view that has values of its own; then nothing else is set. */
+    uint8_t *memory; /**< Copied values of a view; then only store and references are set, too. */
     size_t memory_size;
 } lx__snapshot;
 
 #define LX__NO_CHUNK UINT32_MAX
 
-/** A value of a record, as far as it was read. */
+/** A value of a record, and how far it was read. */
 typedef struct lx__value {
     lx__entry entry;
-    const lx__set *set;  /**< That has the entry; NULL if it is the table's, or nobody's. */
-    lx__extent extent;   /**< Once it is located. */
-    const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Of an entry that is
-                              not located: the bytes of its offset slot. */
-    uint8_t slot[LX__INLINE_MAX]; /**< For these, where the entry was read by pread. */
+    const lx__set *set;  /**< The row update with the entry; NULL if the entry is of a table, or
+                              the value is missing. */
+    lx__extent extent;   /**< Set by lx__snapshot_locate(). */
+    const uint8_t *data; /**< Stored bytes; NULL: missing, or not fetched yet. Before the value is
+                              located: the bytes of the entry's offset slot. */
+    uint8_t slot[LX__INLINE_MAX]; /**< A copy of the offset slot, if it was read by pread. */
 } lx__value;
 
-/** Makes a snapshot of @p state, which it takes over, on success and on failure. */
+/** Makes a snapshot of @p state. Takes ownership of @p state, even on failure. */
 lx_status lx__snapshot_new(lx__store *store, lx__state *state, lx__snapshot **snapshot,
                            lx_error *error);
 
-/** As lx__snapshot_new(), for a state that follows that of @p before, a snapshot of the same store:
- * what is the same in both is shared. */
+/** As lx__snapshot_new(), for a state that follows the state of @p before, a snapshot of the same
+ * store. The new snapshot shares all that has not changed. */
 lx_status lx__snapshot_next(const lx__snapshot *before, lx__state *state, lx__snapshot **snapshot,
                             lx_error *error);
 
-/** Makes one that has @p size bytes, and nothing to read: a view of values that were copied. */
+/** Makes a snapshot with @p size bytes of memory and without a state, for a view of copied
+ * values. */
 lx_status lx__snapshot_new_memory(lx__store *store, uint64_t size, lx__snapshot **snapshot,
                                   lx_error *error);
 
 lx__snapshot *lx__snapshot_ref(lx__snapshot *snapshot);
 void lx__snapshot_unref(lx__snapshot *snapshot);
 
-/** Loads the entry of a record below the length from mapped rows. */
+/** Loads an entry from its row update or from mapped tables; @p index must be below the length. */
 void lx__snapshot_load(const lx__snapshot *snapshot, size_t field, uint64_t index,
                        lx__value *value);
 
-/** Locates a value whose entry was loaded: checks it against all rules. Nothing of the payload is
- * touched. */
+/** Checks a loaded entry against all rules and sets the extent of its value. Does not access the
+ * payload. */
 lx_status lx__snapshot_locate(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               lx__value *value, lx_error *error);
 
-/** Checks the CRC of a fetched value as the store's verify says; of compressed ones always. */
+/** Checks the CRC of a fetched value if the store's verify mode requires it, and always if the
+ * value is compressed. */
 lx_status lx__snapshot_verify(const lx__snapshot *snapshot, size_t field, uint64_t index,
                               const lx__value *value, lx_error *error);
 
-/** Checks the CRC whatever the store's verify says. */
+/** Checks the CRC of a fetched value in any verify mode. */
 lx_status lx__snapshot_verify_now(const lx__snapshot *snapshot, size_t field, uint64_t index,
                                   const lx__value *value, lx_error *error);
 
-/** Notes that the value of a mapped row is verified, if it is intact: also of a row that a set
- * hides. There is such a row. */
+/** Verifies the value of a mapped row, even under a row update, and marks the row as verified if it
+ * is intact. @p index must be below state.rows. */
 void lx__snapshot_verify_row(lx__snapshot *snapshot, size_t field, uint64_t index);
 
-/** Notes where a failure about this record lies. */
+/** Adds the file, the offset, the field and the record of a failed value to @p error. */
 void lx__snapshot_blame(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__entry *entry, lx_error *error);
 
-/** Position of chunk @p id in the state's list; LX__NO_CHUNK if there is none. */
+/** Returns the position of chunk @p id in state.chunks; LX__NO_CHUNK if it is not in the list. */
 static inline uint32_t lx__snapshot_find_chunk(const lx__snapshot *snapshot, uint32_t id)
 {
     if (snapshot->chunk_positions != NULL) {
-        uint32_t at = id - snapshot->first_chunk; /* wraps for smaller ids, beyond any span */
+        uint32_t at = id - snapshot->first_chunk; /* wraps beyond any span for smaller ids */
         return at < snapshot->chunk_span ? snapshot->chunk_positions[at] : LX__NO_CHUNK;
     }
     const lx__chunk_item *item = lx__state_find_chunk(&snapshot->state, id);
     return item != NULL ? (uint32_t)(item - snapshot->state.chunks) : LX__NO_CHUNK;
 }
 
-/** The address of an extent; NULL: its chunk is not mapped yet. */
+/** Returns the address of an extent; NULL if its chunk is not mapped yet. */
 static inline const uint8_t *lx__snapshot_address(const lx__snapshot *snapshot,
                                                   const lx__extent *extent)
 {
@@ -113,8 +117,8 @@ static inline const uint8_t *lx__snapshot_address(const lx__snapshot *snapshot,
     return data != NULL ? data + extent->offset : NULL;
 }
 
-/** Base address of the chunk of a value's stored bytes, and its @p position, by what a row says;
- * NULL where that breaks a rule of lx__entry_check(), or the chunk is not mapped yet. */
+/** Returns the base address of the chunk that a row refers to, and its @p position in state.chunks.
+ * NULL if the location is invalid, or the chunk is not mapped yet. */
 static inline __attribute__((always_inline)) const uint8_t *
 lx__snapshot_find_mapped(const lx__snapshot *snapshot, uint32_t chunk, uint64_t offset,
                          uint32_t size, uint64_t align_mask, uint32_t *position)

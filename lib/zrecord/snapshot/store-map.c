@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a store that maps tables and chunks. */
+/* Maps the tables and chunks of a store. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,12 +8,13 @@
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/store.h"
 
-/* Tables are mapped for this many rows at least, and for half as many more as there are. */
+/* Least rows to map of a table that may grow. */
 #define TABLE_ROWS_MIN ((uint64_t)1 << 16)
-/* A chunk that is not sealed is mapped for its byte limit, up to this. */
+/* A chunk of an unsealed dataset is mapped up to its byte limit, but not beyond this size. */
 #define CHUNK_MAP_MAX (1ull << 30)
 
-/** Rows to map for @p rows: a multiple of 64, a word of the bits of what was verified. */
+/** Returns how many rows to map for @p rows: with room to grow by half unless the dataset is
+ * sealed, and a multiple of 64, because a word has the bits of 64 verified rows. */
 static uint64_t table_capacity(const lx__store *store, uint64_t rows)
 {
     if (store->meta.sealed)
@@ -24,7 +25,7 @@ static uint64_t table_capacity(const lx__store *store, uint64_t rows)
     return capacity;
 }
 
-/** Puts a larger table in the place of the one there is; snapshots may still use that one. */
+/** Replaces the table of a field by a larger one. Keeps the old one: snapshots may use it. */
 static lx_status replace_table(lx__store *store, size_t field, lx__table *made, lx_error *error)
 {
     lx__table *old = store->tables[field];
@@ -41,8 +42,8 @@ static lx_status replace_table(lx__store *store, size_t field, lx__table *made, 
     return LX_OK;
 }
 
-/** The table of a field so far. One of a store before is no use if it is not that of the files that
- * count now. */
+/** Returns the present table of a field. Drops an inherited table whose files are not the files at
+ * @p place. */
 static lx__table *table_for(lx__store *store, size_t field, const lx__table_place *place)
 {
     lx__table *there = store->tables[field];
@@ -95,7 +96,7 @@ lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_gen
     return status;
 }
 
-/** The place of chunk @p id in the ascending list, or where it belongs. */
+/** Returns the position of chunk @p id in the ascending list, or the position to insert it at. */
 static size_t chunk_place(const lx__store *store, uint32_t id)
 {
     size_t low = 0, high = store->chunk_count;
@@ -115,7 +116,8 @@ static lx_status find_or_add_chunk(lx__store *store, uint32_t id, lx__chunk_map 
     size_t at = chunk_place(store, id);
     if (at == store->chunk_count || store->chunks[at].id != id) {
         if (store->chunk_count >= LX__MAPPED_CHUNKS_MAX)
-            return lx__fail(error, LX_ERR_LIMIT, "more than %d chunks are in use at once",
+            return lx__fail(error, LX_ERR_LIMIT,
+                            "cannot map more than %d chunks: read the dataset by pread",
                             LX__MAPPED_CHUNKS_MAX);
         lx__chunk_map *list = lx__grow_array(store->chunks, store->chunk_count,
                                              &store->chunk_capacity, sizeof *list);
@@ -138,7 +140,7 @@ static lx_status map_file(const lx__store *store, const lx__file *file, uint64_t
     if (!store->meta.sealed && bytes < limit &&
         lx__mapping_open(mapping, file, limit, LX__ACCESS_RANDOM, NULL) == LX_OK)
         return LX_OK;
-    /* Sealed, larger than the limit, or address space is short: what is there must do. */
+    /* Sealed, larger than the limit, or short of address space: map only the committed bytes. */
     return lx__mapping_open(mapping, file, bytes, LX__ACCESS_RANDOM, error);
 }
 
@@ -178,7 +180,7 @@ static lx_status retire(lx__store *store, lx__chunk_mapping *mapping, lx_error *
     return LX_OK;
 }
 
-/** Whether a mapping shows so many bytes of the file. One of a store before may be of another. */
+/** Whether a mapping has @p bytes bytes of @p file. An inherited one may be of another file. */
 static bool is_mapped(const lx__chunk_mapping *mapped, const lx__file *file, uint64_t bytes)
 {
     return mapped != NULL && mapped->mapping.size >= bytes &&
@@ -211,7 +213,7 @@ lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
     lx_status status = lx__fd_cache_take(&store->files, &name, &opened, error);
     if (status != LX_OK)
         return status;
-    /* It may have been opened when fewer bytes were committed. */
+    /* The cache may have opened the file when fewer bytes were committed. */
     status = lx__committed_check(&opened->file, bytes, false, error);
     if (status == LX_OK) {
         pthread_mutex_lock(&store->mutex);
@@ -234,13 +236,13 @@ static void inherit_tables(lx__store *store, const lx__store *former)
     }
 }
 
-/** Only what the state has: the files of other chunks may be gone, and are to be let go of. */
+/** Shares only the chunks of the state: mappings of other chunks would keep deleted files alive. */
 static void inherit_chunks(lx__store *store, const lx__store *former, const lx__chunk_item *items,
                            size_t count)
 {
     store->chunks = lx__alloc_array(former->chunk_count, sizeof *store->chunks);
     if (store->chunks == NULL)
-        return; /* then they are mapped once more */
+        return; /* chunks are then mapped again at the first access */
     store->chunk_capacity = former->chunk_count;
     for (size_t i = 0, k = 0; i < former->chunk_count; i++) {
         const lx__chunk_map *chunk = &former->chunks[i];

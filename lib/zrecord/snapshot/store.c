@@ -16,16 +16,16 @@
 
 /* ---- opening */
 
-/* How often LOCK may be replaced while it is being locked. */
+/* Attempts to lock LOCK, if it is replaced during each of them. */
 #define LOCK_TRIES 100
-/* How often the generation may change between two readings of meta.json. */
+/* Attempts to read meta.json, if the generation changes during each of them. */
 #define META_TRIES 100
 
-/** Opens LOCK and takes the lock; @p held tells whether it is still the file of that name. */
+/** Opens and locks LOCK; @p held reports whether the locked file is still the one named LOCK. */
 static lx_status try_to_lock(lx__store *store, uint64_t generation, bool *held, lx_error *error)
 {
     struct stat locked, now;
-    lx__file_close(&store->lock); /* that of another generation, or of another file */
+    lx__file_close(&store->lock); /* from the attempt before */
     lx_status status =
         lx__file_open(&store->lock, &store->directory, LX__LOCK_NAME, O_RDONLY, error);
     if (status == LX_OK)
@@ -33,16 +33,16 @@ static lx_status try_to_lock(lx__store *store, uint64_t generation, bool *held, 
     if (status != LX_OK)
         return status;
     if (fstat(store->lock.fd, &locked) == -1)
-        return lx__fail_errno(error, errno, store->lock.path, "cannot look at");
+        return lx__fail_errno(error, errno, store->lock.path, "cannot stat");
     *held = fstatat(store->directory.fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == 0;
     if (!*held && errno != ENOENT)
-        return lx__fail_errno(error, errno, store->lock.path, "cannot look at");
+        return lx__fail_errno(error, errno, store->lock.path, "cannot stat");
     *held = *held && locked.st_dev == now.st_dev && locked.st_ino == now.st_ino;
     return LX_OK;
 }
 
-/** Takes the reader's lock of the generation. Where there is no LOCK, or nobody can write, there is
- * nothing to be locked against. */
+/** Takes the reader's lock of the generation. A dataset without LOCK, or on a read-only file
+ * system, cannot have a writer, and needs no lock. */
 static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error *error)
 {
     struct statvfs about;
@@ -54,13 +54,14 @@ static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error
     if (status == LX_OK && held)
         return LX_OK;
     lx__file_close(&store->lock);
-    /* On a network it is sealed, and a lock that can be had is as good as none. */
+    /* On a network file system the dataset must be sealed, and locks are not reliable anyway. */
     if (status == LX_ERR_NOT_FOUND || store->network != NULL)
         return LX_OK;
     if (fstatvfs(store->directory.fd, &about) == 0 && (about.f_flag & ST_RDONLY))
         return LX_OK;
     if (status == LX_OK)
-        status = lx__fail(&why, LX_ERR_IO, "LOCK was replaced again and again");
+        status = lx__fail(&why, LX_ERR_IO,
+                          "cannot lock LOCK: it is replaced continually: try again");
     lx__error_pass(error, &why);
     return status;
 }
@@ -81,7 +82,8 @@ static lx_status read_meta(lx__store *store, lx_error *error)
     return lx__meta_read(&store->meta, &store->meta_file, LX__META_CHECK, error);
 }
 
-/** Reads meta.json, locks its generation, and reads it again until both are of one. */
+/** Reads meta.json, locks its generation, and reads meta.json again, until both reads have the same
+ * generation. */
 static lx_status read_and_lock(lx__store *store, lx_error *error)
 {
     char uuid[LX__UUID_TEXT + 1];
@@ -97,7 +99,8 @@ static lx_status read_and_lock(lx__store *store, lx_error *error)
             return LX_OK;
     }
     if (status == LX_OK) {
-        status = lx__fail(error, LX_ERR_IO, "meta.json was replaced again and again");
+        status = lx__fail(error, LX_ERR_IO,
+                          "cannot read meta.json: it is replaced continually: try again");
         lx__error_locate(error, store->meta_file.path, NULL, LX_NONE, LX_NONE);
     }
     return status;
@@ -116,7 +119,7 @@ static lx_status prepare_fields(lx__store *store, lx_error *error)
     return LX_OK;
 }
 
-/** The caller was shown fields by their positions, and goes on with these. */
+/** Sets the fields to show: the ones of @p former, because callers know them by position. */
 static lx_status show_fields(lx__store *store, const lx__store *former, lx_error *error)
 {
     if (former == NULL || lx__schema_equal(former->schema, store->meta.schema)) {
@@ -130,7 +133,7 @@ lx_status lx__store_fail_other(const lx__store *store, lx_error *error)
 {
     lx_status status =
         lx__fail(error, LX_ERR_STATE,
-                 "another dataset is there now: close this handle and open it again");
+                 "another dataset is at this path now: close this handle and open the path again");
     lx__error_locate(error, store->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -143,8 +146,8 @@ static lx_status check_same(const lx__store *store, const lx__store *former, lx_
     return lx__store_fail_other(store, error);
 }
 
-/** The directory that @p former has open: the path may lead elsewhere by now, since a process may
- * change its working directory, and a dataset may be moved. */
+/** Opens the directory that @p former has open. It does not use the path, which may lead elsewhere
+ * after the process changed its working directory or the dataset was moved. */
 static lx_status reopen_directory(lx__store *store, const lx__store *former, lx_error *error)
 {
     lx_status status = lx__directory_open(&store->directory, &former->directory, ".", error);
@@ -160,7 +163,7 @@ lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *
 {
     struct stat now;
     if (fstatat(store->directory.fd, LX__META_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
-        return lx__fail_errno(error, errno, store->meta_file.path, "cannot look at");
+        return lx__fail_errno(error, errno, store->meta_file.path, "cannot stat");
     *current = lx__file_mark_equal(store->meta_mark, (lx__file_mark){now.st_dev, now.st_ino});
     return LX_OK;
 }
@@ -171,10 +174,10 @@ bool lx__store_was_replaced(const lx__store *store)
     return lx__store_is_current(store, &current, NULL) == LX_OK && !current;
 }
 
-/* ---- files by their names */
+/* ---- the lx__fd_open of the cache */
 
-/** A chunk has its committed bytes; of a sealed dataset exactly these, as long as nobody has taken
- * the seal off. */
+/** Opens a chunk, which must have its committed bytes, and in a sealed dataset no others, unless a
+ * writer has unsealed it since. */
 static lx_status open_chunk(const lx__store *store, const lx__file_name *name, lx__file *file,
                             lx_error *error)
 {
@@ -191,8 +194,8 @@ static lx_status open_chunk(const lx__store *store, const lx__file_name *name, l
     return status;
 }
 
-/** The length of a table was checked when the snapshot was made. If it has become shorter, only
- * those rows are lost that are gone. */
+/** Opens a table without a check of its size, which was checked when the snapshot was made. If the
+ * file was truncated since, the remaining rows can still be read. */
 static lx_status open_table(const lx__store *store, const lx__file_name *name, lx__file *file,
                             lx_error *error)
 {
@@ -209,14 +212,15 @@ static lx_status open_named(void *user, const lx__file_name *name, lx__file *fil
     return (name->part == LX__PART_CHUNK ? open_chunk : open_table)(user, name, file, error);
 }
 
-/** Where a dataset is written, locks and the order of writes must hold. */
+/** Refuses an unsealed dataset on a network file system, where locks and the order of writes are
+ * not reliable. */
 static lx_status check_network(const lx__store *store, lx_error *error)
 {
     if (store->network == NULL || store->meta.sealed)
         return LX_OK;
     return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "the dataset is on %s, a network file system, where only sealed ones can be "
-                    "read: seal it on the machine that wrote it, or copy it to a local disk",
+                    "cannot read the dataset on %s, a network file system: it is not sealed: seal "
+                    "it on the machine that wrote it, or copy it to a local disk",
                     store->network);
 }
 
@@ -294,7 +298,7 @@ lx_status lx__store_open_log(lx__store *store, lx_error *error)
     return lx__log_open(&store->log, &store->directory, &identity, error);
 }
 
-/* ---- the end */
+/* ---- closing */
 
 static void store_free(lx__store *store)
 {
@@ -332,12 +336,12 @@ static void store_free(lx__store *store)
 
 static void run_ending(lx__task *task, size_t part)
 {
-    (void)task, (void)part; /* the task is in the memory that goes: finish_ending() does it */
+    (void)task, (void)part; /* the store contains the task, so only finish_ending() can free it */
 }
 
 static void finish_ending(lx__task *task, bool canceled)
 {
-    (void)canceled; /* whoever closed the executor does what was waiting */
+    (void)canceled; /* then the thread that closes the executor frees the store here */
     store_free((lx__store *)((char *)task - offsetof(lx__store, ending)));
 }
 
@@ -365,7 +369,7 @@ void lx__store_unref(lx__store *store)
         store_free(store);
         return;
     }
-    /* The store may be gone, and with it what it holds, before the submit is over. */
+    /* Hold the executor: the store, and its own hold, may be gone before the submit returns. */
     lx__executor_hold(executor);
     if (lx__executor_submit(executor, LX_QUEUE_GC, &store->ending, NULL) != LX_OK)
         store_free(store);
@@ -389,7 +393,7 @@ static void forget_mappings(lx__store *store)
         return;
     }
     pthread_mutex_init(&store->mutex, NULL);
-    /* What is mapped stays mapped: snapshots have its addresses. */
+    /* The mappings leak, because snapshots have their addresses. */
     store->chunks = NULL;
     store->retired = NULL;
     store->retired_tables = NULL;

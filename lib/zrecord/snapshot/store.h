@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The open files of one generation of a dataset, mapped for reading.
+ * @brief The open files and the mappings of one generation of a dataset, for reading.
  *
- * Shared by all snapshots of that generation. What is mapped stays mapped until the last of them
- * is gone, so an address once given out stays right.
+ * All snapshots of the generation share a store. Mappings stay until the last snapshot is freed, so
+ * the addresses in them stay valid.
  */
 #ifndef LX_ZRECORD_STORE_H
 #define LX_ZRECORD_STORE_H
@@ -20,129 +20,132 @@
 #include "zrecord/wal/wal.h"
 #include "zrecord/table/table-file.h"
 
-/** Most chunks that are mapped at once: Linux gives a process 65,530 maps by default. */
+/** Most chunks mapped at once: Linux limits a process to 65,530 mappings by default. */
 #define LX__MAPPED_CHUNKS_MAX 60000
 
-/** Files of one store that stay open while nobody reads them; fewer where only maintenance reads
- * by pread. */
+/** Idle files that a store keeps open; fewer in access mode mmap, where only maintenance reads by
+ * pread. */
 #define LX__FILES_MAX 64
 #define LX__FILES_MAPPED_MAX 4
 
-/** A mapping that stores share: that of one generation, and that of the next. */
+/** The mapping of a chunk, which the stores of successive generations share. */
 typedef struct lx__chunk_mapping {
     atomic_size_t references;
     lx__mapping mapping;
-    lx__file_mark file; /**< What is mapped. */
+    lx__file_mark file; /**< The file that is mapped. */
 } lx__chunk_mapping;
 
-/** A chunk that was mapped. */
+/** A chunk in the list of mapped chunks. */
 typedef struct lx__chunk_map {
     uint32_t id;
-    lx__chunk_mapping *mapped; /**< NULL if that failed. */
+    lx__chunk_mapping *mapped; /**< NULL if mapping it failed. */
 } lx__chunk_map;
 
 typedef struct lx__store {
     atomic_size_t references;
-    lx_executor *executor; /**< Whose cleaners end it, held; NULL: the thread that lets go. */
+    lx_executor *executor; /**< Frees the store on its cleaner threads; held. NULL: the thread that
+                                releases the last reference frees it. */
     lx__task ending;
     lx__file directory;
     lx__file chunk_directory;
-    lx__file lock;       /**< Holds the reader's lock; closed if the dataset has no LOCK. */
-    lx__file meta_file;  /**< Held open so that its inode is not used again: see the format, 9.2. */
+    lx__file lock;       /**< Holds the reader's lock; closed if no lock is needed. */
+    lx__file meta_file;  /**< Kept open so that its inode is not reused: see the format, 9.2. */
     lx__file_mark meta_mark;
     lx__file_mark directory_mark;
     lx__meta meta;
-    /** The fields that are shown, by the names and in the order in which the handle was opened;
-     * meta's own has those that there are now. */
+    /** The fields that the handle shows, with their names and order from when it was opened;
+     * meta.schema has the present ones. */
     lx_schema *schema;
-    lx__entry_rules *rules; /**< One a field of @ref schema. */
+    lx__entry_rules *rules; /**< One per field of @ref schema. */
     lx_verify_policy verify;
-    lx_access access;    /**< Any but AUTO. */
-    const char *network;    /**< The name of the network file system that it is on; NULL: none. */
-    lx__process process;       /**< To which the mutexes belong. */
+    lx_access access;       /**< The access mode; never AUTO. */
+    const char *network;    /**< Name of the network file system; NULL on a local one. */
+    lx__process process;       /**< The process that the mutexes belong to. */
 
-    pthread_mutex_t log_mutex; /**< For @ref log. Taken before @ref mutex. */
-    lx__log_reader log;        /**< Open from the first replay on. */
+    pthread_mutex_t log_mutex; /**< Guards @ref log. Locked before @ref mutex. */
+    lx__log_reader log;        /**< Opened by the first replay. */
 
-    pthread_mutex_t mutex;  /**< For all below. A leaf: nothing else is locked under it. */
-    lx__table **tables;     /**< The newest of each field, NULL until rows are there. */
-    uint64_t *looked;       /**< Rows that were looked for in the files; 0: of a store before. */
-    lx__chunk_mapping **retired; /**< Mappings that a larger one has replaced. */
+    pthread_mutex_t mutex;  /**< Guards the members below. A leaf lock. */
+    lx__table **tables;     /**< The newest table of each field; NULL until it has rows. */
+    uint64_t *looked;       /**< Rows checked in the files of each field; 0 after inheriting. */
+    lx__chunk_mapping **retired; /**< Mappings replaced by larger ones. */
     size_t retired_count, retired_capacity;
     lx__table **retired_tables;
     size_t retired_table_count, retired_table_capacity;
-    lx__chunk_map *chunks; /**< Those that were touched, ascending by id. */
+    lx__chunk_map *chunks; /**< Mapped chunks, ascending by id. */
     size_t chunk_count, chunk_capacity;
     lx__inflater **inflaters; /**< Idle ones. */
     size_t inflater_count, inflater_capacity;
-    lx__fd_cache files; /**< Tables and chunks that are read by pread, chunks that are mapped. */
+    lx__fd_cache files; /**< Descriptors to read tables and chunks by pread, and to map chunks. */
 } lx__store;
 
 /**
- * Reads meta.json of the dataset at @p path, locks its generation, and opens what reading needs.
- * The new store has one reference.
+ * Reads meta.json of the dataset at @p path, locks its generation, and opens the files that reading
+ * needs. The new store has one reference.
  *
- * @retval LX_ERR_UNSUPPORTED  It is on a network file system, and not sealed.
+ * @retval LX_ERR_UNSUPPORTED  The dataset is on a network file system and not sealed.
  */
 lx_status lx__store_open(const char *path, lx_verify_policy verify, lx_access access,
                          lx__store **store, lx_error *error);
 
 /**
- * As lx__store_open(), for a handle that goes on from @p former, in the directory that this has
- * open: the fields that are shown stay the same.
+ * As lx__store_open(), for a handle that continues from @p former, in the directory that @p former
+ * has open. The new store shows the same fields.
  *
- * @retval LX_ERR_STATE  Another dataset is there now, or one without a field that is shown.
+ * @retval LX_ERR_STATE  The directory has another dataset now, or a field was dropped.
  */
 lx_status lx__store_reopen(const lx__store *former, lx__store **store, lx_error *error);
 
-/** Opens the log, if that was not done yet. Under the log's mutex. */
+/** Opens the WAL unless it is open. The caller holds @c log_mutex. */
 lx_status lx__store_open_log(lx__store *store, lx_error *error);
 
-/** Has @p store ended by the cleaners of @p executor; NULL: by the thread that lets go of it. */
+/** Makes the cleaner threads of @p executor free @p store. NULL is a no-op: the thread that
+ * releases the last reference frees it. */
 void lx__store_set_executor(lx__store *store, lx_executor *executor);
 
 lx__store *lx__store_ref(lx__store *store);
 void lx__store_unref(lx__store *store);
 
-/** Takes over from @p former, of the same dataset, what it has mapped of the files that a state of
- * these chunks needs: what was verified stays so, and pages need not be faulted in again. */
+/** Shares the mappings of @p former, a store of the same dataset: the tables, and the chunks in
+ * @p chunks. Verified rows stay verified, and mapped pages need no new page faults. */
 void lx__store_inherit(lx__store *store, lx__store *former, const lx__chunk_item *chunks,
                        size_t chunk_count);
 
-/** Gives up a reference to a mapping of a chunk; NULL is nothing. */
+/** Releases a reference to a mapping of a chunk; NULL is a no-op. */
 void lx__chunk_mapping_unref(lx__chunk_mapping *mapping);
 
 /**
- * In a child of fork(), before it uses the store: a mutex that a thread of the parent held is never
- * given back, and what it guards may be half changed; it is forgotten. Any number of handles and
- * threads may call this; one of them does it.
+ * Makes a store usable in a child of fork(). A mutex that a thread of the parent held is never
+ * unlocked in the child, and the members that it guards may be inconsistent: both are reset. Any
+ * number of handles and threads may call this; the first one does the work.
  */
 void lx__store_take_over(lx__store *store);
 
-/** Fails with #LX_ERR_STATE, since another dataset is in the place of this one. */
+/** Fails with #LX_ERR_STATE, because another dataset is at the path. */
 lx_status lx__store_fail_other(const lx__store *store, lx_error *error);
 
-/** Whether meta.json at the path is still the one that was read. */
+/** Checks whether meta.json in the directory is still the file that was read. */
 lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *error);
 
-/** Whether it is known that it is not: what seems to be damage may be another writer's work
- * then. */
+/** Whether meta.json was certainly replaced. If so, apparent damage may be the effect of a writer
+ * that installed a new generation. */
 bool lx__store_was_replaced(const lx__store *store);
 
 /**
- * Maps the tables of @p field (a position) with at least @p rows rows, which must be over 0. Where
- * the access is PREAD they are only looked at, and nothing is mapped.
- * @retval LX_ERR_CORRUPT  A table is absent or too short.
+ * Maps the tables of the field at position @p field with at least @p rows rows; @p rows must not be
+ * 0. In access mode pread it only checks the files.
+ * @retval LX_ERR_CORRUPT  A table is missing or too short.
  */
 lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_generation,
                               uint64_t rows, lx__table **table, lx_error *error);
 
-/** Maps the first @p bytes bytes of chunk @p id, which must be over 0. */
+/** Maps the first @p bytes bytes of chunk @p id; @p bytes must not be 0. */
 lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
                               const uint8_t **data, lx_error *error);
 
-/** An idle inflater for the calling thread, to be given back; NULL: there is none. */
+/** Takes an idle inflater for the calling thread; NULL if the store has none. */
 lx__inflater *lx__store_take_inflater(lx__store *store);
+/** Returns an inflater to the store; NULL is a no-op. */
 void lx__store_give_inflater(lx__store *store, lx__inflater *inflater);
 
 #endif

@@ -16,7 +16,7 @@ lx__file_mark lx__file_mark_of(const lx__file *file)
     return (lx__file_mark){about.st_dev, about.st_ino};
 }
 
-/** What a dataset must have and has not is damage; only a dataset itself can be not there. */
+/** Converts LX_ERR_NOT_FOUND, which is reserved for a missing dataset: a missing file is damage. */
 static lx_status must_be_there(lx_status status, lx_error *error)
 {
     if (status != LX_ERR_NOT_FOUND)
@@ -36,7 +36,7 @@ lx_status lx__committed_check(const lx__file *file, uint64_t bytes, bool exact, 
     uint64_t size;
     lx_status status = lx__file_size(file, &size, error);
     if (status == LX_OK && (size < bytes || (exact && size != bytes))) {
-        status = lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, %llu are committed",
+        status = lx__fail(error, LX_ERR_CORRUPT, "the file has %llu bytes, but %llu are committed",
                           (unsigned long long)size, (unsigned long long)bytes);
         lx__error_locate(error, file->path, NULL, LX_NONE, size < bytes ? size : bytes);
     }

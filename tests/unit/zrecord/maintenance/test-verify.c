@@ -210,7 +210,7 @@ START_TEST(the_files_of_a_sealed_dataset_are_held_against_meta_json)
     ck_assert_ptr_nonnull(strstr(told.damages[0].path, "x.offset.1"));
     ck_assert_str_eq(told.damages[0].field, "x");
     ck_assert_ptr_nonnull(strstr(told.damages[1].path, "chunk/3.zr"));
-    expect_error(status, LX_ERR_CORRUPT, "checksum of the table", "x.offset.1");
+    expect_error(status, LX_ERR_CORRUPT, "checksum mismatch of the table", "x.offset.1");
     file_put("sealed-again/chunk/3.zr", "x", 1);
     unit_fails(verify("sealed-again", &told, &result, &error), LX_ERR_CORRUPT);
     ck_assert_uint_eq(told.count, 2);

@@ -190,7 +190,7 @@ START_TEST(opening_fails_if_the_generation_keeps_changing)
     restless = true;
     lx_status status = lx__store_open("d", LX_VERIFY_FIRST, LX_ACCESS_AUTO, &store, &error);
     restless = false;
-    expect_error(status, LX_ERR_IO, "again and again", "d/meta.json");
+    expect_error(status, LX_ERR_IO, "replaced continually", "d/meta.json");
     ck_assert_ptr_null(store);
     scratch_remove(scratch);
 }
