@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The access mode of a dataset: the option, and what it came to. */
+/* The access mode of a dataset: the option, and the mode in use. */
 #include "base/error.h"
 #include "zrecord/read/dataset.h"
 
@@ -24,7 +24,7 @@ lx_access lx_dataset_get_access(lx_dataset *dataset, const char **network)
     lx__snapshot *snapshot = lx__dataset_ref_snapshot(dataset);
     lx_access access = snapshot->store->access;
     if (network != NULL)
-        *network = snapshot->store->network; /* a constant of ours */
+        *network = snapshot->store->network; /* a string constant */
     lx__snapshot_unref(snapshot);
     return access;
 }

@@ -11,7 +11,7 @@ lx_status lx_dataset_options_set_damage(lx_dataset_options *options, lx_damage_p
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (damage != LX_DAMAGE_RAISE && damage != LX_DAMAGE_ZEROS)
-        return lx__fail(error, LX_ERR_ARGUMENT, "damage: %d is none of raise, zeros",
+        return lx__fail(error, LX_ERR_ARGUMENT, "damage: %d is invalid: use raise or zeros",
                         (int)damage);
     options->damage = damage;
     return LX_OK;
@@ -54,7 +54,7 @@ lx_status lx_dataset_probe(lx_dataset *dataset, const size_t *fields, size_t fie
     if (fields == NULL)
         field_count = dataset->schema->count;
     else if (field_count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "no field is asked about");
+        return lx__fail(error, LX_ERR_ARGUMENT, "field_count is 0: pass NULL for all fields");
     lx_status status = LX_OK;
     for (size_t i = 0; fields != NULL && status == LX_OK && i < field_count; i++)
         status = lx__dataset_check_field(dataset, fields[i], error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a handle does about damaged values, and how many it has met.
+ * @brief The damage policy of a handle, and its count of damaged values.
  */
 #ifndef LX_ZRECORD_DAMAGE_H
 #define LX_ZRECORD_DAMAGE_H
@@ -11,13 +11,13 @@
 
 #include <loaderx/dataset.h>
 
-/** Of a handle; any thread counts. */
+/** The damage policy and count of a handle. Thread-safe. */
 typedef struct lx__damages {
     lx_damage_policy policy; /**< RAISE or ZEROS. */
-    _Atomic uint64_t met;
+    _Atomic uint64_t met; /**< Damaged values that were read. */
 } lx__damages;
 
-/** Counts, if @p status reports damage. True: the value is read as missing. */
+/** Counts a damaged value if @p status reports damage. True if it must be read as missing. */
 static inline bool lx__damages_meet(lx__damages *damages, lx_status status)
 {
     if (status != LX_ERR_CORRUPT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing of handles, and what they show of their newest state. */
+/* Opens and closes handles, and returns properties of their newest snapshot. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +32,8 @@ lx_status lx_dataset_options_set_verify(lx_dataset_options *options, lx_verify_p
     if (options == NULL)
         return lx__fail_null(error, "options");
     if (verify != LX_VERIFY_FIRST && verify != LX_VERIFY_ALWAYS && verify != LX_VERIFY_NEVER)
-        return lx__fail(error, LX_ERR_ARGUMENT, "verify: %d is none of first, always, never",
-                        (int)verify);
+        return lx__fail(error, LX_ERR_ARGUMENT,
+                        "verify: %d is invalid: use first, always or never", (int)verify);
     options->verify = verify;
     return LX_OK;
 }
@@ -63,8 +63,8 @@ lx_status lx_dataset_options_set_executor(lx_dataset_options *options, lx_execut
     return LX_OK;
 }
 
-/** A handle with all but its process, its snapshot, and what it counts with; what fails is closed
- * by the caller. */
+/** Makes a handle without process, schema, snapshot and damage counts. On failure the caller must
+ * close it. */
 static lx_status make_handle(const char *path, const lx_dataset_options *options,
                              lx_dataset **dataset, lx_error *error)
 {
@@ -82,7 +82,7 @@ static lx_status make_handle(const char *path, const lx_dataset_options *options
     return made->path != NULL ? LX_OK : lx__fail_memory(error, "a dataset");
 }
 
-/** The working directory may be another one later. */
+/** Makes a path absolute, because the working directory may change later. NULL on failure. */
 static char *make_absolute(const char *path)
 {
     char here[PATH_MAX];

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-/** In a child of fork(): makes the handle its own. */
+/** Takes over a handle in a child of fork(). */
 static void take_over(lx_dataset *dataset)
 {
     if (!lx__process_take_over(&dataset->process))
@@ -56,8 +56,8 @@ lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field, lx_er
     if (field < dataset->schema->count)
         return LX_OK;
     lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                "there are %zu fields, number %zu is none of them",
-                                dataset->schema->count, field);
+                                "field %zu not found: the dataset has %zu fields", field,
+                                dataset->schema->count);
     lx__error_locate(error, lx_dataset_get_path(dataset), NULL, LX_NONE, LX_NONE);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A dataset open for reading: a handle on the newest snapshot that was asked for.
+ * @brief A handle of a dataset for reading, which refers to the newest snapshot that it loaded.
  */
 #ifndef LX_ZRECORD_DATASET_H
 #define LX_ZRECORD_DATASET_H
@@ -16,47 +16,47 @@ struct lx_dataset_options {
     bool live;
     lx_damage_policy damage;
     lx_access access;
-    lx_executor *executor; /**< Of options: referenced; of a dataset: held. */
+    lx_executor *executor; /**< Referenced by options, held by a dataset. */
 };
 
 struct lx_dataset {
     char *path;
-    char *where; /**< The same, absolute when that was opened; NULL: nobody knows where that was. */
+    char *where; /**< The absolute path at opening; NULL if it could not be determined. */
     lx_dataset_options options;
-    lx_schema *schema;          /**< As it was at the opening: what the caller was shown. */
-    pthread_mutex_t refreshing; /**< One refresh at a time; taken before @ref mutex. */
-    _Atomic uint64_t refreshes; /**< Begun so far; counted under @ref refreshing. */
-    bool refreshed;             /**< The last of them did not fail. Under @ref refreshing. */
-    pthread_mutex_t mutex;      /**< For @ref snapshot. */
-    lx__snapshot *snapshot;     /**< The one being read; holds a reference. */
-    lx__damages *damages;       /**< Shared memory: pins of a handle count with it. */
-    lx__process process;        /**< To which the mutexes belong. */
+    lx_schema *schema;          /**< The schema at opening, which the caller sees. */
+    pthread_mutex_t refreshing; /**< Serializes refreshes. Locked before @ref mutex. */
+    _Atomic uint64_t refreshes; /**< Refreshes begun; changed under @ref refreshing. */
+    bool refreshed;             /**< The last refresh succeeded. Guarded by @ref refreshing. */
+    pthread_mutex_t mutex;      /**< Guards @ref snapshot. */
+    lx__snapshot *snapshot;     /**< The newest snapshot loaded; holds a reference. */
+    lx__damages *damages;       /**< Shared with the pins of the handle. */
+    lx__process process;        /**< The process that the mutexes belong to. */
 };
 
-/** Whether each call goes on to the newest commit. */
+/** Whether each call reads the newest commit. */
 LX_API bool lx__dataset_is_live(const lx_dataset *dataset);
 
-/** In a child of fork(): makes the handle its own, if that was not done yet. */
+/** Takes over the handle in a child of fork(), at the first call there. */
 void lx__dataset_check_process(lx_dataset *dataset);
 
-/** Takes the mutex of the snapshot. */
+/** Locks the mutex of the snapshot. */
 void lx__dataset_lock(lx_dataset *dataset);
 
-/** A reference to the snapshot that was found last. */
+/** Returns a new reference to the newest snapshot loaded. */
 lx__snapshot *lx__dataset_ref_snapshot(lx_dataset *dataset);
 
 /**
- * @name In show.c: of a pin that is not refreshed, and a raw field of it that is mapped
- * A slice is readable as long as the pin is open.
+ * @name In show.c: reads of a mapped raw field of a pin, which is not refreshed
+ * A slice is valid until the pin is closed.
  */
 /** @{ */
 
-/** As lx_dataset_view() of one record. */
+/** Returns a slice of one record, as lx_dataset_view(). */
 LX_API lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index,
                                   lx_slice *slice, lx_error *error);
 
-/** Finds a value to have its memory fetched ahead, which is read later, by lx__dataset_show():
- * nothing but its row is looked at. False where that does not tell. */
+/** Locates a value for prefetching, before lx__dataset_show() reads it. Accesses only its row or
+ * row update. False if that is not enough. */
 LX_API bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index,
                                 lx_slice *slice);
 

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast path of a gather of dense records that are mapped. It accepts raw values that keep all
- * rules, by the predicates of payload.h, and passes everything else to lx__gather_one(). */
+/* The fast path of gathers of dense, mapped records. It accepts valid raw values, by the predicates
+ * of payload.h, and passes all other values to lx__gather_one(). */
 #include <string.h>
 
 #include "zrecord/read/gather.h"
 
-/* No row of a raw value begins with this: it would be one of 0 bytes. */
+/* The head of a row of a raw value is never this: its size would be 0. */
 #define NO_HEAD 0
-/* Records whose places are found before the first of them is copied. */
+/* Records that are located before the first of them is copied. */
 #define BLOCK 64
-/* The same where nothing but rows is read. */
+/* Rows to prefetch ahead of inline values, which need only their rows. */
 #define SHORT_AHEAD 32
-/* Lines of each page of the next record that are prefetched while one is copied: the start of a
- * page is what the processor's own prefetcher does not see coming. */
+/* Cache lines of each page of the next record to prefetch during a copy: the processor's own
+ * prefetcher stops at the end of a page. */
 #define LINES_AHEAD 4
 #define LINE 64
-/* Records up to this are prefetched whole as soon as they are found: a block of them fits into the
- * first-level cache, and one of them is copied before the next one's lines could arrive. */
+/* Records below this size are prefetched whole as soon as they are located: a block of them fits
+ * into the first-level cache, and a copy of one is too short for the lines of the next to
+ * arrive. */
 #define SMALL 512
 #define PAGE 4096
 
-/** What stays the same for all records of a call. */
+/** The state of a call. */
 typedef struct dense {
     lx__snapshot *snapshot;
     lx__damages *damages;
@@ -28,18 +29,18 @@ typedef struct dense {
     size_t field;
     uint64_t length;
     uint64_t rows;
-    uint32_t size; /**< Of a record. */
+    uint32_t size; /**< Bytes of a record. */
     uint32_t align_mask;
-    bool verify;      /**< Some raw values of rows may have to be verified, */
-    bool many;        /**< or more than a few, */
-    bool always;      /**< or all of them. */
-    bool verify_sets; /**< Those of sets may have to be. */
-    lx__inflater *inflater; /**< Taken when the first compressed value is met. */
+    bool verify;      /**< Some values of table rows may need verification. */
+    bool many;        /**< More than a few may. */
+    bool always;      /**< All do. */
+    bool verify_sets; /**< Values of row updates may need verification. */
+    lx__inflater *inflater; /**< Taken for the first compressed value. */
 
-    /* The chunk of the last raw value, since the next is most often in the same. */
+    /* The chunk of the last raw value: the next value is usually in the same one. */
     uint64_t head;       /**< The first half of a row in it: chunk and size; or NO_HEAD. */
-    uint64_t last_start; /**< Where a value may begin at most. */
-    const uint8_t *data; /**< Of that chunk. */
+    uint64_t last_start; /**< The largest valid offset of a value. */
+    const uint8_t *data; /**< Base address of the chunk. */
 } dense;
 
 static dense start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
@@ -64,7 +65,7 @@ static dense start(lx__snapshot *snapshot, lx__damages *damages, size_t field)
                              (some && !lx__table_all_verified(column->table))};
 }
 
-/** Fetches the row of a record ahead. */
+/** Prefetches the table rows of a record. */
 static inline void prefetch_rows(const dense *g, uint64_t index)
 {
     if (index >= g->rows)
@@ -74,7 +75,7 @@ static inline void prefetch_rows(const dense *g, uint64_t index)
         __builtin_prefetch(g->column->checks + index * LX__CHECK_ROW);
 }
 
-/** @p lines is how many of each page. */
+/** Prefetches the first @p lines cache lines of each page of a payload. */
 static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lines)
 {
     for (size_t page = 0; page < size; page += PAGE)
@@ -82,17 +83,18 @@ static inline void prefetch_payload(const uint8_t *data, size_t size, size_t lin
             __builtin_prefetch(data + line);
 }
 
-/* What is known of the sets of a block's records is found in steps, while another block is copied:
- * each has the memory fetched that the next one reads. */
+/* The lookup of a block's row updates takes steps (hash, filter test, prefetch, find), between
+ * which other blocks are copied: each step prefetches the memory that the next one reads. */
 
-/** The marks of a block's records in filters. */
+/** Computes the hashes of a block's records for the filters of the overlay. */
 static void mark_block(const dense *g, const uint64_t *indices, size_t count, uint64_t *marks)
 {
     lx__sets_mark_many(&g->snapshot->state.sets, (uint32_t)g->field, indices,
                        count < BLOCK ? count : BLOCK, marks);
 }
 
-/** Which of them may have sets, a bit each. */
+/** Tests the hashes of a block in the filters; returns a bit for each record that may have a row
+ * update. */
 static uint64_t screen_block(const dense *g, const uint64_t *indices, size_t count,
                              const uint64_t *marks)
 {
@@ -101,9 +103,9 @@ static uint64_t screen_block(const dense *g, const uint64_t *indices, size_t cou
 }
 
 /**
- * Finds a raw value by its row of the offset table, or by the set in its place; NULL for everything
- * else, and for a chunk that is not mapped yet. What is found keeps the rules of
- * lx__payload_locate(), but for the logical length, which is_intact() and set_is_intact() check.
+ * Finds a raw value by its row of the offset table, or by its row update @p set. NULL for any other
+ * value, and if the chunk is not mapped yet. The location is valid by the rules of
+ * lx__payload_locate(); only the logical length is left to is_intact() and set_is_intact().
  */
 static inline __attribute__((always_inline)) const uint8_t *
 find_raw(dense *g, uint64_t index, const uint8_t *set)
@@ -130,7 +132,7 @@ find_raw(dense *g, uint64_t index, const uint8_t *set)
     return data + offset;
 }
 
-/** Whether a raw value of a row that find_raw() found needs no verification, or passes it. */
+/** Whether a raw value that find_raw() found by its table row was verified before, or is intact. */
 static inline __attribute__((always_inline)) bool is_intact(const dense *g, uint64_t index,
                                                             const uint8_t *data)
 {
@@ -139,26 +141,26 @@ static inline __attribute__((always_inline)) bool is_intact(const dense *g, uint
     lx__entry entry = lx__entry_load(g->column->offsets + index * LX__OFFSET_ROW,
                                      g->column->checks + index * LX__CHECK_ROW);
     if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
-        return false; /* copy_any() reports what is wrong */
+        return false; /* copy_any() reports the damage */
     if (!g->always)
         lx__table_set_verified(g->column->table, index);
     return true;
 }
 
-/** Whether the value of a set passes its verification. */
+/** Whether the value of a row update is intact. */
 static __attribute__((noinline)) bool set_is_intact(const dense *g, uint64_t index,
                                                     const lx__set *set, const uint8_t *data)
 {
     lx__entry entry = lx__set_entry(set);
     if (!lx__payload_is_intact_raw(&entry, g->column->rules, index, data))
-        return false; /* copy_any() reports what is wrong */
+        return false; /* copy_any() reports the damage */
     if (!g->always)
         lx__set_note_verified(set);
     return true;
 }
 
-/** Verifies the row that a set hides: until all rows are, each record costs a look whether its row
- * is. */
+/** Verifies the table row under a row update: only once all rows are verified do reads of the table
+ * skip the test of the bits. */
 static void verify_hidden(const dense *g, uint64_t index)
 {
     if (g->verify && !g->always && index < g->rows &&
@@ -166,7 +168,7 @@ static void verify_hidden(const dense *g, uint64_t index)
         lx__snapshot_verify_row(g->snapshot, g->field, index);
 }
 
-/** Copies a value that the fast path does not accept, or reports what is wrong with it. */
+/** Copies a value that the fast path does not accept, or reports its damage. */
 static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, uint8_t *out,
                                                     lx_error *error)
 {
@@ -177,13 +179,14 @@ static __attribute__((noinline)) lx_status copy_any(dense *g, uint64_t index, ui
     return status;
 }
 
-/** Copies a block whose raw values were found; a bit of @p have tells which are of @p sets. */
+/** Copies a located block; the bits of @p have mark the records whose values are of @p sets. */
 static inline __attribute__((always_inline)) lx_status
 copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const uint64_t have,
            const lx__set *const *sets, size_t count, uint8_t *out, size_t stride, lx_error *error)
 {
     size_t size = g->size;
-    /* A checksum reads in three streams, which the processor's prefetcher makes nothing of. */
+    /* The checksum reads three streams at once, which the processor's prefetcher does not
+     * detect. */
     size_t lines = g->many ? PAGE / LINE : LINES_AHEAD;
     if (found[0] != NULL)
         prefetch_payload(found[0], size, lines);
@@ -209,7 +212,8 @@ copy_block(dense *g, const uint64_t *indices, const uint8_t *const *found, const
     return LX_OK;
 }
 
-/** Finds where the values of a block lie, of which some @p may have sets; returns which have. */
+/** Locates the values of a block. The bits of @p may mark records that may have row updates;
+ * returns the bits of those that have. */
 static inline __attribute__((always_inline)) uint64_t
 find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const uint64_t may,
            const lx__set **sets, const uint8_t **found)
@@ -238,7 +242,7 @@ find_block(dense *g, const uint64_t *indices, size_t block, size_t count, const 
     return have;
 }
 
-/** Copies dense records by blocks: first where a block's values lie, then the values. */
+/** Copies dense records in blocks: locates all values of a block, and then copies them. */
 static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                              size_t stride, lx_error *error)
 {
@@ -255,7 +259,7 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
         const uint64_t *here = indices + at, *next = here + block;
         uint8_t *to = out + at * stride;
         mark_block(g, next, rest, marks);
-        if (may == 0) { /* compiled for itself: most blocks have none */
+        if (may == 0) { /* a specialized copy of the code: most blocks have no row updates */
             find_block(g, here, block, count - at, 0, sets, found);
             may = screen_block(g, next, rest, marks);
             status = copy_block(g, here, found, 0, sets, block, to, stride, error);
@@ -269,16 +273,16 @@ static lx_status copy_blocks(dense *g, const uint64_t *indices, size_t count, ui
 }
 
 /**
- * Copies inline values of @p size bytes, a constant, from their rows, up to the first that is not
- * verified, or anything else but the usual; returns how many. Of @p indices there are @p known, of
- * which the first @p count are copied.
+ * Copies inline values of @p size bytes, a constant, from their table rows. Stops at the first
+ * value that is not inline or not verified; returns the number of values copied. Copies the first
+ * @p count of @p indices; the array has @p known, for prefetching.
  */
 static inline __attribute__((always_inline)) size_t
 copy_inline(const dense *g, const uint64_t *indices, size_t count, size_t known, uint8_t *out,
             size_t stride, const size_t size)
 {
     const uint8_t *rows = g->column->offsets;
-    /* Chunk and physical length in one, and the bytes of the value that must be zeros. */
+    /* Chunk and physical length of the row as one number; mask of the bytes that must be zeros. */
     const uint64_t head = (uint64_t)size << 32 | LX__CHUNK_INLINE;
     const uint64_t padding = size == LX__INLINE_MAX ? 0 : UINT64_MAX << 8 * size;
     const uint64_t end = g->rows < g->length ? g->rows : g->length;
@@ -315,7 +319,7 @@ static size_t copy_short(const dense *g, const uint64_t *indices, size_t count, 
     }
 }
 
-/** Copies a short value that may have a set; false where the long way has to be taken. */
+/** Copies a short value that may have a row update; false if copy_blocks() has to do it. */
 static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
 {
     const lx__set *set =
@@ -329,7 +333,7 @@ static bool copy_short_set(dense *g, uint64_t index, uint8_t *out)
     return true;
 }
 
-/** Copies a block of short values of which some @p may have sets. */
+/** Copies a block of short values; the bits of @p may mark those that may have row updates. */
 static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t block,
                                   size_t known, uint64_t may, uint8_t *out, size_t stride,
                                   lx_error *error)
@@ -346,7 +350,8 @@ static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t bloc
             at++;
             continue;
         }
-        /* That which may have a set is one; what is not short goes on to the end. */
+        /* A single value with a row update, or else the rest of the block after a value that is not
+         * inline or not verified. */
         size_t rest = done == run ? 1 : block - at;
         status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
         at += rest;
@@ -354,7 +359,7 @@ static lx_status copy_short_block(dense *g, const uint64_t *indices, size_t bloc
     return status;
 }
 
-/** Copies short values where there are sets. */
+/** Copies short values from a snapshot with row updates. */
 static lx_status copy_short_sets(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                                  size_t stride, lx_error *error)
 {
@@ -375,7 +380,7 @@ static lx_status copy_short_sets(dense *g, const uint64_t *indices, size_t count
     return status;
 }
 
-/** Copies short values where there are none. */
+/** Copies short values from a snapshot without row updates. */
 static lx_status copy_short_rows(dense *g, const uint64_t *indices, size_t count, uint8_t *out,
                                  size_t stride, lx_error *error)
 {
@@ -383,7 +388,7 @@ static lx_status copy_short_rows(dense *g, const uint64_t *indices, size_t count
     for (size_t at = 0; status == LX_OK && at < count;) {
         size_t known = count - at;
         at += copy_short(g, indices + at, known, known, out + at * stride, stride);
-        /* What stopped it may be one record. */
+        /* Only a single record may have stopped copy_short(): try again after a block. */
         size_t rest = count - at < BLOCK ? count - at : BLOCK;
         status = copy_blocks(g, indices + at, rest, out + at * stride, stride, error);
         at += rest;

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* The gather of any value in any access mode. A block of records at a time: their entries, then the
- * bytes of all extents in one fetch. Records that this does not settle are read one by one, in
- * their order, so that the first that fails is the one that is reported. */
+/* Gathers any values in any access mode, in blocks of records: loads their entries, and fetches the
+ * bytes of all extents at once. Records that fail in the batch are then read one by one, in order,
+ * so that the first failure is reported. */
 #include "zrecord/read/gather.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-/** Where the values of a call go. */
+/** The destination of the values of a call: out + offsets[i], or out + i * stride. */
 typedef struct target {
     uint8_t *out;
     size_t stride;
-    uint64_t size;           /**< Of each; */
-    const uint64_t *offsets; /**< or these, if it is not NULL. */
+    uint64_t size;           /**< Bytes of each value, unless offsets is set. */
+    const uint64_t *offsets; /**< NULL: use stride and size. */
 } target;
 
-/** What stays the same for all records of a call, and the block at hand. */
+/** The state of a call, and the current block. */
 typedef struct gather {
     lx__value_reader reader;
     lx__damages *damages;
     size_t field;
     const lx__entry_rules *rules;
     target to;
-    const uint64_t *indices; /**< Of the block. */
+    const uint64_t *indices; /**< The indices of the block. */
     size_t count, extent_count;
     lx__loaded loaded[LX__VALUE_BLOCK];
     lx__extent extents[LX__VALUE_BLOCK];
-    uint8_t owners[LX__VALUE_BLOCK]; /**< Of the extents: which record of the block. */
-    bool settled[LX__VALUE_BLOCK];   /**< Its value is where it belongs. */
+    uint8_t owners[LX__VALUE_BLOCK]; /**< For each extent, the position of its record. */
+    bool settled[LX__VALUE_BLOCK];   /**< Whether the batch copied the value. */
 } gather;
 
 _Static_assert(LX__VALUE_BLOCK <= UINT8_MAX + 1, "owners are bytes");
 
-/** Memory that is not set is written before it is read: a gather is large. */
+/** Initializes a gather. The arrays, which are large, stay uninitialized. */
 static void start(gather *g, lx__snapshot *snapshot, lx__damages *damages, size_t field)
 {
     g->reader = lx__value_reader_of(snapshot);
@@ -52,7 +52,8 @@ static uint64_t room_of(const gather *g, size_t i)
     return g->to.offsets != NULL ? g->to.offsets[i + 1] - g->to.offsets[i] : g->to.size;
 }
 
-/** A missing value counts as zeros in a dense field, and as nothing in one of bytes. */
+/** Returns the size that a value is read as: a missing one is zeros in a dense field, and empty in
+ * a field of bytes. */
 static uint64_t size_of(const lx__entry_rules *rules, const lx__entry *entry)
 {
     if (!lx__entry_is_missing(entry))
@@ -71,7 +72,7 @@ static void prefetch_row(const lx__snapshot *snapshot, size_t field, uint64_t in
     __builtin_prefetch(column->checks + index * LX__CHECK_ROW);
 }
 
-/** Loads the entries of the next block by pread; mapped ones are at hand when they are needed. */
+/** Starts the next block. By pread it loads the entries; mapped rows are only prefetched. */
 static lx_status next_block(gather *g, const uint64_t *indices, size_t left, bool to_gather,
                             lx_error *error)
 {
@@ -85,7 +86,7 @@ static lx_status next_block(gather *g, const uint64_t *indices, size_t left, boo
     return LX_OK;
 }
 
-/** The entry of record @p i of the block, if it was loaded before. */
+/** Returns the entry of record @p i of the block if next_block() loaded it, or else NULL. */
 static const lx__loaded *known(const gather *g, size_t i)
 {
     if (g->reader.by_pread)
@@ -95,7 +96,7 @@ static const lx__loaded *known(const gather *g, size_t i)
     return NULL;
 }
 
-/** Locates a value whose entry was @p loaded; NULL: it is read now. */
+/** Locates a value by its entry; reads the entry if @p loaded is NULL. */
 static inline __attribute__((always_inline)) lx_status
 find(lx__value_reader *reader, size_t field, uint64_t index, const lx__loaded *loaded,
      lx__value *value, lx_error *error)
@@ -128,15 +129,14 @@ static lx_status fail_measured(const lx__snapshot *snapshot, size_t field, uint6
                                uint64_t size, uint64_t room, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_MISMATCH,
-                                "the record has %llu bytes, not the %llu that were measured: "
-                                "measure again",
+                                "the record has %llu bytes, but %llu were measured: measure again",
                                 (unsigned long long)size, (unsigned long long)room);
     lx__error_locate(error, snapshot->store->directory.path,
                      lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
     return status;
 }
 
-/** Decodes a value that was fetched and verified; zeros for a missing one. */
+/** Decodes a fetched and verified value to @p out; writes zeros for a missing one. */
 static lx_status put(lx__value_reader *reader, size_t field, uint64_t index,
                      const lx__value *value, uint8_t *out, uint64_t room, lx_error *error)
 {
@@ -166,7 +166,7 @@ copy_value(lx__value_reader *reader, size_t field, uint64_t index, const lx__loa
                         : fail_measured(snapshot, field, index, size, room, error);
 }
 
-/** Copies a value again to report a failure that is not damage. */
+/** Copies a value again, this time with @p error, to report a failure that is not damage. */
 static __attribute__((noinline)) lx_status report(lx__value_reader *reader, size_t field,
                                                   uint64_t index, uint8_t *out, uint64_t room,
                                                   lx_error *error)
@@ -174,7 +174,8 @@ static __attribute__((noinline)) lx_status report(lx__value_reader *reader, size
     return copy_value(reader, field, index, NULL, out, room, error);
 }
 
-/** copy_value(), or zeros for a damaged value, if the policy says so; @p lost reports that. */
+/** As copy_value(), but writes zeros for a damaged value, and sets @p lost, if the policy is
+ * ZEROS. */
 static lx_status copy_any(lx__value_reader *reader, lx__damages *damages, size_t field,
                           uint64_t index, const lx__loaded *loaded, uint8_t *out, uint64_t room,
                           bool *lost, lx_error *error)
@@ -201,7 +202,7 @@ lx_status lx__gather_one(lx__value_reader *reader, lx__damages *damages, size_t 
 
 /* ---- blocks */
 
-/** Settles value @p i of the block, if its bytes are intact. */
+/** Copies value @p i of the block, and marks it as settled, if its bytes are intact. */
 static void settle(gather *g, size_t i, const uint8_t *data)
 {
     lx__value value;
@@ -220,7 +221,7 @@ static void take_extent(void *user, size_t which, const uint8_t *data)
     settle(g, g->owners[which], data);
 }
 
-/** Settles value @p i, or lists its extent. */
+/** Adds the extent of value @p i to the batch, or settles the value if it has no extent. */
 static void list_value(gather *g, size_t i)
 {
     lx__value value;
@@ -240,8 +241,8 @@ static void list_value(gather *g, size_t i)
     g->extents[g->extent_count++] = value.extent;
 }
 
-/** Fetches the bytes of a block at once, and settles what is intact. What fails is read again one by
- * one, and reported. */
+/** Fetches the bytes of a block in one batch and settles the intact values. The caller reads the
+ * others one by one, which reports failures. */
 static lx_status settle_block(gather *g, lx_error *error)
 {
     g->extent_count = 0;
@@ -257,7 +258,7 @@ static lx_status settle_block(gather *g, lx_error *error)
 static lx_status copy_block(gather *g, lx_error *error)
 {
     bool lost;
-    /* Mapped bytes are fetched without waiting: a batch would gain nothing. */
+    /* Mapped bytes are accessed directly: a batch would gain nothing. */
     lx_status status = g->reader.by_pread ? settle_block(g, error) : LX_OK;
     for (size_t i = 0; status == LX_OK && i < g->count; i++)
         if (!g->reader.by_pread || !g->settled[i])
@@ -313,9 +314,9 @@ static lx_status fetch_verified(gather *g, size_t i, lx__value *value, lx_error 
                            : status;
 }
 
-/** Locates a value to measure it. Where a damaged value reads as missing, it is read whole. A value
- * that this library cannot decompress is refused, once it is known to be intact: nothing bounds the
- * length that it claims. */
+/** Locates a value to measure it. If damaged values read as missing, it also fetches and verifies
+ * the value. It refuses an intact value whose codec this library lacks, because the length in its
+ * entry is unbounded. */
 static lx_status find_measured(gather *g, size_t i, lx__value *value, lx_error *error)
 {
     bool zeros = g->damages->policy == LX_DAMAGE_ZEROS;
@@ -341,7 +342,7 @@ static lx_status measure_value(gather *g, size_t i, lx__value *value, lx_error *
     if (status == LX_OK)
         return status;
     if (zeros && status == LX_ERR_CORRUPT) {
-        value->entry = (lx__entry){0}; /* counted when it is gathered */
+        value->entry = (lx__entry){0}; /* the gather will count it */
         return LX_OK;
     }
     if (zeros)
@@ -383,7 +384,7 @@ static lx_status refuse_compressed(const lx__snapshot *snapshot, size_t field, u
         return LX_OK;
     lx_status status =
         lx__fail(error, LX_ERR_UNSUPPORTED,
-                 "the record is compressed and cannot be viewed in place: gather it");
+                 "cannot view the record in place: it is compressed: gather it");
     lx__snapshot_blame(snapshot, field, index, entry, error);
     return status;
 }
@@ -429,7 +430,8 @@ lx_status lx__mapped_slices(lx__snapshot *snapshot, lx__damages *damages, size_t
     return status;
 }
 
-/** The length of a value, and whether it is present; a compressed one is refused. */
+/** Sets the length of a slice, and its data to a placeholder if the value is present. Refuses a
+ * compressed value. */
 static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *error)
 {
     static const uint8_t there;
@@ -450,7 +452,7 @@ static lx_status size_slice(gather *g, size_t i, lx_slice *slice, lx_error *erro
     return status;
 }
 
-/** Sizes all values up to the first that fails; @p sized reports how many these are. */
+/** Sets the lengths of all slices up to the first failure; @p sized receives their number. */
 static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, lx_slice *slices,
                              size_t *sized, uint64_t *total, lx_error *error)
 {
@@ -467,7 +469,7 @@ static lx_status size_slices(gather *g, const uint64_t *indices, size_t count, l
     return status;
 }
 
-/** Reads the values of a block one after the other to @p *out, which moves on. */
+/** Reads the values of a block one after the other to @p *out, and advances it. */
 static lx_status fill_slices(gather *g, lx_slice *slices, uint8_t **out, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -483,7 +485,7 @@ static lx_status fill_slices(gather *g, lx_slice *slices, uint8_t **out, lx_erro
     return status;
 }
 
-/** Copies what is viewed to memory of the view. */
+/** Makes a view with copies of the records. */
 static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, lx_slice *slices,
                              lx__snapshot **view, lx_error *error)
 {
@@ -501,7 +503,7 @@ static lx_status view_copies(gather *g, const uint64_t *indices, size_t count, l
         if (status == LX_OK)
             status = fill_slices(g, slices + at, &out, error);
     }
-    /* The first failure in the order of the records is reported. */
+    /* A failure of size_slices() comes after all copied records in the order of the caller. */
     if (status == LX_OK && failed != LX_OK) {
         (void)lx__damages_meet(g->damages, failed);
         lx__error_pass(error, &later);

@@ -3,10 +3,10 @@
 
 #include "base/alloc.h"
 
-/* Values that are so close are asked for with what is between them: another value, most often. */
+/* Largest gap between two values of one request; the gap holds values of other fields, usually. */
 #define GAP ((uint64_t)128 << 10)
 
-/** Asks for the bytes that were gathered for a field; they are of no chunk if there are none. */
+/** Requests the extent collected for a field, unless it is empty (chunk is NULL). */
 static void ask_for(lx__value_reader *reader, size_t field, lx__extent *wanted)
 {
     if (wanted->chunk != NULL)
@@ -14,8 +14,8 @@ static void ask_for(lx__value_reader *reader, size_t field, lx__extent *wanted)
     *wanted = (lx__extent){0};
 }
 
-/** Adds a value to the extent that is being gathered for its field. What is wrong with an entry is
- * reported when it is read. */
+/** Adds a value to the extent collected for its field. Skips invalid entries: the read reports
+ * them. */
 static void gather(lx__value_reader *reader, size_t field, uint64_t index, lx__value *value,
                    lx__extent *wanted)
 {
@@ -38,7 +38,7 @@ bool lx__ahead_stretch(lx__ahead *ahead, uint64_t *first, uint64_t *end)
     lx__snapshot *snapshot = ahead->snapshot;
     uint64_t index = ahead->next, bytes = 0, length = snapshot->state.length;
     size_t fields = snapshot->store->schema->count;
-    /* Without memory for it nothing is asked for, and the stretch is the longest. */
+    /* If this fails, nothing is requested, and the range has the maximum number of records. */
     lx__extent *wanted = lx__alloc_array(fields, sizeof *wanted);
     *first = index;
     ahead->reader.snapshot = snapshot;

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Asks the system for what a walk over all records will read next.
+ * @brief Readahead for a scan of all records.
  *
- * Values lie in any order: each that is not in memory would be waited for. A walk asks for ranges
- * ahead, and finds them there.
+ * Values lie in the chunks in any order, so the system's own readahead does not help. A scan
+ * requests each range of records before it reads them, and need not wait for each value.
  */
 #ifndef LX_ZRECORD_PREFETCH_H
 #define LX_ZRECORD_PREFETCH_H
 
 #include "zrecord/read/value-reader.h"
 
-/** Bytes of a stretch: enough to keep a disk busy, and a thread from being woken too often. */
+/** Bytes of a range: enough to keep a disk busy, and to wake a thread rarely. */
 #define LX__STRETCH_BYTES ((uint64_t)4 << 20)
-/** Records of a stretch at most. */
+/** Most records of a range. */
 #define LX__STRETCH_RECORDS 4096
 
-/** A walk over the records of a snapshot, by one thread. All but the snapshot starts as zeros. */
+/** A scan of the records of a snapshot, by one thread. Initialize the other members to
+ * zeros. */
 typedef struct lx__ahead {
     lx__snapshot *snapshot; /**< The caller's reference. */
-    uint64_t next;          /**< Where the next stretch starts. */
+    uint64_t next;          /**< First record of the next range. */
     lx__value_reader reader;
 } lx__ahead;
 
-/** Finds the next stretch of records, [@p first, @p end), and asks for all that is in it. False:
- * there is none. */
+/** Determines the next range of records, [@p first, @p end), and requests its values from the
+ * system. False at the end of the dataset. */
 bool lx__ahead_stretch(lx__ahead *ahead, uint64_t *first, uint64_t *end);
 
-/** Gives back what the walk took. */
+/** Frees the resources of a scan. */
 void lx__ahead_end(lx__ahead *ahead);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of zrecord.h that read records: they pin a snapshot and check arguments. */
+/* The public functions that read records: they check arguments and pin a snapshot. */
 #include "base/error.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
@@ -22,11 +22,10 @@ lx_status lx_dataset_gather(lx_dataset *dataset, size_t field, const uint64_t *i
     const lx_field *shown = &lx__schema_field(dataset->schema, field)->shown;
     if (shown->size == LX_NONE)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "field '%s' has records of varying length: measure them, and use "
-                        "lx_dataset_gather_bytes",
+                        "field '%s' has records of varying length: use lx_dataset_gather_bytes",
                         shown->name);
     if (stride < shown->size)
-        return lx__fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the %llu bytes a record",
+        return lx__fail(error, LX_ERR_ARGUMENT, "stride %zu is less than the record size %llu",
                         stride, (unsigned long long)shown->size);
     if (out == NULL && count != 0)
         return lx__fail_null(error, "out");
@@ -73,15 +72,14 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
     status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
-    uint8_t nothing; /* where all records are empty, no memory need be there for them */
+    uint8_t nothing; /* out may be NULL if all records are empty */
     status = lx__gather_bytes(snapshot, dataset->damages, field, indices, count,
                               out != NULL ? out : &nothing, offsets, error);
     lx__snapshot_unref(snapshot);
     return status;
 }
 
-/* A view is a snapshot by another name: where what it shows is mapped, that which was pinned, and
- * no memory is taken for it. */
+/* A view is a snapshot: for mapped records the pinned one itself, so that it needs no memory. */
 lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                           size_t count, lx_slice *slices, lx_view **view, lx_error *error)
 {

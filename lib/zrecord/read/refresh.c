@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a handle gets to a state: from the start of a log, or on from the state that it has. */
+/* Loads snapshots for a handle: from the start of the WAL, or from its current snapshot on. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -9,21 +9,21 @@
 #include "zrecord/read/refresh.h"
 #include "zrecord/snapshot/sealed.h"
 
-/* How often meta.json may be replaced while the dataset is being opened. */
+/* Attempts to open a dataset, if its meta.json is replaced during each of them. */
 #define OPEN_TRIES 100
-/* Between two looks for new records: a frame is seen a moment after it was written, and a wait of
- * minutes costs nothing. */
+/* Pauses of lx_dataset_wait(). They begin short, so that a new frame is seen soon, and grow, so
+ * that a long wait costs little. */
 #define PAUSE_MIN_NS 1000000u
 #define PAUSE_MAX_NS 20000000u
 
-/** What going on from a state came to. */
+/** The result of continuing from a snapshot. */
 typedef struct outcome {
-    lx__snapshot *snapshot; /**< The new one; NULL: nothing new counts. */
-    bool gone;              /**< The log does not have the state any more. */
+    lx__snapshot *snapshot; /**< The new snapshot; NULL if the state has not changed. */
+    bool gone;              /**< The WAL no longer contains the old state. */
 } outcome;
 
-/** Makes durable what was found: a synced frame can be read a moment before its sync has returned. A
- * file system on which no file can be synced (squashfs, ISO 9660) has no writer. */
+/** Syncs the WAL, because a frame that requires a sync can be read before that sync has returned.
+ * File systems that cannot sync files (squashfs, ISO 9660) are read-only: no sync is needed. */
 static lx_status sync_log(const lx__store *store, lx_error *error)
 {
     lx_error why = LX_ERROR_INIT;
@@ -35,11 +35,12 @@ static lx_status sync_log(const lx__store *store, lx_error *error)
     return status;
 }
 
-/** Replays the log of @p store to the end that counts. Under the log's mutex. */
+/** Replays the WAL of @p store to the newest frame, or the newest durable one if the handle
+ * requires durability. The caller holds the mutex of the WAL. */
 static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__state *state,
                             lx__log_scan *scan, lx_error *error)
 {
-    bool unknown; /* entries of a field that was dropped: nobody asks for them */
+    bool unknown; /* ignored: updates of dropped fields */
     uint64_t from = state->place.offset;
     lx_status status = lx__state_follow(
         state, &store->log, store->schema, store->meta.schema,
@@ -49,7 +50,7 @@ static lx_status follow_log(const lx_dataset *dataset, lx__store *store, lx__sta
     return status;
 }
 
-/** Opens the log and replays it from the start. */
+/** Opens the WAL and replays it from the start. */
 static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__store *former,
                             lx__snapshot **snapshot, lx_error *error)
 {
@@ -72,10 +73,10 @@ static lx_status replay_all(const lx_dataset *dataset, lx__store *store, lx__sto
 }
 
 /**
- * Opens everything from the start, as a handle that reads @p former until now; NULL: it is new. If
- * meta.json is replaced between the readings of it and of the log, these do not belong together:
- * records may lie behind a seal that was taken off, or have moved without a field that was dropped.
- * Then once more, and no damage.
+ * Opens the dataset from the start, for a handle that has read @p former so far (NULL: a new
+ * handle). If meta.json is replaced between the reads of meta.json and of the WAL, the two do not
+ * match, and may look like damage: a writer may have unsealed the dataset and appended records, or
+ * dropped a field. Then it ignores the result and tries again.
  */
 static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool share,
                            lx__snapshot **snapshot, lx_error *error)
@@ -102,7 +103,7 @@ static lx_status open_anew(const lx_dataset *dataset, lx__store *former, bool sh
             lx__snapshot_unref(*snapshot);
         if (tries == OPEN_TRIES)
             return lx__fail(error, LX_ERR_BUSY,
-                            "meta.json is replaced again and again while it is read");
+                            "cannot read meta.json: it is replaced continually: try again");
     }
 }
 
@@ -111,7 +112,7 @@ lx_status lx__dataset_load(const lx_dataset *dataset, lx__snapshot **snapshot, l
     return open_anew(dataset, NULL, false, snapshot, error);
 }
 
-/** Goes on from @p now in the same log. */
+/** Continues from @p now in the same WAL. */
 static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outcome *found,
                        lx_error *error)
 {
@@ -136,8 +137,8 @@ static lx_status go_on(const lx_dataset *dataset, const lx__snapshot *now, outco
     return lx__snapshot_next(now, &state, &found->snapshot, error);
 }
 
-/** Whether another directory with a dataset is at the path: this one was moved away or removed. One
- * that was moved and is alone goes on, wherever it is. */
+/** Fails if the path leads to another dataset now. If it leads nowhere, the dataset was moved or
+ * removed, and the handle continues to read it. */
 static lx_status check_place(const lx_dataset *dataset, const lx__store *store, lx_error *error)
 {
     static const lx__file_mark unknown;
@@ -155,10 +156,9 @@ static lx_status check_place(const lx_dataset *dataset, const lx__store *store, 
 }
 
 /**
- * Finds the newest snapshot; @p next is NULL where @p now still is it.
+ * Finds the newest snapshot; @p next is NULL if @p now is the newest.
  *
- * meta.json is looked at behind the log: as long as it is the same then, what was read of the log
- * belongs to it.
+ * It checks meta.json after it has read the WAL: if meta.json is still the same file, both match.
  */
 static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
                              lx__snapshot **next, lx_error *error)
@@ -172,8 +172,8 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
         return placed;
     lx_status status = now->store->meta.sealed ? LX_OK : go_on(dataset, now, &found, &why);
     lx_status looked = lx__store_is_current(now->store, &current, &unseen);
-    /* Frames that were never synced may be lost and cut, and others be written. What is damage in
-     * truth is so from the start on, too. */
+    /* Apparent damage may have another cause: after a crash, unsynced frames are lost and
+     * truncated, and new ones written. A replay from the start finds real damage as well. */
     if (looked == LX_OK && current && status != LX_ERR_CORRUPT && !found.gone) {
         *next = found.snapshot;
         if (status != LX_OK)
@@ -185,7 +185,7 @@ static lx_status find_newest(const lx_dataset *dataset, const lx__snapshot *now,
         lx__error_pass(error, &unseen);
         return looked;
     }
-    /* Where frames were cut, rows may have been written over that were verified before. */
+    /* After a truncation, verified rows may have been overwritten: do not inherit their bits. */
     bool share = status == LX_OK && !found.gone;
     return open_anew(dataset, now->store, share, next, error);
 }
@@ -198,10 +198,10 @@ static bool is_other_state(const lx__snapshot *a, const lx__snapshot *b)
            a->state.changed.crc != b->state.changed.crc;
 }
 
-/** Goes on to the newest snapshot. Under the mutex of refreshes. */
+/** Loads the newest snapshot. The caller holds @c refreshing. */
 static lx_status refresh(lx_dataset *dataset, bool *changed, lx_error *error)
 {
-    lx__snapshot *now = dataset->snapshot, *next; /* only refreshes change it */
+    lx__snapshot *now = dataset->snapshot, *next; /* only a refresh changes the former */
     atomic_fetch_add(&dataset->refreshes, 1);
     lx_status status = find_newest(dataset, now, &next, error);
     dataset->refreshed = status == LX_OK;
@@ -227,9 +227,9 @@ lx_status lx_dataset_refresh(lx_dataset *dataset, bool *changed, lx_error *error
     return status;
 }
 
-/* ---- handles that go on by themselves */
+/* ---- live handles */
 
-/** Goes on to the newest commit, if the dataset is live. */
+/** Loads the newest snapshot if the dataset is live. */
 static lx_status catch_up(lx_dataset *dataset, lx_error *error)
 {
     if (!dataset->options.live)
@@ -239,8 +239,8 @@ static lx_status catch_up(lx_dataset *dataset, lx_error *error)
     lx__dataset_check_process(dataset);
     uint64_t begun = atomic_load(&dataset->refreshes);
     pthread_mutex_lock(&dataset->refreshing);
-    /* Another thread's refresh that began after this call did has seen all that this one may ask
-     * for: of any number of threads that wait here, one does the work. */
+    /* A refresh of another thread that began after this call has seen every commit that this call
+     * must see: of all threads that wait here, only one refreshes. */
     if (atomic_load(&dataset->refreshes) == begun || !dataset->refreshed)
         status = refresh(dataset, &changed, error);
     pthread_mutex_unlock(&dataset->refreshing);
@@ -261,7 +261,7 @@ lx__snapshot *lx__dataset_pin(lx_dataset *dataset)
     return lx__dataset_ref_snapshot(dataset);
 }
 
-/** Sleeps; a signal may end it early. */
+/** Sleeps; a signal may end the sleep early. */
 static void pause_for(uint64_t nanoseconds)
 {
     struct timespec time = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief How a handle gets to a state: from the start of the WAL, or on from the state that it has.
+ * @brief Loads snapshots for a handle: from the start of the WAL, or from its current snapshot on.
  */
 #ifndef LX_ZRECORD_REFRESH_H
 #define LX_ZRECORD_REFRESH_H
 
 #include "zrecord/read/dataset.h"
 
-/** Opens what is at the path of the handle from the start. */
+/** Opens the dataset at the path of the handle and replays its WAL from the start. */
 lx_status lx__dataset_load(const lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
 
-/** References the snapshot that a call reads, or a view: the newest one if the dataset is live. */
+/** Returns a reference to the snapshot for a call or a view: the newest commit if the dataset is
+ * live, or else the newest snapshot loaded. */
 lx_status lx__dataset_pin_newest(lx_dataset *dataset, lx__snapshot **snapshot, lx_error *error);
 
-/** As lx__dataset_pin_newest(), for calls that cannot fail: the last one that could be read. */
+/** As lx__dataset_pin_newest(), for calls that cannot fail: returns the newest snapshot loaded if
+ * the refresh fails. */
 lx__snapshot *lx__dataset_pin(lx_dataset *dataset);
 
 #endif

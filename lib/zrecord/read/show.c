@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a pin that nobody refreshes: its snapshot stays, so neither a lock nor a reference is
- * taken for one, and of a value that was verified before nothing is read but its row. */
+/* Reads single records of a pin that is not refreshed. Its snapshot stays, so a read takes no lock
+ * and no reference, and accesses only the row of a value that was verified before. */
 #include "zrecord/read/dataset.h"
 
-/** Finds a value by its row of the offset table, or by the @p set in place of that. False where the
- * long way has to be taken: it lies in the row, its chunk is not mapped yet, or anything is not as
- * it should be. */
+/** Finds a value by its row of the offset table, or by its row update @p set. False if the slow
+ * path has to read it: the value is inline, its chunk is not mapped yet, or the location is
+ * invalid. */
 static bool find_plain(const lx__snapshot *snapshot, size_t field, uint64_t index,
                        const lx__set *set, lx_slice *slice)
 {
@@ -36,7 +36,7 @@ bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index,
     return find_plain(snapshot, field, index, find_set(snapshot, field, index), slice);
 }
 
-/** Whether a value was found intact before: then it is raw, if its field is. */
+/** Whether a value was verified before. If so, and if its field is raw, the value is raw. */
 static bool is_verified(const lx__snapshot *snapshot, size_t field, uint64_t index,
                         const lx__set *set)
 {
@@ -53,6 +53,6 @@ lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index, lx_
     if (find_plain(snapshot, field, index, set, slice) &&
         is_verified(snapshot, field, index, set))
         return LX_OK;
-    lx__dataset_check_process(pinned); /* it may map a chunk, under a lock */
+    lx__dataset_check_process(pinned); /* the slow path may lock the store to map a chunk */
     return lx__mapped_slices(snapshot, pinned->damages, field, &index, 1, slice, error);
 }

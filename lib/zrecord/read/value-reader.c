@@ -4,10 +4,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* What a walk reads ahead, of all fields together: rows, and bytes of chunks. */
+/* Readahead of a sequential read, of all fields together: rows, and bytes of chunks. */
 #define ROW_BYTES ((size_t)1 << 20)
 #define CHUNK_BYTES ((size_t)1 << 20)
-/* And of one field. */
+/* Limits for one field. */
 #define ROWS_MAX 1024
 #define ROWS_MIN 8
 #define BYTES_MAX ((size_t)64 << 10)
@@ -67,20 +67,20 @@ static lx_status read_window(lx__value_reader *reader, size_t field, uint64_t fi
     return status;
 }
 
-/** Has row @p index in the window: with the rows after it, if a walk comes to it. */
+/** Loads row @p index into the window, together with the rows after it if reads are sequential. */
 static lx_status find_row(lx__value_reader *reader, size_t field, uint64_t index, lx_error *error)
 {
     lx__field_window *in = &reader->fields[field];
     uint64_t left = reader->snapshot->state.rows - index;
     bool walks = in->next == index;
     in->next = index + 1;
-    if (index - in->first < in->count) /* wraps where it is below */
+    if (index - in->first < in->count) /* wraps if index is below first */
         return LX_OK;
     if (in->rows == NULL)
         in->rows = lx__alloc_array(reader->window_rows, LX__ENTRY_BYTES);
     if (in->rows == NULL)
         return lx__fail_memory(error, "rows of tables");
-    /* Where some of them cannot be read, this one may be there. */
+    /* If the range cannot be read, the row itself may still be readable. */
     if (walks &&
         read_window(reader, field, index,
                     left < reader->window_rows ? left : reader->window_rows, NULL) == LX_OK)

@@ -1,46 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Reads values of a snapshot: their entries, their bytes, and what these decode to.
+ * @brief Reads values of a snapshot: loads entries, fetches stored bytes and decodes them.
  *
- * It reads what is mapped, or by pread. What has gone from a file since it was opened, and what a
- * disk cannot read, is an error by pread, where it raises SIGBUS in a mapping. Maintenance always
- * reads by pread, and so do readers with pread access.
+ * The reader uses mappings or pread. If a file was truncated or a disk fails, pread returns an
+ * error, while an access to a mapping raises SIGBUS. Maintenance therefore always reads by pread;
+ * other readers do so in access mode pread.
  */
 #ifndef LX_ZRECORD_VALUE_READER_H
 #define LX_ZRECORD_VALUE_READER_H
 
 #include "zrecord/snapshot/snapshot.h"
 
-/** What was read of one field last, by pread. */
+/** Rows and bytes of one field that were read last, by pread. */
 typedef struct lx__field_window {
-    uint8_t *rows;         /**< Of the offset table, then of the check table. */
-    uint64_t first, count; /**< Which, */
-    uint64_t next;         /**< and where a walk would continue. */
-    lx__pread pread;       /**< Bytes of chunks. */
+    uint8_t *rows;         /**< Rows of the offset table, then of the check table. */
+    uint64_t first, count; /**< The range of these rows. */
+    uint64_t next;         /**< The row that a sequential read loads next. */
+    lx__pread pread;       /**< Reads chunks. */
 } lx__field_window;
 
-/** Reads values of one snapshot on one thread at a time. All but the first two starts as zeros. */
+/** Reads values of one snapshot, on one thread at a time. Initialize all members but the first two
+ * to zeros. */
 typedef struct lx__value_reader {
     lx__snapshot *snapshot;  /**< The caller's reference. */
-    bool by_pread;           /**< Else by mappings, which the snapshot must have. */
-    lx__inflater *inflater;  /**< Taken when the first compressed value is met. */
+    bool by_pread;           /**< False: use the mappings, which the snapshot must have. */
+    lx__inflater *inflater;  /**< Taken for the first compressed value. */
     lx__field_window *fields;
-    size_t window_rows; /**< Of each field: what a walk reads at once. */
+    size_t window_rows; /**< Rows of each field that a sequential read loads at once. */
 } lx__value_reader;
 
-/** A reader with the access mode of the snapshot's store. */
+/** Returns a reader with the access mode of the snapshot's store. */
 static inline lx__value_reader lx__value_reader_of(lx__snapshot *snapshot)
 {
     return (lx__value_reader){.snapshot = snapshot,
                               .by_pread = snapshot->store->access == LX_ACCESS_PREAD};
 }
 
-/** Loads the entry of a record, which must be below the length. */
+/** Loads the entry of a record; @p index must be below the length. */
 lx_status lx__value_load(lx__value_reader *reader, size_t field, uint64_t index, lx__value *value,
                          lx_error *error);
 
-/** Loads and locates a value: the entry keeps all rules. */
+/** Loads and locates a value, that is, checks its entry against all rules. */
 static inline lx_status lx__value_find(lx__value_reader *reader, size_t field, uint64_t index,
                                        lx__value *value, lx_error *error)
 {
@@ -53,12 +54,12 @@ static inline lx_status lx__value_find(lx__value_reader *reader, size_t field, u
                            : status;
 }
 
-/** lx__value_fetch() of a value that lies in a chunk. */
+/** As lx__value_fetch(), for a value in a chunk. */
 lx_status lx__value_fetch_stored(lx__value_reader *reader, size_t field, uint64_t index,
                                  lx__value *value, uint8_t *into, lx_error *error);
 
-/** Fetches the bytes of a located value, to @p into where that is not NULL and they are not mapped.
- * They stay until the next value of the field is fetched. */
+/** Fetches the bytes of a located value. Bytes that are not mapped are read to @p into, unless it
+ * is NULL; otherwise they are valid until the next fetch of the field. */
 static inline lx_status lx__value_fetch(lx__value_reader *reader, size_t field, uint64_t index,
                                         lx__value *value, uint8_t *into, lx_error *error)
 {
@@ -70,11 +71,11 @@ static inline lx_status lx__value_fetch(lx__value_reader *reader, size_t field, 
     return lx__value_fetch_stored(reader, field, index, value, into, error);
 }
 
-/** lx__value_decode() of a compressed value. */
+/** As lx__value_decode(), for a compressed value. */
 lx_status lx__value_inflate(lx__value_reader *reader, size_t field, uint64_t index,
                             const lx__value *value, uint8_t *out, lx_error *error);
 
-/** Decodes a value that was fetched and verified to its value->entry.logical bytes at @p out. */
+/** Decodes a fetched and verified value to its value->entry.logical bytes at @p out. */
 static inline lx_status lx__value_decode(lx__value_reader *reader, size_t field, uint64_t index,
                                          const lx__value *value, uint8_t *out, lx_error *error)
 {
@@ -84,38 +85,38 @@ static inline lx_status lx__value_decode(lx__value_reader *reader, size_t field,
     return LX_OK;
 }
 
-/** What fetches the bytes of a field; NULL: out of memory. */
+/** Returns the fetcher for the bytes of a field; NULL: out of memory. */
 lx__fetcher *lx__value_fetcher(lx__value_reader *reader, size_t field, lx_error *error);
 
-/** Asks the system for an extent, which will be read soon by pread. */
+/** Asks the system to read an extent ahead, because it will be read by pread soon. */
 void lx__value_advise(lx__value_reader *reader, size_t field, const lx__extent *extent);
 
-/** Frees what it took; it may be used again. */
+/** Frees the resources of a reader, which may be used again. */
 void lx__value_reader_end(lx__value_reader *reader);
 
 /** @name In value-rows.c */
 /** @{ */
 
-/** Records whose entries are read at once. */
+/** Most records whose entries lx__value_load_block() loads. */
 #define LX__VALUE_BLOCK 256
 
-/** The entry of a record of a block. */
+/** The loaded entry of a record of a block. */
 typedef struct lx__loaded {
     lx__entry entry;
     const lx__set *set;
-    bool lost; /**< It could not be read: lx__value_load() reports why. */
+    bool lost; /**< The entry could not be read; lx__value_load() reports why. */
 } lx__loaded;
 
-/** Reads one table's rows by pread. */
+/** Reads rows of one table by pread. */
 lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__part part,
                               uint64_t first, uint64_t count, uint8_t *rows, lx_error *error);
 
 /**
- * The entries of up to LX__VALUE_BLOCK records in any order, by pread. Those at or above the length
- * are left out. Rows that are near each other are read at once.
+ * Loads the entries of up to LX__VALUE_BLOCK records, in any order, by pread. Skips indices that
+ * are not below the length. One call reads rows that are close to each other.
  *
- * @p to_gather: of raw values that need no verification, nothing is read of the check table; their
- * CRC is not known then.
+ * If @p to_gather is true, it does not read the check table for raw values that need no
+ * verification, and leaves their CRC 0.
  */
 lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
                                size_t count, bool to_gather, lx__loaded *loaded, lx_error *error);

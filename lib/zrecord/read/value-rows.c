@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of tables, read by pread. */
+/* Reads rows of tables by pread. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "zrecord/read/value-reader.h"
 
-/* Rows that are read with others though nobody asked for them: a page of them costs less than a
+/* Largest distance between two rows of one read: reading a page of other rows costs less than a
  * system call. */
 #define GAP 128
-/* Rows that are read at once. */
+/* Most rows of one read. */
 #define RUN 1024
 
-/** A row that is wanted. */
+/** A row to read. */
 typedef struct wanted {
     uint64_t index;
-    size_t position; /**< In the block. */
+    size_t position; /**< Position of its record in the block. */
 } wanted;
 
 lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__part part,
@@ -43,7 +43,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/** Finds what sets have, and lists the rows that have to be read, in their order. */
+/** Loads the entries of row updates, and lists the rows to read, sorted by index. */
 static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64_t *indices,
                         size_t count, lx__loaded *loaded, wanted *rows)
 {
@@ -68,7 +68,7 @@ static size_t list_rows(const lx__snapshot *snapshot, size_t field, const uint64
     return listed;
 }
 
-/** How many of the listed rows are read at once. */
+/** Returns how many of the listed rows one read covers. */
 static size_t run_of(const wanted *rows, size_t count)
 {
     size_t run = 1;
@@ -78,8 +78,8 @@ static size_t run_of(const wanted *rows, size_t count)
     return run;
 }
 
-/** Whether the rows of the check table can stay unread, as they do where a raw value is gathered
- * from a mapping: all are of raw values of the field's size, which need no verification. */
+/** Whether the check table need not be read, as in a gather from mappings: all rows are of raw
+ * values of the field's size that need no verification. */
 static bool needs_no_checks(const lx__value_reader *reader, size_t field, const wanted *rows,
                             size_t count, const uint8_t *offsets)
 {

@@ -29,7 +29,7 @@ static const struct edit edits[] = {
     {"a table more", "\"image.offset\": {", "\"more\": {\"bytes\": 0, \"crc\": 0}, \"image.offset\": {", "tables"},
     {"a table that is no object", "\"image.offset\": {", "\"image.offset\": 7, \"x\": {", "tables"},
     {"a stem of another field", "\"stem\": \"label\"", "\"stem\": \"lebal\"", "lebal"},
-    {"a table's bytes", "\"bytes\": 160", "\"bytes\": 161", "tables"},
+    {"a table's bytes", "\"bytes\": 160", "\"bytes\": 161", "size of a table"},
     {"a table without bytes", "\"bytes\": 160", "\"byte\": 160", "bytes"},
     {"a table's crc above 32 bits", "\"crc\": ", "\"crc\": 99999999999, \"was\": ", "crc"},
     {"another log", "\"generation\": 0", "\"generation\": 1", ""},
