@@ -73,7 +73,7 @@ def npy(descr="'<i4'", order='False', shape='(5, 2)', size=40, more=''):
 
 FAULTY_NPY = {
     'empty': (b'', 'the file ends too early'),
-    'magic': (b'\x93NUMPX' + npy()[6:], 'this is not an .npy file'),
+    'magic': (b'\x93NUMPX' + npy()[6:], 'is not an .npy file'),
     'idx': (IDX, '--idx reads IDX files'),
     'version': (b'\x93NUMPY\4\0' + npy()[8:], '.npy of version 4.0'),
     'header cut': (npy()[:40], 'the file ends too early'),

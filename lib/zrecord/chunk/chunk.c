@@ -240,7 +240,8 @@ lx_status lx__chunk_files_barrier(lx__chunk_files *files, lx__barrier *barrier, 
     }
     pthread_mutex_unlock(&pool->mutex);
     if (failed)
-        return lx__fail(error, LX_ERR_POISONED, "an earlier sync of a chunk failed");
+        return lx__fail(error, LX_ERR_POISONED,
+                        "an earlier sync of a chunk failed: close the writer and open it again");
     for (size_t i = 0; i < files->count; i++) {
         lx__chunk_file *chunk = &files->list[i];
         if (chunk->dirty && !LX__FAULT(CHUNK_SYNC)) {

@@ -229,7 +229,7 @@ static lx_status parse_start(const uint8_t *start, size_t size, size_t *header_s
                              size_t *prefix_size, lx_error *error)
 {
     if (memcmp(start, MAGIC, size < MAGIC_SIZE ? size : MAGIC_SIZE) != 0)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "this is not an .npy file");
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the file is not an .npy file");
     *header_size = LX_NPY_START;
     if (size < LX_NPY_START)
         return LX_END;

@@ -118,7 +118,7 @@ lx_status lx__fail_index(const lx__snapshot *snapshot, size_t field, uint64_t in
                          lx_error *error)
 {
     lx_status status =
-        lx__fail(error, LX_ERR_RANGE, "index %llu is not below the length %llu",
+        lx__fail(error, LX_ERR_RANGE, "index %llu is out of range: the length is %llu",
                  (unsigned long long)index, (unsigned long long)snapshot->state.length);
     lx__error_locate(error, snapshot->store->directory.path,
                      lx__schema_field(snapshot->store->schema, field)->name, index, LX_NONE);
