@@ -262,7 +262,7 @@ START_TEST(an_entry_of_no_chunk_is_told)
     unit_ok(lx_dataset_open("d", NULL, &dataset, &error));
     lx_status status = lx_dataset_stat_chunks(dataset, infos, 4, &count, &error);
     ck_assert_uint_eq(error.record, 7);
-    expect_error(status, LX_ERR_CORRUPT, "no chunk 1", "image.offset");
+    expect_error(status, LX_ERR_CORRUPT, "chunk 1 not found", "image.offset");
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
