@@ -229,7 +229,8 @@ START_TEST(reports_an_index_beyond_the_length)
     for (int sealed = 0; sealed < 2; sealed++) {
         lx__snapshot *snapshot = pin(sealed ? "s" : "d", LX_VERIFY_FIRST);
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-            expect_failure(snapshot, IMAGE, bad[i], LX_ERR_RANGE, "length 20", sealed ? "s" : "d");
+            expect_failure(snapshot, IMAGE, bad[i], LX_ERR_RANGE, "length is 20",
+                           sealed ? "s" : "d");
         lx__snapshot_unref(snapshot);
     }
     records_make_sealed("empty", 0);
