@@ -23,10 +23,11 @@ lx_status lx__steps_init(lx__steps *steps, lx_order *order, const lx_loader_opti
                          .drop_last = options->drop_last};
     if (cut && options->batch_size_set)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the order is cut into batches itself: do not set batch_size, or pass the "
-                        "order that it was made of");
+                        "the order is cut into batches already: do not set batch_size, or pass "
+                        "the order that it was made from");
     if (!lx__multiply_fits(steps->batch_size, options->world, &steps->global_batch))
-        return lx__fail(error, LX_ERR_ARGUMENT, "batch_size times world is beyond 2^64");
+        return lx__fail(error, LX_ERR_ARGUMENT, "batch_size times world exceeds 2^64: lower "
+                                                "batch_size");
     lx__steps_seek(steps, 0);
     return LX_OK;
 }
@@ -36,8 +37,8 @@ void lx__steps_clear(lx__steps *steps)
     lx__epoch_clear_scratch(&steps->cuts);
 }
 
-/** Finds the epochs that the position is one of: a function of the position alone, so that who
- * resumes stops where who was not stopped does. */
+/** Finds the epochs that contain the position. They depend on the position alone, so a resumed run
+ * ends where an uninterrupted run ends. */
 void lx__steps_seek(lx__steps *steps, uint64_t position)
 {
     uint64_t length = lx_order_get_length(steps->order), run, end;
@@ -51,7 +52,7 @@ void lx__steps_seek(lx__steps *steps, uint64_t position)
         steps->run_end = end;
 }
 
-/** Where there is no batch in any epoch, looking for one might take for ever. */
+/** Moves to the end at once: if no epoch has a batch, a search for one would not terminate. */
 static lx_status end(lx__steps *steps)
 {
     if (steps->run_end != LX__POSITION_END)
@@ -101,7 +102,7 @@ lx_status lx__steps_next(lx__steps *steps, lx__step *step, lx_error *error)
 
 bool lx__steps_begin(const lx__steps *steps)
 {
-    /* Without dropping, some rank has a batch of whatever positions are left. */
+    /* Unless drop_last is set, any remaining positions hold a batch of some rank. */
     return steps->position == steps->entered &&
            (steps->position == steps->run_begin ||
             (!steps->drop_last && steps->position < steps->run_end));

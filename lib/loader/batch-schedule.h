@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The steps of a run: which positions of each global batch are this rank's. Batches are so
- * many samples, or what the order was cut into.
+ * @brief The batch schedule: which positions of each global batch belong to this rank. A batch has
+ * batch_size samples, or the bounds that an order with its own batches gives it.
  */
 #ifndef LX_LOADER_BATCH_SCHEDULE_H
 #define LX_LOADER_BATCH_SCHEDULE_H
@@ -10,60 +10,60 @@
 #include "loader/loader-options.h"
 #include "sampler/core/rank-assignment.h"
 
-/** Where a loader stands among the steps. One thread at a time, but for what says otherwise. */
+/** A loader's place in the batch schedule. Not thread-safe, except where a function says so. */
 typedef struct lx__steps {
     lx_order *order; /**< Borrowed. */
     lx__shard shard;
-    uint64_t batch_size;   /**< Samples a batch and rank; 0: those of the order's batches. */
+    uint64_t batch_size;   /**< Samples per batch and rank; 0: the order forms its own batches. */
     uint64_t global_batch; /**< batch_size * world. */
     uint64_t epochs;
     bool drop_last;
-    uint64_t position;  /**< Behind the last step. */
-    uint64_t entered;   /**< Where it was sent to last. */
-    uint64_t run_begin; /**< Of the epochs that are gone through to the next LX_END; */
-    uint64_t run_end;   /**< where that is returned; LX__POSITION_END: nowhere. */
-    lx__epoch *cuts;    /**< Of the epoch it is in, if the order is cut. */
+    uint64_t position;  /**< End of the last batch scheduled. */
+    uint64_t entered;   /**< Position of the last seek. */
+    uint64_t run_begin; /**< First position of the epochs up to the next LX_END. */
+    uint64_t run_end;   /**< Their end, where LX_END is returned; LX__POSITION_END: none. */
+    lx__epoch *cuts;    /**< Bounds of the current epoch's batches, if the order forms them. */
 } lx__steps;
 
-/** The batch of this rank in a step: @a count positions from @a first on, @a stride apart. */
+/** This rank's part of a global batch: @a count positions from @a first on, @a stride apart. */
 typedef struct lx__step {
     uint64_t begin, end; /**< The global batch. */
     uint64_t first, stride, count;
 } lx__step;
 
 /**
- * Begins at position 0.
+ * Starts a schedule at position 0.
  *
- * @param order  Referenced by the caller, as long as the steps.
- * @retval LX_ERR_ARGUMENT  Options that exclude each other, or that are too large together.
+ * @param order  Borrowed; must outlive the schedule.
+ * @retval LX_ERR_ARGUMENT  Options that exclude each other, or whose product is too large.
  */
 lx_status lx__steps_init(lx__steps *steps, lx_order *order, const lx_loader_options *options,
                          lx_error *error);
 
-/** Gives up what it keeps of an order that is cut; also of one that is zero. */
+/** Frees the batch bounds. A zeroed struct is allowed. */
 void lx__steps_clear(lx__steps *steps);
 
-/** Goes to a position, of the epochs that it is one of. */
+/** Moves to a position and to the epochs that contain it. */
 void lx__steps_seek(lx__steps *steps, uint64_t position);
 
 /**
- * Takes the next step in which this rank has a batch.
+ * Advances to the next global batch in which this rank has samples.
  *
- * @retval LX_END        There is none up to the end of these epochs, to which it has moved.
- * @retval LX_ERR_LIMIT  As lx__deal_next(); it stays.
- * @return Else as reading the order.
+ * @retval LX_END        No batch is left in these epochs; the position is now their end.
+ * @retval LX_ERR_LIMIT  As lx__deal_next(); the position is unchanged.
+ * @return Otherwise the status of reading the order.
  */
 lx_status lx__steps_next(lx__steps *steps, lx__step *step, lx_error *error);
 
-/** Whether it still stands where it was sent to, and steps of these epochs are left, be they of
- * other ranks alone. */
+/** Whether the position is still that of the last seek and these epochs have batches left, even if
+ * all of them belong to other ranks. */
 bool lx__steps_begin(const lx__steps *steps);
 
-/** Records of a batch, at most: no more than the rank gets of an epoch, whatever batch_size is. */
+/** Most records of a batch: at most the rank's samples of an epoch, however large batch_size is. */
 uint64_t lx__steps_rows(const lx__steps *steps);
 
-/** Batches that this rank gets of the epoch of a position, when that is entered at its beginning;
- * of an order that is cut 0 if there is no memory to tell. Any thread. */
+/** Number of batches of this rank in the epoch of a position, counted from the start of the epoch.
+ * Returns 0 if the order forms its own batches and memory is short. Thread-safe. */
 uint64_t lx__steps_count(const lx__steps *steps, uint64_t position);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "sampler/random/sample-key.h"
 
-/* Columns begin at multiples of this: a cache line, and what vector code and devices like. */
+/* Alignment of columns: a cache line, which suits vector code and devices, too. */
 #define COLUMN_ALIGN 64
 
 /* ---- layout */
@@ -22,7 +22,7 @@ static lx_status find_column(const lx_source *source, const char *name, size_t *
             return LX_OK;
         }
     }
-    lx_status status = lx__fail(error, LX_ERR_NOT_FOUND, "the source has no such field");
+    lx_status status = lx__fail(error, LX_ERR_NOT_FOUND, "the source has no field of this name");
     lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
     return status;
 }
@@ -43,13 +43,14 @@ static lx_status choose_columns(lx__layout *layout, char *const *fields, size_t 
             status = find_column(layout->source, fields[i], &layout->positions[i], error);
         for (size_t k = 0; status == LX_OK && k < i; k++)
             if (layout->positions[k] == layout->positions[i])
-                status = lx__fail(error, LX_ERR_ARGUMENT, "field '%s' is asked for twice",
+                status = lx__fail(error, LX_ERR_ARGUMENT, "field '%s' is selected twice: name "
+                                                          "each field once",
                                   fields[i]);
     }
     return status;
 }
 
-/** Makes room for @p bytes a record behind what is laid out; false where it does not fit. */
+/** Reserves @p bytes per record at the end of the layout; false if the batch becomes too large. */
 static bool lay_out(lx__layout *layout, uint64_t bytes, uint64_t *start)
 {
     uint64_t all;
@@ -68,8 +69,8 @@ lx_status lx__layout_make(lx__layout *layout, lx_source *source, char *const *fi
         const lx_column_info *column = lx_source_get_column(source, layout->positions[i]);
         if (column->size == LX_NONE) {
             status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                              "its records vary in length, and cannot be batched: choose the "
-                              "fields without it");
+                              "records vary in length and cannot be batched: select the fields "
+                              "without it");
             lx__error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
             break;
         }
@@ -77,7 +78,8 @@ lx_status lx__layout_make(lx__layout *layout, lx_source *source, char *const *fi
         layout->record_bytes += column->size;
     }
     if (status == LX_OK && (!fits || !lay_out(layout, sizeof(uint64_t), &layout->indices_start)))
-        status = lx__fail(error, LX_ERR_LIMIT, "a batch of %llu records is too large",
+        status = lx__fail(error, LX_ERR_LIMIT, "a batch of %llu records is too large: lower "
+                                               "batch_size, or select fewer fields",
                           (unsigned long long)batch_rows);
     return status;
 }
@@ -134,7 +136,7 @@ void lx__ring_unref(lx__ring *ring)
     lx__free(ring);
 }
 
-/** A batch's struct, with what is the same for all of the ring's. */
+/** Allocates a batch with the members that all batches of the ring share. */
 static lx_status new_batch(lx__ring *ring, lx_batch **batch, lx_error *error)
 {
     const lx__layout *layout = &ring->layout;
@@ -208,7 +210,7 @@ lx_status lx__ring_take(lx__ring *ring, uint64_t rows, uint64_t position, lx_bat
     return LX_OK;
 }
 
-/* ---- the public part */
+/* ---- public functions */
 
 uint64_t lx_batch_get_row_count(const lx_batch *batch)
 {
@@ -284,6 +286,6 @@ void lx_batch_unref(lx_batch *batch)
     if (lx__executor_check(ring->executor, NULL) == LX_OK)
         put_idle(ring, batch);
     else
-        free_batch(batch); /* in a child of fork() the ring's mutex may be held for ever */
+        free_batch(batch); /* a child of fork() may have inherited the ring's mutex locked */
     lx__ring_unref(ring);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Batches, and the ring that they come from and go back to.
+ * @brief Batches, and the ring that they are taken from and returned to.
  *
- * The ring outlives its loader: each batch that is out holds a reference. What a batch has beside
- * its memory (the struct, its columns) is kept by the ring too, so that a warm loader takes no
- * memory from anywhere.
+ * The ring outlives its loader: each batch in use holds a reference. The ring also keeps the batch
+ * structs and their column arrays, so a warm loader allocates no memory.
  */
 #ifndef LX_LOADER_BATCH_H
 #define LX_LOADER_BATCH_H
@@ -17,36 +16,36 @@
 
 #include "executor/pool.h"
 
-/** What all batches of a loader have in common: the columns that were asked for. */
+/** The memory layout that all batches of a loader share, for the selected columns. */
 typedef struct lx__layout {
-    lx_source *source;      /**< Referenced: names and shapes are its. */
-    size_t *positions;      /**< Of the columns in the source, in the order asked for. */
+    lx_source *source;      /**< Referenced: owns the names and shapes. */
+    size_t *positions;      /**< Of the columns in the source, in the requested order. */
     size_t count;
-    uint64_t batch_rows;    /**< Most records of a batch. */
-    uint64_t *starts;       /**< Of each column in a batch's memory, for that many. */
-    uint64_t indices_start; /**< Of the records' indices. */
-    uint64_t bytes;         /**< Of a batch's memory. */
-    uint64_t record_bytes;  /**< Of all columns. */
+    uint64_t batch_rows;    /**< Most records per batch. */
+    uint64_t *starts;       /**< Offset of each column in a batch's memory. */
+    uint64_t indices_start; /**< Offset of the record indices. */
+    uint64_t bytes;         /**< Size of a batch's memory. */
+    uint64_t record_bytes;  /**< Bytes per record, over all columns. */
 } lx__layout;
 
 typedef struct lx__ring {
     atomic_size_t references;
     lx__layout layout;
-    lx_executor *executor; /**< Kept by the pool, as memory. */
+    lx_executor *executor; /**< The pool keeps its memory alive. */
     lx__pool *pool;
-    pthread_mutex_t mutex; /**< For the list. A leaf. */
+    pthread_mutex_t mutex; /**< Protects the list. A leaf lock. */
     lx_batch *idle;
 } lx__ring;
 
 struct lx_batch {
     atomic_size_t references;
     lx__ring *ring;
-    lx_batch *next;   /**< In the ring's list. */
-    lx__block *block; /**< NULL while it is idle. */
+    lx_batch *next;   /**< In the ring's free list. */
+    lx__block *block; /**< NULL while the batch is in the free list. */
     uint64_t rows;
-    uint64_t damaged; /**< Records that were left out, or have zeros for values. */
+    uint64_t damaged; /**< Records skipped or filled with zeros. */
     uint64_t position;
-    uint64_t epoch; /**< Of the order; the caller of lx__ring_take() sets it. */
+    uint64_t epoch; /**< Epoch of the order; the caller of lx__ring_take() sets it. */
     uint64_t *indices;
     lx_column *columns;
     lx_target *targets; /**< One for each column of the source. */
@@ -54,21 +53,21 @@ struct lx_batch {
     void (*release_result)(void *result);
 };
 
-/** Looks up the columns (none: all) and lays a batch out. */
+/** Looks up the columns (no names: all) and computes the layout of a batch. */
 lx_status lx__layout_make(lx__layout *layout, lx_source *source, char *const *fields,
                           size_t field_count, uint64_t batch_rows, lx_error *error);
 
-/** Ends a layout that no ring has taken over. */
+/** Frees a layout that was not passed to a ring. */
 void lx__layout_free(lx__layout *layout);
 
-/** Makes a ring, which takes over @p layout in any case. */
+/** Creates a ring. It owns @p layout even on failure. */
 lx_status lx__ring_new(lx_executor *executor, lx__layout *layout, uint64_t keep_bytes,
                        lx__ring **ring, lx_error *error);
 
-/** Gives the loader's reference up. */
+/** Drops the loader's reference. */
 void lx__ring_unref(lx__ring *ring);
 
-/** A batch of @p rows records at @p position, its indices and columns not filled in. */
+/** Returns a batch of @p rows records at @p position; its indices and columns are uninitialized. */
 lx_status lx__ring_take(lx__ring *ring, uint64_t rows, uint64_t position, lx_batch **batch,
                         lx_error *error);
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/** The targets of one record: of column @p column alone, or of all where it is SIZE_MAX. */
+/** Sets the targets of one record, for @p column only, or for all columns if it is SIZE_MAX. */
 static void aim(lx_target *aimed, const lx_target *targets, size_t columns, uint64_t row,
                 size_t column)
 {
@@ -19,7 +19,7 @@ static void aim(lx_target *aimed, const lx_target *targets, size_t columns, uint
     }
 }
 
-/** Fills what can be read of a damaged record, and the rest with zeros. */
+/** Fills the readable columns of a damaged record, and the others with zeros. */
 static lx_status fill_columns(lx_source *source, uint64_t index, uint64_t row,
                               const lx_target *targets, lx_target *aimed, lx_error *error)
 {
@@ -72,7 +72,6 @@ lx_status lx__salvage_fill(lx_source *source, lx_batch *batch, uint64_t first, u
     return status;
 }
 
-/** Moves one record of all columns to an earlier row. */
 static void move_record(lx_batch *batch, uint64_t from, uint64_t to)
 {
     const lx__layout *layout = &batch->ring->layout;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief One thread at a time: a lock that is held for long, waited for with a limit, and that
- * can be ended while others still wait for it.
+ * @brief A lock for long critical sections: waits have a deadline, and its end waits for the
+ * threads that still wait for the lock.
  */
 #ifndef LX_LOADER_FAIR_MUTEX_H
 #define LX_LOADER_FAIR_MUTEX_H
@@ -14,21 +14,21 @@
 #include "executor/clock.h"
 
 typedef struct lx__turn {
-    pthread_mutex_t mutex; /**< For what follows. A leaf. */
+    pthread_mutex_t mutex; /**< Protects the members below. A leaf lock. */
     pthread_cond_t changed;
     bool taken;
-    size_t users; /**< Threads that have it or wait for it. */
+    size_t users; /**< Threads that hold the lock or wait for it. */
 } lx__turn;
 
 void lx__turn_init(lx__turn *turn);
 
-/** Waits for the turn until @p deadline (of clock.h); false: others had it all the time. */
+/** Acquires the lock; false if @p deadline (of clock.h) passes first. */
 bool lx__turn_take(lx__turn *turn, uint64_t deadline);
 
-/** Gives it to another. */
+/** Releases the lock. */
 void lx__turn_give(lx__turn *turn);
 
-/** Waits until nobody has it or waits for it, and ends it. */
+/** Waits until no thread holds the lock or waits for it, then destroys it. */
 void lx__turn_end(lx__turn *turn);
 
 #endif

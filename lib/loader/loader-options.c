@@ -117,17 +117,17 @@ lx_status lx_loader_options_set_columns(lx_loader_options *options, const char *
     char **fields = NULL;
     for (size_t i = 0; i < count; i++)
         if (names == NULL || names[i] == NULL)
-            return lx__fail_null(error, "a name of a field");
+            return lx__fail_null(error, "a field name");
     if (count != 0) {
         fields = lx__alloc_array(count, sizeof *fields);
         if (fields == NULL)
-            return lx__fail_memory(error, "names of fields");
+            return lx__fail_memory(error, "field names");
     }
     for (size_t i = 0; i < count; i++) {
         fields[i] = lx__strdup(names[i]);
         if (fields[i] == NULL) {
             free_fields(fields, count);
-            return lx__fail_memory(error, "names of fields");
+            return lx__fail_memory(error, "field names");
         }
     }
     free_fields(options->fields, options->field_count);

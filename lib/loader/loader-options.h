@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief How a loader works, as the caller set it.
+ * @brief The options of a loader.
  */
 #ifndef LX_LOADER_LOADER_OPTIONS_H
 #define LX_LOADER_LOADER_OPTIONS_H
@@ -11,25 +11,24 @@
 struct lx_loader_options {
     uint64_t batch_size;
     bool batch_size_set;
-    lx_order *order; /**< Referenced; NULL: sequence, or shuffle if @ref shuffle. */
+    lx_order *order; /**< Referenced; NULL: sequential, or a shuffle if @ref shuffle. */
     bool shuffle;
     uint64_t seed;
     uint64_t rank, world;
-    uint64_t epochs; /**< 0: without end. */
+    uint64_t epochs; /**< 0: endless. */
     uint64_t start;
     bool drop_last;
     char **fields; /**< NULL: all. */
     size_t field_count;
     bool threads_set;
     uint32_t threads;
-    lx_executor *executor; /**< Referenced; NULL: one of the loader's own. */
+    lx_executor *executor; /**< Referenced; NULL: the loader opens its own. */
     uint64_t prefetch_bytes;
     lx_damage_policy damage;
     lx_transform_function transform;
     void *transform_user;
 };
 
-/** The defaults. */
 extern const lx_loader_options lx__loader_defaults;
 
 #endif

@@ -3,7 +3,7 @@
  * @file
  * @brief A loader: a source, an order, and a pipeline between them.
  *
- * Lock order: loader.turn, then pipeline.mutex or ring.mutex; the executor's locks after those.
+ * Lock order: loader.turn, then pipeline.mutex or ring.mutex, then the executor's locks.
  */
 #ifndef LX_LOADER_PRIVATE_H
 #define LX_LOADER_PRIVATE_H
@@ -15,7 +15,7 @@
 #include "sampler/core/order.h"
 
 struct lx_loader {
-    lx__turn turn;     /**< For scheduling and handing out; held while next waits. */
+    lx__turn turn;     /**< Serializes scheduling and delivery; held while next waits. */
     lx_source *source; /**< Referenced. */
     lx_order *order;       /**< Referenced. */
     lx__scratch *scratch;
@@ -24,10 +24,10 @@ struct lx_loader {
     bool own_executor;
     lx__ring *ring;
     lx__pipeline pipeline;
-    lx__steps steps; /**< Stands behind what is in the pipeline. */
+    lx__steps steps; /**< Ahead of the position by the pipeline's batches. */
 
-    /* Written by who has the turn, read by anybody. */
-    _Atomic uint64_t position; /**< Behind what was handed out. */
+    /* Written with the lock held, read by any thread. */
+    _Atomic uint64_t position; /**< End of the last batch delivered. */
     _Atomic uint64_t batches, records, failures, damaged, wait_ns, prefetched;
 };
 

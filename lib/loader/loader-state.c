@@ -9,7 +9,7 @@
 #define STATE_VERSION 1
 #define WHAT "loader"
 
-/** What is compared when a state is restored comes first; the rest is recorded. */
+/** Restoring compares the first members; the others are informative. */
 static json_t *make_state(const lx_loader *loader)
 {
     json_t *state = lx__state_new(WHAT, STATE_VERSION);

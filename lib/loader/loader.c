@@ -20,7 +20,8 @@ static lx_status make_order(lx_loader *loader, const lx_loader_options *options,
         return status;
     if (lx__order_get_bound(loader->order) > length)
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the order has indices up to %llu, the source has %llu records",
+                        "the order has indices up to %llu, but the source has %llu records: make "
+                        "the order for this source",
                         (unsigned long long)lx__order_get_bound(loader->order),
                         (unsigned long long)length);
     return lx__scratch_new(loader->order, &loader->scratch, error);
@@ -31,7 +32,7 @@ static lx_status make_executor(lx_loader *loader, const lx_loader_options *optio
 {
     if (options->executor != NULL && options->threads_set)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "threads and an executor are both set: set only one of the two");
+                        "threads and executor are both set: set only one of them");
     if (options->executor != NULL) {
         loader->executor = lx_executor_ref(options->executor);
         return LX_OK;
@@ -65,12 +66,12 @@ static lx_status make_pipeline(lx_loader *loader, const lx_loader_options *optio
         return status;
     }
     loader->pipeline.damage = options->damage;
-    /* What is in flight, and two that the consumer may hold at a time. */
+    /* For the batches in flight and two that the consumer may hold. */
     uint64_t keep = lx__pool_capacity(layout.bytes) * (loader->pipeline.depth + 2);
     return lx__ring_new(loader->executor, &layout, keep, &loader->ring, error);
 }
 
-/** Goes to a position; by the thread that has the turn. */
+/** Moves to a position. The caller holds the lock. */
 static void seek(lx_loader *loader, uint64_t position)
 {
     lx__pipeline_drop(&loader->pipeline);
@@ -112,8 +113,8 @@ lx_status lx_loader_open(lx_source *source, const lx_loader_options *options, lx
     return status;
 }
 
-/** A child of fork() has only the thread that calls, and locks as others held them: it must not
- * touch those. */
+/** A child of fork() has only the calling thread, and inherits locks in any state: it must not use
+ * them. */
 static bool is_in_child(const lx_loader *loader)
 {
     return loader->executor != NULL && lx__executor_check(loader->executor, NULL) != LX_OK;
@@ -125,7 +126,7 @@ void lx_loader_close(lx_loader *loader)
         return;
     lx_loader_cancel(loader);
     if (!is_in_child(loader))
-        lx__turn_end(&loader->turn); /* all calls of next have left */
+        lx__turn_end(&loader->turn); /* waits until all calls of next have returned */
     if (loader->pipeline.executor != NULL)
         lx__pipeline_close(&loader->pipeline);
     if (loader->ring != NULL)
@@ -143,7 +144,7 @@ void lx_loader_close(lx_loader *loader)
 
 /* ---- positions */
 
-/** Puts the next batch into the pipeline; LX_END where there is none. */
+/** Adds the next batch to the pipeline, or returns LX_END. */
 static lx_status schedule(lx_loader *loader, lx_error *error)
 {
     lx__step step;
@@ -173,7 +174,7 @@ static void count_prefetched(lx_loader *loader)
     atomic_store_explicit(&loader->prefetched, count, memory_order_relaxed);
 }
 
-/** Fills the pipeline. A failure counts only where nothing is in it. */
+/** Fills the pipeline. A failure is returned only while the pipeline is empty. */
 static lx_status top_up(lx_loader *loader, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -184,9 +185,9 @@ static lx_status top_up(lx_loader *loader, lx_error *error)
     return loader->pipeline.count != 0 ? LX_OK : status;
 }
 
-/* ---- handing out */
+/* ---- delivery */
 
-/** No batch is left up to the end of these epochs: that is the position. */
+/** Publishes the end of the finished epochs as the position. */
 static void end_run(lx_loader *loader)
 {
     atomic_store_explicit(&loader->position, loader->steps.position, memory_order_relaxed);
@@ -201,7 +202,7 @@ static void count_batch(lx_loader *loader, const lx_batch *batch)
     atomic_fetch_add_explicit(&loader->records, batch->rows, memory_order_relaxed);
 }
 
-/** The next batch, also one of which nothing is left. */
+/** Returns the next batch, even one without records. */
 static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
     uint64_t end;
@@ -224,11 +225,11 @@ static lx_status next_any(lx_loader *loader, uint64_t deadline, lx_batch **batch
     else
         atomic_fetch_add_explicit(&loader->failures, 1, memory_order_relaxed);
     if (!loader->pipeline.on_caller)
-        (void)top_up(loader, NULL); /* what fails here fails again, and is told, next time */
+        (void)top_up(loader, NULL); /* the next call repeats and reports a failure */
     return status;
 }
 
-/** Passes over batches all of whose records are damaged, but not for ever. */
+/** Skips batches without an intact record, at most one epoch of them. */
 static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx_error *error)
 {
     uint64_t most = 0;
@@ -236,13 +237,14 @@ static lx_status next(lx_loader *loader, uint64_t deadline, lx_batch **batch, lx
         lx_status status = next_any(loader, deadline, batch, error);
         if (status != LX_OK || (*batch)->rows != 0)
             return status;
-        if (passed == 0) /* only here: to count batches that are cut takes a lock */
+        if (passed == 0) /* counting the batches of the order takes a lock, so only once */
             most = lx__steps_count(&loader->steps, lx_batch_get_position(*batch));
         lx_batch_unref(*batch);
         *batch = NULL;
         if (passed >= most)
             return lx__fail(error, LX_ERR_CORRUPT,
-                            "all records of an epoch are damaged: no batch is left");
+                            "all records of an epoch are damaged: no batch is left: repair the "
+                            "dataset, or set damage to zeros");
     }
 }
 
@@ -274,9 +276,9 @@ lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch
     return next_by(loader, lx__clock_after(nanoseconds), batch, error);
 }
 
-/** Whether no batch of these epochs is left; the position is moved to their end then. Where it was
- * just sent to, what is left is gone through first, and be it nothing for this rank: others, which
- * were sent there, too, may have a batch, and all are to end these epochs at the same time. */
+/** Whether these epochs have no batch left; if so, moves the position to their end. Right after a
+ * seek, the rest of the epochs counts even if this rank has no batch in it: another rank after the
+ * same seek may have one, and all ranks must end these epochs together. */
 static bool is_at_end(lx_loader *loader)
 {
     uint64_t before = loader->steps.position;
@@ -320,7 +322,7 @@ lx_status lx_loader_seek(lx_loader *loader, uint64_t position, lx_error *error)
     return LX_OK;
 }
 
-/* ---- looking */
+/* ---- state and statistics */
 
 uint64_t lx_loader_tell(lx_loader *loader)
 {
@@ -330,7 +332,7 @@ uint64_t lx_loader_tell(lx_loader *loader)
 uint64_t lx_loader_get_epoch_batch_count(const lx_loader *loader)
 {
     uint64_t position = atomic_load_explicit(&loader->position, memory_order_relaxed);
-    bool looks = loader->steps.batch_size == 0; /* at the cuts, under a lock */
+    bool looks = loader->steps.batch_size == 0; /* a count of them takes a lock */
     return looks && is_in_child(loader) ? 0 : lx__steps_count(&loader->steps, position);
 }
 

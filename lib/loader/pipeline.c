@@ -9,12 +9,12 @@
 #include "loader/damaged-records.h"
 #include "loader/sources/source.h"
 
-/* Bytes that are worth a grab of a thread: a few microseconds of copying. */
+/* Bytes that are worth handing to a thread: a few microseconds of copying. */
 #define PART_BYTES ((uint64_t)64 << 10)
 #define PART_ROWS_MIN 8
-/* Batches below this are filled faster than a thread is woken for them. */
+/* The caller fills a smaller batch faster than it wakes a thread. */
 #define CALLER_BYTES ((uint64_t)128 << 10)
-/* Batches in flight for each thread that fills them. */
+/* Batches in flight per reader thread. */
 #define DEPTH_PER_READER 4
 
 /* ---- filling, on any thread */
@@ -24,8 +24,8 @@ static lx__job *job_of(lx__task *task)
     return (lx__job *)((char *)task - offsetof(lx__job, task));
 }
 
-/** Parts begin in order, and those that have begun go on to their end, so which failing part is the
- * lowest does not depend on the threads. */
+/** Parts start in order, and a started part always completes, so the lowest failed part does not
+ * depend on the timing of threads. */
 static void note_failure(lx__job *job, size_t part, lx_status status, const lx_error *error)
 {
     lx__task_stop(&job->task);
@@ -38,7 +38,7 @@ static void note_failure(lx__job *job, size_t part, lx_status status, const lx_e
     pthread_mutex_unlock(&job->pipeline->mutex);
 }
 
-/** Makes sure that there are marks for the records of the job's batch. */
+/** Allocates or clears the damage marks of the job's batch. */
 static lx_status begin_marks(lx__job *job, lx_error *error)
 {
     uint64_t rows = job->batch->ring->layout.batch_rows;
@@ -56,7 +56,7 @@ static lx_status begin_marks(lx__job *job, lx_error *error)
     return status;
 }
 
-/** Fills records, and sees to those that are damaged if that is asked for. */
+/** Fills records; applies the damage policy to those that are damaged. */
 static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_target *targets,
                       lx_error *error)
 {
@@ -74,7 +74,6 @@ static lx_status fill(lx__job *job, uint64_t first, uint64_t rows, const lx_targ
     return status;
 }
 
-/** Fills the records of one part. */
 static void run(lx__task *task, size_t part)
 {
     lx__job *job = job_of(task);
@@ -117,11 +116,12 @@ static void run_transform(lx__job *job)
     if (status == LX_OK)
         return;
     if (error.status >= 0)
-        lx__fail(&error, LX_ERR_CALLBACK, "the transform failed");
+        lx__fail(&error, LX_ERR_CALLBACK, "the transform callback failed without a message");
     note_failure(job, 0, status < 0 ? status : LX_ERR_CALLBACK, &error);
 }
 
-/** Gives up what the parts have read. A child of fork() that comes between finds nothing to do. */
+/** Drops the snapshot that the parts have read. Clears the pointer first: after a fork() in
+ * between, the child does not drop it again. */
 static void let_go(lx__job *job)
 {
     lx_source *source = job->source;
@@ -129,20 +129,21 @@ static void let_go(lx__job *job)
     lx_source_unref(source);
 }
 
-/** All parts are there, or some failed, or none will come. */
+/** Runs after the last part, after a failure, or after cancellation. */
 static void finish(lx__task *task, bool canceled)
 {
     lx__job *job = job_of(task);
     lx__pipeline *pipeline = job->pipeline;
     if (canceled && job->status == LX_OK) {
         lx_error error = LX_ERROR_INIT;
-        lx__fail(&error, LX_ERR_STATE, "the executor was closed");
+        lx__fail(&error, LX_ERR_STATE, "the executor was closed before the batch was filled: "
+                                       "close the loader first");
         note_failure(job, 0, LX_ERR_STATE, &error);
     }
     let_go(job);
     if (job->status == LX_OK && job->any_damaged)
         lx__salvage_end(job->batch, pipeline->damage, job->damaged);
-    /* A batch of which nothing is left is passed over. */
+    /* The consumer skips a batch without records. */
     if (job->status == LX_OK && pipeline->transform != NULL && job->batch->rows != 0)
         run_transform(job);
     pthread_mutex_lock(&pipeline->mutex);
@@ -227,7 +228,7 @@ lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end
     return status;
 }
 
-/** Waits until the job is done, or the deadline passes, or all is canceled. */
+/** Waits until the job is done, the deadline passes, or the pipeline is canceled. */
 static lx_status wait_for(lx__pipeline *pipeline, const lx__job *job, uint64_t deadline,
                           bool heed_cancel)
 {
@@ -255,7 +256,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
 {
     lx__job *job = oldest(pipeline);
     if (pipeline->on_caller) {
-        /* In the same parts as by threads, so that the same failure is told. */
+        /* In the same parts as on threads, so that the same failure is reported. */
         for (size_t part = 0; part < job->task.parts && job->status == LX_OK; part++)
             run(&job->task, part);
         finish(&job->task, false);
@@ -281,7 +282,7 @@ lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch 
 
 void lx__pipeline_drop(lx__pipeline *pipeline)
 {
-    /* In a child of fork() there is nobody to wait for. */
+    /* In a child of fork() no thread works on the jobs. */
     bool threads = !pipeline->on_caller && lx__executor_check(pipeline->executor, NULL) == LX_OK;
     for (size_t i = 0; threads && i < pipeline->count; i++)
         lx__executor_cancel(pipeline->executor,
@@ -290,7 +291,7 @@ void lx__pipeline_drop(lx__pipeline *pipeline)
         lx__job *job = oldest(pipeline);
         if (threads)
             (void)wait_for(pipeline, job, LX__NEVER, false);
-        let_go(job); /* where it was never begun, or nobody is there to end it */
+        let_go(job); /* if the job did not start, or its thread is gone in the child */
         lx_batch_unref(job->batch);
         remove_oldest(pipeline);
     }
@@ -312,7 +313,7 @@ void lx__pipeline_close(lx__pipeline *pipeline)
         lx__free(pipeline->jobs[i].damaged);
     lx__free(pipeline->jobs);
     lx_executor_unref(pipeline->executor);
-    if (here) { /* else destroying would wait for those who waited in the parent */
+    if (here) { /* in a child of fork(), destroying waits for the parent's waiters */
         pthread_cond_destroy(&pipeline->changed);
         pthread_mutex_destroy(&pipeline->mutex);
     }

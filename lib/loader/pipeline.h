@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Prepares batches ahead: a bounded number of them, on the executor's readers, in order.
+ * @brief Prefetches batches: a bounded number, on the executor's readers, delivered in order.
  *
- * One thread at a time schedules, takes and drops (the loader's turn sees to that); workers fill.
+ * The loader's lock serializes scheduling, taking and dropping; workers fill the batches.
  */
 #ifndef LX_LOADER_PIPELINE_H
 #define LX_LOADER_PIPELINE_H
@@ -12,24 +12,24 @@
 #include "executor/task.h"
 #include "loader/batch.h"
 
-/** Most batches in flight, however small they are. */
+/** Most batches in flight, even when batches are small. */
 #define LX__DEPTH_MAX 64
 
 typedef struct lx__pipeline lx__pipeline;
 
-/** One batch on its way. */
+/** A batch in flight. */
 typedef struct lx__job {
     lx__task task;
     lx__pipeline *pipeline;
     lx_batch *batch;
-    lx_source *source;  /**< What all parts read: of a live source one state. Until it is done. */
-    uint64_t end;       /**< Position behind its global batch. */
-    uint64_t part_rows; /**< Records a part. */
-    uint8_t *damaged;   /**< A byte for each record of the largest batch; made for the first damage,
-                             of use while any_damaged. */
-    /** @name Under the pipeline's mutex while parts run */
+    lx_source *source;  /**< What all parts read, until done; of a live source, a snapshot. */
+    uint64_t end;       /**< End of its global batch. */
+    uint64_t part_rows; /**< Records per part. */
+    uint8_t *damaged;   /**< One byte per record of the largest batch, allowed to be stale unless
+                             any_damaged; allocated at the first damage. */
+    /** @name Protected by the pipeline's mutex while parts run */
     /** @{ */
-    lx_status status; /**< Of the lowest part that failed; LX_OK while none has. */
+    lx_status status; /**< Status of the lowest part that failed; LX_OK if none did. */
     size_t failed_part;
     lx_error error;
     bool any_damaged;
@@ -39,57 +39,59 @@ typedef struct lx__job {
 
 struct lx__pipeline {
     lx_executor *executor; /**< Referenced. */
-    lx_source *source;     /**< Of the ring's layout. */
+    lx_source *source;     /**< Owned by the ring's layout. */
     lx_transform_function transform;
     void *transform_user;
-    lx_damage_policy damage; /**< What is done about damaged records. */
-    bool on_caller;  /**< Batches are too small for threads, or there are none. */
+    lx_damage_policy damage; /**< The policy for damaged records. */
+    bool on_caller;  /**< The calling thread fills the batches: they are too small for threads, or
+                          the executor has no readers. */
     uint64_t part_rows;
-    size_t depth;    /**< Jobs at most. */
-    lx__job *jobs;   /**< A ring of depth. */
-    size_t first;    /**< The oldest in flight. */
-    size_t count;    /**< In flight. */
+    size_t depth;    /**< Capacity of the ring of jobs. */
+    lx__job *jobs;   /**< A ring of @a depth jobs. */
+    size_t first;    /**< Index of the oldest job in flight. */
+    size_t count;    /**< Jobs in flight. */
     _Atomic uint64_t fill_ns, transform_ns;
 
-    pthread_mutex_t mutex; /**< For the jobs' failures and done, and canceled. A leaf. */
+    pthread_mutex_t mutex; /**< Protects canceled, and the jobs' failures and done. A leaf lock. */
     pthread_cond_t changed;
     bool canceled;
 };
 
-/** Prepares a zeroed pipeline for batches of @p layout. */
+/** Initializes a zeroed pipeline for batches of @p layout. */
 lx_status lx__pipeline_open(lx__pipeline *pipeline, lx_executor *executor,
                             const lx__layout *layout, uint64_t prefetch_bytes,
                             lx_transform_function transform, void *user, lx_error *error);
 
-/** Waits for what runs, drops the rest. */
+/** Waits for the running jobs and drops the others. */
 void lx__pipeline_close(lx__pipeline *pipeline);
 
-/** Whether another job may be added. */
+/** Whether the ring of jobs has room. */
 static inline bool lx__pipeline_has_room(const lx__pipeline *pipeline)
 {
     return pipeline->count < pipeline->depth;
 }
 
-/** Adds a job for @p batch, whose indices are filled in; it belongs to the pipeline. */
+/** Adds a job for @p batch, whose indices are filled in, and takes ownership of it. */
 lx_status lx__pipeline_add(lx__pipeline *pipeline, lx_batch *batch, uint64_t end,
                            lx_error *error);
 
 /**
- * Waits for the oldest job, helping, until @p deadline (of clock.h), and takes it away.
- * @retval LX_ERR_TIMEOUT   It is not ready; it stays.
+ * Waits for the oldest job until @p deadline (of clock.h), running its parts meanwhile, and removes
+ * it.
+ * @retval LX_ERR_TIMEOUT   The job is not done; it stays in the pipeline.
  * @retval LX_ERR_CANCELED  lx__pipeline_cancel() was called.
- * @return Else LX_OK with the batch, or what the job failed with; @p end is set for both.
+ * @return Otherwise LX_OK with the batch, or the job's failure; both set @p end.
  */
 lx_status lx__pipeline_take(lx__pipeline *pipeline, uint64_t deadline, lx_batch **batch,
                             uint64_t *end, lx_error *error);
 
-/** LX_ERR_CANCELED once lx__pipeline_cancel() was called. */
+/** Returns LX_ERR_CANCELED after a call of lx__pipeline_cancel(). */
 lx_status lx__pipeline_check(lx__pipeline *pipeline, lx_error *error);
 
-/** Drops all jobs, waiting for those that run. */
+/** Drops all jobs; waits for those that run. */
 void lx__pipeline_drop(lx__pipeline *pipeline);
 
-/** Makes every wait end with LX_ERR_CANCELED, now and later. From any thread. */
+/** Makes every wait return LX_ERR_CANCELED, now and later. Thread-safe. */
 void lx__pipeline_cancel(lx__pipeline *pipeline);
 
 #endif

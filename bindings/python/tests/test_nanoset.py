@@ -324,7 +324,7 @@ def test_damaged_files(two, tmp_path):
     path = tmp_path / '1' / '00000_tokens.ds'
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
-    with pytest.raises(lx.CorruptError, match='the file was truncated') as caught:
+    with pytest.raises(lx.CorruptError, match='it is truncated') as caught:
         Nanoset(two[0], 16, 2, 300)
     assert caught.value.path == str(path)
     path.write_bytes(whole)

@@ -337,7 +337,7 @@ def test_a_file_of_bare_records(tmp_path, offset):
 
 def test_a_file_that_does_not_fit(tmp_path):
     (tmp_path / 'flat').write_bytes(bytes(47))
-    with pytest.raises(lx.CorruptError, match='5 bytes behind the last whole record of 6'):
+    with pytest.raises(lx.CorruptError, match='5 bytes after the last whole record of 6'):
         lx.FlatDataset(tmp_path / 'flat', 'uint16', (3,))
     with pytest.raises(FileNotFoundError):
         lx.FlatDataset(tmp_path / 'none', 'uint16')

@@ -118,7 +118,7 @@ def test_tokens_go_to_other_processes(tmp_path, numbers):
 
 def test_what_is_wrong_with_the_files_is_told(tmp_path):
     (tmp_path / 'x').write_bytes(b'1234567')
-    with pytest.raises(lx.CorruptError, match='there are 1 more: the file was truncated') as caught:
+    with pytest.raises(lx.CorruptError, match='1 more bytes: it is truncated') as caught:
         lx.Tokens(tmp_path / 'x', 'uint16')
     assert caught.value.path == str(tmp_path / 'x')
     (tmp_path / 'y').write_bytes(np.array([1, 2, 70, 3], '<u2').tobytes())
@@ -131,7 +131,7 @@ def test_what_is_wrong_with_the_files_is_told(tmp_path):
     with pytest.raises(FileNotFoundError):
         lx.Tokens(tmp_path / 'none', 'uint16')
     np.save(tmp_path / 'f.npy', np.zeros(4))
-    with pytest.raises(lx.LoaderxError, match='tokens are integers'):
+    with pytest.raises(lx.LoaderxError, match='tokens must be integers'):
         lx.Tokens(tmp_path / 'f.npy')
 
 

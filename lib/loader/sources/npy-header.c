@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/** Whether the file has every element. */
+/** Checks that the file contains every element. */
 static lx_status check_length(const lx__file *file, const lx_npy_info *npy, lx_error *error)
 {
     uint64_t size, bytes = lx_dtype_get_size(npy->dtype);
@@ -15,7 +15,8 @@ static lx_status check_length(const lx__file *file, const lx_npy_info *npy, lx_e
     for (size_t i = 0; i < npy->ndim; i++) {
         empty = empty || npy->shape[i] == 0;
         if (npy->shape[i] != 0 && !lx__multiply_fits(bytes, npy->shape[i], &bytes))
-            return lx__fail(error, LX_ERR_CORRUPT, "the array would have more than 2^64 bytes");
+            return lx__fail(error, LX_ERR_CORRUPT, "the header is invalid: the array's size "
+                                                   "exceeds 2^64 bytes");
     }
     if (empty)
         return LX_OK;
@@ -53,7 +54,6 @@ lx_status lx__npy_read(const lx__file *file, lx_npy_info *npy, lx_error *error)
     lx_status status = read_header(file, npy, error);
     if (status == LX_OK && npy->big_endian)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the array is big-endian: save it with "
-                          "astype(dtype.newbyteorder('<'))");
+                          "the array is big-endian: save it with astype(dtype.newbyteorder('<'))");
     return status == LX_OK ? check_length(file, npy, error) : status;
 }

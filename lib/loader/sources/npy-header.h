@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An array in an .npy file that can be mapped.
+ * @brief Reads the header of an .npy file whose array can be mapped.
  */
 #ifndef LX_LOADER_NPY_HEADER_H
 #define LX_LOADER_NPY_HEADER_H
@@ -10,7 +10,8 @@
 
 #include "base/file.h"
 
-/** Reads the header of a file. Elements are little-endian, and the file holds all of them. */
+/** Reads the header of a file. On success, the elements are little-endian and the file contains all
+ * of them. */
 lx_status lx__npy_read(const lx__file *file, lx_npy_info *npy, lx_error *error);
 
 #endif

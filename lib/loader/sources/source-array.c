@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/mapping.h"
 
-/* Records whose first lines are prefetched ahead of the copy. */
+/* Distance of the prefetch of a record's first cache line, in records. */
 #define AHEAD 4
 
 typedef struct array_source {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A source of the caller's own. */
+/* A source whose data a callback of the caller supplies. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     if (status == LX_OK)
         return LX_OK;
     if (theirs.status >= 0)
-        lx__fail(&theirs, LX_ERR_CALLBACK, "the source's fill function failed");
+        lx__fail(&theirs, LX_ERR_CALLBACK, "the source's fill callback failed without a message");
     lx__error_pass(error, &theirs);
     return status < 0 ? status : LX_ERR_CALLBACK;
 }
@@ -51,14 +51,15 @@ static lx_status check_arguments(const lx_source_functions *functions, size_t co
                                  const char *identity, lx_error *error)
 {
     if (functions == NULL || functions->fill == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a source needs a fill function");
+        return lx__fail(error, LX_ERR_ARGUMENT, "a source needs a fill function: set fill");
     if (functions->struct_size != sizeof *functions)
-        return lx__fail(error, LX_ERR_ARGUMENT, "struct_size is %zu, not %zu",
+        return lx__fail(error, LX_ERR_ARGUMENT, "struct_size is %zu, not %zu: set it to "
+                                                "sizeof(lx_source_functions)",
                         functions->struct_size, sizeof *functions);
     if (column_count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "a source needs at least one column");
     if (identity != NULL && !lx__utf8_valid(identity))
-        return lx__fail(error, LX_ERR_ARGUMENT, "the identity is not UTF-8");
+        return lx__fail(error, LX_ERR_ARGUMENT, "the identity is not valid UTF-8");
     return LX_OK;
 }
 
@@ -84,14 +85,15 @@ lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64
         status = lx__source_set_column(made, i, columns[i].name, &columns[i], error);
         if (status == LX_OK && made->columns[i].size == LX_NONE) {
             status = lx__fail(error, LX_ERR_ARGUMENT,
-                              "its records vary in length, which only a dataset's can");
+                              "its records vary in length, which only a dataset supports: give "
+                              "the column a fixed shape");
             lx__error_locate(error, NULL, columns[i].name, LX_NONE, LX_NONE);
         }
     }
     if (status == LX_OK)
         status = lx__source_check_names(made, error);
     if (status != LX_OK) {
-        lx_source_unref(made); /* its functions are not set: user is not released */
+        lx_source_unref(made); /* functions is still zero, so user is not released */
         return status;
     }
     self->functions = *functions;

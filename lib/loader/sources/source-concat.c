@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources of the same columns, one behind the other. */
+/* A concatenation of sources with the same columns. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,34 +7,35 @@
 #include "base/error.h"
 #include "loader/sources/source-parts.h"
 
-/* Records that are sorted by their parts at a time. */
+/* Records sorted by part at a time. */
 #define BLOCK LX__SOURCE_BLOCK
-/* Bytes of records of one part that are read together, to be handed out to their places: in the
- * first-level cache they wait for that. A longer record is put to its place at once. */
+/* Bytes of one part's records that are read together and then scattered to their rows: they stay in
+ * the first-level cache meanwhile. A longer record is read directly into its row. */
 #define TOGETHER 16384
 
 typedef struct concat_source {
     lx__parts_source parts;
-    uint64_t *begins; /* of each part, and the end; those of the live one, in a held one */
+    uint64_t *begins; /* first index of each part, and the end; owned by the live source, not by its
+                         snapshot */
 } concat_source;
 
-/** Some records, in the order of their parts. */
+/** Records to read, sorted by part. */
 typedef struct block {
     size_t count;
     uint32_t part[BLOCK];   /* of each record */
-    uint64_t index[BLOCK];  /* there */
-    uint16_t sorted[BLOCK]; /* their places in the block */
+    uint64_t index[BLOCK];  /* of the record in its part */
+    uint16_t sorted[BLOCK]; /* rows of the block, sorted by part */
 } block;
 
-/** What is read of one part at once. */
+/** One read of one part. */
 typedef struct job {
     lx_source *part;
     const lx_target *targets; /* of the block's first record */
-    lx_target *aimed;         /* room for one of each column */
+    lx_target *aimed;         /* scratch, one target per column */
     const block *block;
 } job;
 
-/* ---- which part has what */
+/* ---- finding parts */
 
 static uint32_t find_part(const concat_source *self, uint64_t index, uint32_t last)
 {
@@ -51,7 +52,7 @@ static uint32_t find_part(const concat_source *self, uint64_t index, uint32_t la
     return (uint32_t)low;
 }
 
-/** Sorts by one digit of the parts' numbers, stably. */
+/** Sorts by one digit of the part numbers; stable. */
 static void sort_by_digit(const block *b, int shift, const uint16_t *from, uint16_t *to)
 {
     uint16_t starts[256] = {0}, start = 0;
@@ -85,7 +86,7 @@ static void make_block(const concat_source *self, const uint64_t *indices, size_
 
 /* ---- reading */
 
-/** Reads one column of records that the part has, to @p data, @p stride bytes apart. */
+/** Reads one column of records of the part to @p data, @p stride bytes apart. */
 static lx_status read_column(const job *j, size_t column, const uint64_t *indices, size_t count,
                              uint8_t *data, size_t stride, lx_error *error)
 {
@@ -95,7 +96,7 @@ static lx_status read_column(const job *j, size_t column, const uint64_t *indice
     return j->part->class->fill(j->part, indices, count, j->aimed, error);
 }
 
-/** Reads one column of the records at @p at, which follow each other in the block. */
+/** Reads one column of records that are consecutive in the block, straight into their rows. */
 static lx_status read_run(const job *j, size_t column, const uint16_t *at, size_t count,
                           lx_error *error)
 {
@@ -104,7 +105,7 @@ static lx_status read_run(const job *j, size_t column, const uint16_t *at, size_
                        (uint8_t *)target->data + at[0] * target->stride, target->stride, error);
 }
 
-/** Reads one column of records that lie anywhere in the block, and puts each to its place. */
+/** Reads one column of records scattered over the block, and copies each to its row. */
 static lx_status read_together(const job *j, size_t column, const uint16_t *at, size_t count,
                                lx_error *error)
 {
@@ -120,7 +121,7 @@ static lx_status read_together(const job *j, size_t column, const uint16_t *at, 
     return status;
 }
 
-/** How many of the sorted ones follow each other in the block, from the first on. */
+/** Counts the sorted records that are consecutive in the block, from the first on. */
 static size_t length_of_run(const uint16_t *at, size_t count)
 {
     size_t run = 1;
@@ -181,12 +182,12 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return lx__source_fill_blocks(source, indices, count, targets, fill_block, error);
 }
 
-/* ---- what it is */
+/* ---- class */
 
 static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
 {
     lx_status status = lx__source_parts_hold(source, sizeof(concat_source), held, error);
-    if (status == LX_OK) /* of the live one, which the held one references */
+    if (status == LX_OK) /* owned by the live source, which the snapshot references */
         ((concat_source *)*held)->begins = ((concat_source *)source)->begins;
     return status;
 }
@@ -217,13 +218,13 @@ static lx_status check_columns(const lx_source *first, const lx_source *other, s
 {
     lx_status status = LX_OK;
     if (first->column_count != other->column_count)
-        return lx__fail(error, LX_ERR_MISMATCH, "source 0 has %zu columns, source %zu has %zu",
+        return lx__fail(error, LX_ERR_MISMATCH, "source 0 has %zu columns, but source %zu has %zu",
                         first->column_count, number, other->column_count);
     for (size_t i = 0; status == LX_OK && i < first->column_count; i++)
         if (!are_alike(&first->columns[i], &other->columns[i])) {
             status = lx__fail(error, LX_ERR_MISMATCH,
-                              "column %zu of source %zu is '%.64s', and has another name, dtype or "
-                              "shape than in source 0",
+                              "column %zu of source %zu is '%.64s': its name, dtype or shape "
+                              "differs from source 0",
                               i, number, other->columns[i].name);
             lx__error_locate(error, NULL, first->columns[i].name, LX_NONE, LX_NONE);
         }
@@ -236,7 +237,8 @@ static lx_status check(lx_source *const *sources, size_t count, uint64_t *length
     if (count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "a concatenation needs at least one source");
     if (count > UINT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "there are %zu sources, and 2^32 - 1 at most", count);
+        return lx__fail(error, LX_ERR_LIMIT, "too many sources: %zu exceed the limit of 2^32 - 1",
+                                             count);
     for (size_t i = 0; i < count; i++) {
         if (sources == NULL || sources[i] == NULL)
             return lx__fail_null(error, "a source of the concatenation");
@@ -244,7 +246,7 @@ static lx_status check(lx_source *const *sources, size_t count, uint64_t *length
         if (status != LX_OK)
             return status;
         if (sources[i]->length > UINT64_MAX - *length)
-            return lx__fail(error, LX_ERR_LIMIT, "the sources have more than 2^64 - 1 records");
+            return lx__fail(error, LX_ERR_LIMIT, "the sources together exceed 2^64 - 1 records");
         *length += sources[i]->length;
     }
     return LX_OK;

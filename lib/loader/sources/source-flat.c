@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A mapped file of bare records as a source. */
+/* A source over a mapped file of raw records. */
 #include <inttypes.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "loader/sources/source-array.h"
 
-/** Bytes of a record, which has to have some. */
+/** Computes the size of a record, which must not be 0. */
 static lx_status find_size(const lx_column_info *column, uint64_t *size, lx_error *error)
 {
     *size = lx_dtype_get_size(column->dtype);
@@ -18,7 +18,8 @@ static lx_status find_size(const lx_column_info *column, uint64_t *size, lx_erro
     if (fits && *size != 0)
         return LX_OK;
     return lx__fail(error, LX_ERR_ARGUMENT,
-                    "records of a flat file have a dtype, a shape, and 1 to 2^64 - 1 bytes");
+                    "records of a flat file need a fixed-size dtype, a shape, and a size of 1 to "
+                    "2^64 - 1 bytes");
 }
 
 static lx_status map(const lx__file *file, const lx_column_info *column, uint64_t offset,
@@ -32,12 +33,13 @@ static lx_status map(const lx__file *file, const lx_column_info *column, uint64_
         return status;
     if (offset > bytes)
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "the file has %" PRIu64 " bytes, and its records begin at %" PRIu64, bytes,
+                        "the file has %" PRIu64 " bytes, but its records begin at offset %"
+                        PRIu64, bytes,
                         offset);
     if ((bytes - offset) % size != 0)
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "the file has %" PRIu64 " bytes behind the last whole record of %" PRIu64
-                        " bytes: it was truncated, or has records of another size",
+                        "the file has %" PRIu64 " bytes after the last whole record of %" PRIu64
+                        " bytes: it is truncated, or its records have another size",
                         (bytes - offset) % size, size);
     return lx__source_map_array(file, LX__ARRAY_FLAT, offset, (bytes - offset) / size, column,
                                 source, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A mapped .npy file as a source. */
+/* A source over a mapped .npy file. */
 #include "base/error.h"
 #include "loader/sources/npy-header.h"
 #include "loader/sources/source-array.h"
@@ -9,7 +9,8 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
     lx_npy_info npy;
     lx_status status = lx__npy_read(file, &npy, error);
     if (status == LX_OK && npy.ndim == 0)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array has no axis to count records by");
+        status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array has no dimensions: a source needs "
+                                                     "records along the first one");
     if (status != LX_OK)
         return status;
     lx_column_info column = {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A source without data, for whom another one stands in states. */
+/* A source without columns that replaces another source in a saved state. */
 #include "base/error.h"
 #include "loader/sources/source.h"
 
 typedef struct null_source {
     lx_source source;
-    json_t *identity; /**< What the other one is in states, its kind and length with it. */
+    json_t *identity; /**< The replaced source's description, with its kind and length. */
     json_t *frame;
 } null_source;
 
-/* States are made on any thread, so they get copies: jansson need not count references safely. */
+/* Any thread may save a state and jansson's reference counts need not be atomic, so return
+ * copies. */
 
 static int describe(const lx_source *source, json_t *object)
 {
@@ -31,7 +32,7 @@ static void dispose(lx_source *source)
     json_decref(self->frame);
 }
 
-/* No fill(): that is called where a column is wanted, and there is none. */
+/* No fill(): it is called only if a column is selected, and this source has no columns. */
 static const lx__source_class class = {
     .kind = "null", .describe = describe, .frame = frame, .dispose = dispose};
 

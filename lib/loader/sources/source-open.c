@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a source by what stands at its path. */
+/* Opens a source by the type of the file at its path. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -14,8 +14,8 @@ lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx
         return lx__fail(error, LX_ERR_ARGUMENT, "path or source is NULL");
     if (stat(path, &about) == -1) {
         lx_status status = errno == ENOENT
-                               ? lx__fail(error, LX_ERR_NOT_FOUND, "not found")
-                               : lx__fail_errno(error, errno, path, "cannot look at");
+                               ? lx__fail(error, LX_ERR_NOT_FOUND, "file or directory not found")
+                               : lx__fail_errno(error, errno, path, "cannot read the file type");
         lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
         return status;
     }
@@ -24,7 +24,8 @@ lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx
     if (S_ISREG(about.st_mode))
         return lx_source_open_npy(path, source, error);
     lx_status status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                                "this is neither a directory nor a regular file");
+                                "the path is neither a directory nor a regular file: pass a "
+                                "dataset or an .npy file");
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }

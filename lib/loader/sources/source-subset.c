@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Some records of a source, in any order. */
+/* A subset of a source's records, in any order. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "sampler/core/index-table.h"
 
 typedef struct subset_source {
-    lx__parts_source parts; /* one */
-    lx__table *table;       /* that of the live one, in a held one */
+    lx__parts_source parts; /* one part */
+    lx__table *table;       /* owned by the live source, not by its snapshot */
 } subset_source;
 
 static lx_status fill_block(lx_source *source, const uint64_t *indices, size_t count,
@@ -42,7 +42,7 @@ static int describe(const lx_source *source, json_t *object)
 static lx_status hold(lx_source *source, lx_source **held, lx_error *error)
 {
     lx_status status = lx__source_parts_hold(source, sizeof(subset_source), held, error);
-    if (status == LX_OK) /* of the live one, which the held one references */
+    if (status == LX_OK) /* owned by the live source, which the snapshot references */
         ((subset_source *)*held)->table = ((subset_source *)source)->table;
     return status;
 }
@@ -73,7 +73,7 @@ static lx_status check(const lx_source *part, const uint64_t *indices, uint64_t 
         if (indices[i] >= part->length) {
             lx_status status = lx__fail(error, LX_ERR_RANGE,
                                         "index %" PRIu64 " of the subset is %" PRIu64
-                                        ", not below the length %" PRIu64,
+                                        ", but the source has length %" PRIu64,
                                         i, indices[i], part->length);
             lx__error_locate(error, NULL, NULL, indices[i], LX_NONE);
             return status;

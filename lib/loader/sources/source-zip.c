@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several sources of one length, side by side. */
+/* Sources of equal length whose columns are joined. */
 #include "base/error.h"
 #include "loader/sources/source-parts.h"
 
@@ -33,7 +33,7 @@ static const lx__source_class class = {
     .hold = hold,
     .dispose = lx__source_parts_dispose};
 
-/** Counts the columns, and looks that the lengths are one. */
+/** Counts the columns, and checks that the lengths are equal. */
 static lx_status count_columns(lx_source *const *sources, const char *const *names, size_t count,
                                size_t *columns, lx_error *error)
 {
@@ -45,12 +45,13 @@ static lx_status count_columns(lx_source *const *sources, const char *const *nam
             return lx__fail_null(error, "a source of the zip");
         if (sources[i]->length != sources[0]->length)
             return lx__fail(error, LX_ERR_MISMATCH,
-                            "source 0 has %llu records, source %zu has %llu",
+                            "source 0 has %llu records, but source %zu has %llu",
                             (unsigned long long)sources[0]->length, i,
                             (unsigned long long)sources[i]->length);
         if (names != NULL && names[i] != NULL && sources[i]->column_count != 1)
             return lx__fail(error, LX_ERR_ARGUMENT,
-                            "source %zu has %zu columns: it cannot be renamed to '%s'", i,
+                            "source %zu has %zu columns: only a source with one column can be "
+                            "renamed, here to '%s'", i,
                             sources[i]->column_count, names[i]);
         *columns += sources[i]->column_count;
     }

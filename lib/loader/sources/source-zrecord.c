@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A zrecord dataset as a source. */
+/* A source over a zrecord dataset. */
 #include "base/error.h"
 #include "loader/sources/source.h"
 #include "sampler/core/saved-state.h"
@@ -8,7 +8,7 @@
 typedef struct zrecord_source {
     lx_source source;
     lx_dataset *dataset;
-    bool owned; /**< Opened here, to be closed here. */
+    bool owned; /**< Whether the source closes the dataset. */
 } zrecord_source;
 
 static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,

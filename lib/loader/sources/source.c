@@ -55,7 +55,7 @@ static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_er
 {
     uint64_t total = lx_dtype_get_size(column->dtype);
     if (total == 0 || column->ndim > LX_MAX_NDIM)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a column without a valid dtype or shape");
+        return lx__fail(error, LX_ERR_ARGUMENT, "the column's dtype or shape is invalid");
     if (column->dtype == LX_BYTES) {
         *size = LX_NONE;
         return LX_OK;
@@ -66,7 +66,7 @@ static lx_status column_size(const lx_column_info *column, uint64_t *size, lx_er
     for (size_t i = 0; i < column->ndim; i++) {
         empty = empty || column->shape[i] == 0;
         if (column->shape[i] != 0 && !lx__multiply_fits(total, column->shape[i], &total))
-            return lx__fail(error, LX_ERR_ARGUMENT, "a record of more than 2^64 bytes");
+            return lx__fail(error, LX_ERR_ARGUMENT, "a record exceeds 2^64 bytes");
     }
     *size = empty ? 0 : total;
     return LX_OK;
@@ -77,14 +77,15 @@ lx_status lx__source_set_column(lx_source *source, size_t position, const char *
 {
     uint64_t size = 0;
     if (name == NULL || name[0] == '\0' || strlen(name) > LX__COLUMN_NAME_MAX)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a column's name must have 1 to %d bytes",
+        return lx__fail(error, LX_ERR_ARGUMENT, "a column name must have 1 to %d bytes",
                         LX__COLUMN_NAME_MAX);
     if (!lx__utf8_valid(name))
-        return lx__fail(error, LX_ERR_ARGUMENT, "a column's name is not UTF-8");
+        return lx__fail(error, LX_ERR_ARGUMENT, "a column name is not valid UTF-8");
     lx_status status = column_size(column, &size, error);
     if (status == LX_OK && column->size != 0 && column->size != size)
         status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "%llu bytes a record do not agree with its dtype and shape",
+                          "a size of %llu bytes per record contradicts the column's dtype and "
+                          "shape",
                           (unsigned long long)column->size);
     lx__error_locate(error, NULL, name, LX_NONE, LX_NONE);
     if (status != LX_OK)
@@ -114,7 +115,7 @@ lx_status lx__source_check_names(const lx_source *source, lx_error *error)
     return LX_OK;
 }
 
-/* ---- states */
+/* ---- saved states */
 
 json_t *lx__columns_to_json(const lx_source *source)
 {
@@ -151,7 +152,7 @@ json_t *lx__source_frame(const lx_source *source)
     return source->class->frame != NULL ? source->class->frame(source) : json_null();
 }
 
-/* ---- the public part */
+/* ---- public functions */
 
 lx_source *lx_source_ref(lx_source *source)
 {
@@ -194,7 +195,7 @@ const lx_column_info *lx_source_get_column(const lx_source *source, size_t posit
     return position < source->column_count ? &source->columns[position] : NULL;
 }
 
-/** Fills from one state: lx__source_hold() is for those who fill in several calls. */
+/** Fills from one snapshot; a caller that fills in several calls uses lx__source_hold(). */
 static lx_status fill_held(lx_source *source, const uint64_t *indices, size_t count,
                            const lx_target *targets, lx_error *error)
 {
@@ -223,7 +224,7 @@ lx_status lx_source_fill(lx_source *source, const uint64_t *indices, size_t coun
         if (targets[i].data == NULL || column->size == LX_NONE || targets[i].stride >= column->size)
             continue;
         lx_status status = lx__fail(error, LX_ERR_ARGUMENT,
-                                    "stride %zu is less than the %llu bytes a record",
+                                    "stride %zu is less than the record size of %llu bytes",
                                     targets[i].stride, (unsigned long long)column->size);
         lx__error_locate(error, NULL, column->name, LX_NONE, LX_NONE);
         return status;

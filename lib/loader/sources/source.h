@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a source is made of.
+ * @brief The base class of sources.
  *
- * Every kind of source is a struct that begins with an lx_source and a class that says what to do
- * with it, as every kind of order is.
+ * Like an order, a source is a struct that begins with an lx_source and has a class with its
+ * functions.
  */
 #ifndef LX_LOADER_SOURCE_H
 #define LX_LOADER_SOURCE_H
@@ -16,29 +16,30 @@
 
 #include "base/json.h"
 
-/** Longest name of a column, without the NUL. */
+/** Longest column name, without the NUL. */
 #define LX__COLUMN_NAME_MAX 64
 
-/** One kind of source. */
+/** The functions of one kind of source. */
 typedef struct lx__source_class {
-    const char *kind; /**< Its name in states. */
+    const char *kind; /**< Its name in saved states. */
 
-    /** See lx_source_fill(); the indices were checked, one column at least is wanted. NULL where
-     * there is none. */
+    /** See lx_source_fill(); called with valid indices and at least one selected column. NULL for a
+     * source without columns. */
     lx_status (*fill)(lx_source *source, const uint64_t *indices, size_t count,
                       const lx_target *targets, lx_error *error);
 
-    /** Adds to @p object what tells its data from other data. Returns 0, or -1 without memory. */
+    /** Adds members to @p object that identify the data. Returns 0, or -1 if memory is short. */
     int (*describe)(const lx_source *source, json_t *object);
 
-    /** What names the state of the data, to be recorded and not compared; NULL: there is none. */
+    /** Returns the identity of the data's snapshot, which a state records and does not compare;
+     * NULL: the data has none. */
     json_t *(*frame)(const lx_source *source);
 
-    /** Makes a source over one state of live data, with lx__source_new_held(); NULL where
-     * none is. */
+    /** Creates a source over one snapshot of live data, with lx__source_new_held(); NULL if data is
+     * never live. */
     lx_status (*hold)(lx_source *source, lx_source **held, lx_error *error);
 
-    /** Releases what the source owns beside its own memory and columns; may be NULL. */
+    /** Releases what the source owns besides its own memory and columns; may be NULL. */
     void (*dispose)(lx_source *source);
 } lx__source_class;
 
@@ -46,46 +47,48 @@ struct lx_source {
     const lx__source_class *class;
     atomic_size_t references;
     uint64_t length;
-    lx_column_info *columns; /**< Names and shapes are its own, or those of @ref live_one. */
+    lx_column_info *columns; /**< Owned, with names and shapes; in a snapshot, owned by @ref
+                                  live_one. */
     size_t column_count;
-    bool live;           /**< Its records may change: what is read together has to be held. */
-    lx_source *live_one; /**< Of a held one: what it was made of, referenced. */
+    bool live;           /**< Its records may change: a batch must read one snapshot. */
+    lx_source *live_one; /**< In a snapshot: the live source, referenced. */
 };
 
-/** Zeroed memory of @p size bytes for a source of @p class with @p column_count columns that are
- * not filled in, and one reference. */
+/** Allocates @p size zeroed bytes for a source of @p class with @p column_count uninitialized
+ * columns and one reference. */
 LX_API lx_status lx__source_new(const lx__source_class *class, size_t size, uint64_t length,
                                 size_t column_count, lx_source **source, lx_error *error);
 
-/** Zeroed memory of @p size bytes for one over a state of @p source, with its length and
- * columns. */
+/** Allocates @p size zeroed bytes for a snapshot of @p source, with its length and columns. */
 lx_status lx__source_new_held(lx_source *source, size_t size, lx_source **held, lx_error *error);
 
-/** What a batch is to be read from: @p source itself, or if it is live, its newest state. To be
- * given up with lx_source_unref(). */
+/** Returns the source to read a batch from: @p source, or a snapshot of its newest state if it is
+ * live. Release it with lx_source_unref(). */
 lx_status lx__source_hold(lx_source *source, lx_source **held, lx_error *error);
 
-/** Fills in column @p position with copies, its size computed. */
+/** Sets column @p position to a copy of @p column, and computes its size. */
 LX_API lx_status lx__source_set_column(lx_source *source, size_t position, const char *name,
                                        const lx_column_info *column, lx_error *error);
 
-/** Fails with LX_ERR_ARGUMENT where two columns have one name. */
+/** Returns LX_ERR_ARGUMENT if two columns have the same name. */
 lx_status lx__source_check_names(const lx_source *source, lx_error *error);
 
-/** A source over the dataset at @p path, which is closed with it. */
+/** Creates a source over the dataset at @p path and closes the dataset with the source. */
 lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
                                   lx_source **source, lx_error *error);
 
-/** What names the state of a dataset. NULL without memory. */
+/** Returns the identity of a dataset's snapshot. NULL if memory is short. */
 json_t *lx__source_dataset_frame(lx_dataset *dataset);
 
-/** {"kind", "length", ...}: all that tells the data. NULL without memory. */
+/** Returns {"kind", "length", ...}, which identifies the data. NULL if memory is short. */
 json_t *lx__source_to_json(const lx_source *source);
 
-/** [{name, dtype, shape}, ..], for sources that have no better identity. NULL without memory. */
+/** Returns [{name, dtype, shape}, ..], for sources without a better identity. NULL if memory is
+ * short. */
 json_t *lx__columns_to_json(const lx_source *source);
 
-/** What names the state of the data; null where there is nothing. NULL without memory. */
+/** Returns the identity of the data's snapshot, or JSON null if it has none. NULL if memory is
+ * short. */
 json_t *lx__source_frame(const lx_source *source);
 
 #endif

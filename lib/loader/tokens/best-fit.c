@@ -7,14 +7,14 @@
 #include "base/error.h"
 #include "loader/tokens/bin-lists.h"
 
-/** The pieces in their turn. */
+/** The pieces in the order of placement. */
 typedef struct turn_list {
-    uint32_t *pieces; /**< The longest first. */
-    uint32_t *ends;   /**< Of each length: behind its last piece. */
+    uint32_t *pieces; /**< By decreasing length. */
+    uint32_t *ends;   /**< For each length, one past its last piece. */
     uint32_t count;
 } turn_list;
 
-/** Sorts the pieces by counting them. */
+/** Sorts the pieces with a counting sort. */
 static bool sort(const uint32_t *lengths, uint32_t count, uint32_t capacity, turn_list *made)
 {
     *made = (turn_list){.ends = lx__alloc_array(capacity, sizeof *made->ends)};
@@ -25,7 +25,7 @@ static bool sort(const uint32_t *lengths, uint32_t count, uint32_t capacity, tur
     made->ends[0] = 0;
     for (uint32_t length = capacity; --length > 0;) {
         uint32_t pieces = made->ends[length];
-        made->ends[length] = made->count; /* where they begin, which moves on to where they end */
+        made->ends[length] = made->count; /* the start; the loop below advances it to the end */
         made->count += pieces;
     }
     made->pieces = lx__alloc((size_t)made->count * sizeof *made->pieces);
@@ -38,11 +38,11 @@ static bool sort(const uint32_t *lengths, uint32_t count, uint32_t capacity, tur
 }
 
 /**
- * Finds the bin of each turn; how many bins there are.
+ * Finds the bin of each piece and returns the number of bins.
  *
- * The rooms that are enough for a length get no more bins from then on, but for one in a room where
- * there was none: a bin that had the least room that was enough, and still has. So the bins of a
- * room are put in order once, when the lengths come down to it.
+ * From the first piece of a length on, the lists of all spaces that are large enough for it grow no
+ * more, except for one bin in an empty list: the bin that had the least sufficient space and still
+ * has enough. So each list is sorted once, when the lengths reach its space.
  */
 static uint32_t place(const turn_list *turns, uint32_t capacity, lx__rooms *rooms, uint32_t *places)
 {
@@ -67,7 +67,7 @@ static uint32_t place(const turn_list *turns, uint32_t capacity, lx__rooms *room
     return bins;
 }
 
-/** Lists the pieces by their bins. */
+/** Lists the pieces by bin. */
 static bool collect(const turn_list *turns, const uint32_t *places, lx__bins *bins)
 {
     uint32_t first = 0;
@@ -85,7 +85,7 @@ static bool collect(const turn_list *turns, const uint32_t *places, lx__bins *bi
     for (uint32_t i = 0; i < turns->count; i++)
         bins->pieces[bins->starts[places[i]]++] = turns->pieces[i];
     memmove(bins->starts + 1, bins->starts, (size_t)bins->count * sizeof *bins->starts);
-    bins->starts[0] = 0; /* each start had moved on to the next one's */
+    bins->starts[0] = 0; /* the loop advanced each start to the next one */
     return true;
 }
 

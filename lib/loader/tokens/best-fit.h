@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Pieces put into bins of one capacity: by best fit, the longest ones first.
+ * @brief Packs pieces into bins of equal capacity: best fit decreasing.
  *
- * Pieces come by their lengths, the longest first, and of one length by their numbers. Each goes
- * into the bin with the least room that is enough for it, of several such bins into the first one,
- * and if there is none, into a new bin, the next one. See doc/packing.md.
+ * Pieces are placed by decreasing length, those of equal length by number. Each piece goes into the
+ * bin with the least sufficient free space, of several such bins into the first one, and if no bin
+ * has enough space, into a new bin, the last one. See doc/packing.md.
  *
- * The idea, for training language models: Ding et al., "Fewer Truncations Improve Language
- * Modeling", 2024. A length takes its place in steps that depend on the lengths there are, not on
- * the number of bins: all bins that have one room are one list.
+ * The method for training language models: Ding et al., "Fewer Truncations Improve Language
+ * Modeling", 2024. The time to place a piece depends on the number of different lengths and not on
+ * the number of bins, because the bins of equal free space form one list.
  */
 #ifndef LX_LOADER_BEST_FIT_H
 #define LX_LOADER_BEST_FIT_H
@@ -18,25 +18,25 @@
 
 #include <loaderx/status.h>
 
-/** Most of a bin. */
+/** Largest capacity of a bin. */
 #define LX__CAPACITY_MAX (UINT32_C(1) << 24)
 
-/** What lies in the bins. */
+/** The contents of the bins. */
 typedef struct lx__bins {
     uint32_t count;
-    uint32_t *starts; /**< One more than bins: the first piece of each. */
-    uint32_t *pieces; /**< Their numbers, bin after bin, as they were put in. */
+    uint32_t *starts; /**< First piece of each bin; one entry more than bins. */
+    uint32_t *pieces; /**< Piece numbers, bin by bin, in the order of placement. */
 } lx__bins;
 
 /**
- * Puts pieces into bins.
+ * Packs pieces into bins.
  *
- * @param lengths   Of each piece, below @p capacity; 0: it is none. Overwritten.
- * @param count     How many, below 2^32 - 1.
- * @param capacity  Of a bin, 1 to #LX__CAPACITY_MAX.
- * @param bins      To be given up with lx__bins_free().
- * @retval LX_ERR_NOMEM  There is no memory for it; it takes 12 bytes a piece, 4 a bin, and 8 for
- *                       each of @p capacity while it is at work.
+ * @param lengths   Length of each piece, below @p capacity; 0: no piece. Overwritten.
+ * @param count     Number of lengths, below 2^32 - 1.
+ * @param capacity  Capacity of a bin, 1 to #LX__CAPACITY_MAX.
+ * @param bins      Free it with lx__bins_free().
+ * @retval LX_ERR_NOMEM  Memory is short. The result takes 12 bytes per piece and 4 per bin; the
+ *             computation takes 8 more per unit of @p capacity.
  */
 lx_status lx__best_fit(uint32_t *lengths, uint32_t count, uint32_t capacity, lx__bins *bins,
                        lx_error *error);

@@ -63,7 +63,7 @@ uint32_t lx__rooms_find(const lx__rooms *self, uint32_t least)
     int level = 0;
     if (least >= self->rooms)
         return NONE;
-    for (;; level++) { /* up, until a word has a bit at this place or behind it */
+    for (;; level++) { /* up, until a word has a bit at this position or after it */
         if (level == LX__ROOMS_LEVELS || (level > 0 && at > (self->rooms - 1) >> 6 * level))
             return NONE;
         word = self->bits[level][at / 64] >> at % 64;
@@ -72,14 +72,15 @@ uint32_t lx__rooms_find(const lx__rooms *self, uint32_t least)
         at = at / 64 + 1;
     }
     at += (unsigned)__builtin_ctzll(word);
-    while (level-- > 0) /* and down to its first one */
+    while (level-- > 0) /* then down to the first one */
         at = at * 64 + (unsigned)__builtin_ctzll(self->bits[level][at]);
     return (uint32_t)at;
 }
 
-/* ---- sorting: runs of a list that are in order already are merged, as many of each length */
+/* ---- sorting: a natural merge sort; merges pairs of equally many runs */
 
-/** Takes a run off a list, which is mostly in the opposite order: what was added last is first. */
+/** Removes a run from a list. Most lists are in reverse order, because the bin added last is
+ * first. */
 static uint32_t take_run(uint32_t *next, uint32_t *list)
 {
     uint32_t run = *list;
@@ -109,7 +110,7 @@ static uint32_t merge(uint32_t *next, uint32_t a, uint32_t b)
 
 void lx__rooms_sort(lx__rooms *self, uint32_t room)
 {
-    uint32_t merged[32], list = self->heads[room], sorted = NONE; /* merged[i] is of 2^i runs */
+    uint32_t merged[32], list = self->heads[room], sorted = NONE; /* merged[i] holds 2^i runs */
     size_t levels = 0;
     while (list != NONE) {
         uint32_t run = take_run(self->next, &list);

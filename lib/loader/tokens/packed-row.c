@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
 
-/* Places that are written at a time: a number that compilers make vectors of. */
+/* Elements written per loop: a constant, so that compilers vectorize it. */
 #define STEP 16
 
 lx_status lx__row_check_number(const char *what, int64_t number, lx_dtype dtype, lx_error *error)
@@ -24,7 +24,7 @@ lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_
 {
     lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
     if (widen == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tokens are read as int32 or int64");
+        return lx__fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
     if ((columns & ~(unsigned)(LX_PACKED_SEGMENTS | LX_PACKED_POSITIONS)) != 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "columns has unknown bits: 0x%x", columns);
     *format = (lx__row_format){.tokens = lx_tokens_ref(tokens),
@@ -98,7 +98,7 @@ lx_status lx__row_add_tokens(const lx__row_format *format, lx__row *row, uint64_
     if (count > format->length - row->filled ||
         !lx__range_fits(first, count, format->tokens->length))
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "the index of the documents was changed while it was open");
+                        "the document index changed while it was open: reopen the tokens");
     if (row->tokens != NULL && count != 0)
         status = lx__tokens_copy(format->tokens, first, count, format->widen, format->limit,
                                  format->wide, row->tokens + row->filled * format->wide, error);
@@ -114,14 +114,14 @@ static void repeat(uint8_t *to, size_t size, uint64_t number, uint64_t count)
     if (count == 0)
         return;
     memcpy(to, bytes, size);
-    for (uint64_t done = 1; done < count;) { /* twice as many each time */
+    for (uint64_t done = 1; done < count;) { /* doubles the length each time */
         uint64_t step = done < count - done ? done : count - done;
         memcpy(to + done * size, to, (size_t)step * size);
         done += step;
     }
 }
 
-/** Writes 0, 1, 2 .. */
+/** Writes 0, 1, 2, and so on. */
 static void number(uint8_t *to, uint64_t count)
 {
     uint32_t block[STEP];

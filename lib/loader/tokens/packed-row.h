@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A sample of several pieces of documents: its tokens, and beside them which piece each is
- * of, and its place in it.
+ * @brief A sample of several pieces of documents: its tokens, and optionally the segment number of
+ * each token and its position in the segment.
  */
 #ifndef LX_LOADER_PACKED_ROW_H
 #define LX_LOADER_PACKED_ROW_H
@@ -12,48 +12,48 @@
 #include "loader/sources/source.h"
 #include "loader/tokens/tokens.h"
 
-/** How the rows of a source are written. */
+/** The format of a source's rows. */
 typedef struct lx__row_format {
     lx_tokens *tokens; /**< Referenced. */
-    uint64_t length;   /**< Tokens of a row. */
+    uint64_t length;   /**< Tokens per row. */
     uint64_t limit;
     lx__widen *widen;
     size_t wide;
-    size_t segments, positions; /**< Which columns these are; 0: there is none. */
+    size_t segments, positions; /**< Their column numbers; 0: not selected. */
 } lx__row_format;
 
-/** A row that is being written; what is not wanted is NULL. */
+/** A row under construction; pointers of unselected columns are NULL. */
 typedef struct lx__row {
     uint8_t *tokens, *segments, *positions;
-    uint64_t filled; /**< Tokens. */
+    uint64_t filled; /**< Tokens written so far. */
     uint32_t pieces;
 } lx__row;
 
-/** LX_ERR_ARGUMENT where @p dtype or @p columns is none; @p length has to be good. */
+/** Returns LX_ERR_ARGUMENT if @p dtype or @p columns is invalid. The caller has checked @p
+ * length. */
 LX_API lx_status lx__row_format_init(lx__row_format *format, lx_tokens *tokens, uint64_t length,
                                      lx_dtype dtype, uint64_t vocabulary, unsigned columns,
                                      lx_error *error);
 
-/** LX_ERR_ARGUMENT where a number that is to be written among the tokens does not fit @p dtype. */
+/** Returns LX_ERR_ARGUMENT if a number to be written among the tokens does not fit @p dtype. */
 LX_API lx_status lx__row_check_number(const char *what, int64_t number, lx_dtype dtype,
                                       lx_error *error);
 
 LX_API void lx__row_format_dispose(lx__row_format *format);
 
-/** How many columns there are, and what they are. */
+/** Counts and sets the columns of a source. */
 LX_API size_t lx__row_format_columns(const lx__row_format *format);
 LX_API lx_status lx__row_format_set_columns(const lx__row_format *format, lx_source *source,
                                             lx_error *error);
 
-/** Adds to the state of a source what tells its documents, and not the columns or what stands in
- * padding: how rows are handed out is no matter of the data. Returns 0, or -1 without memory. */
+/** Adds members to the source's saved state that identify its documents. Columns and padding are
+ * left out, because they do not affect the data. Returns 0, or -1 if memory is short. */
 int lx__row_format_describe(const lx__row_format *format, uint64_t tokens, uint32_t lengths_crc,
                             json_t *object);
 
-/** Begins row @p i of what is filled. */
+/** Starts row @p i of the targets. */
 LX_API lx__row lx__row_begin(const lx__row_format *format, const lx_target *targets, size_t i);
 
-/** Adds tokens to the row. */
 LX_API lx_status lx__row_add_tokens(const lx__row_format *format, lx__row *row, uint64_t first,
                                     uint64_t count, lx_error *error);
 
@@ -61,10 +61,10 @@ LX_API lx_status lx__row_add_tokens(const lx__row_format *format, lx__row *row, 
 LX_API void lx__row_add_number(const lx__row_format *format, lx__row *row, int64_t number,
                                uint64_t count);
 
-/** All that was added since @p from is the next piece; without tokens it is none. */
+/** Ends a piece that consists of everything added since @p from; an empty piece is not counted. */
 LX_API void lx__row_end_piece(lx__row *row, uint64_t from);
 
-/** The rest of the row is padding. */
+/** Fills the rest of the row with padding. */
 void lx__row_pad(const lx__row_format *format, lx__row *row, int64_t pad);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The pieces of batches of packed documents. */
+/* Finds the pieces in batches of packed documents. */
 #include <loaderx/packing.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* Places that are compared at a time: a number that compilers make vectors of. */
+/* Elements compared per loop: a constant, so that compilers vectorize it. */
 #define STEP 16
 
-/** The pieces so far. */
+/** The pieces found so far. */
 typedef struct runs {
     int32_t *starts;
-    size_t room, count; /* count is not bounded by room */
-    int32_t at;         /* where the next one begins */
+    size_t room, count; /* count may exceed room */
+    int32_t at;         /* start of the next one */
     int32_t longest;
 } runs;
 
@@ -31,7 +31,7 @@ static void add(runs *self, size_t length)
     put(self, self->at);
 }
 
-/** Where the run that has place @p at of a row ends. */
+/** Finds the end of the run that contains element @p at of a row. */
 static size_t find_end(const int32_t *row, size_t at, size_t length)
 {
     const int32_t one = row[at];
@@ -55,7 +55,8 @@ lx_status lx_segments_get_sizes(const int32_t *segments, size_t rows, size_t len
     if (count == NULL || max_seqlen == NULL)
         return lx__fail_null(error, count == NULL ? "count" : "max_seqlen");
     if (!lx__multiply_fits(rows, length, &total) || total > INT32_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "%zu rows of %zu tokens are 2^31 or more", rows,
+        return lx__fail(error, LX_ERR_LIMIT, "%zu rows of %zu tokens reach the limit of 2^31 "
+                                             "tokens: pass fewer rows", rows,
                         length);
     if ((segments == NULL && total != 0) || (cu_seqlens == NULL && room != 0))
         return lx__fail_null(error, cu_seqlens == NULL && room != 0 ? "cu_seqlens" : "segments");
@@ -72,5 +73,6 @@ lx_status lx_segments_get_sizes(const int32_t *segments, size_t rows, size_t len
     *max_seqlen = found.longest;
     if (room == 0 || *count <= room)
         return LX_OK;
-    return lx__fail(error, LX_ERR_LIMIT, "there are %zu numbers, and room for %zu", *count, room);
+    return lx__fail(error, LX_ERR_LIMIT, "cu_seqlens needs room for %zu numbers, but has room for "
+                                         "%zu", *count, room);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents one behind the other, each with a separator behind it, cut into samples. A *place* is
- * that of a token or a separator in all of these. */
+/* Joins documents, each followed by a separator, and cuts the sequence into samples. A *place* is
+ * the position of a token or separator in the sequence. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -9,10 +9,11 @@
 #include "loader/tokens/packed-row.h"
 #include "sampler/core/saved-state.h"
 
-/* Of doc/packing.md: it never changes, another way to cut gets another number. */
+/* Version of the formula in doc/packing.md. A formula never changes; another way to cut gets
+ * another number. */
 #define FORMULA 1
 
-/* Documents whose beginnings are not noted, and one that is: a byte a document. */
+/* Documents per stored start: the starts take one byte per document. */
 #define STRIDE 8
 
 typedef struct joined_source {
@@ -21,19 +22,19 @@ typedef struct joined_source {
     int64_t separator;
     bool separated;
     uint64_t sequence_length;
-    uint64_t places;  /* of all tokens and separators */
-    uint64_t *starts; /* where every STRIDEth document begins */
+    uint64_t places;  /* number of tokens and separators */
+    uint64_t *starts; /* place of every STRIDEth document */
     uint64_t documents;
     uint32_t lengths_crc;
 } joined_source;
 
 /* ---- reading */
 
-/** A place among the documents. */
+/** A place and its document. */
 typedef struct spot {
     uint64_t document;
-    uint64_t first, length; /* of its tokens */
-    uint64_t at;            /* of the place in the document; at length there is a separator */
+    uint64_t first, length; /* of the document's tokens */
+    uint64_t at;            /* offset of the place in the document; at length is the separator */
 } spot;
 
 static uint64_t places_of(const joined_source *self, uint64_t length)
@@ -41,11 +42,11 @@ static uint64_t places_of(const joined_source *self, uint64_t length)
     return length + self->separated;
 }
 
-/** Goes to a place, which is below those that there are. */
+/** Finds the document of a valid place. */
 static lx_status find(const joined_source *self, uint64_t place, spot *cursor, lx_error *error)
 {
     uint64_t low = 0, high = (self->documents - 1) / STRIDE + 1;
-    while (high - low > 1) { /* the last one that does not begin behind it */
+    while (high - low > 1) { /* finds the last start at or before the place */
         uint64_t middle = low + (high - low) / 2;
         if (self->starts[middle] <= place)
             low = middle;
@@ -63,7 +64,7 @@ static lx_status find(const joined_source *self, uint64_t place, spot *cursor, l
     }
 }
 
-/** Adds what the row has room for of the document, and goes to the next one. */
+/** Adds as much of the document as fits the row, and moves to the next document. */
 static lx_status add_piece(const joined_source *self, spot *cursor, lx__row *row,
                            lx_error *error)
 {
@@ -146,7 +147,7 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {
     .kind = "joined", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
-/* ---- making it */
+/* ---- construction */
 
 /** Reads the lengths of all documents. */
 static lx_status read_lengths(joined_source *self, lx_error *error)
@@ -161,7 +162,8 @@ static lx_status read_lengths(joined_source *self, lx_error *error)
             self->starts[i / STRIDE] = self->places;
         if (!lx__add_fits(length, self->separated, &places) ||
             !lx__add_fits(self->places, places, &self->places))
-            return lx__fail(error, LX_ERR_LIMIT, "documents of 2^64 tokens or more");
+            return lx__fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more: join "
+                                                 "parts of them");
         self->lengths_crc = lx__state_add(self->lengths_crc, length);
     }
     return LX_OK;
@@ -173,7 +175,7 @@ static lx_status join(joined_source *self, lx_error *error)
     uint64_t noted = self->documents / STRIDE + 1;
     self->starts = noted <= SIZE_MAX ? lx__alloc_array((size_t)noted, sizeof *self->starts) : NULL;
     if (self->starts == NULL)
-        return lx__fail_memory(error, "the beginnings of documents");
+        return lx__fail_memory(error, "the starts of documents");
     lx_status status = read_lengths(self, error);
     self->source.length = self->places == 0 ? 0 : (self->places - 1) / self->sequence_length;
     return status;
@@ -187,12 +189,12 @@ static lx_status check(const lx_tokens *tokens, uint64_t sequence_length, int64_
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     if (sequence_length == 0 || sequence_length >= INT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a sequence_length of %" PRIu64 " is not from 1 to 2^31 - 2",
+                        "a sequence_length of %" PRIu64 " is not within 1 to 2^31 - 2",
                         sequence_length);
     if (separator < LX_SEPARATOR_NONE ||
         (vocabulary != 0 && separator >= 0 && (uint64_t)separator >= vocabulary))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a separator of %" PRId64 " is no token of the vocabulary", separator);
+                        "a separator of %" PRId64 " is not a token of the vocabulary", separator);
     return lx__row_check_number("separator", separator, dtype, error);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents in bins, by best fit. The first bins are those that one piece of a long document fills;
- * what is left of these documents, and all others, lie in the bins behind. */
+/* Packs documents into bins by best fit. The first bins each hold one full piece of a long
+ * document; the later bins hold the rests of these documents, and all other documents. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -10,10 +10,11 @@
 #include "loader/tokens/packed-row.h"
 #include "sampler/core/saved-state.h"
 
-/* Of doc/packing.md: it never changes, another way to pack gets another number. */
+/* Version of the formula in doc/packing.md. A formula never changes; another way to pack gets
+ * another number. */
 #define FORMULA 1
 
-/** A document that fills bins. */
+/** A document that fills at least one bin. */
 typedef struct long_document {
     uint64_t first_bin, number;
 } long_document;
@@ -24,15 +25,15 @@ typedef struct packed_source {
     int64_t pad;
     long_document *longs;
     size_t long_count, long_room;
-    uint64_t full; /* bins of the long documents */
-    lx__bins bins; /* of the rests */
-    uint64_t packed, padding; /* tokens */
+    uint64_t full; /* bins filled by long documents */
+    lx__bins bins; /* bins of the rests */
+    uint64_t packed, padding; /* in tokens */
     uint32_t lengths_crc;
 } packed_source;
 
 /* ---- reading */
 
-/** Where what is left of a document lies. */
+/** Finds the rest of a document. */
 static lx_status find_rest(const packed_source *self, uint32_t document, uint64_t *first,
                            uint64_t *length, lx_error *error)
 {
@@ -46,13 +47,13 @@ static lx_status find_rest(const packed_source *self, uint32_t document, uint64_
     return LX_OK;
 }
 
-/** Where the tokens of a full bin lie. */
+/** Finds the tokens of a full bin. */
 static lx_status find_full(const packed_source *self, uint64_t bin, uint64_t *first,
                            lx_error *error)
 {
     size_t low = 0, high = self->long_count;
     uint64_t length;
-    while (high - low > 1) { /* the last document that does not begin behind it */
+    while (high - low > 1) { /* finds the last document that starts at or before the bin */
         size_t middle = low + (high - low) / 2;
         if (self->longs[middle].first_bin <= bin)
             low = middle;
@@ -99,7 +100,7 @@ static lx_status fill_row(const packed_source *self, uint64_t bin, lx__row *row,
     return status;
 }
 
-/** Fetches the tokens of a bin ahead. */
+/** Prefetches the tokens of a bin. */
 static void approach(const packed_source *self, uint64_t bin)
 {
     uint64_t first, length;
@@ -156,7 +157,7 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {
     .kind = "packed", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
-/* ---- making it */
+/* ---- construction */
 
 static lx_status add_long(packed_source *self, uint64_t number, uint64_t bins, lx_error *error)
 {
@@ -170,7 +171,7 @@ static lx_status add_long(packed_source *self, uint64_t number, uint64_t bins, l
     return LX_OK;
 }
 
-/** Reads the lengths of all documents; of each, what is left behind its full pieces. */
+/** Reads the lengths of all documents, and computes the rest of each after its full pieces. */
 static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t count,
                               lx_error *error)
 {
@@ -182,7 +183,8 @@ static lx_status read_lengths(packed_source *self, uint32_t *rests, uint32_t cou
         if (status == LX_OK && length >= capacity)
             status = add_long(self, i, length / capacity, error);
         if (status == LX_OK && !lx__add_fits(self->packed, length, &self->packed))
-            status = lx__fail(error, LX_ERR_LIMIT, "documents of 2^64 tokens or more");
+            status = lx__fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more: pack "
+                                                   "parts of them");
         if (status != LX_OK)
             return status;
         rests[i] = (uint32_t)(length % capacity);
@@ -197,7 +199,7 @@ static lx_status pack(packed_source *self, lx_error *error)
     uint32_t capacity = (uint32_t)self->format.length;
     if (documents >= UINT32_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "%" PRIu64 " documents are more than 2^32 - 2: pack parts of them",
+                        "%" PRIu64 " documents exceed the limit of 2^32 - 2: pack parts of them",
                         documents);
     uint32_t count = (uint32_t)documents, *rests = lx__alloc_array(count, sizeof *rests);
     if (rests == NULL)
@@ -221,7 +223,7 @@ static lx_status check(const lx_tokens *tokens, uint64_t capacity, lx_dtype dtyp
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     if (capacity == 0 || capacity > LX__CAPACITY_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a capacity of %" PRIu64 " is not from 1 to %" PRIu32, capacity,
+                        "a capacity of %" PRIu64 " is not within 1 to %" PRIu32, capacity,
                         LX__CAPACITY_MAX);
     return lx__row_check_number("pad", pad, dtype, error);
 }
@@ -263,7 +265,8 @@ lx_status lx_source_get_padding(const lx_source *source, uint64_t *padding, uint
     if (source == NULL || padding == NULL || total == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "source, padding or total is NULL");
     if (source->class != &class)
-        return lx__fail(error, LX_ERR_ARGUMENT, "a source of kind '%s' is not packed",
+        return lx__fail(error, LX_ERR_ARGUMENT, "a source of kind '%s' has no padding: pass a "
+                                                "packed source",
                         source->class->kind);
     const packed_source *self = (const packed_source *)source;
     *padding = self->padding;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples and blocks of one length, cut from a sequence of tokens. */
+/* Cuts a sequence of tokens into samples or blocks of one length. */
 #include <inttypes.h>
 
 #include "base/bytes.h"
@@ -11,7 +11,7 @@
 typedef struct tokens_source {
     lx_source source;
     lx_tokens *tokens;
-    uint64_t size, step; /* tokens of a sample, and from one to the next */
+    uint64_t size, step; /* tokens per sample, and distance of their starts */
     uint64_t limit;
     lx__widen *widen;
     size_t wide;
@@ -36,7 +36,7 @@ static lx_status fill(lx_source *source, const uint64_t *indices, size_t count,
     return LX_OK;
 }
 
-/* Not how wide they are handed out: that is no matter of the data. */
+/* The output dtype is left out, because it does not affect the data. */
 static int describe(const lx_source *source, json_t *object)
 {
     const tokens_source *self = (const tokens_source *)source;
@@ -62,7 +62,7 @@ static void dispose(lx_source *source)
 static const lx__source_class class = {
     .kind = "tokens", .fill = fill, .describe = describe, .frame = frame, .dispose = dispose};
 
-/** What is the same of samples and blocks, of which each begins @p step tokens behind another. */
+/** Creates a source of samples whose starts are @p step tokens apart. */
 static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype dtype,
                       uint64_t vocabulary, lx_source **source, lx_error *error)
 {
@@ -72,10 +72,10 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype 
         return lx__fail_null(error, tokens == NULL ? "tokens" : "source");
     lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
     if (widen == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tokens are read as int32 or int64");
+        return lx__fail(error, LX_ERR_ARGUMENT, "the dtype of the samples must be int32 or int64");
     if (step == 0 || size == 0 || !lx__multiply_fits(size, lx_dtype_get_size(dtype), &bytes))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a %s of %" PRIu64 " is not from 1 to less than 2^64 bytes",
+                        "a %s of %" PRIu64 " is not within 1 to less than 2^64 bytes",
                         size == step ? "size" : "sequence_length", step);
     uint64_t length = tokens->length < size ? 0 : (tokens->length - size) / step + 1;
     lx_status status =
@@ -101,7 +101,7 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype 
 lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
                                uint64_t vocabulary, lx_source **source, lx_error *error)
 {
-    /* Of the largest length the size would be 0, which is refused. */
+    /* The largest sequence_length overflows to size 0, which make() rejects. */
     return make(tokens, sequence_length + 1, sequence_length, dtype, vocabulary, source, error);
 }
 

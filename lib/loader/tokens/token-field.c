@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw records that are mapped are read where they lie. All others are gathered first, a block of
- * documents at a time, and whole: a piece of a compressed value cannot be had alone. */
+/* Mapped raw records are read in place. All other records are first gathered in blocks of whole
+ * documents, because a part of a compressed value cannot be read alone. */
 #include "loader/tokens/token-field.h"
 
 #include <inttypes.h>
@@ -13,16 +13,16 @@
 #include "sampler/core/saved-state.h"
 #include "zrecord/read/dataset.h"
 
-/* Documents that are asked for at once: a lock and a look at the process are shared by these. */
+/* Documents per gather: they share one lock and one check for fork(). */
 #define BLOCK 256
-/* Documents for one of which it is noted where to look: half a byte each. */
+/* Documents per guide entry: the guide takes half a byte per document. */
 #define GUIDED 16
-/* Documents of a sample whose memory is fetched while another one is read. */
+/* Most documents of the next sample that are prefetched. */
 #define FORESEEN 32
-/* Bytes that are gathered at once, on the stack, unless one document has more. */
+/* Bytes gathered at once on the stack; a larger document takes heap memory. */
 #define SCRATCH 16384
-/* Dense records up to this are gathered also where they could be read in place: the reader's short
- * way for many of them is faster than a look at each, and nearly all of each is wanted. */
+/* Dense records up to this size are gathered even if they could be read in place: the reader's fast
+ * path for many records beats a look-up of each, and nearly all bytes of each are used. */
 #define SHORT 512
 
 /* ---- lengths */
@@ -46,14 +46,14 @@ static lx_status add_length(lx__token_field *self, uint64_t record, uint64_t byt
                               bytes, lx_dtype_get_name(self->dtype)));
     if (!lx__add_fits(self->length, length, &self->length))
         return blame(self, record, error,
-                     lx__fail(error, LX_ERR_LIMIT, "documents of 2^64 tokens or more"));
+                     lx__fail(error, LX_ERR_LIMIT, "the documents have 2^64 tokens or more"));
     if (self->ends != NULL)
         self->ends[record] = self->length;
     self->lengths_crc = lx__state_add(self->lengths_crc, length);
     return LX_OK;
 }
 
-/** A record without a value is a document without tokens, also in a dense field. */
+/** A missing value is a document without tokens, in a dense field, too. */
 static lx_status read_lengths(lx__token_field *self, lx_error *error)
 {
     uint64_t records[BLOCK], offsets[BLOCK + 1];
@@ -75,7 +75,7 @@ static lx_status read_lengths(lx__token_field *self, lx_error *error)
     return status;
 }
 
-/** Notes the document of every 2^shift-th token, about one for GUIDED documents. */
+/** Stores the document of every 2^shift-th token, about one per GUIDED documents. */
 static lx_status make_guide(lx__token_field *self, lx_error *error)
 {
     uint64_t noted = 0;
@@ -88,12 +88,12 @@ static lx_status make_guide(lx__token_field *self, lx_error *error)
     for (uint64_t i = 0; i < self->documents; i++)
         while (self->ends[i] != 0 && noted <= (self->ends[i] - 1) >> self->shift)
             self->guide[noted++] = i;
-    while (noted < count) /* behind the last token */
+    while (noted < count) /* after the last token */
         self->guide[noted++] = self->documents - 1;
     return LX_OK;
 }
 
-/** Dense documents that are all there need no list. */
+/** Builds the list of ends, which dense documents need only if a value is missing. */
 static lx_status make_index(lx__token_field *self, lx_error *error)
 {
     uint64_t all;
@@ -125,13 +125,14 @@ void lx__token_field_document(const lx__token_field *self, uint64_t number, uint
     *length = self->ends[number] - *first;
 }
 
-/** The document that has token @p at, which is below the length. */
+/** Returns the document that contains token @p at, which is below the length. */
 static uint64_t find(const lx__token_field *self, uint64_t at)
 {
     if (self->ends == NULL)
         return at / self->each;
     const uint64_t *noted = self->guide + (at >> self->shift), *from = self->ends + noted[0];
-    for (uint64_t count = noted[1] - noted[0] + 1; count > 1;) { /* the first to end behind it */
+    for (uint64_t count = noted[1] - noted[0] + 1; count > 1;) { /* finds the first that ends after
+                                                                    it */
         uint64_t half = count / 2;
         from = from[half - 1] <= at ? from + half : from;
         count -= half;
@@ -141,25 +142,25 @@ static uint64_t find(const lx__token_field *self, uint64_t at)
 
 /* ---- reading */
 
-/** Tokens that are read into rows. */
+/** A copy of tokens to rows in progress. */
 typedef struct copying {
     const lx__token_field *self;
-    uint64_t at, end; /**< What is left to read. */
+    uint64_t at, end; /**< The tokens left to read. */
     lx__widen *widen;
     uint64_t limit;
     size_t wide;
     uint8_t *out;
 } copying;
 
-/** Documents with tokens that are asked for at once. */
+/** Documents with tokens that are gathered at once. */
 typedef struct block {
     size_t count;
     uint64_t records[BLOCK];
-    uint64_t offsets[BLOCK + 1]; /**< In bytes, as lx_dataset_get_sizes() would tell. */
-    uint64_t first;              /**< Token of the field with which the first of them begins. */
+    uint64_t offsets[BLOCK + 1]; /**< In bytes, as lx_dataset_get_sizes() returns them. */
+    uint64_t first;              /**< Index in the field of their first token. */
 } block;
 
-/** The next documents: those that are wanted, and no more than @p most bytes unless one has. */
+/** Finds the next documents to read: at most @p most bytes, but at least one document. */
 static void find_block(const copying *c, uint64_t most, block *b)
 {
     const lx__token_field *self = c->self;
@@ -191,11 +192,11 @@ static lx_status fail_token(const copying *c, const uint8_t *from, uint64_t coun
     return blame(c->self, record, error,
                  lx__fail(error, LX_ERR_CORRUPT,
                           "token %" PRIu64 " of the record is 0x%" PRIx64
-                          ", and has to be below %" PRIu64,
+                          ", but must be below %" PRIu64,
                           at - first, token, c->limit));
 }
 
-/** Adds what is wanted of the tokens up to @p end, the next of which lies at @p from. */
+/** Adds the selected tokens up to @p end; the next one lies at @p from. */
 static lx_status add_tokens(copying *c, const uint8_t *from, uint64_t end, lx_error *error)
 {
     uint64_t count = (end < c->end ? end : c->end) - c->at;
@@ -206,7 +207,7 @@ static lx_status add_tokens(copying *c, const uint8_t *from, uint64_t end, lx_er
     return LX_OK;
 }
 
-/** Of a damaged record that reads as zeros. */
+/** Adds zeros for a damaged record. */
 static void add_zeros(copying *c, uint64_t end)
 {
     uint64_t count = (end < c->end ? end : c->end) - c->at;
@@ -226,13 +227,13 @@ static lx_status add_slice(copying *c, uint64_t record, const lx_slice *slice, l
     if (slice->size != length * c->self->width)
         return blame(c->self, record, error,
                      lx__fail(error, LX_ERR_CORRUPT,
-                              "the length of the record changed: its table was written to"));
+                              "the length of the record changed while the dataset was open: "
+                              "another process wrote to its table"));
     const uint8_t *data = slice->data;
     return add_tokens(c, data + (c->at - first) * c->self->width, first + length, error);
 }
 
-/** Where tokens [at, end) lie that document @p number has of these; without data where nobody knows
- * yet. */
+/** Returns where document @p number's part of tokens [at, end) lies; no data if unknown yet. */
 static lx_slice foresee(const lx__token_field *self, uint64_t number, uint64_t at, uint64_t end)
 {
     uint64_t first, length;
@@ -246,7 +247,7 @@ static lx_slice foresee(const lx__token_field *self, uint64_t number, uint64_t a
     return (lx_slice){(const uint8_t *)slice.data + from, to - from};
 }
 
-/** Whether documents were written one behind the other: of @p size bytes, with little between. */
+/** Whether documents of @p size bytes were written consecutively, with small gaps at most. */
 static bool adjoin(const lx_slice *first, const lx_slice *last, uint64_t size)
 {
     uintptr_t from = (uintptr_t)first->data, to = (uintptr_t)last->data;
@@ -311,7 +312,7 @@ static lx_status copy_gathered(copying *c, lx_error *error)
     find_block(c, sizeof scratch, &b);
     uint64_t bytes = b.offsets[b.count];
     if (bytes > sizeof scratch)
-        own = lx__alloc((size_t)bytes); /* of a record: less than 2^32 */
+        own = lx__alloc((size_t)bytes); /* one record is smaller than 2^32 */
     if (bytes > sizeof scratch && own == NULL)
         return blame(self, b.records[0], error, lx__fail_memory(error, "a document"));
     uint8_t *memory = own != NULL ? own : scratch;
@@ -334,7 +335,7 @@ lx_status lx__token_field_copy(const lx__token_field *self, uint64_t at, uint64_
     return status;
 }
 
-/* ---- states */
+/* ---- saved states */
 
 json_t *lx__token_field_describe(const lx__token_field *self, uint64_t first)
 {
@@ -345,7 +346,7 @@ json_t *lx__token_field_describe(const lx__token_field *self, uint64_t first)
                      lx__state_crc(self->lengths_crc));
 }
 
-/* ---- making it */
+/* ---- construction */
 
 static lx_status start(lx__token_field *self, lx_dataset *dataset, lx_error *error)
 {

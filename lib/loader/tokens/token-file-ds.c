@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens as datatrove writes them and Nanotron reads them: x.ds, bare tokens; x.ds.index, the end of
- * each document in tokens (u64, little-endian); x.ds.metadata, a text whose first line ends with
- * "|" and the bytes of a token. Both of these may be absent. */
+/* Tokens as datatrove writes them and Nanotron reads them: x.ds has raw tokens; x.ds.index has the
+ * end of each document in tokens (u64, little-endian); the first line of the text x.ds.metadata
+ * ends with "|" and the bytes per token. The latter two files are optional. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "loader/tokens/token-file.h"
 
-/* Nobody's metadata are longer: three short lines. */
+/* Ample: metadata are three short lines. */
 #define METADATA_MAX 65536
 
 static char *with_more(const char *path, const char *more)
@@ -41,13 +41,14 @@ static lx_status parse_width(char *text, lx_dtype *dtype, lx_error *error)
         *dtype = LX_UINT32;
     else if (bar != NULL)
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "the first line ends with \"%.16s\", and not with the bytes of a token, "
+                        "the first line ends with \"%.16s\" instead of the bytes per token, "
                         "\"|2\" or \"|4\"",
                         bar);
     return LX_OK;
 }
 
-/** What the metadata say of the dtype; unchanged where there are none, or they do not tell. */
+/** Reads the dtype from the metadata; leaves it unchanged if they are missing or do not state
+ * it. */
 static lx_status read_metadata(const char *path, lx_dtype *dtype, lx_error *error)
 {
     lx__file file;
@@ -104,8 +105,9 @@ static lx_status find_ends(lx__token_file *file, lx_error *error)
     if (size % 8 == 0 && end == file->length)
         return LX_OK;
     status = lx__fail(error, LX_ERR_CORRUPT,
-                      "the index of %zu bytes ends with token %" PRIu64 ", and there are %" PRIu64
-                      ": it was truncated, or belongs to another file",
+                      "the index of %zu bytes ends at token %" PRIu64 ", but the file has %"
+                      PRIu64
+                      " tokens: the index is truncated, or belongs to another file",
                       size, end, file->length);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;

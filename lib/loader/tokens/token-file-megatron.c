@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The two files of Megatron's indexed datasets: x.bin, bare tokens, and x.idx, which has after a
- * header of 34 bytes the lengths of all sequences in tokens (i32), their places in bytes (i64), and
- * for each document its first sequence (i64). All of it little-endian. */
+/* The two files of Megatron's indexed datasets: x.bin has raw tokens; x.idx has a header of 34
+ * bytes, the lengths of all sequences in tokens (i32), their offsets in bytes (i64), and the first
+ * sequence of each document (i64). All numbers are little-endian. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,10 +37,10 @@ static lx_status find_dtype(const lx__token_file *file, lx_dtype *dtype, lx_erro
                                      LX_INT64, LX_FLOAT64, LX_FLOAT32, LX_UINT16};
     unsigned code = file->index.data[17];
     if (code == 0 || code >= sizeof codes / sizeof *codes)
-        return lx__fail(error, LX_ERR_CORRUPT, "the dtype %u is unknown", code);
+        return lx__fail(error, LX_ERR_CORRUPT, "dtype code %u is unknown", code);
     *dtype = codes[code];
     if (*dtype == LX_FLOAT32 || *dtype == LX_FLOAT64)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "it is of %s: tokens are integers",
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the tokens are of %s: tokens must be integers",
                         lx_dtype_get_name(*dtype));
     return LX_OK;
 }
@@ -51,18 +51,20 @@ static lx_status check_header(const lx__token_file *file, lx_error *error)
     if (file->index.size < HEADER || memcmp(bytes, magic, sizeof magic) != 0)
         return fail_index(file, 0,
                           lx__fail(error, LX_ERR_UNSUPPORTED,
-                                   "this is not an index of Megatron (no MMIDIDX)"),
+                                   "the file is not a Megatron index: its magic number MMIDIDX is "
+                                   "missing"),
                           error);
     if (lx__load_le64(bytes + 9) == INDEX_VERSION)
         return LX_OK;
     return fail_index(file, 9,
                       lx__fail(error, LX_ERR_UNSUPPORTED,
-                               "an index of version %" PRIu64 ", not %d", lx__load_le64(bytes + 9),
+                               "index version %" PRIu64 " is unsupported: only version %d is",
+                                                              lx__load_le64(bytes + 9),
                                INDEX_VERSION),
                       error);
 }
 
-/** The arrays that the header tells of must be there. */
+/** Checks that the file contains the arrays that its header describes, and finds them. */
 static lx_status find_arrays(lx__token_file *file, lx_error *error)
 {
     const uint8_t *bytes = file->index.data;
@@ -74,7 +76,8 @@ static lx_status find_arrays(lx__token_file *file, lx_error *error)
         return fail_index(file, 18,
                           lx__fail(error, LX_ERR_CORRUPT,
                                    "an index of %" PRIu64 " sequences and %" PRIu64
-                                   " documents does not have %zu bytes: it was truncated, or grew",
+                                   " documents does not have %zu bytes: it is truncated or has "
+                                   "excess bytes",
                                    sequences, documents, file->index.size),
                           error);
     file->how = LX__DOCUMENTS_MEGATRON;
@@ -84,7 +87,8 @@ static lx_status find_arrays(lx__token_file *file, lx_error *error)
     return LX_OK;
 }
 
-/** The last sequence ends where the tokens do; the others are looked at when they are read. */
+/** Checks that the last sequence ends where the tokens end; the others are checked when they are
+ * read. */
 static lx_status check_end(const lx__token_file *file, lx_error *error)
 {
     uint64_t first = 0, length = 0;
@@ -95,8 +99,8 @@ static lx_status check_end(const lx__token_file *file, lx_error *error)
     if (status != LX_OK || first + length == file->length)
         return status;
     status = lx__fail(error, LX_ERR_CORRUPT,
-                      "there are %" PRIu64 " tokens, and the index has %" PRIu64
-                      ": it belongs to another file",
+                      "the file has %" PRIu64 " tokens, but the index ends at token %" PRIu64
+                      ": the index belongs to another file",
                       file->length, first + length);
     lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;

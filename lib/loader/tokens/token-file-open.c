@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a file of tokens by its name, or a field in its place. */
+/* Opens a token file by its name, or a field in place of a file. */
 #include "loader/tokens/token-file.h"
 
 #include <string.h>
@@ -20,9 +20,10 @@ static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)
     lx__file_close(&opened);
     if (status == LX_OK && npy.ndim != 1)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the array has %zu axes: tokens are an array of one", npy.ndim);
+                          "the array has %zu dimensions: tokens need an array with one dimension",
+                          npy.ndim);
     if (status == LX_OK && lx__widen_find(npy.dtype, LX_INT64) == NULL)
-        status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array is of %s: tokens are integers",
+        status = lx__fail(error, LX_ERR_UNSUPPORTED, "the array is of %s: tokens must be integers",
                           lx_dtype_get_name(npy.dtype));
     if (status == LX_OK)
         status = lx__token_file_agree(file, dtype, npy.dtype, error);
@@ -39,7 +40,7 @@ static bool ends_with(const char *path, const char *end)
     return length > tail && strcmp(path + length - tail, end) == 0;
 }
 
-/** Whether there is an index beside a file that ends with .bin. */
+/** Whether a file that ends with .bin has an index in the same directory. */
 static bool has_index(const char *path)
 {
     bool regular = false;
@@ -65,7 +66,7 @@ static lx_status open_by_name(lx__token_file *file, lx_dtype dtype, lx_error *er
     return lx__token_file_map(file, path, dtype, 0, LX_NONE, error);
 }
 
-/** One without tokens, which is told by @p path. */
+/** Creates a token file without tokens; @p path names it in errors. */
 static lx_status make(const char *path, lx__token_file **file, lx_error *error)
 {
     lx__token_file *made = lx__alloc_array(1, sizeof *made);
@@ -73,7 +74,7 @@ static lx_status make(const char *path, lx__token_file **file, lx_error *error)
     if (made == NULL || copy == NULL) {
         lx__free(made);
         lx__free(copy);
-        return lx__fail_memory(error, "a file of tokens");
+        return lx__fail_memory(error, "a token file");
     }
     *made = (lx__token_file){.path = copy};
     atomic_init(&made->references, 1);

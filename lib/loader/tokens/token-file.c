@@ -15,10 +15,9 @@ lx_status lx__token_file_check_dtype(lx_dtype dtype, lx_error *error)
     const char *name = lx_dtype_get_name(dtype);
     if (dtype == LX_BYTES)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "bare tokens have no dtype: pass one, uint16 or uint32 "
-                        "as a rule");
+                        "a file of raw tokens has no dtype: pass one, usually uint16 or uint32");
     if (lx__widen_find(dtype, LX_INT64) == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tokens cannot be %s: they are integers",
+        return lx__fail(error, LX_ERR_ARGUMENT, "tokens cannot be %s: tokens must be integers",
                         name != NULL ? name : "this");
     return LX_OK;
 }
@@ -46,15 +45,15 @@ static lx_status measure(lx__token_file *file, const lx__file *opened, uint64_t 
         if (behind % width == 0)
             return LX_OK;
         return lx__fail(error, LX_ERR_CORRUPT,
-                        "behind the last whole token of %" PRIu64 " bytes there are %" PRIu64
-                        " more: the file was truncated, or has tokens of another dtype",
+                        "after the last whole token of %" PRIu64 " bytes the file has %" PRIu64
+                        " more bytes: it is truncated, or its tokens are of another dtype",
                         width, behind % width);
     }
     file->length = length;
     if (lx__multiply_fits(length, width, &bytes) && bytes <= behind)
         return LX_OK;
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "the file is truncated: there should be %" PRIu64 " tokens, and are %" PRIu64,
+                    "the file is truncated: it should have %" PRIu64 " tokens, but has %" PRIu64,
                     length,
                     behind / width);
 }
@@ -151,7 +150,7 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
         *length = end - *first;
         return *first <= end && end <= file->length
                    ? LX_OK
-                   : fail_place(file, number, at, "ends where no token does", error);
+                   : fail_place(file, number, at, "has an invalid end", error);
     }
     uint64_t place = lx__load_le64(at);
     uint32_t tokens = lx__load_le32(file->lengths + 4 * number);
@@ -160,5 +159,5 @@ lx_status lx__token_file_document(const lx__token_file *file, uint64_t number, u
     return place % width == 0 && tokens <= INT32_MAX &&
                    lx__range_fits(*first, tokens, file->length)
                ? LX_OK
-               : fail_place(file, number, at, "lies where there are no tokens", error);
+               : fail_place(file, number, at, "is not within the tokens", error);
 }

@@ -10,7 +10,7 @@
 #include "loader/tokens/prefetch-pages.h"
 #include "zrecord/read/dataset.h"
 
-/* ---- making them */
+/* ---- construction */
 
 static lx_tokens *make(size_t parts, lx_dtype dtype, lx_error *error)
 {
@@ -27,7 +27,7 @@ static lx_tokens *make(size_t parts, lx_dtype dtype, lx_error *error)
     return made;
 }
 
-/** Adds a file, whose reference is taken over. */
+/** Adds a file and takes ownership of its reference; false on overflow. */
 static bool add(lx_tokens *tokens, lx__token_file *file)
 {
     tokens->parts[tokens->part_count++] = (lx__token_part){
@@ -36,7 +36,7 @@ static bool add(lx_tokens *tokens, lx__token_file *file)
            lx__add_fits(tokens->documents, file->documents, &tokens->documents);
 }
 
-/** All tokens of one file, whose reference is taken over, also on failure. */
+/** Makes a sequence of one file. Takes ownership of the reference, on failure, too. */
 static lx_status make_of_one(lx__token_file *file, lx_tokens **tokens, lx_error *error)
 {
     lx_tokens *made = make(1, file->dtype, error);
@@ -76,12 +76,13 @@ static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *file
     *files = 0;
     if (parts == NULL || count == 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "count must be at least 1: there are no tokens to concatenate");
+                        "no tokens to concatenate: count must be at least 1");
     for (size_t i = 0; i < count; i++) {
         if (parts[i] == NULL)
             return lx__fail_null(error, "one of the parts");
         if (parts[i]->dtype != parts[0]->dtype)
-            return lx__fail(error, LX_ERR_MISMATCH, "tokens %zu are of %s, the first ones of %s",
+            return lx__fail(error, LX_ERR_MISMATCH, "part %zu has tokens of %s, but the first has "
+                                                    "tokens of %s: concatenate parts of one dtype",
                             i, lx_dtype_get_name(parts[i]->dtype),
                             lx_dtype_get_name(parts[0]->dtype));
         *files += parts[i]->part_count;
@@ -107,7 +108,7 @@ lx_status lx_tokens_new_concat(lx_tokens *const *parts, size_t count, lx_tokens 
             fits = add(made, lx__token_file_ref(parts[i]->parts[k].file)) && fits;
     if (!fits) {
         lx_tokens_unref(made);
-        return lx__fail(error, LX_ERR_LIMIT, "together they have more than 2^64 - 1 tokens");
+        return lx__fail(error, LX_ERR_LIMIT, "the parts together exceed 2^64 - 1 tokens");
     }
     *tokens = made;
     return LX_OK;
@@ -131,7 +132,7 @@ void lx_tokens_unref(lx_tokens *tokens)
     lx__free(tokens);
 }
 
-/* ---- looking */
+/* ---- properties */
 
 uint64_t lx_tokens_get_length(const lx_tokens *tokens)
 {
@@ -148,11 +149,11 @@ uint64_t lx_tokens_get_document_count(const lx_tokens *tokens)
     return tokens->documents;
 }
 
-/** The part that has token @p at, which is below the length. */
+/** Returns the part that contains token @p at, which is below the length. */
 static size_t find_part(const lx_tokens *tokens, uint64_t at)
 {
     size_t low = 0, high = tokens->part_count;
-    while (high - low > 1) { /* the last part that does not begin behind it */
+    while (high - low > 1) { /* finds the last part that begins at or before it */
         size_t middle = low + (high - low) / 2;
         if (tokens->parts[middle].first <= at)
             low = middle;
@@ -169,7 +170,8 @@ lx_status lx_tokens_get_document(const lx_tokens *tokens, uint64_t number, uint6
         return lx__fail(error, LX_ERR_ARGUMENT, "tokens, first or length is NULL");
     if (number >= tokens->documents)
         return lx__fail(error, LX_ERR_RANGE,
-                        "there is no document %" PRIu64 ": there are %" PRIu64, number,
+                        "document %" PRIu64 " is not below the number of documents, %"
+                        PRIu64, number,
                         tokens->documents);
     size_t low = 0, high = tokens->part_count;
     while (high - low > 1) {
@@ -199,7 +201,7 @@ void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count
         lx__ahead(part->file->data + at * tokens->width, step * tokens->width);
 }
 
-/** Tells the first of @p count tokens, from place @p at of the file on, that breaks the limit. */
+/** Reports the first of @p count tokens, from token @p at of the file on, that breaks the limit. */
 static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t count, size_t width,
                             lx__widen *widen, uint64_t limit, lx_error *error)
 {
@@ -207,7 +209,7 @@ static lx_status fail_token(const lx__token_file *file, uint64_t at, uint64_t co
     at += lx__widen_find_bad(widen, file->data + at * width, count, width, limit, &token);
     lx_status status = lx__fail(error, LX_ERR_CORRUPT,
                                 "token %" PRIu64 " of the file is 0x%" PRIx64
-                                ", and has to be below %" PRIu64,
+                                ", but must be below %" PRIu64,
                                 at, token, limit);
     lx__error_locate(error, file->path, NULL, LX_NONE, file->offset + at * width);
     return status;
@@ -243,16 +245,16 @@ lx_status lx_tokens_read(const lx_tokens *tokens, uint64_t first, uint64_t count
         return lx__fail_null(error, tokens == NULL ? "tokens" : "data");
     lx__widen *widen = lx__widen_find(tokens->dtype, dtype);
     if (widen == NULL)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tokens are read as int32 or int64");
+        return lx__fail(error, LX_ERR_ARGUMENT, "the requested dtype must be int32 or int64");
     if (!lx__range_fits(first, count, tokens->length))
         return lx__fail(error, LX_ERR_RANGE,
-                        "%" PRIu64 " tokens from %" PRIu64 " on are more than there are: %" PRIu64,
+                        "%" PRIu64 " tokens from %" PRIu64 " on exceed the length of %" PRIu64,
                         count, first, tokens->length);
     return lx__tokens_copy(tokens, first, count, widen, lx__widen_limit(tokens->dtype, dtype, 0),
                            lx_dtype_get_size(dtype), data, error);
 }
 
-/* ---- states */
+/* ---- saved states */
 
 int lx__tokens_describe(const lx_tokens *tokens, json_t *object)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A sequence of tokens: parts of it lie in files and fields, one behind the other.
+ * @brief A sequence of tokens, concatenated from files and fields.
  */
 #ifndef LX_LOADER_TOKENS_H
 #define LX_LOADER_TOKENS_H
@@ -9,7 +9,7 @@
 #include "loader/tokens/token-file.h"
 #include "loader/tokens/widen.h"
 
-/** A file, and where its tokens and documents begin in the sequence. */
+/** A file, and the position of its first token and document in the sequence. */
 typedef struct lx__token_part {
     lx__token_file *file;
     uint64_t first, first_document;
@@ -18,25 +18,27 @@ typedef struct lx__token_part {
 struct lx_tokens {
     atomic_size_t references;
     lx_dtype dtype;
-    size_t width; /**< Bytes of a token. */
+    size_t width; /**< Bytes per token. */
     uint64_t length, documents;
     size_t part_count;
-    lx__token_part *parts; /**< None without tokens and documents, unless there is no other. */
+    lx__token_part *parts; /**< At least one, even if the sequence is empty. */
 };
 
-/** Reads tokens [first, first + count), which are there, by @p widen with @p limit. */
+/** Copies tokens [first, first + count), which must exist, by @p widen with @p limit. */
 lx_status lx__tokens_copy(const lx_tokens *tokens, uint64_t first, uint64_t count,
                           lx__widen *widen, uint64_t limit, size_t wide, void *data,
                           lx_error *error);
 
-/** Fetches the beginning of each page of tokens that are read next, as far as one file has them. */
+/** Prefetches the start of each page of the tokens that are read next, up to the end of the file
+ * with token @p first. */
 LX_API void lx__tokens_approach(const lx_tokens *tokens, uint64_t first, uint64_t count);
 
-/** Adds to the state of a source what tells the fields among the parts; of files there is nothing.
- * Returns 0, or -1 without memory. */
+/** Adds members to a source's saved state that identify the fields among the parts; files add
+ * nothing. Returns 0, or -1 if memory is short. */
 LX_API int lx__tokens_describe(const lx_tokens *tokens, json_t *object);
 
-/** What names the states of these fields; null without any. NULL without memory. */
+/** Returns the identities of these fields' snapshots, or JSON null without fields. NULL if memory
+ * is short. */
 LX_API json_t *lx__tokens_frame(const lx_tokens *tokens);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The loops that widen tokens, for each set of instructions that they are compiled for.
+ * @brief The loops that widen tokens, compiled once per instruction set.
  */
 #ifndef LX_LOADER_WIDEN_LOOPS_H
 #define LX_LOADER_WIDEN_LOOPS_H
@@ -9,13 +9,13 @@
 #include "base/bytes.h"
 #include "loader/tokens/widen.h"
 
-/* Tokens of a step: of a number that is known, so that compilers make vectors of it. */
+/* Tokens per loop: a constant, so that compilers vectorize it. */
 #define STEP 32
 
 #define LE8(x) (x)
 
-/* A token that is compared as what it is in the file: a negative one is a large one. The limit is
- * one of its width, or there is none to be kept. */
+/* Compares tokens as unsigned numbers of their width in the file, so a negative token is a large
+ * one. A limit beyond this width allows all. */
 #define WIDEN(name, from_type, swap, to_type, to_swap)                                             \
     static inline from_type name##_some(const uint8_t *restrict in, size_t count, from_type last,  \
                                         uint8_t *restrict out)                                     \
@@ -55,7 +55,7 @@ WIDEN(widen_32_64, uint32_t, LX__LE32, uint64_t, LX__LE64)
 WIDEN(widen_64_32, uint64_t, LX__LE64, uint32_t, LX__LE32)
 WIDEN(widen_64_64, uint64_t, LX__LE64, uint64_t, LX__LE64)
 
-/** All of them: by the dtype in the file, and whether they become 8 bytes wide. */
+/** All loops, by the dtype in the file and whether the output has 8 bytes. */
 #define LX__WIDEN_TABLE                                                                            \
     {                                                                                              \
         [LX_INT8] = {widen_8_32, widen_8_64}, [LX_INT16] = {widen_16_32, widen_16_64},             \

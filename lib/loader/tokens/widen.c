@@ -16,7 +16,7 @@ lx__widen *lx__widen_find(lx_dtype from, lx_dtype to)
     return lx__widen_plain[from][to == LX_INT64];
 }
 
-/** One more than the largest number of a signed type. */
+/** Returns one more than the largest value of a signed type of this size. */
 static uint64_t most_of(lx_dtype dtype)
 {
     return (uint64_t)1 << (8 * lx_dtype_get_size(dtype) - 1);

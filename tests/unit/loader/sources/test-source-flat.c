@@ -52,7 +52,7 @@ START_TEST(rejects_a_file_of_another_size)
     lx_source *source;
     write_numbers("flat", 43);
     ck_assert_int_eq(lx_source_open_flat("flat", &tokens, 0, &source, &error), LX_ERR_CORRUPT);
-    ck_assert_ptr_nonnull(strstr(error.message, "3 bytes behind the last whole record of 4"));
+    ck_assert_ptr_nonnull(strstr(error.message, "3 bytes after the last whole record of 4"));
     ck_assert_str_eq(error.path, "flat");
     lx_error_clear(&error);
     unit_fails(lx_source_open_flat("flat", &tokens, 44, &source, &error), LX_ERR_CORRUPT);

@@ -118,7 +118,7 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
             lx_source_fill(source, &i, 1, &(lx_target){sample, sizeof sample}, &error);
         ck_assert_int_eq(status, i < 7 ? LX_OK : LX_ERR_CORRUPT);
         if (i == 7) {
-            ck_assert_ptr_nonnull(strstr(error.message, "token 75 of the file is 0x4b, and has to "
+            ck_assert_ptr_nonnull(strstr(error.message, "token 75 of the file is 0x4b, but must "
                                                         "be below 75"));
             ck_assert_uint_eq(error.record, 7);
             ck_assert_uint_eq(error.offset, 150);

@@ -335,7 +335,7 @@ START_TEST(reports_the_record_of_a_token_out_of_range)
         }
         char expected[100];
         snprintf(expected, sizeof expected,
-                 "token %u of the record is 0x%x, and has to be below %u", bad - 20, token_at(bad),
+                 "token %u of the record is 0x%x, but must be below %u", bad - 20, token_at(bad),
                  limit);
         ck_assert_ptr_nonnull(strstr(error.message, expected));
         ck_assert_str_eq(error.field, "text");
