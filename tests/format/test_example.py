@@ -67,7 +67,7 @@ def test_crc32c():
 @pytest.mark.parametrize('value', [
     b'', b'a', b'abcabcabcabcabcab', b'\xff\x90' * 9, b'xyz' + b'z' * 12, bytes(range(256)),
     b'go, go, go, go!'])
-def test_deflate_is_what_zlib_reads(value):
+def test_zlib_inflates_the_stream(value):
     inflater = zlib.decompressobj(-15)
     assert inflater.decompress(example.deflate(value)) == value
     assert inflater.eof and inflater.unused_data == b''

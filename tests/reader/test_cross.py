@@ -43,7 +43,7 @@ def test_random(maker, seed, folder, library):
 
 
 @pytest.mark.parametrize("seed", range(100, 106))
-def test_beside_the_writer(seed, folder):
+def test_follows_the_writer(seed, folder):
     """Whenever the dataset is read while it is written, it has the first of its records."""
     writer = subprocess.Popen([program("make-golden"), "random", str(seed), folder / "d"])
     seen = []

@@ -147,7 +147,7 @@ def test_each_bit_of_commits_that_are_not_synced(folder, library):
 
 
 @pytest.mark.skipif(present_boot() is None, reason="the present boot is not known")
-def test_a_commit_that_was_interrupted(folder, library):
+def test_an_interrupted_commit(folder, library):
     """The frame ends with the file, or with zeros that were there before it."""
     new, (_, last) = unsynced(folder)
     path, right = folder / "d", earlier(folder / "d")

@@ -17,7 +17,7 @@ def test_crc32c():
     assert crc32c(bytes(32)) == 0x8A9136AA
 
 
-def test_goldens_are_all_there():
+def test_all_goldens_exist():
     assert set(NAMES) == {*make_golden.WRITTEN, *make_golden.CHANGED,
                           *make_golden.COMPOSED}
     assert {path.stem for path in GOLDENS.iterdir()} == set(make_golden.FAMILIES)
@@ -52,7 +52,7 @@ def test_library_reads_golden(name, folder, library):
 
 
 @pytest.mark.parametrize("name", make_golden.COMPOSED)
-def test_golden_is_what_is_composed(name, folder):
+def test_composing_gives_the_golden(name, folder):
     """All but for the streams, which are what one zlib made of them."""
     if name == "streams":
         return
@@ -113,7 +113,7 @@ def take_seal_off(path):
     (path / "meta.json.new").rename(path / "meta.json")
 
 
-def test_unsealed_beside_a_reader(folder):
+def test_unsealed_while_a_reader_reads(folder):
     path = golden("sealed-again", folder)
     with Dataset(path) as dataset, Dataset(path) as other:
         take_seal_off(path)
@@ -126,7 +126,7 @@ def test_unsealed_beside_a_reader(folder):
         assert other.verify()
 
 
-def test_records_behind_a_seal_that_was_taken_off(folder, monkeypatch):
+def test_records_after_an_unsealing(folder, monkeypatch):
     """The seal goes, and a record comes, between the readings of meta.json and of the log."""
     new, records = make_golden.COMPOSED["sealed-again"]()
     new.write(folder / "d")
@@ -144,7 +144,7 @@ def test_records_behind_a_seal_that_was_taken_off(folder, monkeypatch):
     assert plain_text(path) == new.text(records + [{"x": b"new", "n": None}])
 
 
-def test_record_that_was_moved_behind_the_drop_of_a_field(folder, monkeypatch):
+def test_record_moved_after_a_field_was_dropped(folder, monkeypatch):
     """The schema is read, a field goes, and a record is moved without it; then the log is read."""
     new = Composer([field(0, "x"), field(1, "y")])
     new.frame(0)

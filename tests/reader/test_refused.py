@@ -111,12 +111,12 @@ def refused(folder, new, error, library, status):
 
 
 @pytest.mark.parametrize("what, change", DAMAGED_META, ids=[what for what, _ in DAMAGED_META])
-def test_damaged_meta(folder, library, what, change):
+def test_rejects_damaged_meta(folder, library, what, change):
     refused(folder, change(small()), Corrupt, library, "LX_ERR_CORRUPT")
 
 
 @pytest.mark.parametrize("what, change", NEWER_META, ids=[what for what, _ in NEWER_META])
-def test_newer_meta(folder, library, what, change):
+def test_rejects_newer_meta(folder, library, what, change):
     refused(folder, change(small()), Unsupported, library, "LX_ERR_UNSUPPORTED")
 
 
@@ -131,7 +131,7 @@ def test_newer_meta(folder, library, what, change):
     lambda text: text.replace(b'"length"', b'"note": "a\tb", "length"'),
     lambda text: text.replace(b'"length"', b'"note": 0.' + b"1" * 63 + b', "length"'),
     lambda text: text.replace(b'"length"', b'"note": ' + b"[" * 100000 + b', "length"')])
-def test_text_that_is_no_meta(folder, library, change):
+def test_rejects_invalid_meta(folder, library, change):
     small().write(folder / "d")
     edit_meta(folder / "d", change)
     with pytest.raises(Corrupt):
@@ -148,7 +148,7 @@ def test_text_that_is_no_meta(folder, library, change):
     lambda text: text.replace(b'"name": "n"', b'"name": "m"'),
     lambda text: text.replace(b'"raw"', b'"riw"'),
     lambda text: text.replace(b"[\n  1,", b"[\n  2,")])
-def test_meta_with_a_wrong_checksum(folder, library, change):
+def test_rejects_meta_with_a_wrong_checksum(folder, library, change):
     """A change is damage, also one that would make it a meta.json of another version."""
     small().write(folder / "d")
     path = folder / "d" / "meta.json"
@@ -170,7 +170,7 @@ def test_meta_with_a_wrong_checksum(folder, library, change):
     lambda text: text.replace(b'"length": 0', b'"length": 9223372036854775807'),
     lambda text: text.replace(b'"unfull": []', b'"unfull": [[0, 9223372036854775807, 4294967295]]'),
     lambda text: text.replace(b'"sealed"', b'"tables": 1, "sealed"')])
-def test_text_that_is_a_meta(folder, library, change):
+def test_accepts_valid_meta(folder, library, change):
     small().write(folder / "d")
     text = (folder / "d" / "meta.json").read_bytes()
     edit_meta(folder / "d", change)
@@ -178,7 +178,7 @@ def test_text_that_is_a_meta(folder, library, change):
     assert library.text(folder / "d") == plain_text(folder / "d")
 
 
-def test_text_of_the_largest_size_and_depth(folder):
+def test_accepts_the_largest_size_and_depth(folder):
     new = small()
     new.meta["deep"] = nested(15)
     new.write(folder / "d")
@@ -236,7 +236,7 @@ WRONG_FRAMES = {
 
 @pytest.mark.parametrize("what", WRONG_FRAMES)
 @pytest.mark.parametrize("boot", [BOOT, b"another!"])
-def test_frame_that_breaks_a_rule(folder, library, what, boot):
+def test_rejects_a_frame_that_breaks_a_rule(folder, library, what, boot):
     refused(folder, WRONG_FRAMES[what](small()), Corrupt, library, "LX_ERR_CORRUPT")
 
 
@@ -270,7 +270,7 @@ WRONG_WORDS = {
 
 
 @pytest.mark.parametrize("what", WRONG_WORDS)
-def test_wrong_entry(folder, library, what):
+def test_rejects_an_invalid_entry(folder, library, what):
     new = WRONG_WORDS[what](small())
     new.write(folder / "d")
     with Dataset(folder / "d") as dataset:
@@ -288,7 +288,7 @@ STREAM = b"\x4b\xcf\xd7\x51\x40\x60\x45\x00"  # "go, go, go, go!", of the docume
 @pytest.mark.parametrize("payload, size", [
     (STREAM, 14), (STREAM, 16), (STREAM + b"\0", 15), (STREAM[:-1], 15), (STREAM[:-2], 15),
     (b"\x4a" + STREAM[1:], 15)])
-def test_stream_of_another_length(folder, library, payload, size):
+def test_rejects_a_stream_of_another_length(folder, library, payload, size):
     new = small()
     words = new.stored(2, 1, bytes(size), 0, payload)
     new.frame(2, 1, [0], [(2, 1, words), (0, 1, bytes(24)), (1, 1, bytes(24))])
@@ -354,7 +354,7 @@ def test_absent(folder, library):
     lambda meta: meta["tables"].update(more={"bytes": 0, "crc": 0}),
     lambda meta: meta.pop("tables"),
     lambda meta: meta["tables"]["x.offset.1"].update(bytes=95)])
-def test_sealed_meta_that_disagrees(folder, library, change):
+def test_rejects_sealed_meta_that_disagrees(folder, library, change):
     path = golden("sealed-again", folder)
     meta = json.loads((path / "meta.json").read_bytes())
     del meta["checksum"]
@@ -366,7 +366,7 @@ def test_sealed_meta_that_disagrees(folder, library, change):
 
 
 @pytest.mark.parametrize("name", ["x.offset.1", "n.check.1", "chunk/8.zr"])
-def test_sealed_file_of_another_size(folder, library, name):
+def test_rejects_a_sealed_file_of_another_size(folder, library, name):
     for k, change in enumerate((lambda data: data + b"\0", lambda data: data[:-1])):
         path = golden("sealed-again", folder, str(k))
         (path / name).write_bytes(change((path / name).read_bytes()))

@@ -39,7 +39,7 @@ def test_nothing_is_overwritten(loaderx, folder, images):
     assert loaderx.json('verify', 'images')['intact'] is True
 
 
-def test_wrong_calls(loaderx, folder, images):
+def test_rejects_invalid_calls(loaderx, folder, images):
     assert 'missing' in loaderx.fails(2, 'backup', 'images')
     assert 'missing' in loaderx.fails(2, 'backup')
     assert 'too many' in loaderx.fails(2, 'backup', 'images', 'a', 'b')
@@ -71,5 +71,5 @@ def test_stopped(loaderx, folder, images):
 
 
 @pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'its folder does not exist')])
-def test_no_place(loaderx, images, path, message):
+def test_reports_a_full_disk(loaderx, images, path, message):
     assert message in loaderx.fails(2, 'backup', 'images', path)

@@ -44,7 +44,7 @@ def epoch(loaderx, number, *arguments):
     (['--pad-costs', '--rows', 5], {'padded': True, 'rows': 5}),
 ])
 @pytest.mark.parametrize('order', [[], SHUFFLED, ['--order', 'random', '--seed', 4]])
-def test_as_many_as_fit(loaderx, order, extra, rules):
+def test_batches_take_as_many_samples_as_fit(loaderx, order, extra, rules):
     expected = [cut(epoch(loaderx, number, *order), 300, **rules) for number in (0, 1)]
     count = sum(map(len, expected))
     got = batches(loaderx, *order, '--budget', 300, *extra, '--count', count)
@@ -66,7 +66,7 @@ def test_ranks_and_positions(loaderx):
     assert got == [*whole[2::3], *second[2::3]][:count + 1]
 
 
-def test_it_cuts_what_is_made_of_orders(loaderx, folder):
+def test_cuts_combined_orders(loaderx, folder):
     np.save(folder / 's.npy', np.arange(0, 60, 2))
     common = ['--subset', 's.npy', *SHUFFLED, '--skip', 3, '--take', 20, '--repeat', 2]
     indices = [int(i) for i in loaderx.text('sample', *common, '--count', 40).split()]
@@ -126,7 +126,7 @@ def test_batches_of_many(loaderx, folder):
     (['--budget', 100, '--costs', 'n.npy'], 1, 'negative, and no cost'),
     (['--budget', 100, '--costs', 'none.npy'], 2, 'none.npy'),
 ])
-def test_wrong_calls(loaderx, folder, arguments, code, message):
+def test_rejects_invalid_calls(loaderx, folder, arguments, code, message):
     np.save(folder / 'z.npy', np.array([1, 0]))
     np.save(folder / 'f.npy', np.array([1.5]))
     np.save(folder / 'n.npy', np.array([1, -1]))
@@ -139,7 +139,7 @@ def test_more_records_than_costs(loaderx):
     assert '61 indices, and there are 60 costs' in line
 
 
-def test_a_rank_that_no_epoch_has_a_batch_for(loaderx):
+def test_reports_a_rank_that_gets_no_batches(loaderx):
     line = loaderx.fails(1, 'sample', '--costs', 'c.npy', '--budget', 10**6, '--rank', 3,
                          '--world', 4)
     assert 'no batch in 100 epochs' in line

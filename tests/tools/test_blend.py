@@ -54,7 +54,7 @@ def test_phases(loaderx):
 
 
 @pytest.mark.parametrize('first, end', [(0, 100), (10, 70), (15, 415), (95, 1003), (30, 30)])
-def test_ranges_count_what_is_there(loaderx, first, end):
+def test_ranges_count_the_samples(loaderx, first, end):
     got = loaderx.json('blend', *TWO, *CURRICULUM, '--from', first, '--until', end)
     there = indices(loaderx, *TWO, *CURRICULUM, '--position', first, '--count', end - first)
     code = [index < 50 for index in there]
@@ -67,7 +67,7 @@ def test_ranges_count_what_is_there(loaderx, first, end):
         assert phase['samples'] == [sum(within), len(within) - sum(within)]
 
 
-def test_nothing_of_nothing(loaderx):
+def test_counts_nothing_of_nothing(loaderx):
     got = loaderx.json('blend', *TWO, '--from', 7, '--until', 7)
     assert [(one['samples'], one['share'], one['weight']) for one in got['sets']] \
         == [(0, None, None)] * 2
@@ -106,7 +106,7 @@ def test_numbers_are_exact(loaderx):
     assert end['until'] == last
 
 
-def test_a_name_may_be_anything_on_one_line(loaderx):
+def test_accepts_any_name_on_one_line(loaderx):
     names = ['a=b', "it's", '"x"', 'größe', '`touch here`', '$(touch here)', '@a_b^c']
     sets = sum((['--set', f'{name}={i + 1}'] for i, name in enumerate(names)), [])
     got = loaderx.json('blend', *sets)
@@ -174,7 +174,7 @@ def test_tables_in_files(loaderx, folder, method):
     ([*TWO, '--from', '5', '--until', '4'], '--until 4 is below --from 5'),
     ([*TWO, '--tables', 'x'], '--tables: --method closed has none'),
 ])
-def test_wrong_options(loaderx, arguments, message):
+def test_rejects_invalid_options(loaderx, arguments, message):
     assert message in loaderx.fails(2, 'blend', *arguments)
 
 

@@ -6,7 +6,7 @@ import subprocess
 from conftest import BUILD, TIMEOUT
 
 
-def test_what_was_appended_goes_to_the_tables(loaderx, images):
+def test_moves_appended_records_to_the_tables(loaderx, images):
     """Small commits leave their entries in the log, also where nothing was changed."""
     assert loaderx.json('stat', 'images')['log_entries'] == 40
     assert loaderx.text('checkpoint', 'images') == 'images: the WAL is in the tables, 20 records\n'
@@ -21,7 +21,7 @@ def test_nothing_to_fold(loaderx, images):
     assert loaderx.text('checkpoint', 'images', '-q') == ''
 
 
-def test_changes_go_to_the_tables(loaderx, folder, varied):
+def test_moves_updates_to_the_tables(loaderx, folder, varied):
     subprocess.run([BUILD / 'tests' / 'tools' / 'make-dataset', 'varied', 'change'], cwd=folder,
                    check=True, timeout=TIMEOUT)
     before = loaderx.json('stat', 'varied')
@@ -35,12 +35,12 @@ def test_changes_go_to_the_tables(loaderx, folder, varied):
     assert loaderx.text('checkpoint', 'varied').startswith('varied: the WAL held nothing')
 
 
-def test_what_is_sealed(loaderx, images):
+def test_rejects_a_sealed_dataset(loaderx, images):
     loaderx.text('seal', 'images')
     assert "'loaderx unseal'" in loaderx.fails(2, 'checkpoint', 'images')
 
 
-def test_a_warning_reports_what_is_cut_off_the_log(loaderx, folder, images):
+def test_warns_of_bytes_truncated_from_the_log(loaderx, folder, images):
     """A commit was interrupted: the beginning of its frame is there, and zeros."""
     with open(folder / 'images' / 'LOG', 'ab') as log:
         log.write(b'LXLF' + bytes(range(1, 61)) + bytes(100))

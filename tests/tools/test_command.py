@@ -31,7 +31,7 @@ def options_of_page(name):
     return found
 
 
-def test_without_a_command_it_tells_what_there_is(loaderx):
+def test_without_a_command_it_lists_the_commands(loaderx):
     done = loaderx()
     assert done.returncode == 2 and done.stdout == b''
     for command in COMMANDS:
@@ -90,7 +90,7 @@ def test_manual_page_has_the_commands(loaderx):
     (['split', 'x', '--length', '5'], "'x' is one argument too many"),
     (['sample', 'x', '--length', '5'], "'x' is one argument too many"),
 ])
-def test_wrong_words(loaderx, arguments, message):
+def test_rejects_unknown_words(loaderx, arguments, message):
     done = loaderx(*arguments)
     assert done.returncode == 2 and done.stdout == b''
     first, second = done.stderr.decode().splitlines()
@@ -98,13 +98,13 @@ def test_wrong_words(loaderx, arguments, message):
     assert second == f"'loaderx {arguments[0]} --help' prints its arguments."
 
 
-def test_options_may_stand_anywhere_and_be_shortened(loaderx, images):
+def test_accepts_options_anywhere_and_abbreviated(loaderx, images):
     assert loaderx.text('get', '--fie', 'label', 'images', '3') == '3\n'
     assert loaderx.text('get', 'images', '3', '--field=label') == '3\n'
     assert loaderx.text('get', '--field', 'label', '--', 'images', '-1') == '19\n'
 
 
-def test_output_that_cannot_be_written_is_a_failure(loaderx, images):
+def test_reports_output_that_cannot_be_written(loaderx, images):
     if not os.path.exists('/dev/full'):
         pytest.skip('there is no /dev/full')
     with open('/dev/full', 'wb') as full:
@@ -113,7 +113,7 @@ def test_output_that_cannot_be_written_is_a_failure(loaderx, images):
     assert b'cannot write the output: No space left' in done.stderr
 
 
-def test_closed_pipe_ends_it(loaderx, images):
+def test_a_closed_pipe_ends_it(loaderx, images):
     """It ends, by SIGPIPE or a failure, and does not go on for ever."""
     running = loaderx.start('sample', '--length', '1000', '--count', str(2**62))
     running.stdout.read(100)
@@ -123,7 +123,7 @@ def test_closed_pipe_ends_it(loaderx, images):
 
 
 @pytest.mark.parametrize('command', ['stat', 'get', 'verify', 'seal'])
-def test_what_is_no_dataset(loaderx, folder, command):
+def test_rejects_other_than_datasets(loaderx, folder, command):
     index = ['0'] if command == 'get' else []
     (folder / 'file').write_text('x')
     (folder / 'empty').mkdir()

@@ -50,7 +50,7 @@ def test_append(loaderx, images):
     assert labels(loaderx, 'twin') == [*range(20), 0, 1]
 
 
-def test_a_field_that_is_not_there_is_missing(loaderx, images):
+def test_reads_an_absent_field_as_missing(loaderx, images):
     loaderx.text('copy', 'images', 'some', '--field', 'label')
     loaderx.text('copy', 'images', 'some', 'both')
     fields = {field['name']: field for field in loaderx.json('stat', 'both')['fields']}
@@ -74,7 +74,7 @@ def test_a_merge_has_the_fields_of_all(loaderx, folder, images):
     assert [field['name'] for field in fields] == ['data', 'label']
 
 
-def test_what_does_not_fit(loaderx, folder, images):
+def test_rejects_fields_that_do_not_match(loaderx, folder, images):
     loaderx.text('import', 'other', '--idx',
                  'data=' + write_idx(folder / 'd', values('uint8', (3, 2, 2))))
     line = loaderx.fails(1, 'copy', 'images', 'other', 'both')
@@ -106,7 +106,7 @@ def test_running_out_of_descriptors_leaves_nothing(loaderx, folder, images):
     assert loaderx.json('verify', 'made')['intact'] is True
 
 
-def test_a_zstd_field_is_refused_by_name(loaderx, folder, images):
+def test_rejects_a_zstd_field_by_name(loaderx, folder, images):
     meta = folder / 'images' / 'meta.json'
     meta.write_bytes(stamped(meta.read_bytes().replace(b'"raw"', b'"zstd"', 1)))
     line = loaderx.fails(1, 'copy', 'images', 'made')
@@ -115,7 +115,7 @@ def test_a_zstd_field_is_refused_by_name(loaderx, folder, images):
     assert 'zstd' in loaderx.text('stat', 'images')
 
 
-def test_wrong_calls(loaderx, folder, images):
+def test_rejects_invalid_calls(loaderx, folder, images):
     assert 'SOURCE or DIR' in loaderx.fails(2, 'copy', 'images')
     assert 'exclude' in loaderx.fails(2, 'copy', 'images', 'x', '--range', ':', '--indices', 'y')
     assert '--append' in loaderx.fails(2, 'copy', 'images', 'images')
@@ -129,5 +129,5 @@ def test_wrong_calls(loaderx, folder, images):
 
 
 @pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'there is no folder')])
-def test_no_place(loaderx, images, path, message):
+def test_reports_a_full_disk(loaderx, images, path, message):
     assert message in loaderx.fails(2, 'copy', 'images', path)

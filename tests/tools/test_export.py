@@ -60,12 +60,12 @@ def test_damaged_records(loaderx, folder, images):
     assert 'none of raise, zeros' in loaderx.fails(2, *call, '--on-damage', 'skip')
 
 
-def test_what_makes_no_array(loaderx, folder, varied):
+def test_rejects_fields_that_make_no_array(loaderx, folder, varied):
     assert '--files' in loaderx.fails(2, 'export', 'varied', '--npy', 'text=t.npy')
     assert not (folder / 't.npy').exists()
 
 
-def test_wrong_calls(loaderx, folder, images):
+def test_rejects_invalid_calls(loaderx, folder, images):
     assert '--npy F=FILE' in loaderx.fails(2, 'export', 'images')
     assert 'is not F=FILE' in loaderx.fails(2, 'export', 'images', '--npy', 'data')
     assert '--suffix' in loaderx.fails(2, 'export', 'images', '--npy', 'data=x', '--suffix', '.a')
@@ -84,7 +84,7 @@ def test_wrong_calls(loaderx, folder, images):
 
 
 @pytest.mark.parametrize('index, one', [('5', '5:6'), ('-1', '-1:'), ('-3', '-3:-2'), ('0', '0:1')])
-def test_an_index_is_no_range(loaderx, folder, images, index, one):
+def test_rejects_an_index_as_a_range(loaderx, folder, images, index, one):
     line = loaderx.fails(2, 'export', 'images', '--npy', 'label=x', '--range', index)
     assert f'--range {index} is an index and no range A:B; {one} is that record' in line
     assert 'A:B' in loaderx.fails(2, 'copy', 'images', 'twin', '--range', index)

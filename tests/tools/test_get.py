@@ -23,7 +23,7 @@ def test_one_scalar_is_one_number(loaderx, images):
     assert loaderx.text('get', 'images', -1, '--field', 'label') == '19\n'
 
 
-def test_several_have_their_indices(loaderx, images):
+def test_prints_indices_with_several_records(loaderx, images):
     assert loaderx.text('get', 'images', 7, -1, 7, '--field', 'label') == '7: 7\n19: 19\n7: 7\n'
 
 
@@ -42,7 +42,7 @@ def test_an_array_is_printed_in_lines_of_its_last_axis(loaderx, images):
     assert labelled == ['3:', *lines]
 
 
-def test_planes_are_parted(loaderx, folder):
+def test_separates_planes(loaderx, folder):
     put(loaderx, folder, np.arange(12, dtype='int16').reshape(1, 2, 2, 3))
     assert loaderx.text('get', 'x', 0) == ' 0  1  2\n 3  4  5\n\n 6  7  8\n 9 10 11\n'
 
@@ -90,7 +90,7 @@ def test_npy(loaderx, folder, dtype):
     assert got.tobytes() == array[[4, 5, 6, 7, 8, 0]].tobytes()
 
 
-def test_npy_of_one_and_of_none(loaderx, folder, images):
+def test_npy_of_one_record_and_of_zero(loaderx, folder, images):
     loaderx.text('get', 'images', 5, '--field', 'label', '--npy', 'out.npy')
     assert np.load(folder / 'out.npy').tolist() == [5]
     loaderx.text('get', 'images', '5:5', '--field', 'data', '--npy', 'out.npy')
@@ -109,7 +109,7 @@ def test_hex(loaderx, folder):
         '00000010  58 59 00 ff                                       |XY..|\n')
 
 
-def test_the_only_field_need_not_be_named(loaderx, folder, images):
+def test_the_only_field_is_the_default(loaderx, folder, images):
     put(loaderx, folder, np.arange(3))
     assert loaderx.text('get', 'x', 2) == '2\n'
     assert 'choose one by --field' in loaderx.fails(2, 'get', 'images', 0)
@@ -122,7 +122,7 @@ def test_index_out_of_range(loaderx, images, index):
 
 
 @pytest.mark.parametrize('index', ['x', '1:2:3', '', '1.5', '+1', '--', str(2**64), '1-2', '0x1'])
-def test_what_is_no_index(loaderx, images, index):
+def test_rejects_invalid_indices(loaderx, images, index):
     assert loaderx('get', 'images', '--field', 'label', index).returncode == 2
 
 
@@ -134,11 +134,11 @@ def test_what_is_no_index(loaderx, images, index):
      "nowhere/x.npy: there is no folder 'nowhere' to put it in"),
     ([0, '--field', 'data', '--npy', ''], 'a path is empty'),
 ])
-def test_wrong_call(loaderx, images, arguments, message):
+def test_rejects_an_invalid_call(loaderx, images, arguments, message):
     assert message in loaderx.fails(2, 'get', 'images', *arguments)
 
 
-def test_an_array_that_is_not_whole_is_removed(loaderx, folder, images):
+def test_removes_an_incomplete_array(loaderx, folder, images):
     chunk = folder / 'images' / 'chunk' / '0.zr'
     damaged = bytearray(chunk.read_bytes())
     damaged[5 * 12] ^= 1
@@ -153,7 +153,7 @@ def test_an_array_that_is_not_whole_is_removed(loaderx, folder, images):
 
 
 @pytest.mark.parametrize('name', ['LOG', 'meta.json', 'data.offset', 'chunk/0.zr', 'new'])
-def test_no_file_of_a_dataset_is_written(loaderx, folder, images, name):
+def test_never_writes_files_of_a_dataset(loaderx, folder, images, name):
     """Also not by a link to it."""
     def files():
         paths = (folder / 'images').rglob('*')
@@ -167,7 +167,7 @@ def test_no_file_of_a_dataset_is_written(loaderx, folder, images, name):
     assert loaderx.text('get', 'images', 7, '--field', 'label') == '7\n'
 
 
-def test_npy_replaces_a_file_that_is_whole(loaderx, folder, images):
+def test_npy_replaces_a_file_atomically(loaderx, folder, images):
     """Through a link, too; what fails leaves what was there or nothing."""
     (folder / 'out.npy').write_bytes(b'before')
     (folder / 'link').symlink_to('out.npy')
@@ -179,7 +179,7 @@ def test_npy_replaces_a_file_that_is_whole(loaderx, folder, images):
                                                               'out.npy']
 
 
-def test_npy_to_what_is_no_file(loaderx, folder, images, varied):
+def test_npy_to_other_than_files(loaderx, folder, images, varied):
     done = loaderx('get', 'images', '3:5', '--field', 'label', '--npy', '/dev/stdout')
     assert done.returncode == 0 and np.load(io.BytesIO(done.stdout)).tolist() == [3, 4]
     done = loaderx('get', 'varied', ':', '--field', 'number', '--npy', '/dev/stdout')
@@ -196,7 +196,7 @@ def test_values_that_vary_are_empty_or_missing(loaderx, varied):
     assert loaderx('get', 'varied', 1, 3, '--field', 'text', '--raw').stdout == 1000 * b'x'
 
 
-def test_bytes_alone_cannot_tell_what_is_missing(loaderx, folder, varied):
+def test_raw_bytes_do_not_distinguish_missing_values(loaderx, folder, varied):
     line = loaderx.fails(1, 'get', 'varied', 2, '--field', 'text', '--raw')
     assert "varied, field 'text', record 2: the record has no value, which --raw" in line
     line = loaderx.fails(1, 'get', 'varied', ':', '--field', 'number', '--npy', 'x.npy')

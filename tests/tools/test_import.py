@@ -60,14 +60,14 @@ def test_npy_versions(loaderx, folder, version, zipped):
     "{\"shape\": (5L, 2L), 'fortran_order': False, 'descr': '<i4', }          ",
     "{ 'fortran_order' : False , 'descr' : '<i4' , 'shape' : ( 5 , 2 , ) , }",
 ])
-def test_npy_headers_that_others_write(loaderx, folder, header):
+def test_npy_headers_of_other_programs(loaderx, folder, header):
     array = values('int32', (5, 2))
     (folder / 'x.npy').write_bytes(npy_bytes(array, header=header))
     loaderx.text('import', 'd', '--npy', 'x=x.npy')
     assert np.array_equal(read_back(loaderx, folder), array)
 
 
-def test_one_axis_in_fortran_order_is_in_c_order_too(loaderx, folder):
+def test_accepts_one_axis_in_fortran_order(loaderx, folder):
     array = values('float64', (5,))
     header = "{'descr': '<f8', 'fortran_order': True, 'shape': (5,)}"
     (folder / 'x.npy').write_bytes(npy_bytes(array, header=header))
@@ -139,7 +139,7 @@ def test_options_of_a_new_dataset(loaderx, folder):
     assert np.array_equal(read_back(loaderx, folder), array)
 
 
-def test_directory_may_exist_if_it_is_empty(loaderx, folder):
+def test_accepts_an_empty_directory(loaderx, folder):
     (folder / 'd').mkdir()
     loaderx.text('import', 'd', '--idx', 'x=' + write_idx(folder / 'x', values('int8', (3,))))
     assert loaderx.json('stat', 'd')['length'] == 3

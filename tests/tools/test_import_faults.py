@@ -140,7 +140,7 @@ def test_faulty_npy(there, name):
     check_nothing_is_left(there, '--npy', *FAULTY_NPY[name])
 
 
-def test_place_of_a_fault_is_told(loaderx, folder):
+def test_reports_the_location_of_a_fault(loaderx, folder):
     (folder / 'x').write_bytes(gzip.compress(IDX[:12 + 30 * 456 + 7]))
     line = loaderx.fails(1, 'import', 'd', '--idx', 'x=x')
     assert line.startswith("loaderx import: x, field 'x', record 456, offset ")
@@ -201,7 +201,7 @@ def test_lengths_that_differ(loaderx, folder):
     (['--idx', 'x=.'], "., field 'x': cannot read: Is a directory"),
     (['--idx', 'x=good', 'other'], 'one argument too many'),
 ])
-def test_wrong_call(loaderx, folder, arguments, message):
+def test_rejects_an_invalid_call(loaderx, folder, arguments, message):
     write_idx(folder / 'good', np.arange(3, dtype='uint8'))
     assert message in loaderx.fails(2, 'import', 'd', *arguments)
     assert not (folder / 'd').exists()
@@ -209,12 +209,12 @@ def test_wrong_call(loaderx, folder, arguments, message):
 
 @pytest.mark.parametrize('arguments', [['--compress', 'data=flate'], ['--chunk-bytes', '1M'],
                                        ['--chunk-records', '5']])
-def test_what_goes_not_with_append(loaderx, folder, images, arguments):
+def test_rejects_options_that_append_does_not_take(loaderx, folder, images, arguments):
     line = loaderx.fails(2, 'import', 'images', '--append', '--idx', 'data=data', *arguments)
     assert 'goes not with --append' in line
 
 
-def test_directory_that_is_there(loaderx, folder, images):
+def test_rejects_an_existing_directory(loaderx, folder, images):
     good = 'x=' + write_idx(folder / 'good', np.arange(3, dtype='uint8'))
     line = loaderx.fails(2, 'import', 'images', '--idx', good)
     assert 'there is a dataset already; --append adds to a dataset' in line
@@ -229,14 +229,14 @@ def test_directory_that_is_there(loaderx, folder, images):
                                                                 good)
 
 
-def test_an_empty_directory_stays(loaderx, folder):
+def test_keeps_an_empty_directory(loaderx, folder):
     (folder / 'd').mkdir()
     (folder / 'x').write_bytes(gzip.compress(IDX[:-1]))
     loaderx.fails(1, 'import', 'd', '--idx', 'x=x')
     assert os.listdir(folder / 'd') == []
 
 
-def test_directory_that_may_not_be_written(loaderx, folder):
+def test_reports_a_directory_without_permission(loaderx, folder):
     if os.geteuid() == 0:
         pytest.skip('root may write everywhere')
     good = 'x=' + write_idx(folder / 'good', np.arange(3, dtype='uint8'))
@@ -245,7 +245,7 @@ def test_directory_that_may_not_be_written(loaderx, folder):
     assert 'Permission denied' in loaderx.fails(2, 'import', 'locked', '--idx', good)
 
 
-def test_append_to_what_is_not_there(loaderx, folder):
+def test_rejects_an_append_to_an_absent_dataset(loaderx, folder):
     good = 'x=' + write_idx(folder / 'good', np.arange(3, dtype='uint8'))
     line = loaderx.fails(2, 'import', 'd', '--append', '--idx', good)
     assert 'without --append a new dataset is made' in line and not (folder / 'd').exists()
@@ -257,7 +257,7 @@ def test_append_to_what_is_not_there(loaderx, folder):
     (1, 'data', 'shape', 'its records are uint8 of shape (3, 4); the dataset has uint8 of shape'),
     (1, 'data', 'dtype', 'its records are int8 of shape (4, 3)'),
 ])
-def test_append_of_what_does_not_fit(loaderx, folder, images, status, data, label, message):
+def test_rejects_an_append_of_other_fields(loaderx, folder, images, status, data, label, message):
     array = values('uint8', (5, 4, 3))
     array = {'shape': array.transpose(0, 2, 1), 'dtype': array.astype('int8')}.get(label, array)
     options = ['--idx', f'{data}=' + write_idx(folder / 'd', array)]
@@ -333,7 +333,7 @@ def test_signal_undoes_a_new_dataset(loaderx, folder, number, threads):
     assert not (folder / 'd').exists()
 
 
-def test_signal_undoes_what_was_appended(loaderx, folder):
+def test_signal_undoes_appends(loaderx, folder):
     good = write_idx(folder / 'good', HALF)
     loaderx.text('import', 'd', '--idx', f'x={good}')
     assert stop(*start_half(loaderx, folder, '--append'), signal.SIGINT)[0] == 130
@@ -342,7 +342,7 @@ def test_signal_undoes_what_was_appended(loaderx, folder):
     assert loaderx('get', 'd', ':', '--raw').stdout == 2 * HALF.tobytes()
 
 
-def test_kill_leaves_a_dataset_as_it_was(loaderx, folder):
+def test_kill_leaves_a_dataset_unchanged(loaderx, folder):
     good = write_idx(folder / 'good', HALF)
     loaderx.text('import', 'd', '--idx', f'x={good}')
     assert stop(*start_half(loaderx, folder, '--append'), signal.SIGKILL)[0] == -signal.SIGKILL
@@ -378,7 +378,7 @@ def test_pipe_that_ends_too_early(loaderx, folder):
     assert not (folder / 'd').exists()
 
 
-def test_header_alone_takes_no_memory(loaderx, folder):
+def test_a_header_alone_allocates_nothing(loaderx, folder):
     """A gzipped promise of 4 GiB a record is refused by the size of its file."""
     (folder / 'x').write_bytes(gzip.compress(struct.pack('>BBBBII', 0, 0, 8, 2, 1, 2**32 - 1)))
 

@@ -139,7 +139,7 @@ def test_greedy(loaderx, weights):
                    for epoch in range(5) for i, j in once]
 
 
-def test_many_weights_are_added_as_numpy_does(loaderx):
+def test_sums_many_weights_as_numpy_does(loaderx):
     rng = np.random.default_rng(5)
     weights = (rng.random(300) * 10.0 ** rng.integers(-8, 8, 300)).tolist()
     sets = sum((['--set', f's{i}=1'] for i in range(300)), [])
@@ -262,7 +262,7 @@ def test_json(loaderx, files):
     (['--order', 'nanoset', *TWO, '--method', 'greedy'], '--method is of no use with --order nano'),
     (['--length', '5', '--method', 'greedy'], '--method is of no use with --order sequential'),
 ])
-def test_wrong_options(loaderx, files, arguments, message):
+def test_rejects_invalid_options(loaderx, files, arguments, message):
     assert message in loaderx.fails(2, 'sample', *arguments)
 
 
@@ -277,7 +277,7 @@ def test_wrong_options(loaderx, files, arguments, message):
     (['--method', 'exhaustive', '--exhausted', 'stop'], '--exhausted stop is of no use'),
     (['--method', 'greedy', '--length', str(2**60)], 'have more than 2^53 positions'),
 ])
-def test_wrong_methods(loaderx, command, arguments, message):
+def test_rejects_invalid_methods(loaderx, command, arguments, message):
     assert message in loaderx.fails(2, *command, *TWO, *arguments)
 
 
@@ -330,7 +330,7 @@ def test_orders_without_tables(loaderx, order):
     ('l', np.array([1, -1]), 'l.npy, record 1: it is negative, and no length'),
     ('l', np.ones(2), 'it holds float64: lengths are integers'),
 ])
-def test_wrong_files(loaderx, files, folder, option, content, message):
+def test_rejects_invalid_files(loaderx, files, folder, option, content, message):
     np.save(folder / f'{option}.npy', content)
     arguments = {'w': WEIGHTED, 'c': BALANCED, 'l': BUCKETED}[option]
     assert message in loaderx.fails(1, 'sample', *arguments)

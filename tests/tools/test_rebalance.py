@@ -2,7 +2,7 @@
 """loaderx rebalance: what it gives back, and what stops it."""
 
 
-def test_what_was_replaced_goes(loaderx, folder, images):
+def test_removes_replaced_values(loaderx, folder, images):
     # A merge of a dataset with itself, cut back, has chunks that are half of no use.
     loaderx.text('copy', 'images', 'images', 'images', 'more')
     before = loaderx.json('stat', 'more')
@@ -32,6 +32,6 @@ def test_damage_changes_nothing(loaderx, folder, images):
     assert sorted(path.name for path in folder.rglob('*')) == files
 
 
-def test_what_is_sealed(loaderx, images):
+def test_rejects_a_sealed_dataset(loaderx, images):
     loaderx.text('seal', 'images')
     assert 'unseal' in loaderx.fails(2, 'rebalance', 'images')

@@ -23,7 +23,7 @@ def test_replace(loaderx, folder, images, other):
     assert not (folder / 'images.new').exists()
 
 
-def test_where_nothing_is(loaderx, folder, other):
+def test_creates_an_absent_dataset(loaderx, folder, other):
     loaderx.text('import', 'images/', '--replace', *other)
     assert loaderx.json('stat', 'images')['length'] == 5
     (folder / 'empty').mkdir()
@@ -49,7 +49,7 @@ def test_a_link_to_nothing(loaderx, folder, other):
     assert (folder / 'name').is_symlink() and not (folder / 'name.new').exists()
 
 
-def test_what_an_earlier_one_left_is_told(loaderx, folder, images, other):
+def test_reports_files_of_an_earlier_attempt(loaderx, folder, images, other):
     (folder / 'images').rename(folder / 'images.new')
     line = loaderx.fails(2, 'import', 'images', '--replace', *other)
     assert 'images.new: ' in line and 'remove it' in line and '--append' not in line
@@ -66,14 +66,14 @@ def test_a_sealed_one(loaderx, images, other):
     assert loaderx.json('stat', 'images')['length'] == 5
 
 
-def test_a_failure_leaves_the_old_one(loaderx, folder, images):
+def test_a_failure_keeps_the_old_dataset(loaderx, folder, images):
     (folder / 'bad').write_bytes(b'no array at all')
     loaderx.fails(1, 'import', 'images', '--replace', '--idx', 'data=bad')
     assert loaderx.json('stat', 'images')['length'] == 20
     assert not (folder / 'images.new').exists()
 
 
-def test_what_is_no_dataset_is_not_replaced(loaderx, folder, other):
+def test_does_not_replace_other_than_datasets(loaderx, folder, other):
     (folder / 'mine').mkdir()
     (folder / 'mine' / 'notes').write_text('mine')
     assert 'not replaced' in loaderx.fails(2, 'import', 'mine', '--replace', *other)
@@ -89,7 +89,7 @@ def test_what_is_no_dataset_is_not_replaced(loaderx, folder, other):
     'mine.check', 'chunk/notes.txt', 'chunk/01.zr', 'chunk/4294967295.zr', 'chunk/.zr',
 ])
 @pytest.mark.parametrize('sealed', [False, True])
-def test_files_of_others_are_found_before_anything_is_made(loaderx, folder, images, other, name,
+def test_detects_foreign_files_before_writing(loaderx, folder, images, other, name,
                                                            sealed):
     if sealed:
         loaderx.text('seal', 'images')
@@ -104,7 +104,7 @@ def test_files_of_others_are_found_before_anything_is_made(loaderx, folder, imag
     assert loaderx.json('stat', 'images')['length'] == 5
 
 
-def test_all_names_of_a_dataset_are_its_own(loaderx, folder, images, other):
+def test_recognizes_all_file_names_of_a_dataset(loaderx, folder, images, other):
     """Such as an interrupted writer leaves, also one of the tables' longest names."""
     loaderx.text('seal', 'images')
     for name in ('meta.json.new', 'LOG.7', 'LOG.4611686018427387904', 'data.offset.4294967295',
@@ -132,7 +132,7 @@ def read_on(loaderx, folder):
         reader.communicate()
 
 
-def test_one_that_is_read_is_replaced(loaderx, folder, other, read_on):
+def test_replaces_a_dataset_with_a_reader(loaderx, folder, other, read_on):
     """The readers go on; what they read is told, and stays."""
     reader = read_on()
     done = loaderx('import', 'big', '--replace', '--json', *other)
@@ -153,7 +153,7 @@ def test_one_that_is_read_is_replaced(loaderx, folder, other, read_on):
     assert sorted(path.name for path in folder.glob('big*')) == ['big', 'big.former-1']
 
 
-def test_two_that_are_read(loaderx, folder, read_on):
+def test_replaces_a_dataset_twice_with_readers(loaderx, folder, read_on):
     again = '--idx', f'data={folder / "data"}'
     for number in 1, 2:
         read_on()
@@ -163,7 +163,7 @@ def test_two_that_are_read(loaderx, folder, read_on):
                                                                  'big.former-2']
 
 
-def test_nothing_is_removed_by_its_name(loaderx, folder, images, other):
+def test_never_removes_files_by_name_alone(loaderx, folder, images, other):
     """Whatever it is that somebody has called so stays."""
     loaderx.text('copy', 'images', 'mine')
     loaderx.text('copy', 'images', 'images.former-3')
@@ -176,6 +176,6 @@ def test_nothing_is_removed_by_its_name(loaderx, folder, images, other):
     assert (folder / 'images.former-2' / 'notes').exists()
 
 
-def test_wrong_calls(loaderx, other):
+def test_rejects_invalid_calls(loaderx, other):
     line = loaderx.fails(2, 'import', 'x', '--replace', '--append', *other)
     assert 'exclude each other' in line

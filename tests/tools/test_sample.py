@@ -14,7 +14,7 @@ def indices(loaderx, *arguments):
     return [int(line) for line in loaderx.text('sample', *arguments).split()]
 
 
-def test_sequential_goes_round(loaderx):
+def test_sequential_wraps_around(loaderx):
     assert indices(loaderx, '--length', 4, '--count', 6) == [0, 1, 2, 3, 0, 1]
     assert indices(loaderx, '--length', 4, '--position', 10) == [2, 3, 0, 1, 2, 3, 0, 1, 2, 3]
 
@@ -41,7 +41,7 @@ def test_random_stays_in_range_and_depends_on_the_seed(loaderx):
 
 
 @pytest.mark.parametrize('length, block', [(100, 7), (100, 1000), (70000, 300)])
-def test_blocks_are_permutations_in_which_neighbours_stay_together(loaderx, length, block):
+def test_blocks_are_permutations_that_keep_neighbors_together(loaderx, length, block):
     got = indices(loaderx, '--length', length, '--order', 'blocks', '--block', block, '--seed', 42,
                   '--count', 2 * length)
     for epoch in got[:length], got[length:]:
@@ -53,7 +53,7 @@ def test_blocks_are_permutations_in_which_neighbours_stay_together(loaderx, leng
 
 @pytest.mark.parametrize('order', [['random'], ['shuffle'], ['blocks', '--block', 8]])
 @pytest.mark.parametrize('made', [[], ['--skip', 100, '--take', 300, '--repeat', 2]])
-def test_any_place_is_the_same_as_the_way_there(loaderx, order, made):
+def test_any_position_equals_a_step_by_step_run(loaderx, order, made):
     common = ['--length', 500, '--seed', 7, *made, '--order', *order]
     way = indices(loaderx, *common, '--count', 1200)
     assert indices(loaderx, *common, '--position', 700, '--count', 500) == way[700:]
@@ -82,7 +82,7 @@ SHUFFLED = ['--order', 'shuffle', '--seed', 9]
 
 @pytest.mark.parametrize('skip, take', [(10, 20), (0, 5), (45, 20), (None, 7), (49, None), (50, 1),
                                         (3, 0), (10**19, 10**19)])
-def test_skip_and_take_cut_each_epoch(loaderx, skip, take):
+def test_skip_and_take_limit_each_epoch(loaderx, skip, take):
     common = ['--length', 50, *SHUFFLED]
     plain = indices(loaderx, *common, '--count', 150)
     first = skip or 0
@@ -140,7 +140,7 @@ def test_an_empty_subset(loaderx, folder):
     assert loaderx.text('sample', '--subset', 's.npy') == ''
 
 
-def test_json_has_what_was_given(loaderx, folder):
+def test_json_contains_the_options(loaderx, folder):
     (folder / 'a "b".npy').write_bytes(npy_bytes(np.array(TABLE)))
     got = loaderx.json('sample', '--subset', 'a "b".npy', '--order', 'blocks', '--block', 2,
                        '--seed', 1, '--skip', 1, '--take', 4, '--repeat', 2, '--count', 0)
@@ -163,13 +163,13 @@ def test_json_has_what_was_given(loaderx, folder):
     (b'1\n2\n3\n4\n', 'not an .npy file'),
     (b'', 'truncated'),
 ])
-def test_a_file_that_has_no_indices(loaderx, folder, content, message):
+def test_rejects_a_file_without_indices(loaderx, folder, content, message):
     (folder / 's').write_bytes(content)
     line = loaderx.fails(1, 'sample', '--subset', 's')
     assert line.startswith('loaderx sample: s') and message in line
 
 
-def test_wrong_subsets(loaderx, folder):
+def test_rejects_invalid_subsets(loaderx, folder):
     np.save(folder / 's.npy', np.arange(5))
     assert 'no.npy' in loaderx.fails(2, 'sample', '--subset', 'no.npy')
     assert '--length 4 is not the number of indices in s.npy, which is 5' in loaderx.fails(
@@ -188,7 +188,7 @@ def blend(loaderx, *arguments):
 TWO = ['--set', 'code=20', '--set', 'text=60']
 
 
-def test_a_blend_is_of_the_sets_behind_each_other(loaderx):
+def test_a_blend_numbers_concatenated_sets(loaderx):
     got = blend(loaderx, *TWO, '--weights', '1,1', '--count', 400)
     for k in range(1, 400):
         assert abs(sum(index < 20 for index in got[:k]) - k / 2) <= 1
@@ -202,7 +202,7 @@ def test_weights_of_a_blend_are_the_lengths(loaderx):
     assert got == blend(loaderx, *TWO, '--weights', '1,3', '--count', 80)
 
 
-def test_each_set_of_a_blend_has_a_seed_of_its_own(loaderx):
+def test_each_set_of_a_blend_has_its_own_seed(loaderx):
     got = blend(loaderx, *TWO, '--weights', '1,1', '--seed', 2**64 - 1, '--count', 200)
     code, text = ([index for index in got if (index < 20) is is_code] for is_code in (True, False))
     assert code == indices(loaderx, '--length', 20, '--order', 'shuffle', '--seed', 2**64 - 1,
@@ -211,7 +211,7 @@ def test_each_set_of_a_blend_has_a_seed_of_its_own(loaderx):
                                              '--seed', 0, '--count', len(text))
 
 
-def test_a_blend_is_cut_and_shared_like_any_order(loaderx):
+def test_a_blend_can_be_sliced_and_sharded(loaderx):
     common = [*TWO, '--weights', '3,1', '--weights', '15:1,3', '--seed', 5]
     plain = blend(loaderx, *common, '--count', 240)
     assert blend(loaderx, *common, '--position', 70, '--count', 100) == plain[70:170]
@@ -274,7 +274,7 @@ def test_json_of_a_blend(loaderx):
     (['--length', '5', '--exhausted', 'repeat'], '--exhausted is of no use with --order seq'),
     (['--length', '5', '--sets'], '--sets goes with --order blend'),
 ])
-def test_wrong_blends(loaderx, arguments, message):
+def test_rejects_invalid_blends(loaderx, arguments, message):
     assert message in loaderx.fails(2, 'sample', *arguments)
 
 
@@ -288,7 +288,7 @@ def test_large_numbers(loaderx):
 
 @pytest.mark.parametrize('arguments', [['--length', 0], ['--length', 5, '--count', 0],
                                        ['--length', 5, '--position', 2**64 - 1]])
-def test_nothing_is_no_failure(loaderx, arguments):
+def test_an_empty_result_succeeds(loaderx, arguments):
     assert loaderx.text('sample', *arguments) == ''
     assert json.loads(loaderx.text('sample', *arguments, '--json'))['indices'] == []
 
@@ -315,5 +315,5 @@ def test_nothing_is_no_failure(loaderx, arguments):
     (['--length', '5', '--rank', '1'], '--rank 1 is not below --world 1'),
     (['--length', '5', '--world', '0'], "--world: '0' is not a number from 1 to"),
 ])
-def test_wrong_options(loaderx, arguments, message):
+def test_rejects_invalid_options(loaderx, arguments, message):
     assert message in loaderx.fails(2, 'sample', *arguments)

@@ -28,7 +28,7 @@ def test_each_record_is_in_one_set(loaderx, folder):
         assert abs(len(found) - 10_000 * share) < 5 * np.sqrt(10_000 * share)
 
 
-def test_more_records_move_none(loaderx, folder):
+def test_more_records_move_no_record(loaderx, folder):
     before = split(loaderx, folder, '--length', 500, *TWO, '--seed', 3)
     after = split(loaderx, folder, '--length', 2000, *TWO, '--seed', 3)
     for name, found in before.items():
@@ -37,7 +37,7 @@ def test_more_records_move_none(loaderx, folder):
     assert other['validation'].tolist() != before['validation'].tolist()
 
 
-def test_equal_keys_are_in_the_same_set(loaderx, folder):
+def test_keeps_equal_keys_in_one_split(loaderx, folder):
     keys = np.random.default_rng(1).integers(-50, 50, 5000)
     np.save(folder / 'k.npy', keys)
     sets = split(loaderx, folder, '--keys', 'k.npy', '--fractions', 'a=0.5,b=0.5')
@@ -50,7 +50,7 @@ def test_equal_keys_are_in_the_same_set(loaderx, folder):
 
 
 @pytest.mark.parametrize('count', [1, 3, 7, 10, 49])
-def test_fractions_of_about_1_leave_nothing_out(loaderx, count):
+def test_fractions_that_sum_to_about_1_cover_all(loaderx, count):
     fractions = ','.join(f'{i}={1 / count:.12g}' for i in range(count))
     told = loaderx.json('split', '--length', 5000, '--fractions', fractions)
     assert sum(one['records'] for one in told['sets']) == 5000
@@ -81,7 +81,7 @@ def test_the_files_are_those_of_a_subset(loaderx, folder):
     assert [int(line) for line in got.split()] == sets['validation'].tolist()
 
 
-def test_files_take_their_place_whole(loaderx, folder):
+def test_replaces_files_atomically(loaderx, folder):
     (folder / 'sets').mkdir()
     (folder / 'sets' / 'train.npy').write_text('old')
     loaderx.text('split', '--length', 300, *TWO, '--out', 'sets')
@@ -126,11 +126,11 @@ def test_names_in_json(loaderx):
     (['--length', '4', '--keys', 'k.npy', *TWO], '--length 4 is not the number of keys in k.npy'),
     (['--keys', 'no.npy', *TWO], 'no.npy'),
 ])
-def test_wrong_options(loaderx, folder, arguments, message):
+def test_rejects_invalid_options(loaderx, folder, arguments, message):
     np.save(folder / 'k.npy', np.arange(5))
     assert message in loaderx.fails(2, 'split', *arguments)
 
 
-def test_keys_that_are_none(loaderx, folder):
+def test_rejects_invalid_keys(loaderx, folder):
     np.save(folder / 'k.npy', np.zeros(5))
     assert 'k.npy: it holds float64: keys are' in loaderx.fails(1, 'split', '--keys', 'k.npy', *TWO)

@@ -15,14 +15,14 @@ def test_unseal(loaderx, folder, images):
     assert loaderx.text('seal', 'images') == 'images: sealed, 21 records\n'
 
 
-def test_what_is_not_sealed(loaderx, images):
+def test_accepts_a_dataset_that_is_not_sealed(loaderx, images):
     assert loaderx.text('unseal', 'images') == 'images: was not sealed\n'
     assert loaderx.json('unseal', 'images') == {'path': 'images', 'sealed': False,
                                                 'changed': False}
     assert loaderx.text('unseal', 'images', '-q') == ''
 
 
-def test_what_is_no_dataset(loaderx, folder):
+def test_rejects_other_than_datasets(loaderx, folder):
     (folder / 'nothing').mkdir()
     assert 'nothing' in loaderx.fails(2, 'unseal', 'nothing')
     assert 'DIR is missing' in loaderx.fails(2, 'unseal')

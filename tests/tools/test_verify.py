@@ -27,7 +27,7 @@ def test_intact(loaderx, images):
                    'bytes': got['bytes'], 'complete': True, 'intact': True}
 
 
-def test_each_damage_is_told(loaderx, folder, images):
+def test_reports_each_damage(loaderx, folder, images):
     flip(folder / 'images' / 'chunk' / '0.zr', 3 * 12 + 1, 17 * 12)
     done = loaderx('verify', 'images')
     assert done.returncode == 1

@@ -35,7 +35,7 @@ def test_all_give_the_same(path, access):
     assert np.array_equal(kept, DATA[6])
 
 
-def test_a_file_that_is_cut_is_an_error(path):
+def test_reports_a_truncated_file(path):
     with lx.open(path, access='pread') as dataset:
         assert np.array_equal(dataset['data'][:10], DATA[:10])
         os.truncate(path / 'chunk' / '0.zr', 0)
@@ -44,7 +44,7 @@ def test_a_file_that_is_cut_is_an_error(path):
         assert raised.value.field == 'data' and raised.value.path.endswith('0.zr')
 
 
-def test_the_default_is_told(path):
+def test_reports_the_default(path):
     with lx.open(path) as dataset:
         stat = dataset.stat()
         assert dataset.access == stat['access']
@@ -56,6 +56,6 @@ def test_the_default_is_told(path):
     (lambda p: lx.open(p, access=1), TypeError),
     (lambda p: lx.open(p, 'a', access='pread'), ValueError),
 ])
-def test_wrong_values_are_refused(path, call, kind):
+def test_rejects_invalid_values(path, call, kind):
     with pytest.raises(kind, match='access'):
         call(path)

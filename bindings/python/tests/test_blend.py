@@ -36,7 +36,7 @@ def test_each_part_has_its_share_at_any_time():
         assert order.counts(0, end).tolist() == counts.tolist()
 
 
-def test_a_part_goes_on_in_its_own_order():
+def test_each_part_follows_its_own_order():
     order = lx.Blend(PARTS, [0.7, 0.2, 0.1], offsets=OFFSETS)
     indices = order.take(5 * 180)
     sets = sets_of(indices)
@@ -53,7 +53,7 @@ def test_weights_are_the_lengths_by_default():
     assert by_hand.state_dict()['order'] == order.state_dict()['order']
 
 
-def test_indices_are_as_they_are_without_offsets():
+def test_returns_plain_indices_without_offsets():
     order = lx.Blend([lx.Sequential(3), lx.Sequential(3)], [1, 1])
     assert order.take(6).tolist() == [0, 0, 1, 1, 2, 2]
 
@@ -135,7 +135,7 @@ def test_repr_and_pickle(order, text):
             assert other.shard(0, 1).take(50).tolist() == order.shard(0, 1).take(50).tolist()
 
 
-def test_pickle_keeps_place_and_rank():
+def test_pickle_keeps_position_and_rank():
     order = lx.Blend(PARTS, [1, 2, 3], n=50, schedule={20: [3, 2, 1]}).shard(1, 3)
     order.take(11)
     other = pickle.loads(pickle.dumps(order))
@@ -143,7 +143,7 @@ def test_pickle_keeps_place_and_rank():
     assert other.take(100).tolist() == order.take(100).tolist()
 
 
-def test_states_tell_mixtures_apart():
+def test_states_distinguish_mixtures():
     order = lx.Blend(PARTS, [1, 2, 3], n=50, schedule={20: [3, 2, 1]})
     order.take(33)
     state = json.loads(json.dumps(order.state_dict()))
@@ -165,7 +165,7 @@ def test_states_tell_mixtures_apart():
 # ---- loaders
 
 
-def test_a_loader_over_sources_behind_each_other():
+def test_a_loader_reads_concatenated_sources():
     data = np.arange(180)
     order = lx.Blend(PARTS, [0.7, 0.2, 0.1], offsets=OFFSETS)
     with lx.Loader(data, order=order, batch_size=16, epochs=3) as loader:
@@ -214,7 +214,7 @@ def test_resume_on_other_ranks_in_the_middle_of_a_curriculum():
     assert sorted(seen) == sorted(whole[:state['position']])
 
 
-def test_nothing_is_kept_of_mixtures_that_are_gone():
+def test_freed_mixtures_leave_nothing():
     part = lx.Shuffle(10, seed=1)
     count = sys.getrefcount(part._order)
     for _ in range(300):
@@ -226,7 +226,7 @@ def test_nothing_is_kept_of_mixtures_that_are_gone():
     assert after == count
 
 
-def test_the_extension_takes_no_other_arguments():
+def test_the_extension_rejects_other_arguments():
     """What stands above it checks first; it stays safe without."""
     core, part = lx._core, lx.Shuffle(10, seed=1)._order
     for arguments in [
@@ -305,12 +305,12 @@ BIG = lx.Sequential(2**63)
     (lambda: lx.Blend(PARTS).counts(0, 2**64), ValueError, 'end'),
     (lambda: lx.Blend(PARTS).counts(0, 1.0), TypeError, 'end'),
 ])
-def test_wrong_arguments_are_named(call, error, word):
+def test_rejects_invalid_arguments_by_name(call, error, word):
     with pytest.raises(error, match=word):
         call()
 
 
-def test_what_never_begins_is_no_fault_where_epochs_end_earlier():
+def test_accepts_phases_after_the_end_of_an_epoch():
     stop = lx.Blend(PARTS, [1, 0, 0], exhausted='stop', schedule={150: [1, 1, 1]})
     assert len(stop) == 100
     with pytest.raises(ValueError, match='schedule'):

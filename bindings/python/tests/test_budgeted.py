@@ -71,7 +71,7 @@ def cuts(draw):
 
 @SETTINGS
 @given(cuts(), st.integers(0, 2**40))
-def test_batches_take_as_many_as_fit(cut, far):
+def test_batches_take_as_many_samples_as_fit(cut, far):
     order = cut.order
     for epoch in 0, 1, 2:
         batches = cut.epoch(epoch)
@@ -96,7 +96,7 @@ def test_batches_take_as_many_as_fit(cut, far):
 
 @SETTINGS
 @given(cuts(), st.integers(1, 6), st.booleans())
-def test_ranks_take_turns(cut, world, drop):
+def test_ranks_alternate(cut, world, drop):
     for epoch in 0, 1:
         batches = cut.epoch(epoch)
         whole = len(batches) - (len(batches) % world if drop else 0)
@@ -110,7 +110,7 @@ def test_ranks_take_turns(cut, world, drop):
 
 @SETTINGS
 @given(cuts(), st.integers(1, 4), st.booleans(), st.sampled_from([0, 0, 2]))
-def test_a_loader_hands_them_out(cut, world, drop, threads):
+def test_a_loader_delivers_the_batches(cut, world, drop, threads):
     for rank in range(world):
         loader = lx.Loader(cut.data(), order=cut.order, rank=rank, world=world, drop_last=drop,
                            threads=threads)
@@ -127,7 +127,7 @@ def test_a_loader_hands_them_out(cut, world, drop, threads):
 @SETTINGS
 @given(cuts(), st.lists(st.tuples(st.integers(1, 5), st.integers(0, 4), st.sampled_from([0, 2])),
                         min_size=2, max_size=5))
-def test_a_run_goes_on_with_other_ranks_and_threads(cut, legs):
+def test_continues_with_other_ranks_and_threads(cut, legs):
     state, seen, position = None, [], 0
     for world, steps, threads in [*legs, (1, 10**6, 0)]:
         if position == cut.n:
@@ -153,7 +153,7 @@ def test_a_run_goes_on_with_other_ranks_and_threads(cut, legs):
     assert sorted(seen) == sorted(i for batch in cut.epoch(0) for i in batch)
 
 
-def test_states_are_small_and_name_what_differs():
+def test_states_are_small_and_errors_name_the_difference():
     costs = np.arange(1, 101)
     order = lx.Budgeted(lx.Shuffle(seed=1), costs, 200, rows=7, padded=True)
     loader = lx.Loader(np.arange(100), order=order)
@@ -188,7 +188,7 @@ def test_a_loader_begins_anywhere():
 
 
 @pytest.mark.parametrize('epochs', [1, 3, None])
-def test_a_rank_that_no_epoch_has_a_batch_for(epochs):
+def test_reports_a_rank_that_gets_no_batches(epochs):
     order = lx.Budgeted(lx.Shuffle(seed=1), [1] * 20, 10)    # two batches
     loader = lx.Loader(np.arange(20), order=order, rank=2, world=3, epochs=epochs)
     assert len(loader) == 0
@@ -244,12 +244,12 @@ def test_a_batch_of_many():
     (([0, 1], [1, 2], 5), TypeError, 'order must be an Order'),
     ((lx.Budgeted(lx.Shuffle(), [1], 1), [1], 1), ValueError, 'cut into batches'),
 ])
-def test_wrong_arguments(arguments, error, message):
+def test_rejects_invalid_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
         lx.Budgeted(*arguments)
 
 
-def test_it_is_no_part_of_another_order():
+def test_rejects_nesting_in_other_orders():
     order = lx.Budgeted(lx.Shuffle(), [1, 2], 5)
     for make in (lambda: lx.Slice(order), lambda: lx.Repeat(order, 2), lambda: lx.Concat([order]),
                  lambda: lx.Subset([1, 2], order), lambda: lx.Blend([order], [1])):
@@ -257,7 +257,7 @@ def test_it_is_no_part_of_another_order():
             make()
 
 
-def test_a_loader_takes_no_batch_size_with_it():
+def test_a_loader_rejects_a_batch_size_with_it():
     order = lx.Budgeted(lx.Shuffle(), [1, 2], 5)
     for size in 1, 2:
         with pytest.raises(ValueError, match='batch_size'):

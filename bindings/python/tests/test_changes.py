@@ -59,7 +59,7 @@ def test_some_fields_of_a_record(path):
         dataset.verify()
 
 
-def test_what_is_not_committed_yet_can_be_changed(path):
+def test_changes_uncommitted_records(path):
     with lx.create(path.parent / 'new', FIELDS) as writer:
         assert writer.append(record(0)) == 0
         writer[0] = {'x': 1}
@@ -121,7 +121,7 @@ def test_one_value_for_several_records(path):
         assert dataset['x'][18:].tolist() == [1, 1]
 
 
-def test_the_last_of_the_same_index_counts(path):
+def test_the_last_of_the_same_index_applies(path):
     with lx.open(path, mode='r+') as writer:
         writer[[4, 4, 4]] = {'x': [1, 2, 3]}
         writer[[]] = {'x': []}
@@ -139,7 +139,7 @@ def delete(model, index):
         model[index] = last
 
 
-def test_the_last_record_takes_the_place(path):
+def test_the_last_record_replaces_a_deleted_one(path):
     with lx.open(path, mode='r+') as writer:
         assert writer.delete(5) == 19
         assert writer.delete(-1) is None
@@ -195,7 +195,7 @@ def test_del_of_several(path):
     assert sorted(numbers(path)) == [0, 1, 18, 19]
 
 
-def test_what_is_appended_meanwhile_is_not_deleted(tmp_path):
+def test_keeps_records_appended_meanwhile(tmp_path):
     """Another thread may append between the look at the length and the deletes."""
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
         class Last:
@@ -282,7 +282,7 @@ def test_arguments_of_copy(path, arguments, error, named):
         assert len(writer) == N
 
 
-def test_fields_that_do_not_fit_are_not_copied(path):
+def test_rejects_copies_of_fields_that_do_not_match(path):
     with lx.create(path.parent / 'other', {'x': lx.Field('int32')}) as writer:
         with lx.open(path) as source, pytest.raises(ValueError, match='x'):
             writer.copy(source)
@@ -378,7 +378,7 @@ def test_mode_a_changes_nothing(path):
     ([0, 1], {'v': np.ones((2, 3), np.float64)}, TypeError, 'v'),
     ([0, 1], {'text': ['a', 'b']}, TypeError, 'text'),
 ])
-def test_wrong_changes_are_named_and_change_nothing(path, key, values, error, named):
+def test_rejects_invalid_changes_by_name(path, key, values, error, named):
     with lx.open(path, mode='r+') as writer:
         with pytest.raises(error, match=named):
             writer[key] = values
@@ -396,7 +396,7 @@ def test_wrong_changes_are_named_and_change_nothing(path, key, values, error, na
     (np.zeros((2, 2), int), ValueError, 'axis'),
     (np.ones(3, bool), IndexError, '3'),
 ])
-def test_wrong_deletes(path, key, error, named):
+def test_rejects_invalid_deletes(path, key, error, named):
     with lx.open(path, mode='r+') as writer:
         with pytest.raises(error, match=named):
             writer.delete(key)
@@ -405,7 +405,7 @@ def test_wrong_deletes(path, key, error, named):
     assert numbers(path) == list(range(N))
 
 
-def test_calls_of_modify_that_are_none(path):
+def test_rejects_invalid_calls_of_modify(path):
     with lx.open(path, mode='r+') as writer:
         for arguments, named in [((), {}), ((0, {}, {}), {}), ((0, {'x': 1}), {'x': 1}),
                                  ((0, 3), {})]:
@@ -413,7 +413,7 @@ def test_calls_of_modify_that_are_none(path):
                 writer.modify(*arguments, **named)
 
 
-def test_a_name_that_is_one_only_at_times(path):
+def test_rejects_a_name_that_changes(path):
     class Name(str):
         seen = 0
 
@@ -442,7 +442,7 @@ def test_a_closed_writer_changes_nothing(path):
             change()
 
 
-def test_a_dict_that_the_values_change_is_no_harm(path):
+def test_tolerates_a_dict_that_its_values_change(path):
     values = {'x': None, 'text': None}
 
     class Sly(list):

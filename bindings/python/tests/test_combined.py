@@ -28,7 +28,7 @@ def labels(loader):
     (0, None), (0, 10), (10, None), (10, 20), (-10, None), (0, -10), (-20, -10), (-10**30, 10**30),
     (10**30, None), (20, 10), (0, 0), (-10, 5), (2**64, None), (0, -(2**64)),
 ])
-def test_a_slice_is_that_of_a_list(start, stop):
+def test_slices_match_those_of_a_list(start, stop):
     part = lx.Shuffle(N, seed=1)
     order = lx.Slice(part, start, stop)
     epochs = [part.take(N).tolist() for _ in range(3)]
@@ -63,7 +63,7 @@ def test_concat_is_one_order_after_the_other():
     assert np.array_equal(order.take(12), epochs[0] + np.repeat([0, 5], [5, 7]).astype(np.uint64))
 
 
-def test_a_part_may_come_twice():
+def test_accepts_a_part_twice():
     part = lx.Shuffle(5, seed=1)
     assert np.array_equal(lx.Concat([part, part]).take(10), np.tile(part.take(5), 2))
 
@@ -82,7 +82,7 @@ def test_a_subset_has_the_given_indices(given):
     assert lx.Subset(given).take(7).tolist() == TABLE + TABLE[:2]
 
 
-def test_a_subset_goes_by_its_order():
+def test_a_subset_follows_its_order():
     table = np.random.default_rng(0).integers(0, 2**40, N)
     for order, part in [
         (lx.Subset(table, seed=3), lx.Shuffle(N, seed=3)),
@@ -136,7 +136,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize('kind', sorted(WAITING))
-def test_it_waits_for_a_source_with_its_parts(kind):
+def test_takes_its_length_from_the_source_with_its_parts(kind):
     order, text = WAITING[kind]
     for other in order, pickle.loads(pickle.dumps(order)), copy.deepcopy(order):
         assert repr(other) == text
@@ -167,7 +167,7 @@ def test_ranks_and_resume_over_a_slice():
         other.load_state_dict(state)
 
 
-def test_a_subset_may_be_longer_than_the_source():
+def test_accepts_a_subset_longer_than_the_source():
     data = np.arange(10)
     assert labels(lx.Loader(data, order=lx.Subset([3] * 25), batch_size=4)) == [3] * 25
     with pytest.raises(ValueError, match='order has indices up to 11, but the source has 10'):
@@ -179,7 +179,7 @@ def test_a_subset_may_be_longer_than_the_source():
 # ---- parts
 
 
-def test_where_a_part_stands_does_not_count():
+def test_ignores_the_position_of_a_part():
     part = lx.Shuffle(N, seed=1)
     expected = part.take(10)
     order = lx.Slice(part, 0, 10)
@@ -189,7 +189,7 @@ def test_where_a_part_stands_does_not_count():
     assert np.array_equal(order.take(10), expected) and part.tell() == 77
 
 
-def test_parts_live_as_long_as_what_is_made_of_them():
+def test_combined_orders_keep_their_parts_alive():
     part = lx.Shuffle(N, seed=1)
     expected = part.take(2 * N)[N:]
     order = lx.Slice(lx.Repeat(lx.Concat([part]), 2), N)
@@ -218,7 +218,7 @@ def test_repr_of_a_subset():
         == 'Subset([0, 1, 2, ..., 997, 998, 999]).shard(1, 2)'
 
 
-def test_nothing_is_kept_of_orders_that_are_gone():
+def test_freed_orders_leave_nothing():
     table = np.arange(10_000)
     bad = np.arange(10_000) - 1
 
@@ -318,11 +318,11 @@ ORDER = lx.Shuffle(N, seed=1)
     (lambda: lx.Subset([1, 2], lx.Sequential(), seed=1), ValueError, 'seed'),
     (lambda: lx.Subset([1, 2], seed=-1), ValueError, 'seed'),
 ])
-def test_wrong_arguments_are_named(call, error, word):
+def test_rejects_invalid_arguments_by_name(call, error, word):
     with pytest.raises(error, match=word):
         call()
 
 
-def test_what_does_not_fit_is_told_when_the_length_is_known():
+def test_reports_a_mismatch_once_the_length_is_known():
     with pytest.raises(ValueError, match='times'):
         lx.Loader(np.arange(10), order=lx.Repeat(lx.Shuffle(), 2**63))

@@ -42,7 +42,7 @@ def together(*functions):
 # ---- tickets
 
 
-def test_a_ticket_tells_when_it_is_committed(path):
+def test_a_ticket_reports_its_commit(path):
     writer = lx.create(path, FIELDS)
     reader = lx.open(path)
     writer.append(x=1)
@@ -68,7 +68,7 @@ def test_many_tickets_in_the_order_of_the_calls(path):
     writer.close()
 
 
-def test_a_rollback_does_not_undo_what_was_submitted(path):
+def test_a_rollback_keeps_submitted_calls(path):
     writer = lx.create(path, FIELDS)
     writer.append(x=1)
     ticket = writer.commit(wait=False)
@@ -79,7 +79,7 @@ def test_a_rollback_does_not_undo_what_was_submitted(path):
     writer.close()
 
 
-def test_a_ticket_may_be_dropped(path):
+def test_a_ticket_can_be_dropped(path):
     writer = lx.create(path, FIELDS)
     writer.append(x=1)
     writer.commit(wait=False)
@@ -97,7 +97,7 @@ def test_a_ticket_outlives_its_writer(path):
     ticket.wait(10)
 
 
-def test_arguments_that_are_wrong(path):
+def test_rejects_invalid_arguments(path):
     with lx.create(path, FIELDS) as writer:
         with pytest.raises(lx.LoaderxError, match='with-block'):
             writer.commit(wait=False)
@@ -163,7 +163,7 @@ def test_threads_share_commits(path):
     assert frames < 320
 
 
-def test_threads_share_commits_that_they_do_not_wait_for(path):
+def test_threads_share_submitted_commits(path):
     assert append_by_threads(path, lambda writer: writer.commit(wait=False)) < 320
 
 
@@ -248,7 +248,7 @@ def test_a_thread_that_closes_among_threads_that_change(path):
     assert len(refused) == 3 and all('closed' in text for text in refused)
 
 
-def test_in_a_child_of_fork_a_ticket_is_an_error_and_no_hang(path):
+def test_a_ticket_in_a_child_of_fork_is_an_error(path):
     run_script(f"""
     writer = lx.create({str(path)!r}, {{'x': lx.Field('int64')}})
     writer.append(x=1)

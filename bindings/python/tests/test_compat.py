@@ -48,7 +48,7 @@ def test_the_quick_start(tmp_path, monkeypatch, images, labels):
 # ---- converter and ARDataset
 
 
-def test_what_converter_writes_ardataset_reads(tmp_path, images):
+def test_ardataset_reads_output_of_converter(tmp_path, images):
     converter(images, tmp_path / 'd')
     with ARDataset(tmp_path / 'd') as dataset:
         assert len(dataset) == N and dataset.shape == images.shape
@@ -76,14 +76,14 @@ def test_any_array_is_a_dataset(tmp_path, array):
     assert np.array_equal(np.asarray(dataset), array)
 
 
-def test_a_long_array_is_written_in_stretches(tmp_path, monkeypatch):
+def test_writes_a_long_array_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr('loaderx.compat._STRETCH', 1000)
     array = np.random.default_rng(1).integers(0, 255, (777, 13), dtype=np.uint8)
     converter(array, tmp_path / 'd')
     assert np.array_equal(np.asarray(ARDataset(tmp_path / 'd')), array)
 
 
-def test_what_is_there_is_not_replaced_unless_told(tmp_path):
+def test_replaces_existing_data_only_on_request(tmp_path):
     converter(np.arange(5), tmp_path / 'd')
     with pytest.raises(FileExistsError):
         converter(np.arange(3), tmp_path / 'd')
@@ -115,7 +115,7 @@ def snapshot(folder):
     lambda d: (d / 'chunk' / 'mine').write_text('mine'),
     lambda d: (d / 'link').symlink_to('/etc/passwd'),
 ], ids=['no meta', 'empty meta', 'wrong meta', 'a file', 'a folder', 'in chunk', 'a link'])
-def test_what_is_no_dataset_is_never_removed(tmp_path, spoil):
+def test_never_removes_other_than_datasets(tmp_path, spoil):
     folder = tmp_path / 'd'
     converter(np.arange(50_000), folder)
     spoil(folder)
@@ -126,7 +126,7 @@ def test_what_is_no_dataset_is_never_removed(tmp_path, spoil):
     assert [entry.name for entry in tmp_path.iterdir()] == ['d']
 
 
-def test_a_dataset_that_is_being_written_is_not_removed(tmp_path):
+def test_does_not_remove_a_dataset_with_a_writer(tmp_path):
     writer = lx.create(tmp_path / 'd', {'data': lx.Field('int64')})
     writer.extend(data=np.arange(5))
     writer.commit()
@@ -136,7 +136,7 @@ def test_a_dataset_that_is_being_written_is_not_removed(tmp_path):
     assert len(ARDataset(tmp_path / 'd')) == 5
 
 
-def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch):
+def test_a_failure_leaves_the_old_dataset(tmp_path, monkeypatch):
     converter(np.arange(5), tmp_path / 'd')
 
     def fail(*arguments, **options):
@@ -149,14 +149,14 @@ def test_a_failure_leaves_what_was_there(tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.iterdir()] == ['d']
 
 
-def test_a_link_to_a_directory_stays_one(tmp_path):
+def test_keeps_a_link_to_a_directory(tmp_path):
     converter(np.arange(5), tmp_path / 'real')
     (tmp_path / 'link').symlink_to('real')
     converter(np.arange(3), tmp_path / 'link', replace=True)
     assert (tmp_path / 'link').is_symlink() and len(ARDataset(tmp_path / 'real')) == 3
 
 
-def test_a_file_in_the_way_is_an_error(tmp_path):
+def test_reports_a_file_in_place_of_a_directory(tmp_path):
     (tmp_path / 'file').write_text('mine')
     for replace in False, True:
         with pytest.raises(OSError):
@@ -171,14 +171,14 @@ def test_a_file_in_the_way_is_an_error(tmp_path):
     ((np.arange(3), 5), TypeError, 'int'),
     ((np.arange(3), 'd', 1), TypeError, 'replace'),
 ])
-def test_converter_names_wrong_arguments(tmp_path, monkeypatch, arguments, error, word):
+def test_converter_rejects_invalid_arguments_by_name(tmp_path, monkeypatch, arguments, error, word):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=word):
         converter(*arguments)
     assert not list(tmp_path.iterdir())
 
 
-def test_ardataset_of_what_is_none(tmp_path):
+def test_ardataset_rejects_other_than_datasets(tmp_path):
     with pytest.raises(FileNotFoundError):
         ARDataset(tmp_path / 'nothing')
     with lx.create(tmp_path / 'd', {'a': lx.Field('int8'), 'b': lx.Field('int8')}):
@@ -203,7 +203,7 @@ def on_a_terminal(script, path):
     return written.decode()
 
 
-def test_a_bar_is_shown_to_who_looks(tmp_path):
+def test_shows_a_progress_bar_on_a_terminal(tmp_path):
     pytest.importorskip('tqdm')
     script = 'import sys, numpy, loaderx; loaderx.converter(numpy.arange(1000), sys.argv[1])'
     assert '1000/1000' in on_a_terminal(script, tmp_path / 'a').replace('1.00k', '1000')
@@ -228,7 +228,7 @@ def test_the_defaults_are_those_of_the_original():
 
 
 @pytest.mark.parametrize('size', [1, 7, 256, N, 3 * N + 1])
-def test_mode_0_goes_round_and_batches_are_full(images, labels, size):
+def test_mode_0_wraps_around_with_full_batches(images, labels, size):
     loader = DataLoader(images, labels, batch_size=size, mode=0)
     got = sum(take(loader, 30), [])
     assert got == [k % N for k in range(30 * size)]
@@ -248,7 +248,7 @@ def test_mode_1_gives_every_record_once_a_round(n):
 
 
 @pytest.mark.parametrize('mode', [0, 1])
-def test_a_training_goes_on_by_the_count_of_its_samples(images, labels, mode):
+def test_training_continues_by_the_count_of_samples(images, labels, mode):
     whole = DataLoader(images, labels, batch_size=30, mode=mode)
     expected = take(whole, 100)
     assert whole.tell() == 3000
@@ -271,7 +271,7 @@ def test_seeds_differ(images, labels):
     assert one == three != two
 
 
-def test_the_transform_gets_a_pair_and_gives_one(images, labels):
+def test_the_transform_takes_and_returns_a_pair(images, labels):
     def transform(pair):
         data, label = pair
         assert isinstance(pair, tuple) and data.shape == (64, 28, 28)
@@ -288,7 +288,7 @@ def take_batches(loader, count):
 
 
 @pytest.mark.parametrize('workers', [0, 1, 4])
-def test_an_exception_in_the_transform_comes_out(images, labels, workers):
+def test_raises_exceptions_of_the_transform(images, labels, workers):
     def transform(pair):
         raise ZeroDivisionError('mine')
 
@@ -316,7 +316,7 @@ def test_close_returns_with_more_workers_than_batches(images, labels, used):
             next(loader)
 
 
-def test_it_leaves_datasets_open(tmp_path, images, labels):
+def test_leaves_datasets_open(tmp_path, images, labels):
     converter(images, tmp_path / 'd')
     dataset, labelset = ARDataset(tmp_path / 'd'), NPDataset(labels)
     with DataLoader(dataset, labelset) as loader:
@@ -351,7 +351,7 @@ def test_del_of_a_half_built_loader_prints_nothing():
     assert printed == ''
 
 
-def test_it_has_no_end_and_no_length(images, labels):
+def test_iterates_forever_without_a_length(images, labels):
     loader = DataLoader(images, labels)
     with pytest.raises(TypeError):
         len(loader)
@@ -375,6 +375,6 @@ def test_it_has_no_end_and_no_length(images, labels):
     ({'labelset': np.arange(3)}, ValueError, 'labelset'),
     ({'dataset': np.zeros((0, 3)), 'labelset': np.zeros(0)}, ValueError, 'dataset'),
 ])
-def test_dataloader_names_wrong_arguments(images, labels, arguments, error, word):
+def test_dataloader_rejects_invalid_arguments_by_name(images, labels, arguments, error, word):
     with pytest.raises(error, match=word):
         DataLoader(**{'dataset': images, 'labelset': labels, **arguments})

@@ -45,7 +45,7 @@ def test_raise_is_the_default(path):
             assert dataset.damaged >= 1
 
 
-def test_zeros_read_as_if_missing(path):
+def test_zeros_replace_damaged_values(path):
     with lx.open(path, on_damage='zeros') as dataset:
         assert dataset.damaged == 0
         assert np.array_equal(dataset['data'][:], zeroed())
@@ -120,7 +120,7 @@ def test_probe(path):
     (lambda d: lx.Loader(d, fields=['data'], on_damage='none'), ValueError, 'on_damage'),
     (lambda d: lx.Loader(d, fields=['data'], on_damage=None), TypeError, 'on_damage'),
 ])
-def test_wrong_arguments(path, call, error, named):
+def test_rejects_invalid_arguments(path, call, error, named):
     with lx.open(path) as dataset, pytest.raises(error, match=named):
         call(dataset)
 
@@ -157,7 +157,7 @@ def test_the_report_of_what_is_whole(tmp_path):
         assert dataset.verify(progress=None) == dataset.verify(progress=True) == report
 
 
-def test_what_damaged_raises_comes_out(path):
+def test_raises_exceptions_of_the_callback(path):
     def stop(error):
         raise ZeroDivisionError(error.record)
 
@@ -169,7 +169,7 @@ def test_what_damaged_raises_comes_out(path):
 
 
 @pytest.mark.parametrize('threads', [0, 2])
-def test_a_loader_raises_in_the_place_of_the_batch(path, threads):
+def test_a_loader_raises_in_place_of_the_batch(path, threads):
     with lx.Loader(lx.open(path), fields=['data', 'label'], batch_size=10,
                    threads=threads) as loader:
         seen = []

@@ -99,7 +99,7 @@ def test_keys_of_a_column_are_those_of_an_array(dataset, key):
     (np.array([[1]]), ValueError), (np.array(1), ValueError), ([[1]], TypeError),
     ((1, slice(2)), TypeError), (np.array(['a']), TypeError), (object(), TypeError),
 ], ids=repr)
-def test_keys_that_are_wrong(dataset, key, error):
+def test_rejects_invalid_keys(dataset, key, error):
     for name in ('data', 'text'):
         with pytest.raises(error):
             dataset[name][key]
@@ -108,7 +108,7 @@ def test_keys_that_are_wrong(dataset, key, error):
             dataset.gather(key)
 
 
-def test_what_a_column_is(dataset):
+def test_describes_a_column(dataset):
     column = dataset['data']
     assert column.shape == (N, 6, 5) and column.dtype == np.uint8 and column.ndim == 3
     assert len(column) == N and column.name == 'data' and column.field == lx.Field('u1', (6, 5))
@@ -130,7 +130,7 @@ def test_a_column_is_a_copy(dataset):
     assert np.array_equal(dataset['data'][:], IMAGES)
 
 
-def test_names_that_are_no_field(dataset):
+def test_rejects_unknown_fields(dataset):
     for function in (lambda: dataset['nix'], lambda: dataset.gather([0], fields=['nix']),
                      lambda: dataset.views([0], fields=['nix'])):
         with pytest.raises(KeyError, match='nix'):
@@ -140,7 +140,7 @@ def test_names_that_are_no_field(dataset):
             dataset[key]
 
 
-def test_facts(dataset, path):
+def test_reports_its_properties(dataset, path):
     assert dataset.path == str(path) and not dataset.closed
     assert dataset.fields['data'] == lx.Field('uint8', (6, 5))
     assert len(dataset.uuid) == 36 and dataset.identity['uuid'] == dataset.uuid
@@ -171,7 +171,7 @@ def test_verify(dataset):
             dataset.verify(**{name: 3})
 
 
-def test_an_exception_in_progress_comes_out_of_verify(dataset):
+def test_verify_raises_exceptions_of_progress(dataset):
     def stop(done, total):
         raise ZeroDivisionError
     with pytest.raises(ZeroDivisionError):
@@ -182,7 +182,7 @@ def test_an_exception_in_progress_comes_out_of_verify(dataset):
 # ---- states
 
 
-def test_it_is_pinned_until_it_is_refreshed(tmp_path):
+def test_shows_one_snapshot_until_a_refresh(tmp_path):
     path = make(tmp_path / 'd')
     dataset = lx.open(path)
     before = dataset.identity
@@ -220,7 +220,7 @@ def test_records_of_no_bytes(tmp_path):
             assert views['x'][0].shape == (0, 3)
 
 
-def test_a_closed_dataset_says_so(path):
+def test_reports_use_after_close(path):
     dataset = lx.open(path)
     dataset.close()
     dataset.close()
@@ -244,7 +244,7 @@ def test_sealed_and_verified_in_every_way(tmp_path):
 # ---- bad input
 
 
-def test_what_is_no_dataset(tmp_path):
+def test_rejects_other_than_datasets(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         lx.open(tmp_path / 'nowhere')
     assert 'nowhere' in str(caught.value)
@@ -268,7 +268,7 @@ def test_a_hostile_meta_json(tmp_path, text):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason='root may read everything')
-def test_what_may_not_be_read(tmp_path):
+def test_reports_missing_permissions(tmp_path):
     path = make(tmp_path / 'd')
     (path / 'meta.json').chmod(0)
     with pytest.raises(PermissionError):
@@ -288,12 +288,12 @@ def test_what_may_not_be_read(tmp_path):
     (('a',), {'durable': False}, ValueError, 'durable'),
     ((), {'speed': 1}, TypeError, 'speed'),
 ])
-def test_arguments_of_open_are_named(path, arguments, options, error, named):
+def test_open_rejects_invalid_arguments_by_name(path, arguments, options, error, named):
     with pytest.raises(error, match=named):
         lx.open(path, *arguments, **options)
 
 
-def test_a_damaged_record_is_told_with_all_that_is_known(tmp_path):
+def test_reports_a_damaged_record_with_all_details(tmp_path):
     path = make(tmp_path / 'd')
     name, place = corrupt(path, IMAGES[17].tobytes())
     with lx.open(path) as dataset:
@@ -310,7 +310,7 @@ def test_a_damaged_record_is_told_with_all_that_is_known(tmp_path):
         assert dataset[16]['label'] == LABELS[16]
 
 
-def test_verify_tells_of_every_damage(tmp_path):
+def test_verify_reports_each_damage(tmp_path):
     path = make(tmp_path / 'd')
     for index in (17, 300):
         corrupt(path, IMAGES[index].tobytes())
@@ -380,7 +380,7 @@ def test_threads_read_while_one_refreshes_and_one_closes(tmp_path):
     assert not failures and not any(thread.is_alive() for thread in threads)
 
 
-def test_a_child_of_fork_may_go_on_reading(path):
+def test_a_child_of_fork_continues_reading(path):
     run_script(f"""
     dataset = lx.open({str(path)!r})
     whole = dataset['data'][:]

@@ -80,7 +80,7 @@ def walk(run, state, position, world, steps):
 @given(WITH_LENGTH, st.integers(1, 3),
        st.lists(st.tuples(st.integers(1, 9), st.integers(0, 40)), max_size=CHANGES),
        st.integers(1, 9))
-def test_orders_go_on_on_other_ranks(model, epochs, legs, last):
+def test_orders_continue_on_other_ranks(model, epochs, legs, last):
     run = Run(model, epochs)
     state, position = None, 0
     for world, steps in [*legs, (last, run.end)]:
@@ -139,7 +139,7 @@ SETUPS = st.tuples(st.integers(1, 4), st.integers(1, 17), st.integers(0, 2))
 @given(WITH_LENGTH, st.integers(1, 3), st.booleans(),
        st.lists(st.tuples(SETUPS, st.integers(0, 15), st.integers(0, 9)), max_size=CHANGES),
        SETUPS)
-def test_loaders_go_on_with_other_ranks_batches_and_threads(model, epochs, drop_last, legs, last):
+def test_loaders_continue_with_other_ranks_batches_and_threads(model, epochs, drop_last, legs, last):
     run, state = Run(model, epochs), None
     data = np.arange(model.bound)
     for setup, steps, chosen in [*legs, (last, run.end + 1, 0)]:

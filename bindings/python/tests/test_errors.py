@@ -16,7 +16,7 @@ def test_classes():
     assert not issubclass(lx.LoaderxError, (OSError, ValueError))
 
 
-def test_attributes_are_none_where_nothing_is_known():
+def test_unknown_attributes_are_none():
     error = lx.LoaderxError('text')
     for name in ('status', 'field', 'record', 'path', 'offset', 'errno', 'message'):
         assert getattr(error, name) is None
@@ -34,7 +34,7 @@ def test_an_os_error_has_its_number_and_file(tmp_path):
     assert caught.value.errno == errno.EAGAIN and isinstance(caught.value, BlockingIOError)
 
 
-def test_a_path_that_is_no_utf8(tmp_path):
+def test_accepts_a_path_that_is_not_utf8(tmp_path):
     path = os.fsencode(tmp_path) + b'/\xff'
     with pytest.raises(FileNotFoundError):
         lx.open(path)
@@ -68,14 +68,14 @@ def test_an_empty_path_is_not_found(tmp_path, empty):
 
 @pytest.mark.parametrize('wrong, what', [('n\0', 'without NUL'), (b'n\0', 'without NUL'),
                                          ('n\ud800', 'encoded')])
-def test_a_path_that_no_file_can_have(wrong, what):
+def test_rejects_impossible_paths(wrong, what):
     for call, name in ((lx.open, 'path'), (lx.repair, 'path'), (lx.Loader, 'source')):
         with pytest.raises(ValueError, match=f'{name} must be a path .*{what}') as caught:
             call(wrong)
         assert type(caught.value) is ValueError
 
 
-def test_what_is_no_directory(tmp_path):
+def test_reports_other_than_directories(tmp_path):
     (tmp_path / 'file').write_text('mine')
     for path in (tmp_path / 'file', tmp_path / 'file' / 'below'):
         for call in (lx.open, lambda path: lx.open(path, 'a'), lx.repair, lx.unseal,
@@ -93,7 +93,7 @@ def test_versions():
     assert re.fullmatch(r'\d+\.\d+\.\d+.*', lx.library_version)
 
 
-def test_what_is_exported_is_there_and_documented():
+def test_exported_names_exist_and_are_documented():
     assert sorted(lx.__all__) == sorted(set(lx.__all__))
     for name in lx.__all__:
         thing = getattr(lx, name)

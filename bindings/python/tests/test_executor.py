@@ -20,7 +20,7 @@ def test_numbers_of_threads():
         assert executor.readers == 0
 
 
-def test_no_thread_before_there_is_work():
+def test_starts_threads_with_the_first_task():
     with lx.Executor() as executor:
         stats = executor.stats()
         assert list(stats) == ['read', 'write', 'gc']
@@ -34,12 +34,12 @@ def test_no_thread_before_there_is_work():
     ({'writers': 5}, ValueError), ({'cleaners': 0}, ValueError), ({'cleaners': 5}, ValueError),
     ({'threads': 3}, TypeError),
 ])
-def test_wrong_numbers_are_named(options, error):
+def test_rejects_invalid_numbers_by_name(options, error):
     with pytest.raises(error, match=next(iter(options))):
         lx.Executor(**options)
 
 
-def test_a_closed_one_says_so():
+def test_reports_use_after_close():
     executor = lx.Executor()
     assert not executor.closed
     executor.close()
@@ -51,12 +51,12 @@ def test_a_closed_one_says_so():
         assert caught.value.status == 'LX_ERR_STATE'
 
 
-def test_it_cannot_be_pickled():
+def test_rejects_pickling():
     with lx.Executor() as executor, pytest.raises(TypeError, match='threads'):
         pickle.dumps(executor)
 
 
-def test_a_writer_over_an_executor_that_was_closed(tmp_path):
+def test_reports_a_closed_executor_to_its_writer(tmp_path):
     executor = lx.Executor()
     writer = lx.create(tmp_path / 'd', {'x': lx.Field('uint8', 100)}, executor=executor)
     executor.close()
@@ -69,7 +69,7 @@ def test_a_writer_over_an_executor_that_was_closed(tmp_path):
     gc.collect()
 
 
-def test_in_a_child_of_fork_it_is_an_error_and_no_hang():
+def test_use_in_a_child_of_fork_is_an_error():
     run_script("""
     executor = lx.Executor()
     child = os.fork()

@@ -10,7 +10,7 @@ import loaderx as lx
 @pytest.mark.parametrize('name', ['bool', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16',
                                   'uint32', 'uint64', 'float16', 'float32', 'float64',
                                   'complex64', 'complex128'])
-def test_every_type_has_numpys_name(name):
+def test_types_have_the_names_of_numpy(name):
     assert lx.Field(name).dtype == np.dtype(name)
     assert lx.Field(np.dtype(name)) == lx.Field(name)
     assert repr(lx.Field(name)) == f"Field('{name}')"
@@ -22,7 +22,7 @@ def test_types_of_python():
     assert lx.Field(np.uint8, 3).shape == (3,)
 
 
-def test_stored_is_little_endian_whatever_is_asked_for():
+def test_stores_little_endian():
     assert lx.Field('>i4').dtype.str in ('<i4', '=i4')
     assert lx.Field('>i4') == lx.Field('<i4')
 
@@ -32,7 +32,7 @@ def test_shape_takes_integers_of_numpy():
     assert field.shape == (28, 28) and all(type(extent) is int for extent in field.shape)
 
 
-def test_repr_is_how_it_is_made():
+def test_repr_shows_the_constructor_call():
     for field in (lx.Field('uint8', (28, 28)), lx.Field(bytes, compress='flate'), lx.Field('bool')):
         assert eval(repr(field), {'Field': lx.Field, 'bytes': bytes}) == field
 
@@ -57,6 +57,6 @@ def test_equal_fields_have_equal_hashes():
     (('f4', (), 'zip'), ValueError, 'compress'),
     (('f4', (), 3), TypeError, 'compress'),
 ])
-def test_a_wrong_argument_is_named(arguments, error, named):
+def test_rejects_invalid_arguments_by_name(arguments, error, named):
     with pytest.raises(error, match=named):
         lx.Field(*arguments)

@@ -107,7 +107,7 @@ def test_a_field_that_is_renamed(path):
     (lambda w: w.rename_field('x'), TypeError, 'to'),
     (lambda w: w.rebalance(progress=3), TypeError, 'progress'),
 ])
-def test_what_is_wrong_is_named_and_changes_nothing(path, call, error, named):
+def test_rejects_invalid_changes_by_name(path, call, error, named):
     writer = lx.open(path, mode='r+')
     with pytest.raises(error, match=named):
         call(writer)
@@ -138,7 +138,7 @@ def test_a_block_commits_before_its_fields_change(path):
         assert dataset['x'][0] == 100 and dataset[0]['y'] is None
 
 
-def test_a_refused_field_leaves_the_block_as_it_was(path):
+def test_a_rejected_field_leaves_the_block_unchanged(path):
     with lx.open(path, mode='r+') as writer:
         writer[0] = {'x': 100}
         with pytest.raises(ValueError):
@@ -211,7 +211,7 @@ def test_fields_change_while_threads_append(path):
 # ---- checkpoint, rebalance
 
 
-def test_fold_takes_changes_out_of_the_log(path):
+def test_fold_moves_updates_from_the_log_to_the_tables(path):
     with lx.open(path, mode='r+') as writer:
         for i in range(20):
             writer[i] = {'x': -i}
@@ -225,7 +225,7 @@ def test_fold_takes_changes_out_of_the_log(path):
         assert dataset['x'][:].tolist() == [*range(0, -21, -1), *range(21, N)]
 
 
-def test_rebalance_gives_back_what_is_dead(tmp_path):
+def test_rebalance_frees_dead_bytes(tmp_path):
     path = tmp_path / 'd'
     with lx.create(path, {'v': lx.Field('uint8', 1000)}, chunk_records=20) as writer:
         writer.extend(v=np.zeros((100, 1000), np.uint8))
@@ -251,7 +251,7 @@ def test_rebalance_gives_back_what_is_dead(tmp_path):
     assert reader.stat()['dead_bytes'] == 0
 
 
-def test_what_progress_raises_ends_a_rebalance(path):
+def test_exceptions_of_progress_end_a_rebalance(path):
     def stop(done, total):
         raise ZeroDivisionError('enough')
 
@@ -264,7 +264,7 @@ def test_what_progress_raises_ends_a_rebalance(path):
         assert dataset['x'][0] == 5 and dataset.verify()['records'] == N
 
 
-def test_progress_that_uses_the_writer_is_an_error_and_no_hang(path):
+def test_use_of_the_writer_in_progress_is_an_error(path):
     run_script(f"""
     writer = lx.open({str(path)!r}, mode='r+')
     for use in (lambda: len(writer), writer.close, writer.commit, lambda: writer.append(x=1),
@@ -303,7 +303,7 @@ def test_ctrl_c_ends_a_rebalance(path):
 # ---- the seal
 
 
-def test_a_seal_ends_what_a_block_can_do(path):
+def test_rejects_writes_after_a_seal_in_a_block(path):
     with lx.open(path, mode='r+') as writer:
         writer[0] = {'x': 9}
         writer.seal()
@@ -321,7 +321,7 @@ def test_a_seal_ends_what_a_block_can_do(path):
         assert reader.identity['sealed'] and reader['x'][0] == 11
 
 
-def test_a_seal_can_be_taken_off(path):
+def test_unseals(path):
     writer = lx.open(path, mode='r+')
     writer[0] = {'x': 9}
     writer.seal()

@@ -27,7 +27,7 @@ def dataset(tmp_path_factory):
 INDICES = [5, 3, -1, 3]
 
 
-def test_what_is_given_is_filled_and_returned(dataset):
+def test_fills_and_returns_given_arrays(dataset):
     out = np.zeros((4, 4, 2), np.int32)
     labels = np.zeros(4, np.int64)
     got = dataset.gather(INDICES, out={'data': out, 'label': labels})
@@ -35,7 +35,7 @@ def test_what_is_given_is_filled_and_returned(dataset):
     assert np.array_equal(out, DATA[INDICES]) and np.array_equal(labels, LABELS[INDICES])
 
 
-def test_fields_that_are_not_given_are_made(dataset):
+def test_allocates_fields_that_are_not_given(dataset):
     out = np.zeros((4, 4, 2), np.int32)
     got = dataset.gather(INDICES, ['text', 'label', 'data'], {'data': out})
     assert list(got) == ['text', 'label', 'data'] and got['data'] is out
@@ -98,12 +98,12 @@ def read_only():
     (None, TypeError, 'None'),
     (3, TypeError, 'int'),
 ])
-def test_memory_that_does_not_fit_is_named(dataset, out, error, says):
+def test_rejects_memory_that_does_not_fit(dataset, out, error, says):
     with pytest.raises(error, match=r"out\['data'\].*" + says):
         dataset.gather(INDICES, out={'data': out})
 
 
-def test_other_wrong_arguments(dataset):
+def test_rejects_other_invalid_arguments(dataset):
     out = np.zeros((4, 4, 2), np.int32)
     for arguments, options, error, named in [
             ((INDICES,), {'out': out}, TypeError, 'out'),
@@ -137,7 +137,7 @@ def test_many_indices(dataset):
         dataset.gather(indices)
 
 
-def test_the_indices_may_change_while_they_are_read(dataset):
+def test_tolerates_indices_that_change_during_reads(dataset):
     class Changing:
         def __init__(self, numbers):
             self.numbers = numbers
@@ -152,7 +152,7 @@ def test_the_indices_may_change_while_they_are_read(dataset):
         dataset.gather(numbers)
 
 
-def test_names_that_take_themselves_away(dataset):
+def test_tolerates_names_that_disappear(dataset):
     """A str of the caller's may change what it is in while it is compared."""
     class Name(str):
         def __hash__(self):

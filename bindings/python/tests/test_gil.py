@@ -54,7 +54,7 @@ def let_go(path, call, seconds):
     'writer.extend(data=data, text=texts)',
     'writer.sync()',
 ])
-def test_the_gil_is_let_go(tmp_path, call):
+def test_releases_the_gil(tmp_path, call):
     let_go(tmp_path, call, 20)
 
 

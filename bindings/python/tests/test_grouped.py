@@ -28,7 +28,7 @@ SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES <
 @SETTINGS
 @given(st.lists(st.integers(-3, 6), min_size=1, max_size=60), st.integers(0, 2**64 - 1),
        st.integers(1, 90))
-def test_every_class_as_often_as_every_other_one(labels, seed, n):
+def test_classes_are_equally_frequent(labels, seed, n):
     labels = np.array(labels)
     order = lx.Balanced(labels, n, seed=seed)
     kinds = np.unique(labels)
@@ -86,7 +86,7 @@ def test_empty_groups():
 @SETTINGS
 @given(st.lists(st.integers(0, 50), max_size=200), st.integers(1, 12), st.integers(1, 5),
        st.integers(0, 2**64 - 1))
-def test_batches_are_of_like_lengths(lengths, batch, batches, seed):
+def test_batches_have_similar_lengths(lengths, batch, batches, seed):
     n, bucket = len(lengths), batch * batches
     order = lx.Bucketed(lengths, batch, bucket, seed=seed)
     assert len(order) == n
@@ -114,7 +114,7 @@ def test_a_bucket_is_100_batches():
 # ---- splits
 
 
-def test_a_split_has_each_index_in_one_set():
+def test_each_index_is_in_exactly_one_split():
     one, two, three = lx.split(10_000, [0.8, 0.15, 0.05], seed=3)
     assert one.dtype == np.uint64 and one.flags.writeable
     assert np.array_equal(np.sort(np.concatenate([one, two, three])), np.arange(10_000))
@@ -133,7 +133,7 @@ def test_a_split_by_name():
 @SETTINGS
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 2**64 - 1),
        st.lists(st.integers(0, 100), min_size=1, max_size=12).filter(any))
-def test_more_records_move_none(n, more, seed, fractions):
+def test_more_records_move_no_record(n, more, seed, fractions):
     fractions = [fraction / sum(fractions) for fraction in fractions]
     before, after = lx.split(n, fractions, seed=seed), lx.split(n + more, fractions, seed=seed)
     assert sorted(np.concatenate(after).tolist()) == list(range(n + more))
@@ -143,7 +143,7 @@ def test_more_records_move_none(n, more, seed, fractions):
     assert all(map(np.array_equal, by_key, before))
 
 
-def test_equal_keys_are_in_the_same_set():
+def test_keeps_equal_keys_in_one_split():
     keys = np.random.default_rng(1).integers(-50, 50, 5000)
     one, two = lx.split(keys, [0.5, 0.5], seed=1)
     assert len(one) and len(two) and not set(keys[one]) & set(keys[two])
@@ -161,7 +161,7 @@ def test_less_than_all():
 
 @pytest.mark.parametrize('fractions', [[0.1] * 10, [1 / 3] * 3, [0.7, 0.2, 0.1], [1 / 49] * 49,
                                        [0.3333333333, 0.3333333333, 0.3333333334], [1, 0]])
-def test_fractions_of_about_1_leave_nothing_out(fractions):
+def test_fractions_that_sum_to_about_1_cover_all(fractions):
     ends = lx.orders.grouped._add_up([float(fraction) for fraction in fractions])
     assert ends[-1] == 1 and sorted(ends) == ends
 
@@ -210,12 +210,12 @@ def test_an_order_of_a_set():
     (lambda: lx.split(5, [1], seed=-1), ValueError, 'seed'),
     (lambda: lx.split(2**63, [1]), MemoryError, ''),
 ])
-def test_wrong_arguments_are_named(call, error, word):
+def test_rejects_invalid_arguments_by_name(call, error, word):
     with pytest.raises(error, match=word):
         call()
 
 
-def test_the_extension_takes_no_other_arguments():
+def test_the_extension_rejects_other_arguments():
     core, some = lx._core, np.arange(3, dtype=np.uint64)
     for call in [
         lambda: core.balanced(some, 3, 0), lambda: core.balanced([1], 1, 0, None),

@@ -77,7 +77,7 @@ def test_a_state_describes_the_batch_as_not_returned():
     """)
 
 
-def test_a_loop_that_begins_again_gets_the_batch():
+def test_a_new_loop_gets_the_batch():
     run(f"""
         got = []
         while loader.tell() < 400:
@@ -89,7 +89,7 @@ def test_a_loop_that_begins_again_gets_the_batch():
 
 
 @pytest.mark.parametrize('action', ['loader.seek(0)', 'loader.close()', 'del loader; gc.collect()'])
-def test_a_batch_that_nobody_takes_is_dropped(action):
+def test_drops_an_untaken_batch(action):
     run(f"""
         while not interrupts:
             wait_for_one(loader)
@@ -99,7 +99,7 @@ def test_a_batch_that_nobody_takes_is_dropped(action):
     """)
 
 
-def test_a_handler_may_take_the_batch():
+def test_a_handler_can_take_the_batch():
     run("""
         def handler(number, frame):
             inner.append(next(loader))

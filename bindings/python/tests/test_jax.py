@@ -56,7 +56,7 @@ def test_a_batch_is_split_by_its_first_axis():
     assert int(total) == sum(range(64, 96))
 
 
-def test_what_cannot_be_split_is_refused_at_once():
+def test_rejects_batches_that_cannot_be_split():
     sharding = rows()
     with pytest.raises(ValueError, match=r"batches of 'data' have the shape \(30, 3, 4\)"):
         lj.Loader((IMAGES, LABELS), batch_size=30, sharding=sharding)
@@ -78,7 +78,7 @@ def test_a_transform_comes_first_and_keys_stay():
     assert type(batch['keys']) is np.ndarray
 
 
-def test_a_state_goes_on():
+def test_a_state_continues():
     with lj.Loader(LABELS, batch_size=8, order=lx.Shuffle(seed=1), epochs=None) as loader:
         for _ in range(17):
             next(loader)
@@ -89,7 +89,7 @@ def test_a_state_goes_on():
         assert [next(loader)['data'].tolist() for _ in range(5)] == rest
 
 
-def test_arguments_that_cannot_be():
+def test_rejects_invalid_arguments():
     with pytest.raises(TypeError, match='must be a jax.sharding.Sharding or None, not str'):
         lj.Loader(LABELS, sharding='data')
     with pytest.raises(TypeError, match='leave it out'):

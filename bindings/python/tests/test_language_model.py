@@ -31,7 +31,7 @@ def work(tmp_path):
     return tmp_path
 
 
-def test_a_run_that_was_killed_goes_on_as_the_one_that_was_not(work):
+def test_a_killed_run_continues_exactly(work):
     done = subprocess.run(
         [sys.executable, '-B', RUN, work, '--steps', '6', '--checkpoint-steps', '2',
          '--vocabulary', '600', '--resume-worlds', '2', '1'],

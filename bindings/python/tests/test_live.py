@@ -49,7 +49,7 @@ def writer(path):
 # ---- live
 
 
-def test_each_call_shows_what_was_committed_last(path, writer):
+def test_each_call_shows_the_latest_commit(path, writer):
     live, still = lx.open(path, live=True), lx.open(path)
     assert live.live and not still.live
     before = live.identity
@@ -77,7 +77,7 @@ def test_each_call_shows_what_was_committed_last(path, writer):
     assert live['a'].present().shape == (0,) and live.probe([]).shape == (0,)
 
 
-def test_a_live_dataset_goes_on_over_everything(path, writer):
+def test_a_live_dataset_follows_all_writer_operations(path, writer):
     live = lx.open(path, live=True)
     writer.add_field('new', lx.Field('int8'))
     writer[0] = {'a': 1}
@@ -106,7 +106,7 @@ def test_a_live_dataset_goes_on_over_everything(path, writer):
         assert caught.value.status == 'LX_ERR_STATE' and 'open' in str(caught.value)
 
 
-def test_arguments(path):
+def test_rejects_invalid_arguments(path):
     with pytest.raises(TypeError, match='live'):
         lx.open(path, live=1)
     with pytest.raises(ValueError, match='live'):
@@ -125,7 +125,7 @@ def test_arguments(path):
 # ---- pins
 
 
-def test_a_pin_stays(path, writer):
+def test_a_pin_keeps_its_snapshot(path, writer):
     for dataset in (lx.open(path, live=True), lx.open(path)):
         writer[:] = {'a': 0}
         writer.commit()
@@ -147,7 +147,7 @@ def test_a_pin_stays(path, writer):
             again.pin()
 
 
-def test_a_pin_of_a_live_dataset_is_of_the_newest(path, writer):
+def test_a_pin_of_a_live_dataset_shows_the_newest_snapshot(path, writer):
     live = lx.open(path, live=True)
     writer[:] = {'b': 3}
     writer.commit()
@@ -158,7 +158,7 @@ def test_a_pin_of_a_live_dataset_is_of_the_newest(path, writer):
 # ---- waiting
 
 
-def test_wait_for_more(path, writer):
+def test_waits_for_more_records(path, writer):
     for dataset in (lx.open(path), lx.open(path, live=True)):
         before = len(dataset)
         assert dataset.wait(before) == before and dataset.wait(0, timeout=0) == before
@@ -201,7 +201,7 @@ def test_ctrl_c_ends_a_wait(path):
     assert out == 'interrupted\n'
 
 
-def test_close_does_not_wait_for_who_waits(path):
+def test_close_does_not_wait_for_waiting_threads(path):
     dataset = lx.open(path)
     outcomes = []
 
@@ -261,7 +261,7 @@ def check_batch(batch):
     return numbers.pop()
 
 
-def test_what_a_call_gives_is_of_one_commit(path, writer):
+def test_each_call_reads_one_commit(path, writer):
     live, shared = lx.open(path, live=True), lx.open(path)
     with Changing(writer) as changing:
         last = 0
@@ -306,7 +306,7 @@ def test_threads_read_one_dataset_that_is_refreshed(path, writer):
 
 
 @pytest.mark.parametrize('threads', [0, 2])
-def test_a_loader_over_a_live_dataset_reads_each_batch_in_one_state(path, writer, threads):
+def test_a_loader_over_a_live_dataset_reads_each_batch_from_one_snapshot(path, writer, threads):
     live = lx.open(path, live=True)
     loader = lx.Loader(live, fields=['a', 'b', 'v'], batch_size=8, order=lx.Shuffle(seed=1),
                        epochs=None, threads=threads, prefetch_bytes=1 << 12)
@@ -315,7 +315,7 @@ def test_a_loader_over_a_live_dataset_reads_each_batch_in_one_state(path, writer
     assert seen[-1] > seen[0]
 
 
-def test_a_loader_over_a_pinned_dataset_reads_one_state(path, writer):
+def test_a_loader_over_a_pinned_dataset_reads_one_snapshot(path, writer):
     loader = lx.Loader(lx.open(path), fields=['a', 'b', 'v'], batch_size=8, epochs=5)
     with Changing(writer):
         assert {check_batch(batch) for batch in loader} == {0}
@@ -376,7 +376,7 @@ def test_readers_in_other_processes(path, writer):
         assert changing.value > before
 
 
-def test_a_child_of_fork_reads_on(path, writer):
+def test_a_child_of_fork_continues_reading(path, writer):
     run_script(f"""
     path = {str(path)!r}
     live, still = lx.open(path, live=True), lx.open(path)

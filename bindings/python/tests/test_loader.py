@@ -35,7 +35,7 @@ def labels(batches):
 # ---- what comes
 
 
-def test_a_batch_is_a_dict_of_arrays_that_are_the_callers(data):
+def test_a_batch_is_a_dict_of_arrays_that_the_caller_owns(data):
     batch = next(lx.Loader(data, batch_size=8))
     assert isinstance(batch, dict) and list(batch) == ['data', 'label']
     assert type(batch['data']) is np.ndarray
@@ -70,7 +70,7 @@ def test_the_same_bytes_for_any_number_of_threads(transform):
     assert len(digests) == 1
 
 
-def test_fields_are_chosen_in_their_order(data):
+def test_returns_fields_in_the_requested_order(data):
     assert list(next(lx.Loader(data, fields=['label']))) == ['label']
     assert list(next(lx.Loader(data, fields=['label', 'data']))) == ['label', 'data']
 
@@ -82,7 +82,7 @@ def test_drop_last(data):
     assert len(dropped) == len(list(dropped)) == 10
 
 
-def test_an_order_may_be_shorter_than_its_source(data):
+def test_accepts_an_order_shorter_than_its_source(data):
     got = sum(labels(lx.Loader(data, batch_size=3, order=lx.Shuffle(10, seed=1))), [])
     assert sorted(got) == list(range(10))
 
@@ -103,7 +103,7 @@ def test_an_empty_source_has_no_batches():
 # ---- epochs
 
 
-def test_each_for_is_an_epoch(data):
+def test_each_for_loop_is_an_epoch(data):
     loader = lx.Loader(data, batch_size=100, order=lx.Shuffle(seed=2))
     epochs = [sum(labels(loader), []) for _ in range(3)]
     assert all(sorted(epoch) == list(range(N)) for epoch in epochs)
@@ -112,7 +112,7 @@ def test_each_for_is_an_epoch(data):
     assert sum(epochs, []) == lx.Shuffle(N, seed=2).take(3 * N).tolist()
 
 
-def test_for_goes_on_where_it_was_left(data):
+def test_a_for_loop_continues_where_the_last_stopped(data):
     loader = lx.Loader(data, batch_size=100)
     for batch in loader:
         if batch['label'][0] == 300:
@@ -121,7 +121,7 @@ def test_for_goes_on_where_it_was_left(data):
     assert len(list(loader)) == 6
 
 
-def test_the_end_stays_until_the_next_for(data):
+def test_the_end_lasts_until_the_next_for_loop(data):
     loader = lx.Loader(data, batch_size=1000)
     assert len(list(loader)) == 2
     for _ in range(3):
@@ -131,7 +131,7 @@ def test_the_end_stays_until_the_next_for(data):
 
 
 @pytest.mark.parametrize('drop_last', [False, True])
-def test_no_epoch_is_empty_where_the_end_was_not_asked_for(data, drop_last):
+def test_no_epoch_is_empty_after_an_unseen_end(data, drop_last):
     loader = lx.Loader(data, batch_size=64, order=lx.Shuffle(seed=2), drop_last=drop_last)
     whole = lx.Loader(data, batch_size=64, order=lx.Shuffle(seed=2), drop_last=drop_last)
     for _ in range(3):
@@ -140,7 +140,7 @@ def test_no_epoch_is_empty_where_the_end_was_not_asked_for(data, drop_last):
         assert epoch == labels(whole)
 
 
-def test_epochs_counts_those_of_a_for(data):
+def test_epochs_limits_a_for_loop(data):
     loader = lx.Loader(data, batch_size=100, epochs=3)
     assert len(loader) == 11
     assert len(list(loader)) == 33
@@ -155,7 +155,7 @@ def test_without_epochs_it_never_ends(data):
     assert loader.tell() > 15 * N
 
 
-def test_list_ends_whatever_it_holds(data):
+def test_list_ends(data):
     """The batches held are more than what may be prepared ahead."""
     wide = np.zeros((200, 100_000), dtype=np.uint8)
     batches = list(lx.Loader(wide, batch_size=4, threads=2, prefetch_bytes=1_000_000))
@@ -185,7 +185,7 @@ def test_ranks_share_each_global_batch(data, world, drop_last):
     assert ranks == expected
 
 
-def test_an_order_that_is_a_shard_is_refused(data):
+def test_rejects_an_order_that_is_a_shard(data):
     with pytest.raises(ValueError, match='order'):
         lx.Loader(data, order=lx.Shuffle(N, seed=1).shard(0, 2))
 
@@ -209,7 +209,7 @@ def test_arrays_stay_readable(data):
     assert all(np.array_equal(a, b) for a, b in zip(parts, copies))
 
 
-def test_memory_is_used_again():
+def test_reuses_memory():
     wide = np.zeros((1000, 10_000), dtype=np.uint8)
     loader = lx.Loader(wide, batch_size=50, epochs=20, threads=2, prefetch_bytes=2_000_000)
     for batch in loader:
@@ -266,7 +266,7 @@ def test_a_loader_in_a_cycle_is_collected(data):
 # ---- ending
 
 
-def test_a_closed_loader_says_so(data):
+def test_reports_use_after_close(data):
     with lx.Loader(data) as loader:
         next(loader)
     assert loader.closed and 'closed' in repr(loader)
@@ -291,7 +291,7 @@ def test_cancel_ends_every_next(data):
 
 
 @pytest.mark.parametrize('end', ['close', 'cancel'])
-def test_who_waits_is_woken(data, end):
+def test_close_wakes_waiting_threads(data, end):
     hold, held, errors, consumer = threading.Event(), threading.Event(), [], []
 
     def transform(batch):
@@ -320,7 +320,7 @@ def test_who_waits_is_woken(data, end):
     loader.close()
 
 
-def test_many_threads_may_use_one_loader(data):
+def test_many_threads_can_use_one_loader(data):
     loader = lx.Loader(data, batch_size=7, epochs=2, threads=2, transform=lambda b: b)
     got, lock = [], threading.Lock()
 
@@ -352,7 +352,7 @@ def test_loaders_share_an_executor(data):
         assert len(list(two)) == 21
 
 
-def test_a_closed_executor_is_an_error_and_not_a_hang(data):
+def test_a_closed_executor_is_an_error(data):
     executor = lx.Executor(readers=1)
     loader = lx.Loader(data, batch_size=10, executor=executor, transform=lambda b: b)
     next(loader)
@@ -375,7 +375,7 @@ def test_stats_count(data):
                           'transform_ns', 'blocks', 'block_bytes', 'prefetched', 'damaged'}
 
 
-def test_damage_fails_its_batch_and_no_other(tmp_path):
+def test_damage_fails_only_its_batch(tmp_path):
     with lx.create(tmp_path / 'd', {'x': lx.Field('uint8', (100,))}) as writer:
         writer.extend(x=np.full((50, 100), 7, dtype=np.uint8))
     chunk = next((tmp_path / 'd' / 'chunk').iterdir())
@@ -398,7 +398,7 @@ def test_damage_fails_its_batch_and_no_other(tmp_path):
     assert loader.stats()['failures'] == 1
 
 
-def test_bytes_behind_a_short_value_are_damage(tmp_path):
+def test_bytes_after_a_short_value_are_damage(tmp_path):
     writer = lx.create(tmp_path / 'd', {'x': lx.Field('int8')})
     writer.extend(x=np.zeros(5000, dtype=np.int8))
     writer.seal()
@@ -451,7 +451,7 @@ def test_bytes_behind_a_short_value_are_damage(tmp_path):
     ({'fields': [3]}, TypeError),
     ({'fields': 3}, TypeError),
 ])
-def test_wrong_arguments_are_named(data, options, error):
+def test_rejects_invalid_arguments_by_name(data, options, error):
     name = next(iter(options))
     with pytest.raises(error, match=name):
         lx.Loader(data, **options)
@@ -462,7 +462,7 @@ def test_threads_and_executor_exclude_each_other(data):
         lx.Loader(data, threads=1, executor=executor)
 
 
-def test_unknown_arguments_are_refused(data):
+def test_rejects_unknown_arguments(data):
     with pytest.raises(TypeError):
         lx.Loader(data, shuffle=True)
     with pytest.raises(TypeError):
@@ -471,7 +471,7 @@ def test_unknown_arguments_are_refused(data):
         lx.Loader(data).__reduce__()
 
 
-def test_a_loader_can_be_derived_of(data):
+def test_can_be_subclassed(data):
     class Mine(lx.Loader):
         def __init__(self, source, **options):
             self.options = options
@@ -488,7 +488,7 @@ def test_a_loader_can_be_derived_of(data):
 
 
 @pytest.mark.parametrize('threads', [0, 1])
-def test_ctrl_c_interrupts_who_waits_and_nothing_is_lost(threads):
+def test_ctrl_c_interrupts_a_wait_without_loss(threads):
     printed = run_script(f"""
         hold, once = threading.Event(), iter([True])
         def transform(batch):
@@ -508,7 +508,7 @@ def test_ctrl_c_interrupts_who_waits_and_nothing_is_lost(threads):
     assert printed == 'interrupted 0\n[0, 1, 2, 3] [4, 5, 6, 7] 8\n'
 
 
-def test_a_signal_handler_may_close_the_loader():
+def test_a_signal_handler_can_close_the_loader():
     printed = run_script("""
         once = iter([True])
         def transform(batch):
@@ -558,7 +558,7 @@ def test_the_process_exits_by_an_exception_in_a_transform():
     """, status=3)
 
 
-def test_a_child_of_fork_is_refused_and_does_not_hang():
+def test_use_in_a_child_of_fork_is_an_error():
     printed = run_script("""
         import atexit, warnings
         warnings.simplefilter('ignore')

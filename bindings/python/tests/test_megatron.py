@@ -46,7 +46,7 @@ def open_dataset(tokens, length, given, **more):
 
 
 @pytest.mark.parametrize('seed', range(40))
-def test_as_megatron_has_it(tmp_path, seed):
+def test_matches_megatron(tmp_path, seed):
     random = np.random.default_rng(seed)
     documents = draw_documents(random, int(random.integers(1, 20)), int(random.choice([4, 40])))
     length, given = draw_given(random, len(documents))
@@ -127,7 +127,7 @@ def test_the_samples_themselves(tmp_path):
     assert np.array_equal(both[len(samples) + 3]['tokens'], some[0])
 
 
-def test_tables_are_kept_and_damage_is_told(tmp_path):
+def test_stores_tables_and_reports_damage(tmp_path):
     tokens = write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(5), 30, 50, 1))
     made = [GPTDataset(tokens, 16, 200, tables=tmp_path / 't', out='numpy') for _ in range(2)]
     file, = (tmp_path / 't').iterdir()
@@ -146,7 +146,7 @@ def test_tables_are_kept_and_damage_is_told(tmp_path):
     assert str(file) in str(told.value)
 
 
-def test_a_run_goes_on_where_it_was(tmp_path):
+def test_a_run_continues_where_it_stopped(tmp_path):
     tokens = write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(6), 30, 50, 1))
     dataset = GPTDataset(tokens, 8, 100, out='numpy')
     loader = lx.Loader(dataset, batch_size=4)
@@ -176,12 +176,12 @@ def test_the_split(split, count, expected):
 
 
 @pytest.mark.parametrize('split', ['', 'x', '0,0', '1,1,1,1', '1.2.3', '9' * 400])
-def test_splits_that_are_none(split):
+def test_rejects_invalid_splits(split):
     with pytest.raises(ValueError, match='split'):
         split_documents(10, split)
 
 
-def test_splits_of_tokens_and_of_what_is_none(tmp_path):
+def test_splits_tokens_and_rejects_other_objects(tmp_path):
     tokens = write_documents(tmp_path / 'd', draw_documents(np.random.default_rng(7), 10, 9))
     assert split_documents(tokens, '80,20') == [(0, 8), (8, 10), None]
     with pytest.raises(TypeError, match='split'):
@@ -240,7 +240,7 @@ def test_blends_without_weights(tmp_path):
     assert len(BlendedDataset.build(tokens, 4, 10**6)) == sum(lengths)
 
 
-def test_blends_that_cannot_be(tmp_path):
+def test_rejects_invalid_blends(tmp_path):
     documents = draw_documents(np.random.default_rng(2), 10, 10, least=1)
     tokens = write_documents(tmp_path / 'd', documents)
     one = GPTDataset(tokens, 4)
@@ -265,7 +265,7 @@ def test_blends_that_cannot_be(tmp_path):
         lx.Loader(BlendedDataset([one, one]), batch_size=2, order=lx.Shuffle())
 
 
-def test_wrong_arguments(tmp_path):
+def test_rejects_invalid_arguments(tmp_path):
     documents = [np.arange(30), np.arange(0), np.arange(40)]
     tokens = write_documents(tmp_path / 'd', documents)
     for given, match in [

@@ -35,7 +35,7 @@ FIELDS = ['data', 'text', 'label']
 # ---- views
 
 
-def test_views_show_what_gather_copies(path):
+def test_views_equal_gathered_copies(path):
     with lx.open(path) as dataset, dataset.views([3, -1, 0, 3], fields=FIELDS) as views:
         assert list(views) == FIELDS
         for i, record in zip([3, N - 1, 0, 3], views['data']):
@@ -59,7 +59,7 @@ def test_views_are_read_only(path):
             memoryview(record.base)[0] = 1
 
 
-def test_what_is_held_after_the_block_keeps_its_memory(path):
+def test_views_held_after_the_block_keep_their_memory(path):
     dataset = lx.open(path)
     with dataset.views(range(N), fields=FIELDS) as views:
         records, texts = views['data'], views['text']
@@ -93,14 +93,14 @@ def test_views_outlive_refreshing_and_growth(path):
     assert np.array_equal(held['data'][1], DATA[N - 1])
 
 
-def test_compressed_records_cannot_be_shown(path):
+def test_rejects_views_of_compressed_records(path):
     with lx.open(path) as dataset:
         with pytest.raises(lx.LoaderxError, match='packed') as caught:
             dataset.views([0])
         assert caught.value.status == 'LX_ERR_UNSUPPORTED'
 
 
-def test_views_can_be_given_up_on_any_thread(path):
+def test_any_thread_can_release_views(path):
     dataset = lx.open(path)
     views = [dataset.views(range(N), fields=['data']) for _ in range(8)]
     dataset.close()
@@ -269,7 +269,7 @@ def memory_group(limit):
     pytest.skip('no control group of memory can be made here')
 
 
-def test_an_epoch_of_tokens_goes_through_a_file_larger_than_memory(tmp_path):
+def test_reads_an_epoch_of_tokens_larger_than_memory(tmp_path):
     path = tmp_path / 'tokens.bin'
     path.touch()
     os.truncate(path, 512 << 20)    # a hole takes no disk, and memory as any other file

@@ -72,7 +72,7 @@ def unshuffled(nanoset, seed=1234):
     return nanoset.dataset_index[:n][places], nanoset.dataset_sample_index[:n][places]
 
 
-def test_the_published_example_comes_of_weights_as_they_are(tmp_path):
+def test_the_published_example_uses_plain_weights(tmp_path):
     nanoset = example(tmp_path, divide_weights=False)
     assert (len(nanoset), nanoset.dataset_lengths) == (70, LENGTHS)
     sets, samples = unshuffled(nanoset)
@@ -85,7 +85,7 @@ def test_the_published_example_comes_of_weights_as_they_are(tmp_path):
     assert nanoset.dataset_weights == WEIGHTS
 
 
-def test_divided_weights_turn_a_tie_of_the_example(tmp_path):
+def test_normalized_weights_change_a_tie_of_the_example(tmp_path):
     nanoset = example(tmp_path)
     sets, samples = unshuffled(nanoset)
     expected = build_index(LENGTHS, WEIGHTS, 20, shuffle=False)
@@ -99,7 +99,7 @@ def test_divided_weights_turn_a_tie_of_the_example(tmp_path):
 
 
 @pytest.mark.parametrize('shuffled', [False, True])
-def test_rank_2_of_4_goes_on_with_sample_70(tmp_path, shuffled):
+def test_rank_2_of_4_continues_with_sample_70(tmp_path, shuffled):
     folder = write_folder(tmp_path / 'a', [np.arange(401)])
     source = nanoset = Nanoset([folder], 1, 2, 400)
     expected = np.asarray(nanoset[70]['input_ids']).tolist()
@@ -117,7 +117,7 @@ def test_rank_2_of_4_goes_on_with_sample_70(tmp_path, shuffled):
         assert next(loader)['tokens'].tolist() == [expected]
 
 
-def test_samples_of_datatrove(tmp_path):
+def test_reads_samples_of_datatrove(tmp_path):
     """A file ends where no sample begins, and the order of files is that of NumPy."""
     contents = [[100 * i + np.arange(21 + i) for i in range(5)]]
     folder = write_folder(tmp_path / 'a', contents[0])
@@ -139,7 +139,7 @@ def test_samples_of_datatrove(tmp_path):
 @needs_torch
 @pytest.mark.parametrize('workers', [0, 2])
 @pytest.mark.parametrize('weights', [None, [3, 1]])
-def test_torchs_dataloader_gives_what_a_loader_gives(two, workers, weights):
+def test_a_loader_matches_the_loader_of_torch(two, workers, weights):
     folders, contents = two
     nanoset = Nanoset(folders, 16, 2, 300, weights)
     collate = DataCollatorForCLM(16, 0, 0, current_pp_rank=0)
@@ -163,7 +163,7 @@ def test_torchs_dataloader_gives_what_a_loader_gives(two, workers, weights):
 
 @needs_torch
 @pytest.mark.parametrize('module', ['torch.utils.data', 'loaderx.torch'])
-def test_classes_that_were_derived_are_asked(two, module):
+def test_respects_subclasses(two, module):
     class Mine(Nanoset):
         def __getitem__(self, idx):
             return {'number': idx}
@@ -186,7 +186,7 @@ def test_samples_are_tensors(two):
     assert torch.equal(batch['input_ids'][3], sample)
 
 
-def test_without_torch_it_gives_arrays(two):
+def test_returns_arrays_without_torch(two):
     run_script(f"""
         sys.modules['torch'] = None
         from loaderx.nanoset import DataCollatorForCLM, Nanoset, SkipBatchSampler
@@ -236,7 +236,7 @@ def test_its_attributes(two):
     assert nanoset.dataset_weights == [70 / 109, 39 / 109]
 
 
-def test_it_goes_to_other_processes(two, tmp_path):
+def test_can_be_sent_to_other_processes(two, tmp_path):
     nanoset = Nanoset(two[0], 16, 2, 300, [3, 1], vocab_size=60000)
     (tmp_path / '1' / '00009_tokens.ds').write_bytes(bytes(1000))    # too late to be seen
     for again in pickle.loads(pickle.dumps(nanoset)), copy.deepcopy(nanoset):
@@ -277,7 +277,7 @@ def test_a_rank_in_the_middle_reads_nothing(two):
     assert all(batch['label_ids'].group_rank == 3 for batch in batches)
 
 
-def test_a_loader_takes_no_other_order(two):
+def test_a_loader_rejects_another_order(two):
     nanoset = Nanoset(two[0], 16, 2, 300)
     with pytest.raises(ValueError, match='order: a Nanoset has its own'):
         lx.Loader(nanoset, order=lx.Shuffle())
@@ -288,7 +288,7 @@ def test_a_loader_takes_no_other_order(two):
 # ---- what is wrong
 
 
-def test_weights_that_do_not_fit(two):
+def test_rejects_weights_that_do_not_match(two):
     for error in AssertionError, ValueError:
         with pytest.raises(error, match='Specified 3 weights but 2 datasets were provided.'):
             Nanoset(two[0], 16, 2, 300, [1, 2, 3])
@@ -298,7 +298,7 @@ def test_weights_that_do_not_fit(two):
         Nanoset(two[0], 16, 2, 300, [0, 0])
 
 
-def test_folders_without_samples(two, tmp_path):
+def test_rejects_folders_without_samples(two, tmp_path):
     (tmp_path / 'empty').mkdir()
     (tmp_path / 'empty' / 'tokens.bin').write_bytes(bytes(100))
     (tmp_path / 'empty' / 'folder.ds').mkdir()
@@ -314,13 +314,13 @@ def test_folders_without_samples(two, tmp_path):
         Nanoset([], 16, 2, 300)
 
 
-def test_one_folder_is_warned_of(two):
+def test_warns_of_a_single_folder(two):
     with pytest.warns(UserWarning, match='dataset_folders should be of type'):
         nanoset = Nanoset(two[0][0], 16, 2, 100)
     assert nanoset.dataset_folders == [two[0][0]]
 
 
-def test_damaged_files(two, tmp_path):
+def test_reports_damaged_files(two, tmp_path):
     path = tmp_path / '1' / '00000_tokens.ds'
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
@@ -333,7 +333,7 @@ def test_damaged_files(two, tmp_path):
         Nanoset(two[0], 16, 2, 300)
 
 
-def test_tokens_beyond_the_vocabulary(tmp_path):
+def test_rejects_tokens_outside_the_vocabulary(tmp_path):
     tokens = np.arange(101)
     tokens[55] = 777
     folder = write_folder(tmp_path / 'a', [np.arange(11), tokens])
@@ -366,14 +366,14 @@ def test_tokens_beyond_the_vocabulary(tmp_path):
     ({'out': 'jax'}, ValueError, 'out must be'),
     ({'use_cache': True}, TypeError, 'use_cache'),
 ])
-def test_wrong_arguments_are_named(two, changed, error, word):
+def test_rejects_invalid_arguments_by_name(two, changed, error, word):
     given = {'dataset_folders': two[0], 'sequence_length': 16, 'token_size': 2,
              'train_split_num_samples': 300}
     with pytest.raises(error, match=word):
         Nanoset(**{**given, **changed})
 
 
-def test_indices_out_of_range(two):
+def test_rejects_indices_out_of_range(two):
     nanoset = Nanoset(two[0], 16, 2, 300)
     for index in 300, -301:
         with pytest.raises(IndexError, match='there are 300'):

@@ -46,7 +46,7 @@ def check(batch, inputs, labels, first=0, last=3):
 
 @pytest.mark.parametrize('form', ['list', 'batch', 'input_ids'])
 @pytest.mark.parametrize('out', ['numpy', None])
-def test_stages_get_what_they_need(form, out):
+def test_stages_get_the_columns_they_need(form, out):
     full = {'list': [{'input_ids': row} for row in TOKENS], 'batch': {'tokens': TOKENS},
             'input_ids': {'input_ids': TOKENS}}[form]
     empty = {} if form != 'list' else [{} for _ in TOKENS]
@@ -104,7 +104,7 @@ def test_collators_can_be_copied():
     check(collate([{}]), None, None)
 
 
-def test_the_pointer_is_nanotrons_where_it_is_installed():
+def test_uses_the_pointer_class_of_an_installed_nanotron():
     run_script("""
         import types
         names = ['nanotron', 'parallel', 'pipeline_parallel', 'tensor_pointer']
@@ -134,7 +134,7 @@ def test_the_pointer_is_nanotrons_where_it_is_installed():
     (1, {'tokens': TOKENS}, 'rank 1 of the pipeline needs no samples'),
     (2, [{'input_ids': np.arange(6)}], 'EmptyInfiniteDataset'),
 ])
-def test_batches_that_do_not_fit(rank, examples, word):
+def test_rejects_batches_that_do_not_fit(rank, examples, word):
     for error in AssertionError, ValueError:
         with pytest.raises(error, match=word):
             make(rank)(examples)
@@ -149,12 +149,12 @@ def test_batches_that_do_not_fit(rank, examples, word):
     ((5, 0, 0, SimpleNamespace(pp_pg=None), 0), ValueError, 'give one of them'),
     ((5, 0, 0, None, 0, 'jax'), ValueError, 'out must be'),
 ])
-def test_wrong_arguments_of_a_collator(arguments, error, word):
+def test_rejects_invalid_arguments_of_a_collator(arguments, error, word):
     with pytest.raises(error, match=word):
         DataCollatorForCLM(*arguments)
 
 
-def test_a_process_that_is_not_in_the_group():
+def test_rejects_a_process_outside_the_group():
     collate = DataCollatorForCLM(5, 0, 0, SimpleNamespace(pp_pg=SimpleNamespace(rank=-1)))
     with pytest.raises(RuntimeError, match='pp_pg'):
         collate([])
@@ -179,7 +179,7 @@ def test_an_empty_dataset():
     range(100), list(range(100)), lx.Sequential(100),
     lx.Sequential(400).shard(0, 4), lx.Shuffle(9000, seed=3), lx.Shuffle(9001, seed=3).shard(1, 2),
     lx.Distributed(50, world=4, seed=1).shard(3, 4), lx.Sequential(2).shard(3, 4)], ids=str)
-def test_it_skips(sampler):
+def test_skips_batches(sampler):
     everything = list(SkipBatchSampler(sampler, 0))
     if isinstance(sampler, lx.Order):
         walk = sampler.shard(sampler.rank, sampler.world)
@@ -196,21 +196,21 @@ def test_it_skips(sampler):
         assert skipping.skip_batches == skip // ranks
 
 
-def test_an_order_stays_where_it_is():
+def test_leaves_the_position_of_an_order():
     order = lx.Shuffle(100, seed=1)
     order.seek(42)
     assert list(SkipBatchSampler(order, 90)) == lx.Shuffle(100, seed=1).take(100)[90:].tolist()
     assert order.tell() == 42
 
 
-def test_it_does_not_read_what_it_skips():
+def test_does_not_read_skipped_batches():
     begun = SkipBatchSampler(lx.Shuffle(2**50, seed=1), 2**49)
     order = lx.Shuffle(2**50, seed=1)
     order.seek(2**49)
     assert len(begun) == 2**49 and next(iter(begun)) == order.take(1)[0]
 
 
-def test_rank_2_of_4_goes_on_with_sample_70():
+def test_rank_2_of_4_continues_with_sample_70():
     orders = [lx.Sequential(1000).shard(2, 4),
               lx.Distributed(1000, world=4, shuffle=False).shard(2, 4)]
     if torch is not None:
@@ -226,7 +226,7 @@ def test_rank_2_of_4_goes_on_with_sample_70():
 @pytest.mark.parametrize('skip', [0, 1, 5, 12, 13, 14, 1000])
 @pytest.mark.parametrize('batch, drop_last', [(None, False), (1, False), (8, True), (8, False)])
 @pytest.mark.parametrize('kind', ['SequentialSampler', 'RandomSampler', 'DistributedSampler'])
-def test_samplers_of_torch(kind, batch, drop_last, skip):
+def test_accepts_samplers_of_torch(kind, batch, drop_last, skip):
     import loaderx.torch as lt
 
     def build(module):
@@ -247,6 +247,6 @@ def test_samplers_of_torch(kind, batch, drop_last, skip):
 @pytest.mark.parametrize('skip, ranks, error, word', [
     (-1, 1, ValueError, 'skip_batches'), (1.5, 1, TypeError, 'skip_batches'),
     (1, 0, ValueError, 'dp_size')])
-def test_wrong_arguments_of_a_sampler(skip, ranks, error, word):
+def test_rejects_invalid_arguments_of_a_sampler(skip, ranks, error, word):
     with pytest.raises(error, match=word):
         SkipBatchSampler(range(5), skip, ranks)

@@ -45,7 +45,7 @@ def make(request):
     return ORDERS[request.param]
 
 
-def test_take_gives_an_array_that_is_the_callers(make):
+def test_take_returns_an_array_that_the_caller_owns(make):
     indices = make(100).take(30)
     assert isinstance(indices, np.ndarray)
     assert indices.dtype == np.uint64 and indices.shape == (30,)
@@ -53,7 +53,7 @@ def test_take_gives_an_array_that_is_the_callers(make):
     indices[:] = 0
 
 
-def test_sequential_goes_round():
+def test_sequential_wraps_around():
     assert lx.Sequential(5).take(12).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
 
 
@@ -103,7 +103,7 @@ def test_the_numbers_of_the_formula():
     assert lx.Shuffle(10, seed=3).take(10).tolist() == [8, 1, 5, 2, 0, 9, 3, 6, 7, 4]
 
 
-def test_pieces_are_the_whole(make):
+def test_parts_equal_the_whole(make):
     whole, pieces = make(1000), make(1000)
     expected = whole.take(2500)
     got = [pieces.take(k) for k in (0, 1, 510, 3, 600, 1386)]
@@ -151,7 +151,7 @@ def test_shards_share_each_epoch(make):
         assert np.array_equal(shard.take(len(share)), share)
 
 
-def test_a_shard_begins_where_the_order_stands_and_leaves_it(make):
+def test_a_shard_starts_at_the_position_of_its_order(make):
     order = make(100)
     order.seek(40)
     shard = order.shard(1, 4)
@@ -160,7 +160,7 @@ def test_a_shard_begins_where_the_order_stands_and_leaves_it(make):
     assert order.tell() == 40 and order.world == 1
 
 
-def test_a_state_goes_through_json(make):
+def test_a_state_survives_json(make):
     order = make(500)
     order.take(123)
     state = json.loads(json.dumps(order.state_dict()))
@@ -191,7 +191,7 @@ def test_a_state_is_of_any_number_of_ranks():
     [lx.Shuffle(10, seed=2), lx.Shuffle(11, seed=1), lx.Random(10, seed=1), lx.Sequential(10)],
     ids=repr,
 )
-def test_a_state_of_another_order_is_refused(other):
+def test_rejects_a_state_of_another_order(other):
     state = lx.Shuffle(10, seed=1).state_dict()
     other.seek(3)
     with pytest.raises(ValueError):
@@ -199,7 +199,7 @@ def test_a_state_of_another_order_is_refused(other):
     assert other.tell() == 3
 
 
-def test_a_state_that_was_changed_is_refused():
+def test_rejects_an_edited_state():
     order = lx.Shuffle(10, seed=1)
     state = order.state_dict()
     state['position'] = 5
@@ -221,14 +221,14 @@ def test_without_a_length_it_waits_for_a_source():
     assert order and lx.Shuffle(1) and not lx.Shuffle(0)    # as in: order or lx.Sequential()
 
 
-def test_repr_tells_how_to_make_it():
+def test_repr_shows_the_constructor_call():
     assert repr(lx.Sequential(9, window=4, stride=2)) == 'Sequential(9, window=4, stride=2)'
     assert repr(lx.Random(5, seed=3)) == 'Random(5, seed=3)'
     assert repr(lx.Shuffle(5).shard(1, 2)) == 'Shuffle(5, seed=0).shard(1, 2)'
     assert repr(lx.Blocks(block=4)) == 'Blocks(block=4, seed=0)'
 
 
-def test_it_can_be_pickled(make):
+def test_can_be_pickled(make):
     order = make(100).shard(1, 3)
     order.take(10)
     for other in pickle.loads(pickle.dumps(order)), copy.deepcopy(order):
@@ -266,7 +266,7 @@ def test_it_can_be_pickled(make):
         (lambda: lx.orders.Order(), TypeError, 'Order'),
     ],
 )
-def test_wrong_arguments_are_named(call, error, word):
+def test_rejects_invalid_arguments_by_name(call, error, word):
     with pytest.raises(error, match=rf'\b{word}\b'):
         call()
 

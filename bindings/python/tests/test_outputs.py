@@ -29,7 +29,7 @@ def test_batches_are_tensors_with_the_bytes_of_arrays():
             assert value.numpy().dtype == array[name].dtype
 
 
-def test_tensors_outlive_the_loader_and_may_be_written_to():
+def test_tensors_outlive_the_loader_and_are_writable():
     with lx.Loader(LABELS, batch_size=10, out='torch') as loader:
         first, second = next(loader)['data'], next(loader)['data']
     first += 1
@@ -57,7 +57,7 @@ def test_keys_stay_with_numpy():
     lx.generator(batch['keys'][0]).random()
 
 
-def test_what_torch_has_not_is_refused_at_once():
+def test_rejects_dtypes_unknown_to_torch():
     field = {'odd': np.zeros(10, np.uint32), 'even': np.zeros(10, np.int32)}
     if not hasattr(torch, 'uint32'):
         with pytest.raises(ValueError, match="has no uint32, which 'odd' is: choose fields"):

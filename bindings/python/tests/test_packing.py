@@ -50,7 +50,7 @@ def rows_of(bins, capacity, pad):
 
 
 @pytest.mark.parametrize('capacity', [1, 2, 7, 64, 300])
-def test_best_fit_is_what_the_law_says(tmp_path, capacity):
+def test_best_fit_matches_its_definition(tmp_path, capacity):
     random = np.random.default_rng(capacity)
     lengths = random.integers(0, 200, 250) * (random.random(250) < .9)
     tokens = write(tmp_path / 'd.ds', lengths)
@@ -68,7 +68,7 @@ def test_best_fit_is_what_the_law_says(tmp_path, capacity):
     assert samples.padding_share == padding / (len(bins) * capacity)
 
 
-def test_samples_of_any_order_and_their_fields(tmp_path):
+def test_packs_samples_of_any_order_and_their_fields(tmp_path):
     tokens = write(tmp_path / 'd.ds', [3, 12, 0, 2, 5, 4])
     samples = lx.PackedDataset(tokens, 5, out='int64', pad=9)
     assert repr(samples) == 'PackedDataset(6 samples of 5 tokens, 13.33% of them padding)'
@@ -102,7 +102,7 @@ def test_a_loader_of_other_documents_refuses_the_state(tmp_path):
 
 @pytest.mark.parametrize('separator', [None, 50256])
 @pytest.mark.parametrize('length', [1, 5, 64, 1000])
-def test_documents_one_behind_the_other(tmp_path, separator, length):
+def test_joins_documents(tmp_path, separator, length):
     random = np.random.default_rng(length)
     lengths = random.integers(0, 90, 150) * (random.random(150) < .8)
     tokens = write(tmp_path / 'd.ds', lengths)
@@ -188,7 +188,7 @@ def test_nothing_to_pack(tmp_path):
     assert len(samples) == 0 and samples.padding_share == 0.0
 
 
-def test_wrong_arguments_of_packing(tmp_path):
+def test_rejects_invalid_arguments(tmp_path):
     tokens = write(tmp_path / 'd.ds', [3, 4])
     for capacity in 0, -1, 2**24 + 1:
         with pytest.raises(ValueError, match='capacity'):

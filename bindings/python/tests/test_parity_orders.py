@@ -63,7 +63,7 @@ def test_repr():
 @pytest.mark.parametrize('make', [
     lambda n: lx.TorchRandom(n, seed=5), lambda n: lx.TorchRandom(n, num_samples=70, seed=5),
     lambda n: lx.Distributed(n, world=3, seed=5)])
-def test_it_takes_the_length_of_the_source(make):
+def test_takes_the_length_of_the_source(make):
     with lx.Loader(np.arange(50), order=make(None), batch_size=7, epochs=2) as loader:
         got = [int(i) for batch in loader for i in batch['data']]
     known = make(50)
@@ -97,12 +97,12 @@ def test_an_empty_source():
     (lambda: lx.Distributed(5, world=1, drop_last=0), TypeError, 'drop_last'),
     (lambda: lx.Distributed(5, world=1, seed=2**64), ValueError, 'seed'),
 ])
-def test_wrong_arguments_are_named(call, error, word):
+def test_rejects_invalid_arguments_by_name(call, error, word):
     with pytest.raises(error, match=word):
         call()
 
 
-def test_the_extension_takes_no_other_arguments():
+def test_the_extension_rejects_other_arguments():
     core = lx._core
     for call in [
         lambda: core.torch_random(5, 5, 0, True), lambda: core.torch_random(5, 5, 0, 1, None),
@@ -179,7 +179,7 @@ def test_the_seed_of_a_nanoset_is_that_of_nanotron():
     (lambda: lx.Nanoset([5], seed=2**32), ValueError, 'seed'),
     (lambda: lx.Nanoset([5], divide=1), TypeError, 'divide'),
 ])
-def test_wrong_nanosets(call, error, word):
+def test_rejects_invalid_nanosets(call, error, word):
     with pytest.raises(error, match=word):
         call()
 
@@ -214,7 +214,7 @@ def test_greedy_is_the_loop(weights, n, exhausted):
         assert np.array_equal(mine, part.shard(0, 1).take(len(mine)))
 
 
-def test_weights_are_added_as_numpy_does():
+def test_sums_weights_as_numpy_does():
     """Where the order of additions turns ties: many weights of different sizes."""
     rng = np.random.default_rng(5)
     weights = rng.random(300) * 10.0 ** rng.integers(-8, 8, 300)
@@ -266,12 +266,12 @@ def test_states_of_methods_differ():
     (lambda: lx.Blend(PARTS, method='greedy', n=2**53 + 1), ValueError, 'n must be at most'),
     (lambda: lx.Blend(PARTS, [1e308, 1e308, 1e308], method='greedy'), ValueError, 'weights: their'),
 ])
-def test_wrong_methods(call, error, word):
+def test_rejects_invalid_methods(call, error, word):
     with pytest.raises(error, match=word):
         call()
 
 
-def test_nothing_is_kept_of_orders_that_are_gone():
+def test_freed_orders_leave_nothing():
     part, indices = lx.Shuffle(10, seed=1), np.arange(10)
     counts = [sys.getrefcount(part._order), sys.getrefcount(indices)]
     for _ in range(300):

@@ -85,7 +85,7 @@ def test_tensor_and_pipeline_ranks_stay_in_step(path, tensor, pipeline, data):
 
 
 @pytest.mark.parametrize('of', [(0, 0, 0), (1, 1, 1), (0, 2, 0)], ids=['first', 'null', 'last'])
-def test_a_run_of_such_ranks_goes_on_with_others(path, of):
+def test_continues_with_other_ranks(path, of):
     """The state of any of them, the one without data too, is that of the run."""
     first, second = Mesh(path, 2, 3, 2, 6), Mesh(path, 1, 3, 4, 3)
     third = Mesh(path, 2, 1, 1, 12)
@@ -145,7 +145,7 @@ def test_states_of_any_source_are_those_of_its_null(path, tmp_path):
         assert idle.tell() == 3
 
 
-def test_one_of_several_sources_may_be_left_out():
+def test_leaves_out_one_of_several_sources():
     images, labels = np.zeros((9, 4)), np.arange(9)
     whole = lx.Loader((images, labels), batch_size=4)
     part = lx.Loader((lx.NullDataset(images), labels), batch_size=4)
@@ -156,7 +156,7 @@ def test_one_of_several_sources_may_be_left_out():
     assert len(subset) == 2 and next(lx.Loader(subset)) == {}
 
 
-def test_a_null_of_other_data_is_refused():
+def test_rejects_a_null_source_of_other_data():
     numbers, order = np.arange(20), lx.Sequential(9)
     state = lx.Loader(lx.NullDataset(numbers), order=order).state_dict()
     with pytest.raises(ValueError, match='length'):

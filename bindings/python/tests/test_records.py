@@ -121,7 +121,7 @@ def test_of_fields_of_bytes(dataset, as_path):
         both.gather([0])
 
 
-def test_several_as_arrays(images):
+def test_returns_several_records_as_arrays(images):
     both = images + images
     got = both.gather([31, -1, 0])
     assert list(got) == ['data'] and np.array_equal(got['data'][:, 0, 0], [6, 174, 0])
@@ -143,7 +143,7 @@ def test_a_key_is_an_index(images, key):
         (images + images)[key]
 
 
-def test_what_plus_joins(images):
+def test_plus_joins_sources(images):
     array = np.arange(N)
     assert len(lx.NPDataset(array) + lx.NPDataset(array)) == 2 * N
     assert isinstance(lx.NPDataset(array) + array, np.ndarray)    # as ever: NumPy adds
@@ -153,7 +153,7 @@ def test_what_plus_joins(images):
         images + lx.NPDataset(array)    # of other columns
 
 
-def test_what_a_class_of_ones_own_makes_of_a_record(images):
+def test_a_subclass_converts_records(images):
     class Doubled(lx.Dataset):
         def __getitem__(self, index):
             return 2 * super().__getitem__(index)['data'].astype(int)
@@ -174,7 +174,7 @@ def test_what_a_class_of_ones_own_makes_of_a_record(images):
 # ---- pickled
 
 
-def test_a_dataset_is_opened_anew(tmp_path, monkeypatch):
+def test_reopens_an_unpickled_dataset(tmp_path, monkeypatch):
     make(tmp_path / 'd')
     monkeypatch.chdir(tmp_path)
     with lx.open('d', verify='always', on_damage='zeros') as dataset, \
@@ -204,7 +204,7 @@ class Own(lx.Dataset):
         self.mark = 5
 
 
-def test_classes_of_ones_own_over_others_are_kept(tmp_path, images):
+def test_keeps_subclasses_in_combined_sources(tmp_path, images):
     """As torch's workers get them that are spawned."""
     path = tmp_path / 'x'
     path.write_bytes(bytes(range(100)))
@@ -245,7 +245,7 @@ class ScaledPacked(Times, lx.PackedDataset):
         super().__init__(lx.Tokens([path, path], 'uint8'), 64)
 
 
-def test_what_is_opened_is_what_was_pickled(tmp_path):
+def test_rejects_another_dataset_after_unpickling(tmp_path):
     path = make(tmp_path / 'd')
     with lx.open(path) as dataset:
         kept = pickle.dumps(dataset)
@@ -262,7 +262,7 @@ def test_what_is_opened_is_what_was_pickled(tmp_path):
         pickle.loads(kept)
 
 
-def test_other_fields_are_told(tmp_path):
+def test_reports_other_fields_after_unpickling(tmp_path):
     path = make(tmp_path / 'd')
     with lx.open(path) as dataset:
         kept = pickle.dumps(dataset)

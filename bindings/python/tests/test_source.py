@@ -41,7 +41,7 @@ def test_an_array_of_each_shape(shape):
     assert got.shape == shape and np.array_equal(got, array)
 
 
-def test_an_array_is_read_in_place():
+def test_reads_an_array_in_place():
     array = np.zeros(4)
     loader = lx.Loader(array)
     array[:] = 5
@@ -52,7 +52,7 @@ def test_an_array_is_read_in_place():
     lambda a: a[::2], lambda a: a[::-1], lambda a: a[3:], lambda a: a[:, :], lambda a: a[5:5],
     lambda a: np.broadcast_to(a[0], (10, 3)),
 ])
-def test_a_view_whose_records_are_contiguous(view):
+def test_reads_a_view_of_contiguous_records(view):
     array = view(sample('int64'))
     got = [b['data'] for b in lx.Loader(array, batch_size=4)]
     assert np.array_equal(np.concatenate(got) if got else array, array)
@@ -68,12 +68,12 @@ def test_a_view_whose_records_are_contiguous(view):
     (np.zeros(3, dtype=[('a', 'i4')]), TypeError),
     (np.zeros(3, dtype='datetime64[s]'), TypeError),
 ])
-def test_an_array_that_cannot_be_read_is_refused(array, error):
+def test_rejects_arrays_it_cannot_read(array, error):
     with pytest.raises(error, match='source'):
         lx.Loader(array)
 
 
-def test_an_array_that_cannot_be_written_can_be_read():
+def test_reads_a_read_only_array():
     array = sample('int16')
     array.flags.writeable = False
     batch = next(lx.Loader(array, batch_size=20))['data']
@@ -107,7 +107,7 @@ def test_npdataset_is_like_an_array(tmp_path):
 @pytest.mark.parametrize('what, error', [
     (3, TypeError), (None, TypeError), ([1, 2], TypeError), (np.array(1), ValueError),
 ])
-def test_npdataset_of_what_is_no_array(what, error):
+def test_npdataset_rejects_other_than_arrays(what, error):
     with pytest.raises(error, match='array'):
         lx.NPDataset(what)
 
@@ -126,7 +126,7 @@ def test_a_dataset(tmp_path):
         assert list(read(dataset, fields=('label', 'image'))) == ['label', 'image']
 
 
-def test_a_loader_goes_on_when_its_dataset_is_closed(tmp_path):
+def test_a_loader_continues_after_its_dataset_is_closed(tmp_path):
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
         writer.extend(x=np.arange(100))
     dataset = lx.open(tmp_path / 'd')
@@ -146,7 +146,7 @@ def test_a_loader_leaves_its_dataset_open(tmp_path):
     assert dataset[5]['x'] == 5
 
 
-def test_a_dataset_is_read_as_it_was_when_opened(tmp_path):
+def test_reads_the_snapshot_of_the_opening(tmp_path):
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64')}) as writer:
         writer.extend(x=np.arange(10))
     dataset = lx.open(tmp_path / 'd')
@@ -156,7 +156,7 @@ def test_a_dataset_is_read_as_it_was_when_opened(tmp_path):
     assert len(read(tmp_path / 'd')['x']) == 15
 
 
-def test_a_field_of_varying_length_is_refused_by_name_or_left_out(tmp_path):
+def test_rejects_fields_of_varying_length_by_name(tmp_path):
     with lx.create(tmp_path / 'd', {'x': lx.Field('int64'), 'text': lx.Field(bytes)}) as writer:
         writer.extend(x=np.arange(3), text=[b'a', b'', b'ccc'])
     with pytest.raises(ValueError, match='text'):
@@ -211,12 +211,12 @@ def test_datasets_keep_their_names(tmp_path):
     (None, TypeError, 'source'),
     (range(5), TypeError, 'source'),
 ])
-def test_wrong_sources_are_named(source, error, word):
+def test_rejects_invalid_sources_by_name(source, error, word):
     with pytest.raises(error, match=word):
         lx.Loader(source)
 
 
-def test_paths_that_are_no_data(tmp_path):
+def test_rejects_paths_without_data(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         lx.Loader(tmp_path / 'nothing')
     assert 'nothing' in str(caught.value)
@@ -238,7 +238,7 @@ def test_paths_that_are_no_data(tmp_path):
         lx.Loader('a\0b')
 
 
-def test_a_path_may_be_a_pathlib_path_of_any_bytes(tmp_path):
+def test_accepts_pathlib_paths_of_any_bytes(tmp_path):
     path = pathlib.Path(os.fsdecode(os.fsencode(tmp_path) + b'/\xff.npy'))
     with open(path, 'wb') as file:
         np.save(file, np.arange(4))
@@ -248,7 +248,7 @@ def test_a_path_may_be_a_pathlib_path_of_any_bytes(tmp_path):
 # ---- datasets that are made of others
 
 
-def test_one_behind_the_other(tmp_path):
+def test_concatenates_arrays(tmp_path):
     a, b, c = sample('uint16', (20, 3)), sample('uint16', (1, 3)), sample('uint16', (33, 3))
     np.save(tmp_path / 'c.npy', c)
     both = lx.ConcatDataset([a, lx.NPDataset(b), tmp_path / 'c.npy'])
@@ -261,7 +261,7 @@ def test_one_behind_the_other(tmp_path):
     assert np.array_equal(got, right)
 
 
-def test_datasets_one_behind_the_other(tmp_path):
+def test_concatenates_datasets(tmp_path):
     fields = {'image': sample('uint8', (9, 4)), 'label': np.arange(9)}
     for name in 'ab':
         with lx.create(
@@ -294,7 +294,7 @@ def test_a_state_is_of_its_datasets():
         lx.Loader(lx.ConcatDataset([b, a]), batch_size=4).load_state_dict(state)
 
 
-def test_what_is_not_alike():
+def test_rejects_sources_that_differ():
     with pytest.raises(ValueError, match='column 0 of source 1'):
         lx.ConcatDataset([sample('int32'), sample('int16')])
     with pytest.raises(ValueError, match='datasets is empty'):
@@ -317,7 +317,7 @@ def test_some_records(indices):
     assert len(pickle.loads(pickle.dumps(subset))) == len(subset)
 
 
-def test_some_records_that_are_not_there():
+def test_rejects_records_out_of_range():
     with pytest.raises(IndexError, match='index 20 is out of range'):
         lx.SubsetDataset(sample('int8'), [20])
 

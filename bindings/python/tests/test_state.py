@@ -43,7 +43,7 @@ def test_a_state_is_a_small_dict_for_json(data):
     lx.Shuffle(seed=5), lx.Random(seed=5), lx.Sequential(window=8, stride=5), None,
 ], ids=repr)
 @pytest.mark.parametrize('transform', [None, dict])
-def test_it_goes_on_exactly_with_other_threads(data, order, transform):
+def test_continues_exactly_with_other_threads(data, order, transform):
     options = dict(batch_size=17, order=order, transform=transform)
     expected = take(lx.Loader(data, threads=0, **options), 200)
     draw = random.Random(3)
@@ -59,14 +59,14 @@ def test_it_goes_on_exactly_with_other_threads(data, order, transform):
         assert take(second, 200 - count) == expected[count:]
 
 
-def test_what_is_prepared_ahead_is_not_counted(data):
+def test_excludes_prefetched_batches(data):
     loader = lx.Loader(data, batch_size=10, threads=2, transform=dict)
     for count in range(1, 20):
         next(loader)
         assert loader.tell() == loader.state_dict()['position'] == 10 * count
 
 
-def test_it_stops_where_it_would_have_stopped(data):
+def test_stops_where_the_first_run_would(data):
     whole = lx.Loader(data, batch_size=10, epochs=3)
     lengths = [len(list(whole)), len(list(whole))]
     loader = lx.Loader(data, batch_size=10, epochs=3)
@@ -75,7 +75,7 @@ def test_it_stops_where_it_would_have_stopped(data):
 
 
 @pytest.mark.parametrize('before, after', [(1, 4), (4, 1), (2, 3), (3, 2)])
-def test_the_number_of_ranks_may_change(data, before, after):
+def test_continues_with_another_number_of_ranks(data, before, after):
     """Every sample of the epoch comes exactly once over the whole run."""
     def ranks(world):
         return [lx.Loader(data, batch_size=7, order=lx.Shuffle(seed=8), rank=rank, world=world)
@@ -112,7 +112,7 @@ def test_seek_and_tell(data):
 
 
 @pytest.mark.parametrize('start', [0, 1, 500, N - 1, N, N + 7, 2 * N - 1, 2 * N, 3 * N + 11])
-def test_a_start_drops_what_lies_before(data, start):
+def test_a_start_skips_earlier_records(data, start):
     """Epochs end where they do for who began at 0: two of them at 2 N, 4 N, .."""
     def opened(**more):
         return lx.Loader(data, order=lx.Shuffle(seed=6), batch_size=10, epochs=2, **more)
@@ -130,7 +130,7 @@ def test_a_start_drops_what_lies_before(data, start):
 
 @pytest.mark.parametrize('drop_last', [False, True])
 @pytest.mark.parametrize('before, after', [(1, 3), (3, 1), (2, 5), (4, 4)])
-def test_ranks_go_on_by_a_count(data, before, after, drop_last):
+def test_ranks_continue_by_a_count(data, before, after, drop_last):
     def ranks(world, size, **more):
         return [lx.Loader(data, batch_size=size, order=lx.Shuffle(seed=8), rank=rank, world=world,
                           epochs=None, drop_last=drop_last, threads=0, **more)
@@ -187,7 +187,7 @@ def test_seek_drops_the_results_of_a_transform(data):
     (dict(order=lx.Random(seed=1)), 'kind'),
     (dict(order=lx.Shuffle(500, seed=1)), 'length'),
 ])
-def test_a_state_of_another_order_is_refused(data, other, word):
+def test_rejects_a_state_of_another_order(data, other, word):
     state = lx.Loader(data, order=lx.Shuffle(seed=1)).state_dict()
     loader = lx.Loader(data, **other)
     next(loader)
@@ -201,14 +201,14 @@ def test_a_state_of_another_order_is_refused(data, other, word):
     lambda d: {'label': d['label']},
     lambda d: {**d, 'data': d['data'][:, :3].copy()},
 ], ids=['dtype', 'columns', 'shape'])
-def test_a_state_of_another_source_is_refused(data, change):
+def test_rejects_a_state_of_another_source(data, change):
     order = lx.Shuffle(N, seed=1)
     state = lx.Loader(data, order=order).state_dict()
     with pytest.raises(ValueError, match='source'):
         lx.Loader(change(data), order=order).load_state_dict(state)
 
 
-def test_another_dataset_of_the_same_form_is_refused(tmp_path):
+def test_rejects_another_dataset_of_the_same_form(tmp_path):
     for name in 'ab':
         with lx.create(tmp_path / name, {'x': lx.Field('int64')}) as writer:
             writer.extend(x=np.arange(10))
@@ -222,7 +222,7 @@ def test_another_dataset_of_the_same_form_is_refused(tmp_path):
         lx.Loader(tmp_path / 'b', batch_size=3).load_state_dict(state)
 
 
-def test_a_state_that_is_none_is_refused(data):
+def test_rejects_invalid_states(data):
     loader = lx.Loader(data, order=lx.Shuffle(seed=1))
     state = loader.state_dict()
     for wrong in 'text', None, 5, [state]:
@@ -244,7 +244,7 @@ def test_a_state_that_is_none_is_refused(data):
     assert loader.tell() == 0
 
 
-def test_seek_while_others_wait(data):
+def test_seeks_while_other_threads_wait(data):
     loader = lx.Loader(data, batch_size=10, epochs=None, threads=2, transform=dict)
     stop = threading.Event()
 
@@ -264,7 +264,7 @@ def test_seek_while_others_wait(data):
         assert not thread.is_alive()
 
 
-def test_a_killed_process_is_gone_on_with(tmp_path):
+def test_continues_after_a_killed_process(tmp_path):
     script = f"""
         import hashlib, json
         path, kill, threads = {str(tmp_path / 'state')!r}, STOP, THREADS

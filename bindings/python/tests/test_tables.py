@@ -86,7 +86,7 @@ def test_files_of_epochs_do_not_add_up(tmp_path):
     assert len(os.listdir(tmp_path)) == 2
 
 
-def test_wrong_arguments(tmp_path):
+def test_rejects_invalid_arguments(tmp_path):
     for wrong, error in [(5, TypeError), ('', ValueError), ('a\0b', ValueError)]:
         with pytest.raises(error, match='tables'):
             lx.TorchRandom(N, tables=wrong)

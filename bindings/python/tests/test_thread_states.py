@@ -30,7 +30,7 @@ def count_thread_states():
 
 
 @pytest.mark.parametrize('threads', [1, 4])
-def test_thread_local_data_lasts_as_long_as_its_thread(threads):
+def test_thread_local_data_lives_as_long_as_its_thread(threads):
     local, counts = threading.local(), []
 
     def transform(batch):

@@ -39,7 +39,7 @@ def rows(dataset, **options):
 
 @pytest.mark.parametrize('compress', ['raw', 'flate'])
 @pytest.mark.parametrize('access', ['mmap', 'pread'])
-def test_a_field_is_read_like_an_array(tmp_path, compress, access):
+def test_reads_a_field_like_an_array(tmp_path, compress, access):
     documents = make_documents(300)
     write(tmp_path / 'd', documents, compress).close()
     text = np.concatenate(documents)
@@ -86,7 +86,7 @@ def test_missing_records_are_documents_without_tokens(tmp_path):
     lambda tokens: lx.PackedDataset(tokens, 64, segments=True, positions=True),
     lambda tokens: GPTDataset(tokens, 32, 200, eod=7),
 ])
-def test_samples_are_those_of_a_file_and_go_on_in_one(tmp_path, make):
+def test_samples_match_those_of_a_file(tmp_path, make):
     documents = make_documents(400, 90)
     field = lx.Tokens(write(tmp_path / 'd', documents)['text'], 'uint16')
     path = write_ds(tmp_path / 'f.ds', documents)
@@ -101,7 +101,7 @@ def test_samples_are_those_of_a_file_and_go_on_in_one(tmp_path, make):
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def test_writers_change_nothing_of_it(tmp_path):
+def test_later_writes_change_nothing(tmp_path):
     documents = make_documents(100)
     with write(tmp_path / 'd', documents) as dataset:
         tokens = lx.Tokens(dataset['text'], 'uint16')
@@ -119,7 +119,7 @@ def test_writers_change_nothing_of_it(tmp_path):
     assert np.array_equal(again.documents[-1], documents[5])
 
 
-def test_a_loader_goes_on_over_the_same_documents(tmp_path):
+def test_a_loader_continues_over_the_same_documents(tmp_path):
     documents = make_documents(200)
 
     def loader():
@@ -151,7 +151,7 @@ def test_a_loader_goes_on_over_the_same_documents(tmp_path):
         other.load_state_dict(state)
 
 
-def test_it_goes_to_other_processes(tmp_path):
+def test_can_be_sent_to_other_processes(tmp_path):
     documents = make_documents(50)
     dataset = write(tmp_path / 'd', documents)
     samples = lx.TokenDataset(dataset['text'], 10, 'uint16')
@@ -178,7 +178,7 @@ def test_a_child_of_fork_reads_on(tmp_path, compress):
     """)
 
 
-def test_what_is_wrong_with_the_records_is_told(tmp_path):
+def test_reports_invalid_records(tmp_path):
     write(tmp_path / 'd', [np.arange(4, dtype='<u2'), np.zeros(3, 'u1')]).close()
     with pytest.raises(lx.CorruptError, match='3 bytes is not a whole number of tokens') as caught:
         lx.Tokens(tmp_path / 'd', 'uint16', field='text')
@@ -214,7 +214,7 @@ def test_damaged_records_are_errors_or_zeros(tmp_path):
     assert np.array_equal(tokens[:], np.concatenate(documents[:3]))
 
 
-def test_wrong_arguments(tmp_path):
+def test_rejects_invalid_arguments(tmp_path):
     dataset = write(tmp_path / 'd', make_documents(5))
     with pytest.raises(ValueError, match='pass one'):
         lx.Tokens(dataset['text'])

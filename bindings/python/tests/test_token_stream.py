@@ -117,7 +117,7 @@ def test_special_tokens(tokenizer):
     assert rows(stream) == [line[i:i + 2] for i in range(len(line) - 1)]
 
 
-def test_a_loop_that_was_left_is_gone_on_with(tokenizer):
+def test_continues_a_loop_that_was_left(tokenizer):
     expected = cut(tokenizer, TEXTS, 32)
     stream = lx.TokenStream(TEXTS, tokenizer, 32)
     got = []
@@ -129,7 +129,7 @@ def test_a_loop_that_was_left_is_gone_on_with(tokenizer):
     assert rows(stream) == expected    # the next epoch
 
 
-def test_it_goes_on_from_any_state(path, tokenizer):
+def test_continues_from_any_state(path, tokenizer):
     def make(**more):
         return lx.TokenStream(path, tokenizer, 40, separator=END, order=lx.Shuffle(seed=8), **more)
 
@@ -151,7 +151,7 @@ def test_it_goes_on_from_any_state(path, tokenizer):
     assert list(resumed) == [] and rows(resumed) == second
 
 
-def test_a_state_is_loaded_over_what_runs(tokenizer):
+def test_loads_a_state_during_a_run(tokenizer):
     stream = lx.TokenStream(TEXTS, tokenizer, 32)
     expected = cut(tokenizer, TEXTS, 32)
     first = stream.state_dict()
@@ -165,7 +165,7 @@ def test_a_state_is_loaded_over_what_runs(tokenizer):
     assert not threads()
 
 
-def test_it_reads_only_what_it_needs_to_go_on(tokenizer):
+def test_reads_only_what_it_needs_to_continue(tokenizer):
     asked = []
 
     class Texts(list):
@@ -198,7 +198,7 @@ def test_it_reads_only_what_it_needs_to_go_on(tokenizer):
     ({'special_tokens': True}, '"special_tokens" is False in the state and True here'),
     ({'errors': 'replace'}, '"errors" is strict in the state and replace here'),
 ])
-def test_states_that_do_not_fit_are_refused(tokenizer, change, message):
+def test_rejects_states_that_do_not_match(tokenizer, change, message):
     stream = lx.TokenStream(TEXTS, tokenizer, 32)
     next(stream)
     given = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 32, **change}
@@ -212,7 +212,7 @@ def test_states_that_do_not_fit_are_refused(tokenizer, change, message):
     stream.close()
 
 
-def test_states_that_are_none(tokenizer):
+def test_rejects_invalid_states(tokenizer):
     stream = lx.TokenStream(TEXTS, tokenizer, 32)
     rows(itertools.islice(stream, 3))
     state = stream.state_dict()
@@ -241,7 +241,7 @@ def test_states_that_are_none(tokenizer):
         stream.load_state_dict([])
 
 
-def test_a_text_that_was_changed_is_noticed(path, tokenizer):
+def test_detects_a_changed_text(path, tokenizer):
     stream = lx.TokenStream(path, tokenizer, 20)
     rows(itertools.islice(stream, 4))
     state = stream.state_dict()
@@ -254,7 +254,7 @@ def test_a_text_that_was_changed_is_noticed(path, tokenizer):
         next(resumed)
 
 
-def test_faults_come_in_their_place_and_are_tried_again(path, tokenizer):
+def test_faults_come_in_order_and_are_retried(path, tokenizer):
     with lx.open(path, mode='r+') as writer:
         writer[100] = {'text': b'ba\xff'}
     stream = lx.TokenStream(path, tokenizer, 20)
@@ -388,7 +388,7 @@ def test_several_threads_share_it(tokenizer):
     stream.close()
 
 
-def test_copies_go_on_from_the_same_place(tokenizer):
+def test_copies_continue_from_the_same_position(tokenizer):
     stream = lx.TokenStream(TEXTS, tokenizer, 32)
     rows(itertools.islice(stream, 4))
     others = copy.copy(stream), copy.deepcopy(stream)
@@ -398,7 +398,7 @@ def test_copies_go_on_from_the_same_place(tokenizer):
         pickle.dumps(stream)
 
 
-def test_a_child_of_fork_goes_on(tokenizer):
+def test_a_child_of_fork_continues(tokenizer):
     expected = cut(tokenizer, TEXTS, 32)
     stream = lx.TokenStream(TEXTS, tokenizer, 32)
     rows(itertools.islice(stream, 4))
@@ -449,7 +449,7 @@ def test_the_interpreter_ends_while_it_runs():
     ({'tokenizer': 'none.json'}, FileNotFoundError, 'none.json'),
     ({'order': lx.Sequential(4).shard(0, 2)}, ValueError, 'order is rank 0 of 2'),
 ])
-def test_wrong_arguments(tokenizer, how, kind, message):
+def test_rejects_invalid_arguments(tokenizer, how, kind, message):
     given = {'texts': TEXTS, 'tokenizer': tokenizer, 'sequence_length': 8, **how}
     with pytest.raises(kind, match=message):
         lx.TokenStream(**given)

@@ -58,7 +58,7 @@ def rows(batches):
 
 @SETTINGS
 @given(streams(), st.lists(st.integers(0, 30), max_size=4), st.data())
-def test_stopped_anywhere_it_goes_on_as_if_it_was_not(case, cuts, data):
+def test_continues_exactly_after_a_stop_anywhere(case, cuts, data):
     texts, how = case
     first, second = expected_of(texts, how)
 

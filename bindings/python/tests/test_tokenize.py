@@ -37,7 +37,7 @@ def left(folder, *known):
 
 
 @pytest.mark.parametrize('processes', [0, 1, 3])
-def test_documents_are_those_of_the_tokenizer_in_their_order(tmp_path, tokenizer, corpus, processes,
+def test_documents_match_the_tokenizer_in_order(tmp_path, tokenizer, corpus, processes,
                                                              monkeypatch):
     monkeypatch.setattr('loaderx.tokenize._inputs._BLOCK', 1000)
     expected = ids_of(tokenizer, TEXTS, [0])
@@ -187,7 +187,7 @@ def test_bad_lines_of_json(tmp_path, tokenizer, line, message):
     assert left(tmp_path) == ['x.jsonl']
 
 
-def test_halves_of_pairs_are_replaced_where_asked(tmp_path, tokenizer):
+def test_replaces_lone_surrogates_on_request(tmp_path, tokenizer):
     (tmp_path / 'x.jsonl').write_text('{"text": "a\\ud83d b"}')
     write_tokens(tmp_path / 'x.jsonl', tmp_path / 'x.ds', tokenizer, errors='replace', processes=0)
     assert tokenizer.decode(read_ds(tmp_path / 'x.ds')[0]) == 'a\ufffd b'
@@ -222,7 +222,7 @@ def test_inputs_without_text(tmp_path, tokenizer):
     assert left(tmp_path) == ['x.txt']
 
 
-def test_what_is_there_is_not_overwritten(tmp_path, tokenizer, corpus):
+def test_does_not_overwrite_existing_files(tmp_path, tokenizer, corpus):
     for there in 'x.bin', 'x.idx':
         (tmp_path / there).write_text('mine')
         with pytest.raises(FileExistsError) as caught:
@@ -238,7 +238,7 @@ def test_what_is_there_is_not_overwritten(tmp_path, tokenizer, corpus):
         write_tokens(corpus, tmp_path / 'y.bin', tokenizer, replace=True)
 
 
-def test_what_came_meanwhile_is_not_overwritten(tmp_path, tokenizer, corpus):
+def test_does_not_overwrite_files_made_meanwhile(tmp_path, tokenizer, corpus):
     def meddle(done, total):
         assert total == corpus.stat().st_size >= done > 0
         (tmp_path / 'x.idx').write_text('mine')
@@ -249,7 +249,7 @@ def test_what_came_meanwhile_is_not_overwritten(tmp_path, tokenizer, corpus):
     assert left(tmp_path, corpus) == ['x.idx']
 
 
-def test_what_was_there_stays_where_it_fails(tmp_path, tokenizer, corpus):
+def test_a_failure_keeps_the_old_files(tmp_path, tokenizer, corpus):
     write_tokens(corpus, tmp_path / 'x.ds', tokenizer, processes=0)
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
 
@@ -275,7 +275,7 @@ def test_a_full_disk(tmp_path, tokenizer, corpus):
     assert left(tmp_path, corpus) == []
 
 
-def test_tokenizers_that_are_none(tmp_path, corpus, tokenizer):
+def test_rejects_invalid_tokenizers(tmp_path, corpus, tokenizer):
     (tmp_path / 'no.json').write_text('{"version": "1.0"}')
     (tmp_path / 'no.bin').write_bytes(b'\xff\xfe')
     for name in 'no.json', 'no.bin':
@@ -313,7 +313,7 @@ def test_a_text_that_the_tokenizer_refuses(tmp_path):
     ({'field': 'text'}, 'is a file, and fields are those of datasets'),
     ({'processes': -1}, 'processes must be from 0'),
 ])
-def test_wrong_arguments(tmp_path, tokenizer, corpus, how, message):
+def test_rejects_invalid_arguments(tmp_path, tokenizer, corpus, how, message):
     with pytest.raises(ValueError, match=message):
         write_tokens(corpus, tmp_path / 'x.bin', tokenizer, **how)
     assert left(tmp_path, corpus) == []

@@ -35,7 +35,7 @@ def run(*arguments, status=0):
     return done.stdout if status == 0 else done.stderr
 
 
-def test_it_writes_and_reports(folder):
+def test_writes_and_reports(folder):
     expected = ids_of(train(), TEXTS, [0])
     told = run('--tokenizer', 'tokenizer.json', '-o', 'x.bin', '--append-eod', '<|endoftext|>',
                'texts.jsonl')
@@ -65,7 +65,7 @@ def test_help_has_examples(folder):
     (['-o', 'there.bin', 'texts.jsonl'], 1, 'there.bin: there is one already'),
     (['-o', 'x.bin', '--tokenizer', 'texts.jsonl', 'texts.jsonl'], 1, 'this is no tokenizer'),
 ])
-def test_what_is_wrong_is_one_line(folder, arguments, status, message):
+def test_reports_errors_in_one_line(folder, arguments, status, message):
     (folder / 'there.bin').write_text('mine')
     there = sorted(os.listdir(folder))
     told = run('--tokenizer', 'tokenizer.json', *arguments, status=status)
@@ -142,7 +142,7 @@ def test_nothing_stays_of_a_run_that_is_stopped(folder, number, status):
     assert workers and gone(workers)
 
 
-def test_a_run_under_nohup_goes_on(folder):
+def test_continues_under_nohup(folder):
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)    # which a child is begun with
     try:
         process, pipe, there = begin(folder)
@@ -155,7 +155,7 @@ def test_a_run_under_nohup_goes_on(folder):
     assert sorted(os.listdir(folder)) == sorted([*there, 'x.bin', 'x.idx'])
 
 
-def test_a_process_that_is_killed_is_told_of(folder):
+def test_reports_a_killed_process(folder):
     process, pipe, there = begin(folder)
     for worker in children(process.pid):
         os.kill(worker, signal.SIGKILL)
@@ -180,7 +180,7 @@ def test_processes_end_with_the_one_that_asks(folder):
     assert workers and gone(workers)
 
 
-def test_without_the_library_it_says_what_to_install(folder):
+def test_names_the_library_to_install(folder):
     script = ("import sys; sys.modules['tokenizers'] = None\n"
               'import loaderx.tokenize.__main__ as command\n'
               "sys.exit(command.main(['--tokenizer', 'tokenizer.json', '-o', 'x.bin', 'x']))")

@@ -24,7 +24,7 @@ def write_idx(path, lengths, code, width):
 
 
 @pytest.mark.parametrize('dtype', ['uint16', 'uint32', 'int32', 'int64'])
-def test_bare_tokens_are_read_like_an_array(tmp_path, numbers, dtype):
+def test_reads_bare_tokens_like_an_array(tmp_path, numbers, dtype):
     (tmp_path / 'x').write_bytes(numbers.astype(dtype).tobytes())
     tokens = lx.Tokens(tmp_path / 'x', dtype)
     assert len(tokens) == 5000 and tokens.dtype == dtype
@@ -61,7 +61,7 @@ def test_each_kind_of_file_by_its_name(tmp_path, numbers):
 
 
 @pytest.mark.parametrize('out', ['int32', np.int64])
-def test_samples_share_their_ends(tmp_path, numbers, out):
+def test_samples_overlap_by_one_token(tmp_path, numbers, out):
     (tmp_path / 'x').write_bytes(numbers.astype('<u2').tobytes())
     for length in 1, 7, 100, 4999:
         samples = lx.TokenDataset(tmp_path / 'x', length, 'uint16', out=out)
@@ -116,7 +116,7 @@ def test_tokens_go_to_other_processes(tmp_path, numbers):
     assert batch['tokens'].dtype == np.int64
 
 
-def test_what_is_wrong_with_the_files_is_told(tmp_path):
+def test_reports_invalid_files(tmp_path):
     (tmp_path / 'x').write_bytes(b'1234567')
     with pytest.raises(lx.CorruptError, match='1 more bytes: it is truncated') as caught:
         lx.Tokens(tmp_path / 'x', 'uint16')
@@ -135,7 +135,7 @@ def test_what_is_wrong_with_the_files_is_told(tmp_path):
         lx.Tokens(tmp_path / 'f.npy')
 
 
-def test_wrong_arguments(tmp_path, numbers):
+def test_rejects_invalid_arguments(tmp_path, numbers):
     path = tmp_path / 'x'
     path.write_bytes(numbers.astype('<u2').tobytes())
     np.save(tmp_path / 'y.npy', numbers.astype('<u2'))

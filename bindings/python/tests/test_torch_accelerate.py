@@ -37,7 +37,7 @@ def make(dataset, kind=lt.DataLoader, workers=0):
 
 
 @pytest.mark.parametrize('kind', [lt.DataLoader, data.DataLoader])
-def test_what_is_prepared_gives_the_same(dataset, kind):
+def test_a_prepared_loader_gives_the_same(dataset, kind):
     prepared = accelerate.Accelerator(cpu=True).prepare(make(dataset, kind))
     expected = make(dataset, data.DataLoader)
     for _ in range(2):
@@ -77,7 +77,7 @@ def train(dataset, folder, resumed=None):
     return trainer.model.seen
 
 
-def test_the_trainer_takes_a_dataset_and_goes_on(tmp_path, dataset):
+def test_the_trainer_takes_a_dataset_and_continues(tmp_path, dataset):
     whole = train(dataset, tmp_path / 'whole')
     for first in 0, STEPS:
         assert sorted(sum(whole[first:first + STEPS], [])) == list(range(RECORDS))

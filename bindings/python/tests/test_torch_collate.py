@@ -52,7 +52,7 @@ def check(batch):
 
 @SETTINGS
 @given(ITEMS, st.integers(1, 4))
-def test_of_like_items(item, count):
+def test_collates_items_of_one_kind(item, count):
     check([item] * count)
 
 
@@ -95,14 +95,14 @@ def test_of_these(batch):
     check(batch)
 
 
-def test_the_batch_has_memory_of_its_own():
+def test_the_batch_has_its_own_memory():
     item = np.zeros(3)
     made = lt.default_collate([item, item])
     made[0] += 1
     assert item.sum() == 0 and made[1].sum() == 0
 
 
-def test_what_is_changed_meanwhile_is_no_harm():
+def test_tolerates_items_that_change_meanwhile():
     """Code of the user's that runs amid a batch, and takes away what is still to come."""
     batch = [([1], 'x', [2]) for _ in range(3)]
 
@@ -131,7 +131,7 @@ def test_a_batch_within_itself_ends():
         lt.default_collate(batch)
 
 
-def test_what_users_add_to_torchs_rules_counts(monkeypatch):
+def test_applies_rules_that_users_add_to_torch(monkeypatch):
     rules = getattr(data._utils.collate, 'default_collate_fn_map', None)
     if rules is None:
         pytest.skip('this torch has no rules to add to')

@@ -12,7 +12,7 @@ def test_loaderx_does_not_import_torch():
     """)
 
 
-def test_without_torch_it_says_what_is_missing():
+def test_names_torch_if_it_is_missing():
     run_script("""
         import sys
         sys.modules['torch'] = None

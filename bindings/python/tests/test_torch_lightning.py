@@ -64,7 +64,7 @@ def make(dataset, workers, kind=lt.DataLoader):
 
 
 @pytest.mark.parametrize('workers', [0, 2])
-def test_it_sees_what_torchs_loader_gives(dataset, workers):
+def test_sees_the_batches_of_the_loader_of_torch(dataset, workers):
     seen = fit(Noting(), make(dataset, workers))
     assert seen == fit(Noting(), make(dataset, 0, data.DataLoader))
     assert len(seen) == 3 * STEPS
@@ -72,7 +72,7 @@ def test_it_sees_what_torchs_loader_gives(dataset, workers):
 
 @pytest.mark.parametrize('workers', [0, 2])
 @pytest.mark.parametrize('step', [1, STEPS - 1, STEPS + 4])
-def test_a_training_goes_on_from_a_checkpoint(tmp_path, dataset, workers, step):
+def test_a_training_continues_from_a_checkpoint(tmp_path, dataset, workers, step):
     whole = fit(Noting(), make(dataset, 0))
     model = Noting(fails_at=step)
     with pytest.raises(RuntimeError, match='mine'):
@@ -88,7 +88,7 @@ def samplers(dataset):
 
 
 @pytest.mark.parametrize('given', ['sampler', 'shuffle', 'batch_sampler'])
-def test_it_is_made_anew_with_a_sampler_of_lightnings(dataset, given):
+def test_rebuilds_it_with_a_sampler_of_lightning(dataset, given):
     utilities = pytest.importorskip('lightning.pytorch.utilities.data')
     sampler = data.DistributedSampler(dataset, 2, 1)
 

@@ -125,7 +125,7 @@ def test_of_datasets_of_datasets(stored, workers):
     {'collate_fn': len}, {'sampler': [RECORDS]}, {'sampler': ['x']}, {'pin_memory': True},
 ], ids=str)
 @pytest.mark.parametrize('kind', [Pairs, lambda: Stream(5)])
-def test_errors_and_warnings_are_torchs(kind, more):
+def test_errors_and_warnings_match_torch(kind, more):
     dataset = kind()
 
     def run(module):
@@ -135,7 +135,7 @@ def test_errors_and_warnings_are_torchs(kind, more):
     assert same(run(lt), run(data))
 
 
-def test_what_is_stored_is_refused_as_well(stored):
+def test_rejects_stored_datasets_likewise(stored):
     def run(module):
         return outcome(lambda: list(module.DataLoader(stored, num_workers=2, prefetch_factor=0)))
 
@@ -148,7 +148,7 @@ def test_what_is_stored_is_refused_as_well(stored):
     lambda: [0, 99, 1, 2, 3],
 ])
 @pytest.mark.parametrize('drop_last', [False, True])
-def test_records_that_are_not_there_fail_in_their_place(stored, sampler, drop_last):
+def test_records_out_of_range_fail_in_order(stored, sampler, drop_last):
     array = lx.NPDataset(np.arange(RECORDS))
 
     def run(module, dataset):
@@ -164,13 +164,13 @@ def test_records_that_are_not_there_fail_in_their_place(stored, sampler, drop_la
         assert same(run(lt, dataset), run(data, dataset))
 
 
-def test_what_is_set_afterwards_is_refused_as_by_torch():
+def test_rejects_later_changes_as_torch_does():
     loader = lt.DataLoader(Pairs())
     with pytest.raises(ValueError, match='batch_size attribute should not be set after DataLoader'):
         loader.batch_size = 3
 
 
-def test_it_is_a_loader_of_torchs():
+def test_is_a_subclass_of_the_loader_of_torch():
     assert issubclass(lt.DataLoader, data.DataLoader)
     loader = lt.DataLoader(Pairs(), batch_size=4, shuffle=True)
     assert type(loader.sampler) is data.RandomSampler
@@ -186,7 +186,7 @@ def test_epochs_are_set_on_the_users_sampler(stored):
         assert same(list(ours), list(theirs))
 
 
-def test_with_processes_it_is_torchs_own():
+def test_uses_the_loader_of_torch_with_processes():
     ours, theirs = (module.DataLoader(Pairs(), batch_size=9, num_workers=1,
                                       multiprocessing_context='fork') for module in (lt, data))
     assert type(iter(ours)) is type(iter(theirs))

@@ -99,7 +99,7 @@ def test_any_arguments(stored, kind, drawn):
 
 @SETTINGS
 @given(st.sampled_from(KINDS[:-2]), st.data())
-def test_two_arguments_that_may_exclude_each_other(stored, kind, chosen):
+def test_matches_torch_for_exclusive_arguments(stored, kind, chosen):
     names = chosen.draw(st.lists(st.sampled_from(sorted(KNOWN)), min_size=2, max_size=2,
                                  unique=True))
     drawn = {name: chosen.draw(KNOWN[name], name) for name in names}
@@ -111,7 +111,7 @@ def test_two_arguments_that_may_exclude_each_other(stored, kind, chosen):
 @given(loading(STATEFUL), st.sampled_from(['pairs', 'batched', 'stored', 'joined', 'subset',
                                            'array']),
        st.integers(1, 3), st.integers(1, 3), st.booleans())
-def test_workers_give_what_there_is_without_them(stored, case, kind, workers, ahead, stay):
+def test_workers_give_the_same_as_none(stored, case, kind, workers, ahead, stay):
     if kind == 'subset' and case.kind not in ('sequential', 'shuffle'):
         kind = 'stored'    # of all records that samplers ask for
     dataset = choose(kind, stored) if kind != 'array' else lx.NPDataset(np.arange(RECORDS))

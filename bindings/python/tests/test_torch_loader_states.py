@@ -67,7 +67,7 @@ PLACES = (st.integers(0, 1), st.integers(0, 50), st.booleans())
 
 @SETTINGS
 @given(loading(STATEFUL), *PLACES)
-def test_it_goes_on_exactly(case, epoch, batches, ends):
+def test_continues_exactly(case, epoch, batches, ends):
     dataset = Pairs()
     check_resumed(lambda: case.make(lt, dataset), lambda: case.make(lt, dataset),
                   epoch, batches, ends)
@@ -75,7 +75,7 @@ def test_it_goes_on_exactly(case, epoch, batches, ends):
 
 @SETTINGS
 @given(loading(STATEFUL), *PLACES)
-def test_it_goes_on_exactly_over_a_stored_dataset(stored, case, epoch, batches, ends):
+def test_continues_exactly_over_a_stored_dataset(stored, case, epoch, batches, ends):
     check_resumed(lambda: case.make(lt, stored), lambda: case.make(lt, stored),
                   epoch, batches, ends)
 
@@ -83,7 +83,7 @@ def test_it_goes_on_exactly_over_a_stored_dataset(stored, case, epoch, batches, 
 @pytest.mark.parametrize('kind', STATEFUL)
 @pytest.mark.parametrize('seed', [None, 3])
 @pytest.mark.parametrize('before, after', [(2, 0), (0, 1), (1, 2)])
-def test_the_number_of_workers_may_be_another(stored, kind, seed, before, after):
+def test_continues_with_another_number_of_workers(stored, kind, seed, before, after):
     """What threads have made ahead does not count."""
     for size, dataset, batches in itertools.product([6, None], [Pairs(), stored], [0, 1, 3, 50]):
         case = Case(kind, size, False, seed, False)
@@ -91,7 +91,7 @@ def test_the_number_of_workers_may_be_another(stored, kind, seed, before, after)
                       lambda: case.make(lt, dataset, after), 0, batches, False)
 
 
-def test_the_batch_size_may_be_another(stored):
+def test_continues_with_another_batch_size(stored):
     first = lt.DataLoader(stored, batch_size=5, shuffle=True)
     head = torch.cat([batch['int64'] for batch in itertools.islice(first, 4)])
     second = lt.DataLoader(stored, batch_size=8, shuffle=True)
@@ -118,7 +118,7 @@ def test_nothing_is_read_again():
     assert Counting.asked == 4
 
 
-def test_a_sampler_without_a_state_is_gone_through_again():
+def test_replays_a_sampler_without_a_state():
     first = lt.DataLoader(Pairs(), batch_sampler=[[1, 2], [3], [4, 5], [0]])
     iterator = iter(first)
     got = [next(iterator) for _ in range(3)]
@@ -128,7 +128,7 @@ def test_a_sampler_without_a_state_is_gone_through_again():
     assert len(list(second)) == 4
 
 
-def test_a_generator_beside_the_samplers_is_kept():
+def test_keeps_the_state_of_a_second_generator():
     def make():
         own, other = (torch.Generator().manual_seed(seed) for seed in (3, 4))
         return lt.DataLoader(range(20), 3, sampler=data.RandomSampler(range(20), generator=own),
@@ -137,7 +137,7 @@ def test_a_generator_beside_the_samplers_is_kept():
     check_resumed(make, make, 1, 2, False)
 
 
-def test_a_batch_that_failed_lies_behind():
+def test_counts_a_failed_batch():
     class Failing(Pairs):
         def __getitem__(self, index):
             if index == 3:
@@ -181,7 +181,7 @@ class Resumable(Stream):
 @pytest.mark.parametrize('kind', [Stream, Resumable])
 @pytest.mark.parametrize('more', [{'batch_size': 4}, {'batch_size': None},
                                   {'batch_size': 3, 'drop_last': True}], ids=str)
-def test_a_stream_goes_on_exactly(workers, kind, more):
+def test_continues_a_stream_exactly(workers, kind, more):
     def make():
         return lt.DataLoader(kind(23), num_workers=workers, **more)
 
@@ -201,7 +201,7 @@ def test_a_stream_with_a_state_passes_nothing_over():
     assert Resumable.passed == 10
 
 
-def test_a_stream_of_another_number_of_workers_is_refused():
+def test_rejects_a_stream_with_another_number_of_workers():
     first = lt.DataLoader(Stream(9), num_workers=2)
     next(iter(first))
     with pytest.raises(ValueError, match='"num_workers" is 2 in the state and 1 here'):
@@ -217,7 +217,7 @@ def test_a_stream_of_another_number_of_workers_is_refused():
     ({'batch_sampler': [[1]], 'shuffle': None, 'batch_size': 1}, 'sampler'),
     ({'dataset': Stream(3), 'shuffle': None}, 'iterable|sampler'),
 ], ids=str)
-def test_a_state_of_another_loader_is_refused(arguments, word):
+def test_rejects_a_state_of_another_loader(arguments, word):
     given = {'dataset': range(41), 'batch_size': 3, 'shuffle': True}
     first = lt.DataLoader(**given)
     next(iter(first))
@@ -230,7 +230,7 @@ def test_a_state_of_another_loader_is_refused(arguments, word):
     {'batches': -1}, {'batches': 'x'}, {'base_seed': None}, {'next_worker': -1}, {'sampler': 5},
     {'state': 5}, {'generator': 'x'},
 ], ids=str)
-def test_a_state_that_was_changed_is_refused(change):
+def test_rejects_an_edited_state(change):
     loader = lt.DataLoader(range(9), shuffle=True, generator=torch.Generator())
     next(iter(loader))
     state = through_json(loader.state_dict())
@@ -244,7 +244,7 @@ def test_a_state_that_was_changed_is_refused(change):
 
 @pytest.mark.parametrize('streams', [5, [], [5], [{'taken': -1, 'ended': False}], [{'taken': 1}]],
                          ids=str)
-def test_a_state_of_a_stream_that_was_changed_is_refused(streams):
+def test_rejects_an_edited_state_of_a_stream(streams):
     loader = lt.DataLoader(Stream(9))
     next(iter(loader))
     state = {**loader.state_dict(), 'streams': streams}
@@ -258,14 +258,14 @@ def test_a_state_of_a_stream_that_was_changed_is_refused(streams):
 
 @pytest.mark.parametrize('make', [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy,
                                   copy.copy])
-def test_copies_begin_anew(make):
+def test_copies_start_from_the_beginning(make):
     first = lt.DataLoader(Pairs(), 4, shuffle=True, num_workers=1)
     next(iter(first))
     other = make(first)
     assert other.state_dict()['batches'] == 0 and len(list(other)) == 11
 
 
-def test_copies_of_one_that_was_sent_somewhere_are_sent_there():
+def test_copies_keep_a_seek():
     first = lt.DataLoader(range(20), 4)
     for _ in zip(range(3), first):
         pass
@@ -284,7 +284,7 @@ def golden():
 
 
 @pytest.mark.parametrize('one', golden(), ids=lambda one: str(one['arguments']))
-def test_states_of_version_1_load_for_ever(one):
+def test_loads_states_of_version_1(one):
     arguments = dict(one['arguments'])
     kind = {'range': range, 'Stream': Stream}[arguments.pop('kind')]
     if one['generator']:
@@ -296,7 +296,7 @@ def test_states_of_version_1_load_for_ever(one):
     assert [torch.as_tensor(batch).tolist() for batch in got] == one['rest']
 
 
-def test_an_array_goes_on_like_any_other():
+def test_continues_over_an_array():
     case = Case('shuffle', 7, False, 3, False)
     dataset = lx.NPDataset(np.arange(RECORDS))
     check_resumed(lambda: case.make(lt, dataset), lambda: case.make(lt, dataset, 2), 1, 3, False)

@@ -66,7 +66,7 @@ def raised(loader):
     lambda: ValueError('five'), lambda: KeyError('five'), lambda: OSError(5, 'five'),
     lambda: UnicodeDecodeError('ascii', b'', 0, 1, 'five'), lambda: lx.LoaderxError('five'),
 ], ids=['value', 'key', 'os', 'decode', 'ours'])
-def test_errors_are_those_of_torchs_workers(make):
+def test_errors_match_those_of_torch_workers(make):
     ours, theirs = (raised(module.DataLoader(Failing(make), 2, num_workers=2))
                     for module in (lt, data))
     assert type(ours) is type(theirs)
@@ -81,12 +81,12 @@ def test_without_workers_an_error_is_itself():
     assert str(error) == 'five'
 
 
-def test_what_is_no_exception_ends_a_worker_in_torch():
+def test_a_base_exception_ends_a_worker_as_in_torch():
     error = raised(lt.DataLoader(Failing(SystemExit), 2, num_workers=1))
     assert isinstance(error, RuntimeError) and isinstance(error.__cause__, SystemExit)
 
 
-def test_damage_says_where_it_is():
+def test_damage_names_its_location():
     """An error that torch's workers cannot make again is whole as the cause."""
     made = lx.CorruptError('damaged')
     error = raised(lt.DataLoader(Failing(lambda: made), 2, num_workers=1))
@@ -137,7 +137,7 @@ def test_init_that_fails_is_the_first_error():
     assert str(caught.value.__cause__) == 'init 0'
 
 
-def test_a_worker_sets_what_is_its_own():
+def test_a_worker_sets_its_own_state():
     """As the example in torch's documentation does."""
     class Range(data.IterableDataset):
         first, end = 0, 20
@@ -157,7 +157,7 @@ def test_a_worker_sets_what_is_its_own():
     assert (dataset.first, dataset.end) == (0, 20)
 
 
-def test_a_stream_that_cannot_be_copied_is_gone_through():
+def test_reads_a_stream_that_cannot_be_copied():
     stream = Stream(9)
     stream.lock = threading.Lock()
     got = [batch['i'].item() for batch in lt.DataLoader(stream, num_workers=2)]
@@ -169,7 +169,7 @@ def test_collation_makes_no_shared_memory():
     assert not batch.is_shared()
 
 
-def test_gradients_are_as_where_it_was_begun():
+def test_gradient_mode_is_that_of_the_caller():
     class Asking(Pairs):
         def __getitem__(self, index):
             return torch.is_grad_enabled()
@@ -180,7 +180,7 @@ def test_gradients_are_as_where_it_was_begun():
             assert set(loader) == {enabled}
 
 
-def test_processes_of_torch_know_themselves_as_well():
+def test_processes_of_torch_have_worker_info():
     assert len(list(lt.DataLoader(Pairs(), num_workers=1))) == 41
     got = list(data.DataLoader(Stream(6), None, num_workers=2))
     assert [one['worker'] for one in got] == [0, 1, 0, 1, 0, 1]
@@ -200,7 +200,7 @@ class Blocked(Pairs):
         return index
 
 
-def test_a_timeout_is_torchs():
+def test_a_timeout_raises_as_in_torch():
     dataset = Blocked()
     loader = lt.DataLoader(dataset, 2, num_workers=1, timeout=.05)
     iterator = iter(loader)
@@ -209,7 +209,7 @@ def test_a_timeout_is_torchs():
     dataset.go.set()
 
 
-def test_what_is_dropped_ends_and_waits_for_nobody():
+def test_a_dropped_iterator_ends_without_waiting():
     wait_until(lambda: not workers())    # of tests before
     dataset = Blocked()
     iterator = iter(lt.DataLoader(dataset, 2, num_workers=3))
@@ -222,7 +222,7 @@ def test_what_is_dropped_ends_and_waits_for_nobody():
     wait_until(lambda: not workers())
 
 
-def test_out_of_order_what_is_there_comes_first():
+def test_out_of_order_returns_finished_batches_first():
     """As with torch's in_order=False, which the oldest torch has not."""
     go = threading.Event()
 
@@ -251,7 +251,7 @@ def test_threads_end_with_the_pass(stream):
     wait_until(lambda: not workers())
 
 
-def test_a_loop_that_is_left_ends_its_threads():
+def test_leaving_a_loop_ends_its_threads():
     loader = lt.DataLoader(Pairs(), 1, num_workers=2)
     for _ in loader:
         break
@@ -271,7 +271,7 @@ def test_persistent_workers_stay():
     wait_until(lambda: not workers())
 
 
-def test_a_process_ends_that_has_not_ended_it():
+def test_a_process_exits_with_a_running_loader():
     run_script("""
         import threading
         import loaderx.torch as lt
@@ -284,7 +284,7 @@ def test_a_process_ends_that_has_not_ended_it():
     """)
 
 
-def test_a_forked_process_is_told():
+def test_reports_use_in_a_forked_process():
     run_script("""
         import os
         import loaderx.torch as lt
@@ -315,7 +315,7 @@ def test_pinning_without_a_device_warns_as_torch_does(workers):
         assert same(run(lt, dataset, workers), run(data, dataset, 0))
 
 
-def test_threads_are_no_reason_to_warn():
+def test_threads_cause_no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         lt.DataLoader(Pairs(), num_workers=64)

@@ -45,7 +45,7 @@ def test_random_sampler(n, samples, replacement, seed):
 
 
 @pytest.mark.parametrize('n, samples', [(1, 1), (10, 10), (10, 20), (10, 25), (10, 3), (7, 700)])
-def test_random_sampler_of_whole_permutations_and_pieces(n, samples):
+def test_random_sampler_of_whole_permutations_and_parts(n, samples):
     theirs = RandomSampler(range(n), False, samples, generator(9))
     ours = lx.TorchRandom(n, num_samples=samples, seed=9)
     expected = epochs_of(theirs)

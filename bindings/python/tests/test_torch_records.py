@@ -56,7 +56,7 @@ def test_records_read_together_are_those_read_alone(stored, kind):
 
 
 @pytest.mark.parametrize('kind', range(5))
-def test_forked_workers_read_on(stored, kind):
+def test_forked_workers_continue_reading(stored, kind):
     """Also while threads read, whose locks a child finds as they were."""
     dataset = kinds(stored)[kind]
     ahead = iter(lt.DataLoader(dataset, 2, num_workers=2))
@@ -80,7 +80,7 @@ def test_spawned_workers_open_it(stored, tmp_path):
     """)
 
 
-def test_classes_that_were_derived_are_asked(stored):
+def test_respects_subclasses(stored):
     """And not what they are derived from."""
     class Numbers(lx.Dataset):
         def __getitem__(self, index):
@@ -104,7 +104,7 @@ def joined(stored):
 
 @SETTINGS
 @given(loading(), st.lists(st.none() | st.integers(0, 6), min_size=1, max_size=2))
-def test_torchs_datasets_of_ours(stored, case, lengths):
+def test_wraps_in_datasets_of_torch(stored, case, lengths):
     parts = data.random_split(stored, [30, RECORDS - 30], torch.Generator().manual_seed(1))
     subset = data.Subset(data.ConcatDataset([*parts, stored]), range(RECORDS))
 
@@ -116,7 +116,7 @@ def test_torchs_datasets_of_ours(stored, case, lengths):
     assert lt.DataLoader(subset)._source is not None    # the library reads it
 
 
-def test_torchs_datasets_of_arrays():
+def test_reads_datasets_of_torch_over_arrays():
     array = lx.NPDataset(np.arange(10))
     both = data.ConcatDataset([array, array])
     assert same(list(lt.DataLoader(both, 3)), list(data.DataLoader(both, 3)))
@@ -129,7 +129,7 @@ def test_torchs_datasets_of_arrays():
     lambda stored: data.Subset(stored, [1, 99]), lambda stored: data.Subset(stored, ['x']),
     lambda stored: data.Subset(stored, [[1, 2]]), lambda stored: data.Subset(stored, []),
 ])
-def test_what_the_library_does_not_read_is_torchs_to_read(stored, make):
+def test_leaves_other_datasets_to_torch(stored, make):
     dataset = make(stored)
 
     def run(module):
@@ -139,7 +139,7 @@ def test_what_the_library_does_not_read_is_torchs_to_read(stored, make):
     assert same(ours[0][0], theirs[0][0]) if theirs[0] else same(ours, theirs)
 
 
-def test_indices_that_are_not_there_fail_as_in_torch(stored):
+def test_indices_out_of_range_fail_as_in_torch(stored):
     both = joined(stored)
 
     def run(module):
@@ -153,13 +153,13 @@ def test_indices_that_are_not_there_fail_as_in_torch(stored):
 # ---- what torch has beside it
 
 
-def test_what_is_torchs_own():
+def test_keeps_attributes_of_torch():
     assert lt.ConcatDataset is data.ConcatDataset
     item = {'x': np.zeros(3), 'y': (1, 'a', np.float32(2))}
     assert same(lt.default_convert(item), data.default_convert(item))
 
 
-def test_our_collation_given_by_name_is_no_other(stored):
+def test_naming_the_default_collation_changes_nothing(stored):
     loader = lt.DataLoader(stored, 6, collate_fn=lt.default_collate, num_workers=2)
     assert same(list(loader), list(data.DataLoader(stored, 6)))
     assert type(iter(loader)).__name__ == 'Direct'

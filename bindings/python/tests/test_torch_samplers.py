@@ -17,7 +17,7 @@ from torch_cases import SETTINGS, Case, check_resumed, passes, sampling
 
 @SETTINGS
 @given(sampling(), st.lists(st.none() | st.integers(0, 70) | st.integers(0, 9000), max_size=4))
-def test_numbers_and_draws_are_torchs(case, lengths):
+def test_numbers_and_draws_match_torch(case, lengths):
     """Of passes that are gone through, and of those that are left."""
     ours, theirs = case.make(lt), case.make(data)
     assert len(ours) == len(theirs)
@@ -39,7 +39,7 @@ def test_where_blocks_end(n, samples, replacement, seed):
 
 @pytest.mark.parametrize('replacement, n, samples', [(True, 2**28, 100), (True, 2**40, 70),
                                                      (False, 30, 100)])
-def test_what_torch_must_draw_itself(replacement, n, samples):
+def test_leaves_other_draws_to_torch(replacement, n, samples):
     case = Case('RandomSampler', {'data_source': range(n), 'num_samples': samples,
                                   'replacement': replacement}, None)
     assert passes(case.make(lt), [None, 33, None]) == passes(case.make(data), [None, 33, None])
@@ -72,7 +72,7 @@ def test_one_generator_for_several_samplers():
 @SETTINGS
 @given(sampling(), st.integers(1, 50), st.booleans(), st.lists(st.none() | st.integers(0, 30),
                                                                max_size=3))
-def test_batches_are_torchs(case, size, drop_last, lengths):
+def test_batches_match_torch(case, size, drop_last, lengths):
     ours = lt.BatchSampler(case.make(lt), size, drop_last)
     theirs = data.BatchSampler(case.make(data), size, drop_last)
     assert len(ours) == len(theirs)
@@ -115,7 +115,7 @@ def test_batches_are_torchs(case, size, drop_last, lengths):
     ('DistributedSampler', {'dataset': [1], 'num_replicas': 2, 'rank': 0, 'seed': 'x'}),
     ('DistributedSampler', {'dataset': [1]}),
 ], ids=str)
-def test_errors_are_torchs(kind, arguments):
+def test_errors_match_torch(kind, arguments):
     def error(module):
         with pytest.raises(Exception) as caught:
             list(getattr(module, kind)(**arguments))
@@ -143,7 +143,7 @@ def test_a_distributed_sampler_of_an_empty_set_and_of_few():
 
 
 @pytest.mark.parametrize('workers', [0, 2])
-def test_they_go_into_torchs_own_loader(workers):
+def test_the_loader_of_torch_accepts_them(workers):
     def batches(module):
         own = torch.Generator().manual_seed(1)
         sampler = module.BatchSampler(module.RandomSampler(range(40), generator=own), 7, False)

@@ -25,7 +25,7 @@ from torch_cases import SETTINGS, Case, Streams, check_resumed, sampling, throug
 
 @SETTINGS
 @given(sampling(), st.lists(st.integers(0, 100) | st.integers(0, 10_000), min_size=1, max_size=5))
-def test_it_goes_on_exactly(case, cuts):
+def test_continues_exactly(case, cuts):
     check_resumed(case, cuts)
 
 
@@ -38,7 +38,7 @@ def test_it_goes_on_exactly(case, cuts):
     ('WeightedRandomSampler', {'weights': [3, 1, 2], 'num_samples': 11}),
 ])
 @pytest.mark.parametrize('seed', [None, 3])
-def test_it_goes_on_from_anywhere(kind, arguments, seed):
+def test_continues_from_anywhere(kind, arguments, seed):
     case = Case(kind, arguments, seed)
     for cut in range(len(case.make(lt)) + 1):
         check_resumed(case, [cut])
@@ -49,7 +49,7 @@ def test_it_goes_on_from_anywhere(kind, arguments, seed):
     ('RandomSampler', {'data_source': range(20), 'num_samples': 50, 'replacement': True}),
     ('WeightedRandomSampler', {'weights': [3, 1, 2], 'num_samples': 11}),
 ])
-def test_others_may_draw_of_its_generator_meanwhile(kind, arguments):
+def test_other_draws_from_its_generator_do_not_matter(kind, arguments):
     case = Case(kind, arguments, 5)
     whole, part = case.make(lt), case.make(lt)
     one, other = iter(whole), iter(part)
@@ -62,7 +62,7 @@ def test_others_may_draw_of_its_generator_meanwhile(kind, arguments):
     assert list(resumed) == list(whole)
 
 
-def test_what_lies_before_is_not_drawn_again(monkeypatch):
+def test_does_not_redraw_earlier_indices(monkeypatch):
     sampler = lt.RandomSampler(range(10), num_samples=10**6, generator=torch.Generator())
     here = iter(sampler)
     rest = list(itertools.islice(here, 500_005, 500_015))
@@ -83,7 +83,7 @@ def test_without_a_generator_a_state_is_small():
     assert len(json.dumps(sampler.state_dict())) < 200
 
 
-def test_a_state_of_a_pass_that_is_over_begins_the_next():
+def test_a_state_after_a_pass_starts_the_next():
     sampler = lt.RandomSampler(range(9), generator=torch.Generator().manual_seed(1))
     assert len(list(sampler)) == 9
     other = lt.RandomSampler(range(9), generator=torch.Generator())
@@ -91,7 +91,7 @@ def test_a_state_of_a_pass_that_is_over_begins_the_next():
     assert list(other) == list(sampler)
 
 
-def test_the_end_of_a_pass_is_its_own():
+def test_each_pass_has_its_own_end():
     """All was given, and nobody has asked for more: what is left is nothing."""
     sampler = lt.SequentialSampler(range(3))
     for _ in zip(range(3), sampler):
@@ -101,7 +101,7 @@ def test_the_end_of_a_pass_is_its_own():
     assert [list(other), list(other)] == [[], [0, 1, 2]]
 
 
-def test_a_new_pass_begins_anew_without_a_state():
+def test_a_new_pass_restarts_without_a_state():
     sampler = lt.SequentialSampler(range(5))
     for i in sampler:
         if i == 2:
@@ -114,7 +114,7 @@ def test_a_new_pass_begins_anew_without_a_state():
 
 @SETTINGS
 @given(sampling(), st.integers(0, 100) | st.integers(0, 10_000))
-def test_a_seek_drops_what_lies_before(case, samples):
+def test_a_seek_skips_earlier_indices(case, samples):
     whole, sampler = case.make(lt), case.make(lt)
     samples = min(samples, len(whole))
     torch.manual_seed(5)
@@ -141,7 +141,7 @@ def check_batches_sought(case, samples, expected):
             assert sum(batches, []) == expected
 
 
-def test_a_state_in_the_midst_of_a_pass_that_began_by_a_seek():
+def test_a_state_within_a_pass_after_a_seek():
     for case in [Case('RandomSampler', {'data_source': range(30), 'num_samples': 100}, 1),
                  Case('RandomSampler', {'data_source': range(30), 'num_samples': 100,
                                         'replacement': True}, 1),
@@ -160,7 +160,7 @@ def test_a_state_in_the_midst_of_a_pass_that_began_by_a_seek():
     (-1, ValueError), (10, ValueError), (2**64, ValueError), (True, TypeError), (2.0, TypeError),
     (None, TypeError),
 ])
-def test_bad_seeks(samples, error):
+def test_rejects_invalid_seeks(samples, error):
     for sampler in lt.SequentialSampler(range(9)), lt.RandomSampler(range(9)):
         with pytest.raises(error, match='samples'):
             sampler.seek(samples)
@@ -191,7 +191,7 @@ def test_distributed_ranks_share_a_state():
     assert [list(sampler) for sampler in second] == expected
 
 
-def test_another_epoch_takes_the_place_of_the_one_that_was_left():
+def test_set_epoch_replaces_an_unfinished_epoch():
     sampler = lt.DistributedSampler(range(10), 2, 1)
     next(iter(sampler))
     other = lt.DistributedSampler(range(10), 2, 1)
@@ -206,7 +206,7 @@ def test_another_epoch_takes_the_place_of_the_one_that_was_left():
 
 @SETTINGS
 @given(sampling(), st.integers(1, 40), st.integers(1, 40), st.integers(0, 200), st.booleans())
-def test_batches_go_on_exactly(case, before, after, batches, drop_last):
+def test_batches_continue_exactly(case, before, after, batches, drop_last):
     """Also with another size."""
     torch.manual_seed(3)
     first = lt.BatchSampler(case.make(lt), before, drop_last)
@@ -229,7 +229,7 @@ def test_batches_go_on_exactly(case, before, after, batches, drop_last):
     lambda: range(50), lambda: list('abcdefghij' * 5), lambda: data.SequentialSampler(range(50)),
     lambda: lt.BatchSampler(lt.SequentialSampler(range(150)), 3, False),
 ], ids=['range', 'list', 'torch', 'batches'])
-def test_batches_of_anything_go_on(sampler):
+def test_batches_of_any_sampler_continue(sampler):
     expected = list(data.BatchSampler(list(sampler()), 7, False))
     for batches in range(8):
         first = lt.BatchSampler(sampler(), 7, False)
@@ -240,7 +240,7 @@ def test_batches_of_anything_go_on(sampler):
         assert list(second) == expected
 
 
-def test_a_sampler_of_the_users_own_keeps_its_state():
+def test_keeps_the_state_of_a_custom_sampler():
     class Mine:
         at = 0
 
@@ -302,7 +302,7 @@ def generated(seed=0):
      lambda: lt.BatchSampler(lt.SequentialSampler(range(8)), 2, False), 'length'),
     (lambda: lt.SequentialSampler(range(9)), lambda: lx.Sequential(9), 'state of a sampler'),
 ])
-def test_a_state_of_another_sampler_is_refused(ours, theirs, word):
+def test_rejects_a_state_of_another_sampler(ours, theirs, word):
     other = theirs()
     state = other.state_dict() if isinstance(other, lx.Order) else state_of(other, 1)
     sampler = ours()
@@ -325,7 +325,7 @@ def test_the_same_numbers_are_the_same_indices():
     ({'version': None}, lx.LoaderxError),
     ({'state': None}, lx.CorruptError),
 ])
-def test_a_state_that_was_changed_is_refused(change, error):
+def test_rejects_an_edited_state(change, error):
     sampler = lt.RandomSampler(range(9), generator=generated())
     state = state_of(sampler)
     with pytest.raises(error):
@@ -338,7 +338,7 @@ def test_a_state_that_was_changed_is_refused(change, error):
     {'generator': 'eJztwTEBAAAAwqD1T20JT6AAAHgaAAAB'}, {'seed': -4}, {'seed': 'x'},
     {'rest': []},
 ], ids=str)
-def test_a_state_that_was_changed_with_its_checksum_is_refused_as_well(change):
+def test_rejects_an_edited_state_with_a_right_checksum(change):
     sampler = lt.RandomSampler(range(9), generator=generated())
     state = {**state_of(sampler), **change}
     state['crc32'] = checksum(state)
@@ -347,7 +347,7 @@ def test_a_state_that_was_changed_with_its_checksum_is_refused_as_well(change):
 
 
 @pytest.mark.parametrize('rest', [5, None, [1, -2], [1] * 98, ['x'], [9], [True]], ids=str)
-def test_a_rest_that_cannot_be_is_refused(rest):
+def test_rejects_an_impossible_rest(rest):
     def sampler():
         return lt.RandomSampler(range(9), True, 100, generated())
 
@@ -362,13 +362,13 @@ def test_a_rest_that_cannot_be_is_refused(rest):
 
 @pytest.mark.parametrize('state, error', [(5, TypeError), (None, TypeError), ([], TypeError),
                                           ({}, lx.CorruptError), ({'state': object()}, ValueError)])
-def test_what_is_no_state_is_refused(state, error):
+def test_rejects_other_than_states(state, error):
     with pytest.raises(error):
         lt.SequentialSampler(range(3)).load_state_dict(state)
 
 
 @pytest.mark.parametrize('epoch', [None, 'x', 1.5, []])
-def test_an_epoch_that_cannot_be_is_refused(epoch):
+def test_rejects_an_invalid_epoch(epoch):
     sampler = lt.DistributedSampler(range(9), 2, 0)
     state = {**state_of(sampler, 2), 'epoch': epoch}
     state['crc32'] = checksum(state)
@@ -376,7 +376,7 @@ def test_an_epoch_that_cannot_be_is_refused(epoch):
         sampler.load_state_dict(state)
 
 
-def test_a_sequence_without_slices_is_told_by_its_length():
+def test_identifies_a_sequence_without_slices_by_its_length():
     class Squares:
         def __len__(self):
             return 6
@@ -389,7 +389,7 @@ def test_a_sequence_without_slices_is_told_by_its_length():
     assert state['indices'] is None and state['length'] == 6
 
 
-def test_weights_elsewhere_have_no_state():
+def test_weights_on_other_devices_have_no_state():
     sampler = lt.WeightedRandomSampler(torch.ones(5, device='meta'), 3)
     with pytest.raises(ValueError, match='weights are on meta'):
         sampler.state_dict()
@@ -398,14 +398,14 @@ def test_weights_elsewhere_have_no_state():
 # ---- copies
 
 
-def test_copies_begin_anew():
+def test_copies_start_from_the_beginning():
     sampler = lt.BatchSampler(lt.RandomSampler(range(10)), 3, False)
     assert next(iter(sampler))
     for other in pickle.loads(pickle.dumps(sampler)), copy.deepcopy(sampler), copy.copy(sampler):
         assert sorted(sum(other, [])) == list(range(10))
 
 
-def test_copies_of_one_that_was_sent_somewhere_are_sent_there():
+def test_copies_keep_a_seek():
     sampler = lt.SequentialSampler(range(9))
     sampler.seek(7)
     others = pickle.loads(pickle.dumps(sampler)), copy.deepcopy(sampler), copy.copy(sampler)
@@ -423,7 +423,7 @@ def golden():
 
 
 @pytest.mark.parametrize('one', golden(), ids=lambda one: one['kind'])
-def test_states_of_version_1_load_for_ever(one):
+def test_loads_states_of_version_1(one):
     arguments = {name: range(value) if name in ('data_source', 'dataset') else value
                  for name, value in one['arguments'].items()}
     if one['kind'] == 'BatchSampler':

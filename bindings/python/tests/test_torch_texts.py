@@ -41,7 +41,7 @@ def test_loaders_collate_its_samples(tokenizer, kind, workers):
     assert first['tokens'].shape == (8, 33) and first['tokens'].dtype == torch.int64
 
 
-def test_the_state_of_a_loader_has_its_place(tokenizer):
+def test_the_state_of_a_loader_contains_its_position(tokenizer):
     expected = rows(lt.DataLoader(make(tokenizer), batch_size=4))
     for workers in 0, 1:
         loader = lt.DataLoader(make(tokenizer), batch_size=4, num_workers=workers)
@@ -55,6 +55,6 @@ def test_the_state_of_a_loader_has_its_place(tokenizer):
 
 
 @pytest.mark.parametrize('kind', [data.DataLoader, lt.DataLoader])
-def test_more_workers_are_refused(tokenizer, kind):
+def test_rejects_more_workers(tokenizer, kind):
     with pytest.raises(ValueError, match='num_workers must be 0 or 1 for a TokenStream, not 2'):
         list(kind(make(tokenizer), num_workers=2))

@@ -26,7 +26,7 @@ def threads(request):
     return request.param
 
 
-def test_it_gets_the_dict_and_its_result_is_handed_out(data, threads):
+def test_takes_the_dict_and_its_result_is_delivered(data, threads):
     def transform(batch):
         assert type(batch) is dict and list(batch) == ['data', 'label']
         batch['data'] *= 2
@@ -37,7 +37,7 @@ def test_it_gets_the_dict_and_its_result_is_handed_out(data, threads):
 
 
 @pytest.mark.parametrize('result', [None, 0, 'text', [], {}, StopIteration, object()])
-def test_any_object_may_be_handed_out(data, threads, result):
+def test_any_object_can_be_a_result(data, threads, result):
     got = list(lx.Loader(data, batch_size=300, threads=threads, transform=lambda b: result))
     assert len(got) == 4 and all(one is result for one in got)
 
@@ -74,7 +74,7 @@ def consume(loader):
             got.append(error)
 
 
-def test_an_exception_comes_out_in_its_place(data, threads):
+def test_raises_an_exception_in_order(data, threads):
     class Mine(Exception):
         pass
 
@@ -98,7 +98,7 @@ def test_an_exception_comes_out_in_its_place(data, threads):
     assert loader.tell() == N
 
 
-def test_its_traceback_tells_where(data, threads):
+def test_the_traceback_shows_the_transform(data, threads):
     def deep(batch):
         raise KeyError('deep')
 
@@ -119,7 +119,7 @@ def test_stop_iteration_does_not_end_the_loop(data, threads):
 
 
 @pytest.mark.parametrize('error', [SystemExit, GeneratorExit, MemoryError, RecursionError])
-def test_any_exception_comes_out(data, threads, error):
+def test_raises_any_exception(data, threads, error):
     def transform(batch):
         raise error('mine')
 
@@ -127,7 +127,7 @@ def test_any_exception_comes_out(data, threads, error):
         next(lx.Loader(data, threads=threads, transform=transform))
 
 
-def test_what_it_keeps_stays_readable(data, threads):
+def test_arrays_it_keeps_stay_readable(data, threads):
     kept = []
     with lx.Loader(data, batch_size=100, threads=threads, transform=kept.append) as loader:
         assert list(loader) == [None] * 11
@@ -140,7 +140,7 @@ def test_what_it_keeps_stays_readable(data, threads):
         assert np.array_equal(batch['data'], data['data'][batch['label']])
 
 
-def test_results_that_nobody_takes_are_dropped(data, threads):
+def test_drops_untaken_results(data, threads):
     alive = set()
 
     class Result:
@@ -163,7 +163,7 @@ def test_results_that_nobody_takes_are_dropped(data, threads):
         assert not alive
 
 
-def test_an_exception_that_nobody_takes_is_dropped(data):
+def test_drops_an_untaken_exception(data):
     def transform(batch):
         raise ValueError(batch)
 
@@ -182,7 +182,7 @@ def test_an_exception_that_nobody_takes_is_dropped(data):
     lambda loader: loader.close(),
     lambda loader: loader.__exit__(None, None, None),
 ], ids=['next', 'iter', 'seek', 'load_state_dict', 'close', 'exit'])
-def test_using_its_own_loader_is_an_error_and_not_a_hang(data, threads, use):
+def test_use_of_its_own_loader_is_an_error(data, threads, use):
     def transform(batch):
         use(loader)
 
@@ -193,7 +193,7 @@ def test_using_its_own_loader_is_an_error_and_not_a_hang(data, threads, use):
     loader.close()
 
 
-def test_what_does_not_wait_may_be_used(data, threads):
+def test_can_use_calls_that_do_not_wait(data, threads):
     def transform(batch):
         return loader.tell(), loader.stats()['batches'], len(loader), loader.closed, repr(loader)
 
@@ -201,7 +201,7 @@ def test_what_does_not_wait_may_be_used(data, threads):
     assert len(list(loader)) == 101
 
 
-def test_it_may_cancel_its_loader(data, threads):
+def test_can_cancel_its_loader(data, threads):
     def transform(batch):
         if batch['label'][0] >= 50:
             loader.cancel()
@@ -214,7 +214,7 @@ def test_it_may_cancel_its_loader(data, threads):
 
 
 @pytest.mark.parametrize('shared', [False, True])
-def test_it_may_use_another_loader(data, threads, shared):
+def test_can_use_another_loader(data, threads, shared):
     executor = lx.Executor(readers=threads) if shared else None
     options = dict(executor=executor) if shared else dict(threads=threads)
     inner = lx.Loader(data, batch_size=5, epochs=None, transform=lambda b: b['label'], **options)
@@ -273,7 +273,7 @@ def test_a_loader_that_the_collector_finds_in_a_transform(data):
 
 
 @pytest.mark.parametrize('when', ['waiting', 'holding', 'prepared'])
-def test_it_is_closed_from_another_thread(data, threads, when):
+def test_another_thread_closes_its_loader(data, threads, when):
     running, release = threading.Event(), threading.Event()
 
     def transform(batch):
@@ -386,7 +386,7 @@ def test_keys_depend_on_nothing_else():
     assert keyed(lx.Sequential(), 1, 0, seed=43) != right
 
 
-def test_a_transform_gets_them():
+def test_a_transform_receives_keys():
     def augment(batch):
         return [lx.generator(key).random() for key in batch['keys']]
 
@@ -396,7 +396,7 @@ def test_a_transform_gets_them():
     assert len({draw for batch in draws[0] for draw in batch}) == 20
 
 
-def test_wrong_keys():
+def test_rejects_invalid_keys():
     for wrong, kind in (-1, ValueError), (2**64, ValueError), ('x', TypeError):
         with pytest.raises(kind, match='keys'):
             lx.Loader(np.arange(3), keys=wrong)

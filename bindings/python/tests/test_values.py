@@ -39,7 +39,7 @@ def test_other_forms_of_the_same_numbers(tmp_path, values):
     assert got.dtype == np.int32 and np.array_equal(got, EXACT)
 
 
-def test_a_read_only_array_is_taken(tmp_path):
+def test_accepts_a_read_only_array(tmp_path):
     values = EXACT.copy()
     values.setflags(write=False)
     assert np.array_equal(stored(tmp_path, lx.Field('int32', 6), values), EXACT)
@@ -83,7 +83,7 @@ def test_every_type_comes_back(tmp_path, dtype):
     ('int64', (x for x in [1, 2]), TypeError),
     ('int64', np.zeros(3, 'datetime64[s]'), TypeError),
 ])
-def test_what_does_not_fit_is_refused_by_name(tmp_path, dtype, values, error):
+def test_rejects_values_that_do_not_fit_by_name(tmp_path, dtype, values, error):
     with lx.create(tmp_path / 'd', {'x': lx.Field(dtype)}) as writer:
         with pytest.raises(error, match="'x'"):
             writer.extend(x=values)
@@ -137,7 +137,7 @@ BYTES = [b'', None, b'a', bytes(1000), b'\x00\xff', None, b'']
 
 
 @pytest.mark.parametrize('compress', ['raw', 'flate'])
-def test_missing_and_empty_bytes_are_told_apart(tmp_path, compress):
+def test_distinguishes_missing_and_empty_bytes(tmp_path, compress):
     assert stored(tmp_path, lx.Field(bytes, compress=compress), BYTES) == BYTES
 
 
@@ -155,14 +155,14 @@ def test_forms_of_bytes(tmp_path):
     (['text'], TypeError), ([1], TypeError), (b'ab', TypeError), ('ab', TypeError), (3, TypeError),
     (bytearray(b'ab'), TypeError), ([memoryview(b'abcd')[::2]], ValueError),
 ])
-def test_what_is_no_list_of_bytes(tmp_path, values, error):
+def test_rejects_other_than_lists_of_bytes(tmp_path, values, error):
     with lx.create(tmp_path / 'd', {'x': lx.Field(bytes)}) as writer:
         with pytest.raises(error, match="'x'"):
             writer.extend(x=values)
         assert len(writer) == 0
 
 
-def test_an_exception_of_the_callers_iterator_comes_through(tmp_path):
+def test_raises_exceptions_of_the_iterator(tmp_path):
     def values():
         yield b'1'
         raise ZeroDivisionError

@@ -12,7 +12,7 @@ WEIGHTS = [1, 0, 4, 0.5, 2.5]
 SHARES = np.array(WEIGHTS) / sum(WEIGHTS)
 
 
-def test_draws_have_the_shares_of_the_weights():
+def test_draws_follow_the_weights():
     drawn = lx.Weighted(WEIGHTS, 100_000, seed=1).take(100_000)
     counts = np.bincount(drawn.astype(int), minlength=5)
     assert counts[1] == 0
@@ -20,7 +20,7 @@ def test_draws_have_the_shares_of_the_weights():
     assert np.all(abs(counts - 100_000 * SHARES) <= 5 * np.sqrt(100_000 * SHARES))
 
 
-def test_a_shuffle_by_weights_has_each_once_and_the_heavy_ones_early():
+def test_a_weighted_shuffle_gives_each_index_once_and_heavy_ones_early():
     order = lx.Weighted(WEIGHTS, replacement=False, seed=1)
     assert len(order) == 4
     epochs = order.take(4 * 20_000).reshape(-1, 4)
@@ -77,7 +77,7 @@ def test_repr():
     assert '...' in repr(lx.Weighted(np.arange(1000)))
 
 
-def test_a_loader_reads_more_of_the_heavy_ones():
+def test_a_loader_reads_heavy_records_more_often():
     order = lx.Weighted(WEIGHTS, 1000, seed=4)
     with lx.Loader(np.arange(5), order=order, batch_size=64, epochs=2) as loader:
         got = [int(i) for batch in loader for i in batch['data']]
@@ -108,12 +108,12 @@ def test_a_loader_reads_more_of_the_heavy_ones():
     (lambda: lx.Weighted([1], replacement='no'), TypeError, 'replacement'),
     (lambda: lx.Weighted([1], seed=-1), ValueError, 'seed'),
 ])
-def test_wrong_arguments_are_named(call, error, word):
+def test_rejects_invalid_arguments_by_name(call, error, word):
     with pytest.raises(error, match=word):
         call()
 
 
-def test_the_extension_takes_no_other_arguments():
+def test_the_extension_rejects_other_arguments():
     core = lx._core
     for make in core.weighted, core.weighted_shuffle:
         for arguments in [(), (np.ones(3), 3), ([1.0], 1, 0, None),

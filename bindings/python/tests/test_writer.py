@@ -28,7 +28,7 @@ def texts(path):
 # ---- appending
 
 
-def test_append_and_extend_give_indices(path):
+def test_append_and_extend_return_indices(path):
     with lx.create(path, FIELDS) as writer:
         assert writer.append(x=1, text=b'a') == 0
         assert writer.append({'text': b'b', 'x': 2}) == 1
@@ -50,7 +50,7 @@ def test_without_a_block_commit_makes_it_visible(path):
     assert reader.refresh() and reader['x'][:].tolist() == [1, 2]
 
 
-def test_appending_goes_on_after_opening_again(path):
+def test_appends_after_reopening(path):
     with lx.create(path, FIELDS) as writer:
         writer.append(x=1, text=b'a')
     with lx.open(path, mode='a') as writer:
@@ -59,7 +59,7 @@ def test_appending_goes_on_after_opening_again(path):
     assert texts(path) == [b'a', b'b']
 
 
-def test_rollback_undoes_what_was_not_committed(path):
+def test_rollback_undoes_uncommitted_calls(path):
     writer = lx.create(path, FIELDS)
     writer.append(x=1, text=b'a')
     writer.commit()
@@ -89,7 +89,7 @@ def test_small_chunks(path):
         assert (dataset['x'][:] == 7).all()
 
 
-def test_an_executor_of_the_callers(path):
+def test_uses_an_executor_of_the_caller(path):
     with lx.Executor(writers=1) as executor:
         with lx.create(path, FIELDS, executor=executor) as writer:
             writer.extend(x=np.arange(10000), text=[b'x' * 100] * 10000)
@@ -129,7 +129,7 @@ def test_a_block_is_one_transaction(path):
     assert reader.refresh() is True and len(reader) == 100
 
 
-def test_what_changes_nothing_is_no_other_state(path):
+def test_a_block_without_changes_makes_no_commit(path):
     with lx.create(path, FIELDS, durability='none'):
         pass
     writer, reader = lx.open(path, 'a', durability='none'), lx.open(path)
@@ -167,7 +167,7 @@ def test_an_exception_undoes_the_block(path, error):
         assert writer.append(x=2, text=b'next') == 1
 
 
-def test_what_was_appended_before_the_block_stays(path):
+def test_keeps_records_appended_before_the_block(path):
     writer = lx.create(path, FIELDS)
     writer.append(x=1, text=b'before')
     with pytest.raises(ZeroDivisionError):
@@ -178,7 +178,7 @@ def test_what_was_appended_before_the_block_stays(path):
 
 
 @pytest.mark.parametrize('method', ['commit', 'rollback', 'close', '__enter__'])
-def test_what_leaving_does_is_refused_within(path, method):
+def test_rejects_commit_and_close_within_a_block(path, method):
     with lx.create(path, FIELDS) as writer:
         writer.append(x=1, text=b'a')
         with pytest.raises(lx.LoaderxError, match='with-block'):
@@ -190,7 +190,7 @@ def test_what_leaving_does_is_refused_within(path, method):
 # ---- what is refused
 
 
-def test_a_second_writer_is_refused(path):
+def test_rejects_a_second_writer(path):
     with lx.create(path, FIELDS):
         with pytest.raises(BlockingIOError) as caught:
             lx.open(path, mode='a')
@@ -198,7 +198,7 @@ def test_a_second_writer_is_refused(path):
     lx.open(path, mode='a').close()
 
 
-def test_a_sealed_dataset_refuses_to_be_appended_to(path):
+def test_rejects_appends_to_a_sealed_dataset(path):
     writer = lx.create(path, FIELDS)
     writer.append(x=1, text=b'a')
     writer.seal()
@@ -212,7 +212,7 @@ def test_a_sealed_dataset_refuses_to_be_appended_to(path):
         assert dataset.identity['sealed'] is True and dataset.verify()['records'] == 1
 
 
-def test_what_is_there_is_not_overwritten(path):
+def test_does_not_overwrite_existing_files(path):
     lx.create(path, FIELDS).close()
     with pytest.raises(FileExistsError):
         lx.create(path, FIELDS)
@@ -221,13 +221,13 @@ def test_what_is_there_is_not_overwritten(path):
         lx.create(path.parent / 'file', FIELDS)
 
 
-def test_a_directory_that_cannot_be_made(tmp_path):
+def test_reports_a_directory_that_cannot_be_made(tmp_path):
     with pytest.raises(FileNotFoundError):
         lx.create(tmp_path / 'no' / 'where', FIELDS)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason='root may write everywhere')
-def test_a_directory_that_may_not_be_written(tmp_path):
+def test_reports_a_directory_without_permission(tmp_path):
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(PermissionError):
@@ -244,7 +244,7 @@ def test_a_directory_that_may_not_be_written(tmp_path):
     ({'x': 1, 'text': b'', 3: 4}, TypeError, 'name'),
 ])
 @pytest.mark.parametrize('method', ['append', 'extend'])
-def test_fields_that_are_not_as_they_should_be(path, method, values, error, named):
+def test_rejects_records_that_do_not_match(path, method, values, error, named):
     if method == 'extend':
         values = {name: [value] for name, value in values.items()}
     with lx.create(path, FIELDS) as writer:
@@ -254,7 +254,7 @@ def test_fields_that_are_not_as_they_should_be(path, method, values, error, name
 
 
 @pytest.mark.parametrize('method', ['append', 'extend'])
-def test_other_arguments_that_are_wrong(path, method):
+def test_rejects_other_invalid_arguments(path, method):
     with lx.create(path, FIELDS) as writer:
         function = getattr(writer, method)
         for arguments, named in [((3,), {}), (({'x': 1}, {}), {}), (({'x': 1},), {'text': b''})]:
@@ -262,7 +262,7 @@ def test_other_arguments_that_are_wrong(path, method):
                 function(*arguments, **named)
 
 
-def test_columns_of_different_lengths(path):
+def test_rejects_columns_of_different_lengths(path):
     with lx.create(path, FIELDS) as writer:
         with pytest.raises(ValueError, match="'text' has 1 records, .* 2"):
             writer.extend(x=[1, 2], text=[b''])
@@ -283,7 +283,7 @@ def test_columns_of_different_lengths(path):
     ({'chunk_bytes': 2.5}, TypeError, 'chunk_bytes'),
     ({'executor': 3}, TypeError, 'executor'),
 ])
-def test_options_that_are_wrong_are_named(path, options, error, named):
+def test_rejects_invalid_options_by_name(path, options, error, named):
     with pytest.raises(error, match=named):
         lx.create(path, FIELDS, **options)
     assert not path.exists()
@@ -302,20 +302,20 @@ def test_options_that_are_wrong_are_named(path, options, error, named):
     ({'n' * 65: lx.Field('u1')}, ValueError, 'name'),
     ({'big': lx.Field('u1', (2 ** 20, 2 ** 20))}, ValueError, 'big'),
 ])
-def test_fields_that_are_wrong(path, fields, error, named):
+def test_rejects_invalid_fields(path, fields, error, named):
     with pytest.raises(error, match=named):
         lx.create(path, fields)
     assert not path.exists()
 
 
-def test_a_path_that_is_none(tmp_path):
+def test_rejects_invalid_paths(tmp_path):
     with pytest.raises(TypeError, match='path'):
         lx.create(3.5, FIELDS)
     with pytest.raises(ValueError, match='path'):
         lx.create('a\0b', FIELDS)
 
 
-def test_a_closed_executor(path):
+def test_reports_a_closed_executor(path):
     executor = lx.Executor()
     executor.close()
     with pytest.raises(lx.LoaderxError, match='executor'):
@@ -325,7 +325,7 @@ def test_a_closed_executor(path):
 # ---- the end
 
 
-def test_a_closed_writer_says_so(path):
+def test_reports_use_after_close(path):
     writer = lx.create(path, FIELDS)
     writer.close()
     writer.close()
@@ -356,7 +356,7 @@ def test_half_built_writers_are_silent(path):
         gc.collect()
 
 
-def test_it_cannot_be_pickled(path):
+def test_rejects_pickling(path):
     import pickle
     with lx.create(path, FIELDS) as writer:
         with pytest.raises(TypeError, match='pickle'):
@@ -390,7 +390,7 @@ def test_threads_append_and_one_closes(path):
     assert len(stored) == len(done) and all(stored[index] == x for index, x in done)
 
 
-def test_in_a_child_of_fork_it_is_an_error_and_no_hang(tmp_path):
+def test_use_in_a_child_of_fork_is_an_error(tmp_path):
     run_script(f"""
     path = {str(tmp_path / 'd')!r}
     writer = lx.create(path, {{'x': lx.Field('int64')}})
