@@ -33,7 +33,7 @@
 /**
  * How often a child that hangs is tried once more. The allocator of the address sanitizer takes no
  * care of fork() before LLVM 18: a child whose parent had another thread in it waits for that
- * thread's lock for ever.
+ * thread's lock forever.
  */
 #define SANITIZER_RETRIES (ADDRESS_SANITIZED ? 3 : 0)
 

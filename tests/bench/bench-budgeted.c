@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches by a budget: what it takes to cut an epoch, beside reading it, and to find a batch. */
+/* Batches by a budget: what it takes to cut an epoch, compared with reading it, and to find a
+ * batch. */
 #include "bench.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits and changes of the store, beside bare files, and SQLite and LMDB where configure found
- * them. */
+/* Commits and changes of the store, compared with bare files, and SQLite and LMDB where configure
+ * found them. */
 #include "plain.h"
 
 #include <fcntl.h>

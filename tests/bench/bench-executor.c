@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a task costs beside what it does, with its parts empty: beside plain calls, beside two
- * threads that wake each other by hand; and the memory of a batch beside malloc and mmap. */
+/* What a task costs in addition to its work, with its parts empty: compared with plain calls,
+ * compared with two threads that wake each other by hand; and the memory of a batch compared with
+ * malloc and mmap. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -114,7 +115,8 @@ static void ask(void *context)
         ;
 }
 
-/** A task of one part from submitting to knowing of its end, beside a round between two threads. */
+/** A task of one part from submitting to knowing of its end, compared with a round between two
+ * threads. */
 static void bench_round(bench_run *bench, const char *title, uint64_t pause)
 {
     struct pair pair = {.pause = pause};

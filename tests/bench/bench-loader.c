@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A loader beside plain loops over the same records in the same order: order, verification in the
- * epoch before, delivery and release are the loader's, indices made beforehand are the loops'.
- * Data is made in the current folder, several times the last-level cache, and removed. */
+/* A loader compared with plain loops over the same records in the same order: order, verification
+ * in the epoch before, delivery and release are the loader's, indices made beforehand are the
+ * loops'. Data is made in the current folder, several times the last-level cache, and removed. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 struct shape {
     const char *name;
     size_t record; /* bytes of the large column */
-    bool label;    /* and an int64 beside it */
+    bool label;    /* and an int64 next to it */
     size_t batch;
 };
 
@@ -218,7 +218,7 @@ static double median_of(const bench_run *bench, size_t position)
     return json_real_value(json_object_get(one, "median_seconds"));
 }
 
-/** Batches a second beside those of the faster of the two loops. */
+/** Batches a second compared with those of the faster of the two loops. */
 static void report_ratios(bench_run *bench, const bench_case *cases)
 {
     double first = median_of(bench, 0), second = median_of(bench, 1);

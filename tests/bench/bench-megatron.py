@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of Megatron's GPT dataset beside NumPy, which Megatron makes them with.
+"""The tables of Megatron's GPT dataset compared with NumPy, which Megatron makes them with.
 
     PYTHONPATH=... python3 tests/bench/bench-megatron.py DIR [--samples N] [--json FILE]
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a dataset whose writer has died, beside reading its log and taking the CRC of it. */
+/* Opening a dataset whose writer has died, against reading its log and taking the CRC of it. */
 #include "plain.h"
 
 #include <fcntl.h>

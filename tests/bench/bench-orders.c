@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders with tables: by weights, by groups, of other libraries, beside a shuffle of the same
- * length; and how long it takes to make them. */
+/* Orders with tables: by weights, by groups, of other libraries, compared with a shuffle of the
+ * same length; and how long it takes to make them. */
 #include "bench.h"
 
 #include <stdio.h>

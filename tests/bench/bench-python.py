@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bindings beside NumPy: shuffled batches of Fashion-MNIST, and gathered records of 4 KiB.
+"""The bindings against NumPy: shuffled batches of Fashion-MNIST, and gathered records of 4 KiB.
 
     PYTHONPATH=... PATH=... python3 tests/bench/bench-python.py DIR [--json FILE] [--plot FILE]
 
@@ -29,7 +29,7 @@ SEED = 42
 
 
 def cache_bytes():
-    """Bytes of the last-level cache, 0 where the system does not tell."""
+    """Bytes of the last-level cache, 0 where the system does not report."""
     try:    # os.sysconf() does not know the name
         told = subprocess.run(['getconf', 'LEVEL3_CACHE_SIZE'], stdout=subprocess.PIPE, check=True)
         return int(told.stdout)
@@ -172,7 +172,7 @@ def default_megabytes():
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description='The bindings beside NumPy.')
+    parser = argparse.ArgumentParser(description='The bindings compared with NumPy.')
     add_arguments(parser)
     parser.add_argument('--mib', type=int, default=None,
                         help='size of the records of 4 KiB (default: 4 last-level caches)')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rebalance beside cp of what it leaves, both synced; in the present directory, on the disk that
- * counts. */
+/* A rebalance compared with cp of what it leaves, both synced; in the present directory, on the
+ * disk that counts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders at three lengths beside a plain loop that fills in numbers; seeks; epochs of short
- * orders beside a plain shuffle of so many; mixtures beside one shuffle. */
+/* Orders at three lengths compared with a plain loop that fills in numbers; seeks; epochs of short
+ * orders compared with a plain shuffle of so many; mixtures compared with one shuffle. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -177,7 +177,7 @@ static void make_blend(void *context)
 static const size_t set_counts[] = {2, 8, 64, 1000};
 static const char *const set_names[] = {"2 sets", "8 sets", "64 sets", "1000 sets"};
 
-/** Mixtures of few and of many sets beside one shuffle. */
+/** Mixtures of few and of many sets compared with one shuffle. */
 static void bench_blends(bench_run *bench, uint64_t length, uint64_t batch)
 {
     const double work = (double)(BATCHES * batch);

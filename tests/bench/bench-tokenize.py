@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""loaderx.tokenize beside a loop over encode_batch of the library tokenizers.
+"""loaderx.tokenize compared with a loop over encode_batch of the library tokenizers.
 
     PYTHONPATH=... python3 tests/bench/bench-tokenize.py DIR [--tokenizer FILE] [--json FILE]
 
 DIR is made if need be, and keeps the texts and the tokenizer for the next run: sources and modules
 of the Python that runs this, as lines of JSON, and a byte-level BPE of 16,000 tokens. All write the
-same tokens to a file. They take turns, and medians count; CPU time is told, too, which others on
-the machine disturb less.
+same tokens to a file. They take turns, and medians count; CPU time is reported, too, which others
+on the machine disturb less.
 """
 
 import argparse

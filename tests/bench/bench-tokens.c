@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of tokens beside plain loops that copy the same ones, and packing documents beside reading
- * their lengths. Files are made in the current folder and removed. */
+/* Samples of tokens compared with plain loops that copy the same ones, and packing documents
+ * compared with reading their lengths. Files are made in the current folder and removed. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -263,7 +263,7 @@ static void copy_batches(void *context)
     }
 }
 
-/** Lists the pieces that a source's samples are made of: each token tells its place. */
+/** Lists the pieces that a source's samples are made of: each token reports its place. */
 static void list_pieces(struct reading *reading)
 {
     lx_error error = LX_ERROR_INIT;
@@ -345,11 +345,11 @@ static void bench_samples(bench_run *bench)
         map[i] = LX__LE32((uint32_t)i);
     lx_tokens *tokens = open_tokens("bench-tokens.ds");
     bench_kind(bench, "samples of 4,096 tokens", tokens, 0, map);
-    bench_kind(bench, "samples of documents one behind the other", tokens, 1, map);
+    bench_kind(bench, "samples of documents one after the other", tokens, 1, map);
     bench_kind(bench, "samples of packed documents", tokens, 2, map);
     lx_tokens *field = copy_to_field(tokens, map, LX_COMPRESSION_RAW);
     bench_kind(bench, "samples of 4,096 tokens, of a field", field, 0, map);
-    bench_kind(bench, "samples of documents of a field, one behind the other", field, 1, map);
+    bench_kind(bench, "samples of documents of a field, one after the other", field, 1, map);
     bench_kind(bench, "samples of packed documents of a field", field, 2, map);
     lx_tokens_unref(field);
     remove_dataset();

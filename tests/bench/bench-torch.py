@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""loaderx.torch beside torch: shuffled batches of Fashion-MNIST, and collation.
+"""loaderx.torch compared with torch: shuffled batches of Fashion-MNIST, and collation.
 
     PYTHONPATH=... PATH=... python3 tests/bench/bench-torch.py DIR [--json FILE]
 
@@ -7,7 +7,7 @@ DIR is made if need be, and keeps the data for the next run; a tmpfs is best. Ca
 take turns for at least seven rounds, and medians count, above all their ratio to the first of them.
 torch reads arrays in memory: record by record, as its datasets do, and at its best, with a
 `__getitems__` that indexes the arrays once for a batch, which needs no collation. Passes are begun
-anew as they end.
+again as they end.
 """
 
 import argparse
@@ -109,7 +109,7 @@ def compare_collation(report, rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description='loaderx.torch beside torch.')
+    parser = argparse.ArgumentParser(description='loaderx.torch compared with torch.')
     add_arguments(parser)
     arguments = parser.parse_args()
     if arguments.rounds < ROUNDS:

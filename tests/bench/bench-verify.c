@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Verification beside the two things that bound it: the CRC of the same bytes, and reading them
- * from the disk. Data is made in the current folder, 512 MiB of it, and removed; on a tmpfs nothing
- * can be put out of memory, and the cold comparison says nothing. */
+/* Verification compared with the two things that bound it: the CRC of the same bytes, and reading
+ * them from the disk. Data is made in the current folder, 512 MiB of it, and removed; on a tmpfs
+ * nothing can be put out of memory, and the cold comparison says nothing. */
 #include "plain.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The store beside plain memory and plain files: warm random gather, append, open. Data is made in
- * the current folder, 2 GiB of it, and removed. */
+/* The store compared with plain memory and plain files: warm random gather, append, open. Data is
+ * made in the current folder, 2 GiB of it, and removed. */
 #include "plain.h"
 
 #include <fcntl.h>
@@ -199,7 +199,7 @@ void bench_access(bench_run *bench)
     compare_access(bench, 150528);
 }
 
-/* ---- gather beside changes */
+/* ---- gather with changes */
 
 /** Changes one record of every so many, in one commit, which stays in the log. */
 static void change_records(size_t record, size_t records, size_t every)
@@ -246,7 +246,7 @@ static void compare_changed(bench_run *bench, size_t record)
     double work = (double)BATCHES * BATCH;
     const bench_case cases[] = {{"no changes in the log", gather_dataset, &contexts[0], work},
                                 {"1 % of the rows changed", gather_dataset, &contexts[1], work}};
-    snprintf(title, sizeof title, "warm random gather of %zu-byte records beside changes", record);
+    snprintf(title, sizeof title, "warm random gather of %zu-byte records with changes", record);
     bench_compare(bench, title, "record", cases, 2);
     free(out);
     lx_dataset_close(after);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A round of a case lasts so long at least: the clock and a preemption are small beside it. */
+/* A round of a case lasts so long at least: the clock and a preemption are short against it. */
 #define ROUND_SECONDS 0.02
 
 static const struct {
@@ -18,24 +18,24 @@ static const struct {
     {"budgeted", "cutting epochs into batches by a budget, and finding one", bench_budgeted},
     {"changed", "gather where 1 % of the rows are changed (wants 3 GiB, best in a tmpfs)",
      bench_changed},
-    {"commit", "commits and changes beside bare files, SQLite and LMDB (on the disk that counts)",
+    {"commit", "commits and changes against bare files, SQLite and LMDB (on the disk that counts)",
      bench_commit},
     {"executor", "tasks and their parts, memory of batches", bench_executor},
-    {"loader", "prefetched batches beside plain loops (wants some GiB, best in a tmpfs)",
+    {"loader", "prefetched batches compared with plain loops (wants some GiB, best in a tmpfs)",
      bench_loader},
-    {"open", "opening after a crash beside reading the log", bench_open},
-    {"orders", "orders with tables, and making them, beside a shuffle", bench_orders},
+    {"open", "opening after a crash compared with reading the log", bench_open},
+    {"orders", "orders with tables, and making them, compared with a shuffle", bench_orders},
     {"access", "gather in each access mode (wants 300 MiB)", bench_access},
-    {"rebalance", "a rebalance beside cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
+    {"rebalance", "a rebalance against cp (wants 5 GiB, on the disk that counts)", bench_rebalance},
     {"sampler", "orders at three lengths, seeks, epochs", bench_sampler},
     {"tables", "resuming in the middle with tables in files (wants 800 MiB, and 2 GiB of memory)",
      bench_tables},
-    {"tokens", "samples of tokens beside plain copies, packing documents (wants 1 GiB)",
+    {"tokens", "samples of tokens compared with plain copies, packing documents (wants 1 GiB)",
      bench_tokens},
-    {"verify", "verification beside a bare CRC and beside reading (wants 1 GiB, on a disk)",
+    {"verify", "verification against a bare CRC and against reading (wants 1 GiB, on a disk)",
      bench_verify},
     {"zrecord",
-     "gather, append and open beside plain memory and files (wants 5 GiB, best in a tmpfs)",
+     "gather, append and open compared with plain memory and files (wants 5 GiB, best in a tmpfs)",
      bench_zrecord},
 };
 #define BENCHES (sizeof benches / sizeof *benches)

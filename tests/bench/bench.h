@@ -29,7 +29,7 @@ typedef struct bench_case {
     const char *name;
     void (*run)(void *context); /**< Does the job once. */
     void *context;
-    double work; /**< Units of work in one run: times are told a unit. */
+    double work; /**< Units of work in one run: times are reported a unit. */
 } bench_case;
 
 /**

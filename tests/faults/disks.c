@@ -3,7 +3,7 @@
  *   disks fill DIR          a dataset on a disk that becomes full, and has room again
  *   disks leave DIR         a dataset as a kill leaves it
  *   disks read DIR COUNT    that one, where nothing can be written
- *   disks write DIR SEED    commits for ever, and tells of each that is durable
+ *   disks write DIR SEED    commits forever, and reports each that is durable
  *   disks check DIR COUNT   what is there after a loss of power: as many records at least */
 #include <errno.h>
 #include <fcntl.h>
@@ -153,7 +153,7 @@ static void fill(void)
     PLAIN_OK(lx_writer_commit(writer, &error));
     take_all_room();
     uint64_t committed = fill_up(&writer, COMMIT_RECORDS);
-    if (writer != NULL) /* and again, with what a rollback has given back */
+    if (writer != NULL) /* and again, with what a rollback has released */
         committed = fill_up(&writer, committed);
     snprintf(second, sizeof second, "%s-second", path);
     lx_status status = create(second, LX_DURABILITY_FULL, &other, &error);
@@ -218,7 +218,7 @@ static void read_only(uint64_t count)
 
 /* ---- losses of power */
 
-/** Each number that is told is of records that are durable. Between, some that may be lost. */
+/** Each number that is reported is of records that are durable. Between, some that may be lost. */
 static void write_for_ever(uint64_t seed)
 {
     lx_error error = LX_ERROR_INIT;

@@ -35,7 +35,7 @@ char *forge_meta(size_t count, const char *compress);
 void forge_frame(struct forge *forge, lx__frame frame, const lx__chunk_item *chunks,
                  size_t chunk_count, const lx__set_item *sets, size_t set_count);
 
-/** Makes a file, with a hole behind the bytes up to @p length. */
+/** Makes a file, with a hole after the bytes up to @p length. */
 void forge_file(const struct forge *forge, const char *name, const void *data, size_t size,
                 uint64_t length);
 

@@ -176,7 +176,7 @@ static void begin_plain(struct forge *forge, const char *path, const char *compr
     free(meta);
 }
 
-/** Behind the log a hole of a tebibyte, in which nothing is. */
+/** After the log a hole of a tebibyte, in which nothing is. */
 static void make_hole(const char *path)
 {
     struct forge forge;
@@ -360,7 +360,7 @@ static void make_overlap(const char *path)
     free(chunk);
 }
 
-/** What is told of it shows that something is wrong: more bytes live than there are. */
+/** Its statistics show that something is wrong: more live bytes than bytes. */
 static lx_status stat_overlap(const char *path, lx_error *error)
 {
     lx_dataset *dataset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What processes and the system do to each other: forks under load, a clock that interrupts every
- * call, a writer that is stopped for ever, two writers, too few descriptors, too little memory. */
+ * call, a writer that is stopped forever, two writers, too few descriptors, too little memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -124,7 +124,7 @@ static void *load_on(void *user)
     return NULL;
 }
 
-/** A child may read what it has, and is told that the rest is its parent's. */
+/** A child can read what it has, and learns that the rest is its parent's. */
 static _Noreturn void live_as_child(struct load *load, unsigned number)
 {
     lx_error error = LX_ERROR_INIT;

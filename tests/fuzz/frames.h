@@ -20,11 +20,11 @@ enum {
 };
 
 #define FRAMES_MAX ((size_t)65536)
-/* Of a log that is sensible, the dataset beside it has so many chunks of so many bytes. */
+/* Of a log that is sensible, the dataset next to it has so many chunks of so many bytes. */
 #define FRAMES_CHUNKS 4
 #define FRAMES_CHUNK_BYTES 4096
 
-/** Makes the bytes of a log of an input behind its options; returns how many there are. */
+/** Makes the bytes of a log of an input after its options; returns how many there are. */
 size_t frames_make(const uint8_t *data, size_t size, unsigned options, uint8_t log[FRAMES_MAX]);
 
 /** Writes the log of the dataset NAME (fuzz_make_dataset()), with tables and chunks of zeros. */

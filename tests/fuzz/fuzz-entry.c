@@ -77,7 +77,7 @@ static void begin(void)
         handles[i] = open_one(forms[i].access, forms[i].verify);
 }
 
-/** Behind the input's bytes there are zeros, as far as the last input had some. */
+/** After the input's bytes there are zeros, as far as the last input had some. */
 static void put(struct rows *rows)
 {
     static size_t count, size;

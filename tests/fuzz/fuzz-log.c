@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* LOG, the whole form: a byte of options, then its bytes. A reader opens what is there, with tables
- * and chunks, then a writer does and goes on, then another reader. fuzz-replay.c takes the same
+ * and chunks, then a writer does and continues, then another reader. fuzz-replay.c takes the same
  * inputs, and only replays them: that is where most executions belong. What only this form finds is
  * what comes of a log: entries of sets that are read, recovery, commits behind hostile frames. */
 #include "fuzz.h"
@@ -8,7 +8,7 @@
 #include "frames.h"
 #include "memory.h"
 
-/** A writer that takes it goes on with it, and what it commits is there. */
+/** A writer that takes it continues with it, and what it commits is there. */
 static void write_on(const char *path)
 {
     static const lx_value values[4] = {{"twelve bytes", 12}, {"12345678", 8}, {"text", 4},

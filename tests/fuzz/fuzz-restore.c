@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* States of samplers and loaders: a byte that chooses one, a byte of options, then the text. It is
  * restored as it is, or with its checksum made right, since no fuzzer guesses that. What is taken
- * is what is saved again, and goes on from there. */
+ * is what is saved again, and continues from there. */
 #include "fuzz.h"
 
 #include <loaderx/budgeted.h>

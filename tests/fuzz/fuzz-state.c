@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public interface, driven by the input's bytes, against a plain model in memory: a writer, and
- * readers and views beside it that hold what they saw (state/). */
+ * readers and views next to it that hold what they saw (state/). */
 #include "memory.h"
 #include "state/world.h"
 

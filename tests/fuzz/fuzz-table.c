@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables and a chunk, the whole form: see rows.h for the input. The files are made and the dataset
- * is opened anew, and read in every way, and verified. fuzz-entry.c takes the same inputs,
+ * is opened again, and read in every way, and verified. fuzz-entry.c takes the same inputs,
  * and has one dataset open, of which it changes the bytes: that is where most executions belong.
  * What only this form finds is what comes of sizes: of chunks, and of tables. */
 #include "memory.h"

@@ -84,7 +84,7 @@ static void check_tokens(const lx_tokens *tokens, const uint8_t *data, size_t si
     lx_status status = lx_tokens_read(tokens, 0, length, LX_INT64, out, &error);
     if (status != error.status || (status != LX_OK && status != LX_ERR_CORRUPT))
         fuzz_fail("tokens are %s", lx_status_get_name(status));
-    /* They end where the file does, but behind an array there may be more. */
+    /* They end where the file does, but after an array there may be more. */
     for (uint64_t i = 0; status == LX_OK && width == 2 && data != NULL && i < length; i++)
         if ((out[i] & 0xffff) != (lx__load_le32(data + 2 * i) & 0xffff))
             fuzz_fail("token %llu is another", (unsigned long long)i);

@@ -29,7 +29,7 @@ const char *fuzz_path(const char *name);
 /** Makes a file of exactly these bytes in it. */
 void fuzz_write(const char *name, const void *data, size_t size);
 
-/** The same, with a hole behind them up to @p length. */
+/** The same, with a hole after them up to @p length. */
 void fuzz_write_sparse(const char *name, const void *data, size_t size, uint64_t length);
 
 /* ---- an input, taken from its front; when it is used up, zeros follow */

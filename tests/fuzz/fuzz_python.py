@@ -39,7 +39,7 @@ WORLD = {}
 
 
 class Input:
-    """The bytes of an input, from the front; zeros behind them."""
+    """The bytes of an input, from the front; zeros after them."""
 
     def __init__(self, data):
         self.data = data

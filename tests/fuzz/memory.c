@@ -63,7 +63,7 @@ static struct piece {
 static size_t piece_count;
 static pthread_mutex_t piece_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/** Takes out the oldest of that size; NULL if there is none. */
+/** Takes out the oldest of that size; NULL if it is absent. */
 static void *take_piece(size_t size)
 {
     void *memory = NULL;

@@ -12,7 +12,7 @@ static struct plain_chunk all_chunks[FRAMES_MAX / 16];
 static size_t ends[FRAMES_MAX / 72];
 static struct plain_log plain;
 
-/** Conditions 1 to 4 of 8.8: the bytes of the frame, 0 if there is none. */
+/** Conditions 1 to 4 of 8.8: the bytes of the frame, 0 if it is absent. */
 static size_t frame_size(const uint8_t *log, size_t size, size_t at)
 {
     if (at > size || size - at < 72 || memcmp(log + at, "LXLF", 4) != 0)
@@ -33,7 +33,7 @@ static bool is_whole(const uint8_t *frame, size_t bytes)
     return lx__crc32c(crc, frame, bytes - 4) == lx__load_le32(frame + bytes - 4);
 }
 
-/** What stands at and behind an invalid frame (8.9). */
+/** What stands at and after an invalid frame (8.9). */
 static enum plain_log_end search(const uint8_t *log, size_t size, size_t at, uint64_t epoch)
 {
     uint64_t tried = 0;
@@ -137,7 +137,7 @@ static void apply(const uint8_t *frame, size_t bytes)
     plain.offset += bytes;
 }
 
-/** Finds the valid frames, and what is behind them. */
+/** Finds the valid frames, and what is after them. */
 static void find_frames(const uint8_t *log, size_t size)
 {
     size_t at = 0, bytes;

@@ -119,7 +119,7 @@ def parts_of_five():
 
 
 def huge_parts():
-    """Orders of parts with few epochs: behind the last one the first follows."""
+    """Orders of parts with few epochs: after the last one the first follows."""
     yield slice_of(shuffle_of(2**63 + 1, 1), 2**63 - 9, 10)
     yield slice_of(shuffle_of(2**63 - 1, 1), 2**62, 10)  # two epochs
     yield slice_of(shuffle_of(TOP // 3, 1), 5, 10)
@@ -128,7 +128,7 @@ def huge_parts():
     yield slice_of(blocks_of(2**63 + 1, 2**62, 3), 2**63 - 20, 21)
     yield slice_of(of_kind('random', 2**63, seed=8), 3, 20)
     yield slice_of(of_kind('sequential', TOP, window=1, stride=3), TOP - 10, 10)
-    for length, window in [(7, 359), (5 * 10**17, 2**63 + 1)]:  # windows that end behind the last
+    for length, window in [(7, 359), (5 * 10**17, 2**63 + 1)]:  # windows that end after the last
         yield slice_of(of_kind('sequential', length, window=window, stride=360), 6, 1)
     yield slice_of(repeat_of(shuffle_of(10**12, 42), 10**7), 10**12 - 5, 10)
     yield repeat_of(slice_of(shuffle_of(2**63 - 1, 1), 0, 10), 3)
@@ -198,7 +198,7 @@ def short_states():
     yield repeat_of(inner, 2)
     yield concat_of([inner, shuffle_of(3, 1)], [1, 2])
     deep = shuffle_of(100, 42)
-    for i in range(12):  # a file may not be deeper
+    for i in range(12):  # a file must not be deeper
         deep = slice_of(deep, 1, 98 - 2 * i)
         if i >= 6:
             yield deep

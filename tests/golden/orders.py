@@ -9,8 +9,8 @@ The ``order`` of a golden is as states have it, but whole at any length, and eac
 ``table``, or the weights that were ``given``, where a state has a checksum; where a state differs,
 that is ``state``. What stands at ``first``, ``first + step`` and so on are the ``indices``. Of an
 order that is cut, ``batches`` has how many the epoch of ``first`` has, and the offsets at which the
-first of them end. A golden without an ``order`` is of that of the one before. Beside the goldens are ``splits``, with
-the ``indices`` of each part.
+first of them end. A golden without an ``order`` is of that of the one before. Besides the goldens
+are ``splits``, with the ``indices`` of each part.
 """
 import json
 import sys
@@ -266,7 +266,7 @@ def in_state(order):
 
 
 def indices(order, first, step, count=COUNT):
-    """What stands at some positions of an order, each a step behind the one before."""
+    """What stands at some positions of an order, each a step after the one before."""
     return [to_json(at(order, first + i * step)) for i in range(count)]
 
 

@@ -89,7 +89,7 @@ FRAME = {'generation': 0, 'epoch': 3, 'crc': 450095994}
 
 
 def own(length, identity):
-    """Functions of the caller's; the data is told from other data by what it calls itself."""
+    """Functions of the caller's; the data is distinguished from other data by its name."""
     return {'kind': 'own', 'length': length, 'columns': LABELS, 'identity': identity}
 
 

@@ -7,7 +7,7 @@ exits 1 if one differs or is missing; ``states.py --write FOLDER`` adds the miss
 that is kept never changes: somebody's checkpoint may hold it.
 
 Each state has a line of samplers.json or loaders.json, an object: the ``order``, and the ``source`` of a loader, as orders.py describes them,
-with their tables; the ``state``; and the ``indices`` that come behind it, all ranks together.
+with their tables; the ``state``; and the ``indices`` that come after it, all ranks together.
 """
 import json
 import os
@@ -16,7 +16,7 @@ import sys
 from orders import crc32c, entries, in_state, indices, text, to_json
 from state_cases import loaders, orders
 
-COUNT = 40  # indices behind a state
+COUNT = 40  # indices after a state
 KINDS = 'loaders', 'samplers'
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Each kind of order, and of source, has a state in tests/data/states, so that what it writes today
-# is read for ever; and these are what a second implementation, written from doc/orders.md, gives.
+# is read forever; and these are what a second implementation, written from doc/orders.md, gives.
 set -eu
 states=$top_srcdir/tests/data/states
 failed=0

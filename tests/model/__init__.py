@@ -31,5 +31,5 @@ replay), `layout` (names, meta.json), `handle` (what writer and reader share), `
 `generations`, `schema`, `seal`, `reader`; then `history` (what may be seen), `job`, `session`,
 `upkeep`, `fate` and `rot` (what happens), `play` (random runs), `sweep` (scripts killed at every
 step), `scene`, `scenes_*` and `directed` (scenarios) and `faults` (what is planted).
-doc/commit-model.md tells what came out.
+doc/commit-model.md reports what came out.
 """

@@ -113,7 +113,7 @@ class File:
     def _drop(self):
         """What a failed sync leaves: half of the pieces on the medium, none of them dirty any more.
 
-        The size is the inode's and not lost. The cache goes on showing everything, or, in a world
+        The size is the inode's and not lost. The cache continues showing everything, or, in a world
         that evicts, what the medium has.
         """
         size = self.size

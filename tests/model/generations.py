@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """New generations: restart, fold and rebalance.
 
-Each begins with a synced commit, of which `begun` is told; a switch follows. Restart and fold may
-come in the middle: they commit up to a mark, and stages behind it stay as they are.
+Each begins with a synced commit, of which `begun` is reported; a switch follows. Restart and fold
+may come in the middle: they commit up to a mark, and stages after it stay as they are.
 """
 
 from . import log as lxlog

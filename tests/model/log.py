@@ -97,7 +97,7 @@ def scan(log, seed, boot, faults=frozenset(), start=None):
         The boot of this moment; 0 is unknown.
     faults : frozenset of str
     start : State, optional
-        Where to go on; by default the beginning.
+        Where to continue; by default the beginning.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def refuse_rot(log, at, epoch, seed, boot, faults):
 
 
 def trusted(frames, boot, faults=frozenset()):
-    """Frames up to the last synced one, and those behind it that this boot wrote."""
+    """Frames up to the last synced one, and those after it that this boot wrote."""
     good = last_synced(frames) + 1
     while good < len(frames) and ('noboot' in faults or frames[good].boot == boot != 0):
         good += 1
@@ -155,7 +155,7 @@ def trusted(frames, boot, faults=frozenset()):
 
 
 def last_synced(frames):
-    """The position of the last synced frame, -1 if there is none."""
+    """The position of the last synced frame, -1 if it is absent."""
     return max((k for k, frame in enumerate(frames) if frame.synced), default=-1)
 
 

@@ -175,7 +175,7 @@ class Run(Fate):
             current = self.commit_some(writer, current, ops, ops.random() < synced_share)
 
     def commit_some(self, writer, current, ops, synced):
-        """Commit, with operations behind it that are not to be part of it; some are taken back."""
+        """Commit, with operations after it that are not to be part of it; some are reaped."""
         mark, expected = writer.mark(), current.freeze()
         if ops.random() < .3:
             for _ in range(ops.randint(1, 4)):

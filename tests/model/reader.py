@@ -2,7 +2,7 @@
 """The reader: opens without writing anything, stays at its state, and refreshes when asked.
 
 Opening and refreshing are generators that yield between two system calls, so that a run can let
-the writer go on there.
+the writer continue there.
 """
 
 import copy
@@ -16,8 +16,8 @@ from .records import Damage
 class Reader(Handle):
     """A dataset open for reading, pinned to the state of its opening or of its last refresh.
 
-    It holds the lock of its generation until it is closed; whoever goes on to another generation
-    takes another reader for it, and the old one keeps what it shows.
+    It holds the lock of its generation until it is closed; the process that continues in another
+    generation takes another reader for it, and the old one keeps what it shows.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Reader(Handle):
     def open(self):
         """Lock the generation, make sure that it still is the one, and replay its log.
 
-        meta.json is looked at again behind the log: a frame that was read may be of another schema
+        meta.json is looked at again after the log: a frame that was read may be of another schema
         than the one in hand.
         """
         try:
@@ -79,7 +79,7 @@ class Reader(Handle):
         Returns
         -------
         Reader
-            Itself, or another one that was opened beside it.
+            Itself, or another one that was opened next to it.
         """
         early = 'metabefore' in self.faults
         try:

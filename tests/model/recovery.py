@@ -34,7 +34,7 @@ def recover(writer):
 
 
 def write_back(writer, frames):
-    """Rewrite the log from the last synced frame on, and what the frames behind that name."""
+    """Rewrite the log from the last synced frame on, and what the frames after that name."""
     last = lxlog.last_synced(frames)
     old, new = lxlog.replay(frames[:last + 1], writer.faults), writer.state
     rewrite(writer, writer.log_file(), frames[last - 1].end if last else 0, new.at)

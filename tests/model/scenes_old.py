@@ -111,7 +111,7 @@ def a_field_beside_rows_without_records(faults):
 
 
 def a_drop_under_a_refresh(faults):
-    """A frame behind the drop moves a record, and no longer that field: they must not be mixed."""
+    """A frame after the drop moves a record, and no longer that field: they must not be mixed."""
     stage = with_rows(faults)
     reader = stage.reader()
     steps = reader.refresh()
@@ -136,7 +136,7 @@ def a_drop_under_an_opening(faults):
 
 
 def a_view_of_an_older_state(faults):
-    """Its reader has gone on, twice; the view has yet to open its tables."""
+    """Its reader has continued, twice; the view has yet to open its tables."""
     stage = with_rows(faults)
     reader = stage.reader()
     view = reader.pin()
@@ -148,7 +148,7 @@ def a_view_of_an_older_state(faults):
 
 
 def chunks_without_records(faults):
-    """A rebalance leaves no chunk; an old one is there for a reader, and its id is taken for ever.
+    """A rebalance leaves no chunk; an old one is there for a reader, and its id is taken forever.
     """
     stage = Stage(faults)
     stage.put('a')

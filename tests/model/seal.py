@@ -59,7 +59,7 @@ def list_tables(writer, tables):
 
 
 class Sealed(Handle):
-    """A sealed dataset, opened by whoever holds the writer's lock."""
+    """A sealed dataset, opened by whichever process holds the writer's lock."""
 
     def __init__(self, disk):
         super().__init__(disk)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A reader's process beside the writer, advanced a step at a time."""
+"""A reader's process while the writer writes, advanced a step at a time."""
 
 from .history import Wrong, agrees
 from .layout import NoDataset

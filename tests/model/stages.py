@@ -104,7 +104,7 @@ class Stages:
             stage.ends[lane.chunk] = lane.records, lane.used
 
     def place_value(self, lane, value):
-        """Write the payload behind what the lane has placed, with its gap as zeros."""
+        """Write the payload after what the lane has placed, with its gap as zeros."""
         if not lane.has_room(len(value)):
             self.open_chunk(lane)
         offset = -(-lane.used // ALIGN) * ALIGN

@@ -90,13 +90,13 @@ def do_seal_by_fold(run):
 
 
 def do_unseal(run):
-    """And go on writing."""
+    """And continue writing."""
     run.unseal()
     do_append(run)
 
 
 def do_renew(change):
-    """A new generation, in which writing goes on, and another one."""
+    """A new generation, in which writing continues, and another one."""
     def act(run):
         writer = run.open_writer()
         current = Content(renew(run, writer, change_some(writer), change))

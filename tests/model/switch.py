@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The switch: new files beside the old ones, durable, and then the one step that names them."""
+"""The switch: new files next to the old ones, durable, and then the one step that names them."""
 
 from . import log as lxlog
 from .layout import KINDS, chunk_name, log_name, table_name, table_names, write_meta

@@ -12,7 +12,7 @@ from .stages import Stages
 
 
 class NoSpace(Exception):
-    """The disk is full: the commit did not happen, the handle goes on."""
+    """The disk is full: the commit did not happen, the handle continues."""
 
 
 class Writer(Handle):
@@ -129,7 +129,7 @@ class Writer(Handle):
         self.stages.forget(stages)
 
     def move_rows(self, change, older):
-        """Write the entries behind the last row to the tables.
+        """Write the entries after the last row to the tables.
 
         Returns
         -------

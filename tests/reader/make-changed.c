@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes datasets that were changed, by the library's writer: records that were modified and
  * deleted, fields that came and went, logs and tables of later generations. What they hold is kept
- * in memory beside it, and written to DIR.txt, in the canonical form of dump.h.
+ * in memory next to it, and written to DIR.txt, in the canonical form of dump.h.
  *
  * Usage: make-changed NAME DIR         one of the goldens of tests/data/zrecord
  *        make-changed random SEED DIR  other changes for each seed

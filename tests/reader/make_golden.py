@@ -200,7 +200,7 @@ def sealed_again():
 
 
 def boots():
-    """Frames of other boots: they count before a synced frame, and not behind the last one."""
+    """Frames of other boots: they count before a synced frame, and not after the last one."""
     new = Composer([field(0, "x")])
     new.frame(0)
     for k, (flags, boot) in enumerate(((0, OTHER_BOOT), (0, bytes(8)), (SYNCED, BOOT),
@@ -210,7 +210,7 @@ def boots():
 
 
 def torn():
-    """A frame of which a part was written; behind it what is no synced frame of its epoch."""
+    """A frame of which a part was written; after it what is no synced frame of its epoch."""
     new = Composer([field(0, "x")])
     new.frame(0)
     first = bytes(new.log)

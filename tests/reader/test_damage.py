@@ -183,7 +183,7 @@ def test_two_files_of_two_datasets(folder, library):
 
 
 def test_verification_finds_each_bit_of_a_payload(folder):
-    """The place of a damage is told: field, record, file, offset."""
+    """The place of a damage is reported: field, record, file, offset."""
     new = tiny()
     new.write(folder / "d")
     chunk = folder / "d" / "chunk" / "0.zr"

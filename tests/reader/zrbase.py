@@ -51,7 +51,7 @@ class Unsupported(ZrError):
 
 
 class Corrupt(ZrError):
-    """The files are in a state that no correct writer leaves behind."""
+    """The files are in a state that no correct writer leaves."""
 
 
 class OutOfRange(ZrError, IndexError):

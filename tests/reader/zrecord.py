@@ -145,7 +145,7 @@ class Dataset:
         """Open everything; return False if meta.json was replaced meanwhile: then once more.
 
         There may be sets of a field that was added, records that were moved without one that was
-        dropped, or records behind a seal that was taken off.
+        dropped, or records after a seal that was taken off.
         """
         try:
             if log:
@@ -272,7 +272,7 @@ class Dataset:
         except FileNotFoundError as error:
             raise Corrupt("the file is absent", file=path, field=field) from error
         size = file.size()
-        # Behind a seal that was taken off, files grow.
+        # After a seal that was taken off, files grow.
         if size < need or (size != need and self.meta.sealed and not self._replaced()):
             file.close()
             raise Corrupt(f"the file has {size} bytes, and {need} are committed", file=path,

@@ -132,7 +132,7 @@ def test_greedy(loaderx, weights):
     given = [] if weights is None else ['--weights', weights]
     got = indices(loaderx, '--order', 'blend', *TWO, *given, '--method', 'greedy', '--count', 400)
     divided = shares([20, 60] if weights is None else [float(w) for w in weights.split(',')])
-    # Every epoch of 80 begins the loop anew, and its sets go on.
+    # Every epoch of 80 begins the loop again, and its sets continue.
     once = greedy([20, 60], divided, 80)
     totals = [sum(i == one for i, _ in once) for one in (0, 1)]
     assert got == [[0, 20][i] + (epoch * totals[i] + j) % [20, 60][i]

@@ -133,7 +133,7 @@ def read_on(loaderx, folder):
 
 
 def test_replaces_a_dataset_with_a_reader(loaderx, folder, other, read_on):
-    """The readers go on; what they read is told, and stays."""
+    """The readers continue; what they read is reported, and stays."""
     reader = read_on()
     done = loaderx('import', 'big', '--replace', '--json', *other)
     warning = done.stderr.decode()

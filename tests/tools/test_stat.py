@@ -69,7 +69,7 @@ def test_chunks(loaderx, folder):
         ['1', '30', '30', '480', '480', '0', '100.0'],
         ['2', '30', '30', '480', '480', '0', '100.0'],
         ['3', '10', '10', '160', '160', '0', '100.0']]
-    # A value that is missing now leaves dead bytes behind.
+    # A value that is missing now leaves dead bytes after it.
     loaderx.text('seal', 'd')
     for name, row in ('x.offset', 16), ('x.check', 8):
         table = bytearray((folder / 'd' / name).read_bytes())

@@ -23,7 +23,7 @@
 #include "../sanitizer.h"
 
 /**
- * Check writes the place of every assertion that holds into a file, to tell after which one a test
+ * Check writes the place of every assertion that holds into a file, to show after which one a test
  * crashed; in a test that looks at each byte of much, that was most of the time. So the first
  * UNIT_MARKS of a process are written, then each UNIT_MARKS_STEP-th: a crash may be so much later.
  */

@@ -139,7 +139,7 @@ def test_a_wait_that_is_too_short(path):
 
 
 def append_by_threads(path, commit):
-    """Each of 8 threads appends 40 records, and commits behind each. Returns the frames."""
+    """Each of 8 threads appends 40 records, and commits after each. Returns the frames."""
     writer = lx.create(path, FIELDS, durability='full')
 
     def work():

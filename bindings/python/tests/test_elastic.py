@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs that are stopped up to five times, and go on with other ranks, batches and threads.
+"""Runs that are stopped up to five times, and continue with other ranks, batches and threads.
 
 Orders are of all kinds, and mixtures among them have weights that change. Each position of the run
 comes once, with the index of the one global order; ``LOADERX_PROPERTY_EXAMPLES=5000`` makes the
@@ -103,7 +103,7 @@ class Team:
 
     def tell(self):
         where = {loader.tell() for loader in self.ranks}
-        assert len(where) == 1    # all ranks stand at one position, behind every step
+        assert len(where) == 1    # all ranks stand at one position, after every step
         return where.pop()
 
     def step(self):
@@ -121,7 +121,7 @@ class Team:
         self.run.dropped += self.tell() - here
         assert self.tell() - here < self.world * self.size
         for loader in self.ranks:
-            iter(loader)    # goes on with the next epoch
+            iter(loader)    # continues with the next epoch
         return False
 
     def stop(self, chosen):
@@ -139,7 +139,7 @@ SETUPS = st.tuples(st.integers(1, 4), st.integers(1, 17), st.integers(0, 2))
 @given(WITH_LENGTH, st.integers(1, 3), st.booleans(),
        st.lists(st.tuples(SETUPS, st.integers(0, 15), st.integers(0, 9)), max_size=CHANGES),
        SETUPS)
-def test_loaders_continue_with_other_ranks_batches_and_threads(model, epochs, drop_last, legs, last):
+def test_loaders_continue_with_another_configuration(model, epochs, drop_last, legs, last):
     run, state = Run(model, epochs), None
     data = np.arange(model.bound)
     for setup, steps, chosen in [*legs, (last, run.end + 1, 0)]:

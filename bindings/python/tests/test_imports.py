@@ -46,7 +46,7 @@ def imports_of(name, path):
 
 
 def find_circle(graph):
-    """Modules each of which imports the next, and the last one the first; None if there are none."""
+    """Modules each of which imports the next, and the last one the first; None if none exist."""
     done = set()
 
     def visit(module, path):

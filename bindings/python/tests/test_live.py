@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Readers beside a writer: live, pinned, refreshed, waiting; in threads and processes."""
+"""Readers while a writer writes: live, pinned, refreshed, waiting; in threads and processes."""
 
 import signal
 import subprocess
@@ -19,7 +19,7 @@ N = 40
 
 
 def columns(value, count=N):
-    """Records all of whose fields tell the same number."""
+    """Records all of whose fields report the same number."""
     return {'a': np.full(count, value), 'b': np.full(count, value),
             'v': np.full((count, 50), value), 'text': [b'%d' % value] * count}
 
@@ -219,7 +219,7 @@ def test_close_does_not_wait_for_waiting_threads(path):
     assert not thread.is_alive() and 'closed' in outcomes[0]
 
 
-# ---- several readers beside a writer
+# ---- several readers while a writer writes
 
 
 class Changing:

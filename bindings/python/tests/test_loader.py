@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Loaders: what they hand out, in what order, and how they end."""
+"""Loaders: what they deliver, in what order, and how they end."""
 
 import gc
 import hashlib
@@ -336,7 +336,7 @@ def test_many_threads_can_use_one_loader(data):
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive()
-    # Whoever comes late to the end goes on with the epochs that follow.
+    # A rank that reaches the end late continues with the epochs that follow.
     counts = np.bincount(got, minlength=N)
     assert counts.min() == counts.max() and counts.min() in (2, 4, 6, 8)
 

@@ -59,7 +59,7 @@ def two(tmp_path):
 
 
 def example(tmp_path, **options):
-    """Folders of the example's lengths; a token tells its set and sample."""
+    """Folders of the example's lengths; a token reports its set and sample."""
     contents = [[1000 * i + np.arange(length + 1)] for i, length in enumerate(LENGTHS)]
     folders = [write_folder(tmp_path / f'{i}', files) for i, files in enumerate(contents)]
     return Nanoset(folders, 1, 2, 70, WEIGHTS, **options)
@@ -263,7 +263,7 @@ def test_states_and_starts_of_loaders(two):
     with lx.Loader(longer, batch_size=4) as loader:
         with pytest.raises(ValueError):
             loader.load_state_dict(state)
-    with lx.Loader(longer, batch_size=4, start=40) as loader:    # by the count, it goes on
+    with lx.Loader(longer, batch_size=4, start=40) as loader:    # by the count, it continues
         assert np.array_equal(next(loader)['tokens'], rows[10])
 
 

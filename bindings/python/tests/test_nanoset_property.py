@@ -117,7 +117,7 @@ def test_samples_are_those_of_the_plain_one(case):
         left = expected[case['skip'] * case['world']:]
         batches = len(left) // (case['world'] * case['batch'])
         mine = left[rank::case['world']][:batches * case['batch']]
-        if batches:    # else a loader goes on with the next epoch
+        if batches:    # else a loader continues with the next epoch
             check_loader(nanoset, case, rank, mine)
         if data is not None and case['total'] >= case['world']:
             check_torch(nanoset, case, rank, mine)

@@ -54,7 +54,7 @@ class Made:
 
 
 def place(part, epoch, offset):
-    """What stands in an epoch of a part, which begin anew behind the last whole one."""
+    """What stands in an epoch of a part, which begin again after the last whole one."""
     return part.at(epoch % (POSITIONS // part.length) * part.length + offset)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What kind of arrays a loader hands out: tensors. Those of JAX are in test_jax.py."""
+"""What kind of arrays a loader delivers: tensors. Those of JAX are in test_jax.py."""
 
 import subprocess
 import sys

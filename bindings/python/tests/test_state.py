@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Saved states: to stop, and to go on with exactly the samples that were still to come."""
+"""Saved states: to stop, and to continue with exactly the samples that were still to come."""
 
 import json
 import random

@@ -42,7 +42,7 @@ def rows(stream):
 
 
 def cut(tokenizer, texts, length, end=()):
-    """The samples of texts one behind the other."""
+    """The samples of texts one after the other."""
     line = [one for ids in ids_of(tokenizer, texts, end) for one in ids]
     return [line[i:i + length + 1] for i in range(0, len(line) - length, length)]
 

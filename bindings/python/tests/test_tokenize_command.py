@@ -80,7 +80,7 @@ def begin(folder):
     process = subprocess.Popen([*COMMAND, '--tokenizer', 'tokenizer.json', '-o', 'x.bin',
                                 '--processes', '2', 'texts.jsonl', 'pipe.jsonl'],
                                stderr=subprocess.PIPE, text=True)
-    watch = threading.Timer(60, process.kill)    # so that no write waits for ever
+    watch = threading.Timer(60, process.kill)    # so that no write waits forever
     watch.daemon = True
     watch.start()
     pipe = open_pipe(folder / 'pipe.jsonl')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lightning takes loaderx.torch.DataLoader as it is: it makes it anew, and keeps its state."""
+"""Lightning takes loaderx.torch.DataLoader as it is: it makes it again, and keeps its state."""
 
 import json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""States of loaderx.torch.DataLoader: a run goes on as if it had never stopped."""
+"""States of loaderx.torch.DataLoader: a run continues as if it had never stopped."""
 
 import copy
 import itertools

@@ -93,7 +93,7 @@ def test_damage_names_its_location():
     assert error.__cause__ is made
 
 
-# ---- what a worker is told
+# ---- what a worker knows
 
 
 def test_a_worker_knows_itself():

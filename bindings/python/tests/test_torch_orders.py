@@ -50,7 +50,7 @@ def test_random_sampler_of_whole_permutations_and_parts(n, samples):
     ours = lx.TorchRandom(n, num_samples=samples, seed=9)
     expected = epochs_of(theirs)
     assert ours.take(EPOCHS * samples).tolist() == expected
-    for position in 2 * samples, samples + samples // 2:    # behind what was not read before
+    for position in 2 * samples, samples + samples // 2:    # after what was not read before
         fresh = lx.TorchRandom(n, num_samples=samples, seed=9)
         fresh.seek(position)
         assert fresh.take(samples // 2).tolist() == expected[position:position + samples // 2]

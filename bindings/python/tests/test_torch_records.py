@@ -150,7 +150,7 @@ def test_indices_out_of_range_fail_as_in_torch(stored):
     assert same(run(lt), run(data))
 
 
-# ---- what torch has beside it
+# ---- what torch has next to it
 
 
 def test_keeps_attributes_of_torch():

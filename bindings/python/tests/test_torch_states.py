@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""States of the samplers of loaderx.torch: a pass goes on where it was left."""
+"""States of the samplers of loaderx.torch: a pass continues where it was left."""
 
 import copy
 import itertools

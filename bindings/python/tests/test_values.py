@@ -10,7 +10,7 @@ import loaderx as lx
 
 
 def stored(tmp_path, field, values, method='extend'):
-    """What a dataset gives back for these values of one field."""
+    """What a dataset returns for these values of one field."""
     with lx.create(tmp_path / 'd', {'x': field}) as writer:
         getattr(writer, method)(x=values)
     with lx.open(tmp_path / 'd') as dataset:

@@ -74,7 +74,7 @@ def read_megatron(stem):
 
 
 def read_ds(path, dtype='<u2'):
-    """Documents as Nanotron's files tell where they end."""
+    """Documents as Nanotron's files report where they end."""
     tokens = np.fromfile(path, dtype)
     ends = np.fromfile(f'{path}.index', '<u8').astype(int)
     assert ends[-1] == len(tokens)

@@ -100,7 +100,7 @@ def through_json(state):
 
 
 def check_resumed(case, cuts):
-    """A pass that is left where the cuts are goes on in another process as if it never stopped."""
+    """A pass that stops at the cuts continues in another process as if it never stopped."""
     torch.manual_seed(5)
     whole = case.make(lt)
     expected = [list(whole) for _ in range(2)]

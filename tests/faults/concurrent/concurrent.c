@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers in processes of their own, concurrent with a writer that changes the dataset fast: nothing that
- * they read is torn or of two states, none of them holds up another, and nothing grows. What
- * reading costs there is told. Faults of readers are planted first, and must be found. */
+/* Readers in processes of their own, concurrent with a writer that changes the dataset fast: no batch
+ * is torn or of two snapshots, no reader delays another, and nothing grows. The harness reports the
+ * cost of reading. It plants faults of readers first, which must be found. */
 #include <sys/mman.h>
 
 #include <loaderx/zrecord.h>

@@ -148,8 +148,8 @@ static lx_dataset *open_dataset(struct reader *reader, bool live)
     return dataset;
 }
 
-/** Whether a handle cannot go on since a field that it shows, the extra one, was dropped. Then it
- * is opened anew. */
+/** Whether a handle cannot continue since a field that it shows, the extra one, was dropped. Then
+ * it is opened again. */
 static bool was_dropped(struct reader *reader, lx_dataset **dataset, lx_status status)
 {
     if (status != LX_ERR_STATE ||
@@ -181,7 +181,7 @@ static void note_commit(struct reader *reader, uint64_t *seen, uint64_t commit)
 }
 
 /** One field by one call: that is of one state on a live handle, too. The call looks for a newer
- * one by itself; it is asked for before, so that its time is told by itself. */
+ * one by itself; it is asked for before, so that its time is reported by itself. */
 static void read_live(struct reader *reader, bool view)
 {
     lx_error error = LX_ERROR_INIT;

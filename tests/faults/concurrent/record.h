@@ -2,7 +2,7 @@
 /**
  * @file
  * @brief The records of the test of concurrent readers. From the bytes of some of them, and
- * nothing else, it can be told whether they are all of one committed state.
+ * nothing else, a reader can determine whether they are all of one committed state.
  *
  * - Each value is made of its record's identity and of its version, to its last byte: one that is
  *   torn is the value of no version.
@@ -10,7 +10,7 @@
  *   have: values of two states do not fit together.
  * - Record 0, the root, is written by every commit: no other record is of a later one.
  * - Records below a floor, under which the length never falls, are in buckets by their index. The
- *   anchor of a bucket, one of the records behind the root, has the sum of what is in it: heads of
+ *   anchor of a bucket, one of the records after the root, has the sum of what is in it: heads of
  *   a bucket that are of two states have another sum. The root has that of all records.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_RECORD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What is told of a run: for people, and as JSON.
+ * @brief What a run reports: for people, and as JSON.
  */
 #ifndef LX_TESTS_FAULTS_CONCURRENT_REPORT_H
 #define LX_TESTS_FAULTS_CONCURRENT_REPORT_H

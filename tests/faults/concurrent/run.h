@@ -14,7 +14,8 @@
 bool run_all(struct share *share, struct watch *watch, struct ordeal *ordeal, char *why,
              size_t size);
 
-/** Runs a writer, and a reader with a fault; @p why tells what was found. False if nothing was. */
+/** Runs a writer, and a reader with a fault; @p why reports what was found. False if nothing
+ * was. */
 bool run_fault(struct share *share, enum fault fault, char *why, size_t size);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Seconds of a run that is long enough to tell growth from warming up. */
+/* Seconds of a run that is long enough to distinguish growth from warming up. */
 #define LONG_RUN 30
 
 const char *const watch_quantities[QUANTITIES] = {"private", "mapped", "descriptors", "maps"};

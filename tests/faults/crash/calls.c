@@ -19,7 +19,7 @@ enum meaning {
     MAKES,     /* mkdirat */
     RENAMES,   /* renameat, renameat2 */
     REMOVES,   /* unlinkat */
-    FORBIDDEN  /* writes, and no event tells what */
+    FORBIDDEN  /* writes, and no event reports what */
 };
 
 struct known {

@@ -4,7 +4,7 @@
  * @brief System calls as a tracer sees them, and the events that they are.
  *
  * Every call has a place in the table of calls.c. One that is not there, and one that would write
- * in a way that no event tells, ends the recording: a trace is complete or there is none.
+ * in a way that no event reports, ends the recording: a trace is complete or absent.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_CALLS_H
 #define LX_TESTS_FAULTS_CRASH_CALLS_H
@@ -27,7 +27,7 @@ bool call_concerns_files(const struct call *call);
 
 /**
  * Adds the event that a finished call is, if it is one.
- * @return False, and the reason in @p why, if it cannot be told what the call changes.
+ * @return False, and the reason in @p why, if it is unknown what the call changes.
  */
 bool call_record(const struct call *call, const char *root, struct trace *trace, char *why,
                  size_t size);

@@ -230,7 +230,7 @@ static bool check_opened(struct check *check, lx_writer *writer, const struct co
     uint64_t length = lx_writer_get_length(writer);
     size_t found = check->found;
     if (check->absent) {
-        check->found = 0; /* made anew */
+        check->found = 0; /* made again */
         return length == 0 || wrong(check, "a new dataset has records");
     }
     if (check->crash == CRASH_CACHE || dice_once_in(check->dice, 4)) {

@@ -12,7 +12,7 @@
 enum crash {
     CRASH_KILL,  /**< The process ended; the kernel has all that it wrote. */
     CRASH_POWER, /**< The power was lost; a new boot. */
-    CRASH_CACHE  /**< The same, but the boot goes on: a disk pulled out and put back. */
+    CRASH_CACHE  /**< The same, but the boot continues: a disk pulled out and put back. */
 };
 
 struct check {
@@ -22,7 +22,7 @@ struct check {
     lx_executor *executor; /**< For writers. */
     struct dice *dice;
     size_t found; /**< Result: the candidate that is there. */
-    bool absent;  /**< Result: there is none yet. */
+    bool absent;  /**< Result: none exists yet. */
     bool lossy;   /**< Result: values of it are damaged. */
     char why[1024];
 };

@@ -39,7 +39,7 @@ bool content_agrees(const struct content *content, const struct version *version
 /** Whether @p after is @p before, of which values may be damaged that are not any more. */
 bool content_keeps(const struct content *before, const struct content *after);
 
-/** Tells in what a content differs from a version. */
+/** Reports in what a content differs from a version. */
 void content_tell(const struct content *content, const struct version *version,
                   struct records *records, char *why, size_t size);
 

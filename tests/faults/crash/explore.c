@@ -33,7 +33,7 @@ struct course {
 static enum recording walk(struct course *course, struct trace *trace, struct disk *disk,
                            struct history *history, uint64_t boot, const char *name, bool resumed);
 
-/* ---- what is told */
+/* ---- what is reported */
 
 static bool fail(struct course *course, const char *name, const char *why)
 {

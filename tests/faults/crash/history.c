@@ -93,7 +93,7 @@ static void commit(struct history *history, uint64_t number, bool durable)
         history->durable = found;
 }
 
-/** The job tells what is there: which candidate that is, of those from @p first on. */
+/** The job reports what is there: which candidate that is, of those from @p first on. */
 static size_t resolve(struct history *history, size_t first, uint64_t digest, const char *what)
 {
     size_t found = history_find(history, first, digest);

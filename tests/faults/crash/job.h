@@ -4,7 +4,7 @@
  * @brief What a recorded child does: a life of a dataset, chosen by a seed, as a user of the public
  * interface would lead it.
  *
- * Every operation stands behind its mark, and every call that may commit between two marks.
+ * Every operation stands after its mark, and every call that may commit between two marks.
  */
 #ifndef LX_TESTS_FAULTS_CRASH_JOB_H
 #define LX_TESTS_FAULTS_CRASH_JOB_H

@@ -17,11 +17,11 @@ void kernel_boot(uint64_t boot);
 /** Syncs are made from now on; otherwise they do nothing. */
 void kernel_make_syncs(void);
 
-/** Sync number @p count from now on is not made and answers EIO; those behind it are made. 0: none
+/** Sync number @p count from now on is not made and answers EIO; those after it are made. 0: none
  * fails. */
 void kernel_fail_sync(unsigned count);
 
-/** Of the write number @p count from now on only a part fits on the disk, and of @p more behind it
+/** Of the write number @p count from now on only a part fits on the disk, and of @p more after it
  * nothing. A count of 0: there is room again. */
 void kernel_fill_disk(unsigned count, unsigned more);
 

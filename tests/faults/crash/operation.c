@@ -34,7 +34,7 @@ struct operation operation_choose(struct dice *dice, uint64_t length, size_t fie
     return operation;
 }
 
-/** A kind of field that there is none of; RECORDS_FIELDS if there is one of each. */
+/** A kind without a field; RECORDS_FIELDS if each kind has one. */
 static uint64_t absent_kind(struct dice *dice, const struct columns *columns)
 {
     uint64_t first = dice_below(dice, RECORDS_FIELDS);

@@ -33,7 +33,7 @@ bool point_is_behind(const struct point *point, enum trace_kind kind);
 void point_make(const struct point *point, const char *root, enum crash crash, struct dice *dice,
                 struct state *state);
 
-/** Where a job that goes on with version @p found of the state begins. */
+/** Where a job that continues with version @p found of the state begins. */
 void point_resume(const struct point *point, const struct state *state, size_t found,
                   struct disk *disk, struct history *history);
 

@@ -12,7 +12,7 @@
 enum recording {
     RECORDED,
     RECORDING_REFUSED, /**< The system lets nobody trace: nothing is known. */
-    RECORDING_FAILED   /**< The job failed, or did what the trace cannot tell. */
+    RECORDING_FAILED   /**< The job failed, or did what the trace does not show. */
 };
 
 /**

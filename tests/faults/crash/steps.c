@@ -42,7 +42,7 @@ bool life_worked(struct life *life, lx_status status, const char *what, const lx
         life->full = false;
         life->filled = life->job->kind == JOB_FULL;
         kernel_fill_disk(0, 0);
-        if (life->writer != NULL) /* else a ticket tells of it that was undone before */
+        if (life->writer != NULL) /* else the ticket of an undone call reports it */
             undo(life);
         return false;
     }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* What is printed of a trace that cannot be gone on with. */
+/* What is printed of a trace that cannot be continued with. */
 #define LAST_LINES 300
 
 static void say(const struct mark *mark)

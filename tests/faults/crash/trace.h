@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a job did to the files below one directory, call by call, and what it was told.
+ * @brief What a job did to the files below one directory, call by call, and the results.
  *
  * Paths are relative to that directory, and those at the time of the call. Calls that failed, and
  * calls that change nothing, are not in a trace.

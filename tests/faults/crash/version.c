@@ -81,7 +81,7 @@ static void move_last(struct version *version, uint64_t index)
         *cell(version, index, field) = *cell(version, version->length, field);
 }
 
-/** The column of that name; the number of columns if there is none. */
+/** The column of that name; the number of columns if no column has it. */
 static size_t find(const struct columns *columns, struct column wanted)
 {
     size_t i = 0;

@@ -78,7 +78,7 @@ static bool fails(enum inject_call call)
     return true;
 }
 
-/** As fails(); a call that is to move only a part goes on with half of its size. */
+/** As fails(); a call that is to move only a part continues with half of its size. */
 static bool fails_to_move(enum inject_call call, size_t *size)
 {
     if (!happens(call))

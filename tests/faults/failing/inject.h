@@ -58,13 +58,13 @@ struct fault {
     enum inject_call call;
     int errnum;   /**< Or INJECT_SHORT. */
     uint64_t at;  /**< Which call, counted from 1; 0: none. */
-    bool forever; /**< Those behind it, too. */
+    bool forever; /**< Those after it, too. */
 };
 
 /** Takes the place of the allocators; once, before anything of the library is alive. */
 void inject_begin(void);
 
-/** Counts anew from here on, and has the fault happen when its turn comes. */
+/** Counts again from here on, and has the fault happen when its turn comes. */
 void inject_arm(const struct fault *fault);
 
 /** Nothing fails any more, and nothing is counted. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of loaders over all kinds of sources: each batch that is handed out is right. */
+/* Scenarios of loaders over all kinds of sources: each batch that is delivered is right. */
 #include "scenario.h"
 
 #include <fcntl.h>
@@ -92,7 +92,7 @@ static lx_source *open_zip(struct run *run)
     return source;
 }
 
-/** Numbers, and the last three of them behind. */
+/** Numbers, followed by the last three of them. */
 static lx_source *open_concat(struct run *run)
 {
     static const uint64_t last[] = {LENGTH - 3, LENGTH - 2, LENGTH - 1};
@@ -333,7 +333,7 @@ static void fill_concat(struct run *run)
         lx_source_unref(source);
 }
 
-/** The tokens 0, 1 .. of an array, and of a file with an index, one behind the other. */
+/** The tokens 0, 1 .. of an array, and of a file with an index, one after the other. */
 static void fill_tokens(struct run *run)
 {
     const uint64_t indices[] = {5, 0, 10};
@@ -374,7 +374,8 @@ static void fill_tokens(struct run *run)
 }
 
 /** The tokens 0, 1 .. of an array, twice: two documents. */
-/** All bytes of a field, record after record, as @p tokens must be; or the call tells a failure. */
+/** All bytes of a field, record after record, as @p tokens must be; or the call reports a
+ * failure. */
 static void check_field_tokens(struct run *run, lx_tokens *tokens, enum plain_kind kind)
 {
     static int32_t text[LENGTH * PLAIN_VALUE];
@@ -455,7 +456,7 @@ static void fill_packed(struct run *run)
     lx_tokens_unref(all);
 }
 
-/** The last place of sample 1 is the separator behind the first document. */
+/** The last place of sample 1 is the separator after the first document. */
 static void fill_joined(struct run *run)
 {
     const uint64_t indices[] = {1, 0};

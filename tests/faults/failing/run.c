@@ -38,7 +38,7 @@ void run_fail(struct run *run, const char *format, ...)
 
 /* ---- what calls answer */
 
-/** What a fault may be told as, where it is seen first. */
+/** What a fault can be reported as, where it is seen first. */
 static bool is_cause(const struct run *run, lx_status status)
 {
     if (status == LX_ERR_NOMEM)
@@ -50,7 +50,7 @@ static bool is_cause(const struct run *run, lx_status status)
            (run->error.errnum == run->fault.errnum || status == LX_ERR_POISONED);
 }
 
-/** What a call may answer after another has failed; one without an error tells no more. */
+/** What a call may answer after another has failed; one without an error reports no more. */
 static bool is_consequence(const struct run *run, lx_status status, bool has_error)
 {
     return is_cause(run, status) || status == LX_ERR_STATE || status == LX_ERR_POISONED ||
@@ -177,7 +177,7 @@ static bool check_reader(struct run *run, bool *absent, bool *sealed)
     return right;
 }
 
-/** The next writer finds the same, and goes on. */
+/** The next writer finds the same, and continues. */
 static bool check_writer(struct run *run, bool absent)
 {
     lx_error error = LX_ERROR_INIT;

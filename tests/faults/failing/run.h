@@ -38,7 +38,7 @@ struct run {
     uint32_t number;      /**< Of the next record. */
 };
 
-/** Goes on from a dataset of these contents; NULL: there is none yet, or it does not count. */
+/** Continues from a dataset of these contents; NULL: none exists yet, or it does not count. */
 void run_begin(struct run *run, const char *path, const struct plain *plain);
 void run_end(struct run *run);
 
@@ -57,7 +57,7 @@ void run_fail(struct run *run, const char *format, ...) __attribute__((format(pr
 
 /* ---- what a writer does */
 
-/** The next record, put behind the pending ones. */
+/** The next record, put after the pending ones. */
 const struct plain_record *run_make(struct run *run);
 
 /** What is pending may be there from now on; before a call that commits. */

@@ -12,7 +12,7 @@
 
 struct scenario {
     const char *name;
-    /** Makes the dataset, and @p plain what it holds, before anything fails; NULL: there is none.
+    /** Makes the dataset, and @p plain what it holds, before anything fails; NULL: it is absent.
      * A scenario may make other files next to it: its path with a suffix. */
     void (*prepare)(const char *path, struct plain *plain);
     bool changes; /**< Each run gets a copy of its own. */

@@ -339,7 +339,7 @@ static void commit_and_die(const char *path, const struct plain *plain, uint64_t
     _exit(EXIT_SUCCESS);
 }
 
-/** As a kill leaves it: frames that are not synced, bytes behind them, and leftovers. */
+/** As a kill leaves it: frames that are not synced, bytes after them, and leftovers. */
 static void prepare_killed(const char *path, struct plain *plain)
 {
     static const char *const leftovers[] = {"meta.json.new", "LOG.7", "text.offset.3",
@@ -394,7 +394,7 @@ static void reopen_and_seal(struct run *run)
     close_writer(run, writer);
 }
 
-/** With the executor of somebody else, which goes on. */
+/** With the executor of somebody else, which continues. */
 static void share_executor(struct run *run)
 {
     lx_executor *executor;
@@ -523,7 +523,7 @@ static void remove_aside(const struct run *run)
     }
 }
 
-/** Interrupted, it leaves what another one repairs. What the disk does not give back counts as
+/** Interrupted, it leaves what another one repairs. What the disk does not return counts as
  * damaged, so that only a report is made where that is what fails. */
 static void repair(struct run *run)
 {

@@ -102,7 +102,7 @@ static bool kill_reader(struct test *test)
            wrong(test, "a concurrent reader has failed");
 }
 
-/** Whether the writer goes on: it commits, or has ended by itself. */
+/** Whether the writer continues: it commits, or has ended by itself. */
 static bool writer_goes_on(struct test *test)
 {
     double end = now() + 1e-3 * PATIENCE;
@@ -193,7 +193,7 @@ static bool tidy(struct test *test)
     return false;
 }
 
-/** Makes room for another dataset: now and then, so that this one does not grow for ever. */
+/** Makes room for another dataset: now and then, so that this one does not grow forever. */
 static bool remove_dataset(struct test *test)
 {
     lx_error error = LX_ERROR_INIT;

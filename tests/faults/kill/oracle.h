@@ -13,7 +13,7 @@
 /** An operation that was asked for. */
 struct asked {
     struct operation operation;
-    bool may_end;    /**< A commit may end behind it. */
+    bool may_end;    /**< A commit may end after it. */
     uint64_t digest; /**< Of the dataset with it; known once the oracle has come there. */
 };
 

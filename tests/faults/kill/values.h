@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The values of the kill test: each tells the serial number that it was made of, and differs
- * from what it should be if any byte does.
+ * @brief The values of the kill test: each reports the serial number that it was made of, and
+ * differs from what it should be if any byte does.
  */
 #ifndef LX_TESTS_FAULTS_KILL_VALUES_H
 #define LX_TESTS_FAULTS_KILL_VALUES_H

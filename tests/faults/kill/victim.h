@@ -11,7 +11,7 @@
 #include "load.h"
 
 struct victim {
-    pid_t process; /**< 0: there is none. */
+    pid_t process; /**< 0: none. */
     int marks;     /**< The end of its pipe. */
     struct mark part;
     size_t part_size; /**< Bytes of a mark that has not come in full. */

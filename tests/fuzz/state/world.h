@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the fuzzer of states drives: a dataset, a writer, and readers and views beside it
+ * @brief What the fuzzer of states drives: a dataset, a writer, and readers and views next to it
  * that hold what they saw; with what each of them must show, in memory.
  */
 #ifndef LX_TESTS_FUZZ_STATE_WORLD_H

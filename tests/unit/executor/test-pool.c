@@ -232,7 +232,7 @@ START_TEST(waiting_to_be_unmapped_does_not_stop_close)
     gate_open(&shut);
     lx_executor_close(executor);
     ck_assert_uint_eq(pool_stats(pool).bytes_mapped, 0);
-    lx__block_release(take(pool, 100000)); /* goes on without threads */
+    lx__block_release(take(pool, 100000)); /* continues without threads */
     ck_assert_uint_eq(pool_stats(pool).bytes_mapped, 0);
     lx__pool_free(pool);
     job_free(&busy);

@@ -21,7 +21,7 @@ static unsigned threads_of_process(void)
     return count;
 }
 
-/** Whether a thread of @p queue is idle: only then the time goes on. */
+/** Whether a thread of @p queue is idle: only then the time continues. */
 static bool is_idle(lx_executor *executor, lx_queue queue)
 {
     uint64_t before = stats_of(executor, queue).idle_ns;
@@ -127,7 +127,7 @@ START_TEST(a_large_task_wakes_all_sleepers)
         job_init(&job, THREADS);
         job.gate = &shut;
         job_submit(executor, LX_QUEUE_READ, &job);
-        gate_await(&shut, THREADS); /* nobody goes on before all are there */
+        gate_await(&shut, THREADS); /* nobody continues before all are there */
         gate_open(&shut);
         job_wait(&job);
         job_free(&job);
@@ -141,7 +141,7 @@ END_TEST
 
 START_TEST(no_task_waits_for_a_thread_that_sleeps)
 {
-    /* Two tasks of one part, submitted in all orders of time, must run beside each other. */
+    /* Two tasks of one part, submitted in all orders of time, must run at the same time. */
     lx_executor *executor = open_executor(2, 1, 1);
     uint64_t random = 7;
     for (int round = 0; round < 500; round++) {

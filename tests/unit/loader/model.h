@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a loader hands out, as issue and header say it, one position at a time.
+ * @brief What a loader delivers, as issue and header say it, one position at a time.
  */
 #ifndef LX_TESTS_MODEL_H
 #define LX_TESTS_MODEL_H
@@ -74,7 +74,8 @@ static inline uint64_t model_next(struct model *model, uint64_t *start, uint64_t
     return 0;
 }
 
-/** Goes on behind the end, if no batch is left before it: for any rank, where nothing was taken. */
+/** Continues after the end, if no batch is left before it: for any rank, where nothing was
+ * taken. */
 static inline void model_continue(struct model *model)
 {
     struct model ahead = *model;

@@ -225,7 +225,7 @@ START_TEST(reports_a_rank_that_gets_no_batches)
     lx_loader *loader = open_loader(source, setup);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
     unit_fails(lx_loader_next(loader, &batch, &error), LX_ERR_LIMIT);
-    lx_loader_next_epoch(loader); /* there is nothing to go on from */
+    lx_loader_next_epoch(loader); /* there is nothing to continue from */
     ck_assert_uint_eq(lx_loader_tell(loader), 0);
     ck_assert_uint_eq(lx_loader_get_epoch_batch_count(loader), 0);
     lx_loader_close(loader);

@@ -160,7 +160,7 @@ START_TEST(reports_a_source_damaged_completely)
     lx_batch_unref(batch);
     lx_loader_close(loader);
     numbers.failing = true;
-    /* Where epochs end, that is told first. */
+    /* Where epochs end, that is reported first. */
     loader = open_numbers(&numbers, (struct setup){.batch_size = 6, .damage = LX_DAMAGE_SKIP});
     ck_assert_ptr_null(next_batch(loader));
     ck_assert_uint_eq(lx_loader_tell(loader), 20);

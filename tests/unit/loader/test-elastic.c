@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of loaders that are stopped, and go on with other ranks, batches and threads. */
+/* Runs of loaders that are stopped, and continue with other ranks, batches and threads. */
 #include "../sampler/elastic.h"
 #include "loaders.h"
 
@@ -71,7 +71,7 @@ static void see_batch(struct training *training, const struct team *team, uint64
     elastic_assert(&training->run, row == lx_batch_get_row_count(batch));
 }
 
-/** A step of all ranks, behind which they must stand at one position. Whether any had a batch. */
+/** A step of all ranks, after which they must stand at one position. Whether any had a batch. */
 static bool step(struct training *training, struct team *team)
 {
     uint64_t got = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* States of loaders that were written with version 1, which must be read for ever. */
+/* States of loaders that were written with version 1, which must be read forever. */
 #include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
 #include <loaderx/tokens.h>

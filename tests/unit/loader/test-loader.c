@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is handed out: positions, ranks, epochs, errors. Threads and time: test-pipeline.c. */
+/* What is delivered: positions, ranks, epochs, errors. Threads and time: test-pipeline.c. */
 #include "loader/loader-private.h"
 
 #include "../scarce.h"
@@ -99,7 +99,7 @@ START_TEST(reports_the_end_until_the_next_epoch)
         lx_loader_next_epoch(loader);
         model_seek(&model, 20);
         expect_batches(loader, &model, 6);
-        lx_loader_next_epoch(loader); /* none is left, though the end was not told */
+        lx_loader_next_epoch(loader); /* none is left, though the end was not reported */
         model_seek(&model, 40);
         expect_batches(loader, &model, 7);
         ck_assert_uint_eq(lx_loader_tell(loader), 60);
@@ -212,7 +212,7 @@ START_TEST(ranks_together_read_each_record_once_per_epoch)
 }
 END_TEST
 
-/* The same key for a record in an epoch, whoever reads it. */
+/* The same key for a record in an epoch, whichever process reads it. */
 START_TEST(each_record_has_random_numbers_of_its_own)
 {
     enum { LENGTH = 100 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads and time: the same batches whoever fills them, failures in their place, cancel, close,
- * bounds, fork. */
+/* Threads and time: the same batches whichever process fills them, failures in their place, cancel,
+ * close, bounds, fork. */
 #include "loader/pipeline.h"
 
 #include "../sampler/orders.h"

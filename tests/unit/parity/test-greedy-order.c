@@ -94,7 +94,7 @@ static uint64_t expect_loop(const uint64_t *lengths, const double *weights, size
     }
     ck_assert_uint_eq(k, lx_order_get_length(order));
     static int turn;
-    if (turn++ % 5 == 0) /* it begins a block anew for each of many positions */
+    if (turn++ % 5 == 0) /* it begins a block again for each of many positions */
         expect_order(order, 5);
     lx_order_unref(order);
     return k;

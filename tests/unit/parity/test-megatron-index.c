@@ -27,7 +27,7 @@ START_TEST(plans_as_many_epochs_as_needed)
     expect(plan_of(101, 10, 0), 1, 10, false);
     expect(plan_of(101, 10, 1), 1, 10, false);
     expect(plan_of(101, 10, 10), 1, 10, false);
-    expect(plan_of(100, 10, 10), 2, 19, true); /* the token behind the last one is missing */
+    expect(plan_of(100, 10, 10), 2, 19, true); /* the token after the last one is missing */
     expect(plan_of(3, 10, 2), 7, 2, false);
 }
 END_TEST

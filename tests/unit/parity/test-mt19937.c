@@ -55,7 +55,7 @@ START_TEST(a_jump_equals_steps)
 }
 END_TEST
 
-/* Far on, where steps would take for ever: two ways there. */
+/* Far on, where steps would take forever: two ways there. */
 START_TEST(jumps_add_up)
 {
     uint64_t state = 9;

@@ -288,7 +288,7 @@ static struct any_order any_at_all(uint64_t *state)
 
 struct any_order any_order(uint64_t *state)
 {
-    /* Of many parts one has an index twice nearly always: every other time it may not be so. */
+    /* Of many parts one has an index twice nearly always: every other time it need not be so. */
     bool once = below(state, 2) == 0;
     struct any_order any = any_at_all(state);
     while (once && !any.once) {

@@ -10,7 +10,7 @@
 #include "../unit.h"
 #include "described.h"
 
-/** Indices that are kept behind a state. */
+/** Indices that are kept after a state. */
 #define KEPT_INDICES 40
 
 /** One that is kept. */

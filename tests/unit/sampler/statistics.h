@@ -73,7 +73,7 @@ static inline double z_of_matched_pairs(const pair_table *table)
     return z_of_cells(table->cells, BINS * BINS, (BINS - 1) * (BINS - 1));
 }
 
-/** Pairs in which each number stands once on one of the sides: as neighbours in a permutation. */
+/** Pairs in which each number stands once on one of the sides: as neighbors in a permutation. */
 static inline double z_of_neighbour_pairs(const pair_table *table)
 {
     return z_of_cells(table->cells, BINS * BINS, BINS * (BINS - 1));

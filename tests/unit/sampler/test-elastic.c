@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of samplers that are stopped, and go on with other numbers of ranks. */
+/* Runs of samplers that are stopped, and continue with other numbers of ranks. */
 #include "elastic.h"
 
 #define CHUNK_MAX 64
@@ -26,7 +26,7 @@ static void take_share(struct elastic *run, uint64_t *state, lx_sampler *sampler
     for (uint64_t position = from; position < to; position++) {
         if (position % run->length % world != rank)
             continue;
-        if (next == count) { /* not more than there are: it would go on into what is behind */
+        if (next == count) { /* not more than there are: it would continue into what follows */
             uint64_t left = 0;
             for (uint64_t i = position; i < to; i++)
                 left += i % run->length % world == rank;
@@ -40,8 +40,8 @@ static void take_share(struct elastic *run, uint64_t *state, lx_sampler *sampler
     elastic_assert(run, next == count);
 }
 
-/** All ranks of a world go on from a state (NULL: from the beginning) up to @p to. The state of one
- * of those that stand there, by chance, comes back as JSON. */
+/** All ranks of a world continue from a state (NULL: from the beginning) up to @p to. The state of
+ * one of those that stand there, by chance, comes back as JSON. */
 static char *go_on(struct elastic *run, uint64_t *state, const char *saved, uint64_t from,
                    uint64_t to, uint64_t world)
 {
@@ -54,7 +54,7 @@ static char *go_on(struct elastic *run, uint64_t *state, const char *saved, uint
             unit_ok(lx_sampler_restore(sampler, saved, &error));
         elastic_assert(run, lx_sampler_tell(sampler) == from);
         take_share(run, state, sampler, rank, world, from, to);
-        /* A rank with nothing in the last window of an epoch looks for its next one behind it. */
+        /* A rank with nothing in the last window of an epoch looks for its next one after it. */
         bool stands_there = lx_sampler_tell(sampler) == to;
         elastic_assert(run, stands_there || to % run->length == 0);
         if (stands_there && (text == NULL || random_next(state) % 2 == 0)) {

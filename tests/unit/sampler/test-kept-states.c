@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* States of samplers that were written with version 1, which must be read for ever. */
+/* States of samplers that were written with version 1, which must be read forever. */
 #include "kept-states.h"
 #include "orders.h"
 

@@ -310,7 +310,7 @@ static void fill_disk(const struct tabled *kind)
     struct rlimit old, small;
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = old;
-    for (rlim_t bytes = 0; bytes < 8000; bytes += DATA) { /* within the head; behind it */
+    for (rlim_t bytes = 0; bytes < 8000; bytes += DATA) { /* within the head; after it */
         small.rlim_cur = bytes;
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
         lx_status status = kind->make("tables", &order, &error);

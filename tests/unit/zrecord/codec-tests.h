@@ -81,7 +81,7 @@ START_TEST(rejects_streams_of_another_length)
         bool right = lx__inflate(inflater, go_packed, sizeof go_packed, value, size);
         ck_assert(right == (size == strlen(go)));
         for (size_t i = size; i < sizeof value; i++)
-            ck_assert_uint_eq(value[i], 0xee); /* nothing is written behind the end */
+            ck_assert_uint_eq(value[i], 0xee); /* nothing is written after the end */
     }
     lx__inflater_free(inflater);
 }

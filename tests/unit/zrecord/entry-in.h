@@ -8,7 +8,7 @@
 
 #include "zrecord/snapshot/snapshot.h"
 
-/** @p row tells whether it is the table's, not a set's. */
+/** @p row reports whether it is the table's, not a set's. */
 static inline lx__entry entry_in(const lx__snapshot *snapshot, size_t field, uint64_t index,
                                  bool *row)
 {

@@ -44,7 +44,7 @@ static inline bool file_exists(const char *path)
     return lstat(path, &about) == 0;
 }
 
-/** All of a file, with a NUL behind it, for free(). */
+/** All of a file, with a NUL after it, for free(). */
 static inline uint8_t *file_bytes(const char *path, size_t *size)
 {
     *size = (size_t)file_size(path);
@@ -57,7 +57,7 @@ static inline uint8_t *file_bytes(const char *path, size_t *size)
     return bytes;
 }
 
-/** The frames of a log, without the zeros that an open writer keeps behind them; for free(). */
+/** The frames of a log, without the zeros that an open writer keeps after them; for free(). */
 static inline uint8_t *log_bytes(const char *path, size_t *size)
 {
     size_t all, at = 0;

@@ -33,7 +33,7 @@ static inline lx__log_identity identity_of(const char *uuid)
     return identity;
 }
 
-/** Whether frames count that are not synced: not where the kernel does not tell its boot. */
+/** Whether frames count that are not synced: not where the kernel does not report its boot. */
 static inline bool boots_are_known(void)
 {
     if (lx__boot_id() != 0)

@@ -97,7 +97,7 @@ static inline unsigned frames_of(const char *path)
     return count;
 }
 
-/** A thread, whatever it is to do; its outcome is told when it has ended. */
+/** A thread, whatever it is to do; its outcome is reported when it has ended. */
 struct actor {
     pthread_t thread;
     lx_writer *writer;

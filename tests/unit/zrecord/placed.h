@@ -62,7 +62,7 @@ static inline struct answers *ask(lx_dataset *dataset, size_t field, const uint6
     if (a->measured == LX_OK)
         a->gathered = lx_dataset_gather_bytes(dataset, field, indices, count, a->bytes,
                                               a->offsets, &a->errors[1]);
-    /* Close beside each other, and apart. */
+    /* Close to each other, and far apart. */
     a->dense = lx_dataset_gather(dataset, field, indices, count, a->rows,
                                  size + (count % 2 != 0 ? 3 : 0), &a->errors[2]);
     a->viewed = lx_dataset_view(dataset, field, indices, count, slices, &view, &a->errors[3]);

@@ -50,7 +50,7 @@ static inline void plain_append(struct plain *plain, uint64_t count, uint32_t nu
     }
 }
 
-/** Deletes a record, and tells which index moved there. */
+/** Deletes a record, and reports which index moved there. */
 static inline uint64_t plain_delete(struct plain *plain, uint64_t index)
 {
     uint64_t last = --plain->length;

@@ -139,7 +139,7 @@ static inline lx_status record_append(lx_writer *writer, uint64_t index, lx_erro
     return lx_writer_append(writer, values, NULL, error);
 }
 
-/** Appends @p count records behind those that there are. */
+/** Appends @p count records after those that there are. */
 static inline void records_append(lx_writer *writer, uint64_t count)
 {
     lx_error error = LX_ERROR_INIT;

@@ -201,7 +201,7 @@ static void expect_appended(const char *name, const char *contents)
     lx_dataset *dataset = open_dataset(name);
     ck_assert_uint_eq(lx_dataset_get_length(dataset), length + 1);
     char *text = dump(name, dataset);
-    /* Behind the line of the length, all is as before. */
+    /* After the line of the length, all is as before. */
     const char *before = strchr(contents, '\n'), *after = strchr(text, '\n');
     ck_assert_msg(strncmp(after, before, strlen(before)) == 0, "%s holds\n%s", name, text);
     free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources one behind the other: lib/loader/sources/source-concat.c. */
+/* Sources one after the other: lib/loader/sources/source-concat.c. */
 #include "loader/sources/source.h"
 
 #include "../../scarce.h"

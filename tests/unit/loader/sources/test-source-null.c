@@ -18,7 +18,7 @@ static lx_source *null_of(lx_source *source)
     return null;
 }
 
-/** The state of a loader over each must be that of the other's, and go on there. */
+/** The state of a loader over each must be that of the other's, and continue there. */
 static void check_states(lx_loader *one, lx_loader *other)
 {
     char text[2][4096];

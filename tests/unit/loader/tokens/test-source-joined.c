@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents one behind the other: lib/loader/tokens/source-joined.c. */
+/* Documents one after the other: lib/loader/tokens/source-joined.c. */
 #include "loader/sources/source.h"
 
 #include <loaderx/packing.h>

@@ -263,7 +263,7 @@ START_TEST(rejects_tokens_outside_the_vocabulary)
 }
 END_TEST
 
-/** The batches of an epoch by so many threads, one behind the other. */
+/** The batches of an epoch by so many threads, one after the other. */
 static size_t read_epoch(lx_source *source, unsigned threads, uint8_t *data, size_t room)
 {
     lx_error error = LX_ERROR_INIT;
@@ -323,7 +323,7 @@ START_TEST(a_state_identifies_the_packed_tokens)
     ck_assert_int_eq(restore(pack(tokens, 10, 1), state), LX_OK);
     ck_assert_int_eq(restore(pack(other, 10, 1), state), LX_ERR_MISMATCH);
     ck_assert_int_eq(restore(pack(tokens, 11, 1), state), LX_ERR_MISMATCH);
-    /* The same pieces in the same bins, handed out in another way. */
+    /* The same pieces in the same bins, delivered in another way. */
     ck_assert_int_eq(restore(pack(tokens, 10, 0), state), LX_OK);
     unit_ok(lx_source_new_packed_tokens(tokens, 10, LX_INT64, 90, 5, 3, &changed, &error));
     ck_assert_int_eq(restore(changed, state), LX_OK);

@@ -225,7 +225,7 @@ START_TEST(samples_match_a_file_of_the_same_documents)
 }
 END_TEST
 
-/* ---- writers beside it */
+/* ---- writers next to it */
 
 START_TEST(later_writes_move_no_token)
 {

@@ -7,7 +7,7 @@
 
 #define PARTS 5
 
-/** Files a, b .. of 7, 0, 1, 20 and 2 tokens, which go on through all of them. */
+/** Files a, b .. of 7, 0, 1, 20 and 2 tokens, which continue through all of them. */
 static void make(lx_tokens *parts[PARTS])
 {
     static const size_t counts[PARTS] = {7, 0, 1, 20, 2};

@@ -43,7 +43,7 @@ static inline void overwrite(const char *path, const uint64_t *numbers, size_t c
 static const uint64_t liars[][3] = {
     {90, 95, 100}, {0, 0, 0}, {0, 0, 1}, {1, 100, 100}, {100, 1, 100}};
 
-/** Writes an index of Megatron's for sequences of these lengths, one behind the other. */
+/** Writes an index of Megatron's for sequences of these lengths, one after the other. */
 static inline size_t write_idx(const char *path, int code, size_t width, const uint32_t *lengths,
                                size_t count)
 {

@@ -58,7 +58,7 @@ static void read_all(lx_order *order, uint64_t *all, uint64_t count)
     read_order(order, 0, 1, count, all);
 }
 
-/** One step after the other as the header tells it, from @p position on. */
+/** One step after the other as the header reports it, from @p position on. */
 static uint64_t take_by_steps(const struct setup *setup, const uint64_t *all, uint64_t count,
                               uint64_t *indices)
 {

@@ -16,7 +16,7 @@
 /* Set i has indices from i * APART on. */
 #define APART 1000000u
 
-/** A mixture, and what it was told. */
+/** A mixture, and its arguments. */
 struct setup {
     size_t count;
     uint64_t lengths[SETS_MAX];

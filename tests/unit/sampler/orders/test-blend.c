@@ -411,7 +411,7 @@ START_TEST(reports_failed_allocations)
     read_order(order, 0, 1, 100, right);
     unit_ok(lx__scratch_new(order, &scratch, &error));
     status = LX_ERR_NOMEM;
-    for (int left = 0; status != LX_OK; left++) { /* with one scratch, which goes on after */
+    for (int left = 0; status != LX_OK; left++) { /* with one scratch, which continues after */
         scarce_left = left;
         status = lx__order_read(order, scratch, 0, 1, 100, indices, &error);
         scarce_left = INT_MAX;

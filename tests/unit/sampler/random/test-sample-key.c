@@ -53,7 +53,7 @@ START_TEST(keys_are_distinct)
 }
 END_TEST
 
-/* The first draws of samples that are neighbours, in one epoch and in two. */
+/* The first draws of samples that are neighbors, in one epoch and in two. */
 START_TEST(streams_are_independent)
 {
     enum { SAMPLES = 1 << 16 };

@@ -171,7 +171,7 @@ START_TEST(a_view_outlives_refresh_and_close)
     for (int k = 0; k < 3; k++)
         unit_ok(lx_dataset_view(dataset, (size_t)raw_fields[k], indices, 3, slices[k], &views[k],
                                 &error));
-    records_append(writer, 6000); /* tables and chunks that have to be mapped anew */
+    records_append(writer, 6000); /* tables and chunks that have to be mapped again */
     commit(writer);
     bool changed;
     unit_ok(lx_dataset_refresh(dataset, &changed, &error));
@@ -192,7 +192,7 @@ START_TEST(a_view_outlives_refresh_and_close)
 }
 END_TEST
 
-/* ---- views beside a writer */
+/* ---- views while a writer writes */
 
 #define HELD_RECORDS 3
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles that go on by themselves, those that are pinned beside them, and waiting. */
+/* Handles that continue by themselves, those that are pinned next to them, and waiting. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -137,7 +137,7 @@ START_TEST(threads_read_one_live_handle_while_it_changes)
 }
 END_TEST
 
-/* ---- beside a real writer, whatever it does */
+/* ---- while a real writer writes, whatever it does */
 
 #define PLATE 40 /* bytes of a stored value */
 #define PEOPLE 120
@@ -164,7 +164,7 @@ static lx_writer *make_plates(void)
     return writer;
 }
 
-/** Commits all records anew, and as many as @p length of them. */
+/** Commits all records again, and as many as @p length of them. */
 static void commit_plates(lx_writer *writer, uint64_t version, uint64_t length)
 {
     static const size_t fields[] = {0, 1};
@@ -328,7 +328,7 @@ START_TEST(a_pinned_handle_keeps_its_snapshot)
         changer_commit(&changer, LENGTH - 10 * (i + 1));
     }
     unit_ok(lx_dataset_pin(pinned[3], &again, &error));
-    lx_dataset_close(live); /* its pins go on */
+    lx_dataset_close(live); /* its pins continue */
     for (uint64_t i = 0; i < 10; i++) {
         ck_assert_uint_eq(lx_dataset_get_length(pinned[i]), LENGTH - 10 * i);
         ck_assert_uint_eq(changer_read(pinned[i], 5), i);

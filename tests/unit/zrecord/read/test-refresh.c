@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a handle goes on in its log, in the next one, and over other fields. */
+/* How a handle continues in its log, in the next one, and over other fields. */
 #include "../../scarce.h"
 #include "../changer.h"
 #include "zrecord/read/refresh.h"
@@ -231,7 +231,7 @@ END_TEST
 
 /* ---- another generation */
 
-/** Has the log of @p changer go on in LOG.1 and further, with all that counts in its first
+/** Has the log of @p changer continue in LOG.1 and further, with all that counts in its first
  * frame. */
 static void switch_log(struct changer *changer, uint64_t live_sets)
 {

@@ -266,7 +266,7 @@ START_TEST(reuses_inflaters_by_one_thread_at_a_time)
 END_TEST
 
 static void *of_executor;      /* its memory */
-static atomic_bool was_freed;  /* and whether that was given back */
+static atomic_bool was_freed;  /* and whether that was released */
 static atomic_bool signals_wait, signal_waits;
 
 static void note_release(void *memory, void *user)

@@ -249,7 +249,7 @@ START_TEST(reports_a_failed_sync)
         unit_ok(lx__rows_write(&f.rows, &error));
         atomic_store(&sync_fails_at, atomic_load(&syncs) + n);
         unit_fails(sync_rows(&f.rows, &error), LX_ERR_IO);
-        /* none is tried behind it */
+        /* none is tried after it */
         ck_assert_uint_eq(atomic_load(&syncs), atomic_load(&sync_fails_at));
         atomic_store(&sync_fails_at, 0);
         tear_down(&f);

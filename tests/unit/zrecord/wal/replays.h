@@ -9,7 +9,7 @@
 #include "../frames.h"
 #include "zrecord/wal/replay.h"
 
-/** Entries that are told apart by a letter. */
+/** Entries that are distinguished by a letter. */
 #define ENTRY(letter) {0xffffffff, 1, letter, 1, 0}
 
 /** A schema of three fields with the ids 0, 1 and 2. */

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/** Rows that tell which set they are of. */
+/** Rows that report which set they are of. */
 static lx__set make_set(uint32_t field, uint64_t index, uint64_t number)
 {
     lx__set set = {.index = index, .field = field};

@@ -26,7 +26,7 @@ static void add_table_frame(struct log *log, int number)
     log_add(log, &frame);
 }
 
-/** What the document's table says of each frame: live sets as letters, '.' where there is none. */
+/** What the document's table says of each frame: live sets as letters, '.' without one. */
 static const struct {
     uint64_t length, rows;
     const char *sets;

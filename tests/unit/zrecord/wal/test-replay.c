@@ -175,7 +175,7 @@ START_TEST(takes_many_unordered_chunks_quickly)
     struct log log = log_new(&example_log);
     lx__state state = {0};
     lx__chunk_item *items = calloc(MANY, sizeof *items);
-    for (uint32_t high = 2; high-- != 0;) { /* even ids behind MANY, then all below it */
+    for (uint32_t high = 2; high-- != 0;) { /* even ids after MANY, then all below it */
         for (uint32_t i = 0; i < MANY; i++)
             items[i] = (lx__chunk_item){high ? MANY + 2 * i : i, i, high};
         log_add(&log, &(struct frame){.flags = SYNCED, .next_chunk = 3 * MANY, .chunks = items,

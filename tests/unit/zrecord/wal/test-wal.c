@@ -21,7 +21,7 @@ static lx_status scan(const struct log *log, lx__log_scan *found, lx_error *erro
     return status;
 }
 
-/** Scans a log that must end behind @p frames frames, torn or not. */
+/** Scans a log that must end after @p frames frames, torn or not. */
 static void expect_end(const struct log *log, uint64_t frames, size_t offset, bool torn)
 {
     lx_error error = LX_ERROR_INIT;
@@ -310,7 +310,7 @@ START_TEST(frames_of_another_log_are_invalid)
 }
 END_TEST
 
-/** A log with a hole in it and, behind that, as much as can be that looks like synced frames. */
+/** A log with a hole in it and, after that, as much as can be that looks like synced frames. */
 static struct log make_fakes(size_t size, size_t stride, uint64_t frame_size)
 {
     struct log log = make("s");
@@ -389,7 +389,7 @@ START_TEST(scans_a_hole_of_any_size_quickly)
             unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error));
             ck_assert_uint_eq(found.valid.offset, torn);
             ck_assert(found.torn);
-            /* A synced frame behind the hole is still found. */
+            /* A synced frame after the hole is still found. */
             file_patch("LOG", sizes[i] - 7208, log.bytes + torn - 72, 68);
             unit_ok(lx__log_scan_from(&reader, &(lx__log_place){0, 0, 0}, HERE, &found, &error));
             log.size += 4;
@@ -517,7 +517,7 @@ START_TEST(rejects_a_log_that_is_not_a_file)
 }
 END_TEST
 
-/* ---- beside a writer */
+/* ---- while a writer writes */
 
 struct other_side {
     struct log log;

@@ -24,7 +24,8 @@ START_TEST(write_buffers_record_their_calls)
     ck_assert_uint_eq(filled(writer)->count, 5);
     unit_ok(lx_writer_delete(writer, 0, NULL, &error));
     ck_assert_uint_eq(filled(writer)->operation_count, 2);
-    /* One call that fills a stage and goes on in the next is the last of one, the first of two. */
+    /* One call that fills a stage and continues in the next is the last of one, the first of
+     * two. */
     unit_ok(numbers_extend(writer, LX__STAGE_VALUES, 9, &error));
     ck_assert_uint_eq(writer->ring.count, 2);
     ck_assert_uint_eq(lx__write_ring_at(&writer->ring, 0)->last_call, 7);
@@ -84,7 +85,7 @@ START_TEST(a_call_without_effect_adds_no_operation)
 }
 END_TEST
 
-/** All four stages are used, and then taken back in their order. */
+/** All four stages are used, and then reaped in their order. */
 START_TEST(a_full_ring_reaps_the_oldest_buffer)
 {
     char *scratch = scratch_make();

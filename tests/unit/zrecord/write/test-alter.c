@@ -39,7 +39,7 @@ static void set_number(lx_writer *writer, const char *field, uint64_t index, uin
     unit_ok(lx_writer_modify(writer, index, &position, &(lx_value){&number, 8}, 1, &error));
 }
 
-/** Appends record @p index of records.h, and a number for each field behind. */
+/** Appends record @p index of records.h, and a number for each field after it. */
 static void append_with(lx_writer *writer, uint64_t index, uint64_t number)
 {
     lx_error error = LX_ERROR_INIT;

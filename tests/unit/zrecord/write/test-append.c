@@ -537,7 +537,7 @@ START_TEST(rejects_more_records_than_a_dataset_can_have)
     records_append(writer, 3);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         unit_fails(lx_writer_extend(writer, counts[i], missing, NULL, &error), LX_ERR_LIMIT);
-    records_append(writer, 2); /* nothing was appended, and appending goes on */
+    records_append(writer, 2); /* nothing was appended, and appending continues */
     close_writer(writer);
     expect_dataset("d", 5);
     scratch_remove(scratch);

@@ -27,7 +27,7 @@ static void tear_down(struct fixture *f)
     lx__file_close(&f->file);
 }
 
-/** Gives it @p size bytes, each 8 of which tell where they belong. */
+/** Gives it @p size bytes, each 8 of which report where they belong. */
 static lx_status give(struct fixture *f, size_t size, lx_error *error)
 {
     for (size_t i = 0; i < size; i += 8)

@@ -247,7 +247,7 @@ START_TEST(a_failed_sync_poisons_the_writer_and_loses_nothing)
         atomic_store(&sync_fails_at, 0);
         expect_shown(path, &shown);
         if (status == LX_OK) {
-            ck_assert_uint_eq(before, n - 2); /* all but that behind the rename */
+            ck_assert_uint_eq(before, n - 2); /* all but that after the rename */
             ck_assert_uint_gt(n, 2 * FIELDS + 3);
             close_writer(writer);
             break;

@@ -69,7 +69,7 @@ START_TEST(accepts_an_empty_directory)
     ck_assert_int_eq(mkdir("d", 0777), 0);
     unit_ok(create("d", &error));
     expect_dataset("d", 0);
-    /* Also over a link, which the user typed, and with a slash behind. */
+    /* Also over a link, which the user typed, and with a slash after it. */
     ck_assert_int_eq(mkdir("e", 0777), 0);
     ck_assert_int_eq(symlink("e", "link"), 0);
     unit_ok(create("link/", &error));
@@ -166,7 +166,7 @@ START_TEST(does_not_touch_foreign_files)
     ck_assert_int_eq(mkdir("d/photos", 0777), 0);
     unit_fails(create("d", &error), LX_ERR_EXISTS);
     ck_assert_int_eq(remove("d/photos"), 0);
-    /* Links and directories in the places of our own files are nobody's leftovers. */
+    /* Links and directories in the places of our own files are no one's orphans. */
     ck_assert_int_eq(symlink("elsewhere", "d/LOG"), 0);
     unit_fails(create("d", &error), LX_ERR_EXISTS);
     ck_assert_int_eq(remove("d/LOG"), 0);

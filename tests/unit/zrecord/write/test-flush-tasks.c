@@ -219,7 +219,7 @@ START_TEST(a_frame_ends_with_the_committed_prefix)
         await(atomic_load(&syncs_begun) != begun);
         uint64_t chunk = file_size("d/chunk/0.zr");
         unit_ok(slow_append(writer, STAGES_OF, &error));
-        await(file_size("d/chunk/0.zr") > chunk); /* they go on placing */
+        await(file_size("d/chunk/0.zr") > chunk); /* they continue placing */
         ck_assert_uint_eq(frames_of("d"), 1);
         atomic_store(&sync_waits, false);
         ck_assert_int_eq(actor_join(&committer), LX_OK);

@@ -124,7 +124,7 @@ END_TEST
 #define ROUNDS (SANITIZED ? 15u : 40u)
 
 /** Gives a record of its own a higher number each time; each commit that has returned must be seen
- * by whoever opens the dataset then. */
+ * by whichever process opens the dataset then. */
 static lx_status count_up(struct actor *self, lx_error *error)
 {
     lx_status status = LX_OK;

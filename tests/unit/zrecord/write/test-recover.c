@@ -95,7 +95,7 @@ START_TEST(rewrites_a_synced_frame_whose_sync_may_have_failed)
     unsigned before = atomic_load(&syncs);
     writer = records_reopen("killed", NULL);
     ck_assert_uint_eq(lx_writer_get_length(writer), 5);
-    /* LOG, and both directories: nothing tells whether the last writer came so far. */
+    /* LOG, and both directories: nothing reports whether the last writer came so far. */
     ck_assert_uint_ge(atomic_load(&syncs) - before, 3);
     close_writer(writer);
     atomic_store(&sync_fails_at, atomic_load(&syncs) + 1);

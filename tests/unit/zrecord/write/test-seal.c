@@ -167,7 +167,7 @@ START_TEST(readers_follow_a_seal)
     records_append(writer, 5);
     seal(writer);
     close_writer(writer);
-    expect_records(dataset, 5); /* as long as it is not told to go on */
+    expect_records(dataset, 5); /* as long as it is not told to continue */
     bool changed;
     unit_ok(lx_dataset_refresh(dataset, &changed, &error));
     ck_assert(changed);

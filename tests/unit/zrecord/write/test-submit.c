@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits that are not waited for, and the tickets that tell of them. */
+/* Commits that are not waited for, and the tickets that report them. */
 #include "../../scarce.h"
 #include "../numbers.h"
 

@@ -108,7 +108,7 @@ START_TEST(writes_a_thousand_chunks_with_64_descriptors)
         lx_dataset_close(dataset);
     }
     uint64_t length = lx_writer_get_length(writer);
-    expect_dataset("d", length); /* reading, beside the writer */
+    expect_dataset("d", length); /* reading, while the writer writes */
     close_writer(writer);
     writer = records_reopen("d", NULL);
     unit_ok(lx_writer_seal(writer, &error));
