@@ -10,8 +10,8 @@
 
 #include "zrecord/read/value-reader.h"
 
-/** Checks values of one snapshot, on one thread at a time. Initialize the other members to
- * zeros. */
+/** Checks values of one snapshot, on one thread at a time. Initialize all members but the
+ * snapshot to zeros. */
 typedef struct lx__checker {
     lx__snapshot *snapshot; /**< The caller's reference. */
     lx__value_reader reader;

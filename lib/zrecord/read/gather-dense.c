@@ -16,8 +16,7 @@
 #define LINES_AHEAD 4
 #define LINE 64
 /* Records below this size are prefetched whole as soon as they are located: a block of them fits
- * into the first-level cache, and a copy of one is too short for the lines of the next to
- * arrive. */
+ * into the first-level cache, and a copy is too short for the next record's lines to arrive. */
 #define SMALL 512
 #define PAGE 4096
 

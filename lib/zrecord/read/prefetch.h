@@ -16,7 +16,7 @@
 /** Most records of a range. */
 #define LX__STRETCH_RECORDS 4096
 
-/** A scan of the records of a snapshot, by one thread. Initialize the other members to
+/** A scan of the records of a snapshot, by one thread. Initialize all members but the snapshot to
  * zeros. */
 typedef struct lx__ahead {
     lx__snapshot *snapshot; /**< The caller's reference. */
