@@ -4,7 +4,7 @@
 
 #include "dataset.h"
 #include "report.h"
-#include "upkeep.h"
+#include "maintenance.h"
 
 static const command_option options[] = {
     QUIET_OPTION("print no summary"),
@@ -34,11 +34,11 @@ static lx_status checkpoint(const char *path, bool *changed, lx_dataset_identity
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    upkeep r;
+    maintenance r;
     bool changed = false;
     lx_dataset_identity now;
     uint64_t length = 0;
-    lx_status status = upkeep_parse(&r, &checkpoint_command, argc, argv, error);
+    lx_status status = maintenance_parse(&r, &checkpoint_command, argc, argv, error);
     if (status == LX_OK)
         status = checkpoint(r.path, &changed, &now, &length, error);
     if (status != LX_OK)

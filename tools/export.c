@@ -29,7 +29,7 @@ static const command_option options[] = {
 typedef struct target {
     const char *field, *path;
     bool files;
-    lx_export done;
+    lx_export_result done;
 } target;
 
 /** What the command line asks for, and how far it is. */

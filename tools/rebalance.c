@@ -7,7 +7,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
-#include "upkeep.h"
+#include "maintenance.h"
 
 static const command_option options[] = {
     QUIET_OPTION("print no progress bar and no summary"),
@@ -27,7 +27,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user)
     return interrupt_check(self->error);
 }
 
-static lx_status print_result(const upkeep *r, const lx_rebalance_result *done, double seconds,
+static lx_status print_result(const maintenance *r, const lx_rebalance_result *done, double seconds,
                               lx_error *error)
 {
     char before[REPORT_SIZE_TEXT], after[REPORT_SIZE_TEXT];
@@ -52,7 +52,7 @@ static lx_status print_result(const upkeep *r, const lx_rebalance_result *done, 
     return LX_OK;
 }
 
-static lx_status rebalance(const upkeep *r, lx_error *error)
+static lx_status rebalance(const maintenance *r, lx_error *error)
 {
     lx_writer *writer = NULL;
     lx_rebalance_result done = {0};
@@ -75,8 +75,8 @@ static lx_status rebalance(const upkeep *r, lx_error *error)
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    upkeep r;
-    lx_status status = upkeep_parse(&r, &rebalance_command, argc, argv, error);
+    maintenance r;
+    lx_status status = maintenance_parse(&r, &rebalance_command, argc, argv, error);
     return status == LX_OK ? rebalance(&r, error) : status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx repair: makes of a damaged dataset one that is whole. */
+/* loaderx repair: repairs a damaged dataset in place, or recovers it into a new directory. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,34 +10,36 @@
 #include "progress.h"
 #include "report.h"
 
-enum { OPTION_APPLY = OPTION_OWN, OPTION_DELETE };
+enum { OPTION_APPLY = OPTION_OWN, OPTION_DELETE, OPTION_INTO };
 
 static const command_option options[] = {
-    {OPTION_APPLY, "apply", NULL, "do it; without it, what would be done is told only"},
-    {OPTION_DELETE, "delete", NULL, "delete damaged records, in place of making values missing"},
+    {OPTION_APPLY, "apply", NULL, "repair it; without this, only report what would be done"},
+    {OPTION_INTO, "into", "NEW", "recover what can be read into a new directory"},
+    {OPTION_DELETE, "delete", NULL, "delete records with damaged values, not only the values"},
     QUIET_OPTION("no progress bar and no summary; findings are printed all the same"),
     JSON_OPTION("findings and summary as JSON"),
 };
 
-/** What the command line asks for, and how far it is. */
+/** What the command line asks for, and the progress. */
 typedef struct request {
-    const char *path;
+    const char *path, *into;
     bool apply, deletes, quiet, json;
-    bool begun;    /**< The JSON document. */
-    bool remedied; /**< Something can be done about one damage at least. */
-    uint64_t told; /**< Findings printed. */
+    bool begun; /**< The JSON document. */
+    bool repairable; /**< At least one damage is. */
+    uint64_t printed; /**< Findings. */
     progress bar;
 } request;
 
-static lx_status take_option(void *user, const command_option *option, char *value,
-                             lx_error *error)
+static lx_status take_option(void *user, const command_option *option, char *value, lx_error *error)
 {
     request *r = user;
-    (void)value, (void)error;
+    (void)error;
     r->apply = r->apply || option->id == OPTION_APPLY;
     r->deletes = r->deletes || option->id == OPTION_DELETE;
     r->quiet = r->quiet || option->id == 'q';
     r->json = r->json || option->id == OPTION_JSON;
+    if (option->id == OPTION_INTO)
+        r->into = value;
     return LX_OK;
 }
 
@@ -49,22 +51,10 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
 
 /* ---- findings, printed as they come: there may be more than memory holds */
 
-static const char *word_for(const lx_finding *finding)
+static const char *word_for(lx_repair_action action)
 {
-    switch (finding->remedy) {
-    case LX_REMEDY_MISSING:
-        return "missing";
-    case LX_REMEDY_DELETE:
-        return "delete";
-    case LX_REMEDY_FORGET:
-        return "forget";
-    case LX_REMEDY_LEFTOVER:
-        return "leftover";
-    case LX_REMEDY_RESTAMP:
-        return "restamp";
-    default:
-        return finding->damage.status == LX_ERR_EXISTS ? "foreign" : "none";
-    }
+    static const char *const words[] = {"none", "missing", "delete", "drop", "cut", "restamp"};
+    return words[action];
 }
 
 static json_t *number_or_null(uint64_t number)
@@ -92,14 +82,14 @@ static lx_status print_json(request *r, const lx_finding *finding)
 {
     const lx_error *damage = &finding->damage;
     json_t *item = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o}", "remedy", word_for(finding), "field", damage->field,
-        "record", number_or_null(damage->record), "path", report_text(damage->path), "offset",
-        number_or_null(damage->offset), "message", report_text(damage->message));
+        "{s:s, s:s, s:o, s:o, s:o, s:o}", "action", word_for(finding->action), "field",
+        damage->field, "record", number_or_null(damage->record), "path", report_text(damage->path),
+        "offset", number_or_null(damage->offset), "message", report_text(damage->message));
     if (item == NULL || begin_json(r) != LX_OK) {
         json_decref(item);
         return LX_ERR_NOMEM;
     }
-    fputs(r->told != 0 ? ",\n    " : "\n    ", stdout);
+    fputs(r->printed != 0 ? ",\n    " : "\n    ", stdout);
     json_dumpf(item, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(item);
     return LX_OK;
@@ -115,26 +105,25 @@ static lx_status found(const lx_finding *finding, void *user)
         status = print_json(r, finding);
     } else {
         lx_error_describe(&finding->damage, line, sizeof line);
-        printf("%s: %s\n", word_for(finding), line);
+        printf("%s: %s\n", word_for(finding->action), line);
     }
-    r->told++;
-    r->remedied = r->remedied || finding->remedy == LX_REMEDY_MISSING ||
-                  finding->remedy == LX_REMEDY_DELETE || finding->remedy == LX_REMEDY_FORGET ||
-                  finding->remedy == LX_REMEDY_RESTAMP;
+    r->printed++;
+    r->repairable = r->repairable || finding->action != LX_REPAIR_ACTION_NONE;
     if (status == LX_OK && interrupted())
         status = LX_ERR_CANCELED;
     return status;
 }
 
-/** Tells, in the JSON document alone, why nothing can be looked at: the error tells it else. */
-static void tell_hopeless(request *r, const lx_error *why, lx_repair_result *result)
+/** Prints a damage that is an error as a finding, too, if there is no other: a program that reads
+ * the JSON document finds it there. */
+static void print_hopeless(request *r, const lx_error *why, lx_repair_result *result)
 {
-    const lx_finding finding = {.remedy = LX_REMEDY_NONE, .damage = *why};
+    const lx_finding finding = {.action = LX_REPAIR_ACTION_NONE, .damage = *why};
     if (!r->json || result->damages != 0 || why->status != LX_ERR_CORRUPT)
         return;
     if (print_json(r, &finding) == LX_OK) {
         result->damages++;
-        r->told++;
+        r->printed++;
     }
 }
 
@@ -150,62 +139,79 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user)
 /** Ends the document that begin_json() began, whose last key is an open array. */
 static void end_json(const request *r, const lx_repair_result *result)
 {
-    json_t *aside = result->aside[0] != '\0' ? report_text(result->aside) : json_null();
-    char *text = json_dumps(aside, JSON_ENCODE_ANY);
+    json_t *into = r->into != NULL ? report_text(r->into) : json_null();
+    char *text = json_dumps(into, JSON_ENCODE_ANY);
     printf("%s],\n  \"records\": %" PRIu64 ",\n  \"values\": %" PRIu64 ",\n  \"damages\": %" PRIu64
-           ",\n  \"missing\": %" PRIu64 ",\n  \"deleted\": %" PRIu64 ",\n  \"foreign\": %" PRIu64
-           ",\n  \"aside\": %s,\n  \"changed\": %s\n}\n",
-           r->told != 0 ? "\n  " : "", result->records, result->values, result->damages,
-           result->missing, result->deleted, result->foreign, text != NULL ? text : "null",
-           result->changed ? "true" : "false");
+           ",\n  \"missing\": %" PRIu64 ",\n  \"deleted\": %" PRIu64 ",\n  \"cut_bytes\": %" PRIu64
+           ",\n  \"copied_bytes\": %" PRIu64 ",\n  \"into\": %s,\n  \"changed\": %s\n}\n",
+           r->printed != 0 ? "\n  " : "", result->records, result->values, result->damages,
+           result->missing, result->deleted, result->cut_bytes, result->copied_bytes,
+           text != NULL ? text : "null", result->changed ? "true" : "false");
     free(text);
-    json_decref(aside);
+    json_decref(into);
 }
 
 static void print_summary(const request *r, const lx_repair_result *result)
 {
-    uint64_t left = result->records - result->deleted;
-    if (result->changed)
-        printf("%s: repaired; damages: %" PRIu64 ", values made missing: %" PRIu64
-               ", records deleted: %" PRIu64 ", left: %" PRIu64 "%s%s\n",
-               r->path, result->damages, result->missing, result->deleted, left,
-               result->aside[0] != '\0' ? "; what was taken out is in " : "", result->aside);
-    else if (result->damages != 0)
-        printf("%s: a repair would leave %" PRIu64 " records, after %" PRIu64
-               " were deleted, and %" PRIu64 " values would become missing\n",
-               r->path, left, result->deleted, result->missing);
-    else
-        printf("%s: %" PRIu64 " records, %" PRIu64 " values: nothing is damaged\n", r->path,
+    char size[REPORT_SIZE_TEXT];
+    if (result->damages == 0)
+        printf("%s: %" PRIu64 " records, %" PRIu64 " values: nothing is damaged", r->path,
                result->records, result->values);
+    else
+        printf("%s: damages: %" PRIu64 "; %s missing: %" PRIu64 ", records %sdeleted: %" PRIu64,
+               r->path, result->damages, result->changed ? "values made" : "values to become",
+               result->missing, result->changed ? "" : "to be ", result->deleted);
+    if (r->into != NULL)
+        printf("; recovered into %s", r->into);
+    if (result->copied_bytes != 0)
+        printf("; the file system cannot link chunks, so %s were copied",
+               report_size(result->copied_bytes, size));
+    putchar('\n');
 }
 
-/** Whether it was looked at: what is not there, or newer, has no report. */
-static bool is_told(const request *r, lx_status status)
+/** Whether the dataset was read: one that is not there, or newer, has no report. */
+static bool has_report(const request *r, lx_status status)
 {
     return r->begun || status == LX_OK || status == LX_ERR_CORRUPT || status == LX_ERR_CANCELED;
 }
 
+static lx_status call(request *r, lx_repair_result *result, lx_error *error)
+{
+    lx_repair_options *how = lx_repair_options_new();
+    if (how == NULL)
+        return fail_memory(error, "a repair");
+    lx_status status =
+        lx_repair_options_set_mode(how, r->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_apply(how, r->apply, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_found(how, found, r, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_progress(how, advanced, r, error);
+    if (status == LX_OK)
+        status = r->into != NULL ? lx_dataset_recover(r->path, r->into, how, result, error)
+                                 : lx_dataset_repair(r->path, how, result, error);
+    lx_repair_options_free(how);
+    return status;
+}
+
 static lx_status repair(request *r, lx_error *error)
 {
-    lx_repair mode = r->apply ? LX_REPAIR_VALUES : LX_REPAIR_REPORT;
-    if (r->deletes)
-        mode = r->apply ? LX_REPAIR_RECORDS : LX_REPAIR_REPORT_RECORDS;
     lx_repair_result result = {0};
     lx_error first = LX_ERROR_INIT;
     interrupt_catch();
-    progress_begin(&r->bar, "repair", r->quiet);
-    lx_status status = lx_dataset_repair(r->path, mode, found, advanced, r, &result, &first);
-    bool would = status == LX_ERR_CORRUPT && !r->apply && result.damages != 0;
+    progress_begin(&r->bar, r->into != NULL ? "recover" : "repair", r->quiet);
+    lx_status status = call(r, &result, &first);
+    bool would = status == LX_ERR_CORRUPT && !r->apply && r->into == NULL && r->repairable;
     progress_clear(&r->bar);
-    tell_hopeless(r, &first, &result);
-    if (r->json && is_told(r, status) && begin_json(r) == LX_OK)
+    print_hopeless(r, &first, &result);
+    if (r->json && has_report(r, status) && begin_json(r) == LX_OK)
         end_json(r, &result);
-    else if (!r->json && !r->quiet && (status == LX_OK || (would && r->remedied)))
+    else if (!r->json && !r->quiet && (status == LX_OK || would))
         print_summary(r, &result);
     if (would)
-        fail(error, status, "%" PRIu64 " damage%s found, and nothing was changed%s",
-             result.damages, result.damages == 1 ? " was" : "s were",
-             r->remedied ? ": --apply repairs" : ", as nothing can be done");
+        fail(error, status, "%" PRIu64 " damage%s found and nothing was changed: --apply repairs",
+             result.damages, result.damages == 1 ? " was" : "s were");
     else if (status == LX_ERR_CANCELED)
         interrupt_check(error);
     else if (status != LX_OK)
@@ -221,6 +227,9 @@ static lx_status run(int argc, char **argv, lx_error *error)
     lx_status status = command_parse(&repair_command, argc, argv, &line, error);
     if (status == LX_OK)
         status = command_need_directory(r.path, error);
+    if (status == LX_OK && r.apply && r.into != NULL)
+        status = fail(error, LX_ERR_ARGUMENT,
+                      "--apply changes DIR, and --into leaves it as it is: give one of them");
     if (status == LX_OK)
         status = directory_check(r.path, error);
     return status == LX_OK ? repair(&r, error) : status;
@@ -229,15 +238,16 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command repair_command = {
     .name = "repair",
     .arguments = "DIR [OPTION...]",
-    .summary = "make a damaged dataset whole: keep what is right, put the rest aside",
+    .summary = "repair a damaged dataset in place, or recover it into a new directory",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Without --apply nothing is changed. Each finding is a line, which begins with what\n"
-             "is done about it: missing, delete, forget, restamp, or none; foreign files stay as\n"
-             "they are, leftover ones are removed by the next writer. The last line sums up.\n"
-             "What is taken out goes to DIR.damaged-1, or the next number. Exits 1 if anything is\n"
-             "damaged and was not repaired.\n",
+    .notes =
+        "Without --apply and --into nothing is changed. Each finding is a line, which begins\n"
+        "with the action: missing, delete, drop, cut, restamp, or none. The last line sums up.\n"
+        "The end of a damaged log goes to DIR.log-tail-1, or the next free number.\n"
+        "Damaged tables need --into: NEW has the same uuid and shares chunk files with DIR,\n"
+        "which stays as it is. Exits 1 if anything is damaged and was not repaired.\n",
     .examples = "  loaderx repair fashion\n"
                 "  loaderx repair fashion --apply\n"
-                "  loaderx repair fashion --apply --delete --json\n",
+                "  loaderx repair fashion --into recovered --delete --json\n",
     .run = run};

@@ -4,7 +4,7 @@
 
 #include "dataset.h"
 #include "report.h"
-#include "upkeep.h"
+#include "maintenance.h"
 
 static const command_option options[] = {
     QUIET_OPTION("print no summary"),
@@ -25,10 +25,10 @@ static lx_status seal(const char *path, uint64_t *length, lx_error *error)
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    upkeep r;
+    maintenance r;
     lx_dataset_identity identity;
     uint64_t length = 0;
-    lx_status status = upkeep_parse(&r, &seal_command, argc, argv, error);
+    lx_status status = maintenance_parse(&r, &seal_command, argc, argv, error);
     if (status == LX_OK)
         status = dataset_identify(r.path, &identity, &length, error);
     bool sealed = status == LX_OK && identity.sealed != 0; /* no writer could be opened then */

@@ -26,9 +26,9 @@ typedef struct statement {
     lx_dataset_identity identity;
     lx_access access;    /**< Of who opens it with the defaults, */
     const char *network;    /**< and why. */
-    lx_statistics totals;
-    lx_field_statistics *fields; /**< In the schema's order. */
-    lx_chunk_info *chunks;       /**< @ref chunk_count of them, where they are to be shown. */
+    lx_storage_stats totals;
+    lx_field_stats *fields; /**< In the schema's order. */
+    lx_chunk_stats *chunks;       /**< @ref chunk_count of them, where they are to be shown. */
     size_t chunk_count;
     uint64_t bytes; /**< Of all values, decompressed. */
 } statement;
@@ -62,7 +62,7 @@ static json_t *ratio_or_null(uint64_t bytes, uint64_t stored)
     return stored != 0 ? json_real((double)bytes / (double)stored) : json_null();
 }
 
-static json_t *field_json(const lx_field *field, const lx_field_statistics *sums)
+static json_t *field_json(const lx_field *field, const lx_field_stats *sums)
 {
     json_t *shape = json_array();
     for (size_t i = 0; i < field->ndim; i++)
@@ -78,7 +78,7 @@ static json_t *field_json(const lx_field *field, const lx_field_statistics *sums
 }
 
 /** What is not live, which entries that overlap can make more than there is. */
-static uint64_t dead_bytes(const lx_chunk_info *chunk)
+static uint64_t dead_bytes(const lx_chunk_stats *chunk)
 {
     return chunk->bytes > chunk->live_bytes ? chunk->bytes - chunk->live_bytes : 0;
 }
@@ -87,7 +87,7 @@ static json_t *chunks_json(const statement *s)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->chunk_count; i++) {
-        const lx_chunk_info *chunk = &s->chunks[i];
+        const lx_chunk_stats *chunk = &s->chunks[i];
         json_array_append_new(
             list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id", report_number(chunk->id),
                             "records", report_number(chunk->records), "bytes",
@@ -101,7 +101,7 @@ static json_t *chunks_json(const statement *s)
 
 static lx_status print_json(const statement *s, lx_error *error)
 {
-    const lx_statistics *t = &s->totals;
+    const lx_storage_stats *t = &s->totals;
     json_t *fields = json_array();
     for (size_t i = 0; i < lx_schema_get_field_count(s->schema); i++)
         json_array_append_new(fields,
@@ -128,7 +128,7 @@ static lx_status print_json(const statement *s, lx_error *error)
 
 /* ---- for people */
 
-static lx_status add_field(table *t, const lx_field *field, const lx_field_statistics *sums,
+static lx_status add_field(table *t, const lx_field *field, const lx_field_stats *sums,
                            lx_error *error)
 {
     const uint64_t counts[] = {sums->present, sums->missing, sums->inlined, sums->compressed};
@@ -182,7 +182,7 @@ static lx_status print_chunks(const statement *s, lx_error *error)
     table t;
     lx_status status = table_begin(&t, headings, sizeof headings / sizeof *headings, 0, error);
     for (size_t i = 0; status == LX_OK && i < s->chunk_count; i++) {
-        const lx_chunk_info *chunk = &s->chunks[i];
+        const lx_chunk_stats *chunk = &s->chunks[i];
         const uint64_t numbers[] = {chunk->id,    chunk->records,    chunk->live_records,
                                     chunk->bytes, chunk->live_bytes, dead_bytes(chunk)};
         char (*cells)[TABLE_CELL] = table_add(&t, error);
@@ -203,7 +203,7 @@ static lx_status print_chunks(const statement *s, lx_error *error)
 
 static void print_totals(const statement *s)
 {
-    const lx_statistics *t = &s->totals;
+    const lx_storage_stats *t = &s->totals;
     char a[REPORT_SIZE_TEXT], b[REPORT_SIZE_TEXT], c[REPORT_SIZE_TEXT];
     printf("chunks       %" PRIu64 ", each of at most %" PRIu64 " payloads or %s\n", t->chunks,
            t->chunk_records, report_size(t->chunk_limit, a));

@@ -2,7 +2,7 @@
 /* loaderx unseal: opens a sealed dataset to changes again. */
 #include "dataset.h"
 #include "report.h"
-#include "upkeep.h"
+#include "maintenance.h"
 
 static const command_option options[] = {
     QUIET_OPTION("print no summary"),
@@ -11,9 +11,9 @@ static const command_option options[] = {
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    upkeep r;
+    maintenance r;
     lx_dataset_identity identity;
-    lx_status status = upkeep_parse(&r, &unseal_command, argc, argv, error);
+    lx_status status = maintenance_parse(&r, &unseal_command, argc, argv, error);
     if (status == LX_OK)
         status = dataset_identify(r.path, &identity, NULL, error);
     bool sealed = status == LX_OK && identity.sealed != 0;

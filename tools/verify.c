@@ -92,7 +92,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user)
 /* ---- the summary */
 
 /** Ends the document that begin_json() began, whose last key is an open array. */
-static void end_json(const verification *v, const lx_verification *result, lx_status status)
+static void end_json(const verification *v, const lx_verify_result *result, lx_status status)
 {
     printf("%s],\n  \"records\": %" PRIu64 ",\n  \"values\": %" PRIu64 ",\n  \"bytes\": %" PRIu64
            ",\n  \"complete\": %s,\n  \"intact\": %s\n}\n",
@@ -116,12 +116,12 @@ static lx_status begin_json(const verification *v)
 /** For a dataset that is too damaged to be opened. */
 static void print_unopened_json(verification *v, const lx_error *error)
 {
-    const lx_verification nothing = {0};
+    const lx_verify_result nothing = {0};
     if (begin_json(v) == LX_OK && damaged(error, v) == LX_OK)
         end_json(v, &nothing, LX_ERR_STATE);
 }
 
-static void print_summary(const verification *v, const lx_verification *result)
+static void print_summary(const verification *v, const lx_verify_result *result)
 {
     char size[REPORT_SIZE_TEXT];
     printf("%s: %" PRIu64 " records, %" PRIu64 " values, %s stored: nothing is damaged\n",
@@ -130,7 +130,7 @@ static void print_summary(const verification *v, const lx_verification *result)
 
 static lx_status read_all(verification *v, lx_dataset *dataset, lx_error *error)
 {
-    lx_verification result = {0};
+    lx_verify_result result = {0};
     lx_error first = LX_ERROR_INIT;
     if (v->json && begin_json(v) != LX_OK)
         return fail_memory(error, "the report");

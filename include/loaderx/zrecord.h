@@ -5,7 +5,7 @@
  *
  * It has three objects. An ::lx_schema names the fields. An ::lx_writer, one at a time for each
  * dataset, appends, changes and deletes records, and commits. An ::lx_dataset reads what is
- * committed, in any number of processes and threads, while the writer continues. upkeep.h has the
+ * committed, in any number of processes and threads, while the writer continues. maintenance.h has the
  * maintenance of whole datasets. doc/zrecord-format.md describes the files.
  *
  * No byte of a dataset is trusted: whatever a damaged or hostile file holds, a call returns
@@ -18,7 +18,7 @@
 #include <loaderx/dataset.h>
 #include <loaderx/npy.h>
 #include <loaderx/schema.h>
-#include <loaderx/upkeep.h>
+#include <loaderx/maintenance.h>
 #include <loaderx/writer.h>
 
 #endif

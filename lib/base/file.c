@@ -199,13 +199,21 @@ void lx__file_start_sync(const lx__file *file, uint64_t offset, uint64_t size)
 #endif
 }
 
+#define CANNOT_READ "cannot read"
+
+bool lx__file_is_unreadable(const lx_error *error)
+{
+    return error->status == LX_ERR_IO && error->errnum == EIO &&
+           strcmp(error->message, CANNOT_READ) == 0;
+}
+
 lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                              size_t *got, lx_error *error)
 {
     ssize_t moved;
     RETRY(moved, pread(file->fd, data, size < TRANSFER ? size : TRANSFER, (off_t)offset));
     if (moved == -1) {
-        lx_status status = lx__fail_errno(error, errno, file->path, "cannot read");
+        lx_status status = lx__fail_errno(error, errno, file->path, CANNOT_READ);
         lx__error_locate(error, NULL, NULL, LX_NONE, offset);
         return status;
     }

@@ -74,6 +74,9 @@ LX_API void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t s
 LX_API lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);
 
+/** Whether the disk did not return bytes of a file that was open: a bad sector. */
+LX_API bool lx__file_is_unreadable(const lx_error *error);
+
 /** Reads up to @p size bytes at @p offset; fewer only at the end of the file. */
 LX_API lx_status lx__file_read_some(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);
@@ -118,7 +121,7 @@ LX_API lx_status lx__file_sync_data(const lx__file *file, lx_error *error);
 LX_API lx_status lx__file_sync(const lx__file *file, lx_error *error);
 
 /** Renames within a directory, replacing what has the new name. */
-lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
+LX_API lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
                           lx_error *error);
 
 /** Whether a name is that of a regular file, not of a link to one; nothing is there: it is not. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <loaderx/packing.h>
-#include <loaderx/upkeep.h>
+#include <loaderx/maintenance.h>
 #include <loaderx/writer.h>
 
 #include "base/bytes.h"

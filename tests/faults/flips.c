@@ -181,7 +181,7 @@ static void check_verified(struct flips *flips, bool may_be_older)
 static void read_carelessly(struct flips *flips)
 {
     lx_dataset *dataset;
-    lx_statistics totals;
+    lx_storage_stats totals;
     uint8_t out[RECORDS * 2 * 12];
     uint64_t indices[RECORDS * 2];
     if (open_as(flips, LX_VERIFY_NEVER, &dataset) != LX_OK)

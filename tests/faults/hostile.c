@@ -364,7 +364,7 @@ static void make_overlap(const char *path)
 static lx_status stat_overlap(const char *path, lx_error *error)
 {
     lx_dataset *dataset;
-    lx_statistics totals;
+    lx_storage_stats totals;
     lx_status status = lx_dataset_open(path, NULL, &dataset, error);
     if (status != LX_OK)
         return status;

@@ -195,7 +195,7 @@ static void read_view(lx_dataset *dataset, size_t field, uint64_t index)
 
 uint64_t fuzz_read_all(lx_dataset *dataset, bool verify)
 {
-    lx_statistics totals;
+    lx_storage_stats totals;
     const lx_schema *schema = lx_dataset_get_schema(dataset);
     uint64_t whole = lx_dataset_get_length(dataset), length = whole < RECORDS ? whole : RECORDS;
     for (size_t field = 0; field < lx_schema_get_field_count(schema); field++) {

@@ -152,14 +152,14 @@ def inflate():
     put('inflate', 'no-final-block', b'\x05\0\0\x00\x05\0\xfa\xffstore')
 
 
-def upkeep():
-    """Have something done to datasets of the corpora of table and log."""
+def maintenance():
+    """Maintain datasets of the corpora of table and log."""
     for fuzzer, names in {'table': ('rows-1', 'rows-4', 'rows-7', 'rows-13', 'no-rows'),
                           'log': ('append-9', 'rows-9', 'chunks-9', 'many-9', 'shrink-9', 'torn-9',
                                   'nothing-9', 'commits-LOG-1')}.items():
         for name in names:
             for what in range(8):
-                put('upkeep', f'{name}-{what}',
+                put('maintenance', f'{name}-{what}',
                     bytes([what, fuzzer == 'log']) + corpora[fuzzer][name])
 
 
@@ -268,7 +268,7 @@ def make():
     log()
     table()
     inflate()
-    upkeep()
+    maintenance()
     order()
     tokens()
     restore()

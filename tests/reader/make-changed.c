@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <loaderx/upkeep.h>
+#include <loaderx/maintenance.h>
 
 #include "dump.h"
 

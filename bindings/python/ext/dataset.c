@@ -301,8 +301,8 @@ static PyMethodDef dataset_methods[] = {
      "_export($self, field, path, indices, suffix, progress)\n--\n\n"
      "Write a field to an .npy file, or to files where there is a suffix."},
     {"_repair", FAST lxpy_dataset_repair, METH_FASTCALL | METH_CLASS,
-     "_repair($type, path, mode, found, progress)\n--\n\n"
-     "Make a damaged dataset whole."},
+     "_repair($type, path, into, delete, apply, found, progress)\n--\n\n"
+     "Repair a damaged dataset, or recover it into a new directory."},
     {"_unseal", lxpy_dataset_unseal, METH_O | METH_CLASS, "_unseal($type, path)\n--\n\n"
      "Take the seal off the dataset at a path."},
     {"_get", FAST lxpy_dataset_get, METH_FASTCALL, "_get($self, field, key)\n--\n\n"

@@ -48,7 +48,7 @@ typedef struct exporting {
 static PyObject *export_records(lxpy_reading *self, const exporting *e)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_export result;
+    lx_export_result result;
     const uint64_t *numbers = e->indices != NULL ? e->indices->numbers : NULL;
     uint64_t count = e->indices != NULL ? e->indices->count : 0;
     const char *path = PyBytes_AS_STRING(e->path);
@@ -110,31 +110,14 @@ PyObject *lxpy_dataset_export(PyObject *object, PyObject *const *args, Py_ssize_
 
 /* --------------------------------------------------------------------- repair */
 
-static const char *remedy_word(const lx_finding *finding)
-{
-    switch (finding->remedy) {
-    case LX_REMEDY_MISSING:
-        return "missing";
-    case LX_REMEDY_DELETE:
-        return "delete";
-    case LX_REMEDY_FORGET:
-        return "forget";
-    case LX_REMEDY_LEFTOVER:
-        return "leftover";
-    case LX_REMEDY_RESTAMP:
-        return "restamp";
-    default:
-        return finding->damage.status == LX_ERR_EXISTS ? "foreign" : "none";
-    }
-}
-
 static PyObject *make_finding(lxpy_teller *teller, const void *what)
 {
+    static const char *const words[] = {"none", "missing", "delete", "drop", "cut", "restamp"};
     const lx_finding *finding = what;
     PyObject *dict = lxpy_damage_new(&finding->damage);
-    PyObject *word = dict != NULL ? PyUnicode_FromString(remedy_word(finding)) : NULL;
+    PyObject *word = dict != NULL ? PyUnicode_FromString(words[finding->action]) : NULL;
     (void)teller;
-    if (word == NULL || PyDict_SetItemString(dict, "remedy", word) < 0)
+    if (word == NULL || PyDict_SetItemString(dict, "action", word) < 0)
         Py_CLEAR(dict);
     Py_XDECREF(word);
     return dict;
@@ -147,50 +130,78 @@ static lx_status take_finding(const lx_finding *finding, void *user)
 
 static PyObject *repair_result(const lx_repair_result *r, PyObject *exception)
 {
-    PyObject *aside = r->aside[0] != '\0' ? PyUnicode_DecodeFSDefault(r->aside)
-                                          : Py_NewRef(Py_None);
-    if (aside == NULL) {
-        Py_DECREF(exception);
-        return NULL;
-    }
-    return Py_BuildValue("({s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:N, s:N}N)", "records",
+    return Py_BuildValue("({s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:N}N)", "records",
                          NUMBER(r->records), "values", NUMBER(r->values), "damages",
                          NUMBER(r->damages), "missing", NUMBER(r->missing), "deleted",
-                         NUMBER(r->deleted), "kept_bytes", NUMBER(r->kept_bytes), "foreign",
-                         NUMBER(r->foreign), "aside", aside, "changed",
-                         PyBool_FromLong(r->changed != 0), exception);
+                         NUMBER(r->deleted), "cut_bytes", NUMBER(r->cut_bytes), "copied_bytes",
+                         NUMBER(r->copied_bytes), "changed", PyBool_FromLong(r->changed != 0),
+                         exception);
 }
 
-/** What was done, and as an exception why not all that is damaged was repaired, or None. */
-PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count)
+/** How to repair, and where to. */
+typedef struct repair_call {
+    PyObject *path, *into; /**< bytes; NULL: in place. */
+    int deletes, apply;
+    lxpy_teller teller;
+} repair_call;
+
+static void repair_without_gil(repair_call *call, lx_repair_result *r, lx_error *error)
 {
-    static const char *const names[] = {"path", "mode", "found", "progress", NULL};
-    static const char *const modes[] = {"report", "values", "records", "report-records", NULL};
-    lxpy_state *state = lxpy_state_find((PyTypeObject *)type);
+    const char *path = PyBytes_AS_STRING(call->path);
+    lx_repair_options *options = lx_repair_options_new();
+    if (options == NULL) {
+        error->status = LX_ERR_NOMEM;
+        return;
+    }
+    (void)lx_repair_options_set_mode(options,
+                                     call->deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
+    (void)lx_repair_options_set_apply(options, call->apply != 0, error);
+    (void)lx_repair_options_set_found(options, take_finding, &call->teller, error);
+    (void)lx_repair_options_set_progress(options, lxpy_tell_progress, &call->teller, error);
+    if (call->into != NULL)
+        (void)lx_dataset_recover(path, PyBytes_AS_STRING(call->into), options, r, error);
+    else
+        (void)lx_dataset_repair(path, options, r, error);
+    lx_repair_options_free(options);
+}
+
+static PyObject *repair(lxpy_state *state, repair_call *call)
+{
     lx_error error = LX_ERROR_INIT;
     lx_repair_result r = {0};
-    PyObject *values[4];
-    lxpy_teller teller;
-    int mode;
-    if (state == NULL || lxpy_arguments("_repair", names, 4, 4, args, count, NULL, values) < 0 ||
-        lxpy_choice(values[1], names[1], modes, &mode) < 0 ||
-        lxpy_teller_init(&teller, state, values[3], values[2]) < 0)
-        return NULL;
-    PyObject *path = lxpy_path(values[0], names[0]);
-    if (path == NULL)
-        return NULL;
-    lxpy_teller_begin(&teller);
-    lx_dataset_repair(PyBytes_AS_STRING(path), (lx_repair)mode, take_finding, lxpy_tell_progress,
-                      &teller, &r, &error);
-    lxpy_teller_end(&teller);
-    Py_DECREF(path);
-    if (teller.raised)
+    lxpy_teller_begin(&call->teller);
+    repair_without_gil(call, &r, &error);
+    lxpy_teller_end(&call->teller);
+    if (call->teller.raised)
         return NULL;
     if (error.status != LX_OK && error.status != LX_ERR_CORRUPT)
         return lxpy_raise(state, &error);
     PyObject *exception =
         error.status != LX_OK ? lxpy_exception_new(state, &error) : Py_NewRef(Py_None);
     return exception != NULL ? repair_result(&r, exception) : NULL;
+}
+
+/** Returns what was done, and as an exception why not all damage was repaired, or None. */
+PyObject *lxpy_dataset_repair(PyObject *type, PyObject *const *args, Py_ssize_t count)
+{
+    static const char *const names[] = {"path",   "into",  "delete",
+                                        "apply",  "found", "progress", NULL};
+    lxpy_state *state = lxpy_state_find((PyTypeObject *)type);
+    PyObject *values[6], *result = NULL;
+    repair_call call = {0};
+    if (state == NULL || lxpy_arguments("_repair", names, 6, 6, args, count, NULL, values) < 0 ||
+        (call.deletes = PyObject_IsTrue(values[2])) < 0 ||
+        (call.apply = PyObject_IsTrue(values[3])) < 0 ||
+        lxpy_teller_init(&call.teller, state, values[5], values[4]) < 0)
+        return NULL;
+    call.path = lxpy_path(values[0], names[0]);
+    if (call.path != NULL && values[1] != Py_None)
+        call.into = lxpy_path(values[1], names[1]);
+    if (call.path != NULL && (values[1] == Py_None || call.into != NULL))
+        result = repair(state, &call);
+    Py_XDECREF(call.into);
+    Py_XDECREF(call.path);
+    return result;
 }
 
 /* --------------------------------------------------------------- by path alone */

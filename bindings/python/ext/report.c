@@ -26,7 +26,7 @@ static PyObject *ratio(uint64_t bytes, uint64_t stored)
 }
 
 static PyObject *field_stat(const lxpy_field *field, const lx_field *more,
-                            const lx_field_statistics *sums)
+                            const lx_field_stats *sums)
 {
     return Py_BuildValue(
         "{s:O, s:s, s:O, s:s, s:k, s:K, s:K, s:K, s:K, s:K, s:K, s:N}", "name", field->name,
@@ -38,7 +38,7 @@ static PyObject *field_stat(const lxpy_field *field, const lx_field *more,
         ratio(sums->logical_bytes, sums->stored_bytes));
 }
 
-static PyObject *fields_stat(lxpy_reading *self, const lx_field_statistics *sums)
+static PyObject *fields_stat(lxpy_reading *self, const lx_field_stats *sums)
 {
     const lx_schema *schema = lx_dataset_get_schema(self->handle);
     PyObject *list = PyList_New((Py_ssize_t)self->schema->count);
@@ -53,7 +53,7 @@ static PyObject *fields_stat(lxpy_reading *self, const lx_field_statistics *sums
     return list;
 }
 
-static PyObject *chunk_stat(const lx_chunk_info *chunk)
+static PyObject *chunk_stat(const lx_chunk_stats *chunk)
 {
     return Py_BuildValue("{s:k, s:K, s:K, s:K, s:K, s:K}", "id", (unsigned long)chunk->id,
                          "records", NUMBER(chunk->records), "bytes", NUMBER(chunk->bytes),
@@ -63,21 +63,21 @@ static PyObject *chunk_stat(const lx_chunk_info *chunk)
 }
 
 /** All chunks of the state, to be freed; NULL with an exception. */
-static lx_chunk_info *find_chunks(lxpy_reading *self, size_t *count)
+static lx_chunk_stats *find_chunks(lxpy_reading *self, size_t *count)
 {
     size_t capacity = 0;
-    lx_chunk_info *chunks = NULL;
+    lx_chunk_stats *chunks = NULL;
     for (*count = 1; *count > capacity;) { /* a refresh may bring more */
         lx_error error = LX_ERROR_INIT;
         capacity = *count;
         PyMem_Free(chunks);
         chunks = PyMem_Calloc(capacity, sizeof *chunks);
         if (chunks == NULL)
-            return (lx_chunk_info *)PyErr_NoMemory();
+            return (lx_chunk_stats *)PyErr_NoMemory();
         LXPY_WITHOUT_GIL(lx_dataset_stat_chunks(self->handle, chunks, capacity, count, &error));
         if (error.status != LX_OK) {
             PyMem_Free(chunks);
-            return (lx_chunk_info *)lxpy_raise(self->state, &error);
+            return (lx_chunk_stats *)lxpy_raise(self->state, &error);
         }
     }
     return chunks;
@@ -86,7 +86,7 @@ static lx_chunk_info *find_chunks(lxpy_reading *self, size_t *count)
 static PyObject *chunks_stat(lxpy_reading *self)
 {
     size_t count;
-    lx_chunk_info *chunks = find_chunks(self, &count);
+    lx_chunk_stats *chunks = find_chunks(self, &count);
     PyObject *list = chunks != NULL ? PyList_New((Py_ssize_t)count) : NULL;
     for (size_t i = 0; list != NULL && i < count; i++) {
         PyObject *one = chunk_stat(&chunks[i]);
@@ -99,7 +99,7 @@ static PyObject *chunks_stat(lxpy_reading *self)
     return list;
 }
 
-static PyObject *totals_stat(const lx_statistics *t, uint64_t bytes)
+static PyObject *totals_stat(const lx_storage_stats *t, uint64_t bytes)
 {
     return Py_BuildValue(
         "{s:K, s:K, s:N, s:K, s:K, s:K, s:K, s:K, s:K, s:K, s:d, s:d, s:K, s:K, s:K}", "length",
@@ -123,9 +123,9 @@ static int put_access(PyObject *all, lx_dataset *handle)
                network != NULL ? PyUnicode_FromString(network) : Py_NewRef(Py_None));
 }
 
-static PyObject *stat_entered(lxpy_reading *self, lx_field_statistics *sums)
+static PyObject *stat_entered(lxpy_reading *self, lx_field_stats *sums)
 {
-    lx_statistics totals;
+    lx_storage_stats totals;
     lx_dataset_identity identity;
     lx_error error = LX_ERROR_INIT;
     uint64_t bytes = 0;
@@ -155,7 +155,7 @@ PyObject *lxpy_dataset_stat(PyObject *object, PyObject *ignored)
     (void)ignored;
     if (lxpy_reading_begin(&reading, object) < 0)
         return NULL;
-    lx_field_statistics *sums = PyMem_Calloc(reading.schema->count + 1, sizeof *sums);
+    lx_field_stats *sums = PyMem_Calloc(reading.schema->count + 1, sizeof *sums);
     PyObject *all = sums != NULL ? stat_entered(&reading, sums) : PyErr_NoMemory();
     PyMem_Free(sums);
     lxpy_reading_end(&reading);
@@ -177,7 +177,7 @@ static lx_status take_damage(const lx_error *damage, void *user)
 /** What was looked at, and the first damage as an exception, or None. */
 static PyObject *verify_entered(lxpy_reading *self, lxpy_teller *teller)
 {
-    lx_verification v = {0};
+    lx_verify_result v = {0};
     lx_error error = LX_ERROR_INIT;
     lxpy_teller_begin(teller);
     lx_dataset_verify(self->handle, take_damage, lxpy_tell_progress, teller, &v, &error);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is done to whole datasets: copies, repair, and taking a seal off."""
+"""Maintenance of whole datasets: copy, repair, and unseal."""
 
 from __future__ import annotations
 
@@ -174,71 +174,73 @@ def unseal(path: Path) -> None:
     _core.Dataset._unseal(path)
 
 
-def repair(path: Path, apply: bool = False, *, delete: bool = False,
+def repair(path: Path, apply: bool = False, *, delete: bool = False, into: Optional[Path] = None,
            found: Optional[Callable[[Dict[str, Any]], object]] = None,
            progress: Progress = True) -> Dict[str, Any]:
-    """Make of a damaged dataset one that is whole, or tell what would be done.
+    """Repair a damaged dataset in place, recover it into a new directory, or report its damage.
 
-    What verifies is kept. A value that does not becomes missing. Where the log is damaged, the
-    dataset is as it was after the last commit before that. What is taken out is put aside, into a
-    new directory beside the dataset, and the change is made at once: interrupted in any way, the
-    dataset is as it was. Readers go on with what they have; there must be no writer. If anything is
-    changed, a sealed dataset is sealed no more.
+    In place, a damaged value becomes missing, bytes that a chunk lacks are no longer referred to,
+    and a damaged log is cut at its first invalid frame; what follows goes to a file beside the
+    dataset. Other damage, such as a short table, needs `into`. Readers continue with what they
+    have; there must be no writer. If anything is changed in place, a seal is removed.
+
+    With `into` the damaged dataset stays as it is. The new one has the same uuid, and both share the
+    chunk files, as hard links: remove the damaged one, or never write to it again.
 
     Parameters
     ----------
     path : path-like
         The dataset's directory.
     apply : bool, optional
-        Whether to do it. Without it nothing is changed.
+        Whether to change the dataset. Otherwise, and without `into`, damage is only reported.
     delete : bool, optional
-        Whether to delete records with a damaged value, the last records taking their places, in
-        place of making the values missing.
+        Whether to delete records with a damaged value, the last records taking their places, instead
+        of making the values missing.
+    into : path-like, optional
+        A directory to create, with what can be recovered.
     found : callable, optional
-        Called with a dict for each finding, as it is found.
+        Called with a dict for each finding.
     progress : bool or callable, optional
         True shows a bar where stderr is a terminal and tqdm is installed. A function is called with
-        the records done, and all, now and then; what it raises ends the job, with nothing changed.
+        the records done, and all, now and then; what it raises ends the job before values change.
 
     Returns
     -------
     dict
         Much of what ``loaderx repair --json`` prints: ``findings``, a dict for each (the first
         100,000) with field, record, path, offset and message, None where one is not known, and
-        remedy, which is 'missing', 'delete', 'forget', 'restamp', 'leftover', 'none' or 'foreign';
-        how many ``records`` and ``values`` were looked at, ``damages`` and ``foreign`` files were found,
-        values are ``missing`` now or would be, records were ``deleted`` or would be; ``aside``,
-        where things were put, or None; ``kept_bytes``, the stored bytes of damaged values there;
-        and whether it was ``changed``. The command has ``path`` in place of ``kept_bytes``, and all
-        findings.
+        action, which is 'missing', 'delete', 'drop', 'cut', 'restamp' or 'none'; how many
+        ``records`` and ``values`` were checked, ``damages`` were found, values became ``missing``,
+        or would, and records were ``deleted``; ``cut_bytes`` of the log; ``copied_bytes`` of chunks
+        that the file system cannot link; and whether anything was ``changed``.
 
     Raises
     ------
     CorruptError
-        It cannot be repaired, and nothing was changed. Its attribute ``report`` is what would have
-        been returned, with zeros where nothing could be looked at.
+        Something is damaged and cannot be repaired so. Its attribute ``report`` is what would have
+        been returned.
     BlockingIOError
-        A writer has it open.
+        A writer has the dataset open.
+    FileExistsError
+        Something is at `into`.
     """
     findings: List[Dict[str, Any]] = []
     apply, delete = boolean('apply', apply), boolean('delete', delete)
+    if apply and into is not None:
+        raise ValueError('apply changes the dataset and into leaves it as it is: give one of them')
     if found is not None and not callable(found):
         raise TypeError(f'found must be callable or None, not {type(found).__name__}')
 
     def collect(finding: Dict[str, Any]) -> None:
-        if delete and finding['remedy'] == 'missing':
-            finding['remedy'] = 'delete'
         if len(findings) < _MOST_FINDINGS:
             findings.append(finding)
         if found is not None:
             found(finding)
 
-    mode = ('values' if apply else 'report') if not delete else (
-        'records' if apply else 'report-records')
     with telling(progress, 'repair') as told:
-        report, error = _core.Dataset._repair(path, mode, collect, told)
+        report, error = _core.Dataset._repair(path, into, delete, apply, collect, told)
     report['findings'] = findings
-    if error is not None and (apply or report['damages'] == 0):
+    if error is not None and (apply or into is not None or report['damages'] == 0):
         assert isinstance(error, CorruptError)
         error.report = report
         raise error

@@ -2,6 +2,7 @@
 """Damaged records: zeros and skipping, probe, the report of verify, repair."""
 
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -246,9 +247,9 @@ def test_a_dry_run_changes_nothing(path):
     before = {name: (path / name).read_bytes() for name in ('meta.json', 'LOG')}
     found = []
     report = lx.repair(path, found=found.append)
-    assert report['changed'] is False and report['damages'] == 3 and report['aside'] is None
+    assert report['changed'] is False and report['damages'] == 3 and report['missing'] == 3
     assert report['findings'] == found and len(found) == 3
-    assert [(f['record'], f['field'], f['remedy']) for f in found] == [
+    assert [(f['record'], f['field'], f['action']) for f in found] == [
         (7, 'data', 'missing'), (31, 'data', 'missing'), (31, 'text', 'missing')]
     assert all((path / name).read_bytes() == data for name, data in before.items())
     with lx.open(path) as dataset, pytest.raises(lx.CorruptError):
@@ -258,7 +259,6 @@ def test_a_dry_run_changes_nothing(path):
 def test_values_become_missing(path):
     report = lx.repair(path, apply=True)
     assert report['changed'] and report['missing'] == 3 and report['deleted'] == 0
-    assert os.path.isdir(report['aside']) and os.listdir(report['aside'])
     records = read(path)
     assert np.array_equal(records['data'], zeroed())
     assert records['text'][31] is None and records['text'][7] == TEXTS[7]
@@ -267,7 +267,7 @@ def test_values_become_missing(path):
 
 def test_records_are_deleted(path):
     report = lx.repair(path, delete=True)
-    assert {finding['remedy'] for finding in report['findings']} == {'delete'}
+    assert {finding['action'] for finding in report['findings']} == {'delete'}
     report = lx.repair(path, apply=True, delete=True)
     assert report['changed'] and report['deleted'] == 2
     labels = read(path)['label'].tolist()
@@ -319,15 +319,39 @@ def check_beyond_repair(path, named):
         with pytest.raises(lx.CorruptError, match=named) as caught:
             lx.repair(path, apply)
         report = caught.value.report
-        assert report['findings'] == [] and report['aside'] is None and not report['changed']
-        assert report['records'] == report['damages'] == report['kept_bytes'] == 0
+        assert report['findings'] == [] and not report['changed']
+        assert report['records'] == report['damages'] == 0
 
 
-def test_a_repair_takes_the_seal_off(path, tmp_path):
+def test_a_repair_removes_the_seal(path, tmp_path):
     with lx.open(path, 'a') as writer:
         writer.seal()
     lx.repair(path)
     assert lx.open(path).identity['sealed']
     report = lx.repair(path, apply=True)
-    assert report['changed'] and report['kept_bytes'] == 2 * 40 + len(TEXTS[31])
+    assert report['changed'] and report['missing'] == 3
     assert not lx.open(path).identity['sealed']
+
+
+def test_a_recovery_leaves_the_damaged_dataset(path, tmp_path):
+    with lx.open(path, 'a') as writer:
+        writer.seal()    # the rows are in the tables now
+    before = {name.relative_to(path): name.read_bytes() for name in path.rglob('*')
+              if name.is_file() and name.name != 'LOCK'}
+    (path / 'text.check').write_bytes(b'')
+    with pytest.raises(lx.CorruptError, match='--into') as caught:
+        lx.repair(path, apply=True)
+    assert not caught.value.report['changed']
+    report = lx.repair(path, into=tmp_path / 'new')
+    assert report['changed'] and report['copied_bytes'] == 0
+    assert [finding['action'] for finding in report['findings']] == ['drop', 'missing', 'missing']
+    records = read(tmp_path / 'new')
+    assert np.array_equal(records['data'], zeroed())
+    assert all(text is None for text in records['text'])
+    before[pathlib.Path('text.check')] = b''
+    assert before == {name.relative_to(path): name.read_bytes() for name in path.rglob('*')
+                      if name.is_file() and name.name != 'LOCK'}
+    with pytest.raises(FileExistsError):
+        lx.repair(path, into=tmp_path / 'new')
+    with pytest.raises(ValueError, match='give one'):
+        lx.repair(path, apply=True, into=tmp_path / 'other')

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
+#include "zrecord/maintenance/log-prefix.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/write/create.h"
 
@@ -123,32 +124,6 @@ static lx_status remove_file(backup *self, const lx__file *from, const lx__file 
 
 /* ---- the log of the copy */
 
-/** Adds a frame that changes nothing and is synced, so that those before it count on any machine
- * and in any boot: all that they name is durable in the copy. */
-static lx_status add_synced_frame(const backup *self, const lx__file *log,
-                                  const lx__log_identity *identity, lx_error *error)
-{
-    const lx__state *state = &self->snapshot->state;
-    lx__frame_builder builder = {0};
-    lx__frame frame = {.epoch = state->place.epoch,
-                       .length = state->length,
-                       .rows = state->rows,
-                       .previous_crc = state->place.crc,
-                       .flags = LX__FRAME_SYNCED,
-                       .boot = lx__boot_id(),
-                       .table_generation = state->table_generation,
-                       .next_chunk = state->next_chunk};
-    lx_status status = lx__frame_begin(&builder, 0, 0, error);
-    if (status != LX_OK)
-        return status;
-    lx__frame_finish(&builder, &frame, identity);
-    status = lx__file_write(log, builder.data, builder.size, state->place.offset, error);
-    if (status == LX_OK)
-        status = lx__file_sync(log, error);
-    lx__frame_builder_free(&builder);
-    return status;
-}
-
 /** Looks that the copied log ends with the frame of the state, and whether that is synced. */
 static lx_status scan_log(const backup *self, const lx__log_identity *identity, bool *synced,
                           lx_error *error)
@@ -186,7 +161,8 @@ static lx_status finish_log(const backup *self, lx_error *error)
     status = lx__file_open(&log, &self->directory, name, O_RDWR, error);
     if (status != LX_OK)
         return status;
-    status = add_synced_frame(self, &log, &identity, error);
+    /* All that the frames name is durable in the copy. */
+    status = lx__log_append_synced(&log, &self->snapshot->state, &identity, error);
     lx__file_close(&log);
     return status;
 }

@@ -38,7 +38,7 @@ typedef struct exporting {
     void *user;
     uint64_t *block; /* indices of the records at hand */
     uint64_t block_records;
-    lx_export result;
+    lx_export_result result;
     lx__value_reader reader; /* for entries alone */
 } exporting;
 
@@ -93,7 +93,7 @@ static lx_status advance(exporting *e, size_t count, uint64_t bytes, lx_error *e
     return lx__error_answer(error, e->progress(e->result.records, e->count, e->user));
 }
 
-static lx_status finish(exporting *e, lx_status status, lx_export *result)
+static lx_status finish(exporting *e, lx_status status, lx_export_result *result)
 {
     e->result.damaged = e->damages.met;
     atomic_fetch_add_explicit(&e->all->met, e->damages.met, memory_order_relaxed);
@@ -190,7 +190,7 @@ static lx_status export_array(exporting *e, const lx_field *field, const char *p
 
 lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                 uint64_t count, const char *path, lx_progress_function progress,
-                                void *user, lx_export *result, lx_error *error)
+                                void *user, lx_export_result *result, lx_error *error)
 {
     lx_status status = lx__dataset_check_field(dataset, field, error);
     if (status == LX_OK && path == NULL)
@@ -277,7 +277,7 @@ static lx_status make_directory(const char *path, lx__file *directory, lx_error 
 
 lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                   uint64_t count, const char *path, const char *suffix,
-                                  lx_progress_function progress, void *user, lx_export *result,
+                                  lx_progress_function progress, void *user, lx_export_result *result,
                                   lx_error *error)
 {
     lx__file directory;

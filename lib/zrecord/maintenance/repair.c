@@ -1,504 +1,489 @@
 /* SPDX-License-Identifier: MIT */
-/* Repairing: what can be rescued goes into a new generation, and the rest is put aside. */
+/* Repair in place: one scanner finds the damage, a writer changes the values. See
+ * doc/zrecord-format.md, 11.9. */
+#include "zrecord/maintenance/repair.h"
+
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/error.h"
+#include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
-#include "zrecord/read/refresh.h"
-#include "zrecord/maintenance/rebuild.h"
+#include "zrecord/maintenance/log-prefix.h"
 #include "zrecord/maintenance/restamp.h"
-#include "zrecord/maintenance/verify-job.h"
-#include "zrecord/write/orphans.h"
+#include "zrecord/maintenance/unseal.h"
+#include "zrecord/maintenance/verify.h"
+#include "zrecord/read/refresh.h"
+#include "zrecord/write/create.h"
+#include "zrecord/write/install.h"
 
-/* Records between two calls of the progress function. */
-#define STEP 4096
+#define ADVICE "; 'loaderx repair DIR --into NEW' recovers what can be read into a new directory"
 
-typedef struct repair {
-    const char *path;
-    lx_repair mode;
-    lx_finding_function found;
-    lx_progress_function progress;
-    void *user;
-    lx_repair_result result;
-    lx_error first; /**< The first damage. */
-    bool rebuilt;   /**< Another generation was put in place. */
-    bool remedied;  /**< Something can be done about one at least. */
-    lx__rescue rescue;
-    lx__rebuild rebuild; /**< Unless it is a report. */
-    lx__aside aside;
-} repair;
+/** A damaged value. */
+typedef struct damaged_value {
+    uint64_t index;
+    size_t field;
+} damaged_value;
 
-static bool applies(const repair *self)
+/** One run of a repair. */
+typedef struct run {
+    lx__repair *repair;
+    lx__file directory, chunks, lock;
+    lx__snapshot *snapshot; /**< That was scanned. */
+    bool sealed;
+    bool restamped, cut;   /**< Done already. */
+    bool shortens;         /**< A chunk lacks committed bytes. */
+    bool acts;             /**< Something else is to be done. */
+    damaged_value *values; /**< Ascending by index, then by field. */
+    size_t count, capacity;
+    lx_error why; /**< Why the scan could not continue. */
+    lx_error *error; /**< The caller's. */
+} run;
+
+static const lx_repair_options defaults = {.mode = LX_REPAIR_MISSING};
+
+lx__repair lx__repair_of(const char *path, const lx_repair_options *options, bool apply)
 {
-    return self->mode == LX_REPAIR_VALUES || self->mode == LX_REPAIR_RECORDS;
+    return (lx__repair){.options = options != NULL ? options : &defaults,
+                        .apply = apply,
+                        .first = LX_ERROR_INIT,
+                        .path = path,
+                        .shown = path};
 }
 
-static bool deletes(const repair *self)
+static void advise(lx_error *error)
 {
-    return self->mode == LX_REPAIR_RECORDS || self->mode == LX_REPAIR_REPORT_RECORDS;
+    if (error == NULL || error->status != LX_ERR_CORRUPT)
+        return;
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used, ADVICE);
 }
 
 /* ---- findings */
 
-static lx_status put_aside(repair *self, const lx_error *damage, lx_remedy remedy,
-                           const lx__entry *entry, lx_error *error)
+/** Shows the path of a file as one of the dataset that the caller knows. */
+static void show_path(const lx__repair *self, lx_error *damage)
 {
-    static const char *const words[] = {"none", "missing", "delete", "forget", "leftover"};
-    const lx__rescue *rescue = &self->rescue;
-    size_t stored = entry != NULL ? rescue->stored : 0;
-    lx_status status =
-        lx__aside_make(&self->aside, &rescue->directory, &rescue->meta, error);
-    if (status == LX_OK)
-        status = lx__aside_add(&self->aside, damage, words[remedy], entry, rescue->payload, stored,
-                               error);
-    if (status == LX_OK)
-        self->result.kept_bytes += stored;
-    return status;
+    char path[sizeof damage->path];
+    size_t prefix = strlen(self->path);
+    if (strncmp(damage->path, self->path, prefix) != 0 || self->shown == self->path)
+        return;
+    int length = snprintf(path, sizeof path, "%s%s", self->shown, damage->path + prefix);
+    if (length > 0 && (size_t)length < sizeof path)
+        memcpy(damage->path, path, (size_t)length + 1);
 }
 
-/** Takes a damage, of a value if @p entry is there. */
-static lx_status take(repair *self, const lx_error *damage, lx_remedy remedy,
-                      const lx__entry *entry, lx_error *error)
+lx_status lx__repair_report(lx__repair *self, lx_repair_action action, const lx_error *damage,
+                            lx_error *error)
 {
+    lx_finding finding = {.action = action, .damage = *damage};
+    show_path(self, &finding.damage);
+    self->result.damages++;
+    if (!self->apply || action == LX_REPAIR_ACTION_NONE)
+        lx__error_pass(&self->first, &finding.damage);
+    return self->options->found != NULL
+               ? lx__error_answer(error, self->options->found(&finding, self->options->found_user))
+               : LX_OK;
+}
+
+static lx_status note_value(run *self, const lx__found *found)
+{
+    bool same = self->count != 0 && self->values[self->count - 1].index == found->index;
+    damaged_value *list = lx__grow_array(self->values, self->count, &self->capacity, sizeof *list);
+    if (list == NULL)
+        return lx__fail_memory(self->error, "a repair");
+    self->values = list;
+    list[self->count++] = (damaged_value){found->index, found->field};
+    if (self->repair->options->mode == LX_REPAIR_DELETE)
+        self->repair->result.deleted += !same;
+    else
+        self->repair->result.missing++;
+    return LX_OK;
+}
+
+/** Takes what the scanner finds. */
+static lx_status take(void *user, const lx__found *found)
+{
+    run *self = user;
+    bool deletes = self->repair->options->mode == LX_REPAIR_DELETE;
+    size_t fields = self->snapshot->store->meta.schema->count;
+    lx_repair_action action = LX_REPAIR_ACTION_DROP;
     lx_status status = LX_OK;
-    lx_finding finding = {.remedy = remedy, .damage = *damage};
-    if (damage->status != LX_ERR_EXISTS) {
-        self->result.damages++;
-        self->result.missing += remedy == LX_REMEDY_MISSING;
-        self->remedied = self->remedied || remedy != LX_REMEDY_NONE;
-        lx__error_pass(&self->first, damage);
-        if (applies(self))
-            status = put_aside(self, damage, remedy, entry, error);
+    lx_error_clear(&self->why); /* a damage is no reason not to continue */
+    if (found->file == LX__NO_FILE) {
+        action = deletes ? LX_REPAIR_ACTION_DELETE : LX_REPAIR_ACTION_MISSING;
+        status = note_value(self, found);
+    } else if (found->file < fields) {
+        action = LX_REPAIR_ACTION_NONE; /* a dictionary */
     } else {
-        self->result.foreign++;
+        self->shortens =
+            self->shortens || found->file >= lx__verify_first_chunk(self->snapshot, self->sealed);
     }
-    if (status == LX_OK && self->found != NULL)
-        status = lx__error_answer(error, self->found(&finding, self->user));
-    return status;
+    self->acts = self->acts || action != LX_REPAIR_ACTION_NONE;
+    return status == LX_OK ? lx__repair_report(self->repair, action, &found->error, self->error)
+                           : status;
 }
 
-/* ---- looking at files */
+/* ---- meta.json and the log */
 
-static lx_status look_at_tables(repair *self, lx_error *error)
+/** Reports a meta.json of which the checksum alone is wrong, and restamps it. @p stuck: it stays as
+ * it is, and nothing else can be read. */
+static lx_status check_meta(run *self, bool *stuck, lx_error *error)
 {
-    const lx__rescue *rescue = &self->rescue;
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < rescue->meta.schema->count; i++) {
-        const lx__rescue_column *column = &rescue->columns[i];
-        if (column->rows < rescue->state.rows)
-            status = take(self, &column->failure, LX_REMEDY_FORGET, NULL, error);
-    }
-    return status;
-}
-
-static lx_status look_at_chunks(repair *self, lx_error *error)
-{
-    const lx__rescue *rescue = &self->rescue;
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < rescue->state.chunk_count; i++) {
-        const lx__chunk_item *chunk = &rescue->state.chunks[i];
-        lx_error damage = LX_ERROR_INIT;
-        uint64_t bytes;
-        status = lx__rescue_chunk_bytes(rescue, chunk, &bytes, &damage, error);
-        if (status == LX_OK && bytes < chunk->bytes)
-            status = take(self, &damage, LX_REMEDY_FORGET, NULL, error);
-    }
-    return status;
-}
-
-/** Where the state is the seal's, tables are held against it here, since nobody can open it. */
-static lx_status look_at_sealed_tables(repair *self, lx_error *error)
-{
-    lx_status status = LX_OK;
-    for (size_t i = 0; status == LX_OK && i < 2 * self->rescue.meta.schema->count; i++) {
-        lx_error damage = LX_ERROR_INIT, why = LX_ERROR_INIT;
-        status = lx__rescue_check_table(&self->rescue, i, &damage, &why);
-        if (status == LX_ERR_IO) /* what cannot be read of it is told value by value */
-            status = LX_OK;
-        else if (status != LX_OK)
-            lx__error_pass(error, &why);
-        if (status == LX_OK && damage.status != LX_OK)
-            status = take(self, &damage, LX_REMEDY_FORGET, NULL, error);
-    }
-    return status;
-}
-
-/** Whether look_at_chunks() has reported what lx__verify_run() finds in chunk @p position. */
-static bool is_short_chunk(const repair *self, size_t position)
-{
-    const lx__state *state = &self->rescue.state;
-    uint64_t bytes = 0;
-    if (position >= state->chunk_count)
-        return false;
-    const lx__chunk_item *chunk = &state->chunks[position];
-    return lx__rescue_chunk_bytes(&self->rescue, chunk, &bytes, NULL, NULL) == LX_OK &&
-           bytes < chunk->bytes;
-}
-
-/** Dictionaries, of which no more is known than that they are wrong; and of a sealed dataset all
- * that a seal says. Only of one that can be opened. */
-static lx_status look_at_seal(repair *self, lx_error *error)
-{
-    if (self->rescue.by_seal)
-        return look_at_sealed_tables(self, error);
-    lx_dataset *dataset;
     lx_error damage = LX_ERROR_INIT;
-    lx_status status = lx_dataset_open(self->path, NULL, &dataset, &damage);
-    if (status == LX_ERR_CORRUPT) /* if it is not known yet why, the seal is what is wrong */
-        return self->result.damages == 0 ? take(self, &damage, LX_REMEDY_FORGET, NULL, error)
-                                         : LX_OK;
+    lx_status status = lx__restamp_look(&self->directory, &damage, error);
+    *stuck = status == LX_OK && damage.status != LX_OK && !self->repair->apply;
+    if (status != LX_OK || damage.status == LX_OK)
+        return status;
+    status = lx__repair_report(self->repair, LX_REPAIR_ACTION_RESTAMP, &damage, error);
+    if (status == LX_OK && self->repair->apply) {
+        status = lx__restamp_apply(&self->directory, error);
+        self->restamped = status == LX_OK;
+    }
+    return status;
+}
+
+static lx_status cut_log(run *self, lx__log_prefix *prefix, lx_error *error)
+{
+    lx_error *damage = &prefix->damage;
+    char *tail = NULL;
+    size_t used = strlen(damage->message);
+    lx_status status = LX_OK;
+    if (self->repair->apply) {
+        status = lx__log_prefix_cut(prefix, &self->directory, &self->chunks, &tail, error);
+        self->cut = status == LX_OK;
+    }
+    snprintf(damage->message + used, sizeof damage->message - used,
+             "; the commits before it stay, with %" PRIu64 " records; the %" PRIu64
+             " bytes from there on are %s%s",
+             prefix->state.length, prefix->lost_bytes,
+             tail != NULL ? "kept in " : "cut off and kept in a file beside the dataset",
+             tail != NULL ? tail : "");
+    lx__free(tail);
+    self->repair->result.cut_bytes = prefix->lost_bytes;
+    return status == LX_OK ? lx__repair_report(self->repair, LX_REPAIR_ACTION_CUT, damage, error)
+                           : status;
+}
+
+/** Reports a log with an invalid frame, and cuts it. @p stuck: it stays as it is. */
+static lx_status check_frames(run *self, const lx__meta *meta, bool *stuck, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    lx__log_prefix prefix = {0};
+    lx__log_name(meta->generation, name);
+    lx_status status = lx__repair_refuse_link(&self->directory, name, error);
+    if (status == LX_OK)
+        status = lx__log_prefix_read(&prefix, &self->directory, meta, error);
+    if (status == LX_OK && prefix.damaged)
+        status = cut_log(self, &prefix, error);
+    *stuck = prefix.damaged && !self->repair->apply;
+    lx__log_prefix_free(&prefix);
+    return status;
+}
+
+/** The log of a sealed dataset is not cut: meta.json and the tables have the commits after an
+ * invalid frame. */
+static lx_status check_log(run *self, bool *stuck, lx_error *error)
+{
+    lx__meta meta = {0};
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__meta_load(&meta, &self->directory, &why);
+    lx__restamp_advise(&self->directory, &why);
+    lx__error_pass(error, &why);
+    if (status == LX_OK && !meta.sealed)
+        status = check_frames(self, &meta, stuck, error);
+    lx__meta_free(&meta);
+    return status;
+}
+
+/* ---- the scan */
+
+lx_status lx__repair_refuse_link(const lx__file *directory, const char *name, lx_error *error)
+{
+    char path[sizeof error->path];
+    if (!lx__file_is_link(directory, name))
+        return LX_OK;
+    snprintf(path, sizeof path, "%.300s/%.100s", directory->path, name);
+    lx_status status = lx__fail(error, LX_ERR_CORRUPT,
+                                "it is a symbolic link, which is not followed: put its target in "
+                                "its place");
+    lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
+    return status;
+}
+
+lx_status lx__repair_open(lx__file *file, const lx__file *directory, const char *name,
+                          uint64_t *bytes, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    *file = (lx__file)LX__FILE_CLOSED;
+    *bytes = 0;
+    lx_status status = lx__repair_refuse_link(directory, name, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__file_open(file, directory, name, O_RDONLY, &why);
+    if (status == LX_OK)
+        status = lx__file_size(file, bytes, &why);
+    if (status == LX_ERR_NOT_FOUND || status == LX_ERR_CORRUPT)
+        return LX_OK;
+    lx__error_pass(error, &why);
+    return status;
+}
+
+static lx_status refuse_chunk_links(const run *self, lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    const lx__state *state = &self->snapshot->state;
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
+        lx__chunk_name(state->chunks[i].id, name);
+        status = lx__repair_refuse_link(&self->chunks, name, error);
+    }
+    return status;
+}
+
+static lx_status scan(run *self, lx_error *error)
+{
+    lx_dataset *dataset;
+    lx_verify_result done = {0};
+    lx__repair *repair = self->repair;
+    const lx__verify_watch watch = {take, self, repair->options->progress,
+                                    repair->options->progress_user};
+    lx_status status = lx_dataset_open(repair->path, NULL, &dataset, &self->why);
     if (status != LX_OK) {
-        lx__error_pass(error, &damage);
+        advise(&self->why);
+        lx__error_pass(error, &self->why);
         return status;
     }
-    lx__snapshot *snapshot = lx__dataset_pin(dataset);
-    size_t count = lx__verify_files(snapshot), fields = snapshot->store->meta.schema->count;
-    size_t before = count - snapshot->state.chunk_count;
-    lx__verify_job job = {.checker = {.snapshot = snapshot}};
-    for (size_t i = 0; status == LX_OK && i < count; i++) {
-        job.file = i;
-        status = lx__verify_run(&job);
-        if (status != LX_OK)
-            lx__error_pass(error, &job.failure);
-        else if (job.found_count != 0 && !(i >= before && is_short_chunk(self, i - before)))
-            status = take(self, &job.found[0].error,
-                          i < fields ? LX_REMEDY_NONE : LX_REMEDY_FORGET, NULL, error);
+    self->snapshot = lx__dataset_pin(dataset);
+    self->sealed = self->snapshot->store->meta.sealed;
+    status = refuse_chunk_links(self, error);
+    if (status == LX_OK) {
+        status = lx__verify_snapshot(self->snapshot, self->sealed, NULL, &watch, &done, &self->why);
+        repair->result.records = done.records;
+        repair->result.values = done.values;
+        if (status == LX_ERR_CORRUPT)
+            status = LX_OK; /* that was reported */
+        else if (status != LX_OK)
+            lx__error_pass(error, &self->why);
     }
-    lx__free(job.found);
-    lx__snapshot_unref(snapshot);
     lx_dataset_close(dataset);
     return status;
 }
 
-/* ---- files that are no part of it */
+/* ---- changes, through a writer */
 
-/** Tells of a file that is no part of what is left. */
-static lx_status take_file(repair *self, const lx__file *directory, const char *name,
-                           lx_remedy remedy, const char *what, lx_error *error)
+/** Whether the writer has the state that was scanned. */
+static lx_status check_same(const run *self, const lx_writer *writer, lx_error *error)
 {
-    lx_error about = LX_ERROR_INIT;
-    char path[sizeof about.path];
-    snprintf(path, sizeof path, "%.300s/%.160s", directory->path, name);
-    lx__fail(&about, remedy == LX_REMEDY_FORGET ? LX_ERR_CORRUPT : LX_ERR_EXISTS, "%s", what);
-    lx__error_locate(&about, path, NULL, LX_NONE, LX_NONE);
-    return take(self, &about, remedy, NULL, error);
-}
-
-static const char leftover[] = "the dataset does not have it any more, or never had it: the next "
-                               "writer removes it when no reader needs it";
-static const char dropped[] = "by its name it may be of a field that was dropped: the next writer "
-                              "removes it when no reader needs it";
-static const char lost[] = "no commit that is left has it: a repair puts it aside";
-static const char foreign[] = "it is no part of the dataset";
-
-/** What is to be said of a file, as the next writer will see it (format, 11.8); NULL: it is a part
- * of the dataset. */
-static const char *judge(const repair *self, const char *name)
-{
-    const lx__rescue *rescue = &self->rescue;
-    const lx__meta *meta = &rescue->meta;
-    char stem[LX__NAME_SIZE];
-    uint64_t number;
-    size_t position;
-    bool ours;
-    if (strcmp(name, LX__META_NAME) == 0 || strcmp(name, LX__LOCK_NAME) == 0 ||
-        strcmp(name, LX__CHUNK_DIRECTORY) == 0)
-        return NULL;
-    bool is_log = lx__name_is_log(name, &number);
-    bool is_table = lx__name_split_table(name, stem, &number);
-    bool is_field = is_table || lx__name_split_dict(name, stem);
-    bool is_known = is_field && lx__schema_find_stem(meta->schema, stem, &position);
-    if ((is_log && number == meta->generation) ||
-        (is_known && (is_table ? number == rescue->state.table_generation
-                               : lx__meta_find_dict(meta, position, NULL))))
-        return NULL;
-    if (lx__file_is_ours(&rescue->directory, meta, name, &ours, NULL) != LX_OK || !ours)
-        return foreign;
-    return is_field && !is_known && lx__meta_get_next_field(meta) > meta->schema->count ? dropped
-                                                                                        : leftover;
-}
-
-static lx_status see_file(void *user, const char *name, lx_error *error)
-{
-    repair *self = user;
-    const char *what = judge(self, name);
-    lx_remedy remedy = what == foreign ? LX_REMEDY_NONE : LX_REMEDY_LEFTOVER;
-    return what != NULL
-               ? take_file(self, &self->rescue.directory, name, remedy, what, error)
-               : LX_OK;
-}
-
-/** Whether commits that are lost may have had a chunk: no commit that is left could. */
-static bool may_be_lost(const lx__rescue *rescue, uint64_t id)
-{
-    return rescue->cut && id >= rescue->state.next_chunk;
-}
-
-static lx_status see_chunk(void *user, const char *name, lx_error *error)
-{
-    repair *self = user;
-    const lx__file *directory = &self->rescue.chunk_directory;
-    uint64_t id;
-    bool regular, is_chunk = lx__name_is_chunk(name, &id);
-    if (is_chunk && lx__state_find_chunk(&self->rescue.state, (uint32_t)id) != NULL)
+    const lx__store *store = self->snapshot->store;
+    const lx__state *now = &writer->state, *then = &self->snapshot->state;
+    if (memcmp(writer->meta.uuid, store->meta.uuid, sizeof store->meta.uuid) == 0 &&
+        writer->meta.generation == store->meta.generation && now->length == then->length &&
+        now->changed.offset == then->changed.offset && now->changed.crc == then->changed.crc)
         return LX_OK;
-    if (!is_chunk || lx__file_is_regular(directory, name, &regular, NULL) != LX_OK || !regular)
-        return take_file(self, directory, name, LX_REMEDY_NONE, foreign, error);
-    if (may_be_lost(&self->rescue, id))
-        return take_file(self, directory, name, LX_REMEDY_FORGET, lost, error);
-    return take_file(self, directory, name, LX_REMEDY_LEFTOVER, leftover, error);
-}
-
-static lx_status look_around(repair *self, lx_error *error)
-{
-    const lx__rescue *rescue = &self->rescue;
-    lx_status status = lx__directory_each(&rescue->directory, see_file, self, error);
-    if (status == LX_OK && rescue->chunk_directory.fd != -1)
-        status = lx__directory_each(&rescue->chunk_directory, see_chunk, self, error);
+    lx_status status = lx__fail(error, LX_ERR_BUSY,
+                                "a writer changed the dataset while it was scanned: repair it "
+                                "again");
+    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
-/* ---- looking at values */
-
-static lx_status look_at_value(repair *self, size_t field, uint64_t index, bool *damaged,
-                               lx_error *damage, lx_error *error)
+static lx_status make_missing(const run *self, lx_writer *writer, lx_error *error)
 {
-    lx__entry entry;
-    lx_remedy remedy = deletes(self) ? LX_REMEDY_DELETE : LX_REMEDY_MISSING;
-    lx_status status = lx__rescue_check(&self->rescue, field, index, &entry, damage);
-    self->result.values++;
-    if (status == LX_OK) {
-        if (applies(self))
-            lx__rebuild_put(&self->rebuild, field, index, &entry);
-        self->result.missing +=
-            lx__entry_is_missing(&entry) && lx__rescue_is_lost(&self->rescue, field, index);
+    const lx_value missing = {.size = LX_NONE};
+    lx_status status = LX_OK;
+    for (size_t i = 0; status == LX_OK && i < self->count; i++)
+        status = lx_writer_modify(writer, self->values[i].index, &self->values[i].field, &missing,
+                                  1, error);
+    return status;
+}
+
+/** From the highest index down: the last record, which takes the place, is not damaged then. */
+static lx_status delete_records(const run *self, lx_writer *writer, lx_error *error)
+{
+    lx_status status = LX_OK;
+    for (size_t i = self->count; status == LX_OK && i-- != 0;)
+        if (i + 1 == self->count || self->values[i].index != self->values[i + 1].index)
+            status = lx_writer_delete(writer, self->values[i].index, NULL, error);
+    return status;
+}
+
+static lx_status change_values(const run *self, lx_writer *writer, lx_error *error)
+{
+    if (self->count == 0)
         return LX_OK;
+    lx_status status = lx_writer_begin_transaction(writer, error);
+    if (status == LX_OK)
+        status = (self->repair->options->mode == LX_REPAIR_DELETE ? delete_records : make_missing)(
+            self, writer, error);
+    return status == LX_OK ? lx_writer_end_transaction(writer, error) : status;
+}
+
+/** Takes from the items of chunks the bytes that are not there. These chunks take no more payloads;
+ * nor does any, where commits were lost: a reader may still have them. */
+static lx_status shorten_chunks(const run *self, const lx__meta *meta, lx__state *state,
+                                lx_error *error)
+{
+    char name[LX__NAME_SIZE];
+    size_t kept = 0;
+    lx_status status = lx__state_reserve_chunks(state, 0, error);
+    for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
+        lx__chunk_item item = state->chunks[i];
+        uint64_t bytes;
+        lx__file file;
+        lx__chunk_name(item.id, name);
+        status = lx__repair_open(&file, &self->chunks, name, &bytes, error);
+        lx__file_close(&file);
+        if ((bytes < item.bytes || self->cut) && item.records < meta->chunk_records)
+            item.records = (uint32_t)meta->chunk_records;
+        if (bytes == 0 && item.bytes != 0)
+            continue;
+        item.bytes = bytes < item.bytes ? bytes : item.bytes;
+        state->chunks[kept++] = item;
     }
-    if (status != LX_ERR_CORRUPT) {
-        lx__error_pass(error, damage);
+    if (status == LX_OK)
+        state->chunk_count = kept;
+    return status;
+}
+
+/** Rotates the log, so that its snapshot frame has the chunks as they are. */
+static lx_status rotate(lx_writer *writer, void *user, lx_error *error)
+{
+    lx__switch next;
+    lx_status status = lx__switch_begin(&next, writer, error);
+    if (status == LX_OK)
+        status = shorten_chunks(user, &writer->meta, &next.state, error);
+    if (status == LX_OK)
+        status = lx__switch_make_log(&next, &writer->live, error);
+    if (status == LX_OK)
+        status = lx__switch_finish(&next, error);
+    lx__switch_end(&next);
+    return status;
+}
+
+static lx_status write_changes(run *self, lx_writer *writer, lx_error *error)
+{
+    lx_status status = check_same(self, writer, error);
+    if (status == LX_OK)
+        status = change_values(self, writer, error);
+    if (status == LX_OK && (self->shortens || self->cut))
+        status = lx__switch_call(writer, rotate, self, error);
+    return status;
+}
+
+static lx_status apply(run *self, lx_error *error)
+{
+    lx_writer *writer = NULL;
+    lx_writer_options *options = lx_writer_options_new();
+    lx_status status = options != NULL
+                           ? lx_writer_options_set_durability(options, LX_DURABILITY_FULL, error)
+                           : lx__fail_memory(error, "a repair");
+    if (status == LX_OK && self->sealed)
+        status = lx__unseal(&self->directory, error);
+    lx__writer_unlock(&self->lock); /* for the writer */
+    if (status == LX_OK)
+        status = lx_writer_open(self->repair->path, options, &writer, error);
+    if (status == LX_OK)
+        status = write_changes(self, writer, error);
+    lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
+    lx_writer_options_free(options);
+    return status == LX_OK ? closed : status;
+}
+
+/* ---- all of it */
+
+static lx_status open_directories(run *self, lx_error *error)
+{
+    lx_error why = LX_ERROR_INIT;
+    lx_status status = lx__directory_open(&self->directory, LX__HERE, self->repair->path, error);
+    if (status != LX_OK)
+        return status;
+    status = lx__repair_refuse_link(&self->directory, LX__META_NAME, error);
+    if (status == LX_OK)
+        status = lx__repair_refuse_link(&self->directory, LX__CHUNK_DIRECTORY, error);
+    if (status != LX_OK || !self->repair->apply)
+        return status;
+    /* Before LOCK is created: there is a dataset. */
+    lx__meta meta = {0};
+    status = lx__restamp_load(&meta, &self->directory, &why);
+    lx__meta_free(&meta);
+    if (status != LX_OK) {
+        lx__restamp_advise(&self->directory, &why);
+        lx__error_pass(error, &why);
         return status;
     }
-    *damaged = true;
-    status = take(self, damage, remedy, &entry, error);
-    lx_error_clear(damage);
-    return status;
+    status = lx__check_local(&self->directory, error);
+    return status == LX_OK ? lx__writer_lock(&self->directory, &self->lock, error) : status;
 }
 
-static lx_status look_at_record(repair *self, uint64_t index, lx_error *damage, lx_error *error)
+/** The directory of chunks, if it is there; else the scan says what that means. */
+static lx_status open_chunks(run *self, lx_error *error)
 {
-    bool damaged = false;
-    lx_status status = applies(self) ? lx__rebuild_add(&self->rebuild, error) : LX_OK;
-    for (size_t i = 0; status == LX_OK && i < self->rescue.meta.schema->count; i++)
-        status = look_at_value(self, i, index, &damaged, damage, error);
-    self->result.records++;
-    if (status == LX_OK && damaged && deletes(self)) {
-        if (applies(self))
-            status = lx__rebuild_delete(&self->rebuild, error);
-        self->result.deleted++;
+    lx_error why = LX_ERROR_INIT;
+    lx_status status =
+        lx__directory_open(&self->chunks, &self->directory, LX__CHUNK_DIRECTORY, &why);
+    if (status == LX_OK || status == LX_ERR_IO || status == LX_ERR_NOMEM) {
+        lx__error_pass(error, &why);
+        return status;
     }
-    return status;
+    (void)lx__fail(error, LX_ERR_CORRUPT, "the directory of the chunks is missing" ADVICE);
+    lx__error_locate(error, self->directory.path, NULL, LX_NONE, LX_NONE);
+    return LX_ERR_CORRUPT;
 }
 
-/** Records [@p index, @p end), of which no table has a row and the log has no set. Those that the log
- * counts as rows are left out: it may claim any number of them. Those after the rows, which are no
- * more than the log has sets, have missing values. */
-static lx_status take_empty_records(repair *self, uint64_t index, uint64_t end, lx_error *error)
+static lx_status work(run *self, lx_error *error)
 {
-    uint64_t rows = end < self->rescue.state.rows ? end : self->rescue.state.rows;
-    lx_status status = LX_OK;
-    if (index < rows) {
-        self->result.deleted += rows - index;
-        self->result.records += rows - index;
-        index = rows;
-    }
-    self->result.records += end - index;
-    for (; status == LX_OK && applies(self) && index < end; index++)
-        status = lx__rebuild_add(&self->rebuild, error);
-    return status;
-}
-
-static lx_status look_at_records(repair *self, lx_error *error)
-{
-    uint64_t length = self->rescue.state.length;
-    lx_error damage = LX_ERROR_INIT; /* one for all: it is large */
-    lx_status status = LX_OK;
-    for (uint64_t index = 0; status == LX_OK && index < length; index++) {
-        uint64_t next = lx__rescue_next(&self->rescue, index);
-        if (next != index) {
-            status = take_empty_records(self, index, next, error);
-            index = next;
-        }
-        if (status != LX_OK || index == length)
-            break;
-        status = look_at_record(self, index, &damage, error);
-        if (status == LX_OK && self->progress != NULL && (index + 1) % STEP == 0)
-            status = lx__error_answer(error, self->progress(index + 1, length, self->user));
-    }
-    if (status == LX_OK && self->progress != NULL)
-        status = lx__error_answer(error, self->progress(length, length, self->user));
-    return status;
-}
-
-/* ---- doing it */
-
-/** Keeps a file that will not be written to any more: by another name for it, where that can be. */
-static lx_status keep_file(repair *self, const lx__file *directory, const char *name,
-                           lx_error *error)
-{
-    if (linkat(directory->fd, name, self->aside.directory.fd, name, 0) == 0)
-        return LX_OK;
-    return lx__aside_copy(&self->aside, directory, name, error);
-}
-
-static lx_status keep_chunk(void *user, const char *name, lx_error *error)
-{
-    repair *self = user;
-    const lx__file *directory = &self->rescue.chunk_directory;
-    uint64_t id;
-    bool regular;
-    if (!lx__name_is_chunk(name, &id) || !may_be_lost(&self->rescue, id) ||
-        lx__file_is_regular(directory, name, &regular, NULL) != LX_OK || !regular)
-        return LX_OK;
-    return keep_file(self, directory, name, error);
-}
-
-/** Puts aside what the next writer would remove. meta.json and the log are copied: until the switch
- * somebody might write to them. */
-static lx_status keep_files(repair *self, lx_error *error)
-{
-    const lx__rescue *rescue = &self->rescue;
-    char name[LX__NAME_SIZE];
-    lx__log_name(rescue->identity.generation, name);
-    lx_status status = lx__aside_copy(&self->aside, &rescue->directory, LX__META_NAME, error);
+    bool stuck = false;
+    lx_status status = open_directories(self, error);
     if (status == LX_OK)
-        status = lx__aside_copy(&self->aside, &rescue->directory, name, error);
-    for (size_t i = 0; status == LX_OK && i < rescue->meta.schema->count; i++) {
-        const char *stem = lx__schema_field(rescue->meta.schema, i)->stem;
-        uint32_t generation = rescue->state.table_generation;
-        lx__table_name(stem, LX__OFFSET_KIND, generation, name);
-        status = keep_file(self, &rescue->directory, name, error);
-        lx__table_name(stem, LX__CHECK_KIND, generation, name);
-        if (status == LX_OK)
-            status = keep_file(self, &rescue->directory, name, error);
-    }
-    if (status == LX_OK && rescue->cut && rescue->chunk_directory.fd != -1)
-        status = lx__directory_each(&rescue->chunk_directory, keep_chunk, self, error);
-    return status;
-}
-
-static lx_status apply(repair *self, lx_error *error)
-{
-    lx_status status = lx__rebuild_close_up(&self->rebuild, &self->aside, error);
-    if (status == LX_OK)
-        status = keep_files(self, error);
-    if (status == LX_OK)
-        status = lx__aside_finish(&self->aside, error);
-    if (status == LX_OK)
-        status = lx__rebuild_switch(&self->rebuild, error);
-    self->rebuilt = !self->rebuild.made;
-    self->result.changed = self->rebuilt;
-    return status;
-}
-
-static lx_status look_at_all(repair *self, lx_error *error)
-{
-    lx_status status = LX_OK;
-    if (self->rescue.cut || self->rescue.by_seal)
-        status = take(self, &self->rescue.why_cut, LX_REMEDY_FORGET, NULL, error);
-    if (status == LX_OK)
-        status = look_at_tables(self, error);
-    if (status == LX_OK)
-        status = look_at_chunks(self, error);
-    if (status == LX_OK)
-        status = look_at_seal(self, error);
-    if (status == LX_OK)
-        status = look_around(self, error);
-    if (status == LX_OK && applies(self))
-        status = lx__rebuild_begin(&self->rebuild, &self->rescue, error);
-    return status == LX_OK ? look_at_records(self, error) : status;
-}
-
-static lx_status look_and_apply(repair *self, lx_error *error)
-{
-    lx_status status = lx__rescue_open(&self->rescue, self->path, applies(self), error);
-    if (status == LX_OK)
-        status = look_at_all(self, error);
-    if (status == LX_OK && applies(self) && self->remedied)
-        status = apply(self, error);
-    return status;
-}
-
-/** Reports a meta.json of which the checksum alone is wrong, and restamps it. @p stuck: it stays as
- * it is, and nothing else can be looked at. */
-static lx_status look_at_stamp(repair *self, bool *stuck, lx_error *error)
-{
-    lx__file directory;
-    lx_finding finding = {.remedy = LX_REMEDY_RESTAMP, .damage = LX_ERROR_INIT};
-    if (lx__directory_open(&directory, LX__HERE, self->path, NULL) != LX_OK)
-        return LX_OK;
-    lx_status status = lx__restamp_look(&directory, &finding.damage, error);
-    if (status == LX_OK && finding.damage.status != LX_OK) {
-        self->result.damages++;
-        lx__error_pass(&self->first, &finding.damage);
-        if (self->found != NULL)
-            status = lx__error_answer(error, self->found(&finding, self->user));
-        if (status == LX_OK && applies(self))
-            status = lx__restamp_apply(&directory, error);
-        self->result.changed = status == LX_OK && applies(self);
-        *stuck = !self->result.changed;
-    }
-    lx__file_close(&directory);
-    return status;
-}
-
-/** Looks at the dataset, and repairs it; without change, whatever is damaged is an error. */
-static lx_status work(repair *self, lx_error *error)
-{
-    bool stuck = false, restamped;
-    lx_status status = look_at_stamp(self, &stuck, error);
-    restamped = self->result.changed;
+        status = check_meta(self, &stuck, error);
     if (status == LX_OK && !stuck)
-        status = look_and_apply(self, error);
-    self->result.changed = self->result.changed || restamped;
-    if (status == LX_OK && self->result.damages != 0 && !self->result.changed) {
-        lx__error_pass(error, &self->first);
-        status = LX_ERR_CORRUPT;
+        status = open_chunks(self, error);
+    if (status == LX_OK && !stuck)
+        status = check_log(self, &stuck, error);
+    if (status == LX_OK && !stuck)
+        status = scan(self, error);
+    if (status == LX_OK && self->repair->apply && (self->acts || self->cut)) {
+        status = apply(self, error);
+        self->repair->result.changed = status == LX_OK;
     }
     return status;
 }
 
-lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_function found,
-                            lx_progress_function progress, void *user, lx_repair_result *result,
-                            lx_error *error)
+lx_status lx__repair_run(lx__repair *repair, lx_error *error)
+{
+    run self = {.repair = repair,
+                .directory = LX__FILE_CLOSED,
+                .chunks = LX__FILE_CLOSED,
+                .lock = LX__FILE_CLOSED,
+                .why = LX_ERROR_INIT,
+                .error = error};
+    lx_status status = work(&self, error);
+    if (self.restamped || self.cut)
+        repair->result.changed = 1;
+    if (self.snapshot != NULL)
+        lx__snapshot_unref(self.snapshot);
+    lx__writer_unlock(&self.lock);
+    lx__file_close(&self.chunks);
+    lx__file_close(&self.directory);
+    lx__free(self.values);
+    return status;
+}
+
+lx_status lx_dataset_repair(const char *path, const lx_repair_options *options,
+                            lx_repair_result *result, lx_error *error)
 {
     if (path == NULL)
         return lx__fail_null(error, "path");
-    if (mode != LX_REPAIR_REPORT && mode != LX_REPAIR_VALUES && mode != LX_REPAIR_RECORDS &&
-        mode != LX_REPAIR_REPORT_RECORDS)
-        return lx__fail(error, LX_ERR_ARGUMENT,
-                        "mode: %d is none of report, values, records, report-records", (int)mode);
-    repair self = {.path = path,
-                   .mode = mode,
-                   .found = found,
-                   .progress = progress,
-                   .user = user,
-                   .first = LX_ERROR_INIT,
-                   .rescue = {.directory = LX__FILE_CLOSED,
-                              .chunk_directory = LX__FILE_CLOSED,
-                              .lock = LX__FILE_CLOSED},
-                   .aside = LX__ASIDE_NONE};
-    lx_status status = work(&self, error);
-    lx__rebuild_end(&self.rebuild);
-    if (!self.rebuilt)
-        lx__aside_undo(&self.aside);
-    if (self.aside.path != NULL)
-        lx__copy_tail(self.result.aside, sizeof self.result.aside, self.aside.path);
-    lx__aside_close(&self.aside);
-    lx__rescue_close(&self.rescue);
+    lx__repair self = lx__repair_of(path, options, options != NULL && options->apply);
+    lx_status status = lx__repair_run(&self, error);
+    if (status == LX_OK && self.first.status != LX_OK) {
+        lx__error_pass(error, &self.first);
+        status = LX_ERR_CORRUPT;
+    }
     if (result != NULL)
         *result = self.result;
     return status;

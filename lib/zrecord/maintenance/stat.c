@@ -4,7 +4,7 @@
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/value-reader.h"
 
-static void count_value(const lx__entry *entry, lx_field_statistics *field)
+static void count_value(const lx__entry *entry, lx_field_stats *field)
 {
     if (lx__entry_is_missing(entry)) {
         field->missing++;
@@ -56,7 +56,7 @@ static lx_status count_for_field(lx__snapshot *snapshot, const lx__entry *entry,
 static lx_status count_for_chunk(lx__snapshot *snapshot, const lx__entry *entry, void *sums,
                                  lx_error *error)
 {
-    lx_chunk_info *infos = sums;
+    lx_chunk_stats *infos = sums;
     if (lx__entry_is_missing(entry) || lx__entry_is_inline(entry))
         return LX_OK;
     uint32_t position = lx__snapshot_find_chunk(snapshot, entry->chunk);
@@ -67,11 +67,11 @@ static lx_status count_for_chunk(lx__snapshot *snapshot, const lx__entry *entry,
     return LX_OK;
 }
 
-static void count_files(const lx__snapshot *snapshot, lx_statistics *totals)
+static void count_files(const lx__snapshot *snapshot, lx_storage_stats *totals)
 {
     const lx__state *state = &snapshot->state;
     const lx__meta *meta = &snapshot->store->meta;
-    *totals = (lx_statistics){.length = state->length,
+    *totals = (lx_storage_stats){.length = state->length,
                               .chunks = state->chunk_count,
                               .chunk_records = meta->chunk_records,
                               .chunk_limit = meta->chunk_limit,
@@ -85,8 +85,8 @@ static void count_files(const lx__snapshot *snapshot, lx_statistics *totals)
     }
 }
 
-lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
-                          lx_field_statistics *fields, lx_error *error)
+lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals,
+                          lx_field_stats *fields, lx_error *error)
 {
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");
@@ -98,7 +98,7 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
         return status;
     count_files(snapshot, totals);
     for (size_t i = 0; status == LX_OK && i < dataset->schema->count; i++) {
-        lx_field_statistics sums = {0};
+        lx_field_stats sums = {0};
         status = each_entry(snapshot, i, count_for_field, &sums, error);
         totals->live_bytes += sums.stored_bytes;
         totals->live_payloads += sums.present - sums.inlined;
@@ -122,12 +122,12 @@ lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
 }
 
 /** What the log says of a chunk; @p live is where counting begins. */
-static lx_chunk_info chunk_info(const lx__chunk_item *item, uint64_t live)
+static lx_chunk_stats chunk_info(const lx__chunk_item *item, uint64_t live)
 {
-    return (lx_chunk_info){item->id, item->records, item->bytes, live, live};
+    return (lx_chunk_stats){item->id, item->records, item->bytes, live, live};
 }
 
-lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_info *info)
+lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_stats *info)
 {
     if (dataset == NULL || info == NULL)
         return LX_ERR_ARGUMENT;
@@ -143,11 +143,11 @@ lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_in
     return status;
 }
 
-static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_info *infos, size_t capacity,
+static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_stats *infos, size_t capacity,
                              lx_error *error)
 {
     size_t count = snapshot->state.chunk_count, fields = snapshot->store->schema->count;
-    lx_chunk_info *all = lx__alloc_array(count, sizeof *all);
+    lx_chunk_stats *all = lx__alloc_array(count, sizeof *all);
     lx_status status = LX_OK;
     if (all == NULL)
         return lx__fail_memory(error, "statistics");
@@ -161,7 +161,7 @@ static lx_status stat_chunks(lx__snapshot *snapshot, lx_chunk_info *infos, size_
     return status;
 }
 
-lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *infos, size_t capacity,
+lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *infos, size_t capacity,
                                  size_t *count, lx_error *error)
 {
     if (dataset == NULL)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking a seal off. See doc/zrecord-format.md, 11.7. */
+/* See doc/zrecord-format.md, 11.7. */
+#include "zrecord/maintenance/unseal.h"
+
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/write/create.h"
 
-#include <loaderx/upkeep.h>
+#include <loaderx/maintenance.h>
 
-/** With the lock held. */
-static lx_status unseal(const lx__file *directory, lx_error *error)
+lx_status lx__unseal(const lx__file *directory, lx_error *error)
 {
     lx__meta meta;
     lx_status status = lx__meta_load(&meta, directory, error);
@@ -20,7 +21,8 @@ static lx_status unseal(const lx__file *directory, lx_error *error)
         if (status == LX_ERR_POISONED)
             status = LX_ERR_IO; /* there is no writer */
     } else {
-        status = lx__file_sync(directory, error); /* by one who died before that */
+        /* The process that removed it may have died before that. */
+        status = lx__file_sync(directory, error);
     }
     lx__meta_free(&meta);
     return status;
@@ -42,7 +44,7 @@ lx_status lx_dataset_unseal(const char *path, lx_error *error)
     if (status == LX_OK)
         status = lx__writer_lock(&directory, &lock, error);
     if (status == LX_OK)
-        status = unseal(&directory, error);
+        status = lx__unseal(&directory, error);
     lx__meta_free(&meta);
     lx__file_close(&directory);
     lx__writer_unlock(&lock);

@@ -7,24 +7,22 @@
 #include "zrecord/snapshot/sealed.h"
 #include "zrecord/table/table-file.h"
 
-/** Whether the files have the sizes that meta.json says: those of which the seal was taken off may
- * have grown. */
-static bool is_sealed(const lx__store *store)
+size_t lx__verify_first_chunk(const lx__snapshot *snapshot, bool sealed)
 {
-    return store->meta.sealed && !lx__store_was_replaced(store);
+    return (sealed ? 3 : 1) * snapshot->store->meta.schema->count;
 }
 
-size_t lx__verify_files(const lx__snapshot *snapshot)
+size_t lx__verify_files(const lx__snapshot *snapshot, bool sealed)
 {
-    size_t fields = snapshot->store->meta.schema->count;
-    return (is_sealed(snapshot->store) ? 3 : 1) * fields + snapshot->state.chunk_count;
+    return lx__verify_first_chunk(snapshot, sealed) + snapshot->state.chunk_count;
 }
 
-/** Keeps a damage; what is none ends the job. */
+/** Keeps a damage; any other failure ends the job. */
 static lx_status note(lx__verify_job *job, lx_status status, const lx_error *damage,
                       uint64_t records)
 {
-    if (status != LX_ERR_CORRUPT) {
+    bool unreadable = job->file == LX__NO_FILE && lx__file_is_unreadable(damage);
+    if (status != LX_ERR_CORRUPT && !unreadable) {
         job->failure = *damage;
         return status;
     }
@@ -35,8 +33,12 @@ static lx_status note(lx__verify_job *job, lx_status status, const lx_error *dam
         return lx__fail_memory(&job->failure, "a verification");
     }
     lx__found *kept = &job->found[job->found_count++];
-    kept->error = *damage;
-    kept->sums = job->sums;
+    *kept = (lx__found){.error = *damage,
+                        .file = job->file,
+                        .field = job->field,
+                        .index = job->index,
+                        .sums = job->sums};
+    kept->error.status = LX_ERR_CORRUPT;
     kept->sums.records += records;
     return LX_OK;
 }
@@ -121,7 +123,7 @@ static lx_status check_file(lx__verify_job *job)
     const lx__snapshot *snapshot = job->checker.snapshot;
     const lx__store *store = snapshot->store;
     size_t number = job->file, fields = store->meta.schema->count;
-    size_t first_chunk = lx__verify_files(snapshot) - snapshot->state.chunk_count;
+    size_t first_chunk = lx__verify_first_chunk(snapshot, job->sealed);
     lx_error damage = LX_ERROR_INIT;
     lx_status status;
     if (number < fields)
@@ -130,8 +132,8 @@ static lx_status check_file(lx__verify_job *job)
         status = lx__sealed_check_table(store, &snapshot->state, (number - fields) / 2,
                                         kinds[(number - fields) % 2], &damage);
     else
-        status = check_chunk(store, &snapshot->state.chunks[number - first_chunk],
-                             first_chunk != fields, &damage);
+        status =
+            check_chunk(store, &job->committed->chunks[number - first_chunk], job->sealed, &damage);
     return status != LX_OK ? note(job, status, &damage, 0) : LX_OK;
 }
 

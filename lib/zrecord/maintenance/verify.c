@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Verification: stretches of records, then files, each a job of the executor's readers. The
- * caller's thread schedules them and takes what they found in their order, so that it alone calls
- * the caller's functions, and the order is that of the records. */
+/* Stretches of records, then files, each a job of the executor's readers. The caller's thread
+ * schedules them and takes what they found in their order, so that it alone calls the caller's
+ * functions, and the order is that of the records. */
+#include "zrecord/maintenance/verify.h"
+
+#include <sys/stat.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "executor/clock.h"
+#include "zrecord/format/names.h"
 #include "zrecord/read/prefetch.h"
 #include "zrecord/read/refresh.h"
-#include "zrecord/maintenance/verify-job.h"
 
 /* Jobs in flight beside two for each reader: what they will read is asked for already. */
 #define JOBS_MIN 8
@@ -24,11 +28,11 @@ typedef struct part {
 } part;
 
 struct verification {
-    lx__snapshot *snapshot;
-    lx_damage_function damaged;
-    lx_progress_function progress;
-    void *user;
-    lx_verification result;
+    lx__snapshot *snapshot;     /**< Of which values are read, */
+    const lx__state *committed; /**< and what files are compared with. */
+    const lx__verify_watch *watch;
+    bool sealed;
+    lx_verify_result result;
     lx_error *error; /**< The caller's, which keeps the first damage. */
     lx__ahead ahead;
     size_t next_file, file_count;
@@ -60,7 +64,7 @@ static void finish(lx__task *task, bool canceled)
     pthread_mutex_unlock(&v->mutex);
 }
 
-/* ---- scheduling and telling, on the caller's thread */
+/* ---- scheduling and reporting, on the caller's thread */
 
 /** Has a job done, here where no executor takes it. */
 static void submit(verification *v, part *p)
@@ -94,6 +98,8 @@ static bool schedule(verification *v)
     }
     *p = (part){.verification = v,
                 .job = {.checker = {.snapshot = v->snapshot},
+                        .committed = v->committed,
+                        .sealed = v->sealed,
                         .file = file,
                         .index = index,
                         .end = end,
@@ -104,22 +110,23 @@ static bool schedule(verification *v)
     return true;
 }
 
-static void add(lx_verification *sums, const lx_verification *more)
+static void add(lx_verify_result *sums, const lx_verify_result *more)
 {
     sums->records += more->records;
     sums->values += more->values;
     sums->bytes += more->bytes;
 }
 
-/** Tells what a job has found so far; then why it could not go on, if so. */
-static lx_status tell(verification *v, part *p)
+/** Reports what a job has found so far; then why it could not continue, if so. */
+static lx_status report(verification *v, part *p)
 {
     for (size_t i = 0; i < p->job.found_count; i++) {
         const lx__found *one = &p->job.found[i];
         if (v->error != NULL && v->error->status >= 0)
             *v->error = one->error;
         v->result.damages++;
-        lx_status status = v->damaged != NULL ? v->damaged(&one->error, v->user) : LX_OK;
+        lx_status status =
+            v->watch->found != NULL ? v->watch->found(v->watch->user, one) : LX_OK;
         if (status != LX_OK) {
             add(&v->result, &one->sums);
             return lx__error_answer(v->error, status);
@@ -127,18 +134,20 @@ static lx_status tell(verification *v, part *p)
     }
     if (p->status != LX_OK) {
         add(&v->result, &p->job.sums);
-        if (v->error != NULL && v->error->status >= 0)
-            *v->error = p->job.failure;
+        if (v->error != NULL)
+            *v->error = p->job.failure; /* also after a damage: the status is this one's */
     }
     return p->status;
 }
 
-static lx_status tell_progress(verification *v)
+static lx_status report_progress(verification *v)
 {
+    const lx__verify_watch *watch = v->watch;
     uint64_t length = v->snapshot->state.length;
-    return v->progress != NULL ? lx__error_answer(v->error, v->progress(v->result.records, length,
-                                                                        v->user))
-                               : LX_OK;
+    return watch->progress != NULL
+               ? lx__error_answer(v->error,
+                                  watch->progress(v->result.records, length, watch->progress_user))
+               : LX_OK;
 }
 
 /** Waits for the oldest job and takes what it found. It stays where it has more to do. */
@@ -152,7 +161,7 @@ static lx_status take_oldest(verification *v)
         run(&p->task, 0);
         p->canceled = false;
     }
-    lx_status status = tell(v, p);
+    lx_status status = report(v, p);
     if (status != LX_OK)
         return status;
     if (p->job.index < p->job.end) {
@@ -162,7 +171,7 @@ static lx_status take_oldest(verification *v)
     add(&v->result, &p->job.sums);
     v->first = (v->first + 1) % v->depth;
     v->count--;
-    return p->job.file == LX__NO_FILE ? tell_progress(v) : LX_OK;
+    return p->job.file == LX__NO_FILE ? report_progress(v) : LX_OK;
 }
 
 /** Waits for what runs, and drops the rest. */
@@ -176,7 +185,7 @@ static void drop(verification *v)
 
 static lx_status check_all(verification *v)
 {
-    lx_status status = v->snapshot->state.length == 0 ? tell_progress(v) : LX_OK;
+    lx_status status = v->snapshot->state.length == 0 ? report_progress(v) : LX_OK;
     while (status == LX_OK) {
         while (v->count < v->depth && schedule(v))
             continue;
@@ -188,23 +197,63 @@ static lx_status check_all(verification *v)
     return status;
 }
 
+/* ---- chunks that have another size */
+
+/** Notes in @p item how long the file is, if that is too short, or, of a sealed dataset, too long.
+ * An absent file is an error for each of its values. */
+static bool adapt(const lx__store *store, bool sealed, lx__chunk_item *item)
+{
+    struct stat about;
+    char name[LX__NAME_SIZE];
+    lx__chunk_name(item->id, name);
+    if (fstatat(store->chunk_directory.fd, name, &about, AT_SYMLINK_NOFOLLOW) == -1 ||
+        !S_ISREG(about.st_mode))
+        return false;
+    uint64_t bytes = (uint64_t)about.st_size;
+    if (bytes == item->bytes || (bytes > item->bytes && !sealed))
+        return false;
+    item->bytes = bytes;
+    return true;
+}
+
+/** The snapshot of which values are read. A chunk that is too short is damage of the values after
+ * its end, and of no others; readers, which map it, refuse all of them. */
+static lx_status adapt_chunks(lx__snapshot *snapshot, bool sealed, lx__snapshot **adapted,
+                              lx_error *error)
+{
+    lx__state state;
+    bool changes = false;
+    lx__state_copy(&state, &snapshot->state);
+    lx_status status = lx__state_reserve_chunks(&state, 0, error);
+    for (size_t i = 0; status == LX_OK && i < state.chunk_count; i++)
+        changes = adapt(snapshot->store, sealed, &state.chunks[i]) || changes;
+    if (status == LX_OK && changes)
+        return lx__snapshot_next(snapshot, &state, adapted, error);
+    lx__state_free(&state);
+    if (status == LX_OK)
+        *adapted = lx__snapshot_ref(snapshot);
+    return status;
+}
+
 /* ---- beginning and end */
 
-/** The readers of the dataset's executor, if it has one in this process; else of one of its own. */
-static void find_executor(verification *v, const lx_dataset *dataset)
+/** The readers of @p executor, if there is one in this process; else of one of its own. */
+static void find_executor(verification *v, lx_executor *executor)
 {
-    v->executor = dataset->options.executor;
-    if (v->executor != NULL && lx__executor_check(v->executor, NULL) == LX_OK)
+    v->executor = executor;
+    if (executor != NULL && lx__executor_check(executor, NULL) == LX_OK)
         return;
     v->executor = NULL;
     v->own_executor = lx_executor_open(NULL, &v->executor, NULL) == LX_OK;
 }
 
-static lx_status begin(verification *v, const lx_dataset *dataset)
+static lx_status begin(verification *v, lx_executor *executor)
 {
-    v->file_count = lx__verify_files(v->snapshot);
+    pthread_mutex_init(&v->mutex, NULL);
+    lx__clock_condition(&v->changed);
+    v->file_count = lx__verify_files(v->snapshot, v->sealed);
     v->ahead.snapshot = v->snapshot;
-    find_executor(v, dataset);
+    find_executor(v, executor);
     uint32_t readers = v->executor != NULL ? lx_executor_get_reader_count(v->executor) : 0;
     v->depth = JOBS_MIN + 2 * (size_t)readers;
     v->parts = lx__alloc_array(v->depth, sizeof *v->parts);
@@ -224,30 +273,63 @@ static void end(verification *v)
     lx__ahead_end(&v->ahead);
     pthread_cond_destroy(&v->changed);
     pthread_mutex_destroy(&v->mutex);
-    lx__snapshot_unref(v->snapshot);
 }
 
-lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
-                            lx_progress_function progress, void *user, lx_verification *result,
-                            lx_error *error)
+lx_status lx__verify_snapshot(lx__snapshot *snapshot, bool sealed, lx_executor *executor,
+                              const lx__verify_watch *watch, lx_verify_result *result,
+                              lx_error *error)
 {
-    if (dataset == NULL)
-        return lx__fail_null(error, "dataset");
-    verification v = {.damaged = damaged, .progress = progress, .user = user, .error = error};
-    if (result != NULL)
-        *result = v.result;
-    lx_status status = lx__dataset_pin_newest(dataset, &v.snapshot, error);
+    verification v = {
+        .committed = &snapshot->state, .sealed = sealed, .watch = watch, .error = error};
+    lx_status status = adapt_chunks(snapshot, sealed, &v.snapshot, error);
+    *result = v.result;
     if (status != LX_OK)
         return status;
-    pthread_mutex_init(&v.mutex, NULL);
-    lx__clock_condition(&v.changed);
-    status = begin(&v, dataset);
+    status = begin(&v, executor);
     if (status == LX_OK)
         status = check_all(&v);
     if (status == LX_OK && v.result.damages != 0)
         status = LX_ERR_CORRUPT;
     end(&v);
+    lx__snapshot_unref(v.snapshot);
+    *result = v.result;
+    return status;
+}
+
+/* ---- the public call */
+
+/** The caller's functions. */
+typedef struct listener {
+    lx_damage_function damaged;
+    void *user;
+} listener;
+
+static lx_status pass_damage(void *user, const lx__found *found)
+{
+    const listener *to = user;
+    return to->damaged(&found->error, to->user);
+}
+
+lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
+                            lx_progress_function progress, void *user, lx_verify_result *result,
+                            lx_error *error)
+{
+    lx__snapshot *snapshot;
+    lx_verify_result done = {0};
+    listener to = {damaged, user};
+    const lx__verify_watch watch = {damaged != NULL ? pass_damage : NULL, &to, progress, user};
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
     if (result != NULL)
-        *result = v.result;
+        *result = done;
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
+    if (status != LX_OK)
+        return status;
+    /* Where the seal was removed meanwhile, files may have grown. */
+    bool sealed = snapshot->store->meta.sealed && !lx__store_was_replaced(snapshot->store);
+    status = lx__verify_snapshot(snapshot, sealed, dataset->options.executor, &watch, &done, error);
+    lx__snapshot_unref(snapshot);
+    if (result != NULL)
+        *result = done;
     return status;
 }

@@ -93,8 +93,13 @@ static void refresh(struct run *run, lx_dataset *dataset)
 
 static void verify(struct run *run, lx_dataset *dataset)
 {
-    lx_verification result;
-    if (TRY(run, lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &run->error)) &&
+    lx_verify_result result;
+    lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &run->error);
+    /* What the disk does not return is a damage. */
+    if (status == LX_ERR_CORRUPT && run->fault.call == INJECT_pread &&
+        run->error.errnum == run->fault.errnum && result.damages != 0)
+        status = run->error.status = LX_ERR_IO;
+    if (run_took(run, "lx_dataset_verify(&error)", status) &&
         (result.damages != 0 || result.records != run->pending.count))
         run_fail(run, "verification looked at %llu records, and found damages",
                  (unsigned long long)result.records);
@@ -102,9 +107,9 @@ static void verify(struct run *run, lx_dataset *dataset)
 
 static void stat_all(struct run *run, lx_dataset *dataset)
 {
-    lx_statistics totals;
-    lx_field_statistics fields[PLAIN_KINDS];
-    lx_chunk_info chunk;
+    lx_storage_stats totals;
+    lx_field_stats fields[PLAIN_KINDS];
+    lx_chunk_stats chunk;
     lx_dataset_identity identity;
     if (TRY(run, lx_dataset_stat(dataset, &totals, fields, &run->error)) &&
         totals.length != run->pending.count)
@@ -152,7 +157,7 @@ static void probe(struct run *run, lx_dataset *dataset)
 
 static void stat_chunks(struct run *run, lx_dataset *dataset)
 {
-    lx_chunk_info infos[8];
+    lx_chunk_stats infos[8];
     size_t count;
     TRY(run, lx_dataset_stat_chunks(dataset, infos, 8, &count, &run->error));
 }
@@ -197,7 +202,7 @@ static void backup(struct run *run, lx_dataset *dataset)
 
 static void export_npy(struct run *run, lx_dataset *dataset)
 {
-    lx_export result;
+    lx_export_result result;
     if (TRY(run, lx_dataset_export_npy(dataset, PLAIN_LABEL, NULL, 0, copy_path(run), NULL, NULL,
                                        &result, &run->error)) &&
         result.records != run->pending.count)
@@ -210,7 +215,7 @@ static void export_npy(struct run *run, lx_dataset *dataset)
 static void export_files(struct run *run, lx_dataset *dataset)
 {
     uint64_t indices[COUNT];
-    lx_export result;
+    lx_export_result result;
     for (uint64_t i = 0; i < COUNT; i++)
         indices[i] = i;
     TRY(run, lx_dataset_export_files(dataset, PLAIN_TEXT, indices, COUNT, copy_path(run), ".txt",

@@ -513,37 +513,65 @@ static void prepare_damaged(const char *path, struct plain *plain)
     }
 }
 
-static void remove_aside(const struct run *run)
+static lx_status see_finding(const lx_finding *finding, void *user)
 {
-    char name[4300];
-    for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof name, "%s.damaged-%d", run->path, i);
-        if (access(name, F_OK) == 0)
-            tree_remove(name);
-    }
+    (void)finding, (void)user;
+    return LX_OK;
 }
 
-/** Interrupted, it leaves what another one repairs. What the disk does not return counts as
- * damaged, so that only a report is made where that is what fails. */
-static void repair(struct run *run)
+static lx_status see_progress(uint64_t done, uint64_t total, void *user)
+{
+    (void)done, (void)total, (void)user;
+    return LX_OK;
+}
+
+/** Repairs the dataset, or recovers it into @p into. */
+static lx_status repair_by(const struct run *run, bool apply, const char *into, lx_error *error)
 {
     lx_repair_result result;
+    lx_repair_options *options = lx_repair_options_new();
+    if (options == NULL) {
+        snprintf(error->message, sizeof error->message, "no options");
+        return error->status = LX_ERR_NOMEM;
+    }
+    lx_status status = lx_repair_options_set_mode(options, LX_REPAIR_MISSING, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_apply(options, apply, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_found(options, see_finding, NULL, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_progress(options, see_progress, NULL, error);
+    if (status == LX_OK)
+        status = into == NULL ? lx_dataset_repair(run->path, options, &result, error)
+                              : lx_dataset_recover(run->path, into, options, &result, error);
+    lx_repair_options_free(options);
+    return status;
+}
+
+/** Interrupted, it leaves what another one repairs. What the disk does not return counts as damaged,
+ * so that only a report is made where that is what fails. */
+static void repair(struct run *run)
+{
     lx_error error = LX_ERROR_INIT;
+    char into[4300], made[4400];
     bool unread = run->fault.errnum == EIO &&
                   (run->fault.call == INJECT_pread || run->fault.call == INJECT_fstat ||
                    run->fault.call == INJECT_openat);
-    lx_status status = lx_dataset_repair(run->path, LX_REPAIR_REPORT, NULL, NULL, NULL, &result,
-                                         &run->error);
+    snprintf(into, sizeof into, "%s.new", run->path);
+    snprintf(made, sizeof made, "%s.recovering", into);
+    lx_status status = repair_by(run, false, NULL, &run->error);
     if (status == LX_ERR_CORRUPT)
         lx_error_clear(&run->error);
     (void)run_took(run, "lx_dataset_repair(&error)", status == LX_ERR_CORRUPT ? LX_OK : status);
+    TRY(run, repair_by(run, false, into, &run->error));
     if (!unread)
-        TRY(run, lx_dataset_repair(run->path, LX_REPAIR_VALUES, NULL, NULL, NULL, &result,
-                                   &run->error));
+        TRY(run, repair_by(run, true, NULL, &run->error));
     inject_disarm();
-    must(lx_dataset_repair(run->path, LX_REPAIR_VALUES, NULL, NULL, NULL, &result, &error),
-         "the repair after it", &error);
-    remove_aside(run);
+    must(repair_by(run, true, NULL, &error), "the repair after it", &error);
+    if (access(into, F_OK) == 0)
+        tree_remove(into);
+    if (access(made, F_OK) == 0)
+        tree_remove(made);
 }
 
 static void remove_it(struct run *run)

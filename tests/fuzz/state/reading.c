@@ -136,7 +136,7 @@ static void check_some(struct world *world, struct reader *reader)
 void reader_check_all(struct world *world, struct reader *reader)
 {
     char why[512];
-    lx_statistics totals;
+    lx_storage_stats totals;
     if (!plain_check(&reader->plain, reader->dataset, why, sizeof why))
         fuzz_fail("%s", why);
     /* It starts threads, which takes as long as twenty steps. */

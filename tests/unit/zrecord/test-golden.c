@@ -165,7 +165,7 @@ static void expect_verified(const char *name, const char *contents)
     (void)contents;
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
-    lx_verification done;
+    lx_verify_result done;
     unit_ok(lx_dataset_open(name, NULL, &dataset, &error));
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, &done, &error));
     ck_assert_uint_eq(done.records, lx_dataset_get_length(dataset));

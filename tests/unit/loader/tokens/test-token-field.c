@@ -3,7 +3,7 @@
  * them is held against a plain array of all tokens, and against the same documents in a file. */
 #include <loaderx/parity/megatron.h>
 #include <loaderx/packing.h>
-#include <loaderx/upkeep.h>
+#include <loaderx/maintenance.h>
 
 #include "../../scarce.h"
 #include "../../zrecord/files.h"

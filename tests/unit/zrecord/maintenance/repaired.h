@@ -9,7 +9,7 @@
 #include "../harm.h"
 
 /** What was found. */
-struct told {
+struct found {
     lx_finding findings[64];
     size_t count;
     uint64_t stop_at; /**< Ends it with this one; 0: never. */
@@ -17,18 +17,52 @@ struct told {
 
 static inline lx_status note(const lx_finding *finding, void *user)
 {
-    struct told *told = user;
-    if (told->count < sizeof told->findings / sizeof *told->findings)
-        told->findings[told->count] = *finding;
-    return ++told->count == told->stop_at ? LX_ERR_CANCELED : LX_OK;
+    struct found *found = user;
+    if (found->count < sizeof found->findings / sizeof *found->findings)
+        found->findings[found->count] = *finding;
+    return ++found->count == found->stop_at ? LX_ERR_CANCELED : LX_OK;
 }
 
-static inline lx_status repair(lx_repair mode, struct told *told, lx_repair_result *result,
+/** What a test does with "d". */
+enum how { REPORT, APPLY, REPORT_DELETE, APPLY_DELETE, INTO, INTO_DELETE };
+
+/** Repairs "d", or recovers it into "new". */
+static inline lx_status repair_with(enum how how, lx_finding_function found, void *user,
+                                    lx_progress_function progress, void *progress_user,
+                                    lx_repair_result *result, lx_error *error)
+{
+    bool deletes = how == REPORT_DELETE || how == APPLY_DELETE || how == INTO_DELETE;
+    bool applies = how == APPLY || how == APPLY_DELETE;
+    lx_error_clear(error);
+    *result = (lx_repair_result){0};
+    lx_repair_options *options = lx_repair_options_new();
+    if (options == NULL)
+        return LX_ERR_NOMEM;
+    lx_status status = lx_repair_options_set_mode(
+        options, deletes ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_apply(options, applies, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_found(options, found, user, error);
+    if (status == LX_OK)
+        status = lx_repair_options_set_progress(options, progress, progress_user, error);
+    if (status == LX_OK)
+        status = how < INTO ? lx_dataset_repair("d", options, result, error)
+                            : lx_dataset_recover("d", "new", options, result, error);
+    lx_repair_options_free(options);
+    return status;
+}
+
+static inline lx_status repair(enum how how, struct found *found, lx_repair_result *result,
                                lx_error *error)
 {
-    *told = (struct told){.count = 0};
-    lx_error_clear(error);
-    return lx_dataset_repair("d", mode, note, NULL, told, result, error);
+    *found = (struct found){.count = 0};
+    return repair_with(how, note, found, NULL, NULL, result, error);
+}
+
+static inline void remove_tree(const char *path)
+{
+    nftw(path, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /** Every file of the dataset, as it is now: FNV-1a over names and bytes, in the order of names. */
@@ -62,12 +96,13 @@ static inline uint64_t digest_of(const char *path)
     return digest;
 }
 
-/** The dataset "d" is whole, has @p length records, and those values that @p missing does not name
- * are right. */
-static inline void expect_whole(uint64_t length, bool (*missing)(int field, uint64_t index))
+/** The dataset at @p path is whole, has @p length records, and those values that @p missing does
+ * not name are right. */
+static inline void expect_whole(const char *path, uint64_t length,
+                                bool (*missing)(int field, uint64_t index))
 {
     lx_error error = LX_ERROR_INIT;
-    lx_dataset *dataset = open_dataset("d");
+    lx_dataset *dataset = open_dataset(path);
     unit_ok(lx_dataset_verify(dataset, NULL, NULL, NULL, NULL, &error));
     ck_assert_uint_eq(lx_dataset_get_length(dataset), length);
     for (uint64_t index = 0; index < length; index++) {
@@ -85,13 +120,13 @@ static inline void expect_whole(uint64_t length, bool (*missing)(int field, uint
     }
     lx_dataset_close(dataset);
     /* And it can be written to. */
-    lx_writer *writer = records_reopen("d", NULL);
+    lx_writer *writer = records_reopen(path, NULL);
     records_append(writer, 3);
     close_writer(writer);
 }
 
-/** A dataset "d" of chunks of 8 records: commits of 3 each that are kept, and 5 behind rot in the
- * log. */
+/** A dataset "d" of chunks of 8 records: commits of 3 each that are kept, and 5 after an invalid
+ * frame of the log. */
 static inline void make_lost_commits(int kept)
 {
     lx_error error = LX_ERROR_INIT;

@@ -6,8 +6,8 @@
 static uint64_t stored_bytes(const char *path, int field)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_statistics totals;
-    lx_field_statistics fields[FIELDS];
+    lx_storage_stats totals;
+    lx_field_stats fields[FIELDS];
     lx_dataset *dataset = open_dataset(path);
     unit_ok(lx_dataset_stat(dataset, &totals, fields, &error));
     lx_dataset_close(dataset);

@@ -15,7 +15,7 @@ START_TEST(an_array_has_a_header_and_all_records)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_export done;
+    lx_export_result done;
     uint8_t right[VALUE_MAX];
     size_t size;
     records_make("d", 20, 10);
@@ -47,7 +47,7 @@ START_TEST(chosen_records_go_to_files)
     static const uint64_t indices[] = {3, 5, 12};
     char *scratch = scratch_make(), name[64];
     lx_error error = LX_ERROR_INIT;
-    lx_export done;
+    lx_export_result done;
     uint8_t right[VALUE_MAX];
     records_make_sealed("d", 20);
     lx_dataset *dataset = open_dataset("d");
@@ -194,7 +194,7 @@ START_TEST(a_file_that_cannot_be_written_whole_is_not_left)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_writer *writer;
-    lx_export done;
+    lx_export_result done;
     const uint64_t last[] = {1, 2};
     lx_schema *schema = lx_schema_new();
     unit_ok(lx_schema_add_field(schema, "note", LX_BYTES, NULL, 0, LX_COMPRESSION_RAW, &error));

@@ -3,7 +3,7 @@
 #include "../goldens.h"
 #include "../harm.h"
 
-static void stat_of(const char *path, lx_statistics *totals, lx_field_statistics *fields)
+static void stat_of(const char *path, lx_storage_stats *totals, lx_field_stats *fields)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset = open_dataset(path);
@@ -12,9 +12,9 @@ static void stat_of(const char *path, lx_statistics *totals, lx_field_statistics
 }
 
 /** The numbers of a field of a dataset of records.h, but for those that compression makes. */
-static lx_field_statistics wanted_of(int field, uint64_t length)
+static lx_field_stats wanted_of(int field, uint64_t length)
 {
-    lx_field_statistics wanted = {0};
+    lx_field_stats wanted = {0};
     for (uint64_t index = 0; index < length; index++) {
         uint8_t value[VALUE_MAX];
         uint64_t size = record_value(field, index, value);
@@ -29,10 +29,10 @@ static lx_field_statistics wanted_of(int field, uint64_t length)
     return wanted;
 }
 
-static void expect_fields(const lx_field_statistics *fields, uint64_t length)
+static void expect_fields(const lx_field_stats *fields, uint64_t length)
 {
     for (int field = 0; field < FIELDS; field++) {
-        lx_field_statistics wanted = wanted_of(field, length);
+        lx_field_stats wanted = wanted_of(field, length);
         bool raw = field == IMAGE || field == LABEL || field == BLOB;
         ck_assert_uint_eq(fields[field].present, wanted.present);
         ck_assert_uint_eq(fields[field].missing, wanted.missing);
@@ -50,7 +50,7 @@ static void expect_fields(const lx_field_statistics *fields, uint64_t length)
 }
 
 /** What must be true between the numbers of a dataset of which nothing was changed or deleted. */
-static void expect_sums(const lx_statistics *totals, const lx_field_statistics *fields,
+static void expect_sums(const lx_storage_stats *totals, const lx_field_stats *fields,
                         size_t count)
 {
     uint64_t live = 0, bytes = 0;
@@ -72,8 +72,8 @@ START_TEST(the_numbers_are_those_of_what_was_written)
     char *scratch = scratch_make();
     static const uint64_t lengths[][2] = {{40, 0}, {0, 40}, {25, 15}};
     for (size_t i = 0; i < 3; i++) {
-        lx_statistics totals;
-        lx_field_statistics fields[FIELDS];
+        lx_storage_stats totals;
+        lx_field_stats fields[FIELDS];
         char name[] = {(char)('a' + i), '\0'};
         records_make(name, lengths[i][0], lengths[i][1]);
         stat_of(name, &totals, fields);
@@ -94,8 +94,8 @@ END_TEST
 START_TEST(an_empty_dataset_has_no_numbers)
 {
     char *scratch = scratch_make();
-    lx_statistics totals;
-    lx_field_statistics fields[FIELDS];
+    lx_storage_stats totals;
+    lx_field_stats fields[FIELDS];
     records_make("d", 0, 0);
     stat_of("d", &totals, fields);
     ck_assert_uint_eq(totals.length + totals.chunks + totals.payloads + totals.chunk_bytes +
@@ -112,8 +112,8 @@ START_TEST(chunks_are_shown_one_by_one)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_statistics totals;
-    lx_field_statistics fields[FIELDS];
+    lx_storage_stats totals;
+    lx_field_stats fields[FIELDS];
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
     unit_ok(lx_writer_options_set_chunk(options, 20, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
@@ -127,7 +127,7 @@ START_TEST(chunks_are_shown_one_by_one)
 
     lx_dataset *dataset = open_dataset("d");
     uint64_t payloads = 0, bytes = 0;
-    lx_chunk_info chunk;
+    lx_chunk_stats chunk;
     for (size_t i = 0; i < totals.chunks; i++) {
         char name[64];
         ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &chunk), LX_OK);
@@ -150,8 +150,8 @@ END_TEST
 START_TEST(what_nothing_refers_to_is_not_live)
 {
     char *scratch = scratch_make();
-    lx_statistics totals;
-    lx_field_statistics field;
+    lx_storage_stats totals;
+    lx_field_stats field;
     golden_copy("replayed"); /* six values were placed, three are left; all of 12 bytes */
     stat_of("replayed", &totals, &field);
     ck_assert_uint_eq(totals.length, 3);
@@ -171,8 +171,8 @@ END_TEST
 START_TEST(only_the_state_counts)
 {
     char *scratch = scratch_make();
-    lx_statistics totals;
-    lx_field_statistics field;
+    lx_storage_stats totals;
+    lx_field_stats field;
     golden_copy("torn");
     stat_of("torn", &totals, &field);
     ck_assert_uint_eq(totals.length, 1);
@@ -186,7 +186,7 @@ START_TEST(only_the_state_counts)
     lx_dataset *dataset = open_dataset("generations");
     static const uint32_t ids[] = {5, 7, 9};
     for (size_t i = 0; i < 3; i++) {
-        lx_chunk_info chunk;
+        lx_chunk_stats chunk;
         ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &chunk), LX_OK);
         ck_assert_uint_eq(chunk.id, ids[i]);
     }
@@ -199,8 +199,8 @@ START_TEST(live_and_dead_bytes_are_counted_by_chunk)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_statistics totals;
-    lx_chunk_info infos[100], info;
+    lx_storage_stats totals;
+    lx_chunk_stats infos[100], info;
     size_t count = 99, again;
     lx_writer_options *options = writer_options(LX_DURABILITY_FULL);
     unit_ok(lx_writer_options_set_chunk(options, 10, 1 << 20, &error));
@@ -253,7 +253,7 @@ START_TEST(an_entry_of_no_chunk_is_told)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_chunk_info infos[4];
+    lx_chunk_stats infos[4];
     size_t count;
     static const struct harm other = {.chunk = 1};
     records_make("d", 10, 0);
@@ -271,8 +271,8 @@ END_TEST
 START_TEST(fields_may_be_left_out)
 {
     char *scratch = scratch_make();
-    lx_statistics totals, with;
-    lx_field_statistics fields[FIELDS];
+    lx_storage_stats totals, with;
+    lx_field_stats fields[FIELDS];
     records_make("d", 10, 10);
     stat_of("d", &totals, NULL);
     stat_of("d", &with, fields);
@@ -285,8 +285,8 @@ START_TEST(no_payload_is_read)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_statistics totals;
-    lx_field_statistics fields[FIELDS];
+    lx_storage_stats totals;
+    lx_field_stats fields[FIELDS];
     records_make("d", 10, 10);
     ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
     lx_dataset *dataset;
@@ -302,8 +302,8 @@ START_TEST(a_damaged_entry_is_told)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_statistics totals;
-    lx_field_statistics fields[FIELDS];
+    lx_storage_stats totals;
+    lx_field_stats fields[FIELDS];
     static const struct harm longer = {.logical = 1};
     records_make("d", 10, 0);
     harm_entry("d", "image", 7, &longer);

@@ -35,7 +35,7 @@ static lx_status note_progress(uint64_t done, uint64_t total, void *user)
 }
 
 /** Verifies the dataset at @p path, which can be opened, and notes what is told. */
-static lx_status verify(const char *path, struct told *told, lx_verification *result,
+static lx_status verify(const char *path, struct told *told, lx_verify_result *result,
                         lx_error *error)
 {
     lx_dataset *dataset;
@@ -66,7 +66,7 @@ START_TEST(a_whole_dataset_has_no_damage)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     static const uint64_t lengths[][2] = {{0, 0}, {40, 0}, {0, 40}, {25, 15}};
     for (size_t i = 0; i < 4; i++) {
         uint64_t length = lengths[i][0] + lengths[i][1];
@@ -109,7 +109,7 @@ START_TEST(every_wrong_number_of_an_entry_is_told)
     for (size_t i = 0; i < sizeof harms / sizeof *harms; i++) {
         lx_error error = LX_ERROR_INIT;
         struct told told;
-        lx_verification result;
+        lx_verify_result result;
         directory_copy("whole", "d");
         harm_entry("d", "image", 7, &harms[i]);
         lx_status status = verify("d", &told, &result, &error);
@@ -131,7 +131,7 @@ START_TEST(one_damage_does_not_hide_another)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     records_make("d", 20, 0);
     lx__entry image = entry_of("d", "image", 4), wave = entry_of("d", "wave", 8);
     file_flip("d/chunk/0.zr", 8 * image.offset);
@@ -159,7 +159,7 @@ START_TEST(a_stream_must_give_its_value_also_where_the_checksum_is_right)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     records_make("d", 20, 0);
     lx__entry entry = entry_of("d", "wave", 8);
     ck_assert(lx__entry_is_compressed(&entry));
@@ -181,7 +181,7 @@ START_TEST(a_chunk_that_is_gone_is_told_of_each_value)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     records_make("d", 0, 3);
     ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
     lx_status status = verify("d", &told, &result, &error);
@@ -198,7 +198,7 @@ START_TEST(the_files_of_a_sealed_dataset_are_held_against_meta_json)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     golden_copy("sealed-again");
     unit_ok(verify("sealed-again", &told, &result, &error));
     /* The checksum of a table whose rows are right, and a chunk that no value refers to. */
@@ -223,7 +223,7 @@ START_TEST(each_table_of_a_sealed_dataset_is_told)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     records_make_sealed("d", 10);
     /* A value that is missing now, and was not: nothing but the tables' checksums knows. */
     static const uint8_t zeros[16];
@@ -242,7 +242,7 @@ START_TEST(a_chunk_that_no_record_refers_to_is_looked_for)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     lx_writer *writer = records_create("d", NULL);
     records_append(writer, 5);
     unit_ok(lx_writer_commit(writer, &error));
@@ -268,7 +268,7 @@ START_TEST(dictionaries_are_held_against_meta_json)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     golden_copy("zstd");
     unit_ok(verify("zstd", &told, &result, &error));
     file_flip("zstd/x.dict", 100);
@@ -295,7 +295,7 @@ START_TEST(who_is_told_may_end_it)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told = {.answer = LX_ERR_CANCELED};
-    lx_verification result;
+    lx_verify_result result;
     lx_dataset *dataset;
     records_make("d", 10, 0);
     unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
@@ -326,7 +326,7 @@ START_TEST(progress_is_told_now_and_then)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct told told;
-    lx_verification result;
+    lx_verify_result result;
     const uint64_t length = 10000;
     lx_writer *writer;
     lx_schema *schema = lx_schema_new();
@@ -427,7 +427,7 @@ START_TEST(any_number_of_threads_tells_the_same_in_order)
         lx_executor *executor = open_readers(readers[i]);
         lx_dataset *dataset = open_on("d", executor);
         struct order order = {.thread = pthread_self()};
-        lx_verification result;
+        lx_verify_result result;
         lx_error_clear(&error);
         /* And the table's own checksum. */
         lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error);
@@ -463,7 +463,7 @@ START_TEST(an_executor_that_is_closed_meanwhile_is_done_without)
         lx_executor *executor = open_readers(2);
         lx_dataset *dataset = open_on("d", executor);
         struct order order = {.thread = pthread_self(), .stop_at = MANY - 5000 + 10};
-        lx_verification result;
+        lx_verify_result result;
         if (before)
             lx_executor_close(executor);
         else
@@ -484,7 +484,7 @@ START_TEST(a_child_verifies_on_threads_of_its_own)
     lx_executor *executor = open_readers(2);
     lx_dataset *dataset = open_on("d", executor);
     if (unit_in_child()) {
-        lx_verification result;
+        lx_verify_result result;
         _exit(lx_dataset_verify(dataset, NULL, NULL, NULL, &result, NULL) != LX_OK ||
               result.records != 310);
     }
@@ -499,7 +499,7 @@ START_TEST(a_lack_of_memory_is_no_damage)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
-    lx_verification result;
+    lx_verify_result result;
     records_make("d", 20, 0);
     unit_ok(open_as("d", LX_VERIFY_NEVER, false, &dataset, &error));
     lx_status status = LX_ERR_NOMEM;

@@ -280,8 +280,8 @@ START_TEST(maintenance_reports_a_file_truncated_meanwhile)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_verification result;
-    lx_statistics totals;
+    lx_verify_result result;
+    lx_storage_stats totals;
     records_make("d", 2000, 0);
     lx_dataset *dataset = open_placed("d", (struct placed){.access = LX_ACCESS_MMAP});
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));

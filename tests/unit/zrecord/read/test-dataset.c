@@ -472,8 +472,8 @@ START_TEST(rejects_null_by_name)
 {
     lx_error error = LX_ERROR_INIT;
     lx_dataset *dataset;
-    lx_statistics totals;
-    lx_chunk_info chunk;
+    lx_storage_stats totals;
+    lx_chunk_stats chunk;
     unit_refuses_null(lx_dataset_options_set_verify(NULL, LX_VERIFY_FIRST, &error), "options");
     unit_refuses_null(lx_dataset_options_set_durable(NULL, true, &error), "options");
     unit_refuses_null(lx_dataset_options_set_live(NULL, true, &error), "options");

@@ -27,13 +27,13 @@ START_TEST(a_live_handle_sees_the_newest_commit_in_each_call)
         changer_commit(&changer, LENGTH - version);
         switch (version % 7) {
         case 5: {
-            lx_statistics totals;
+            lx_storage_stats totals;
             unit_ok(lx_dataset_stat(live, &totals, NULL, &error));
             ck_assert_uint_eq(totals.length, LENGTH - version);
             break;
         }
         case 6: {
-            lx_verification result;
+            lx_verify_result result;
             unit_ok(lx_dataset_verify(live, NULL, NULL, NULL, &result, &error));
             ck_assert_uint_eq(result.records, LENGTH - version);
             break;
@@ -287,9 +287,9 @@ START_TEST(a_live_handle_that_cannot_refresh_fails_in_each_read)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     uint8_t out[8], damaged;
-    lx_statistics totals;
-    lx_verification result;
-    lx_chunk_info info;
+    lx_storage_stats totals;
+    lx_verify_result result;
+    lx_chunk_stats info;
     size_t count;
     lx_writer *writer = make_plates();
     commit_plates(writer, 1, PEOPLE);

@@ -153,7 +153,7 @@ START_TEST(stores_inline_values_of_each_length)
         ck_assert(there == (i < 20)); /* empty is there, missing is not */
         ck_assert_mem_eq(value, "abcdefghijklmnopqrst", size);
     }
-    lx_statistics totals;
+    lx_storage_stats totals;
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
     ck_assert_uint_eq(totals.payloads, 11); /* of 9 to 19 bytes */
     lx_dataset_close(dataset);
@@ -264,7 +264,7 @@ END_TEST
 static void expect_chunks(const char *path, const lx__chunk_item *expected)
 {
     lx_dataset *dataset = open_dataset(path);
-    lx_chunk_info info;
+    lx_chunk_stats info;
     size_t i;
     for (i = 0; expected[i].bytes != 0; i++) {
         ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &info), LX_OK);
@@ -333,7 +333,7 @@ START_TEST(many_commits_give_the_same_chunks)
     close_writer(many);
     lx_dataset *dataset = open_dataset("many");
     lx__chunk_item chunks[200] = {{0}};
-    lx_chunk_info info;
+    lx_chunk_stats info;
     for (size_t i = 0; lx_dataset_get_chunk(dataset, i, &info) == LX_OK; i++) {
         ck_assert(info.records <= 20 && info.bytes <= 5000);
         chunks[i] = (lx__chunk_item){info.id, (uint32_t)info.records, info.bytes};
@@ -359,7 +359,7 @@ START_TEST(writes_large_appends_to_the_tables)
     unit_ok(lx_writer_extend(writer, count, &column, NULL, &error));
     commit(writer);
     lx_dataset *dataset = open_dataset("d");
-    lx_statistics totals;
+    lx_storage_stats totals;
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
     ck_assert_uint_eq(totals.length, count);
     ck_assert_uint_lt(totals.log_entries, 16385); /* the last ones may be few enough for the log */

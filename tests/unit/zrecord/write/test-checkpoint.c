@@ -18,7 +18,7 @@ static struct shown make_changed(const char *path)
 static uint64_t log_entries(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_statistics totals;
+    lx_storage_stats totals;
     lx_dataset *dataset = open_dataset(path);
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
     lx_dataset_close(dataset);

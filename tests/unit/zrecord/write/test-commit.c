@@ -81,7 +81,7 @@ START_TEST(a_large_commit_writes_its_rows_to_the_tables)
     ck_assert(chain.frames[2].length == 4010 && chain.frames[2].rows == 4010);
     ck_assert_uint_eq(chain.frames[2].set_count, 0);
     lx_dataset *dataset = open_dataset("d");
-    lx_statistics totals;
+    lx_storage_stats totals;
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
     ck_assert_uint_eq(totals.log_entries, 0); /* those of the first commit are void, too */
     ck_assert_uint_eq(totals.table_bytes, 4010 * FIELDS * 24);
@@ -102,7 +102,7 @@ START_TEST(moves_small_commits_to_the_tables_at_8_mebibytes)
         records_append(writer, rows_per_commit);
         commit(writer);
         lx_dataset *dataset = open_dataset("d");
-        lx_statistics totals;
+        lx_storage_stats totals;
         unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
         taken = totals.table_bytes / (FIELDS * 24);
         ck_assert_uint_eq(totals.log_entries, taken != 0 ? 0 : totals.length * FIELDS);
@@ -296,7 +296,7 @@ START_TEST(frames_list_the_chunks_that_grew)
         struct chain chain = read_chain("d");
         const lx__frame *last = &chain.frames[chain.count - 1];
         lx_dataset *dataset = open_dataset("d");
-        lx_chunk_info info;
+        lx_chunk_stats info;
         uint32_t chunks = 0;
         while (lx_dataset_get_chunk(dataset, chunks, &info) == LX_OK)
             chunks++;

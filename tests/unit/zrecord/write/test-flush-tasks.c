@@ -87,7 +87,7 @@ static size_t last_items(const char *path, lx__chunk_item *items, size_t most, l
 }
 
 /** How many chunks are committed. Their ids are below the next one, and their files long enough. */
-static uint32_t expect_chunks(const char *path, lx_chunk_info *infos, uint32_t most)
+static uint32_t expect_chunks(const char *path, lx_chunk_stats *infos, uint32_t most)
 {
     lx_dataset *dataset = open_dataset(path);
     uint32_t count = 0;
@@ -172,7 +172,7 @@ START_TEST(each_flush_task_has_its_own_chunk)
     for (uint32_t lanes = 2; lanes <= 4; lanes++) {
         char *scratch = scratch_make();
         lx__chunk_item items[200];
-        lx_chunk_info infos[200];
+        lx_chunk_stats infos[200];
         lx__frame frame;
         lx_executor *executor = executor_of(lanes);
         lx_writer *writer = slow_create("d", executor, LX_DURABILITY_FULL, 25);
@@ -255,7 +255,7 @@ START_TEST(a_rollback_removes_the_chunks_of_all_tasks)
 {
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
-    lx_chunk_info infos[200];
+    lx_chunk_stats infos[200];
     uint32_t next = 0;
     lx_executor *executor = executor_of(4);
     lx_writer *writer = slow_create("d", executor, LX_DURABILITY_FULL, 15);
@@ -288,7 +288,7 @@ START_TEST(reuses_chunks_with_room)
     for (size_t k = 0; k < 3; k++) {
         char *scratch = scratch_make();
         lx_error error = LX_ERROR_INIT;
-        lx_chunk_info before[200], after[200];
+        lx_chunk_stats before[200], after[200];
         lx_executor *executor = executor_of(4), *other = executor_of(reopened[k]);
         lx_writer *writer = slow_create("d", executor, LX_DURABILITY_FULL, 10000);
         uint64_t length = use_lanes(writer);

@@ -69,7 +69,7 @@ START_TEST(keeps_only_live_values)
     char *scratch = scratch_make();
     lx_error error = LX_ERROR_INIT;
     struct shown shown = make_changed("d");
-    lx_statistics before, after;
+    lx_storage_stats before, after;
     lx_rebalance_result result;
     lx_dataset *dataset = open_dataset("d");
     unit_ok(lx_dataset_stat(dataset, &before, NULL, &error));

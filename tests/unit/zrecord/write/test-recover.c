@@ -362,7 +362,7 @@ END_TEST
 static uint64_t damaged_values(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
-    lx_verification result;
+    lx_verify_result result;
     lx_dataset *dataset = open_dataset(path);
     lx_status status = lx_dataset_verify(dataset, NULL, NULL, NULL, &result, &error);
     ck_assert_int_eq(status, result.damages != 0 ? LX_ERR_CORRUPT : LX_OK);

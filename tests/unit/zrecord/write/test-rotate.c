@@ -25,7 +25,7 @@ START_TEST(the_new_log_is_one_frame_with_all_live_updates)
     lx_error error = LX_ERROR_INIT;
     struct shown shown = make_changed("d");
     uint64_t long_log = file_size("d/LOG");
-    lx_statistics before, after;
+    lx_storage_stats before, after;
     lx_dataset *dataset = open_dataset("d");
     unit_ok(lx_dataset_stat(dataset, &before, NULL, &error));
     lx_dataset_close(dataset);

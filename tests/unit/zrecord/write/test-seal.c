@@ -48,7 +48,7 @@ static void expect_sealed(const char *path, uint64_t length)
     }
     lx_dataset *dataset = open_dataset(path);
     lx_dataset_identity identity;
-    lx_chunk_info chunk;
+    lx_chunk_stats chunk;
     size_t chunks = 0;
     lx_dataset_get_identity(dataset, &identity);
     ck_assert_uint_eq(identity.sealed, 1);
@@ -99,7 +99,7 @@ START_TEST(records_which_chunks_are_not_full)
     json_t *meta = read_meta("d");
     const json_t *unfull = json_object_get(json_object_get(meta, "chunks"), "unfull");
     lx_dataset *dataset = open_dataset("d");
-    lx_chunk_info chunk;
+    lx_chunk_stats chunk;
     size_t expected = 0;
     for (size_t i = 0; lx_dataset_get_chunk(dataset, i, &chunk) == LX_OK; i++) {
         if (chunk.records >= 10)

@@ -45,7 +45,7 @@ START_TEST(keeps_the_options_of_the_creation)
     records_append(writer, 30);
     close_writer(writer);
     lx_dataset *dataset = open_dataset("d");
-    lx_statistics totals;
+    lx_storage_stats totals;
     unit_ok(lx_dataset_stat(dataset, &totals, NULL, &error));
     ck_assert_uint_eq(totals.chunk_records, 7);
     ck_assert_uint_eq(totals.chunk_limit, 5000);

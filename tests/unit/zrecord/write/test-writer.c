@@ -96,7 +96,7 @@ START_TEST(writes_a_thousand_chunks_with_64_descriptors)
     lx_writer_options *options = writer_options(LX_DURABILITY_NONE);
     unit_ok(lx_writer_options_set_chunk(options, 1, 1 << 20, &error));
     lx_writer *writer = records_create("d", options);
-    lx_statistics totals = {0};
+    lx_storage_stats totals = {0};
     for (int i = 0; totals.chunks < 1000; i++) {
         records_append(writer, 60);
         if (i % 2 == 0)

@@ -3,9 +3,10 @@
  * @file
  * @brief Maintenance of datasets: verification, repair, backup, statistics, export, removal.
  */
-#ifndef LOADERX_UPKEEP_H
-#define LOADERX_UPKEEP_H
+#ifndef LOADERX_MAINTENANCE_H
+#define LOADERX_MAINTENANCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,18 +34,19 @@ LX_BEGIN_DECLS
 typedef lx_status (*lx_damage_function)(const lx_error *damage, void *user);
 
 /** The result of lx_dataset_verify(). */
-typedef struct lx_verification {
+typedef struct lx_verify_result {
     uint64_t records;     /**< Records that were checked. */
     uint64_t values;      /**< Values that were checked: records times fields. */
     uint64_t bytes;       /**< Stored bytes of which a checksum was computed. */
     uint64_t damages;     /**< Damages that were found. */
     uint64_t reserved[4]; /**< Zero. */
-} lx_verification;
+} lx_verify_result;
 
 /**
  * Verifies a dataset: reads every value of every record, checks its entry and its checksum, and
  * decompresses it. It checks that each chunk file exists, also those without a live value. Of a
  * sealed dataset it also checks the checksums of the tables and the exact lengths of all files.
+ * lx_dataset_repair() finds the same damages. A value that the disk does not return (EIO) is one.
  * Values of zstd fields, which this version cannot decompress, are checked by their checksums.
  *
  * The readers of the dataset's executor check parts of it in parallel; without one, those of an
@@ -56,7 +58,7 @@ typedef struct lx_verification {
  * @param[in]  progress  Receives the records that are done, and all; may be NULL.
  * @param[in]  user      Passed to both functions.
  * @param[out] result    Receives the result; may be NULL.
- * @param[out] error     Receives the first damage, or the reason why the call could not continue;
+ * @param[out] error     Receives the reason why the call could not continue, else the first damage;
  *                       may be NULL.
  *
  * @retval LX_OK            Nothing is damaged.
@@ -69,7 +71,7 @@ typedef struct lx_verification {
  */
 LX_API lx_status lx_dataset_verify(lx_dataset *dataset, lx_damage_function damaged,
                                    lx_progress_function progress, void *user,
-                                   lx_verification *result, lx_error *error);
+                                   lx_verify_result *result, lx_error *error);
 
 /** @} */
 
@@ -119,115 +121,222 @@ LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
 
 /** @} */
 
-/** @defgroup lx_dataset_repair Repair a damaged dataset
- * @{ */
+/**
+ * @defgroup lx_dataset_repair Repair or recover a damaged dataset
+ *
+ * @code
+ * lx_repair_options *options = lx_repair_options_new();
+ * lx_repair_options_set_found(options, print_finding, NULL, NULL);
+ * if (lx_dataset_repair("fashion", options, NULL, &error) == LX_ERR_CORRUPT)
+ *     lx_dataset_recover("fashion", "fashion-recovered", options, NULL, &error);
+ * lx_repair_options_free(options);
+ * @endcode
+ * @see loaderx-repair(1), lx_dataset_backup(), lx_dataset_verify(), lx_error, lx_writer, zrecord(5)
+ * @{
+ */
 
-/** What lx_dataset_repair() may do. */
-typedef enum lx_repair {
-    LX_REPAIR_REPORT = 0,        /**< Nothing: it tells what #LX_REPAIR_VALUES would do. */
-    LX_REPAIR_VALUES = 1,        /**< Damaged values become missing ones. */
-    LX_REPAIR_RECORDS = 2,       /**< Records with a damaged value are deleted: the last records
-                                      take their places, as lx_writer_delete() has it. */
-    LX_REPAIR_REPORT_RECORDS = 3 /**< Nothing: it tells what #LX_REPAIR_RECORDS would do. */
-} lx_repair;
+/** How to treat damaged values. */
+typedef enum lx_repair_mode {
+    LX_REPAIR_MISSING = 0, /**< A damaged value becomes missing. The default. */
+    LX_REPAIR_DELETE = 1   /**< A record with a damaged value is deleted: the last record takes its
+                                place, as with lx_writer_delete(). */
+} lx_repair_mode;
 
-/** What is done about a damage. */
-typedef enum lx_remedy {
-    LX_REMEDY_NONE = 0,    /**< Nothing can be done, or nothing need be: it is told only. */
-    LX_REMEDY_MISSING = 1, /**< The value reads as missing. */
-    LX_REMEDY_DELETE = 2,  /**< Its record is deleted. */
-    LX_REMEDY_FORGET = 3,  /**< What is not there is not said to be there any more: later commits,
-                                and chunks of theirs, rows of a table, bytes of a chunk, a seal. */
-    LX_REMEDY_LEFTOVER = 4, /**< Nothing now: the next writer removes the file, which an earlier one
-                                 left, when no reader needs it. */
-    LX_REMEDY_RESTAMP = 5   /**< The checksum of meta.json is made right: nothing else is wrong in
-                                 it. Other damages are found after that only. */
-} lx_remedy;
+/** What a repair does about a finding. */
+typedef enum lx_repair_action {
+    LX_REPAIR_ACTION_NONE = 0,    /**< Nothing: it cannot be repaired. */
+    LX_REPAIR_ACTION_MISSING = 1, /**< The value becomes missing. */
+    LX_REPAIR_ACTION_DELETE = 2,  /**< Its record is deleted. */
+    LX_REPAIR_ACTION_DROP = 3,    /**< The dataset no longer refers to bytes that are not there: of
+                                       a chunk, of a table, of the WAL, or those that a seal
+                                       demands. */
+    LX_REPAIR_ACTION_CUT = 4,     /**< The WAL is cut at its first invalid frame, and what follows
+                                       is kept in a file beside the dataset. */
+    LX_REPAIR_ACTION_RESTAMP = 5  /**< The checksum of meta.json is corrected: nothing else is wrong
+                                       in it. */
+} lx_repair_action;
 
-/** Something that lx_dataset_repair() has found. */
+/** A damage that lx_dataset_repair() or lx_dataset_recover() has found. */
 typedef struct lx_finding {
-    lx_remedy remedy;     /**< What is done about it. */
-    lx_error damage;      /**< What is wrong, and where. Its status is #LX_ERR_CORRUPT; of a file
-                               that is no part of the dataset, or a leftover, #LX_ERR_EXISTS. */
-    uint64_t reserved[4]; /**< Zero. */
+    lx_repair_action action; /**< What is done about it, or would be. */
+    lx_error damage;         /**< What is damaged, and where. Its status is #LX_ERR_CORRUPT. */
+    uint64_t reserved[4];    /**< Zero. */
 } lx_finding;
 
-/** Told of each finding, on the thread that repairs; @p finding is valid during the call. A return
- * of other than #LX_OK ends the repair with that status, and with nothing changed; its lx_error
- * tells the status, as with #lx_progress_function. */
+/**
+ * Receives each finding, on the thread that made the call.
+ *
+ * @param finding  The finding; valid during the call.
+ * @param user     As given to lx_repair_options_set_found().
+ * @return #LX_OK to continue. Any other status ends the call with that status, and its error
+ *         reports the status. A cut of the WAL and a restamp that were reported before are done.
+ */
 typedef lx_status (*lx_finding_function)(const lx_finding *finding, void *user);
 
-/** What lx_dataset_repair() did, or would do. */
+/**
+ * The options of a repair.
+ *
+ * @par Thread safety
+ * One thread at a time.
+ */
+typedef struct lx_repair_options lx_repair_options;
+
+/**
+ * Returns options with the defaults: damaged values become missing, nothing is changed in place,
+ * and nothing is called. Returns NULL when out of memory.
+ */
+LX_API lx_repair_options *lx_repair_options_new(void);
+
+/** Frees options. NULL is allowed. */
+LX_API void lx_repair_options_free(lx_repair_options *options);
+
+/**
+ * Sets how damaged values are treated.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p mode is invalid, or @p options is NULL.
+ */
+LX_API lx_status lx_repair_options_set_mode(lx_repair_options *options, lx_repair_mode mode,
+                                            lx_error *error);
+
+/**
+ * Sets whether lx_dataset_repair() changes the dataset. Without it, the default, it only reports
+ * what it would do. lx_dataset_recover() ignores it: it never changes the damaged dataset.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_repair_options_set_apply(lx_repair_options *options, bool apply,
+                                             lx_error *error);
+
+/**
+ * Sets the function that receives each finding.
+ *
+ * @param[in]  options  The options.
+ * @param[in]  found    The function; NULL for none.
+ * @param[in]  user     Passed to it.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_repair_options_set_found(lx_repair_options *options, lx_finding_function found,
+                                             void *user, lx_error *error);
+
+/**
+ * Sets the function that receives the number of records that are checked, and of all.
+ *
+ * @param[in]  options   The options.
+ * @param[in]  progress  The function; NULL for none.
+ * @param[in]  user      Passed to it.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            It is set.
+ * @retval LX_ERR_ARGUMENT  @p options is NULL.
+ */
+LX_API lx_status lx_repair_options_set_progress(lx_repair_options *options,
+                                                lx_progress_function progress, void *user,
+                                                lx_error *error);
+
+/** What lx_dataset_repair() or lx_dataset_recover() did, or would do. */
 typedef struct lx_repair_result {
-    uint64_t records;     /**< Records looked at. */
-    uint64_t values;      /**< Values looked at. */
-    uint64_t damages;     /**< Damages found. */
-    uint64_t missing;     /**< Values that read as missing now, or would. Those of lost rows count
-                               all: which of them were missing before is not known. */
-    uint64_t deleted;     /**< Records that were deleted or left out, or would be. */
-    uint64_t kept_bytes;  /**< Stored bytes of damaged values that were put aside. */
-    uint64_t foreign;     /**< Files that are no part of the dataset, and leftovers. */
-    uint32_t changed;     /**< 1 if the dataset was changed. */
-    uint32_t unused;      /**< Zero. */
-    char aside[512];      /**< Where things were put aside (its end, if it is longer), or "". */
-    uint64_t reserved[8]; /**< Zero. */
+    uint64_t records;      /**< Records that were checked. */
+    uint64_t values;       /**< Values that were checked. */
+    uint64_t damages;      /**< Damages that were found. */
+    uint64_t missing;      /**< Values that become missing. Those of lost rows count all: whether
+                                they were missing before is not known. */
+    uint64_t deleted;      /**< Records that are deleted, or that no table has any more. */
+    uint64_t cut_bytes;    /**< Bytes of the WAL after its first invalid frame. */
+    uint64_t copied_bytes; /**< Bytes of chunks that lx_dataset_recover() copied, since the file
+                                system could not link them. */
+    uint32_t changed;      /**< 1 if the dataset was changed, or the new one was made. */
+    uint32_t unused;       /**< Zero. */
+    uint64_t reserved[8];  /**< Zero. */
 } lx_repair_result;
 
 /**
- * Makes of a damaged dataset one that is whole: keeps what verifies, and puts the rest aside. Also
- * of one that cannot be opened, unless more than the checksum of meta.json is wrong in it, or the
- * first frame of its log without a seal that tells what there is, or a file of it is a symbolic
- * link: what that points to is to be put in its place. A LOCK that is no file is to be removed.
+ * Repairs a damaged dataset in place, or reports what it would do. It finds what
+ * lx_dataset_verify() finds, and
  *
- * - A value that does not verify becomes missing, or its record is deleted, as @p mode says.
- * - Where the log is damaged, the dataset is as it was after the last commit before that; those
- *   behind are lost, and the message tells what is known of them. Where the dataset is sealed, and
- *   the log does not reach what was sealed, meta.json and the tables tell what is in it, and
- *   nothing is lost.
- * - Rows after the end of a table that is too short read as missing. Records of which no table has a
- *   row are left out, and those after them move down: the longest table says how many rows there
- *   are, and not the log.
- * - A chunk that is absent or too short ends where it ends; values that lay behind are damaged.
- * - A seal is taken off, if anything is changed.
- * - Files that are no part of the dataset are told of and left as they are; those that an earlier
- *   writer left, and the next one removes, as such.
+ * - makes damaged values missing, or deletes their records;
+ * - no longer refers to bytes that a chunk file lacks, and writes no more payloads to that chunk;
+ * - removes a seal that the files contradict, and any seal before it changes anything else;
+ * - cuts a WAL at its first invalid frame. All commits before that are kept. The rest goes to the
+ *   file DIR.log-tail-N beside the dataset, with the first number that is free. The finding names
+ *   it. Chunk files that only lost commits name are removed by the next writer;
+ * - restamps meta.json if nothing but its checksum is wrong. Other damages are found after that.
  *
- * What is taken out goes to a new directory beside the dataset, DIR.damaged-N: a list
- * (damaged.json) of the damages with all that their entries say, the stored bytes that could be
- * read (values), the old meta.json, log and tables, and chunks that only lost commits name. Nothing
- * of that is needed by the dataset.
+ * Anything else, such as a short table or a damaged log of a sealed dataset, is an error, which
+ * names lx_dataset_recover(). So is a symbolic link in the place of a file.
  *
- * All changes come into being at once, with a new meta.json. Interrupted before that, in whatever
- * way, the dataset is as it was. Readers that have it open go on with what they had; there must be
- * no writer, except beside a report, which looks at what was committed last. Where nothing
- * is damaged nothing is changed.
+ * The changes of values are one commit. If the call is interrupted, by a kill or by a full disk, it
+ * has done some of these steps; call it again. Readers continue with the snapshot that they have.
  *
- * @param[in]  path      The dataset's directory.
- * @param[in]  mode      What may be done; first look at what a report tells.
- * @param[in]  found     Told of each finding; may be NULL.
- * @param[in]  progress  Told how many records were looked at; may be NULL.
- * @param[in]  user      Given to both.
- * @param[out] result    What was done; may be NULL.
- * @param[out] error     Where a failure is told; may be NULL.
+ * @param[in]  path     The dataset's directory.
+ * @param[in]  options  The options; NULL for the defaults.
+ * @param[out] result   Receives what was done, or would be; may be NULL.
+ * @param[out] error    Receives the first failure, or the first damage; may be NULL.
  *
- * @retval LX_OK               Nothing was damaged, or it is repaired.
- * @retval LX_ERR_CORRUPT      Something is damaged, and nothing was changed: because of @p mode, or
- *                             as nothing can be done. The error tells of the first damage, and of
- *                             what else may be done where it cannot be repaired.
+ * @retval LX_OK               Nothing is damaged, or all of it is repaired.
+ * @retval LX_ERR_CORRUPT      Something is damaged and was not repaired: the options do not say so,
+ *                             or it cannot be repaired in place.
  * @retval LX_ERR_NOT_FOUND    There is no dataset at @p path.
- * @retval LX_ERR_BUSY         It is being written, and @p mode is not that of a report; or a
- *                             writer replaces its meta.json again and again.
- * @retval LX_ERR_UNSUPPORTED  Its format or a feature of it is newer than this library; or it is on
- *                             a network file system, and @p mode is not that of a report.
- * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields, or there are no more numbers
- *                             for generations.
- * @retval LX_ERR_ARGUMENT     @p path is NULL, or @p mode is none.
- * @retval LX_ERR_IO           The system refused; errno tells why. A value that the disk does not
- *                             give back (EIO) is a damage.
+ * @retval LX_ERR_BUSY         It is to be repaired, and a writer has it open, or changed it
+ *                             meanwhile.
+ * @retval LX_ERR_UNSUPPORTED  Its format, or a feature that it uses, is newer than this library; or
+ *                             it is to be repaired, and is on a network file system.
+ * @retval LX_ERR_LIMIT        It has more than #LX_MAX_FIELDS fields, or no more numbers for
+ *                             generations.
+ * @retval LX_ERR_ARGUMENT     @p path is NULL.
+ * @retval LX_ERR_NOMEM        Out of memory.
+ * @retval LX_ERR_IO           A system call failed; the error has its errno. A value that the disk
+ *                             does not return (EIO) is a damage.
  */
-LX_API lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_function found,
-                                   lx_progress_function progress, void *user,
+LX_API lx_status lx_dataset_repair(const char *path, const lx_repair_options *options,
                                    lx_repair_result *result, lx_error *error);
+
+/**
+ * Recovers what can be read of a damaged dataset into a new directory. The damaged one is not
+ * changed, and no writer may have it open.
+ *
+ * The new dataset has the same uuid, new tables, and a new WAL. Chunk files are hard-linked, or
+ * copied if the file system cannot link them, and take no more payloads. Remove the damaged
+ * dataset, or never write to it again: both share those files. Damaged values become missing, or their
+ * records are deleted, as the options say.
+ *
+ * Beyond what lx_dataset_repair() repairs, it accepts
+ *
+ * - tables that are short or absent: values of lost rows become missing, unless the WAL has them.
+ *   Records of which no table has a row are left out, and later ones move down: the longest table
+ *   decides how many rows there are, not the WAL;
+ * - a sealed dataset whose WAL is damaged or absent: meta.json and the tables have its state, and
+ *   no commit is lost;
+ * - a seal that the files contradict.
+ *
+ * Without a valid meta.json, or without a first valid frame of the WAL of a dataset that is not
+ * sealed, nothing can be recovered: use a backup.
+ *
+ * It is made as INTO.recovering and renamed when it is complete. A call that is killed leaves that
+ * directory, which the next call refuses to overwrite; after any other failure it is removed. If
+ * only the sync after the rename fails, with #LX_ERR_IO, INTO is complete but a power loss may
+ * take it.
+ *
+ * @param[in]  path     The dataset's directory.
+ * @param[in]  into     The directory to create.
+ * @param[in]  options  The options; NULL for the defaults.
+ * @param[out] result   Receives what was done; may be NULL.
+ * @param[out] error    Receives the first failure; may be NULL.
+ *
+ * @retval LX_OK            The new dataset is complete and durable.
+ * @retval LX_ERR_EXISTS    Something is at @p into, or at INTO.recovering.
+ * @retval LX_ERR_CORRUPT   Nothing can be recovered; the error says why and what may help.
+ * @retval LX_ERR_BUSY      A writer has the dataset open.
+ * @retval LX_ERR_ARGUMENT  A path is NULL, or @p into lies among the files of a dataset.
+ * @return Otherwise as lx_dataset_repair().
+ */
+LX_API lx_status lx_dataset_recover(const char *path, const char *into,
+                                    const lx_repair_options *options, lx_repair_result *result,
+                                    lx_error *error);
 
 /** @} */
 
@@ -238,7 +347,7 @@ LX_API lx_status lx_dataset_repair(const char *path, lx_repair mode, lx_finding_
  */
 
 /** The sizes of a dataset. */
-typedef struct lx_statistics {
+typedef struct lx_storage_stats {
     uint64_t length;         /**< Records. */
     uint64_t chunks;         /**< Chunk files. */
     uint64_t chunk_records;  /**< The most payloads of a chunk. */
@@ -256,10 +365,10 @@ typedef struct lx_statistics {
                                   never used, which lx_writer_rebalance() removes, and the gaps for
                                   alignment before values, which it does not. */
     uint64_t reserved[6];    /**< Zero. */
-} lx_statistics;
+} lx_storage_stats;
 
 /** The sizes of one field. */
-typedef struct lx_field_statistics {
+typedef struct lx_field_stats {
     uint64_t present;       /**< Records with a value. */
     uint64_t missing;       /**< Records without one. */
     uint64_t inlined;       /**< Values of at most 8 bytes, which are stored in the table. */
@@ -268,7 +377,7 @@ typedef struct lx_field_statistics {
     uint64_t stored_bytes;  /**< Bytes of all values in chunks. They are live: the field of dead
                                  bytes is not recorded. */
     uint64_t reserved[4];   /**< Zero. */
-} lx_field_statistics;
+} lx_field_stats;
 
 /**
  * Sums up the sizes of a dataset. It reads all tables, but no record.
@@ -283,18 +392,18 @@ typedef struct lx_field_statistics {
  * @retval LX_ERR_ARGUMENT  @p dataset or @p totals is NULL.
  * @return Otherwise as lx_dataset_gather().
  */
-LX_API lx_status lx_dataset_stat(lx_dataset *dataset, lx_statistics *totals,
-                                 lx_field_statistics *fields, lx_error *error);
+LX_API lx_status lx_dataset_stat(lx_dataset *dataset, lx_storage_stats *totals,
+                                 lx_field_stats *fields, lx_error *error);
 
 /** The sizes of a chunk. */
-typedef struct lx_chunk_info {
+typedef struct lx_chunk_stats {
     uint32_t id;           /**< The id; the file is chunk/ID.zr. */
     uint64_t records;      /**< Payloads, live or not. */
     uint64_t bytes;        /**< Committed bytes. */
     uint64_t live_records; /**< Payloads to which a record refers; #LX_NONE if they are not
                                 counted. */
     uint64_t live_bytes;   /**< The bytes of those; #LX_NONE if they are not counted. */
-} lx_chunk_info;
+} lx_chunk_stats;
 
 /**
  * Returns the sizes of the chunk at @p position, in ascending order of ids, without those of its
@@ -305,7 +414,7 @@ typedef struct lx_chunk_info {
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
  */
-LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_info *info);
+LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_stats *info);
 
 /**
  * Returns the sizes of all chunks of one snapshot, in ascending order of ids, and counts their live
@@ -322,7 +431,7 @@ LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_c
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @return Otherwise as lx_dataset_gather().
  */
-LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_info *infos, size_t capacity,
+LX_API lx_status lx_dataset_stat_chunks(lx_dataset *dataset, lx_chunk_stats *infos, size_t capacity,
                                         size_t *count, lx_error *error);
 
 /** @} */
@@ -408,14 +517,14 @@ LX_API lx_status lx_dataset_unseal(const char *path, lx_error *error);
  */
 
 /** The result of an export. */
-typedef struct lx_export {
+typedef struct lx_export_result {
     uint64_t records;       /**< Records that were read. */
     uint64_t bytes;         /**< Bytes of values that were written. */
     uint64_t missing;       /**< Records without a value. */
     uint64_t first_missing; /**< The index of the first of those; #LX_NONE if there is none. */
     uint64_t damaged;       /**< Records with a damaged value, with #LX_DAMAGE_ZEROS. */
     uint64_t reserved[3];   /**< Zero. */
-} lx_export;
+} lx_export_result;
 
 /**
  * Writes records of a dense field to an .npy file, as one array of shape (count, *shape). Missing
@@ -448,7 +557,7 @@ typedef struct lx_export {
 LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const uint64_t *indices,
                                        uint64_t count, const char *path,
                                        lx_progress_function progress, void *user,
-                                       lx_export *result, lx_error *error);
+                                       lx_export_result *result, lx_error *error);
 
 /** The longest suffix of a file in bytes, without the NUL. */
 #define LX_MAX_SUFFIX 32
@@ -478,7 +587,7 @@ LX_API lx_status lx_dataset_export_npy(lx_dataset *dataset, size_t field, const 
 LX_API lx_status lx_dataset_export_files(lx_dataset *dataset, size_t field,
                                          const uint64_t *indices, uint64_t count, const char *path,
                                          const char *suffix, lx_progress_function progress,
-                                         void *user, lx_export *result, lx_error *error);
+                                         void *user, lx_export_result *result, lx_error *error);
 
 /** @} */
 

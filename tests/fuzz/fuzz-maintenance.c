@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done to whole datasets, of damaged ones: a byte that says what, a byte of which the
+/* Maintenance of damaged datasets: a byte that says what, a byte of which the
  * lowest bit says whether an input of fuzz-table.c or one of fuzz-log.c follows. The dataset is
- * made, and all that can be read of it is read; it is repaired, folded, rebalanced, sealed or
- * copied; then what could be read before is still there, and what was repaired is whole. A whole
- * form, of which an input takes milliseconds. */
+ * made, and all that can be read of it is read; it is repaired, recovered, folded, rebalanced,
+ * sealed or copied; then what could be read before is still there, and what was repaired is whole. A
+ * whole form, of which an input takes milliseconds. */
 #include "fuzz.h"
 
 #include <sys/stat.h>
@@ -14,10 +14,10 @@
 #include "rows.h"
 
 enum what {
-    REPORT, /* the four modes of a repair */
-    REPAIR_VALUES,
-    REPAIR_RECORDS,
-    REPORT_RECORDS,
+    REPORT,
+    REPAIR,
+    REPAIR_DELETE,
+    RECOVER, /* into a new directory */
     FOLD,
     REBALANCE,
     SEAL,
@@ -124,28 +124,39 @@ static void verify(const char *path)
 
 /* ---- what is done */
 
-/** Notes that commits are given up: also of those that can be read, where what others that were
- * not synced name is damaged. */
+/** Notes that commits are given up. */
 static lx_status note(const lx_finding *finding, void *user)
 {
     bool *shorter = user;
-    *shorter = *shorter || (finding->remedy == LX_REMEDY_FORGET &&
-                            strstr(finding->damage.path, "/LOG") != NULL);
+    *shorter = *shorter || strstr(finding->damage.path, "/LOG") != NULL;
     return LX_OK;
 }
 
-static lx_status repair(const char *path, lx_repair mode, bool opened, bool *shorter)
+static lx_status repair(const char *path, enum what what, bool opened, bool *shorter)
 {
     lx_error error = LX_ERROR_INIT;
     lx_repair_result result = {0};
-    lx_status status = lx_dataset_repair(path, mode, note, NULL, shorter, &result, &error);
+    const char *into = fuzz_path("maintenance/new");
+    lx_repair_options *options = need(lx_repair_options_new());
+    (void)lx_repair_options_set_mode(
+        options, what == REPAIR_DELETE ? LX_REPAIR_DELETE : LX_REPAIR_MISSING, NULL);
+    (void)lx_repair_options_set_apply(options, what != REPORT, NULL);
+    (void)lx_repair_options_set_found(options, note, shorter, NULL);
+    lx_status status = what == RECOVER ? lx_dataset_recover(path, into, options, &result, &error)
+                                       : lx_dataset_repair(path, options, &result, &error);
+    lx_repair_options_free(options);
     if (status != error.status)
         fuzz_fail("the error is not that of the status");
     if (status != LX_OK)
         return status;
-    if (mode == LX_REPAIR_VALUES || mode == LX_REPAIR_RECORDS)
-        verify(path);
-    if (opened && !*shorter && mode == LX_REPAIR_RECORDS &&
+    if (what != REPORT)
+        verify(what == RECOVER ? into : path);
+    if (opened && !*shorter && what == RECOVER) {
+        if (!read_content(into, &after))
+            fuzz_fail("what was recovered cannot be opened");
+        compare("a recovered dataset");
+    }
+    if (opened && !*shorter && what == REPAIR_DELETE &&
         (!read_content(path, &after) || after.length != before.length - result.deleted))
         fuzz_fail("%llu records were deleted, it is said", (unsigned long long)result.deleted);
     return status;
@@ -177,7 +188,7 @@ static lx_status write_anew(const char *path, enum what what)
 static void back_up(const char *path)
 {
     lx_error error = LX_ERROR_INIT;
-    const char *copy = fuzz_path("upkeep/copy");
+    const char *copy = fuzz_path("maintenance/copy");
     lx_dataset *dataset = open_one(path);
     lx_status status = lx_dataset_backup(dataset, copy, NULL, NULL, &error);
     lx_dataset_close(dataset);
@@ -208,9 +219,9 @@ static bool is_synced(const char *path)
     return newest.epoch == durable.epoch && newest.crc == durable.crc;
 }
 
-static void try_upkeep(enum what what)
+static void maintain(enum what what)
 {
-    const char *path = fuzz_path("upkeep/data");
+    const char *path = fuzz_path("maintenance/data");
     bool opened = read_content(path, &before);
     if (what == BACKUP) {
         if (opened)
@@ -218,9 +229,9 @@ static void try_upkeep(enum what what)
         return;
     }
     bool shorter = !is_synced(path);
-    lx_status status = what <= REPORT_RECORDS ? repair(path, (lx_repair)what, opened, &shorter)
-                                              : write_anew(path, what);
-    if (!opened || shorter || (status == LX_OK && what == REPAIR_RECORDS))
+    lx_status status =
+        what <= RECOVER ? repair(path, what, opened, &shorter) : write_anew(path, what);
+    if (!opened || shorter || (status == LX_OK && what == REPAIR_DELETE))
         return;
     if (!read_content(path, &after))
         fuzz_fail("it cannot be opened after %d, which is %s", (int)what,
@@ -239,16 +250,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     fuzz_keep_large();
     fuzz_json_begin();
-    mkdir(fuzz_path("upkeep"), 0777);
-    fuzz_make_dataset("upkeep/data");
+    mkdir(fuzz_path("maintenance"), 0777);
+    fuzz_make_dataset("maintenance/data");
     if (is_log) {
         unsigned options = input_byte(&input);
-        frames_write("upkeep/data", log, frames_make(input.data, input.size, options, log));
+        frames_write("maintenance/data", log, frames_make(input.data, input.size, options, log));
     } else {
-        rows_write("upkeep/data", &rows);
+        rows_write("maintenance/data", &rows);
     }
-    try_upkeep(what);
-    tree_clear(fuzz_path("upkeep"));
+    maintain(what);
+    tree_clear(fuzz_path("maintenance"));
     forget(&before);
     forget(&after);
     fuzz_json_end();
