@@ -120,7 +120,7 @@ def test_batches_of_many(loaderx, folder):
     (['--budget', 100], 2, '--budget needs --costs'),
     (['--budget', 0, '--costs', 'c.npy'], 2, '--budget is at least 1'),
     (['--budget', 100, '--costs', 'c.npy', '--rows', 0], 2, '--rows is at least 1'),
-    (['--budget', 50, '--costs', 'c.npy'], 2, 'alone more than the budget, 50'),
+    (['--budget', 50, '--costs', 'c.npy'], 2, 'which alone exceeds the budget of 50'),
     (['--budget', 100, '--costs', 'z.npy'], 2, 'index 1 costs 0'),
     (['--budget', 100, '--costs', 'f.npy'], 1, 'costs are integers'),
     (['--budget', 100, '--costs', 'n.npy'], 1, 'negative, and no cost'),
@@ -136,7 +136,7 @@ def test_rejects_invalid_calls(loaderx, folder, arguments, code, message):
 
 def test_more_records_than_costs(loaderx):
     line = loaderx.fails(1, 'sample', '--length', 61, '--costs', 'c.npy', '--budget', 100)
-    assert '61 indices, and there are 60 costs' in line
+    assert '61 indices, but there are 60 costs' in line
 
 
 def test_reports_a_rank_that_gets_no_batches(loaderx):

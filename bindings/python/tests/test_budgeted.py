@@ -228,12 +228,12 @@ def test_a_batch_of_many():
 
 @pytest.mark.parametrize('arguments, error, message', [
     ((lx.Shuffle(), [1, 0], 5), ValueError, 'index 1 costs 0'),
-    ((lx.Shuffle(), [1, 6], 5), ValueError, 'index 1 costs 6, alone more than the budget, 5'),
+    ((lx.Shuffle(), [1, 6], 5), ValueError, 'index 1 costs 6, which alone exceeds the budget of 5'),
     ((lx.Shuffle(), [1, -6], 5), ValueError, 'costs'),
     ((lx.Shuffle(), [1, .5], 5), TypeError, 'costs'),
     ((lx.Shuffle(), 7, 5), TypeError, 'costs'),
     ((lx.Shuffle(), [[1]], 5), TypeError, 'costs'),
-    ((lx.Shuffle(3), [1, 2], 5), ValueError, '3 indices, and there are 2 costs'),
+    ((lx.Shuffle(3), [1, 2], 5), ValueError, '3 indices, but there are 2 costs'),
     ((lx.Shuffle(), [1, 2], 0), ValueError, 'budget'),
     ((lx.Shuffle(), [1, 2], 5.0), TypeError, 'budget'),
     ((lx.Shuffle(), [1, 2], 2**64), ValueError, 'budget'),

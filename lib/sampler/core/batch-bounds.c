@@ -6,11 +6,11 @@
 #include "base/error.h"
 
 #define WORD_BITS 32
-/* Words of a block, which is a line of a cache. */
+/* Words of a block: one cache line. */
 #define BLOCK_WORDS 16
 #define BLOCK_BITS (WORD_BITS * BLOCK_WORDS)
 
-/* ---- a table */
+/* ---- tables */
 
 static size_t words_of(uint64_t length)
 {
@@ -22,7 +22,7 @@ static size_t blocks_of(uint64_t length)
     return (size_t)(length / BLOCK_BITS + (length % BLOCK_BITS != 0));
 }
 
-/** How many batches begin before each block, and in the end how many there are. */
+/** Number of batches that begin before each block, then their total. */
 static const uint32_t *counts_of(const uint32_t *table, uint64_t length)
 {
     return table + words_of(length);
@@ -45,7 +45,7 @@ void lx__cuts_finish(uint32_t *table, uint64_t length)
     *counts = count;
 }
 
-/** The number of the batch that has an offset. */
+/** Returns the number of the batch that contains an offset. */
 static uint64_t number_at(const uint32_t *table, uint64_t length, uint64_t offset)
 {
     size_t at = (size_t)(offset / WORD_BITS), first = at - at % BLOCK_WORDS;
@@ -56,7 +56,7 @@ static uint64_t number_at(const uint32_t *table, uint64_t length, uint64_t offse
     return number + (uint64_t)__builtin_popcount(table[at] & upto) - 1;
 }
 
-/** Where the batch of an offset begins. */
+/** Returns the start of the batch that contains an offset. */
 static uint64_t begin_of(const uint32_t *table, uint64_t offset)
 {
     size_t at = (size_t)(offset / WORD_BITS);
@@ -66,7 +66,7 @@ static uint64_t begin_of(const uint32_t *table, uint64_t offset)
     return (uint64_t)at * WORD_BITS + (WORD_BITS - 1) - (uint64_t)__builtin_clz(bits);
 }
 
-/** Where the next batch begins, or the table ends. */
+/** Returns the start of the next batch, or the end of the table. */
 static uint64_t end_of(const uint32_t *table, uint64_t length, uint64_t offset)
 {
     size_t words = words_of(length), at = (size_t)(offset / WORD_BITS);
@@ -76,12 +76,13 @@ static uint64_t end_of(const uint32_t *table, uint64_t length, uint64_t offset)
     return bits != 0 ? (uint64_t)at * WORD_BITS + (uint64_t)__builtin_ctz(bits) : length;
 }
 
-/** Where batch @p number begins, which there is. */
+/** Returns the start of batch @p number, which exists. */
 static uint64_t begin_of_number(const uint32_t *table, uint64_t length, uint64_t number)
 {
     const uint32_t *counts = counts_of(table, length);
     size_t low = 0, high = blocks_of(length);
-    while (high - low > 1) { /* the last block before which no more begin */
+    while (high - low > 1) { /* finds the last block with at most this number of batches before
+                                it */
         size_t middle = low + (high - low) / 2;
         if (counts[middle] <= number)
             low = middle;
@@ -101,9 +102,10 @@ static uint64_t begin_of_number(const uint32_t *table, uint64_t length, uint64_t
     return (uint64_t)at * WORD_BITS + (uint64_t)__builtin_ctz(bits);
 }
 
-/* ---- the batches of an order */
+/* ---- batches of an order */
 
-/** Notes the batch that has an offset; the last epoch may be cut by the end of the positions. */
+/** Sets the bounds of the batch that contains an offset. The end of the positions may truncate the
+ * last epoch. */
 static void locate(const lx_order *order, const uint32_t *table, uint64_t offset, lx__cut *cut)
 {
     uint64_t start = cut->epoch * order->length, left = LX__POSITION_END - start;
@@ -134,21 +136,22 @@ void lx__cuts_go_to(const lx_order *order, const lx__epoch *held, uint64_t numbe
     locate(order, held->table.narrow, begin_of_number(held->table.narrow, order->length, number), cut);
 }
 
-/* ---- what anybody may ask */
+/* ---- public functions */
 
 uint64_t lx_order_get_max_batch_size(const lx_order *order)
 {
     return order->batch_rows;
 }
 
-/** As lx__cuts_find(), of any order and position. */
+/** As lx__cuts_find(), for any order and position. */
 static lx_status find(const lx_order *order, uint64_t position, lx__cut *cut, lx_error *error)
 {
     lx__epoch *held = NULL;
     if (order == NULL)
         return lx__fail_null(error, "order");
     if (order->cuts == NULL)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches");
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches: pass a "
+                                                   "budgeted order");
     if (order->length == 0 || position == LX__POSITION_END)
         return LX_END;
     lx_status status = lx__cuts_find(order, &held, position, cut, error);

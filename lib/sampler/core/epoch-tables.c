@@ -12,9 +12,9 @@
 struct lx__epochs {
     lx__epoch_fill *fill;
     size_t count;
-    char *tables; /* NULL: in memory */
+    char *tables; /* folder; NULL: in memory */
     pthread_mutex_t lock;
-    lx__epoch *kept[2]; /* the last one first */
+    lx__epoch *kept[2]; /* most recent first */
 };
 
 lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
@@ -23,13 +23,13 @@ lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
     lx_status status = LX_OK;
     lx__epochs *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL)
-        return lx__fail_memory(error, "tables of epochs");
+        return lx__fail_memory(error, "epoch tables");
     made->fill = fill;
     made->count = count;
     if (tables != NULL)
         status = lx__table_folder(tables, &made->tables, error);
     if (status == LX_OK && pthread_mutex_init(&made->lock, NULL) != 0)
-        status = lx__fail_memory(error, "tables of epochs");
+        status = lx__fail_memory(error, "epoch tables");
     if (status == LX_OK) {
         *epochs = made;
         return LX_OK;
@@ -39,7 +39,7 @@ lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
     return status;
 }
 
-/** Under the lock. */
+/** The caller holds the lock. */
 static void drop(lx__epoch *epoch)
 {
     if (epoch == NULL || --epoch->holders != 0)
@@ -61,9 +61,9 @@ void lx__epochs_free(lx__epochs *epochs)
     lx__free(epochs);
 }
 
-/* ---- making a table */
+/* ---- making tables */
 
-/** One that is made. */
+/** A table to make. */
 struct wanted {
     lx__epochs *epochs;
     const lx_order *order;
@@ -80,14 +80,15 @@ static int describe(const void *user, json_t *what)
 
 static lx__table_maker maker_of(const lx_order *order);
 
-/** Fills a table in memory. In a folder of epochs that are behind, each would stay for ever. */
+/** Fills a table in memory. Also removes the file of the epoch before the previous one; without
+ * that, a folder would grow with each epoch. */
 static lx_status fill(void *user, lx__table *table, lx_error *error)
 {
     const struct wanted *wanted = user;
     size_t count = wanted->epochs->count;
     uint32_t *indices = lx__alloc_array(count, sizeof *indices);
     if (indices == NULL)
-        return lx__fail_memory(error, "the table of an epoch");
+        return lx__fail_memory(error, "an epoch table");
     table->narrow = indices;
     lx_status status =
         wanted->epochs->fill(wanted->order, wanted->number, indices, count, error);
@@ -104,7 +105,7 @@ static lx__table_maker maker_of(const lx_order *order)
     return (lx__table_maker){order->class->kind, describe, fill};
 }
 
-/** Under the lock, so that nobody makes it twice. */
+/** The caller holds the lock, so each table is made once. */
 static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number,
                       lx__epoch **made, lx_error *error)
 {
@@ -112,7 +113,7 @@ static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number
     lx__table_maker maker = maker_of(order);
     lx__epoch *epoch = lx__alloc_array(1, sizeof *epoch);
     if (epoch == NULL)
-        return lx__fail_memory(error, "the table of an epoch");
+        return lx__fail_memory(error, "an epoch table");
     epoch->owner = epochs;
     epoch->number = number;
     epoch->table = (lx__table){.count = epochs->count, .bound = order->bound};
@@ -125,9 +126,9 @@ static lx_status make(lx__epochs *epochs, const lx_order *order, uint64_t number
     return LX_OK;
 }
 
-/* ---- entering one */
+/* ---- entering an epoch */
 
-/** Under the lock: makes it the last one that was entered. */
+/** Makes the epoch the most recent one. The caller holds the lock. */
 static void keep(lx__epochs *epochs, lx__epoch *epoch)
 {
     if (epochs->kept[0] == epoch)

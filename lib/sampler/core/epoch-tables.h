@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Tables of an order that has another one for each epoch: made once, and shared by all
- * threads that read it.
+ * @brief The per-epoch tables of an order: each is made once and shared by all threads that read
+ * it.
  */
 #ifndef LX_SAMPLER_EPOCH_TABLES_H
 #define LX_SAMPLER_EPOCH_TABLES_H
@@ -18,49 +18,48 @@ typedef lx_status lx__epoch_fill(const lx_order *order, uint64_t epoch, uint32_t
                                  size_t count, lx_error *error);
 
 /**
- * The tables of an order. It keeps the last two that were entered, since batches around the end of
- * an epoch need both; others stay while a thread is in them. Where they are kept in files of a
- * folder, the file of an epoch is removed when that of the second one behind it is made.
+ * The tables of an order. It keeps the two most recent ones, since batches around the end of an
+ * epoch need both; other tables live until no thread holds them. In a folder, making the table of
+ * an epoch removes the file of the second epoch before it.
  *
  * @par Thread safety
- * Any thread, any time. Who enters an epoch that nobody is in makes its table, and others that want
- * one wait.
+ * Thread-safe. The first thread that enters an epoch makes its table, while others wait.
  */
 typedef struct lx__epochs lx__epochs;
 
-/** The table of one epoch: what a thread holds while it is in it. It never changes. */
+/** The table of one epoch, which a thread holds while it reads it. Immutable. */
 typedef struct lx__epoch {
     lx__epochs *owner;
     uint64_t number;
-    size_t holders; /**< Under the owner's lock; the owner may be one. */
+    size_t holders; /**< Protected by the owner's lock; the owner counts as one. */
     lx__table table;
 } lx__epoch;
 
 /**
- * For tables of @p count indices that @p fill makes, in memory, or in the folder @p tables, if that
- * is not NULL.
+ * Creates tables of @p count indices that @p fill computes, in memory, or in the folder @p tables
+ * if that is not NULL.
  *
- * @retval LX_ERR_NOMEM  There is no memory for it; or as lx__table_folder().
+ * @retval LX_ERR_NOMEM  Memory is short. Otherwise as lx__table_folder().
  */
 LX_API lx_status lx__epochs_new(lx__epoch_fill *fill, size_t count, const char *tables,
                                 lx__epochs **epochs, lx_error *error);
 
-/** Once no thread holds a table; NULL is nothing. */
+/** Requires that no thread holds a table. @p epochs may be NULL. */
 LX_API void lx__epochs_free(lx__epochs *epochs);
 
 /**
- * Makes @p held, which is NULL or one of these, the table of epoch @p number.
+ * Sets @p held, which is NULL or holds another table, to the table of epoch @p number.
  *
- * @return As the fill, and lx__table_keep(); after a failure none is held.
+ * @return The status of the fill or of lx__table_keep(); on failure @p held is NULL.
  */
 lx_status lx__epochs_enter(lx__epochs *epochs, const lx_order *order, uint64_t number,
                            lx__epoch **held, lx_error *error);
 
-/** Puts it back, for a class whose scratch is a pointer to one; NULL in it is nothing. */
+/** Releases the table, for a class whose scratch is an lx__epoch pointer, which may be NULL. */
 LX_API void lx__epoch_clear_scratch(void *scratch);
 
-/** Puts in the place of each position the index at its offset in the table of its epoch; for a
- * class whose scratch is a pointer to one. */
+/** Replaces each position by the index at its offset in the table of its epoch, for a class whose
+ * scratch is an lx__epoch pointer. */
 LX_API lx_status lx__epochs_read(lx__epochs *epochs, const lx_order *order, void *scratch,
                                  uint64_t *places, size_t count, lx_error *error);
 

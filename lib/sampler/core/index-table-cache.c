@@ -13,17 +13,17 @@
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
 
-/** Bytes of the longest name of a file. */
+/** Size of the longest file name, with its NUL. */
 #define NAME_SIZE 70
 
-/** A table, and its place. */
+/** A table's description and file name. */
 typedef struct place {
     lx__file folder;
     char *what;
     char name[NAME_SIZE];
 } place;
 
-/** FNV-1a of 64 bits (Fowler, Noll and Vo). */
+/** 64-bit FNV-1a (Fowler, Noll and Vo). */
 static uint64_t hash(const char *text)
 {
     uint64_t value = UINT64_C(0xCBF29CE484222325);
@@ -47,7 +47,7 @@ static lx_status describe(const lx__table_maker *maker, const void *user, place 
     return LX_OK;
 }
 
-/** Opens the folder, or makes it: another process may do so at the same time. */
+/** Opens or creates the folder; another process may create it at the same time. */
 static lx_status open_folder(lx__file *folder, const char *name, lx_error *error)
 {
     lx_error first = LX_ERROR_INIT;
@@ -73,7 +73,7 @@ lx_status lx__table_folder(const char *folder, char **path, lx_error *error)
         return status;
     lx__file_close(&opened);
     if (realpath(folder, whole) == NULL)
-        return lx__fail_errno(error, errno, folder, "cannot follow the path");
+        return lx__fail_errno(error, errno, folder, "cannot resolve the path");
     *path = lx__strdup(whole);
     return *path != NULL ? LX_OK : lx__fail_memory(error, "a path");
 }

@@ -11,18 +11,18 @@
 #include "base/error.h"
 #include "base/mapping.h"
 
-/* ---- the bytes (doc/orders.md, section 15) */
+/* ---- format (doc/orders.md, section 15) */
 
 #define MAGIC "LXTABLE"
 #define TABLE_VERSION 1
-#define BLOCK 16384 /* bytes that have a checksum; of a batch that is all over a table, each
-                       index is the first of its block: a larger one would take longer */
-#define PAGE 4096   /* where the numbers begin, a multiple of this */
-#define TRANSFER ((size_t)1 << 20) /* bytes that are written at a time */
+#define BLOCK 16384 /* bytes per checksum: in a batch spread over the table, each index is the first
+                       of its block, so larger blocks would make it slower */
+#define PAGE 4096   /* the numbers begin at a multiple of this */
+#define TRANSFER ((size_t)1 << 20) /* bytes per write */
 
 enum {
     AT_VERSION = 8,
-    AT_CRC = 12, /* of all behind it, up to the numbers */
+    AT_CRC = 12, /* of the bytes after it, up to the numbers */
     AT_WIDTH = 16,
     AT_WHAT_SIZE = 20,
     AT_COUNT = 24,
@@ -30,13 +30,13 @@ enum {
     AT_WHAT = 40
 };
 
-/** Where things are in a file. */
+/** Offsets and sizes of a file's parts. */
 typedef struct layout {
-    uint64_t data, crcs, end; /* offsets */
+    uint64_t data, crcs, end;
     uint64_t blocks;
 } layout;
 
-/** False: there is no such file. */
+/** False if the sizes overflow. */
 static bool lay_out(size_t what_size, uint64_t count, size_t width, layout *places)
 {
     uint64_t bytes;
@@ -53,15 +53,15 @@ struct lx__table_file {
     char *path;
     lx__mapping mapping;
     layout places;
-    unsigned shift; /* of a place to its block */
-    atomic_uchar *whole; /* of each block: it was held against its checksum */
+    unsigned shift; /* from a number's index to its block */
+    atomic_uchar *whole; /* 1 for each block whose checksum was verified */
 };
 
 lx_status lx__table_file_refuse(const lx__table_file *file, const char *why, lx_error *error)
 {
     lx_status status = lx__fail(error, LX_ERR_CORRUPT,
-                                "the file of the table is damaged: %s; without it, the table is "
-                                "made again",
+                                "the table's file is damaged: %s: delete the file, and the table "
+                                "is made again",
                                 why);
     lx__error_locate(error, file != NULL ? file->path : NULL, NULL, LX_NONE, LX_NONE);
     return status;
@@ -73,14 +73,15 @@ static lx_status check_machine(lx_error *error)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     return lx__fail(error, LX_ERR_UNSUPPORTED,
-                    "tables in files are little-endian, and this machine is not");
+                    "tables in files are little-endian, but this machine is big-endian: use "
+                    "tables in memory");
 #else
     (void)error;
     return LX_OK;
 #endif
 }
 
-/** Reads what is in front of the numbers, for lx__free(). */
+/** Reads the header; free it with lx__free(). */
 static lx_status read_head(const lx__file *file, const lx__table_file *self, uint8_t **head,
                            size_t *what_size, lx_error *error)
 {
@@ -90,15 +91,16 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
     if (status != LX_OK)
         return status;
     if (got < sizeof first || memcmp(first, MAGIC, sizeof MAGIC) != 0)
-        return lx__table_file_refuse(self, "this is not a table of an order", error);
+        return lx__table_file_refuse(self, "it is not a table of an order", error);
     uint32_t version = lx__load_le32(first + AT_VERSION);
     if (version != TABLE_VERSION)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "the table is of version %" PRIu32 " and this library reads version %d",
+                        "the table has version %" PRIu32 ", but this library reads version %d: "
+                                                           "delete the file",
                         version, TABLE_VERSION);
     *what_size = lx__load_le32(first + AT_WHAT_SIZE);
     if (*what_size > LX__TABLE_WHAT_MAX)
-        return lx__table_file_refuse(self, "the header is longer than that of any table", error);
+        return lx__table_file_refuse(self, "its header is longer than that of any table", error);
     size_t size = (size_t)lx__align_up(AT_WHAT + *what_size, PAGE);
     *head = lx__alloc(size);
     if (*head == NULL)
@@ -106,11 +108,11 @@ static lx_status read_head(const lx__file *file, const lx__table_file *self, uin
     status = lx__file_read(file, *head, size, 0, error);
     if (status == LX_OK && lx__load_le32(*head + AT_CRC) !=
                                lx__crc32c(0, *head + AT_WIDTH, size - AT_WIDTH))
-        status = lx__table_file_refuse(self, "the checksum of the header does not match", error);
+        status = lx__table_file_refuse(self, "the checksum of its header does not match", error);
     return status;
 }
 
-/** A text as an error can have it: what a file says may be anything. */
+/** Copies printable text for an error message: the file's text may be anything. */
 static void print_safely(char *to, size_t size, const uint8_t *text, size_t length)
 {
     size_t n = 0;
@@ -119,7 +121,7 @@ static void print_safely(char *to, size_t size, const uint8_t *text, size_t leng
     to[n] = '\0';
 }
 
-/** Holds what a file says of itself against the table that is wanted. */
+/** Compares the header with the expected table. */
 static lx_status match(const uint8_t *head, size_t what_size, const lx__table_form *form,
                        const lx__table_file *self, lx_error *error)
 {
@@ -154,8 +156,7 @@ static lx_status open_file(lx__table_file *self, const lx__file *file, lx__table
         if (!lay_out(what_size, form->count, form->width, &self->places) ||
             self->places.end != size)
             status = lx__table_file_refuse(self,
-                                           "the length of the file differs from what its header "
-                                           "says", error);
+                                           "its size differs from the size in its header", error);
     }
     lx__free(head);
     if (status != LX_OK)
@@ -279,7 +280,7 @@ static lx_status write_head(const lx__file *file, const lx__table_form *form,
     return status;
 }
 
-/** Writes numbers, and keeps the checksums of their blocks, up to where these are written. */
+/** Writes the numbers, then the checksums of their blocks. */
 static lx_status write_numbers(const lx__file *file, const layout *places, const uint8_t *data,
                                lx_error *error)
 {
@@ -308,7 +309,8 @@ lx_status lx__table_file_write(const lx__file *file, const lx__table_form *form,
         return status;
     if (strlen(form->what) > LX__TABLE_WHAT_MAX ||
         !lay_out(strlen(form->what), form->count, form->width, &places))
-        return lx__fail(error, LX_ERR_LIMIT, "the table is too large for a file");
+        return lx__fail(error, LX_ERR_LIMIT, "the table is too large for a file: use a table in "
+                                             "memory");
     status = write_head(file, form, &places, error);
     if (status == LX_OK)
         status = write_numbers(file, &places, data, error);

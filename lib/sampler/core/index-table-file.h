@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A table in a file, as doc/orders.md, section 15, has it: written once, and mapped by all
- * processes that read it.
+ * @brief A table in a file, in the format of doc/orders.md, section 15: written once and mapped by
+ * all processes that read it.
  *
- * Opening it takes as long for a table of any length. Its numbers lie in blocks with a checksum
- * each, which is checked when the first number of the block is needed. If another process truncates
- * the file while it is mapped, or the disk cannot read a sector of it, the read raises SIGBUS.
+ * Opening it takes constant time. Its numbers lie in blocks with a checksum each, which is verified
+ * at the first access to the block. If another process truncates the file while it is mapped, or
+ * the disk fails to read a sector of it, the access raises SIGBUS.
  */
 #ifndef LX_SAMPLER_INDEX_TABLE_FILE_H
 #define LX_SAMPLER_INDEX_TABLE_FILE_H
@@ -16,55 +16,56 @@
 
 #include "base/file.h"
 
-/** One that is open.
+/** An open table file.
  * @par Thread safety
- * Any thread, any time, until it is closed. */
+ * Thread-safe until it is closed. */
 typedef struct lx__table_file lx__table_file;
 
-/** What is told of a table's numbers. */
+/** The expected properties of a table. */
 typedef struct lx__table_form {
-    const char *what; /**< JSON of all that they depend on. */
-    uint64_t count;   /**< How many there are; #LX__TABLE_ANY, for a file that says it. */
-    uint64_t bound;   /**< All are below. */
-    size_t width;     /**< Bytes of each, 4 or 8. */
+    const char *what; /**< JSON with all inputs of the numbers. */
+    uint64_t count;   /**< Number of numbers; #LX__TABLE_ANY: as the file has it. */
+    uint64_t bound;   /**< Upper limit of the numbers. */
+    size_t width;     /**< Bytes per number, 4 or 8. */
 } lx__table_form;
 
 #define LX__TABLE_ANY UINT64_MAX
 
-/** Longest of the JSON. */
+/** Largest size of the JSON. */
 #define LX__TABLE_WHAT_MAX 65536
 
 /**
- * Opens a table of this form.
+ * Opens a table with these properties.
  *
- * @param[in,out] form   Gets the count.
- * @param[out]    data   Its numbers.
+ * @param[in,out] form   Receives the count.
+ * @param[out]    data   The numbers.
  *
- * @retval LX_ERR_NOT_FOUND    There is none of this name.
- * @retval LX_ERR_CORRUPT      It is damaged, or not a table.
- * @retval LX_ERR_UNSUPPORTED  It is of another version, or this machine is big-endian.
- * @retval LX_ERR_MISMATCH     It is another table; the message has both.
+ * @retval LX_ERR_NOT_FOUND    The file does not exist.
+ * @retval LX_ERR_CORRUPT      It is damaged, or is not a table.
+ * @retval LX_ERR_UNSUPPORTED  It has another version, or this machine is big-endian.
+ * @retval LX_ERR_MISMATCH     It has another table; the message names both.
  */
 lx_status lx__table_file_open(const lx__file *folder, const char *name, lx__table_form *form,
                               lx__table_file **file, const void **data, lx_error *error);
 
-/** NULL is nothing. */
+/** @p file may be NULL. */
 void lx__table_file_close(lx__table_file *file);
 
 /** Writes numbers to a new file, which is open and empty. */
 lx_status lx__table_file_write(const lx__file *file, const lx__table_form *form, const void *data,
                                lx_error *error);
 
-/** Has the blocks of @p count places, all below the table's count, be whole.
- * @retval LX_ERR_CORRUPT  One is not. */
+/** Verifies the blocks of the numbers at @p count places, all below the table's count.
+ * @retval LX_ERR_CORRUPT  A block is damaged. */
 lx_status lx__table_file_check(lx__table_file *file, const uint64_t *places, size_t count,
                                lx_error *error);
 
-/** The same of @p count places from @p first on. */
+/** As lx__table_file_check(), for @p count places from @p first on. */
 LX_API lx_status lx__table_file_check_range(lx__table_file *file, uint64_t first, uint64_t count,
                                             lx_error *error);
 
-/** LX_ERR_CORRUPT, with the file, and what can be done. NULL is a table in memory. */
+/** Returns LX_ERR_CORRUPT with a message that names the file and the remedy. A NULL @p file is a
+ * table in memory. */
 lx_status lx__table_file_refuse(const lx__table_file *file, const char *why, lx_error *error);
 
 #endif

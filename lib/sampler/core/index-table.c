@@ -15,7 +15,8 @@ lx_status lx__table_survey(const uint64_t *indices, uint64_t count, lx__table *t
     for (uint64_t i = 0; i < count; i++) {
         if (indices[i] == UINT64_MAX)
             return lx__fail(error, LX_ERR_ARGUMENT,
-                            "index %" PRIu64 " is 2^64 - 1, beyond the indices of any order", i);
+                            "index %" PRIu64 " is 2^64 - 1, which exceeds the indices of all "
+                                             "orders", i);
         if (indices[i] >= table->bound)
             table->bound = indices[i] + 1;
         table->crc = lx__state_add(table->crc, indices[i]);
@@ -63,7 +64,7 @@ void lx__table_free(lx__table *table)
 
 lx_status lx__table_refuse(const lx__table *table, lx_error *error)
 {
-    return lx__table_file_refuse(table->file, "it has numbers that are out of range", error);
+    return lx__table_file_refuse(table->file, "it has numbers out of range", error);
 }
 
 lx_status lx__table_map(const lx__table *table, uint64_t *places, size_t count, lx_error *error)

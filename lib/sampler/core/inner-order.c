@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
 
-/* Bytes of JSON that stand whole in a state; checksums that stand one by one. With one inside the
- * other a state stays below LX_MAX_SAMPLER_STATE. */
+/* Longest JSON of a part to write in full, in bytes; most checksums to list one by one. With one
+ * nested part of each kind, a state stays below LX_MAX_SAMPLER_STATE. */
 #define WHOLE_BYTES 1024
 #define CHECKSUMS_MAX 64
-/* Objects and arrays within each other, that stand whole: readers have a limit. */
+/* Deepest nesting of objects and arrays to write in full: JSON readers have a limit. */
 #define WHOLE_DEPTH 8
 
 void lx__part_init(lx__part *part, lx_order *order, lx_order *in)
@@ -65,19 +65,20 @@ lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error
 {
     if (part->cuts != NULL)
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "an order that is cut into batches is no part of another, in which they "
-                        "would be others: cut what is made of its part");
+                        "the part is cut into batches, whose bounds another order would not keep: "
+                        "cut the outer order instead");
     if (part->depth >= LX__ORDER_DEPTH_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "orders are nested deeper than %d",
+        return lx__fail(error, LX_ERR_LIMIT, "orders are nested deeper than %d: use fewer levels",
                         LX__ORDER_DEPTH_MAX);
     if (size >= LX__ORDER_SIZE_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "an order can be made of %d orders, those within its parts among them",
+                        "an order may consist of at most %d orders, including those within its "
+                        "parts",
                         LX__ORDER_SIZE_MAX);
     return LX_OK;
 }
 
-/* ---- in states */
+/* ---- saved states */
 
 static int depth_of(const json_t *value)
 {
@@ -97,7 +98,7 @@ static bool stands_whole(const json_t *value, size_t bytes)
     return bytes <= WHOLE_BYTES && depth_of(value) <= WHOLE_DEPTH;
 }
 
-/** What is left of the JSON of an order that is long. */
+/** Reduces the JSON of a long order to its kind, length and checksum. */
 static json_t *shorten(const json_t *whole, json_t *sum)
 {
     json_t *object = json_object();

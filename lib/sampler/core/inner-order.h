@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An order within another one: its epochs, what a thread keeps to read it, and how a state
- * names it.
+ * @brief An order within another order: its epochs, a thread's scratch for it, and its JSON in a
+ * state.
  */
 #ifndef LX_SAMPLER_INNER_ORDER_H
 #define LX_SAMPLER_INNER_ORDER_H
@@ -11,62 +11,62 @@
 
 typedef struct lx__part {
     lx_order *order; /**< Referenced. */
-    uint64_t epochs; /**< Whole ones that there are positions for; 0 where the length is. */
+    uint64_t epochs; /**< Whole epochs within the positions; 0 if the length is 0. */
 } lx__part;
 
-/** Takes a reference of @p order, which lx__part_check() has seen, as a part of the new order
- * @p in. */
+/** References @p order, which lx__part_check() accepted, as a part of the new order @p in. */
 void lx__part_init(lx__part *part, lx_order *order, lx_order *in);
 
-/** Gives it back; also of one that is zero. */
+/** Drops the reference. A zeroed struct is allowed. */
 void lx__part_clear(lx__part *part);
 
-/** The position of an offset below the part's length, which is 1 or more, in @p epoch; the epochs
- * begin anew behind the last. */
+/** Returns the position of an offset in @p epoch. The offset is below the part's length, which is 1
+ * or more. After the last epoch, the epochs repeat. */
 static inline uint64_t lx__part_place(const lx__part *part, uint64_t epoch, uint64_t offset)
 {
-    epoch = epoch < part->epochs ? epoch : epoch % part->epochs; /* to divide takes long */
+    epoch = epoch < part->epochs ? epoch : epoch % part->epochs; /* a division is slow */
     return epoch * part->order->length + offset;
 }
 
 /**
- * As lx__order_map() of the part, with the scratch at @p scratch: NULL at first, made at need, and
- * for lx__scratch_free() in the end.
+ * As lx__order_map() of the part. The scratch at @p scratch is NULL at first, created when needed,
+ * and freed by lx__scratch_free().
  */
 lx_status lx__part_map(const lx__part *part, lx__scratch **scratch, uint64_t *places,
                        size_t count, lx_error *error);
 
 /**
- * Tells in @p feistel which permutation maps all of the places, as find_feistel of its class does,
- * which has it; with a scratch as for lx__part_map().
+ * Calls find_feistel of the part's class, which must have it, and sets @p feistel to the
+ * permutation that maps all places. For the scratch see lx__part_map().
  */
 lx_status lx__part_find_feistel(const lx__part *part, lx__scratch **scratch, uint64_t *places,
                                 size_t count, const lx__feistel **feistel, lx_error *error);
 
-/** Frees the scratch of a part, to which @p scratch points: for a class with one part. */
+/** Frees a part's scratch, to which @p scratch points: for a class with one part. */
 void lx__part_clear_scratch(void *scratch);
 
 /**
- * A part in the JSON of the order that it is in: whole where that is short, else what it is and a
- * checksum of the rest, so that states stay short. NULL without memory.
+ * Returns a part's JSON within the outer order's JSON: in full if it is short, otherwise its kind,
+ * length and checksum, so that states stay short. NULL if memory is short.
  */
 json_t *lx__part_to_json(const lx__part *part);
 
-/** Several of them. Many become their checksums alone, very many one checksum. */
+/** As lx__part_to_json() for several parts. Many parts become a list of checksums, very many one
+ * checksum. */
 json_t *lx__parts_to_json(const lx__part *parts, size_t count);
 
 /**
- * Begins to make an order of @p part, which is NULL until then.
+ * Checks the arguments of a function that makes an order of @p part, and sets @p made to NULL.
  *
- * @retval LX_ERR_ARGUMENT  One of both is not given.
- * @return Else as lx__part_check_size().
+ * @retval LX_ERR_ARGUMENT  One of them is NULL.
+ * @return Otherwise as lx__part_check_size().
  */
 lx_status lx__part_check(const lx_order *part, lx_order **made, lx_error *error);
 
-/** Holds a part against the limits; @p size is that of all parts so far, this one among them.
+/** Checks a part against the limits; @p size is the total of all parts up to this one.
  * @retval LX_ERR_MISMATCH  It is cut into batches.
- * @retval LX_ERR_LIMIT     There are #LX__ORDER_DEPTH_MAX orders within each other already, or in
- *                          all #LX__ORDER_SIZE_MAX. */
+ * @retval LX_ERR_LIMIT     The nesting has reached #LX__ORDER_DEPTH_MAX, or the total
+ *             #LX__ORDER_SIZE_MAX. */
 lx_status lx__part_check_size(const lx_order *part, size_t size, lx_error *error);
 
 #endif

@@ -46,7 +46,7 @@ lx_order *lx_order_ref(lx_order *order)
 
 void lx_order_unref(lx_order *order)
 {
-    /* Release: what this thread did with the order comes before the free in whichever thread. */
+    /* Release orders this thread's accesses before the free in another thread. */
     if (order == NULL ||
         atomic_fetch_sub_explicit(&order->references, 1, memory_order_acq_rel) != 1)
         return;
@@ -110,12 +110,12 @@ lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t f
     assert(count == 0 || (step != 0 && first < LX__POSITION_END &&
                           count - 1 <= (LX__POSITION_END - 1 - first) / step));
     while (status == LX_OK && count != 0) {
-        /* A block is still in the first-level cache when it is read. */
+        /* A block is still in the first-level cache when the class reads it. */
         size_t block = count < LX__ORDER_BLOCK ? (size_t)count : LX__ORDER_BLOCK;
         for (size_t i = 0; i < block; i++)
             indices[i] = first + i * step;
         status = lx__order_map(order, scratch, indices, block, error);
-        first += block * step; /* may wrap behind the last block */
+        first += block * step; /* may wrap after the last block */
         indices += block;
         count -= block;
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What an order is made of, and how the loader reads one.
+ * @brief The base class of orders, and the loader's functions to read one.
  *
- * Every kind of order is a struct that begins with an lx_order and a class that says what to do
- * with it. An order made of other orders holds references to them, nests their JSON, and keeps
- * scratches of theirs in its own.
+ * Every kind of order is a struct that begins with an lx_order and has a class with its functions.
+ * An order made of other orders references them, nests their JSON, and keeps their scratches in its
+ * own.
  */
 #ifndef LX_SAMPLER_ORDER_H
 #define LX_SAMPLER_ORDER_H
@@ -19,65 +19,66 @@
 #include "base/json.h"
 #include "sampler/random/feistel.h"
 
-/** The end of the positions: none is this or above. */
+/** Upper limit of the positions. */
 #define LX__POSITION_END UINT64_MAX
 
-/** Orders within each other: reading them takes as much stack. */
+/** Most levels of nested orders: the stack to read them is proportional. */
 #define LX__ORDER_DEPTH_MAX 64
-/** Orders within one in all, each as often as it is there: a state tells of every one. */
+/** Most orders within an order, with repetitions: a state describes each of them. */
 #define LX__ORDER_SIZE_MAX 65536
 
-/** So many positions are read at a time: what an order made of others keeps goes by it. */
+/** Most positions per call of a class's read: limits the buffers of nested orders. */
 #define LX__ORDER_BLOCK 1024
 
-/** One kind of order. */
+/** The functions of one kind of order. */
 typedef struct lx__order_class {
-    const char *kind; /**< Its name in states. */
-    int formula;      /**< Version of its formula, in states: another one may give other indices. */
+    const char *kind; /**< Its name in saved states. */
+    int formula;      /**< Version of its formula in saved states: another version may produce other
+                           indices. */
 
     /** Bytes of its scratch, which starts zeroed; 0 if it needs none. */
     size_t scratch_size;
-    /** Releases what the scratch came to own; NULL where it owns nothing. */
+    /** Releases what the scratch owns; NULL if it owns nothing. */
     void (*clear_scratch)(void *scratch);
 
-    /** Puts in the place of each of 1 to #LX__ORDER_BLOCK positions, in any order, the index that
-     * stands there; those that ascend are meant to be fast. The length is 1 or more. */
+    /** Replaces each of 1 to #LX__ORDER_BLOCK positions, in any order, by its index; should be fast
+     * for ascending positions. The order's length is 1 or more. */
     lx_status (*read)(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                       lx_error *error);
 
-    /** The permutation that maps all of 1 to #LX__ORDER_BLOCK positions, in place of reading them:
-     * they become the numbers that it maps, and what comes of these are the indices. It holds until
-     * the scratch is used again. NULL: there is none for all of them, and they stay as they are.
-     * NULL in place of the function where there never is. */
+    /** Returns the one permutation that maps 1 to #LX__ORDER_BLOCK positions, as an alternative to
+     * read: replaces the positions by its inputs; its outputs are the indices. The permutation is
+     * valid until the next use of the scratch. Returns NULL and leaves the positions if one
+     * permutation does not map them all. A NULL function always means that. */
     const lx__feistel *(*find_feistel)(const lx_order *order, void *scratch, uint64_t *places,
                                        size_t count);
 
-    /** Adds to @p object what else sets this order apart from others of its kind and length.
-     * Returns 0, or -1 without memory. */
+    /** Adds members to @p object that distinguish this order from others of its kind and length.
+     * Returns 0, or -1 if memory is short. */
     int (*describe)(const lx_order *order, json_t *object);
 
-    /** Counts how many of the positions below @p end each set has; NULL where it is no mixture. */
+    /** Counts the positions below @p end by set; NULL if it is not a mixture. */
     lx_status (*count)(const lx_order *order, uint64_t end, uint64_t *counts, lx_error *error);
 
-    /** Releases what the order owns beside its own memory; NULL where it owns nothing. */
+    /** Releases what the order owns besides its own memory; NULL if it owns nothing. */
     void (*dispose)(lx_order *order);
 } lx__order_class;
 
 struct lx_order {
     const lx__order_class *class;
-    uint64_t length; /**< Positions in an epoch. */
-    uint64_t bound;  /**< Every index is below this: what a source must have at least. */
-    unsigned depth;  /**< Orders within it, one in the other, and itself. */
-    size_t size;     /**< Orders within it, all of them, and itself. */
-    size_t sets;     /**< Of a mixture; 0: it is none. */
-    /** Where its batches begin, as batch-bounds.h has it; NULL: it is not cut into batches. */
+    uint64_t length; /**< Positions per epoch. */
+    uint64_t bound;  /**< Upper limit of the indices: the least length of a source. */
+    unsigned depth;  /**< Levels of nested orders, including itself. */
+    size_t size;     /**< All orders within it, including itself. */
+    size_t sets;     /**< Number of a mixture's sets; 0: not a mixture. */
+    /** Where its batches begin, see batch-bounds.h; NULL: not cut into batches. */
     struct lx__epochs *cuts;
-    uint64_t batch_rows; /**< Samples of a batch, at most; 0: it is not cut. */
+    uint64_t batch_rows; /**< Most samples of a batch; 0: not cut into batches. */
     atomic_size_t references;
 };
 
-/** The epoch of the first of @p count positions; it and those that follow in the same one become
- * offsets, and @p here tells how many. */
+/** Returns the epoch of the first of @p count positions; replaces it and those that follow in the
+ * same epoch by offsets, and sets @p here to their number. */
 static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *places, size_t count,
                                              size_t *here)
 {
@@ -89,12 +90,13 @@ static inline uint64_t lx__order_split_epoch(const lx_order *order, uint64_t *pl
     return epoch;
 }
 
-/** Reads the first of @p count offsets of an epoch, and those behind it that are read with it; how
- * many these are. */
+/** Reads the first of @p count offsets of an epoch together with some that follow, and sets @p here
+ * to their number. */
 typedef lx_status (*lx__read_piece)(const lx_order *order, void *scratch, uint64_t epoch,
                                     uint64_t *places, size_t count, size_t *here, lx_error *error);
 
-/** As read of a class, by pieces of epochs. It is compiled for each kind: pieces may be short. */
+/** Implements read of a class by pieces of epochs. Inlined into each class, because pieces may be
+ * short. */
 static inline __attribute__((always_inline)) lx_status
 lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                       lx__read_piece read, lx_error *error)
@@ -111,63 +113,66 @@ lx__order_read_pieces(const lx_order *order, void *scratch, uint64_t *places, si
     return status;
 }
 
-/** Memory of @p size bytes for an order of @p class, begun with these and one reference. */
+/** Allocates @p size zeroed bytes for an order of @p class, and sets these members and one
+ * reference. */
 LX_API lx_status lx__order_new(const lx__order_class *class, size_t size, uint64_t length,
                                uint64_t bound, lx_order **order, lx_error *error);
 
-/** Ends the making of an order: one that could not be filled is given up, and is NULL then. Returns
- * the status. */
+/** Finishes the creation of an order: on failure, frees it and sets it to NULL. Returns the
+ * status. */
 LX_API lx_status lx__order_finish(lx_order **order, lx_status status);
 
 /**
- * What one thread keeps while it reads an order: the table or the keys of the epoch it is in.
+ * A thread's cache while it reads an order, such as the table or the keys of the current epoch.
  *
  * @par Thread safety
- * One thread at a time, and only with the order it was made for.
+ * Not thread-safe. Use it only with the order it was made for.
  */
 typedef struct lx__scratch lx__scratch;
 
-/** A scratch for reading @p order, of which it takes a reference; for lx__scratch_free(). */
+/** Creates a scratch to read @p order, which it references; free it with lx__scratch_free(). */
 LX_API lx_status lx__scratch_new(lx_order *order, lx__scratch **scratch, lx_error *error);
 
-/** NULL is nothing. */
+/** @p scratch may be NULL. */
 LX_API void lx__scratch_free(lx__scratch *scratch);
 
 /**
- * Indices at the positions first, first + step, ..., @p count of them, across epochs. The step is
- * 1 or more, and the last position is below #LX__POSITION_END; an order of length 0 has none.
+ * Reads the indices at the positions first, first + step, ..., @p count of them, across epochs. The
+ * step is 1 or more, and the last position is below #LX__POSITION_END; the count is 0 if the
+ * order's length is 0.
  *
- * @retval LX_ERR_NOMEM  There is no memory for what the scratch keeps.
+ * @retval LX_ERR_NOMEM  Memory for the scratch is short.
  */
 LX_API lx_status lx__order_read(const lx_order *order, lx__scratch *scratch, uint64_t first,
                                 uint64_t step, uint64_t count, uint64_t *indices, lx_error *error);
 
 /**
- * Puts in the place of each of @p count positions the index that stands there.
+ * Replaces each of @p count positions by its index.
  *
  * @return As lx__order_read().
  */
 lx_status lx__order_map(const lx_order *order, lx__scratch *scratch, uint64_t *places,
                         size_t count, lx_error *error);
 
-/** As find_feistel of its class, which has it. */
+/** Calls find_feistel of its class, which must have it. */
 const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *scratch,
                                           uint64_t *places, size_t count);
 
-/** Every index of the order is below this. */
+/** Returns the upper limit of the order's indices. */
 LX_API uint64_t lx__order_get_bound(const lx_order *order);
 
-/** Adds to @p object what lx__order_to_json() has. Returns 0, or another number without memory. */
+/** Adds the members of lx__order_to_json() to @p object. Returns nonzero if memory is short. */
 LX_API int lx__order_describe(const lx_order *order, json_t *object);
 
-/** {"kind", "formula", "length", ...}: all that its indices depend on. NULL without memory. */
+/** Returns {"kind", "formula", "length", ...}: all inputs of its indices. NULL if memory is
+ * short. */
 LX_API json_t *lx__order_to_json(const lx_order *order);
 
 /**
- * Whether @p json, from a state, is what lx__order_to_json() makes of @p order.
+ * Compares @p json, from a state, with lx__order_to_json() of @p order.
  *
- * @retval LX_ERR_MISMATCH  It is not; the message names the first difference, both values, and
- *                          "order" as where they stand.
+ * @retval LX_ERR_MISMATCH  They differ; the message names the first difference by its path from
+ *             "order", and both values.
  */
 LX_API lx_status lx__order_match_json(const lx_order *order, const json_t *json, lx_error *error);
 

@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include "sampler/core/batch-bounds.h"
 
-/** What a rank has of the step at a position, maybe nothing. True if all ranks have a batch. */
+/** Finds the rank's batch in the step at a position; it may be empty. True if all ranks have a
+ * batch. */
 static bool deal_step(const lx_order *order, const lx__epoch *held, lx__shard shard,
                       uint64_t position, lx__cut cut, lx__share *share)
 {
@@ -37,7 +38,9 @@ lx_status lx__deal_next(const lx_order *order, lx__epoch **held, lx__shard shard
         if (cut.epoch - first > LX__DEAL_EPOCHS)
             return lx__fail(error, LX_ERR_LIMIT,
                             "rank %" PRIu64 " of %" PRIu64 " has no batch in %d epochs, of which "
-                            "the last has %" PRIu64 ": use fewer ranks, or a smaller budget",
+                                                           "the last has %"
+                            PRIu64 " batches: use fewer ranks, or a smaller "
+                                                    "budget",
                             shard.rank, shard.world, LX__DEAL_EPOCHS, cut.count);
         bool whole = deal_step(order, *held, shard, at, cut, share);
         if (share->count != 0 && (whole || !drop)) {

@@ -13,8 +13,8 @@ lx_status lx__shard_check(lx__shard shard, lx_error *error)
                         "world must be at least 1: a single rank is rank 0 of world 1");
     if (shard.rank >= shard.world)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "rank is %" PRIu64 ", and of a world of %" PRIu64
-                        " the ranks are 0 to %" PRIu64,
+                        "rank is %" PRIu64 ", but the ranks of a world of %" PRIu64
+                        " are 0 to %" PRIu64,
                         shard.rank, shard.world, shard.world - 1);
     return LX_OK;
 }
@@ -27,7 +27,7 @@ lx__share lx__shard_share(lx__shard shard, uint64_t length, uint64_t position, u
         epoch_end = position + (length - offset);
     uint64_t end = span < epoch_end - position ? position + span : epoch_end;
 
-    /* From the position to the first that is the rank's: (rank - offset) mod world. */
+    /* Distance to the rank's first position: (rank - offset) mod world. */
     uint64_t place = offset % shard.world;
     uint64_t ahead = shard.rank >= place ? shard.rank - place : shard.world - (place - shard.rank);
     if (ahead >= end - position)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Which positions are a rank's: those whose offset in the epoch is the rank modulo the
- * number of ranks. Samplers step by it through windows of one position a rank, loaders through
- * global batches.
+ * @brief Assigns positions to ranks: a rank gets those whose offset in the epoch is the rank modulo
+ * the number of ranks. Samplers advance by one position per rank, loaders by global batches.
  */
 #ifndef LX_SAMPLER_RANK_SLICE_H
 #define LX_SAMPLER_RANK_SLICE_H
@@ -17,23 +16,23 @@ typedef struct lx__shard {
     uint64_t rank, world;
 } lx__shard;
 
-/** What a shard owns of a stretch of positions within one epoch. */
+/** A shard's positions in a range within one epoch. */
 typedef struct lx__share {
-    uint64_t first; /**< The first position of it; the others follow in steps of the world. */
-    uint64_t count; /**< How many, maybe 0. */
-    uint64_t end;   /**< Where the stretch ends, whoever owns its positions. */
+    uint64_t first; /**< The first position; the others follow at a distance of world. */
+    uint64_t count; /**< Number of positions, may be 0. */
+    uint64_t end;   /**< End of the range, whichever rank owns its positions. */
 } lx__share;
 
-/** LX_ERR_ARGUMENT, naming the argument, if world is 0 or rank is not below it. */
+/** Returns LX_ERR_ARGUMENT, with the argument's name, if world is 0 or rank is not below it. */
 LX_API lx_status lx__shard_check(lx__shard shard, lx_error *error);
 
 /**
- * What @p shard owns of the positions from @p position up to, and without, the least of
- * position + span, the end of the position's epoch, and #LX__POSITION_END. The length of an epoch
- * is 1 or more, and the position below the end.
+ * Returns the positions of @p shard from @p position up to the least of position + span, the end of
+ * the position's epoch, and #LX__POSITION_END (exclusive). The length of an epoch is 1 or more, and
+ * the position is below the end.
  *
- * With the span B * world that is a rank's part of the global batch of B samples a rank; if
- * all of it lies within the epoch, the count is B.
+ * A span of B * world returns the rank's part of a global batch with B samples per rank; the count
+ * is B if the epoch contains all of it.
  */
 LX_API lx__share lx__shard_share(lx__shard shard, uint64_t length, uint64_t position,
                                  uint64_t span);

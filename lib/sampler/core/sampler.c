@@ -11,13 +11,13 @@
 #include "sampler/core/rank-slice.h"
 #include "sampler/core/saved-state.h"
 
-/* Version of the states, raised when a reader of the old ones could not read the new. */
+/* Version of saved states, raised if a reader of the old version could not read the new one. */
 #define STATE_VERSION 1
 
 struct lx_sampler {
     lx_order *order;
     lx__scratch *scratch;
-    lx__epoch *cuts; /* of an order that is cut: of the epoch it is in */
+    lx__epoch *cuts; /* of the current epoch, if the order is cut into batches */
     lx__shard shard;
     uint64_t position;
 };
@@ -58,13 +58,13 @@ void lx_sampler_free(lx_sampler *sampler)
     lx__free(sampler);
 }
 
-/** Whether no epoch has a position that the sampler's rank owns. */
+/** Whether the rank owns no position in any epoch. */
 static bool owns_nothing(const lx_sampler *sampler)
 {
     return sampler->shard.rank >= sampler->order->length;
 }
 
-/** The window of as many steps as @p count indices take at least: count * world positions. */
+/** Returns count * world: the positions that @p count indices of one rank span at least. */
 static uint64_t span_of(const lx_sampler *sampler, uint64_t count)
 {
     uint64_t span;
@@ -86,8 +86,8 @@ lx_status lx_sampler_take(lx_sampler *sampler, uint64_t count, uint64_t *indices
 
     uint64_t position = sampler->position, done = 0;
     while (done < count && position < LX__POSITION_END) {
-        /* All steps that lie in this epoch at once. Only the last of them can be without an index
-         * of this rank's, and then it is the epoch's last. */
+        /* Reads the rest of this epoch at once. Only the last round can lack an index for this
+         * rank, and then it ends the epoch. */
         lx__share share = lx__shard_share(sampler->shard, sampler->order->length, position,
                                           span_of(sampler, count - done));
         lx_status status = lx__order_read(sampler->order, sampler->scratch, share.first,
@@ -115,7 +115,8 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *in
     if (indices == NULL && room != 0)
         return lx__fail_null(error, "indices");
     if (sampler->order->cuts == NULL)
-        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches");
+        return lx__fail(error, LX_ERR_UNSUPPORTED, "the order is not cut into batches: pass a "
+                                                   "budgeted order");
     uint64_t position = sampler->position;
     lx_status status = lx__deal_next(sampler->order, &sampler->cuts, sampler->shard, false,
                                      &position, LX__POSITION_END, &share, error);
@@ -126,7 +127,7 @@ lx_status lx_sampler_take_batch(lx_sampler *sampler, uint64_t room, uint64_t *in
     if (share.count > room) {
         *taken = share.count;
         return lx__fail(error, LX_ERR_LIMIT,
-                        "the batch has %" PRIu64 " samples, and there is room for %" PRIu64,
+                        "the batch has %" PRIu64 " samples, but the buffer has room for %" PRIu64,
                         share.count, room);
     }
     status = lx__order_read(sampler->order, sampler->scratch, share.first, 1, share.count,

@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 #define CHECKSUM "crc32c"
-/* Bytes of a value that stands whole in a state, if it need not. */
+/* Longest JSON of a value to write in full, in bytes. */
 #define SHORT_BYTES 512
 
 json_t *lx__state_number(uint64_t value)
@@ -23,7 +23,7 @@ json_t *lx__state_number(uint64_t value)
     return json_string(digits);
 }
 
-/** Digits of a number of 2^63 or more, and nothing else: no sign, space or leading zero. */
+/** Reads the digits of a number of 2^63 or more, without sign, space or leading zero. */
 static bool read_digits(const char *text, uint64_t *value)
 {
     uint64_t sum = 0;
@@ -98,16 +98,16 @@ json_t *lx__state_new(const char *what, int version)
 }
 
 /**
- * Checksum of the state without its checksum, in the one form that does not depend on who wrote
- * the text: keys sorted, no spaces.
+ * Computes the checksum of the state without its checksum, in a canonical form: sorted keys, no
+ * spaces.
  */
 static lx_status checksum(const json_t *state, char digits[9], lx_error *error)
 {
     size_t bytes;
     json_t *bare = json_copy((json_t *)state), *digest = NULL;
-    /* A copy for which there is no memory may lack members, without a word. */
+    /* When memory is short, json_copy() may drop members silently. */
     if (bare != NULL && json_object_size(bare) == json_object_size(state)) {
-        (void)json_object_del(bare, CHECKSUM); /* fails where there is none, which is as well */
+        (void)json_object_del(bare, CHECKSUM); /* may fail: a new state has no checksum */
         digest = lx__state_digest(bare, &bytes);
     }
     json_decref(bare);
@@ -137,7 +137,7 @@ lx_status lx__state_write(json_t *state, char *text, size_t size, size_t *length
         memcpy(text, whole, needed + 1);
     } else if (size != 0) {
         text[0] = '\0';
-        status = lx__fail(error, LX_ERR_LIMIT, "the state takes %zu bytes, and there are %zu",
+        status = lx__fail(error, LX_ERR_LIMIT, "the state takes %zu bytes, but the buffer has %zu",
                           needed + 1, size);
     }
     lx__free(whole);
@@ -157,8 +157,8 @@ static lx_status check_head(const json_t *state, const char *what, int version, 
     status = lx__json_get_integer(state, "version", 0, INT64_MAX, &number, error);
     if (status == LX_OK && number != (uint64_t)version)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the state has version %" PRIu64 ", and this library reads version %d: "
-                          "use the libloaderx that wrote it",
+                          "the state has version %" PRIu64 ", but this library reads version %d: "
+                                                           "use the libloaderx that wrote it",
                           number, version);
     return status;
 }
@@ -167,7 +167,7 @@ lx_status lx__state_parse(const char *text, const char *what, int version, json_
                           lx_error *error)
 {
     lx_status status = lx__json_parse(text, strlen(text), state, error);
-    if (status == LX_ERR_LIMIT) { /* no state has so many values */
+    if (status == LX_ERR_LIMIT) { /* a state never has so many values */
         status = LX_ERR_CORRUPT;
         if (error != NULL && error->status == LX_ERR_LIMIT)
             error->status = status;
@@ -192,14 +192,14 @@ lx_status lx__state_check(const json_t *state, lx_error *error)
     if (status == LX_OK && strcmp(found, digits) != 0)
         status = lx__fail(error, LX_ERR_CORRUPT,
                           "the state was changed after it was written: its \"" CHECKSUM
-                          "\" is %.16s and its content gives %s",
+                          "\" is %.16s, but its content gives %s",
                           found, digits);
     return status;
 }
 
-/* ---- comparing */
+/* ---- comparison */
 
-/** A value in an error's sentence: as JSON, its beginning where it is long. */
+/** Prints a value for an error message, as JSON; truncates long JSON. */
 static void print_value(const json_t *value, char *text, size_t size)
 {
     char *whole = lx__json_text(value, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -217,7 +217,7 @@ static lx_status fail_difference(const char *path, const json_t *theirs, const j
     if (ours != NULL)
         print_value(ours, here, sizeof here);
     return lx__fail(error, LX_ERR_MISMATCH,
-                    "\"%s\" is %s in the state and %s here: use the value of the state, or begin "
+                    "\"%s\" is %s in the state and %s here: use the value of the state, or start "
                     "without the state",
                     path, there, here);
 }
@@ -262,7 +262,7 @@ static lx_status match_arrays(const char *path, const json_t *theirs, const json
     return LX_OK;
 }
 
-/** Holds theirs against ours, as deep as ours goes; either may be NULL, which is a difference. */
+/** Compares theirs with ours recursively; NULL is a difference. */
 static lx_status match(const char *path, const json_t *theirs, const json_t *ours, lx_error *error)
 {
     if (json_is_object(ours) && json_is_object(theirs))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What the states of samplers and loaders have in common: one JSON object that says what
- * it is the state of, in which version, and carries a checksum, so that a number that was edited
- * is an error and not another place. doc/orders.md describes it.
+ * @brief The saved states of samplers and loaders: a JSON object with its kind, its version and a
+ * checksum, so that an edited number is an error instead of another position. See doc/orders.md.
  */
 #ifndef LX_SAMPLER_SAVED_STATE_H
 #define LX_SAMPLER_SAVED_STATE_H
@@ -15,62 +14,63 @@
 
 #include "base/json.h"
 
-/** @p value as an integer, or from 2^63 on, which JSON's readers do not agree on, as a text of
- * its digits. NULL without memory. */
+/** Returns @p value as a JSON integer, or, from 2^63 on, where JSON readers disagree, as a string
+ * of its digits. NULL if memory is short. */
 LX_API json_t *lx__state_number(uint64_t value);
 
-/** Member @p key of @p object, as lx__state_number() writes it. */
+/** Reads member @p key of @p object, as lx__state_number() writes it. */
 LX_API lx_status lx__state_get_number(const json_t *object, const char *key, uint64_t *value,
                                       lx_error *error);
 
-/** Goes on with the checksum of what an order or a source is made from, one number after the other, each as a
- * little-endian word; it begins with 0. */
+/** Adds a number, as a little-endian word, to the checksum of the inputs of an order or a source.
+ * The checksum starts at 0. */
 LX_API uint32_t lx__state_add(uint32_t crc, uint64_t word);
 
-/** A checksum, as eight hexadecimal digits. NULL without memory. */
+/** Returns a checksum as eight hexadecimal digits. NULL if memory is short. */
 LX_API json_t *lx__state_crc(uint32_t crc);
 
-/** The CRC-32C of @p value as text, keys sorted and without spaces, in eight hexadecimal digits; to
- * @p bytes goes the length of that text. NULL without memory, or without a value. */
+/** Returns the CRC-32C of @p value as text with sorted keys and without spaces, in eight
+ * hexadecimal digits, and sets @p bytes to the length of that text. NULL if memory is short, or
+ * without a value. */
 json_t *lx__state_digest(const json_t *value, size_t *bytes);
 
-/** @p value again, if it takes few bytes, else its digest, so that states stay short. Takes the
- * reference. */
+/** Returns @p value if its text is short, otherwise its digest, so that states stay short. Takes
+ * ownership of the reference. */
 json_t *lx__state_shorten(json_t *value);
 
-/** Begins the state of a @p what ("sampler"), in @p version. NULL without memory. */
+/** Starts the state of a @p what ("sampler"), in @p version. NULL if memory is short. */
 LX_API json_t *lx__state_new(const char *what, int version);
 
 /**
- * Adds the checksum to a whole state and writes it as snprintf would: @p length, which may be
- * NULL, gets the length of the text whatever @p size; 0 asks for that alone.
+ * Adds the checksum to a complete state and writes it like snprintf(): sets @p length, which may be
+ * NULL, to the length of the text for any @p size; with size 0 it writes nothing.
  *
- * @retval LX_ERR_LIMIT  The text and its NUL do not fit in @p size bytes; none of it is there.
+ * @retval LX_ERR_LIMIT  The text and its NUL exceed @p size bytes; the buffer has an empty text.
  */
 LX_API lx_status lx__state_write(json_t *state, char *text, size_t size, size_t *length,
                                  lx_error *error);
 
 /**
- * Parses the state of a @p what in @p version. Its checksum is for lx__state_check(), after the
- * comparisons that can say more of a difference.
+ * Parses the state of a @p what in @p version. Call lx__state_check() after the comparisons, which
+ * describe a difference better than the checksum does.
  *
  * @retval LX_ERR_CORRUPT      It is not a JSON object, or not a state.
- * @retval LX_ERR_MISMATCH     It is the state of something else.
- * @retval LX_ERR_UNSUPPORTED  It is of another version.
+ * @retval LX_ERR_MISMATCH     It is the state of another kind.
+ * @retval LX_ERR_UNSUPPORTED  It has another version.
  */
 LX_API lx_status lx__state_parse(const char *text, const char *what, int version, json_t **state,
                                  lx_error *error);
 
 /**
- * Holds a part of a state against what it would be here, as deep as that goes.
+ * Compares a member of a state with its expected value, recursively.
  *
- * @param path  Where the part stands, for the error: "order".
+ * @param path  Path of the member, for the error: "order".
  * @retval LX_ERR_MISMATCH  The message names the first difference and both values.
  */
 LX_API lx_status lx__state_match(const char *path, const json_t *theirs, const json_t *ours,
                                  lx_error *error);
 
-/** LX_ERR_CORRUPT if the state was changed after it was written. */
+/** Returns LX_ERR_CORRUPT if the state was changed after it was written. */
 LX_API lx_status lx__state_check(const json_t *state, lx_error *error);
 
 #endif

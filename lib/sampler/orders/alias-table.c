@@ -15,16 +15,17 @@
 
 /* ---- units */
 
-/** Hands out units to one index after the other, so that those of all are exactly what the columns
- * hold: an index gets what the units up to it are more than those up to the one before. */
+/** Assigns units to the indices in order, so that the sum over all indices is exactly the size of
+ * the columns: an index gets the difference of the cumulative units up to it and up to the index
+ * before it. */
 typedef struct shares {
     const double *weights;
     uint64_t count, next; /* of indices */
     int scale;
-    uint64_t total;         /* of whole weights */
-    uint64_t factor;        /* units a whole weight, as a fraction of 2^shift: */
+    uint64_t total;         /* of integer weights */
+    uint64_t factor;        /* units per integer weight, as a fraction of 2^shift: */
     int shift;              /* ... 1 to 94, so that the factor has 64 bits */
-    uint64_t weight, units; /* up to the next */
+    uint64_t weight, units; /* cumulative, up to next */
 } shares;
 
 static uint64_t whole(const shares *s, uint64_t index)
@@ -56,8 +57,8 @@ static uint64_t next_share(shares *s)
     return s->units - before;
 }
 
-/** Goes on to the next index whose share is above a column's, or with @p large false, is not; its
- * share is given. The count, if there is none. */
+/** Advances to the next index whose share exceeds a column, or with @p large false, does not. Sets
+ * its share. Returns the count if no index is left. */
 static uint64_t next_of(shares *s, bool large, uint64_t *share)
 {
     while (s->next < s->count) {
@@ -76,9 +77,9 @@ static lx__alias_column column_of(uint64_t own, uint64_t index, uint64_t other)
                          : (lx__alias_column){(uint32_t)own, (uint32_t)other};
 }
 
-/* One sweep over those with less than a column, and one over those with more, side by side: each of
- * the former is filled up from the one of the latter that is being given away, until what that has
- * left fits into its own column, which the next one fills up. */
+/* Two sweeps in parallel, one over the indices with at most a column and one over those with more.
+ * Each of the former is filled up from the current one of the latter, until the rest of that fits
+ * its own column, which the next large one fills up. */
 static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
 {
     shares of_small = *s, of_large = *s;
@@ -86,7 +87,7 @@ static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
     uint64_t small = next_of(&of_small, false, &small_share);
     uint64_t large = next_of(&of_large, true, &left);
     while (large < count) {
-        if (left > COLUMN) { /* all columns together are full, so there is one with less */
+        if (left > COLUMN) { /* the columns together are full, so an index with less exists */
             assert(small < count);
             columns[small] = column_of(small_share, small, large);
             left -= COLUMN - small_share;
@@ -98,7 +99,7 @@ static void sweep(lx__alias_column *columns, uint64_t count, const shares *s)
             large = next;
         }
     }
-    while (small < count) { /* nothing is left to fill up with: they are full */
+    while (small < count) { /* no large index is left, so these fill their columns */
         columns[small] = column_of(small_share, small, small);
         small = next_of(&of_small, false, &small_share);
     }
@@ -155,8 +156,7 @@ void lx__alias_free(lx__alias *alias)
 
 /* ---- draws */
 
-/* First all columns, then all heights: what is fetched from memory for one draw does not wait for
- * that of another. */
+/* First all columns, then all heights: the memory accesses of different draws overlap. */
 lx_status lx__alias_draw(const lx__alias *alias, uint64_t key, uint64_t *numbers, size_t count,
                          lx_error *error)
 {

@@ -11,8 +11,8 @@
 #include "sampler/orders/group-members.h"
 #include "sampler/random/stream-key.h"
 
-/* Permutations of classes that a scratch keeps, a power of two: of more classes, a round that goes
- * through all makes each anew, whose table is short where there are so many. */
+/* Permutations of classes in a scratch, a power of two. With more classes, a round over all of them
+ * makes each permutation anew, but their tables are short then. */
 #define KEPT 4096
 
 struct balanced {
@@ -21,10 +21,10 @@ struct balanced {
     uint64_t count; /* of indices */
     uint32_t crc;   /* of the classes */
     uint64_t class_count;
-    lx__table table; /* members, class after class; then where each begins; and the end */
+    lx__table table; /* members class by class, then the start of each class, then the end */
 };
 
-/* How a class is shuffled for as many rounds as it has members. */
+/* The shuffle of a class for as many rounds as it has members. */
 struct turn {
     bool entered;
     uint64_t class, first; /* round */
@@ -34,7 +34,7 @@ struct turn {
 struct balanced_scratch {
     lx__permutation round;
     uint64_t kept;
-    struct turn *turns; /* of class c at c mod KEPT */
+    struct turn *turns; /* class c is at c mod KEPT */
 };
 
 /* ---- reading */
@@ -49,8 +49,8 @@ static lx_status prepare(const struct balanced *self, struct balanced_scratch *s
     return scratch->turns != NULL ? LX_OK : lx__fail_memory(error, "reading an order");
 }
 
-/** Has the turn of a class be the one that a round is in: most often it is, and nothing is divided
- * or hashed to find out. */
+/** Sets the shuffle of a class to the one of a round. Most often it is set already, which takes no
+ * division or hash to find out. */
 static lx_status enter_turn(const struct balanced *self, struct turn *turn, uint64_t round,
                             uint64_t class, uint64_t length, lx_error *error)
 {
@@ -68,8 +68,8 @@ static lx_status enter_turn(const struct balanced *self, struct turn *turn, uint
     return status;
 }
 
-/** The index that @p class gives in a round: its members go round in an order that is another one
- * each time. */
+/** Returns the index of @p class in a round: the class cycles through its members, shuffled anew
+ * for each cycle. */
 static lx_status read_class(const struct balanced *self, struct balanced_scratch *scratch,
                             uint64_t round, uint64_t class, uint64_t *index, lx_error *error)
 {
@@ -94,8 +94,8 @@ static lx_status read_class(const struct balanced *self, struct balanced_scratch
                                                     : status;
 }
 
-/** Reads the first of the positions, and those behind it that are in the same round; how many that
- * are. */
+/** Reads the first of the positions and those that follow in the same round, and sets @p here to
+ * their number. */
 static lx_status read_round(const struct balanced *self, struct balanced_scratch *scratch,
                             uint64_t *places, size_t count, size_t *here, lx_error *error)
 {
@@ -133,7 +133,7 @@ static void balanced_clear(void *memory)
     lx__free(scratch->turns);
 }
 
-/* ---- what it is */
+/* ---- class */
 
 static int balanced_describe(const lx_order *order, json_t *object)
 {
@@ -157,7 +157,7 @@ static const lx__order_class balanced_class = {.kind = "balanced",
                                                .describe = balanced_describe,
                                                .dispose = balanced_dispose};
 
-/* ---- making it */
+/* ---- construction */
 
 struct given {
     const uint64_t *classes;
@@ -193,7 +193,7 @@ static lx_status group(struct balanced *self, const uint64_t *classes, const cha
     for (uint64_t i = 0; i < count; i++)
         self->crc = lx__state_add(self->crc, classes[i]);
     struct given given = {classes, count, self->crc};
-    /* Where the last class ends is a number, too; of 2^32 - 1 members it is one of 4 bytes. */
+    /* The end of the last class is a number, too; for 2^32 - 1 members it fits 4 bytes. */
     self->table = (lx__table){.count = count != 0 ? LX__TABLE_ANY : 0, .bound = count + 1};
     lx_status status = lx__table_keep(tables, &maker, &given, &self->table, error);
     if (status != LX_OK)
@@ -212,7 +212,8 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_
     lx_status status = lx__members_check("classes", classes, count, order, error);
     if (status == LX_OK && count == 0 && length != 0)
         status = lx__fail(error, LX_ERR_ARGUMENT,
-                          "classes: there are none, but the length of an epoch is above 0");
+                          "classes is empty, but the length of an epoch is above 0: pass classes, "
+                          "or length 0");
     if (status == LX_OK)
         status = lx__order_new(&balanced_class, sizeof(struct balanced), length, count, order,
                                error);

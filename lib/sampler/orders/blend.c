@@ -10,16 +10,16 @@ struct blend {
     lx_order order;
     lx__phases phases;
     lx__mix_sets sets;
-    lx__weightings weightings; /* for states */
+    lx__weightings weightings; /* for saved states */
 };
 
 /* ---- reading */
 
-/** Where a position is. */
+/** A position's phase. */
 struct spot {
     uint64_t epoch;
     const lx__phase *phase;
-    uint64_t start, end; /* positions of that phase in that epoch */
+    uint64_t start, end; /* positions of the phase in this epoch */
 };
 
 static struct spot find_spot(const struct blend *self, uint64_t position)
@@ -32,7 +32,7 @@ static struct spot find_spot(const struct blend *self, uint64_t position)
     return (struct spot){epoch, phase, start + phase->begin, start + end};
 }
 
-/** The position in a set's part of what is its n-th there. */
+/** Returns the position in a set's part for the set's n-th sample of the phase. */
 static inline uint64_t place_of(const struct blend *self, const struct spot *spot, size_t set,
                                 uint64_t n)
 {
@@ -40,8 +40,8 @@ static inline uint64_t place_of(const struct blend *self, const struct spot *spo
                               spot->phase->before[set] + n);
 }
 
-/** Finds sets, and positions in them, of positions from the first on that are in one phase of one
- * epoch; how many these are. */
+/** Finds the sets, and the positions in them, for the first position and those that follow in the
+ * same phase and epoch. Returns their number. */
 static size_t find_in_phase(const struct blend *self, uint64_t *places, size_t count,
                             uint16_t *sets)
 {
@@ -56,14 +56,14 @@ static size_t find_in_phase(const struct blend *self, uint64_t *places, size_t c
     return n;
 }
 
-/** Finds what each set has of positions that follow each other. */
+/** Finds each set's run within consecutive positions. */
 static void find_runs(const struct blend *self, const struct spot *spot,
                       lx__mix_sets_scratch *scratch, uint64_t first, size_t count)
 {
     lx__mix_run *runs = scratch->runs;
-    uint64_t *counts = scratch->above; /* which is free until these are read */
+    uint64_t *counts = scratch->above; /* unused until the runs are read */
     size_t sets = self->sets.count;
-    memset(counts, 0, sets * sizeof *counts); /* of sets that have no weight here */
+    memset(counts, 0, sets * sizeof *counts); /* for sets without weight in this phase */
     lx__split_count(&spot->phase->split, first, counts);
     for (size_t i = 0; i < sets; i++)
         runs[i].number = counts[i];
@@ -75,8 +75,8 @@ static void find_runs(const struct blend *self, const struct spot *spot,
     }
 }
 
-/** Reads positions that follow each other in one phase: what each set has of them does, too, and so
- * need not be sorted. */
+/** Reads consecutive positions of one phase: each set's positions are consecutive, too, so they
+ * need no sorting. */
 static lx_status read_runs(const struct blend *self, const struct spot *spot,
                            lx__mix_sets_scratch *scratch, uint64_t *places, size_t count,
                            lx_error *error)
@@ -112,7 +112,7 @@ static void blend_clear(void *scratch)
     lx__mix_sets_clear(scratch);
 }
 
-/* ---- what it is */
+/* ---- class */
 
 static int blend_describe(const lx_order *order, json_t *object)
 {
@@ -152,7 +152,7 @@ static const lx__order_class blend_class = {.kind = "blend",
                                             .count = blend_count,
                                             .dispose = blend_dispose};
 
-/* ---- making it */
+/* ---- construction */
 
 static lx_status fill(struct blend *self, const lx_mixture *mixture, lx_error *error)
 {

@@ -9,25 +9,25 @@
 #include "sampler/random/permutation.h"
 #include "sampler/random/stream-key.h"
 
-/* Longest block that is shuffled by a table. Of longer ones a rank may want a few indices, which
- * must not cost a table. */
+/* Longest block with a table. A rank may read a few indices of a longer block, which must not cost
+ * a table. */
 #define TABLE_LENGTH 256
 
 struct blocks {
     lx_order order;
     uint64_t block, seed;
-    uint64_t count; /* blocks, the last one with them */
-    uint64_t last;  /* indices of that, 1 .. block */
+    uint64_t count; /* of blocks, including the last one */
+    uint64_t last;  /* indices in the last block, 1 to block */
     uint64_t blocks_seed;
 };
 
-/* Where blocks are in an epoch, and how one of them is shuffled. */
+/* The order of the blocks in an epoch, and the shuffle of one of them. */
 struct blocks_scratch {
     lx__permutation blocks, within;
-    uint64_t epoch, last_slot; /* where the last block stands in it; while blocks.ready */
+    uint64_t epoch, last_slot; /* slot of the last block; valid while blocks.ready */
 };
 
-/** One block in an epoch: which, and its offsets there. */
+/** A block and its offsets in an epoch. */
 struct slot {
     uint64_t block, begin, length;
 };
@@ -51,7 +51,7 @@ static struct slot find_slot(const struct blocks *self, const struct blocks_scra
 {
     uint64_t missing = self->block - self->last, begin = scratch->last_slot * self->block;
     struct slot slot;
-    /* As if the last block were whole, what stands behind it is as much further on. */
+    /* Offsets after the last block move as if it were full. */
     if (offset >= begin && offset - begin >= self->last)
         offset += missing;
     else
@@ -64,7 +64,7 @@ static struct slot find_slot(const struct blocks *self, const struct blocks_scra
     return slot;
 }
 
-/** Reads the offsets that lie in one block; tells how many those are. */
+/** Reads the offsets that lie in one block, and sets @p here to their number. */
 static lx_status read_block(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
                             size_t count, size_t *here, lx_error *error)
 {
@@ -129,7 +129,8 @@ lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed, lx
     uint64_t count = length / block + (length % block != 0), whole;
     if (!lx__multiply_fits(count, block, &whole))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%" PRIu64 " blocks of %" PRIu64 " go beyond 2^64 - 1", count, block);
+                        "%" PRIu64 " blocks of %" PRIu64 " exceed 2^64 - 1 positions: use smaller "
+                                                         "blocks", count, block);
     lx_status status =
         lx__order_new(&blocks_class, sizeof(struct blocks), length, length, order, error);
     if (status != LX_OK)

@@ -17,15 +17,15 @@ struct bucketed {
     uint64_t seed, batches_seed;
     uint64_t batch, bucket;
     uint32_t crc;    /* of the lengths */
-    lx__table table; /* of indices, the shortest first */
+    lx__table table; /* of indices by ascending length */
 };
 
 struct bucketed_scratch {
     lx__permutation batches, within;
 };
 
-/** Reads the first of the offsets of an epoch, and those behind it that are in the same batch; how
- * many that are. */
+/** Reads the first of an epoch's offsets and those that follow in the same batch, and sets @p here
+ * to their number. */
 static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
                             size_t count, size_t *here, lx_error *error)
 {
@@ -33,7 +33,7 @@ static lx_status read_batch(const lx_order *order, void *memory, uint64_t epoch,
     struct bucketed_scratch *scratch = memory;
     uint64_t length = self->order.length, whole = length / self->batch;
     uint64_t number = places[0] / self->batch, begin = number * self->batch, seed;
-    uint64_t room = number < whole ? self->batch : length - begin; /* the last one stays last */
+    uint64_t room = number < whole ? self->batch : length - begin; /* a partial batch stays last */
     lx_status status = LX_OK;
     size_t n = 0;
     for (; n < count && places[n] >= begin && places[n] - begin < room; n++)
@@ -97,7 +97,7 @@ static const lx__order_class bucketed_class = {.kind = "bucketed",
                                                .describe = bucketed_describe,
                                                .dispose = bucketed_dispose};
 
-/* ---- its table */
+/* ---- table */
 
 struct given {
     const uint64_t *lengths;
@@ -140,8 +140,8 @@ static lx_status check_sizes(uint64_t batch, uint64_t bucket, lx_error *error)
         return lx__fail(error, LX_ERR_ARGUMENT, "batch must be at least 1");
     if (bucket == 0 || bucket % batch != 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "bucket %" PRIu64 " is no multiple of the batch, %" PRIu64
-                        ": a bucket has whole batches, one or more",
+                        "bucket %" PRIu64 " is not a multiple of batch %" PRIu64
+                        ": a bucket has one or more whole batches",
                         bucket, batch);
     return LX_OK;
 }

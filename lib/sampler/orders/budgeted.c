@@ -9,7 +9,7 @@
 #include "sampler/core/inner-order.h"
 #include "sampler/core/saved-state.h"
 
-/* Positions of a table of cuts, as of all tables of epochs. */
+/* Most positions of an epoch, as for all epoch tables. */
 #define LENGTH_MAX UINT32_MAX
 
 struct budgeted {
@@ -19,7 +19,7 @@ struct budgeted {
     bool padded;
     uint64_t count;   /* of costs */
     uint32_t crc;     /* of them */
-    uint32_t *narrow; /* one of the two, or neither if there are none */
+    uint32_t *narrow; /* one of these two is set, or neither if the count is 0 */
     uint64_t *wide;
 };
 
@@ -30,17 +30,19 @@ static lx_status budgeted_read(const lx_order *order, void *scratch, uint64_t *p
     return lx__part_map(&self->part, scratch, places, count, error);
 }
 
-/* ---- cutting an epoch */
+/* ---- cutting an epoch into batches */
 
-/** The batch that grows. */
+/** The batch in progress. */
 struct growing {
-    uint64_t rows, most; /* samples that it has, and may have */
-    uint64_t left;       /* of the budget, where costs are added */
-    uint64_t largest;    /* cost, and how many of it fit in the budget, where they are not */
+    uint64_t rows, most; /* its samples, and their limit */
+    uint64_t left;       /* of the budget; for the sum of costs */
+    uint64_t largest;    /* largest cost, and how many samples of it fit the budget; for padded
+                            batches */
     uint64_t fit;
 };
 
-/** Adds a sample to the sum; false if it does not fit, and begins the next batch. */
+/** Adds a sample by the sum of costs; if it does not fit, starts the next batch and returns
+ * false. */
 static bool add_sum(struct growing *batch, uint64_t cost, uint64_t budget)
 {
     bool fits = cost <= batch->left && batch->rows < batch->most;
@@ -49,7 +51,7 @@ static bool add_sum(struct growing *batch, uint64_t cost, uint64_t budget)
     return fits;
 }
 
-/** The same for a batch in which all samples take as much as the largest. */
+/** As add_sum(), for a batch in which each sample costs as much as the largest. */
 static bool add_padded(struct growing *batch, uint64_t cost, uint64_t budget)
 {
     if (cost > batch->largest) {
@@ -68,7 +70,7 @@ static bool add_padded(struct growing *batch, uint64_t cost, uint64_t budget)
     return false;
 }
 
-/** Puts what they cost in the place of indices. */
+/** Replaces indices by their costs. */
 static void look_up(const struct budgeted *self, uint64_t *places, size_t count)
 {
     if (self->narrow != NULL) {
@@ -99,13 +101,13 @@ static lx_status cut_epoch(const lx_order *order, uint64_t epoch, uint32_t *tabl
     const struct budgeted *self = (const struct budgeted *)order;
     uint64_t start = epoch * order->length, length = order->length;
     uint64_t places[LX__ORDER_BLOCK];
-    /* One that is full comes before the first. */
+    /* Full, so the first sample starts a batch. */
     struct growing batch = {UINT64_MAX, .most = self->rows != 0 ? self->rows : UINT64_MAX};
     lx__scratch *scratch;
     lx_status status = lx__scratch_new(self->part.order, &scratch, error);
     if (status != LX_OK)
         return status;
-    if (length > LX__POSITION_END - start) /* the last epoch ends with the positions */
+    if (length > LX__POSITION_END - start) /* the end of the positions truncates the last epoch */
         length = LX__POSITION_END - start;
     for (uint64_t at = 0, here; status == LX_OK && at < length; at += here) {
         here = length - at < LX__ORDER_BLOCK ? length - at : LX__ORDER_BLOCK;
@@ -120,7 +122,7 @@ static lx_status cut_epoch(const lx_order *order, uint64_t epoch, uint32_t *tabl
     return status;
 }
 
-/* ---- what it is */
+/* ---- class */
 
 static int budgeted_describe(const lx_order *order, json_t *object)
 {
@@ -151,9 +153,9 @@ static const lx__order_class budgeted_class = {.kind = "budgeted",
                                                .describe = budgeted_describe,
                                                .dispose = budgeted_dispose};
 
-/* ---- making it */
+/* ---- construction */
 
-/** What is known of the costs: the extremes, and their checksum. */
+/** The extremes of the costs, and their checksum. */
 struct range {
     uint64_t least, most;
     uint32_t crc;
@@ -168,9 +170,10 @@ static lx_status check_costs(const uint64_t *costs, uint64_t count, uint64_t bud
                             "index %" PRIu64 " costs 0: a cost must be at least 1", i);
         if (costs[i] > budget)
             return lx__fail(error, LX_ERR_ARGUMENT,
-                            "index %" PRIu64 " costs %" PRIu64 ", alone more than the budget, %"
+                            "index %" PRIu64 " costs %" PRIu64 ", which alone exceeds the budget "
+                                                               "of %"
                             PRIu64 ": raise the budget, shorten the sample, or leave it out of "
-                            "the source and of the costs",
+                                   "the source and of the costs",
                             i, costs[i], budget);
         range->least = costs[i] < range->least ? costs[i] : range->least;
         range->most = costs[i] > range->most ? costs[i] : range->most;
@@ -186,11 +189,14 @@ static lx_status check(const lx_order *part, const uint64_t *costs, uint64_t cou
         return lx__fail_null(error, "costs");
     if (part->length > LENGTH_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "an epoch has %" PRIu64 " positions, and at most 2^32 - 1 can be cut",
+                        "an epoch has %" PRIu64 " positions, but at most 2^32 - 1 can be cut into "
+                                                "batches",
                         part->length);
     if (part->bound > count)
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the order has %" PRIu64 " indices, and there are %" PRIu64 " costs",
+                        "the order has %" PRIu64 " indices, but there are %" PRIu64 " costs: pass "
+                                                                                    "a cost for "
+                                                                                    "each index",
                         part->bound, count);
     if (budget == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "budget must be at least 1");
@@ -219,13 +225,13 @@ static lx_status copy_costs(struct budgeted *self, const uint64_t *costs, uint64
     return LX_OK;
 }
 
-/** Samples of a batch, at most: of the cheapest as many as fit. */
+/** Most samples of a batch: as many as fit of the cheapest. */
 static uint64_t most_rows(const struct budgeted *self, uint64_t least)
 {
     uint64_t fit = self->budget / least, length = self->order.length;
     uint64_t most = self->rows != 0 && self->rows < fit ? self->rows : fit;
     most = most < length ? most : length;
-    return most != 0 ? most : 1; /* also where there are no samples it is cut */
+    return most != 0 ? most : 1; /* 0 would mean that the order is not cut into batches */
 }
 
 lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t count,

@@ -9,7 +9,7 @@
 
 struct piece {
     lx__part part;
-    uint64_t begin, end; /* its offsets in an epoch */
+    uint64_t begin, end; /* offsets in an epoch */
     uint64_t add;        /* to its indices */
 };
 
@@ -19,13 +19,13 @@ struct concat {
     struct piece *pieces;
 };
 
-/* The scratch is a list of those of the parts, made at need. */
+/* The parts' scratches, created when needed. */
 struct concat_scratch {
     size_t count;
     lx__scratch **parts;
 };
 
-/** The piece that has an offset below the length: the first that ends behind it. */
+/** Returns the piece that contains an offset below the length: the first that ends after it. */
 static size_t find(const struct concat *self, uint64_t offset)
 {
     size_t low = 0, high = self->count - 1;
@@ -39,7 +39,7 @@ static size_t find(const struct concat *self, uint64_t offset)
     return low;
 }
 
-/** Reads the offsets of an epoch that lie in one piece; tells how many those are. */
+/** Reads the offsets of an epoch that lie in one piece, and sets @p here to their number. */
 static lx_status read_piece(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
                             size_t count, size_t *here, lx_error *error)
 {
@@ -112,7 +112,7 @@ static const lx__order_class concat_class = {.kind = "concat",
                                              .describe = concat_describe,
                                              .dispose = concat_dispose};
 
-/** Sums up lengths, and finds the highest bound. */
+/** Sums the lengths, and finds the largest bound. */
 static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t count,
                          uint64_t *length, uint64_t *bound, lx_error *error)
 {
@@ -128,11 +128,11 @@ static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t
             return status;
         if (!lx__add_fits(*length, parts[i]->length, length))
             return lx__fail(error, LX_ERR_ARGUMENT,
-                            "the parts together have more than 2^64 - 1 positions");
+                            "the parts together exceed 2^64 - 1 positions");
         if (!lx__add_fits(parts[i]->bound, offsets != NULL ? offsets[i] : 0, &highest))
             return lx__fail(error, LX_ERR_ARGUMENT,
-                            "the indices of part %zu and the offset %" PRIu64
-                            " are beyond 2^64 - 1",
+                            "the indices of part %zu with the offset %" PRIu64
+                            " exceed 2^64 - 1: lower the offset",
                             i, offsets[i]);
         *bound = highest > *bound ? highest : *bound;
     }

@@ -17,12 +17,14 @@ lx_status lx__members_check(const char *what, const void *given, uint64_t count,
     if (given == NULL && count != 0)
         return lx__fail_null(error, what);
     if (count > LX__MEMBERS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "%s: there are %" PRIu64 ", and %" PRIu32 " at most",
+        return lx__fail(error, LX_ERR_LIMIT, "%s: %" PRIu64 " exceed the limit of %"
+                                             PRIu32 ": split "
+                                                                                       "the order",
                         what, count, LX__MEMBERS_MAX);
     return LX_OK;
 }
 
-/** Whether a sorted item has another key than the one before it. */
+/** Whether a sorted item has another key than the item before it. */
 static bool begins_group(const lx__keyed *items, size_t at)
 {
     return at == 0 || items[at].key != items[at - 1].key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Indices in groups, as a table of 4 bytes each.
+ * @brief Tables of grouped indices, 4 bytes each.
  */
 #ifndef LX_SAMPLER_GROUP_MEMBERS_H
 #define LX_SAMPLER_GROUP_MEMBERS_H
@@ -13,29 +13,29 @@
 
 #include "sampler/random/permutation.h"
 
-/** Most indices of an order of groups. */
+/** Most indices of a grouped order. */
 #define LX__MEMBERS_MAX UINT32_MAX
 
-/** Longest group whose permutation is a table: as of a block (doc/orders.md, section 6). */
+/** Longest group whose permutation has a table, as for a block (doc/orders.md, section 6). */
 #define LX__GROUP_TABLE 256
 
 /**
- * Begins a new order, which becomes NULL, of @p count indices about which @p what, "classes", was
- * given.
+ * Checks the arguments of a function that makes an order of @p count indices, each with an element
+ * of @p what ("classes"), and sets @p order to NULL.
  *
- * @retval LX_ERR_ARGUMENT  There is nothing to tell, or a pointer is NULL.
- * @retval LX_ERR_LIMIT     There are more than #LX__MEMBERS_MAX.
+ * @retval LX_ERR_ARGUMENT  The elements are missing, or a pointer is NULL.
+ * @retval LX_ERR_LIMIT     @p count exceeds #LX__MEMBERS_MAX.
  */
 lx_status lx__members_check(const char *what, const void *given, uint64_t count, lx_order **order,
                             lx_error *error);
 
 /**
- * Sorts the indices of @p count keys by these, equal ones by index.
+ * Sorts the indices of @p count keys by key, then by index.
  *
- * @param[out] members  The indices, for lx__free(); and with @p groups, behind them: where each
- *                      group of equal keys begins, and where the last one ends.
- * @param[out] groups   How many there are; may be NULL.
- * @retval LX_ERR_NOMEM  There is no memory for it.
+ * @param[out] members  The indices, for lx__free(); with @p groups, followed by the start of each
+ *             group of equal keys and the end of the last group.
+ * @param[out] groups   Number of groups; may be NULL.
+ * @retval LX_ERR_NOMEM  Memory is short.
  */
 lx_status lx__members_sort(const uint64_t *keys, size_t count, uint32_t **members, size_t *groups,
                            lx_error *error);

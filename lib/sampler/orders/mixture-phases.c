@@ -9,23 +9,23 @@
 #include "base/error.h"
 #include "sampler/core/order.h"
 
-/* Numbers that all phases together may hold. */
+/* Most counts that all phases together may store. */
 #define NUMBERS_MAX ((size_t)16 << 20)
 
-/** How far the plan is. */
+/** A plan in progress. */
 typedef struct plan {
     const lx_mixture *mixture;
     lx__phases *phases;
-    uint64_t limit;   /* no epoch is longer */
-    uint64_t at;      /* phases so far end here */
-    size_t weighting; /* that holds there */
+    uint64_t limit;   /* upper limit of the epoch's length */
+    uint64_t at;      /* end of the phases so far */
+    size_t weighting; /* in effect at this offset */
     double *weights;  /* of the next phase */
-    uint64_t *room;   /* what each set has left */
+    uint64_t *room;   /* positions left in each set */
 } plan;
 
-/* ---- the length of the epoch */
+/* ---- length of the epoch */
 
-/** The lengths of all sets together; false if that is beyond 2^64 - 1. */
+/** Sums the lengths of all sets; false if the sum exceeds 2^64 - 1. */
 static bool sum_lengths(const lx_mixture *mixture, uint64_t *sum)
 {
     *sum = 0;
@@ -41,20 +41,24 @@ static lx_status find_limit(plan *p, lx_error *error)
     p->limit = mixture->length;
     if (p->limit == 0 && !sum_lengths(mixture, &p->limit))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the sets together have more than 2^64 - 1 positions: set the length of an "
-                        "epoch");
+                        "the sets together exceed 2^64 - 1 positions: set the length of an epoch");
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (last >= p->limit)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "weights begin at %" PRIu64 ", behind an epoch of %" PRIu64 " positions",
+                        "weights begin at %" PRIu64 ", after the end of an epoch of %"
+                        PRIu64 " positions: "
+                                                                                    "lower their "
+                                                                                    "begin, or "
+                                                                                    "raise the "
+                                                                                    "length",
                         last, p->limit);
     return LX_OK;
 }
 
-/* ---- one phase after the other */
+/* ---- phases */
 
-/** The weights that hold now; of those that redistribute, sets that have given all have none. False
- * if nobody has one. */
+/** Selects the current weights; with redistribution, an exhausted set has weight 0. False if all
+ * weights are 0. */
 static bool choose_weights(plan *p)
 {
     const lx_mixture *mixture = p->mixture;
@@ -73,7 +77,8 @@ static lx_status add_phase(plan *p, lx_error *error)
     lx__phases *phases = p->phases;
     if (phases->count >= NUMBERS_MAX / phases->set_count)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "the weights of %zu sets change more than %zu times in an epoch",
+                        "the weights of %zu sets change more than %zu times in an epoch: use "
+                        "fewer sets or changes",
                         phases->set_count, phases->count);
     lx__phase *list =
         lx__grow_array(phases->list, phases->count, &phases->capacity, sizeof *list);
@@ -94,7 +99,8 @@ static lx_status add_phase(plan *p, lx_error *error)
     return LX_OK;
 }
 
-/** How many positions the last phase has, @p most at most: up to where a set has nothing left. */
+/** Returns the number of positions of the last phase, at most @p most: up to the first exhausted
+ * set. */
 static uint64_t find_end(const plan *p, uint64_t most)
 {
     const lx_mixture *mixture = p->mixture;

@@ -87,12 +87,12 @@ void lx__mix_sets_clear(lx__mix_sets_scratch *scratch)
     *scratch = (lx__mix_sets_scratch){0};
 }
 
-/** Sorts positions by their sets, stably; how many sets have some. */
+/** Sorts positions by set, stably. Returns the number of sets that occur. */
 static size_t sort_by_sets(lx__mix_sets_scratch *scratch, const uint64_t *places, size_t count)
 {
     size_t present = 0;
     uint16_t *starts = scratch->starts, start = 0;
-    for (size_t i = 0; i < count; i++) { /* starts are counts until all are counted */
+    for (size_t i = 0; i < count; i++) { /* starts holds counts in this loop */
         uint16_t set = scratch->of[i], rank = starts[set]++;
         scratch->ranks[i] = rank;
         scratch->present[present] = set;
@@ -112,7 +112,7 @@ static size_t sort_by_sets(lx__mix_sets_scratch *scratch, const uint64_t *places
     return present;
 }
 
-/** Maps the sorted ones from @p first up to @p end by the permutations of their sets. */
+/** Maps the sorted positions from @p first to @p end by the permutations of their sets. */
 static void map_waiting(lx__mix_sets_scratch *scratch, size_t first, size_t end)
 {
     if (first != end)
@@ -120,13 +120,13 @@ static void map_waiting(lx__mix_sets_scratch *scratch, size_t first, size_t end)
                               scratch->sorted + first, end - first);
 }
 
-/** Reads the sorted ones, of so many sets; those that permutations map wait for each other, since
- * each set may have few of them. */
+/** Reads the sorted positions of @p present sets. Those that one permutation maps are collected
+ * over several sets, because a set may have few of them. */
 static lx_status read_sorted(const lx__mix_sets *sets, lx__mix_sets_scratch *scratch,
                              size_t present, size_t count, lx_error *error)
 {
     lx_status status = LX_OK;
-    size_t waiting = 0; /* from here on */
+    size_t waiting = 0; /* start of the positions collected so far */
     for (size_t i = 0, start, end; i < present; i++) {
         size_t set = scratch->present[i];
         start = scratch->starts[set];
@@ -161,9 +161,9 @@ lx_status lx__mix_sets_read(const lx__mix_sets *sets, lx__mix_sets_scratch *scra
     return status;
 }
 
-/* ---- of runs */
+/* ---- runs */
 
-/* There are so many positions for each set. */
+/* Least positions per set for which runs are worthwhile. */
 #define RUN_LENGTH 8
 
 bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, size_t count)
@@ -176,7 +176,7 @@ bool lx__mix_sets_have_runs(const lx__mix_sets *sets, const uint64_t *places, si
     return differ == 0;
 }
 
-/** Fills in the sorted positions of a set, from @p start on. */
+/** Writes the sorted positions of a set, from @p start on. */
 static void lay_run(lx__mix_sets_scratch *scratch, size_t set, size_t start, size_t count)
 {
     uint64_t *sorted = scratch->sorted + start, place = scratch->runs[set].place;
@@ -189,7 +189,7 @@ static void lay_run(lx__mix_sets_scratch *scratch, size_t set, size_t start, siz
     scratch->above[set] = scratch->runs[set].number - start;
 }
 
-/** Fills in all of them; how many sets have some. */
+/** Writes the sorted positions of all sets. Returns the number of sets that occur. */
 static size_t lay_runs(lx__mix_sets_scratch *scratch)
 {
     size_t present = 0, start = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with AVX2: nothing here runs before mixture-split-find.c has asked for it. Sixteen
- * positions go down the tree side by side, as each level waits for the one above. */
+/* Compiled for AVX2: mixture-split-find.c calls it only on processors with AVX2. Sixteen positions
+ * descend the tree in parallel, because each level depends on the one above. */
 #include <immintrin.h>
 #include <stdbool.h>
 
@@ -9,15 +9,15 @@
 #define LANES 4
 #define SIDE_BY_SIDE 4
 
-/** Takes positions, and the numbers of the nodes that they are in, one level down; @p small ones
- * are below 2^32, and stay so. */
+/** Moves positions and their node numbers down one level. With @p small, positions are below 2^32,
+ * and remain so. */
 static inline __attribute__((always_inline)) void descend(__m256i *place, __m256i *node,
                                                           __m256i ratio, bool small)
 {
     const __m256i low_half = _mm256_set1_epi64x(UINT32_MAX);
     const __m256i all_but_sign = _mm256_set1_epi64x(INT64_MAX);
     __m256i ratio_high = _mm256_srli_epi64(ratio, 32);
-    /* The product of 128 bits, by halves, as one would on paper. */
+    /* The 128-bit product by long multiplication of halves. */
     __m256i product = _mm256_mul_epu32(*place, ratio);
     __m256i other = _mm256_add_epi64(_mm256_mul_epu32(*place, ratio_high),
                                      _mm256_srli_epi64(product, 32));
@@ -31,9 +31,9 @@ static inline __attribute__((always_inline)) void descend(__m256i *place, __m256
     }
     __m256i low = _mm256_or_si256(_mm256_slli_epi64(other, 32),
                                   _mm256_and_si256(product, low_half));
-    /* Half is added, which rounds. With it in low, low + ratio overflows where the left side has
-     * the next position, too: that is where low is above the complement of ratio. Half is the sign
-     * bit, by which a comparison of numbers without a sign differs from one of those with it. */
+    /* Adding half rounds. With half added, low + ratio overflows if the left side also has the next
+     * position, that is, if low exceeds the complement of ratio. Half is the sign bit, so a signed
+     * comparison replaces an unsigned one. */
     __m256i left = _mm256_add_epi64(high, _mm256_srli_epi64(low, 63));
     __m256i is_left = _mm256_cmpgt_epi64(low, _mm256_xor_si256(ratio, all_but_sign));
     *place = _mm256_blendv_epi8(_mm256_sub_epi64(*place, left), left, is_left);
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) void descend(__m256i *place, __m256
                              _mm256_add_epi64(is_left, _mm256_set1_epi64x(1)));
 }
 
-/** The number out of two that @p node says for each lane, which is 0 or 1. */
+/** Selects one of two numbers per lane, by @p node, which is 0 or 1. */
 static inline __m256i choose_of_two(const uint64_t *two, __m256i node)
 {
     const __m256i first = _mm256_set1_epi64x((long long)two[0]);
@@ -49,17 +49,17 @@ static inline __m256i choose_of_two(const uint64_t *two, __m256i node)
     return _mm256_blendv_epi8(first, second, _mm256_sub_epi64(_mm256_setzero_si256(), node));
 }
 
-/** The number out of four that @p node says for each lane. */
+/** Selects one of four numbers per lane, by @p node. */
 static inline __m256i choose_of_four(const uint64_t *four, __m256i node)
 {
-    /* In halves of 32 bits, by which AVX2 has it: twice the node, and the one behind it. */
+    /* AVX2 permutes 32-bit halves: those at twice the node number and the next one. */
     __m256i low = _mm256_add_epi64(node, node);
     __m256i high = _mm256_slli_epi64(_mm256_add_epi64(low, _mm256_set1_epi64x(1)), 32);
     return _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)four),
                                        _mm256_or_si256(low, high));
 }
 
-/** The ratios of nodes of a level, of which memory is asked only for the lower ones. */
+/** Returns the ratios of nodes of a level; only the lower levels access memory by node. */
 static inline __m256i ratios_of(const lx__split *split, unsigned level, __m256i node)
 {
     const uint64_t *ratios = split->ratios + ((size_t)1 << level) - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the fastest kernel that the processor has. */
+/* Selects the fastest kernel for this processor. */
 #include "sampler/orders/mixture-split.h"
 
 void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)

@@ -10,13 +10,13 @@
 
 /* ---- the tree */
 
-/** Nodes above a level. */
+/** Returns the number of nodes above a level. */
 static inline size_t level_begin(unsigned level)
 {
     return ((size_t)1 << level) - 1;
 }
 
-/** A set that has a weight. */
+/** A set with a weight above 0. */
 typedef struct leaf {
     uint32_t set;
     uint64_t weight;
@@ -30,7 +30,8 @@ static uint64_t sum(const leaf *leaves, size_t count)
     return total;
 }
 
-/** Builds what is below node @p at of a level, of one leaf or more; there are 16 levels at most. */
+/** Builds the subtree of node @p at of a level, with at least one leaf. Recurses over at most 16
+ * levels. */
 static void build(lx__split *split, unsigned level, size_t at, const leaf *leaves, size_t count)
 {
     size_t half = (count + 1) / 2;
@@ -38,7 +39,7 @@ static void build(lx__split *split, unsigned level, size_t at, const leaf *leave
         split->sets[at] = (uint16_t)leaves[0].set;
         return;
     }
-    /* The right side is as the left one where there is one leaf for both. */
+    /* A single leaf serves both sides. */
     size_t rest = count == 1 ? 0 : half;
     split->ratios[level_begin(level) + at] =
         count == 1 ? 0 : lx__divide_wide(sum(leaves, half), 0, sum(leaves, count));
@@ -52,7 +53,8 @@ lx_status lx__split_new(const double *weights, size_t count, lx__split *split, l
     size_t used = 0;
     *split = (lx__split){0};
     if (count > LX__SPLIT_SETS_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "there are %zu sets, at most %u can be mixed", count,
+        return lx__fail(error, LX_ERR_LIMIT, "%zu sets exceed the limit of %u: nest mixtures",
+                                             count,
                         LX__SPLIT_SETS_MAX);
     lx_status status = lx__weights_check(weights, count, &largest, error);
     if (status != LX_OK)
@@ -88,13 +90,15 @@ void lx__split_free(lx__split *split)
 
 /* ---- positions */
 
-/** What the left side has of @p end positions; @p next tells whether it has the next one, too. */
+/** Returns how many of @p end positions belong to the left side; @p next tells whether the next one
+ * does, too. */
 static inline uint64_t left_of(uint64_t ratio, uint64_t end, bool *next)
 {
     const uint64_t half = (uint64_t)1 << 63;
-    uint64_t high, low = end * ratio; /* again: a product whose both halves are kept takes longer */
+    uint64_t high, low = end * ratio; /* computed twice: faster than keeping both halves of one
+                                         product */
     (void)lx__multiply_wide(end, ratio, &high);
-    /* The half is added: that rounds. */
+    /* Adding half rounds. */
     *next = low + half + ratio < ratio;
     return high + (low >> 63);
 }
@@ -102,7 +106,7 @@ static inline uint64_t left_of(uint64_t ratio, uint64_t end, bool *next)
 void lx__split_find_scalar(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)
 {
     memset(sets, 0, count * sizeof *sets);
-    /* One level after the other: no position waits for what is known of another. */
+    /* Level by level, so that the computations of positions are independent. */
     for (unsigned level = 0; level < split->depth; level++) {
         const uint64_t *ratios = split->ratios + level_begin(level);
         for (size_t i = 0; i < count; i++) {
@@ -137,8 +141,8 @@ void lx__split_count(const lx__split *split, uint64_t end, uint64_t *counts)
     count_below(split, 0, 0, end, counts);
 }
 
-/** The most positions of which a side of @p ratio gets no more than it can: (whole * 2^64 + rest)
- * div ratio, or as many as there are numbers for. */
+/** Returns the most positions of which a side of @p ratio gets no more than it can hold: (whole *
+ * 2^64 + rest) div ratio, limited to 2^64 - 1. */
 static uint64_t reach(uint64_t whole, uint64_t rest, uint64_t ratio)
 {
     return whole < ratio ? lx__divide_wide(whole, rest, ratio) : UINT64_MAX;

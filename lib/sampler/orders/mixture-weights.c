@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
 
-/** As the "%.17g" of the locale "C": whatever stands for the point elsewhere, of bytes one or more,
- * becomes one. */
+/** Prints "%.17g" as in locale "C": replaces the locale's decimal point, which may have several
+ * bytes. */
 static void print_weight(double weight, char text[32])
 {
     bool is_point = false;
@@ -26,7 +26,7 @@ static void print_weight(double weight, char text[32])
     *to = '\0';
 }
 
-/** Weights as texts: not every reader of JSON gives numbers with a fraction back as they are. */
+/** Lists weights as strings: some JSON readers do not preserve fractions exactly. */
 static json_t *list_weights(const double *weights, size_t count)
 {
     char text[32];
@@ -94,7 +94,7 @@ json_t *lx__weightings_to_json(const lx__weightings *weightings)
                                       stated->weights != NULL
                                           ? list_weights(stated->weights, weightings->set_count)
                                           : json_string(stated->digest));
-        /* Takes the item, also where it fails. */
+        /* Takes ownership of the item, on failure, too. */
         if (json_array_append_new(list, item) == -1 || failed != 0) {
             json_decref(list);
             return NULL;

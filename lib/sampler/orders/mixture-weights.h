@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The weights of a mixture as states have them.
+ * @brief The weights of a mixture in saved states.
  */
 #ifndef LX_SAMPLER_MIXTURE_WEIGHTS_H
 #define LX_SAMPLER_MIXTURE_WEIGHTS_H
@@ -9,15 +9,14 @@
 #include "base/json.h"
 #include "sampler/orders/mixture.h"
 
-/** The weights from an offset on: as they are where they are few, else a checksum of them. */
+/** The weights from an offset on: in full if they are few, otherwise their checksum. */
 typedef struct lx__stated_weights {
     uint64_t begin;
-    double *weights; /**< NULL: there is a digest. */
+    double *weights; /**< NULL: digest is set. */
     char digest[9];
 } lx__stated_weights;
 
-/** All of a mixture, so that saving a state takes a time that does not grow with them. It never
- * changes. */
+/** All weights of a mixture, prepared so that saving a state takes constant time. Immutable. */
 typedef struct lx__weightings {
     size_t set_count, count;
     lx__stated_weights *list;
@@ -28,7 +27,7 @@ LX_API lx_status lx__weightings_new(const lx_mixture *mixture, lx__weightings *w
 
 LX_API void lx__weightings_free(lx__weightings *weightings);
 
-/** [{"begin": 0, "weights": ["0.5", "2"]}, ...], short as states are. NULL without memory. */
+/** Returns [{"begin": 0, "weights": ["0.5", "2"]}, ...], shortened. NULL if memory is short. */
 LX_API json_t *lx__weightings_to_json(const lx__weightings *weightings);
 
 #endif

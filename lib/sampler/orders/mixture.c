@@ -41,7 +41,7 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
                         "weights were set already: add all sets before setting weights");
     if (mixture->count >= LX__SPLIT_SETS_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "the mixture has %u sets already, the most that it can have",
+                        "the mixture has the limit of %u sets already: nest mixtures",
                         LX__SPLIT_SETS_MAX);
     lx_status status = lx__part_check_size(order, mixture->size + order->size, error);
     if (status != LX_OK)
@@ -50,12 +50,13 @@ static lx_status check_set(const lx_mixture *mixture, const lx_order *order, uin
         return lx__fail(error, LX_ERR_ARGUMENT, "set %zu is empty: leave it out", mixture->count);
     if (!lx__add_fits(order->bound, offset, &bound))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the indices of set %zu and the offset %" PRIu64 " are beyond 2^64 - 1",
+                        "the indices of set %zu with the offset %" PRIu64 " exceed 2^64 - 1: lower "
+                                                                         "the offset",
                         mixture->count, offset);
     return lx__weight_check(mixture->count, weight, error);
 }
 
-/** Room for one set more. */
+/** Reserves memory for one more set. */
 static lx_status reserve(lx_mixture *mixture, lx_error *error)
 {
     lx__mixed *sets =
@@ -87,12 +88,12 @@ lx_status lx_mixture_add_part(lx_mixture *mixture, lx_order *order, uint64_t off
     if (status != LX_OK)
         return status;
     mixture->size += order->size;
-    mixture->weightings[0].weights[mixture->count] = weight + 0.0; /* no -0 */
+    mixture->weightings[0].weights[mixture->count] = weight + 0.0; /* avoids -0 */
     mixture->sets[mixture->count++] = (lx__mixed){lx_order_ref(order), offset};
     return LX_OK;
 }
 
-/* ---- what is set */
+/* ---- properties */
 
 static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const double *weights,
                                size_t count, lx_error *error)
@@ -101,13 +102,14 @@ static lx_status check_weights(const lx_mixture *mixture, uint64_t begin, const 
     if (mixture == NULL || weights == NULL)
         return lx__fail_null(error, mixture == NULL ? "mixture" : "weights");
     if (count != mixture->count || count == 0)
-        return lx__fail(error, LX_ERR_ARGUMENT, "there are %zu weights for %zu sets", count,
+        return lx__fail(error, LX_ERR_ARGUMENT, "the number of weights, %zu, is not the number of "
+                                                "sets, %zu: pass one weight per set", count,
                         mixture->count);
     uint64_t last = mixture->weightings[mixture->weighting_count - 1].begin;
     if (begin <= last)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "begin is %" PRIu64 ", and there are weights from %" PRIu64
-                        " on already: it must be above that",
+                        "begin is %" PRIu64 ", but weights begin at %" PRIu64
+                        " already: it must be above that",
                         begin, last);
     return lx__weights_check(weights, count, &largest, error);
 }
@@ -127,7 +129,7 @@ lx_status lx_mixture_set_weights(lx_mixture *mixture, uint64_t begin, const doub
     if (copy == NULL)
         return lx__fail_memory(error, "a mixture");
     for (size_t i = 0; i < count; i++)
-        copy[i] = weights[i] + 0.0; /* no -0, which states would tell from 0 */
+        copy[i] = weights[i] + 0.0; /* avoids -0, which differs from 0 in saved states */
     list[mixture->weighting_count++] = (lx__weighting){begin, copy};
     return LX_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a mixture was told, for the orders that are made of it.
+ * @brief The properties of a mixture, for the orders made of it.
  */
 #ifndef LX_SAMPLER_MIXTURE_H
 #define LX_SAMPLER_MIXTURE_H
@@ -10,13 +10,13 @@
 
 #include "base/json.h"
 
-/** One set. */
+/** A set of a mixture. */
 typedef struct lx__mixed {
     lx_order *order; /**< Referenced. */
     uint64_t offset;
 } lx__mixed;
 
-/** Weights, and from which offset on. */
+/** Weights in effect from an offset on. */
 typedef struct lx__weighting {
     uint64_t begin;
     double *weights; /**< One for each set. */
@@ -25,19 +25,19 @@ typedef struct lx__weighting {
 struct lx_mixture {
     lx__mixed *sets;
     size_t count, capacity;
-    size_t size; /**< Orders that they are made of, themselves among them. */
-    lx__weighting *weightings; /**< The first begins at 0, and is there once there is a set. */
+    size_t size; /**< Total orders in the sets, nested ones included. */
+    lx__weighting *weightings; /**< The first begins at 0, and exists if a set does. */
     size_t weighting_count, weighting_capacity;
-    size_t weight_capacity; /**< Of the first. */
+    size_t weight_capacity; /**< Of the first weights. */
     uint64_t length;
     lx_exhausted_policy exhausted;
 };
 
-/** Holds a mixture against what every order of one needs.
- * @retval LX_ERR_ARGUMENT  There is no set, or none has a weight at first. */
+/** Checks the common requirements of all orders of a mixture.
+ * @retval LX_ERR_ARGUMENT  It has no set, or no initial weight is above 0. */
 LX_API lx_status lx__mixture_check(const lx_mixture *mixture, lx_error *error);
 
-/** Adds what is done about exhausted sets to the JSON of an order; as describe of a class. */
+/** Implements describe of a class: adds the policy for exhausted sets to the JSON of an order. */
 LX_API int lx__exhausted_describe(lx_exhausted_policy exhausted, json_t *object);
 
 #endif

@@ -19,10 +19,11 @@ lx_status lx__weigh(const double *weights, uint64_t count, lx_order **order,
         return lx__fail_null(error, "weights");
     if (count > LX__WEIGHTS_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "there are %" PRIu64 " weights, and %" PRIu64 " at most", count,
+                        "the number of weights, %" PRIu64 ", exceeds the limit of %"
+                        PRIu64 ": split the order", count,
                         LX__WEIGHTS_MAX);
     for (uint64_t i = 0; i < count; i++) {
-        double weight = weights[i] + 0.0; /* -0 is 0 */
+        double weight = weights[i] + 0.0; /* converts -0 to 0 */
         uint64_t bits;
         memcpy(&bits, &weight, sizeof bits);
         weighing->crc = lx__state_add(weighing->crc, bits);

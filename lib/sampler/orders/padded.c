@@ -19,7 +19,7 @@ static lx_status padded_read(const lx_order *order, void *scratch, uint64_t *pla
     for (size_t at = 0, here; at < count; at += here) {
         uint64_t epoch = lx__order_split_epoch(order, places + at, count - at, &here);
         uint64_t start = lx__part_place(&self->part, epoch, 0);
-        for (size_t i = at; i < at + here; i++) /* the head stands behind the end again */
+        for (size_t i = at; i < at + here; i++) /* positions after the end repeat the head */
             places[i] = start + (places[i] < length ? places[i] : places[i] % length);
     }
     return lx__part_map(&self->part, scratch, places, count, error);
@@ -58,7 +58,7 @@ lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **orde
     if (missing > UINT64_MAX - part->length)
         return lx__fail(error, LX_ERR_ARGUMENT,
                         "%" PRIu64 " positions padded to a multiple of %" PRIu64
-                        " are beyond 2^64 - 1",
+                        " exceed 2^64 - 1",
                         part->length, multiple);
     status = lx__order_new(&padded_class, sizeof(struct padded), part->length + missing,
                            part->bound, order, error);

@@ -12,7 +12,7 @@ struct repeat {
     uint64_t times;
 };
 
-/* Longer epochs change nothing at any position. */
+/* Reads the part directly: longer epochs do not change the index of any position. */
 static lx_status repeat_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                              lx_error *error)
 {
@@ -50,7 +50,8 @@ lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, 
         return lx__fail(error, LX_ERR_ARGUMENT, "times must be at least 1");
     if (!lx__multiply_fits(part->length, times, &length))
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "%" PRIu64 " epochs of %" PRIu64 " positions are beyond 2^64 - 1", times,
+                        "%" PRIu64 " epochs of %" PRIu64 " positions exceed 2^64 - 1: lower times",
+                                                         times,
                         part->length);
     status =
         lx__order_new(&repeat_class, sizeof(struct repeat), length, part->bound, order, error);

@@ -3,20 +3,20 @@
 #include "sampler/core/saved-state.h"
 #include "sampler/random/wide-arithmetic.h"
 
-/* Where window and stride are equal neither matters, and both are kept as 1: what gives the same
- * indices is the same order, also in a state. */
+/* If window and stride are equal, both are stored as 1, so that orders with the same indices are
+ * equal, in saved states, too. */
 struct sequential {
     lx_order order;
     uint64_t window, stride;
 };
 
-/** The window of a position, and the last jump from one window to another: no division as long as
- * positions follow in even steps. */
+/** The current window, and the last jump between windows: avoids divisions while positions advance
+ * in equal steps. */
 struct walk {
-    uint64_t length, window, slide; /* the slide is below length */
-    uint64_t start;            /* position at which the window begins */
-    uint64_t base;             /* index there */
-    uint64_t jump, jump_index; /* positions of so many windows, and what they add to the index */
+    uint64_t length, window, slide; /* slide is below length */
+    uint64_t start;            /* first position of the window */
+    uint64_t base;             /* index at this position */
+    uint64_t jump, jump_index; /* positions to skip, and the increase of the index */
 };
 
 static void jump(struct walk *walk, uint64_t by, uint64_t index)
@@ -25,7 +25,7 @@ static void jump(struct walk *walk, uint64_t by, uint64_t index)
     walk->base = lx__add_mod(walk->base, index, walk->length);
 }
 
-/** Moves to the window that has @p position, which this one has not. */
+/** Moves to the window that contains @p position, which is another window. */
 static void move_on(struct walk *walk, uint64_t position)
 {
     if (position < walk->start)
@@ -47,7 +47,7 @@ static void read_windows(const struct sequential *self, uint64_t *places, size_t
     const uint64_t length = self->order.length;
     struct walk walk = {.length = length, .window = self->window, .slide = self->stride % length};
     for (size_t i = 0; i < count; i++) {
-        /* A window may end behind the positions, so the difference alone does not tell. */
+        /* A window may wrap around the positions, so the difference alone does not suffice. */
         if (places[i] < walk.start || places[i] - walk.start >= walk.window)
             move_on(&walk, places[i]);
         uint64_t within = places[i] - walk.start;

@@ -13,7 +13,7 @@ static lx_status shuffle_read(const lx_order *order, void *scratch, uint64_t *pl
                               lx_error *error)
 {
     const struct shuffle *self = (const struct shuffle *)order;
-    lx__permutation *permutation = scratch; /* of the epoch that is read */
+    lx__permutation *permutation = scratch; /* of the current epoch */
     lx_status status = LX_OK;
     while (status == LX_OK && count != 0) {
         size_t here;
@@ -46,7 +46,7 @@ static const lx__feistel *shuffle_find_feistel(const lx_order *order, void *scra
             places[i] += start;
         return NULL;
     }
-    /* Without a table there is nothing that could fail. */
+    /* Cannot fail, since a long permutation has no table. */
     (void)lx__permutation_enter(permutation, order->length, self->seed, epoch,
                                 LX__FISHER_YATES_LENGTH, NULL);
     return &permutation->feistel;

@@ -48,7 +48,7 @@ static const lx__order_class subset_class = {.kind = "subset",
 
 struct given {
     const uint64_t *indices;
-    const lx__table *table; /* what is known of them */
+    const lx__table *table; /* their count, bound and checksum */
 };
 
 static int describe_table(const void *user, json_t *what)
@@ -82,8 +82,8 @@ lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t 
         return lx__fail_null(error, "indices");
     if (part->bound > count)
         return lx__fail(error, LX_ERR_MISMATCH,
-                        "the order has places up to %" PRIu64 ", and there are %" PRIu64
-                        " indices",
+                        "the order has indices up to %" PRIu64 ", but there are %" PRIu64
+                        " indices to choose from: pass one for each index of the order",
                         part->bound, count);
     status = make_table(indices, count, tables, &table, error);
     if (status != LX_OK)

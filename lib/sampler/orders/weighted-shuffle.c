@@ -14,29 +14,28 @@
 #include "sampler/random/stream-key.h"
 #include "sampler/random/weights.h"
 
-/* Draws that are made at a time. */
+/* Draws per call of lx__philox_draws(). */
 #define DRAWS 256
 
 struct weighted_shuffle {
     lx_order order;
     uint64_t seed;
     lx__weighing weighing;
-    double *rates; /* weights as whole numbers, which doubles hold, too */
+    double *rates; /* integer weights, which doubles represent */
     lx__epochs *epochs;
 };
 
-/* Each index lasts for a time that is exponentially distributed, at the rate of its weight; and the
- * indices stand in the order in which their times end. The next to end is each of those left with
- * the probability of its weight among theirs: so this is what drawing one after the other without
- * replacement gives (Efraimidis and Spirakis, "Weighted Random Sampling with a Reservoir",
- * 2006). */
+/* Each index gets a lifetime that is exponentially distributed at the rate of its weight, and the
+ * indices are sorted by lifetime. The next index to end is each remaining one with a probability
+ * proportional to its weight, so the result equals drawing one after the other without replacement
+ * (Efraimidis and Spirakis, "Weighted Random Sampling with a Reservoir", 2006). */
 static double lifetime(uint64_t draw, double rate)
 {
     uint64_t minus_logarithm = 64 * LX__LOGARITHM_ONE - lx__logarithm(draw != 0 ? draw : 1);
     return (double)minus_logarithm / rate;
 }
 
-/** Of doubles that are not negative, the order is that of their bits as numbers. */
+/** Doubles that are not negative sort like their bits as integers. */
 static uint64_t bits_of(double value)
 {
     uint64_t bits;
@@ -124,7 +123,7 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count, u
     if (status == LX_OK && length > weighing.positive)
         status = lx__fail(error, LX_ERR_ARGUMENT,
                           "length %" PRIu64 " is more than the %" PRIu64
-                          " indices that have a weight above 0",
+                          " indices with a weight above 0",
                           length, weighing.positive);
     if (status == LX_OK)
         status = lx__order_new(&weighted_shuffle_class, sizeof(struct weighted_shuffle), length,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with AVX2: nothing here runs before feistel-map.c has asked for it. */
+/* Compiled for AVX2: feistel-map.c calls it only on processors with AVX2. */
 #include "sampler/random/feistel.h"
 
 #include <immintrin.h>
@@ -10,7 +10,7 @@ struct network {
     const lx__feistel *feistel;
     __m256i factor_1, factor_2, mask;
     __m128i right;                /* bits of the right half */
-    __m128i from_left, from_right; /* 32 less the bits of either half */
+    __m128i from_left, from_right; /* 32 minus the bits of each half */
 };
 
 struct halves {
@@ -29,7 +29,7 @@ static inline struct network load_network(const lx__feistel *feistel)
         .from_right = _mm_cvtsi32_si128((int)(32 - feistel->right))};
 }
 
-/** The low halves of eight 64-bit numbers; those of @p a and of @p b alternate by pairs. */
+/** Packs the low halves of eight 64-bit numbers; pairs of @p a and of @p b alternate. */
 static inline __m256i low_halves(__m256i a, __m256i b)
 {
     return _mm256_castps_si256(
@@ -46,7 +46,7 @@ static inline struct halves load(const struct network *network, const uint64_t *
     return (struct halves){low_halves(a, b), right};
 }
 
-/** Unpacking undoes the order of low_halves(). */
+/** Unpacking reverses the permutation of low_halves(). */
 static inline void store(const struct network *network, uint64_t *values, struct halves from)
 {
     const __m256i zero = _mm256_setzero_si256();

@@ -20,8 +20,8 @@ static inline void pass_one(const struct network *network, uint64_t *values)
     store(network, values, a);
 }
 
-/* Vectors side by side: a multiplication answers after several cycles, and each waits for the one
- * before. */
+/* Independent vectors in flight: they hide the latency of multiplications, which depend on each
+ * other within a vector. */
 #define SIDE_BY_SIDE 8
 
 static inline void pass_many(const struct network *network, uint64_t *values)
@@ -50,7 +50,7 @@ static inline void pass_lanes(const lx__feistel *feistel, uint64_t *values, size
     }
     for (; count >= LANES; count -= LANES, values += LANES)
         pass_one(&network, values);
-    /* Fewer than a vector: plain code is done before a vector filled up with zeros would be. */
+    /* The scalar code is faster than a partial vector. */
     lx__feistel_pass_scalar(feistel, values, count);
 }
 

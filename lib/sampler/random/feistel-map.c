@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the fastest kernel that the processor has. */
+/* Selects the fastest kernel for this processor. */
 #include <stdatomic.h>
 
 #include "sampler/random/feistel-mixed.h"
@@ -17,7 +17,7 @@ static lx__feistel_kernel *best(void)
 
 void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count)
 {
-    /* Threads that race here find the same kernel: any of their stores will do. */
+    /* A race is harmless: all threads store the same kernel. */
     static _Atomic(lx__feistel_kernel *) chosen;
     lx__feistel_kernel *kernel = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (kernel == NULL) {

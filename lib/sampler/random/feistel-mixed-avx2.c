@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with AVX2: nothing here runs before feistel-map.c has asked for it. Each lane of a
- * vector has a network of its own: eight numbers of as many permutations go through at once. */
+/* Compiled for AVX2: feistel-map.c calls it only on processors with AVX2. Each lane of a vector has
+ * its own network, so a vector maps eight numbers of eight permutations. */
 #include "sampler/random/feistel-mixed.h"
 
 #include <immintrin.h>
 
 #define LANES 8
 
-/* What is needed at every round, for each lane. */
+/* The inputs of every round, for each lane. */
 struct networks {
     __m256i key[LX__FEISTEL_ROUNDS];
     __m256i right;                 /* bits of the right half */
-    __m256i from_left, from_right; /* 32 less the bits of either half */
+    __m256i from_left, from_right; /* 32 minus the bits of each half */
 };
 
-/* In which lanes the halves of the values are: as unpacking 64-bit numbers has them. */
+/* The lane of each value, in the order of unpacking 64-bit numbers. */
 static const int lane_of[LANES] = {0, 1, 4, 5, 2, 3, 6, 7};
 
 struct halves {
     __m256i left, right;
 };
 
-/** Four 32-bit numbers of each of eight, from @p offset bytes on: the same one of all in each
- * vector. */
+/** Loads four 32-bit numbers from @p offset bytes of each of eight structs and transposes them:
+ * vector i has number i of all structs. */
 static inline void transpose(const char *const *from, size_t offset, __m256i to[4])
 {
     __m256i row[4];
@@ -50,13 +50,14 @@ static inline void load_networks(const lx__feistel *const *feistels, const uint1
         from[lane_of[i]] = (const char *)feistels[of[places[i]]];
     transpose(from, offsetof(lx__feistel, key), networks->key);
     transpose(from, offsetof(lx__feistel, key) + 4 * sizeof(uint32_t), networks->key + 4);
-    transpose(from, 0, about); /* the length in two halves, then the bits of either half */
+    transpose(from, 0, about); /* both halves of the length, then the bits of the left and right
+                                  half */
     networks->right = about[3];
     networks->from_left = _mm256_sub_epi32(word, about[2]);
     networks->from_right = _mm256_sub_epi32(word, about[3]);
 }
 
-/** The low halves of eight 64-bit numbers; those of @p a and of @p b alternate by pairs. */
+/** Packs the low halves of eight 64-bit numbers; pairs of @p a and of @p b alternate. */
 static inline __m256i low_halves(__m256i a, __m256i b)
 {
     return _mm256_castps_si256(
@@ -91,7 +92,7 @@ static inline struct halves load(const struct networks *networks, const uint64_t
     return (struct halves){low_halves(a, b), right};
 }
 
-/** Unpacking undoes the order of low_halves(). */
+/** Unpacking reverses the permutation of low_halves(). */
 static inline void store(const struct networks *networks, uint64_t *values,
                          const uint16_t *places, struct halves from)
 {
@@ -126,11 +127,11 @@ static inline struct halves two_rounds(const struct networks *networks, int roun
     return at;
 }
 
-/* Vectors side by side: a multiplication answers after several cycles, and each waits for the one
- * before. */
+/* Independent vectors in flight: they hide the latency of multiplications, which depend on each
+ * other within a vector. */
 #define MOST 8
 #define SOME 4
-/* Numbers that plain code is done with before a vector would be. */
+/* Up to this count the scalar code is faster than a vector. */
 #define FEW 2
 
 static inline __attribute__((always_inline)) void
@@ -155,8 +156,8 @@ pass(const lx__feistel *const *feistels, const uint16_t *of, uint64_t *values,
         store(&networks[i], values, places + LANES * i, at[i]);
 }
 
-/** Those that do not fill as many vectors: the last place stands for the ones that are missing, and
- * so goes through more than once, side by side, as one number with one result. */
+/** Maps a remainder that does not fill the vectors: repeats the last place in the missing lanes,
+ * which compute and store the same result. */
 static inline __attribute__((always_inline)) void
 pass_rest(const lx__feistel *const *feistels, const uint16_t *of, uint64_t *values,
           const uint16_t *places, size_t count, int vectors)

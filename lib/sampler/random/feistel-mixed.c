@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Numbers mapped at a time, as in feistel.c. */
+/* Numbers per batch, as in feistel.c. */
 #define BATCH 1024
-/* So many numbers of one permutation are mapped by themselves, where they are side by side; they
- * are looked for in such steps. */
+/* Length of a run of one permutation that is mapped on its own, and the stride of the search for
+ * such runs. */
 #define ALIKE 64
 #define STRIDE 8
 
@@ -23,13 +23,13 @@ void lx__feistel_mixed_pass_scalar(const lx__feistel *const *feistels, const uin
         lx__feistel_pass_scalar(feistels[of[places[i]]], &values[places[i]], 1);
 }
 
-/** Whether all of so many values go by the permutation of the first. */
+/** Whether the next ALIKE values use one permutation. */
 static bool are_alike(const uint16_t *of)
 {
     return of[0] == of[ALIKE - 1] && memcmp(of, of + 1, (ALIKE - 1) * sizeof *of) == 0;
 }
 
-/** Takes all values of a batch through the network once. Places has room for as many. */
+/** Passes all values of a batch through their networks once. @p places has room for the batch. */
 static void pass_all(const struct kernels *by, const lx__feistel *const *feistels,
                      const uint16_t *of, uint64_t *values, uint16_t *places, size_t count)
 {
@@ -47,7 +47,7 @@ static void pass_all(const struct kernels *by, const lx__feistel *const *feistel
     by->mixed(feistels, of, values, places, rest);
 }
 
-/** Finds the values of a batch that are beyond their lengths: their places, and how many. */
+/** Finds the values of a batch that are beyond their lengths; returns their number. */
 static size_t find_all_beyond(const lx__feistel *const *feistels, const uint16_t *of,
                               const uint64_t *values, uint16_t *places, size_t count)
 {
@@ -59,12 +59,13 @@ static size_t find_all_beyond(const lx__feistel *const *feistels, const uint16_t
     return beyond;
 }
 
-/** Which of the values at some places are beyond their lengths: these places, and how many. */
+/** Filters the places whose values are beyond their lengths; returns their number. */
 static size_t find_beyond(const lx__feistel *const *feistels, const uint16_t *of,
                           const uint64_t *values, uint16_t *places, size_t count)
 {
     size_t beyond = 0;
-    /* Every place is stored, and kept by counting it: no branch that half of them would miss. */
+    /* Always stores and conditionally advances: avoids a branch that would be mispredicted half the
+     * time. */
     for (size_t i = 0; i < count; i++) {
         uint16_t place = places[i];
         places[beyond] = place;
@@ -73,7 +74,7 @@ static size_t find_beyond(const lx__feistel *const *feistels, const uint16_t *of
     return beyond;
 }
 
-/* At most a batch. */
+/* Maps at most one batch. */
 static void map_batch(const struct kernels *by, const lx__feistel *const *feistels,
                       const uint16_t *of, uint64_t *values, size_t count)
 {

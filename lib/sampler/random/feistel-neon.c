@@ -5,12 +5,12 @@
 
 #define LANES 4
 
-/* NEON shifts to the right by negative counts to the left. */
+/* NEON shifts right by a negative left count. */
 struct network {
     const lx__feistel *feistel;
     uint32x4_t factor_1, factor_2, mask;
-    int64x2_t up, down;               /* by the bits of the right half, of 64-bit values */
-    int32x4_t from_left, from_right; /* down by 32 less the bits of either half */
+    int64x2_t up, down;               /* shifts of 64-bit values by the bits of the right half */
+    int32x4_t from_left, from_right; /* right shifts by 32 minus the bits of each half */
 };
 
 struct halves {

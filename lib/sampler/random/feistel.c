@@ -3,8 +3,8 @@
 
 #include "sampler/random/stream-key.h"
 
-/* Numbers permuted at a time. Those that fall beyond the length wait together for their next pass,
- * so that the vectors stay full; the last few of a batch do not fill one, hence not too short. */
+/* Numbers per batch. Those beyond the length are collected for their next pass, so that vectors
+ * stay full. Only the last of a batch leave a vector partly empty, so batches are long. */
 #define BATCH 1024
 
 void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint64_t epoch)
@@ -22,7 +22,7 @@ void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint
         feistel->key[round] = (uint32_t)(words[round / 2] >> 32 * (round % 2));
 }
 
-/** What one half adds to the other, which has so many bits. */
+/** Computes what one half adds to the other half, which has @p bits bits. */
 static inline uint32_t round_function(uint32_t half, uint32_t key, uint32_t bits)
 {
     uint32_t x = half ^ key;
@@ -33,7 +33,7 @@ static inline uint32_t round_function(uint32_t half, uint32_t key, uint32_t bits
 
 void lx__feistel_pass_scalar(const lx__feistel *feistel, uint64_t *values, size_t count)
 {
-    const lx__feistel f = *feistel; /* a copy, which no store through values can change */
+    const lx__feistel f = *feistel; /* a local copy, which stores through values cannot alias */
     const uint32_t mask = UINT32_MAX >> (32 - f.right);
     for (size_t i = 0; i < count; i++) {
         uint32_t left = (uint32_t)(values[i] >> f.right), right = (uint32_t)values[i] & mask;
@@ -64,15 +64,17 @@ uint64_t lx__feistel_invert(const lx__feistel *feistel, uint64_t image)
     return image;
 }
 
-/** Walks the values of one batch that are beyond the length on until all are within. */
+/** Cycle walking: passes the values of a batch that are beyond the length until all are within
+ * it. */
 static void walk(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_t *restrict values,
                  size_t count)
 {
     const uint64_t length = feistel->length;
     uint64_t walking[BATCH];
-    uint16_t place[BATCH]; /* of each of them among the values */
+    uint16_t place[BATCH]; /* of each within the values */
     size_t left = 0;
-    /* Every value is stored, and kept by counting it: no branch that half of them would miss. */
+    /* Always stores and conditionally advances: avoids a branch that would be mispredicted half the
+     * time. */
     for (size_t i = 0; i < count; i++) {
         walking[left] = values[i];
         place[left] = (uint16_t)i;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A permutation by formula: any number of it at once, from 32 bytes of keys, whatever the
- * length.
+ * @brief A permutation by formula: computes any element independently, from 32 bytes of keys for
+ * any length.
  *
- * A Feistel network over the fewest bits that hold the length, in two halves that are equal or
- * differ by one bit, with cycle walking: a result beyond the length goes through the network again
- * until one is within. That is a permutation of 0..length-1, since the network is one of all
- * numbers of so many bits; it takes fewer than two passes on average, where halves that are always
- * equal would take up to four.
+ * A Feistel network over the fewest bits that hold the length, in two halves that differ by one bit
+ * at most, with cycle walking: a result beyond the length passes through the network again until it
+ * is within. This yields a permutation of 0..length-1, because the network is a permutation of all
+ * numbers with these bits. It takes fewer than two passes on average; halves of equal size would
+ * take up to four.
  *
  * Sources: Luby and Rackoff, "How to Construct Pseudorandom Permutations from Pseudorandom
  * Functions", 1988; Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002, for cycle
- * walking; Patarin, "Generic Attacks on Feistel Schemes", 2001, for what rounds are worth. The
- * round function is two steps of multiply and xorshift, which vectors of 32-bit numbers have; its
- * shifts and factors are those of the "hash prospector" of Wellons. doc/orders.md has the reasons
- * and what was measured.
+ * walking; Patarin, "Generic Attacks on Feistel Schemes", 2001, for the number of rounds. The round
+ * function is two steps of xorshift and multiply, which 32-bit vectors support; its shifts and
+ * factors come from the "hash prospector" of Wellons. doc/orders.md has the reasons and the
+ * measurements.
  */
 #ifndef LX_SAMPLER_FEISTEL_H
 #define LX_SAMPLER_FEISTEL_H
@@ -25,42 +25,40 @@
 
 #define LX__FEISTEL_ROUNDS 8
 
-/** One permutation. Set by lx__feistel_init(), not changed after. */
+/** A permutation. Immutable after lx__feistel_init(). */
 typedef struct lx__feistel {
-    uint64_t length;      /**< It is one of 0..length-1. */
-    uint32_t left, right; /**< Bits of the halves, 1 .. 32; the right one has the odd bit. */
+    uint64_t length;      /**< It permutes 0..length-1. */
+    uint32_t left, right; /**< Bits of the halves, 1 to 32; an odd bit is in the right one. */
     uint32_t key[LX__FEISTEL_ROUNDS];
 } lx__feistel;
 
-/** The permutation of 0..length-1, length 1 or more, of a seed's epoch. */
+/** Sets the permutation of 0..length-1, length 1 or more, for an epoch of a seed. */
 void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint64_t epoch);
 
-/** Puts in the place of each of @p count numbers below the length its image, by the fastest
- * kernel. */
+/** Replaces each of @p count numbers below the length by its image, with the fastest kernel. */
 void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count);
 
-/** The number whose image is @p image, below the length. */
+/** Returns the number whose image is @p image, which is below the length. */
 uint64_t lx__feistel_invert(const lx__feistel *feistel, uint64_t image);
 
-/** A kernel: each of @p count values of left + right bits goes through the network
- * once, in place. */
+/** A kernel: passes @p count values of left + right bits through the network once, in place. */
 typedef void lx__feistel_kernel(const lx__feistel *feistel, uint64_t *values, size_t count);
 
-/** In plain C: the reference that the others are tested against. */
+/** Plain C; the reference for the other kernels. */
 lx__feistel_kernel lx__feistel_pass_scalar;
 #if defined(__x86_64__)
-/** By AVX2; only where the processor has it. */
+/** Requires AVX2. */
 lx__feistel_kernel lx__feistel_pass_avx2;
 #elif defined(__aarch64__)
-/** By NEON, which every arm64 has. */
+/** Uses NEON, which every arm64 processor has. */
 lx__feistel_kernel lx__feistel_pass_neon;
 #endif
 
-/** As lx__feistel_map() by a given kernel. */
+/** As lx__feistel_map() with a given kernel. */
 void lx__feistel_map_by(lx__feistel_kernel *kernel, const lx__feistel *feistel, uint64_t *values,
                         size_t count);
 
-/* What the kernels share: the numbers of the round function. */
+/* The constants of the round function, which the kernels share. */
 #define LX__FEISTEL_SHIFT_1 16
 #define LX__FEISTEL_FACTOR_1 0x21f0aaadu
 #define LX__FEISTEL_SHIFT_2 15

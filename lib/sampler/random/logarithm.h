@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Logarithms of whole numbers, in whole numbers: the same bits everywhere, which those of
- * the C library are not.
+ * @brief Logarithms of integers in integer arithmetic: bit-identical on all machines, unlike those
+ * of the C library.
  *
  * Source of the method: Tang, "Table-Driven Implementation of the Logarithm Function in IEEE
  * Floating-Point Arithmetic", 1990: a table for the upper bits, a short series for the rest.
@@ -12,11 +12,11 @@
 
 #include <stdint.h>
 
-/** Logarithms are in units of 2^-57. */
+/** The unit of logarithms is 2^-57. */
 #define LX__LOGARITHM_ONE (UINT64_C(1) << 57)
 
-/** The logarithm to base 2 of a number above 0, off by less than two units, and never less than
- * that of a smaller number (doc/orders.md has the formula). */
+/** Returns the logarithm to base 2 of a number above 0, with an error below two units; monotonic.
+ * doc/orders.md has the formula. */
 uint64_t lx__logarithm(uint64_t number);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/random/philox.h"
 
-/* Both words of each block: half the work where the draws follow one another. */
+/* Uses both words of each block, which halves the work for consecutive draws. */
 void lx__philox_draws(uint64_t key, uint64_t first, size_t count, uint64_t *restrict draws)
 {
     size_t done = 0;

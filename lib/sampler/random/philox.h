@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Philox2x64-10: random numbers by counter, so that any of them is at hand at once.
+ * @brief Philox2x64-10: counter-based random numbers, with access to any of them in constant time.
  *
  * Source of the algorithm: Salmon, Moraes, Dror and Shaw, "Parallel Random Numbers: As Easy as 1,
- * 2, 3", SC 2011. Of its family this member gives two 64-bit words a block, by one 64 x 64
- * multiplication a round: on 64-bit processors plain code runs as fast as vectors of the others.
+ * 2, 3", SC 2011. This member of the family returns two 64-bit words per block and takes one 64 x
+ * 64 multiplication per round: on 64-bit processors its scalar code is as fast as vector code of
+ * the others.
  */
 #ifndef LX_SAMPLER_PHILOX_H
 #define LX_SAMPLER_PHILOX_H
@@ -26,8 +27,8 @@ static inline lx__philox_block lx__philox_round(lx__philox_block from, uint64_t 
     return (lx__philox_block){{high ^ key ^ from.word[1], low}};
 }
 
-/** The block of the 128-bit counter @p high : @p low under @p key. Its ten rounds stand in a row
- * for compilers that would keep a loop, which takes half as long again. */
+/** Returns the block of the 128-bit counter @p high : @p low under @p key. The ten rounds are
+ * unrolled by hand, because some compilers keep a loop, which takes 50 % longer. */
 static inline lx__philox_block lx__philox(uint64_t low, uint64_t high, uint64_t key)
 {
     const uint64_t weyl = 0x9e3779b97f4a7c15u; /* the golden ratio's fraction */
@@ -43,11 +44,11 @@ static inline lx__philox_block lx__philox(uint64_t low, uint64_t high, uint64_t 
     return lx__philox_round(block, key + weyl);
 }
 
-/** Draws number first, first + 1, ... of the stream under @p key: draw d is word d mod 2 of the
- * block of counter d div 2. The last one's number must fit in 64 bits. */
+/** Computes draws first, first + 1, ... of the stream under @p key: draw d is word d mod 2 of the
+ * block of counter d div 2. The number of the last draw must fit 64 bits. */
 void lx__philox_draws(uint64_t key, uint64_t first, size_t count, uint64_t *draws);
 
-/** Puts in the place of each number the draw of that number. */
+/** Replaces each number by the draw of that number. */
 void lx__philox_draws_at(uint64_t key, uint64_t *numbers, size_t count);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Digits of 11 bits: counts of one digit fit in the first-level cache, and six are all of them. */
+/* 11-bit digits: the counts of one digit fit the first-level cache, and six digits cover a key. */
 #define DIGIT_BITS 11
 #define DIGITS 6
 #define VALUES (1 << DIGIT_BITS)
@@ -16,7 +16,7 @@ static unsigned digit_of(uint64_t key, int digit)
     return (unsigned)(key >> digit * DIGIT_BITS) & (VALUES - 1);
 }
 
-/** Turns counts into where each value begins; whether one value is all there is. */
+/** Converts the counts of a digit to starts. Returns 1 if all keys have the same digit. */
 static int begin_values(size_t *counts, size_t count)
 {
     size_t begin = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Sorting by keys of 64 bits: from the lowest digit to the highest, so that what has equal
- * keys stays in order.
+ * @brief A stable sort by 64-bit keys: radix sort from the lowest digit to the highest.
  */
 #ifndef LX_SAMPLER_RADIX_SORT_H
 #define LX_SAMPLER_RADIX_SORT_H
@@ -12,15 +11,15 @@
 
 #include <loaderx/status.h>
 
-/** What is sorted. */
+/** An item to sort. */
 typedef struct lx__keyed {
     uint64_t key, value;
 } lx__keyed;
 
 /**
- * Sorts by the key, smallest first.
+ * Sorts by ascending key.
  *
- * @retval LX_ERR_NOMEM  There is no memory for as many again, which it takes meanwhile.
+ * @retval LX_ERR_NOMEM  Memory for a copy of the items is short.
  */
 lx_status lx__radix_sort(lx__keyed *items, size_t count, lx_error *error);
 

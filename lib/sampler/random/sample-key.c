@@ -4,7 +4,7 @@
 #include "sampler/random/philox.h"
 #include "sampler/random/stream-key.h"
 
-/* Philox4x64-10, which has other factors than the Philox of orders. */
+/* Philox4x64-10, whose factors differ from those of Philox2x64. */
 static void make_block(const uint64_t key[2], uint64_t counter, uint64_t block[4])
 {
     uint64_t k0 = key[0], k1 = key[1], c0 = counter, c1 = 0, c2 = 0, c3 = 0;
@@ -16,7 +16,7 @@ static void make_block(const uint64_t key[2], uint64_t counter, uint64_t block[4
         c2 = high0 ^ c3 ^ k1;
         c3 = low0;
         k0 += 0x9e3779b97f4a7c15u; /* the golden ratio's fraction */
-        k1 += 0xbb67ae8584caa73bu; /* that of the root of 3 */
+        k1 += 0xbb67ae8584caa73bu; /* the fraction of the square root of 3 */
     }
     block[0] = c0;
     block[1] = c1;
@@ -44,7 +44,7 @@ void lx_random_get_key(uint64_t seed, uint64_t epoch, uint64_t sample, uint64_t 
 void lx_random_get_draws(const uint64_t key[2], uint64_t first, size_t count, uint64_t *draws)
 {
     uint64_t block[4], at = first % 4;
-    if (count != 0) /* NumPy counts blocks from 1 */
+    if (count != 0) /* NumPy's first block has counter 1 */
         make_block(key, first / 4 + 1, block);
     for (size_t i = 0; i < count; i++, at++) {
         if (at == 4) {

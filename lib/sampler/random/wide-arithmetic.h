@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief 64-bit arithmetic whose intermediate results do not fit in 64 bits.
+ * @brief 64-bit arithmetic with intermediate results of more than 64 bits.
  */
 #ifndef LX_SAMPLER_WIDE_ARITHMETIC_H
 #define LX_SAMPLER_WIDE_ARITHMETIC_H
 
 #include <stdint.h>
 
-/** Low half of a * b; the high half goes to @p high. By 32-bit parts, for any compiler. */
+/** Returns the low half of a * b, and the high half in @p high. Portable: multiplies 32-bit
+ * parts. */
 static inline uint64_t lx__multiply_wide_parts(uint64_t a, uint64_t b, uint64_t *high)
 {
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
@@ -24,7 +25,7 @@ static inline uint64_t lx__add_mod(uint64_t a, uint64_t b, uint64_t n)
     return a >= n - b ? a - (n - b) : a + b;
 }
 
-/** (a * b) mod n for a below n, bit by bit: 64 steps, for any compiler. */
+/** Returns (a * b) mod n for a below n, bit by bit in 64 steps. Portable. */
 static inline uint64_t lx__multiply_mod_bits(uint64_t a, uint64_t b, uint64_t n)
 {
     uint64_t product = 0;
@@ -34,7 +35,8 @@ static inline uint64_t lx__multiply_mod_bits(uint64_t a, uint64_t b, uint64_t n)
     return product;
 }
 
-/** floor((high * 2^64 + low) / divisor), for high below the divisor: long division, bit by bit. */
+/** Returns floor((high * 2^64 + low) / divisor) for high below the divisor, by long division bit by
+ * bit. Portable. */
 static inline uint64_t lx__divide_wide_bits(uint64_t high, uint64_t low, uint64_t divisor)
 {
     uint64_t quotient = 0;
@@ -75,7 +77,7 @@ static inline uint64_t lx__divide_wide(uint64_t high, uint64_t low, uint64_t div
 #define lx__multiply_mod lx__multiply_mod_bits
 #endif
 
-/** a * b / 2^shift, rounded down, for a shift of 1 to 127 that leaves no more than 64 bits. */
+/** Returns a * b / 2^shift, rounded down, for a shift of 1 to 127 whose result fits 64 bits. */
 static inline uint64_t lx__multiply_shift(uint64_t a, uint64_t b, int shift)
 {
     uint64_t high, low = lx__multiply_wide(a, b, &high);
@@ -83,9 +85,9 @@ static inline uint64_t lx__multiply_shift(uint64_t a, uint64_t b, int shift)
 }
 
 /**
- * Where a 64-bit @p draw falls among @p n equal parts of its range: the high half of draw * n, in
- * 0..n-1. Each value comes from floor or ceil of 2^64/n draws, so its probability is off 1/n by
- * less than 2^-64. (Lemire, "Fast Random Integer Generation in an Interval", 2019.)
+ * Maps a 64-bit @p draw to one of @p n equal parts of its range: returns the high half of draw * n,
+ * in 0..n-1. Each value comes from floor or ceil of 2^64/n draws, so its probability differs from
+ * 1/n by less than 2^-64. (Lemire, "Fast Random Integer Generation in an Interval", 2019.)
  */
 static inline uint64_t lx__draw_below(uint64_t draw, uint64_t n)
 {

@@ -115,7 +115,7 @@ START_TEST(distinguishes_states)
 
     ck_assert_int_eq(read_thing("{\"state\": \"thing\", \"version\": 2}", &error),
                      LX_ERR_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(error.message, "version 2, and this library reads version 3"));
+    ck_assert_ptr_nonnull(strstr(error.message, "version 2, but this library reads version 3"));
 }
 END_TEST
 
