@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Few sets, which are in registers all the time. The one that lags most is found by its lag being
- * equal to the greatest of all: a mask of it adds the position to what it was given, without its
- * number, so that no position waits for a search in the one before. Where several sets lag as much,
- * which is seen in the masks, the first gets it. */
+/* Up to 16 sets, whose state stays in registers. The set with the largest lag is found by comparing
+ * all lags with the maximum: the resulting mask increments its count without the set's number, so
+ * no position waits for the search of the previous one. If several lags are equal, which the masks
+ * show, the first set gets the position. */
 #include "parity/greedy-lanes.h"
 
-/** The mask of one set of four. */
+/** Returns the mask of one of four sets. */
 static inline __m256d mask_of(size_t set)
 {
     static const int64_t masks[8] = {0, 0, 0, -1, 0, 0, 0, 0};
     return _mm256_castsi256_pd(_mm256_loadu_si256((const __m256i *)(masks + 3 - set)));
 }
 
-/** Gives positions to 4 sets for each of so many vectors. What each will lag at the next position is
- * computed before it is known which set has this one: both ways, if it has it and if not. */
+/** Assigns positions to 4 sets per vector. Computes each set's next lag for both outcomes before it
+ * is known which set gets the position. */
 static inline __attribute__((always_inline)) void give_few(lx__greedy *greedy, uint16_t *sets,
                                                            size_t length, const size_t vectors)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Four sets of a greedy mixture at once, for sources that are compiled for AVX2.
+ * @brief Operations on four sets of a greedy mixture, for sources compiled for AVX2.
  */
 #ifndef LX_PARITY_GREEDY_LANES_H
 #define LX_PARITY_GREEDY_LANES_H
@@ -10,13 +10,13 @@
 
 #include "parity/greedy.h"
 
-/** What sets lag at a position. A product and a difference, each rounded. */
+/** Returns the lags of sets at a position: a product and a difference, each rounded. */
 static inline __m256d lx__lag_of(__m256d weight, __m256d position, __m256d given)
 {
     return _mm256_sub_pd(_mm256_mul_pd(weight, position), given);
 }
 
-/** The greatest of the lanes, in all of them. */
+/** Returns the maximum of the lanes in every lane. */
 static inline __m256d lx__spread_most(__m256d lanes)
 {
     __m256d near = _mm256_max_pd(lanes, _mm256_permute_pd(lanes, 5));
@@ -25,13 +25,13 @@ static inline __m256d lx__spread_most(__m256d lanes)
     return _mm256_max_pd(near, far);
 }
 
-/** A position more for the sets of a mask. */
+/** Adds a position to the sets of a mask. */
 static inline __m256d lx__add_masked(__m256d given, __m256d mask)
 {
     return _mm256_add_pd(given, _mm256_and_pd(mask, _mm256_set1_pd(1)));
 }
 
-/** What lx__greedy_give_avx2() does of more than 16 sets. */
+/** Implements lx__greedy_give_avx2() for more than 16 sets. */
 void lx__greedy_give_many_avx2(lx__greedy *greedy, uint16_t *sets, size_t length);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Many sets, gone through once a position. By masks, that one pass gives the position and finds what
- * the sets lag at the next one; but what several sets want alike has to be taken back from all but
- * the first. Where that is often so, the first is searched for, before it is given anything. */
+/* More than 16 sets, in one pass per position. With masks, one pass assigns the position and
+ * computes the lags at the next one, but a tie must be undone for all sets except the first. If
+ * ties are frequent, a search finds the first set before it is assigned. */
 #include "parity/greedy-lanes.h"
 
-/* Sets whose masks are looked at together, the bits of a word: no branch depends on which it is. */
+/* Sets per word of mask bits, which are tested together: avoids a branch on the set. */
 #define TOGETHER 64
-/* Positions by masks, and how many of them may be wanted alike; if more are, so many are searched
- * for before it is tried again. */
+/* Positions per attempt with masks, and the ties among them that are tolerated; after more ties,
+ * THEN_SEARCHED positions are searched before the next attempt. */
 #define TRIED 256
 #define ALIKE 100
 #define THEN_SEARCHED 4096
 
 typedef uint64_t bits;
 
-/* ---- by masks */
+/* ---- with masks */
 
-/** What all sets lag at the first position, into their room; the greatest of it. */
+/** Computes the lags of all sets at the first position; returns their maximum. */
 static __m256d find_lags(lx__greedy *greedy)
 {
     __m256d most = _mm256_set1_pd(-__builtin_inf());
@@ -30,7 +30,8 @@ static __m256d find_lags(lx__greedy *greedy)
     return lx__spread_most(most);
 }
 
-/** Gives a position to 16 sets, if they lag so much, and finds what they lag at the next one. */
+/** Assigns a position to those of 16 sets whose lag is @p most, and computes the lags at the next
+ * position. */
 static inline __attribute__((always_inline)) bits give_16(lx__greedy *greedy, size_t at,
                                                           __m256d most, __m256d next,
                                                           __m256d greatest[4])
@@ -50,8 +51,8 @@ static inline __attribute__((always_inline)) bits give_16(lx__greedy *greedy, si
     return found;
 }
 
-/** Takes the position back from those of 64 sets that lag as much as one before them; the greatest
- * lags are then these, too. */
+/** Undoes the assignment for the sets in @p found, which tie with an earlier set; updates the
+ * maximum of the lags. */
 static __m256d take_back(lx__greedy *greedy, size_t at, bits found, __m256d next, __m256d greatest)
 {
     const __m256i places = _mm256_set_epi64x(8, 4, 2, 1);
@@ -71,7 +72,7 @@ static __m256d take_back(lx__greedy *greedy, size_t at, bits found, __m256d next
     return greatest;
 }
 
-/** Gives positions away; how many of them several sets wanted alike. */
+/** Assigns positions; returns how many had a tie. */
 static size_t give_by_masks(lx__greedy *greedy, uint16_t *sets, size_t length)
 {
     size_t ties = 0;
@@ -102,16 +103,17 @@ static size_t give_by_masks(lx__greedy *greedy, uint16_t *sets, size_t length)
     return ties;
 }
 
-/* ---- by searching */
+/* ---- with a search */
 
-/** Which of four sets lag so much, as bits. */
+/** Returns which of four sets have the lag @p most, as bits. */
 static unsigned search(const double *lags, __m256d most)
 {
     return (unsigned)_mm256_movemask_pd(
         _mm256_cmp_pd(_mm256_loadu_pd(lags), most, _CMP_EQ_OQ));
 }
 
-/** Notes a position more. Four sets at once, as a load of four waits long for a store of one. */
+/** Adds a position to a set. Stores four sets at once, because a vector load stalls after a scalar
+ * store. */
 static void give(lx__greedy *greedy, size_t set)
 {
     static const double ones[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};

@@ -12,20 +12,21 @@
 struct greedy_blend {
     lx_order order;
     lx__mix_sets sets;
-    lx__weightings weightings; /* for states */
+    lx__weightings weightings; /* for saved states */
     lx__greedy_plan plan;
 };
 
-/* The block that was gone through last. */
+/* The most recent block. */
 struct greedy_scratch {
     lx__mix_sets_scratch sets;
     lx__greedy greedy;
-    uint64_t block;       /* while there are ... */
-    uint16_t *of, *ranks; /* the set of each position, and its rank among those of the block */
+    uint64_t block;       /* valid while given != NULL */
+    uint16_t *of, *ranks; /* the set of each position, and its rank in the set's part of the
+                             block */
     uint16_t *counts;     /* of each set */
-    uint64_t *given;      /* to each set before the block */
-    size_t next;          /* place in the block behind what was read in sequence, ... */
-    uint16_t *had;        /* and what each set has of the block before that */
+    uint64_t *given;      /* positions of each set before the block */
+    size_t next;          /* end of the positions read in sequence, as an offset in the block */
+    uint16_t *had;        /* positions of each set in the block before next */
 };
 
 /* ---- reading */
@@ -79,7 +80,7 @@ static inline lx_status enter_block(const struct greedy_blend *self,
     return scratch->block == block ? LX_OK : give_block(self, scratch, block, error);
 }
 
-/** Reads any offsets of an epoch: finds their sets, and the positions in these. */
+/** Reads offsets of an epoch in any order: finds their sets, and the positions in the sets. */
 static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch *scratch,
                           uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
 {
@@ -96,8 +97,8 @@ static lx_status read_any(const struct greedy_blend *self, struct greedy_scratch
     return lx__mix_sets_read(&self->sets, &scratch->sets, places, count, error);
 }
 
-/** Reads what follows what was read of the block before: what each set had says what it has
- * next. */
+/** Reads offsets that continue the previous read of the block: each set's run starts where its last
+ * one ended. */
 static lx_status read_next(const struct greedy_blend *self, struct greedy_scratch *scratch,
                            uint64_t epoch, uint64_t *places, size_t count, lx_error *error)
 {
@@ -122,7 +123,7 @@ static lx_status read_next(const struct greedy_blend *self, struct greedy_scratc
     return lx__mix_sets_read_runs(&self->sets, &scratch->sets, places, count, error);
 }
 
-/** Reads offsets of an epoch: those of a block, where they are in sequence, else all. */
+/** Reads offsets of an epoch: those of one block if they are consecutive, otherwise all. */
 static lx_status read_some(const lx_order *order, void *memory, uint64_t epoch, uint64_t *places,
                            size_t count, size_t *here, lx_error *error)
 {
@@ -163,7 +164,7 @@ static void greedy_clear(void *memory)
     lx__free(scratch->had);
 }
 
-/* ---- what it is */
+/* ---- class */
 
 static int greedy_describe(const lx_order *order, json_t *object)
 {
@@ -174,7 +175,7 @@ static int greedy_describe(const lx_order *order, json_t *object)
     return failed;
 }
 
-/** Adds what each set has of the first @p count positions of a block. */
+/** Adds the first @p count positions of a block to the counts of their sets. */
 static lx_status count_in_block(const lx__greedy_plan *plan, uint64_t block, size_t count,
                                 lx__greedy *greedy, uint64_t *counts, lx_error *error)
 {
@@ -224,7 +225,7 @@ static const lx__order_class greedy_class = {.kind = "greedy",
                                              .count = greedy_count,
                                              .dispose = greedy_dispose};
 
-/* ---- making it */
+/* ---- construction */
 
 static lx_status fill(struct greedy_blend *self, const lx_mixture *mixture, const char *tables,
                       lx_error *error)
@@ -247,8 +248,8 @@ lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables, lx_
     lx_status status = lx__mixture_check(mixture, error);
     if (status == LX_OK && mixture->weighting_count != 1)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,
-                          "the weights of a greedy mixture must not change: lx_order_new_blend() "
-                          "changes them");
+                          "the weights of a greedy mixture must not change: use "
+                          "lx_order_new_blend() for weights that change");
     if (status == LX_OK)
         status = lx__order_new(&greedy_class, sizeof(struct greedy_blend), 0, 0, order, error);
     if (status != LX_OK)

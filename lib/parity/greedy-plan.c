@@ -12,16 +12,16 @@
 
 #define BLOCK LX__GREEDY_BLOCK
 
-/* ---- going through positions */
+/* ---- assigning positions */
 
-/** Positions that a set has in an epoch, at most. */
+/** Most positions of a set in an epoch. */
 static uint64_t limit_of(const lx__greedy_plan *plan, size_t set)
 {
     return plan->exhausted == LX_EXHAUSTED_REPEAT ? UINT64_MAX : plan->lengths[set];
 }
 
-/** Gives up to @p count positions away. With what is taken from them, a set that has all is left
- * out; without, it ends before the first position that such a set would be given. */
+/** Assigns up to @p count positions. With redistribution, removes exhausted sets; with stop, ends
+ * before the first position that would go to an exhausted set. */
 static size_t go_through(const lx__greedy_plan *plan, lx__greedy *greedy, uint16_t *of,
                          size_t count)
 {
@@ -42,7 +42,7 @@ static size_t go_through(const lx__greedy_plan *plan, lx__greedy *greedy, uint16
     return done;
 }
 
-/** Whether a row is one that stands before a block. */
+/** Whether a row is valid for the start of a block. */
 static bool is_row(const lx__greedy_plan *plan, uint64_t block, const uint64_t *given)
 {
     uint64_t sum = 0;
@@ -50,7 +50,7 @@ static bool is_row(const lx__greedy_plan *plan, uint64_t block, const uint64_t *
         bool dropped = given[i] == LX__GREEDY_DROPPED;
         if (dropped ? plan->exhausted != LX_EXHAUSTED_REDISTRIBUTE : given[i] > plan->totals[i])
             return false;
-        sum += dropped ? plan->totals[i] : given[i]; /* all together below 2^53 */
+        sum += dropped ? plan->totals[i] : given[i]; /* the sum is below 2^53 */
     }
     return sum == block * BLOCK;
 }
@@ -91,14 +91,14 @@ lx_status lx__greedy_plan_give(const lx__greedy_plan *plan, uint64_t block, lx__
                : lx__table_refuse(&plan->rows, error);
 }
 
-/* ---- its table */
+/* ---- table */
 
 static int describe(const void *user, json_t *what)
 {
     const lx__greedy_plan *plan = user;
     uint32_t lengths = 0, weights = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        double weight = plan->weights[i] + 0.0; /* -0 is 0 */
+        double weight = plan->weights[i] + 0.0; /* converts -0 to 0 */
         uint64_t bits;
         memcpy(&bits, &weight, sizeof bits);
         weights = lx__state_add(weights, bits);
@@ -111,7 +111,7 @@ static int describe(const void *user, json_t *what)
     return failed;
 }
 
-/** Room for a row more. */
+/** Appends an uninitialized row. */
 static lx_status add_row(const lx__greedy_plan *plan, lx__table *rows, size_t *capacity,
                          uint64_t **row, lx_error *error)
 {
@@ -126,7 +126,7 @@ static lx_status add_row(const lx__greedy_plan *plan, lx__table *rows, size_t *c
     return LX_OK;
 }
 
-/** Goes through an epoch. */
+/** Assigns the positions of an epoch. */
 static lx_status fill(const lx__greedy_plan *plan, lx__greedy *greedy, uint16_t *of,
                       uint64_t *totals, lx__table *rows, lx_error *error)
 {
@@ -170,9 +170,9 @@ static lx_status make(void *user, lx__table *rows, lx_error *error)
     return status;
 }
 
-/* ---- making it */
+/* ---- construction */
 
-/** As long as it was told to be, else as all sets together. */
+/** Computes the limit of the length: the mixture's length, or the sum over all sets. */
 static lx_status find_most(const lx_mixture *mixture, uint64_t *most, lx_error *error)
 {
     *most = mixture->length;
@@ -181,12 +181,11 @@ static lx_status find_most(const lx_mixture *mixture, uint64_t *most, lx_error *
             *most = UINT64_MAX;
     if (*most > LX__GREEDY_POSITIONS_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "an epoch would have more than the 2^53 positions that are gone through: "
-                        "set a length");
+                        "an epoch would exceed the limit of 2^53 positions: set a length");
     return LX_OK;
 }
 
-/** Takes totals and length from the last row. */
+/** Sets totals and length from the last row. */
 static lx_status finish(lx__greedy_plan *plan, lx_error *error)
 {
     uint64_t rows = plan->rows.count / plan->count;

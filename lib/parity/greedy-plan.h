@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An epoch of a greedy mixture: gone through once, with a row of how far the sets are every
- * so many positions, from which the loop can go on.
+ * @brief The plan of a greedy mixture's epoch: all positions are assigned once, and rows of counts
+ * at regular intervals allow the loop to resume from there.
  */
 #ifndef LX_PARITY_GREEDY_PLAN_H
 #define LX_PARITY_GREEDY_PLAN_H
@@ -11,28 +11,28 @@
 #include "sampler/core/index-table.h"
 #include "sampler/orders/mixture.h"
 
-/** Positions between two rows: what is gone through to find one of them. */
+/** Positions between rows: the most to assign in order to find one of them. */
 #define LX__GREEDY_BLOCK 16384
 
-/** An epoch. It never changes. */
+/** An epoch. Immutable. */
 typedef struct lx__greedy_plan {
-    size_t count; /**< Of sets. */
+    size_t count; /**< Number of sets. */
     lx_exhausted_policy exhausted;
-    uint64_t most; /**< Positions that were asked for. */
+    uint64_t most; /**< Limit of the length. */
     uint64_t length;
     double *weights;
     uint64_t *lengths; /**< Of the sets. */
     uint64_t *totals;  /**< Positions of each set in the epoch. */
-    lx__table rows;    /**< Before each block: given to each set, or LX__GREEDY_DROPPED; then
-                            the totals. */
+    lx__table rows;    /**< One row before each block: positions of each set, or LX__GREEDY_DROPPED;
+                            then the totals. */
 } lx__greedy_plan;
 
 /**
- * Makes the plan of a mixture, which lx__mixture_check() has passed, or finds it in the folder
- * @p tables, if that is not NULL.
+ * Makes the plan of a mixture that lx__mixture_check() accepted, or finds it in the folder @p
+ * tables if that is not NULL.
  *
  * @retval LX_ERR_LIMIT  An epoch would be too long.
- * @retval LX_ERR_NOMEM  There is no memory for it.
+ * @retval LX_ERR_NOMEM  Memory is short.
  */
 lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables,
                               lx__greedy_plan *plan, lx_error *error);
@@ -40,19 +40,19 @@ lx_status lx__greedy_plan_new(const lx_mixture *mixture, const char *tables,
 void lx__greedy_plan_free(lx__greedy_plan *plan);
 
 /**
- * Stands before a block.
+ * Sets @p greedy to the start of a block.
  *
- * @param greedy  Zeroed, or used for the same plan before; for lx__greedy_free().
- * @param given   What each set had before it, as in the row.
- * @retval LX_ERR_CORRUPT  A row from a file is none.
+ * @param greedy  Zeroed, or used with the same plan before; free it with lx__greedy_free().
+ * @param given   Receives the row before the block: the positions of each set.
+ * @retval LX_ERR_CORRUPT  A row from a file is invalid.
  */
 lx_status lx__greedy_plan_enter(const lx__greedy_plan *plan, uint64_t block, lx__greedy *greedy,
                                 uint64_t *given, lx_error *error);
 
 /**
- * Gives the first @p count positions of a block away, or all that it has.
+ * Assigns the first @p count positions of a block, or all that it has.
  *
- * @retval LX_ERR_CORRUPT  A row from a file cannot be.
+ * @retval LX_ERR_CORRUPT  A row from a file is invalid.
  */
 lx_status lx__greedy_plan_give(const lx__greedy_plan *plan, uint64_t block, lx__greedy *greedy,
                                uint16_t *sets, size_t *count, lx_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is computed here is rounded as written: configure turns off the fusing of a product and a
- * sum into one step, which some processors have and which rounds once less. */
+/* The results depend on rounding each operation as written: configure disables the contraction of a
+ * product and a sum into one fused operation, which rounds only once. */
 #include "parity/greedy.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ void lx__greedy_free(lx__greedy *greedy)
 void lx__greedy_drop(lx__greedy *greedy, size_t set)
 {
     greedy->given[set] = INFINITY;
-    greedy->weights[set] = 0; /* or an infinite product less this would be no number */
+    greedy->weights[set] = 0; /* with another weight the lag could be inf - inf, which is NaN */
     greedy->left--;
 }
 
@@ -66,14 +66,14 @@ void lx__greedy_go_to(lx__greedy *greedy, uint64_t position, const double *weigh
     }
 }
 
-/** The set that lags most, the first of equal ones. */
+/** Returns the set with the largest lag, the first of equal ones. */
 static size_t find_last(const double *restrict weights, const double *restrict given,
                         double *restrict lags, size_t count, double position)
 {
     double most[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
     for (size_t i = 0; i < count; i++)
         lags[i] = weights[i] * position - given[i];
-    /* Four chains, as one comparison waits for the one before it. */
+    /* Four independent chains hide the latency of the comparisons. */
     for (size_t i = 0; i < count; i += 4)
         for (size_t chain = 0; chain < 4; chain++)
             most[chain] = lags[i + chain] > most[chain] ? lags[i + chain] : most[chain];

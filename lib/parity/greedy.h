@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The greedy way to mix sets, as Megatron does, number for number: each position goes to the
- * set that lags furthest behind its weight.
+ * @brief Greedy mixing of sets, which reproduces Megatron's exactly: each position goes to the set
+ * that lags furthest behind its weight.
  *
- * Set i has had count[i] of k positions; the next one is given to that for which
- * weight[i] * max(k, 1) - count[i] is greatest, the first of those that are equal. It takes going
- * through all positions; lx__split finds any at once.
+ * If count[i] of k positions went to set i, the next one goes to the set with the largest weight[i]
+ * * max(k, 1) - count[i], the first of equal ones. This must iterate over all positions; lx__split
+ * finds the set of any position directly.
  */
 #ifndef LX_PARITY_GREEDY_H
 #define LX_PARITY_GREEDY_H
@@ -17,60 +17,60 @@
 
 #include <loaderx/status.h>
 
-/** Sets that are looked at together: arrays of them are filled up to a multiple. */
+/** Sets per loop: arrays are padded to a multiple of it. */
 #define LX__GREEDY_LANES 16
 
-/** Where it stands. */
+/** The state of the assignment. */
 typedef struct lx__greedy {
-    size_t used;       /**< Sets. */
-    size_t count;      /**< The same, filled up. */
-    size_t left;       /**< Of these are not taken out. */
-    uint64_t position; /**< The next one. */
-    double *weights;   /**< Of each set; 0 of one that is taken out. */
-    double *given;     /**< To each set: a whole number below 2^53, or infinite. */
-    double *lags;      /**< Room for what each lags. */
+    size_t used;       /**< Number of sets. */
+    size_t count;      /**< Number of sets with padding. */
+    size_t left;       /**< Number of sets not removed. */
+    uint64_t position; /**< The next position. */
+    double *weights;   /**< Of each set; 0 if removed. */
+    double *given;     /**< Positions of each set: an integer below 2^53, or infinity if removed. */
+    double *lags;      /**< Scratch for the lag of each set. */
 } lx__greedy;
 
 /** Most sets. */
 #define LX__GREEDY_SETS_MAX 65535u
-/** Most positions: what is given stays exact in doubles. */
+/** Most positions: counts stay exact in doubles. */
 #define LX__GREEDY_POSITIONS_MAX (UINT64_C(1) << 53)
 
 /**
- * Stands before the first position.
+ * Starts before the first position.
  *
- * @retval LX_ERR_NOMEM  There is no memory for it.
+ * @retval LX_ERR_NOMEM  Memory is short.
  */
 lx_status lx__greedy_new(const double *weights, size_t count, lx__greedy *greedy, lx_error *error);
 
 void lx__greedy_free(lx__greedy *greedy);
 
-/** Gives the next @p length positions away, to @p sets: one a position. */
+/** Assigns the next @p length positions; writes the set of each to @p sets. */
 void lx__greedy_give(lx__greedy *greedy, uint16_t *sets, size_t length);
 
-/** Takes a set out: it gets no more. */
+/** Removes a set: it gets no more positions. */
 void lx__greedy_drop(lx__greedy *greedy, size_t set);
 
-/** Whether any set is left. */
+/** Whether a set is left. */
 bool lx__greedy_has_any(const lx__greedy *greedy);
 
-/** Of a set that was taken out, in the place of what was given to it. */
+/** The count of a removed set. */
 #define LX__GREEDY_DROPPED UINT64_MAX
 
-/** Tells what was given to each set, of which there are @p count. */
+/** Returns the positions of each of @p count sets. */
 void lx__greedy_tell(const lx__greedy *greedy, uint64_t *given, size_t count);
 
-/** Stands where it was when this was told. */
+/** Restores the state in which lx__greedy_tell() returned @p given. */
 void lx__greedy_go_to(lx__greedy *greedy, uint64_t position, const double *weights,
                       const uint64_t *given, size_t count);
 
-/** A kernel: what lx__greedy_give() does. */
+/** A kernel of lx__greedy_give(). */
 typedef void lx__greedy_kernel(lx__greedy *greedy, uint16_t *sets, size_t length);
 
-/** In plain C: the reference for the other one. */
+/** Plain C; the reference for the other kernel. */
 lx__greedy_kernel lx__greedy_give_scalar;
 #if defined(__x86_64__)
-/** By AVX2; only where the processor has it. */
+/** Requires AVX2. */
 lx__greedy_kernel lx__greedy_give_avx2;
 #endif
 

@@ -10,24 +10,25 @@
 #include "sampler/core/index-table-cache.h"
 #include "sampler/core/saved-state.h"
 
-/* Of doc/packing.md: it never changes. */
+/* Version of the formula in doc/packing.md. A formula never changes. */
 #define FORMULA 1
-/* The last epoch is apart if fewer than this part of its samples are needed. */
+/* The last epoch is separate if less than this fraction of its samples is needed. */
 #define THRESHOLD 0.80
-/* Numbers of a table; none that is larger was ever meant. */
+/* Upper limit of a table's numbers; a larger table is an error of the caller. */
 #define NUMBERS_MAX (UINT64_C(1) << 48)
-/* Documents whose lengths are fetched ahead of the one that is looked at. */
+/* Distance of the prefetch of document lengths. */
 #define AHEAD 16
 
-/* ---- how many there are */
+/* ---- counts */
 
 static uint64_t samples_of(const lx__gpt_plan *plan, uint64_t tokens)
 {
     return (tokens - plan->extra) / plan->sequence_length;
 }
 
-/** With what is left at the end. Megatron divides numbers of 32 bits, and so loses a sample of many
- * now and then, which has to be lost here; where it would have one more, it stops with an error. */
+/** Counts samples including a partial one at the end. Megatron divides in float32 and so sometimes
+ * loses one of many samples, which this must reproduce; where it would count one more, Megatron
+ * fails with an error. */
 static uint64_t count_partial(const lx__gpt_plan *plan, uint64_t tokens)
 {
     uint64_t whole = samples_of(plan, tokens);
@@ -45,7 +46,8 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
     if (num_samples == LX_NONE)
         return LX_OK;
     if (!lx__multiply_fits(num_samples, plan->sequence_length, &asked) || asked >= INT64_MAX)
-        return lx__fail(error, LX_ERR_LIMIT, "num_samples of %" PRIu64 " take 2^63 tokens or more",
+        return lx__fail(error, LX_ERR_LIMIT, "num_samples of %" PRIu64 " takes 2^63 tokens or "
+                                                                       "more: lower it",
                         num_samples);
     asked += plan->extra;
     if (asked > plan->tokens)
@@ -53,8 +55,8 @@ static lx_status count_epochs(lx__gpt_plan *plan, uint64_t num_samples, lx_error
     if (plan->epochs <= INT32_MAX)
         return LX_OK;
     return lx__fail(error, LX_ERR_LIMIT,
-                    "num_samples of %" PRIu64 " take %" PRIu64
-                    " epochs of %" PRIu64 " tokens: there can be 2^31 - 1",
+                    "num_samples of %" PRIu64 " takes %" PRIu64
+                    " epochs of %" PRIu64 " tokens: the limit is 2^31 - 1 epochs",
                     num_samples, plan->epochs, plan->tokens);
 }
 
@@ -67,7 +69,8 @@ static lx_status check_size(const lx__gpt_plan *plan, uint64_t num_samples, lx_e
         all < NUMBERS_MAX - 2)
         return LX_OK;
     return lx__fail(error, LX_ERR_LIMIT,
-                    "num_samples of %" PRIu64 " take tables of 2^48 numbers or more", num_samples);
+                    "num_samples of %" PRIu64 " takes tables of 2^48 numbers or more: lower it",
+                                              num_samples);
 }
 
 lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *error)
@@ -75,7 +78,7 @@ lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *
     uint64_t all;
     if (plan->tokens == 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the documents, %" PRIu64 " from %" PRIu64 " on, have no token",
+                        "the documents, %" PRIu64 " from %" PRIu64 " on, have no tokens",
                         plan->count, plan->first);
     lx_status status = count_epochs(plan, num_samples, error);
     if (status != LX_OK)
@@ -87,7 +90,8 @@ lx_status lx__gpt_plan_make(lx__gpt_plan *plan, uint64_t num_samples, lx_error *
     plan->before_last = plan->samples;
     if (plan->samples == 0)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a sequence_length of %" PRIu64 " is more than the documents have: %" PRIu64
+                        "a sequence_length of %" PRIu64 " exceeds the length of the documents, %"
+                        PRIu64
                         " tokens",
                         plan->sequence_length, plan->tokens);
     if (plan->epochs > 1) {
@@ -116,12 +120,12 @@ int lx__gpt_plan_describe(const lx__gpt_plan *plan, json_t *object)
     return failed != 0 ? -1 : 0;
 }
 
-/* ---- making it */
+/* ---- construction */
 
 typedef struct making {
     const lx__gpt_plan *plan;
     const uint32_t *lengths;
-    uint32_t *narrow; /* the numbers, in one of the two */
+    uint32_t *narrow; /* the numbers are in one of these two */
     uint64_t *wide;
     lx__mt19937 generator;
 } making;
@@ -147,7 +151,7 @@ static void shuffle(making *m, uint64_t from, uint64_t to)
         lx__random_state_shuffle64(&m->generator, m->wide + from, to - from);
 }
 
-/** The epochs are shuffled together, and the last one apart if it is separate. */
+/** Shuffles the epochs together, but a separate last epoch on its own. */
 static void order_documents(making *m)
 {
     const lx__gpt_plan *plan = m->plan;
@@ -166,20 +170,20 @@ static inline uint32_t length_at(const making *m, uint64_t place)
     return m->lengths[get(m, place) - m->plan->first];
 }
 
-/** Goes through the documents, from the last token of one sample, or the first of its next, to that
- * of the other. */
+/** Finds the start of each sample, which is the last token of the sample before it, or the token
+ * after that. */
 static void cut(making *m)
 {
     const lx__gpt_plan *plan = m->plan;
     uint64_t places = lx__gpt_places(plan), place = 0, at = lx__gpt_sample_at(plan, 0);
-    uint64_t begin = 0; /* of the document at the place, among all tokens */
+    uint64_t begin = 0; /* offset of the document at the place within all tokens */
     uint64_t length = length_at(m, 0), need = plan->extra;
     uint64_t tokens = plan->epochs * plan->tokens;
     put(m, at, 0);
     put(m, at + 1, 0);
     for (uint64_t i = 1; i <= plan->samples; i++) {
         uint64_t here = i * plan->sequence_length;
-        bool partial = here + need > tokens; /* it ends with the last document */
+        bool partial = here + need > tokens; /* ends with the last document */
         while ((partial || begin + length < here + need) && place + 1 < places) {
             begin += length;
             length = length_at(m, ++place);

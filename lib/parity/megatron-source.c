@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The samples of Megatron's GPT dataset: tables say where each begins among shuffled documents, and
- * which stands where. */
+/* The samples of Megatron's GPT dataset: tables have the start of each sample among shuffled
+ * documents, and the order of documents and samples. */
 #include <loaderx/parity/megatron.h>
 
 #include <inttypes.h>
@@ -20,20 +20,20 @@ typedef struct megatron_source {
     lx__table table;
     int64_t pad, eod;
     bool split_at_eod, mask_eod;
-    size_t loss; /* which column it is; 0: there is none */
+    size_t loss; /* its column number; 0: not selected */
 } megatron_source;
 
 /* ---- reading */
 
-/** For what no check of a table, or of an index, could tell before. */
+/** Returns the error for an inconsistency that only a change after the checks explains. */
 static lx_status fail_changed(lx_error *error)
 {
     return lx__fail(error, LX_ERR_CORRUPT,
-                    "the index of the documents, or their table, is not what it was: it was "
-                    "written to");
+                    "the index of the documents, or their table, changed while it was open: "
+                    "reopen the source");
 }
 
-/** A place among the documents of all epochs: the tokens of one of these from @ref at on. */
+/** A place among the documents of all epochs: the tokens of its document from @ref at on. */
 typedef struct spot {
     uint64_t place;
     uint64_t first, length; /* of the document */
@@ -52,7 +52,7 @@ static lx_status read_document(const megatron_source *self, spot *cursor, lx_err
                                   error);
 }
 
-/** Goes to where sample @p index begins. */
+/** Finds the start of sample @p index. */
 static lx_status find(const megatron_source *self, uint64_t index, spot *cursor, lx_error *error)
 {
     uint64_t sample = lx__gpt_shuffle_at(&self->plan, index), pair[2];
@@ -73,7 +73,8 @@ static lx_status find(const megatron_source *self, uint64_t index, spot *cursor,
     return status == LX_OK && cursor->at > cursor->length ? fail_changed(error) : status;
 }
 
-/** Adds documents until the row is full, or none is left: padding continues the last piece. */
+/** Adds documents until the row is full or no document is left; padding continues the last
+ * piece. */
 static lx_status fill_row(const megatron_source *self, spot *cursor, lx__row *row, lx_error *error)
 {
     const lx__row_format *format = &self->format;
@@ -102,7 +103,7 @@ static lx_status fill_row(const megatron_source *self, spot *cursor, lx__row *ro
     return status;
 }
 
-/** What the tokens of a row decide, which are in @p text. */
+/** Writes the columns that depend on the row's tokens, which are in @p text. */
 static void add_columns(const megatron_source *self, const lx__row *row, const uint8_t *text,
                         const lx_target *targets, size_t i)
 {
@@ -114,7 +115,7 @@ static void add_columns(const megatron_source *self, const lx__row *row, const u
                        (uint8_t *)targets[self->loss].data + i * targets[self->loss].stride);
 }
 
-/** Whether columns are wanted that the tokens decide. */
+/** Whether a selected column depends on the tokens. */
 static bool needs_tokens(const megatron_source *self, const lx_target *targets)
 {
     const lx__row_format *format = &self->format;
@@ -131,7 +132,7 @@ static lx_status fill_rows(const megatron_source *self, const uint64_t *indices,
     lx_status status = count != 0 ? find(self, indices[0], &next, error) : LX_OK;
     for (size_t i = 0; status == LX_OK && i < count; i++) {
         lx__row row = lx__row_begin(&self->format, targets, i);
-        lx__row pieces = row; /* of documents */
+        lx__row pieces = row; /* pieces at the boundaries of documents */
         if (self->split_at_eod)
             pieces.segments = pieces.positions = NULL;
         pieces.tokens = row.tokens == NULL ? text : row.tokens;
@@ -205,7 +206,7 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
     const megatron_source *self = (const megatron_source *)source;
     if (source->class != &class)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "the source has no tables: it was not made by lx_source_new_megatron()");
+                        "the source has no tables: pass one from lx_source_new_megatron()");
     const uint64_t begins[] = {0, lx__gpt_places(&self->plan), lx__gpt_shuffle_at(&self->plan, 0),
                                self->table.count};
     if ((unsigned)index > LX_MEGATRON_SHUFFLE)
@@ -217,30 +218,31 @@ lx_status lx_source_read_megatron_index(const lx_source *source, lx_megatron_ind
         *length = all;
     if (!lx__range_fits(first, count, all))
         return lx__fail(error, LX_ERR_RANGE,
-                        "%" PRIu64 " numbers from %" PRIu64 " on are more than there are: %" PRIu64,
+                        "%" PRIu64 " numbers from %" PRIu64 " on exceed the table's length of %"
+                        PRIu64,
                         count, first, all);
     for (uint64_t i = 0; i < count; i++)
         numbers[i] = begins[index] + first + i;
     return count != 0 ? lx__table_map(&self->table, numbers, (size_t)count, error) : LX_OK;
 }
 
-/* ---- making it */
+/* ---- construction */
 
 static lx_status check_numbers(const lx_megatron *how, lx_error *error)
 {
     if (how->sequence_length == 0 || how->sequence_length >= INT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "a sequence_length of %" PRIu64 " is not from 1 to 2^31 - 2",
+                        "a sequence_length of %" PRIu64 " is not within 1 to 2^31 - 2",
                         how->sequence_length);
     if (how->seed > UINT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "seed %" PRIu64 " is beyond 2^32 - 1, which RandomState takes", how->seed);
+                        "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", how->seed);
     if (how->eod < LX_SEPARATOR_NONE ||
         (how->vocabulary != 0 && how->eod >= 0 && (uint64_t)how->eod >= how->vocabulary))
         return lx__fail(error, LX_ERR_ARGUMENT, "an eod of %" PRId64
-                        " is no token of the vocabulary", how->eod);
+                        " is not a token of the vocabulary", how->eod);
     if (how->eod == LX_SEPARATOR_NONE && (how->split_at_eod || how->mask_eod))
-        return lx__fail(error, LX_ERR_ARGUMENT, "%s is set, but eod is not",
+        return lx__fail(error, LX_ERR_ARGUMENT, "%s is set, but eod is not: set both or neither",
                         how->split_at_eod ? "split_at_eod" : "mask_eod");
     lx_status status = lx__row_check_number("pad", how->pad, how->dtype, error);
     return status == LX_OK ? lx__row_check_number("eod", how->eod, how->dtype, error) : status;
@@ -254,22 +256,24 @@ static lx_status check(lx_tokens *tokens, const lx_megatron *how, lx_source *con
                              tokens == NULL ? "tokens" : how == NULL ? "how" : "source");
     if (how->struct_size != sizeof *how)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "struct_size is %zu, and an lx_megatron has %zu bytes", how->struct_size,
+                        "struct_size is %zu, but an lx_megatron has %zu bytes: set it to "
+                        "sizeof(lx_megatron)", how->struct_size,
                         sizeof *how);
     uint64_t there = tokens->documents, first = how->first_document;
     uint64_t count = how->document_count;
     if (first > there || (count != LX_NONE && count > there - first))
         return lx__fail(error, LX_ERR_RANGE,
                         "first_document is %" PRIu64 " and document_count %" PRIu64
-                        ": there are %" PRIu64 " documents",
+                        ", but there are %" PRIu64 " documents",
                         first, count == LX_NONE ? 0 : count, there);
     if (there > INT32_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "there are %" PRIu64 " documents: Megatron's are below 2^31", there);
+                        "the tokens have %"
+                        PRIu64 " documents: Megatron's limit is 2^31 - 1", there);
     return check_numbers(how, error);
 }
 
-/** Reads the lengths of the documents, which are for lx__free(). */
+/** Reads the lengths of the documents; free them with lx__free(). */
 static lx_status read_lengths(megatron_source *self, uint32_t **lengths, lx_error *error)
 {
     lx__gpt_plan *plan = &self->plan;
@@ -285,7 +289,7 @@ static lx_status read_lengths(megatron_source *self, uint32_t **lengths, lx_erro
         if (length > INT32_MAX)
             return lx__fail(error, LX_ERR_LIMIT,
                             "document %" PRIu64 " has %" PRIu64
-                            " tokens: those of Megatron have less than 2^31",
+                            " tokens: Megatron's limit is 2^31 - 1",
                             plan->first + i, length);
         (*lengths)[i] = (uint32_t)length;
         plan->tokens += length;

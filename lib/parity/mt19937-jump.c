@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Far ahead at once. Each number of the generator is the sum of earlier ones at fixed distances,
- * which is to say that a polynomial over the field of two elements, of degree 19937, takes its
- * numbers to zero. The number that comes n further on is then the sum of those that stand at the
- * powers of x^n modulo this polynomial (Haramoto, Matsumoto, Nishimura, Panneton and L'Ecuyer,
- * "Efficient Jump Ahead for F2-Linear Random Number Generators", 2008). */
+/* Jumps far ahead. Each number of the generator is a sum of earlier ones at fixed distances, so its
+ * sequence satisfies a linear recurrence whose characteristic polynomial over GF(2) has degree
+ * 19937. The state after n more numbers is the sum of the states at the powers of x^n modulo this
+ * polynomial (Haramoto, Matsumoto, Nishimura, Panneton and L'Ecuyer, "Efficient Jump Ahead for
+ * F2-Linear Random Number Generators", 2008). */
 #include "parity/mt19937.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "sampler/random/wide-arithmetic.h"
 
 #define WORDS LX__MT19937_WORDS
-/* Numbers from which on a jump takes less time than the steps do. */
+/* Distance from which a jump is faster than generating the numbers. */
 #define FAR (UINT64_C(1) << 24)
 
 #define DEGREE 19937
@@ -29,8 +29,8 @@ static bool coefficient(const polynomial *p, size_t power)
     return p->words[power / 64] >> power % 64 & 1;
 }
 
-/** Adds x^shift (x^623 + x^396)^power: coefficient j of such a power of a sum is 1 where the bits
- * of j are among those of the power. */
+/** Adds x^shift (x^623 + x^396)^power: modulo 2, binomial coefficient j of the power is 1 if the
+ * bits of j are a subset of those of the power. */
 static void add_power(polynomial *p, unsigned power, unsigned shift)
 {
     for (unsigned j = 0; j <= power; j++)
@@ -40,8 +40,9 @@ static void add_power(polynomial *p, unsigned power, unsigned shift)
         }
 }
 
-/* The polynomial, by the formula of Matsumoto and Nishimura for 624 words of which 31 bits of one
- * are left out; as its powers below the highest. The next one is 227 below that. */
+/* Lists the exponents of the characteristic polynomial below the highest, by the formula of
+ * Matsumoto and Nishimura for 624 words, one of which lacks 31 bits. The next exponent is 227 below
+ * the highest. */
 static size_t list_taps(uint16_t *taps)
 {
     polynomial p = {{0}};
@@ -62,17 +63,17 @@ static size_t list_taps(uint16_t *taps)
     return count;
 }
 
-/** Takes multiples of the polynomial away until the degree is below its own: a word at a time, as
- * what comes back of one is more than a word below it. */
+/** Reduces modulo the polynomial, a word at a time: the feedback of a word lands more than a word
+ * below it. */
 static void reduce(polynomial *p, const uint16_t *taps, size_t count)
 {
     for (size_t at = 2 * POLYNOMIAL_WORDS; at-- > DEGREE / 64;) {
         uint64_t high = at > DEGREE / 64 ? p->words[at]
                                          : p->words[at] >> DEGREE % 64 << DEGREE % 64;
         p->words[at] ^= high;
-        for (size_t i = 0; i < count; i++) { /* x^(64 at) goes to x^(64 at - DEGREE + tap) */
+        for (size_t i = 0; i < count; i++) { /* x^(64 at) becomes x^(64 at - DEGREE + tap) */
             size_t to = 64 * at + taps[i] - DEGREE;
-            if (64 * at + taps[i] < DEGREE) { /* of the last word alone: its low bits are 0 */
+            if (64 * at + taps[i] < DEGREE) { /* only for the last word, whose low bits are 0 */
                 p->words[0] ^= high >> (DEGREE - 64 * at - taps[i]);
                 continue;
             }
@@ -83,7 +84,7 @@ static void reduce(polynomial *p, const uint16_t *taps, size_t count)
     }
 }
 
-/** Bits with a zero above each. */
+/** Inserts a zero bit above each bit. */
 static uint64_t spread(uint32_t half)
 {
     uint64_t bits = half;
@@ -94,7 +95,7 @@ static uint64_t spread(uint32_t half)
     return (bits | bits << 1) & 0x5555555555555555u;
 }
 
-/** p^2, times x if @p more. */
+/** Computes p^2, times x if @p more. */
 static void square(polynomial *p, bool more)
 {
     for (size_t i = POLYNOMIAL_WORDS; i-- > 0;) {
@@ -106,7 +107,7 @@ static void square(polynomial *p, bool more)
         p->words[i] = p->words[i] << 1 | (i != 0 ? p->words[i - 1] >> 63 : 0);
 }
 
-/** x^(high * 2^64 + low) modulo the polynomial. */
+/** Returns x^(high * 2^64 + low) modulo the polynomial. */
 static polynomial power_of_x(uint64_t high, uint64_t low)
 {
     uint16_t taps[TAPS_MAX];
@@ -127,7 +128,7 @@ void lx__mt19937_jump(lx__mt19937 *generator, uint64_t high, uint64_t low)
     memcpy(window, next.words, sizeof next.words);
     for (size_t power = 0; power < DEGREE; power++) {
         size_t at = power % LX__MT19937_WORDS;
-        if (at == 0) { /* the window is of the words from here on, and those behind them */
+        if (at == 0) { /* the window has the words from here on and the next ones */
             memcpy(window, next.words, sizeof next.words);
             lx__mt19937_advance(&next);
             memcpy(window + LX__MT19937_WORDS, next.words, sizeof next.words);

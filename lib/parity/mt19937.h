@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief MT19937, the generator of torch and of NumPy's RandomState: for orders that have to be
- * theirs. Ours use Philox.
+ * @brief MT19937, the generator of torch and of NumPy's RandomState, for orders that reproduce
+ * theirs. The other orders use Philox.
  *
  * Source of the algorithm: Matsumoto and Nishimura, "Mersenne Twister: A 623-dimensionally
  * Equidistributed Uniform Pseudo-random Number Generator", 1998; the seeding is that of 2002.
@@ -14,24 +14,25 @@
 
 #define LX__MT19937_WORDS 624
 
-/** A generator. Copies go on alike. */
+/** A generator. A copy continues with the same numbers. */
 typedef struct lx__mt19937 {
     uint32_t words[LX__MT19937_WORDS];
-    uint32_t used; /**< Of the words. */
+    uint32_t used; /**< Words used. */
 } lx__mt19937;
 
 void lx__mt19937_seed(lx__mt19937 *generator, uint32_t seed);
 
-/** Makes the next words, once all are used. */
+/** Generates the next words, after all are used. */
 void lx__mt19937_advance(lx__mt19937 *generator);
 
-/** Goes on as if @p count numbers had been taken so many times; in milliseconds at any number. */
+/** Advances as if @p count numbers had been taken @p times times; takes milliseconds for any
+ * distance. */
 void lx__mt19937_skip(lx__mt19937 *generator, uint64_t count, uint64_t times);
 
-/** The same of @p high * 2^64 + @p low numbers, by a polynomial, where all words are used. */
+/** Advances by @p high * 2^64 + @p low numbers with a polynomial. All words must be used. */
 void lx__mt19937_jump(lx__mt19937 *generator, uint64_t high, uint64_t low);
 
-/** The next number of 32 bits. */
+/** Returns the next 32-bit number. */
 static inline uint32_t lx__mt19937_next(lx__mt19937 *generator)
 {
     if (generator->used == LX__MT19937_WORDS)

@@ -14,18 +14,18 @@
 #include "sampler/core/saved-state.h"
 #include "sampler/random/weights.h"
 
-/* Positions that are given away at a time. */
+/* Positions assigned per call. */
 #define STEP 4096
 
 struct nanoset {
     lx_order order;
     uint64_t seed;
     uint64_t sets;
-    uint32_t crc; /* of the lengths, and of the weights as they are used */
+    uint32_t crc; /* of the lengths and the effective weights */
     lx__table table;
 };
 
-/** What the order is made from, and what is made on the way. */
+/** The inputs of the order, and buffers of its construction. */
 typedef struct making {
     const uint64_t *lengths;
     size_t count;
@@ -33,14 +33,14 @@ typedef struct making {
     double *weights;
     const lx_order *order;
     uint64_t seed;
-    uint64_t *begins; /* of each set, where they follow each other */
+    uint64_t *begins; /* of each set in their concatenation */
     uint64_t *next;   /* sample of each set */
     uint64_t *indices;
 } making;
 
 /* ---- an epoch */
 
-/** Numbers of a set go round where it is too short. */
+/** Samples of a short set repeat cyclically. */
 static lx_status mix(making *m, lx_error *error)
 {
     uint16_t sets[STEP];
@@ -63,8 +63,8 @@ static lx_status mix(making *m, lx_error *error)
 
 /* ---- weights */
 
-/** They are the user's, or the lengths; and divided by their sum, as NumPy adds them, or as they
- * are. Lengths are divided always. */
+/** Uses the user's weights or, without these, the lengths. Divides by the sum in NumPy's order of
+ * addition; the user's weights only with @p divide. */
 static lx_status make_weights(making *m, const double *weights, bool divide, lx_error *error)
 {
     double largest;
@@ -74,7 +74,7 @@ static lx_status make_weights(making *m, const double *weights, bool divide, lx_
     if (status != LX_OK)
         return status;
     for (size_t i = 0; i < m->count; i++)
-        m->weights[i] = weights != NULL ? weights[i] + 0.0 /* -0 is 0 */ : (double)m->lengths[i];
+        m->weights[i] = weights != NULL ? weights[i] + 0.0 /* -0 to 0 */ : (double)m->lengths[i];
     if (weights != NULL && !divide)
         return LX_OK;
     double sum = lx__numpy_sum(m->weights, m->count);
@@ -103,7 +103,7 @@ static lx_status nanoset_read(const lx_order *order, void *scratch, uint64_t *pl
 {
     (void)scratch;
     for (size_t i = 0; i < count; i++)
-        places[i] %= order->length; /* all epochs are alike */
+        places[i] %= order->length; /* all epochs are equal */
     return lx__table_map(&((const struct nanoset *)order)->table, places, count, error);
 }
 
@@ -127,30 +127,31 @@ static const lx__order_class nanoset_class = {.kind = "nanoset",
                                               .describe = nanoset_describe,
                                               .dispose = nanoset_dispose};
 
-/** Holds the lengths against the limits, and adds them up. */
+/** Checks the lengths against the limits, and sums them. */
 static lx_status add_lengths(making *m, lx_error *error)
 {
     if (m->count == 0 || m->count > LX__GREEDY_SETS_MAX)
         return lx__fail(error, m->count == 0 ? LX_ERR_ARGUMENT : LX_ERR_LIMIT,
-                        "there are %zu sets: a mixture has 1 to %u", m->count, LX__GREEDY_SETS_MAX);
+                        "the number of sets is %zu, but a mixture has 1 to %u",
+                        m->count, LX__GREEDY_SETS_MAX);
     for (size_t i = 0; i < m->count; i++) {
         if (m->lengths[i] == 0)
-            return lx__fail(error, LX_ERR_ARGUMENT, "set %zu has a length of 0", i);
+            return lx__fail(error, LX_ERR_ARGUMENT, "set %zu is empty: leave it out", i);
         if (m->lengths[i] > LX__GREEDY_POSITIONS_MAX - m->total)
-            return lx__fail(error, LX_ERR_LIMIT, "the sets have more than 2^53 samples");
+            return lx__fail(error, LX_ERR_LIMIT, "the sets together exceed 2^53 samples");
         m->total += m->lengths[i];
     }
     return LX_OK;
 }
 
-/* ---- its table */
+/* ---- table */
 
 static int describe_table(const void *user, json_t *what)
 {
     return lx__order_describe(((const making *)user)->order, what);
 }
 
-/** All that is needed on the way. */
+/** Allocates the buffers. */
 static lx_status prepare(making *m, lx_error *error)
 {
     m->begins = lx__alloc_array(m->count, sizeof *m->begins);
@@ -183,7 +184,7 @@ static lx_status make_table(void *user, lx__table *table, lx_error *error)
     return status;
 }
 
-/* ---- making it */
+/* ---- construction */
 
 static lx_status make(making *m, const char *tables, lx_order **order, lx_error *error)
 {
@@ -214,7 +215,7 @@ lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, s
         return lx__fail_null(error, "lengths");
     if (seed > UINT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "seed %" PRIu64 " is beyond 2^32 - 1, which RandomState takes", seed);
+                        "seed %" PRIu64 " exceeds 2^32 - 1, the limit of RandomState", seed);
     lx_status status = add_lengths(&m, error);
     if (status != LX_OK)
         return status;

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* Exchanges that are under way together. */
+/* Swaps in flight, for prefetching. */
 #define AHEAD 32
 
-/** A number of 0..most, as RandomState draws it: of the bits that hold it, @p mask, until it is
- * one. */
+/** Draws a number in 0..most as RandomState does: takes the bits under @p mask, and rejects numbers
+ * above @p most. */
 static inline uint64_t draw(lx__mt19937 *generator, uint64_t most, uint64_t mask)
 {
     uint64_t number;
@@ -20,7 +20,7 @@ static inline uint64_t draw(lx__mt19937 *generator, uint64_t most, uint64_t mask
     return number;
 }
 
-/** Draws for the last @p n places of 0..last, downwards. */
+/** Draws the partners of the last @p n places of 0..last, in descending order. */
 static void draw_ahead(lx__mt19937 *generator, uint64_t last, size_t n, uint64_t *others)
 {
     uint64_t mask = UINT64_MAX >> __builtin_clzll(last);
@@ -36,8 +36,8 @@ static size_t least(uint64_t left)
     return left < AHEAD ? (size_t)left : AHEAD;
 }
 
-/** Some are drawn before they are exchanged, so that memory is asked for all of them at once. It is
- * compiled for each size of a number. */
+/** Draws several partners before their swaps, so that the memory accesses overlap. Inlined for each
+ * size of a number. */
 static inline __attribute__((always_inline)) void shuffle(lx__mt19937 *generator, uint8_t *numbers,
                                                           size_t size, uint64_t count)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What numpy.random.RandomState shuffles, for orders and samples that have to be those of
- * who trains with NumPy. RandomState(seed) is lx__mt19937_seed(); calls follow each other as its
- * methods would.
+ * @brief The shuffle of numpy.random.RandomState, for orders and samples that reproduce a NumPy
+ * training run. lx__mt19937_seed() is RandomState(seed); consecutive calls match consecutive calls
+ * of its methods.
  */
 #ifndef LX_PARITY_NUMPY_SHUFFLE_H
 #define LX_PARITY_NUMPY_SHUFFLE_H
@@ -13,8 +13,8 @@
 
 #include "parity/mt19937.h"
 
-/** RandomState.shuffle() of an array of one axis; which numbers are exchanged does not depend on
- * their dtype. Of one number or none nothing is drawn. */
+/** RandomState.shuffle() of an array of one dimension; the swaps do not depend on the dtype. Draws
+ * nothing for fewer than two numbers. */
 void lx__random_state_shuffle32(lx__mt19937 *generator, uint32_t *numbers, uint64_t count);
 void lx__random_state_shuffle64(lx__mt19937 *generator, uint64_t *numbers, uint64_t count);
 

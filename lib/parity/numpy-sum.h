@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Sums of doubles in the order in which NumPy adds them, so that they are rounded alike.
+ * @brief Sums of doubles in NumPy's order of addition, so that the rounding is identical.
  */
 #ifndef LX_PARITY_NUMPY_SUM_H
 #define LX_PARITY_NUMPY_SUM_H
 
 #include <stddef.h>
 
-/** As numpy.sum() of a contiguous array of float64: by halves, of which up to 128 numbers are added
- * in eight chains. */
+/** As numpy.sum() of a contiguous array of float64: pairwise summation, with eight chains for
+ * blocks of up to 128 numbers. */
 double lx__numpy_sum(const double *values, size_t count);
 
 #endif

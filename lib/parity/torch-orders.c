@@ -10,21 +10,22 @@
 #include "sampler/core/epoch-tables.h"
 #include "sampler/core/saved-state.h"
 
-/* torch has whole numbers of 63 bits; tables here have 32. */
+/* torch has 63-bit lengths; tables here have 32-bit numbers. */
 #define LENGTH_MAX UINT32_MAX
-/* From here on versions of torch differ in how they draw an index: of 32 bits, or of 64. */
+/* Beyond this, versions of torch draw an index with 32 or with 64 bits. */
 #define REPLACEMENT_MAX ((UINT64_C(1) << 28) - 1)
 
 struct torch {
     lx_order order;
     uint64_t seed;
-    uint64_t indices;    /* below which all are */
-    uint64_t whole;      /* permutations that an epoch begins, the last one maybe cut */
+    uint64_t indices;    /* upper limit of the indices */
+    uint64_t whole;      /* permutations that an epoch starts, the last one possibly partial */
     bool again;          /* with replacement */
-    bool anew;           /* a generator of its own each epoch, seeded by the sum with the epoch */
+    bool anew;           /* each epoch has its own generator, seeded with the sum of seed and
+                            epoch */
     lx__epochs *epochs;
-    /* The generator at the beginning of an epoch, which may be none that anybody is in: under the
-     * lock of the epochs, as all that fills a table. */
+    /* The generator at the start of epoch *number, or UINT64_MAX if at none. The lock of the epochs
+     * protects it, because only a fill uses it. */
     uint64_t *number;
     lx__mt19937 *generator;
 };
@@ -36,7 +37,7 @@ static uint64_t draws_of_epoch(const struct torch *self)
     return self->again ? self->order.length : self->whole * lx__randperm_draws(self->indices);
 }
 
-/** Goes to the beginning of an epoch: from the end of the last one that was made, or the seed. */
+/** Moves to the start of an epoch: from the end of the last one made, or from the seed. */
 static void go_to(const struct torch *self, uint64_t epoch)
 {
     if (self->anew || *self->number > epoch) {
@@ -58,7 +59,7 @@ static lx_status fill_permutations(const struct torch *self, uint32_t *indices, 
             done += self->indices;
             continue;
         }
-        if (count - done == 0) { /* torch makes one of which it takes nothing */
+        if (count - done == 0) { /* torch also makes a permutation of which it uses nothing */
             lx__mt19937_skip(self->generator, lx__randperm_draws(self->indices), 1);
             continue;
         }
@@ -84,12 +85,12 @@ static lx_status fill(const lx_order *order, uint64_t epoch, uint32_t *indices, 
             indices[i] = lx__mt19937_next(self->generator) % (uint32_t)self->indices;
     else
         status = fill_permutations(self, indices, count, error);
-    /* After a failure the generator is nowhere: the next one begins at the seed. */
+    /* After a failure the generator's state is unknown: the next fill starts at the seed. */
     *self->number = status == LX_OK ? epoch + 1 : UINT64_MAX;
     return status;
 }
 
-/* ---- an order */
+/* ---- class */
 
 static lx_status torch_read(const lx_order *order, void *scratch, uint64_t *places, size_t count,
                             lx_error *error)
@@ -131,7 +132,7 @@ static lx_status make(struct torch wanted, uint64_t length, const char *tables, 
     if (wanted.indices > LENGTH_MAX || length > LENGTH_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
                         "%" PRIu64 " positions over %" PRIu64
-                        " indices are more than the 2^32 - 1 of a table",
+                        " indices exceed a table's limit of 2^32 - 1",
                         length, wanted.indices);
     lx_status status =
         lx__order_new(&torch_class, sizeof(struct torch), length, wanted.indices, order, error);
@@ -143,8 +144,8 @@ static lx_status make(struct torch wanted, uint64_t length, const char *tables, 
     self->number = lx__alloc_array(1, sizeof *self->number);
     self->generator = lx__alloc_array(1, sizeof *self->generator);
     if (self->number == NULL || self->generator == NULL)
-        return lx__order_finish(order, lx__fail_memory(error, "an order of torch"));
-    *self->number = UINT64_MAX; /* it is nowhere yet */
+        return lx__order_finish(order, lx__fail_memory(error, "a torch order"));
+    *self->number = UINT64_MAX; /* no state yet */
     status = lx__epochs_new(fill, (size_t)length, tables, &self->epochs, error);
     return lx__order_finish(order, status);
 }
@@ -170,8 +171,8 @@ lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool repl
                         length == 0 ? "length" : "samples");
     if (replacement && length > REPLACEMENT_MAX)
         return lx__fail(error, LX_ERR_LIMIT,
-                        "%" PRIu64 " indices are drawn with replacement: from 2^28 of them on "
-                        "versions of torch differ",
+                        "%" PRIu64 " indices are drawn with replacement: versions of torch differ "
+                                   "from 2^28 indices on: use fewer",
                         length);
     struct torch wanted = {.seed = seed,
                            .indices = length,
@@ -194,7 +195,7 @@ lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count, uin
     return status;
 }
 
-/** What DistributedSampler shuffles, before it is padded or cut. */
+/** Creates the order that DistributedSampler shuffles, before it is padded or truncated. */
 static lx_status make_whole(uint64_t length, bool shuffle, uint64_t seed, const char *tables,
                             lx_order **order, lx_error *error)
 {
@@ -215,7 +216,8 @@ lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool s
     if (world == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "world must be at least 1");
     if (tables != NULL && !shuffle)
-        return lx__fail(error, LX_ERR_ARGUMENT, "tables: an order without a shuffle has no table");
+        return lx__fail(error, LX_ERR_ARGUMENT, "tables is set, but an order without a shuffle "
+                                                "has no table: omit tables");
     status = make_whole(length, shuffle, seed, tables, &whole, error);
     if (status == LX_OK && drop_last)
         status = lx_order_new_slice(whole, 0, length - length % world, order, error);

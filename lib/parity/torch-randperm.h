@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief torch.randperm on a CPU, number for number.
+ * @brief torch.randperm on a CPU, reproduced exactly.
  */
 #ifndef LX_PARITY_TORCH_RANDPERM_H
 #define LX_PARITY_TORCH_RANDPERM_H
@@ -11,14 +11,14 @@
 
 #include "parity/mt19937.h"
 
-/** From this length on torch draws with 64 bits, the other way round. */
+/** From this length on, torch draws with 64 bits and builds the permutation from the front. */
 #define LX__RANDPERM_LONG (UINT32_MAX / 20)
 
-/** Fills @p indices with the permutation of 0..length-1, length at most 2^32, that the generator
- * gives next. */
+/** Fills @p indices with the generator's next permutation of 0..length-1; length is at most
+ * 2^32. */
 void lx__randperm(lx__mt19937 *generator, uint32_t *indices, uint64_t length);
 
-/** Numbers of 32 bits that this takes from the generator. */
+/** Returns how many 32-bit numbers lx__randperm() takes from the generator. */
 uint64_t lx__randperm_draws(uint64_t length);
 
 #endif

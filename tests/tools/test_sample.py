@@ -306,7 +306,7 @@ def test_an_empty_result_succeeds(loaderx, arguments):
      '--block is at least 1'),
     (['--length', '5', '--block', '5'], '--block is of no use with --order sequential'),
     (['--length', '5', '--repeat', '0'], '--repeat is at least 1'),
-    (['--length', '5', '--take', '3', '--repeat', str(2**63)], 'beyond 2^64 - 1'),
+    (['--length', '5', '--take', '3', '--repeat', str(2**63)], 'exceed 2^64 - 1'),
     (['--length', '5', '--skip', '-1'], "--skip: '-1' is not a number"),
     (['--length', '5', '--order', 'shuffle'], '--order shuffle needs a --seed'),
     (['--length', '5', '--seed', '1'], '--seed is of no use'),

@@ -133,7 +133,8 @@ lx_status lx__cuts_find(const lx_order *order, lx__epoch **held, uint64_t positi
 void lx__cuts_go_to(const lx_order *order, const lx__epoch *held, uint64_t number, lx__cut *cut)
 {
     cut->number = number;
-    locate(order, held->table.narrow, begin_of_number(held->table.narrow, order->length, number), cut);
+    locate(order, held->table.narrow, begin_of_number(held->table.narrow, order->length, number),
+           cut);
 }
 
 /* ---- public functions */
