@@ -409,12 +409,18 @@ typedef struct lx_chunk_stats {
  * Returns the sizes of the chunk at @p position, in ascending order of ids, without those of its
  * live payloads.
  *
+ * @param[in]  dataset   The dataset.
+ * @param[in]  position  Which chunk, from 0.
+ * @param[out] info      Receives the sizes.
+ * @param[out] error     Receives the first failure; may be NULL.
+ *
  * @retval LX_OK            The sizes are at @p info.
- * @retval LX_END           @p position is not below the number of chunks.
+ * @retval LX_END           @p position is not below the number of chunks; not a failure.
  * @retval LX_ERR_ARGUMENT  A pointer is NULL.
  * @return Otherwise as lx_dataset_refresh(), if @p dataset is live.
  */
-LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_stats *info);
+LX_API lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_stats *info,
+                                      lx_error *error);
 
 /**
  * Returns the sizes of all chunks of one snapshot, in ascending order of ids, and counts their live

@@ -127,12 +127,15 @@ static lx_chunk_stats chunk_info(const lx__chunk_item *item, uint64_t live)
     return (lx_chunk_stats){item->id, item->records, item->bytes, live, live};
 }
 
-lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_stats *info)
+lx_status lx_dataset_get_chunk(lx_dataset *dataset, size_t position, lx_chunk_stats *info,
+                               lx_error *error)
 {
-    if (dataset == NULL || info == NULL)
-        return LX_ERR_ARGUMENT;
+    if (dataset == NULL)
+        return lx__fail_null(error, "dataset");
+    if (info == NULL)
+        return lx__fail_null(error, "info");
     lx__snapshot *snapshot;
-    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, NULL);
+    lx_status status = lx__dataset_pin_newest(dataset, &snapshot, error);
     if (status != LX_OK)
         return status;
     if (position < snapshot->state.chunk_count)

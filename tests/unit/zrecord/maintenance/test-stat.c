@@ -130,7 +130,7 @@ START_TEST(chunks_are_shown_one_by_one)
     lx_chunk_stats chunk;
     for (size_t i = 0; i < totals.chunks; i++) {
         char name[64];
-        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &chunk), LX_OK);
+        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &chunk, NULL), LX_OK);
         ck_assert_uint_eq(chunk.id, i);
         snprintf(name, sizeof name, "d/chunk/%u.zr", chunk.id);
         ck_assert_uint_ge(file_size(name), chunk.bytes);
@@ -140,8 +140,8 @@ START_TEST(chunks_are_shown_one_by_one)
     }
     ck_assert_uint_eq(payloads, totals.payloads);
     ck_assert_uint_eq(bytes, totals.chunk_bytes);
-    ck_assert_int_eq(lx_dataset_get_chunk(dataset, totals.chunks, &chunk), LX_END);
-    ck_assert_int_eq(lx_dataset_get_chunk(dataset, SIZE_MAX, &chunk), LX_END);
+    ck_assert_int_eq(lx_dataset_get_chunk(dataset, totals.chunks, &chunk, NULL), LX_END);
+    ck_assert_int_eq(lx_dataset_get_chunk(dataset, SIZE_MAX, &chunk, NULL), LX_END);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }
@@ -187,7 +187,7 @@ START_TEST(only_the_state_counts)
     static const uint32_t ids[] = {5, 7, 9};
     for (size_t i = 0; i < 3; i++) {
         lx_chunk_stats chunk;
-        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &chunk), LX_OK);
+        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &chunk, NULL), LX_OK);
         ck_assert_uint_eq(chunk.id, ids[i]);
     }
     lx_dataset_close(dataset);
@@ -220,7 +220,7 @@ START_TEST(live_and_dead_bytes_are_counted_by_chunk)
     ck_assert_uint_eq(count, totals.chunks);
     uint64_t payloads = 0, bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &info), LX_OK);
+        ck_assert_int_eq(lx_dataset_get_chunk(dataset, i, &info, NULL), LX_OK);
         ck_assert_uint_eq(info.id, infos[i].id);
         ck_assert_uint_eq(info.records, infos[i].records);
         ck_assert_uint_eq(info.bytes, infos[i].bytes);

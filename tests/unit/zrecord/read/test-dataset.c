@@ -484,7 +484,7 @@ START_TEST(rejects_null_by_name)
     unit_refuses_null(lx_dataset_refresh(NULL, NULL, &error), "dataset");
     unit_refuses_null(lx_dataset_verify(NULL, NULL, NULL, NULL, NULL, &error), "dataset");
     unit_refuses_null(lx_dataset_stat(NULL, &totals, NULL, &error), "dataset");
-    ck_assert_int_eq(lx_dataset_get_chunk(NULL, 0, &chunk), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx_dataset_get_chunk(NULL, 0, &chunk, NULL), LX_ERR_ARGUMENT);
     lx_dataset_options_free(NULL);
     lx_dataset_close(NULL);
     char *scratch = scratch_make();
@@ -492,7 +492,7 @@ START_TEST(rejects_null_by_name)
     dataset = open_dataset("d");
     unit_refuses_null(lx_dataset_stat(dataset, NULL, NULL, &error), "totals");
     unit_refuses_null(lx_dataset_pin(dataset, NULL, &error), "pinned");
-    ck_assert_int_eq(lx_dataset_get_chunk(dataset, 0, NULL), LX_ERR_ARGUMENT);
+    ck_assert_int_eq(lx_dataset_get_chunk(dataset, 0, NULL, NULL), LX_ERR_ARGUMENT);
     lx_dataset_close(dataset);
     scratch_remove(scratch);
 }

@@ -91,7 +91,7 @@ static uint32_t expect_chunks(const char *path, lx_chunk_stats *infos, uint32_t 
 {
     lx_dataset *dataset = open_dataset(path);
     uint32_t count = 0;
-    while (lx_dataset_get_chunk(dataset, count, &infos[count]) == LX_OK) {
+    while (lx_dataset_get_chunk(dataset, count, &infos[count], NULL) == LX_OK) {
         char name[64];
         snprintf(name, sizeof name, "%s/chunk/%u.zr", path, infos[count].id);
         ck_assert_uint_ge(file_size(name), infos[count].bytes);
