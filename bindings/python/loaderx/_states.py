@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""States that Python keeps: what is in all of them, and whether one fits."""
+"""States that Python saves: their common parts, and the check whether one matches."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ VERSION = 1
 
 
 def differs(key: str, there: Any, here: Any) -> ValueError:
-    """That a state does not fit, and in what."""
-    return ValueError(f'"{key}" is {there} in the state and {here} here: make it as the state has '
-                      'it, or begin without the state')
+    """Return the error for a state that does not match, with the difference."""
+    return ValueError(f'"{key}" is {there} in the state and {here} here: use the value of the '
+                      'state, or start without the state')
 
 
 def number(state: Mapping[str, Any], key: str, least: int = 0, most: int = UINT64_MAX) -> int:
-    """A number of a state, that can be."""
+    """Return a number of a state, which must be in range."""
     try:
         return natural(f'"{key}"', state.get(key), least, most)
     except (TypeError, ValueError) as cause:
@@ -34,15 +34,15 @@ def checksum(state: Mapping[str, Any]) -> str:
 
 
 def check(state: Mapping[str, Any], kind: str, configuration: Mapping[str, Any]) -> None:
-    """Raise what is wrong with a state, for what is of this kind and configuration."""
+    """Raise an error unless a state is valid and of this kind and configuration."""
     to_json(state)
     if not isinstance(state.get('state'), str):
-        raise CorruptError('this is no state')
+        raise CorruptError('the state is invalid: "state" is missing')
     if state['state'] != kind:
-        raise ValueError(f'this is the state of a {state["state"]}, not of a {kind}')
+        raise ValueError(f'the state is that of a {state["state"]}, not of a {kind}')
     if state.get('version') != VERSION:
-        raise LoaderxError(f'the state is of version {state.get("version")} and this loaderx reads '
-                           f'version {VERSION}: use the one that wrote it')
+        raise LoaderxError(f'the state has version {state.get("version")}, and this loaderx reads '
+                           f'version {VERSION}: use the loaderx that wrote it')
     for key, here in configuration.items():
         if state.get(key) != here:
             raise differs(key, state.get(key), here)

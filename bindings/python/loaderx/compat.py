@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The original loaderx: converter, ARDataset and DataLoader, as its users know them.
+"""The API of the original loaderx: converter, ARDataset and DataLoader.
 
-What is different, and why:
+Differences, with their reasons:
 
-- Mode 1 of `DataLoader` shuffles without replacement. Drawing with replacement, as the original
-  does, leaves 37 % of the records of an epoch unseen.
-- The batches are the same, in the same order, whatever the number of workers.
-- `close()` returns at any moment, also with more workers than batches to prefetch, or when nothing
-  was read yet.
-- What a transform raises comes out of ``next()``; the consumer does not wait for ever.
-- A loader leaves the datasets open that it was given.
+- Mode 1 of `DataLoader` shuffles without replacement. The original draws with replacement, and
+  misses 37 % of the records of an epoch.
+- Batches and their order do not depend on the number of workers.
+- `close()` returns at any moment, also with more workers than batches to prefetch, or before the
+  first batch.
+- ``next()`` raises the exceptions of a transform; the consumer does not wait forever.
+- A loader does not close the datasets it reads.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .sources.source import PLACES, zip_sources
 
 __all__ = ['ARDataset', 'DataLoader', 'converter', 'identity']
 
-# Bytes that converter copies at a time.
+# The bytes that converter copies at a time.
 _STRETCH = 8 << 20
 
 _Pair = Tuple[Any, Any]
@@ -45,7 +45,7 @@ _Self = TypeVar('_Self', bound='DataLoader')
 
 
 def identity(pair: _Pair) -> _Pair:
-    """Return the pair as it is: the transform that changes nothing."""
+    """Return the pair: the transform that changes nothing."""
     return pair
 
 
@@ -80,38 +80,38 @@ def _remove(target: str, shown: str) -> None:
         _core.Dataset._remove(target)
     except (FileNotFoundError, CorruptError) as error:
         raise FileExistsError(
-            errno.EEXIST, f'nothing is removed: this is no dataset ({error})', shown
+            errno.EEXIST, f'nothing is removed: this is not a dataset: {error}', shown
         ) from None
 
 
 def converter(array: Any, directory: Any, replace: bool = False) -> None:
-    """Write an array into a directory, a record for each element of its first axis.
+    """Write an array to a dataset, with a record for each element of its first axis.
 
-    The directory is a dataset with the one field ``data``, for `ARDataset` and ``loaderx.open``.
-    An array of length 0 makes a dataset of length 0. A bar shows how far it is when stderr is a
-    terminal and tqdm is installed.
+    The dataset has one field, ``data``; `ARDataset` and ``loaderx.open`` read it. An array of
+    length 0 makes a dataset of length 0. A bar shows the progress if stderr is a terminal and tqdm
+    is installed.
 
     Parameters
     ----------
     array : numpy.ndarray
-        What is written; it may be mapped (``numpy.load(path, mmap_mode='r')``).
+        The array to write, also a mapped one (``numpy.load(path, mmap_mode='r')``).
     directory : path
-        Where to; it is made, or may be empty.
+        The directory to make; it may exist if it is empty.
     replace : bool
-        Whether to replace a dataset that is there. The new one is written beside it first. What is
-        not a dataset is never removed, nor one that is open for reading or writing.
+        Whether to replace an existing dataset, after the new one is complete in a temporary
+        directory. Other directories, and datasets that are open, are never removed.
 
     Raises
     ------
     FileExistsError
-        There is something in the directory, and `replace` is False or it is not a dataset.
+        The directory is not empty, and `replace` is False or it is not a dataset.
     BlockingIOError
         The dataset to replace is in use.
     """
     if not isinstance(array, np.ndarray):
         array = np.asarray(array)
     if array.ndim == 0:
-        raise ValueError('array has no axis to count records by')
+        raise ValueError('array must have an axis that counts the records')
     if array.dtype.newbyteorder('=').name not in _core.DTYPES:
         raise TypeError(f'array has the dtype {array.dtype}, which cannot be stored')
     if not isinstance(replace, bool):
@@ -122,14 +122,14 @@ def converter(array: Any, directory: Any, replace: bool = False) -> None:
         _write(array, target, shown)
         return
     parent, name = os.path.split(target)
-    beside = tempfile.mkdtemp(prefix=f'.{name}.', dir=parent)
+    made = tempfile.mkdtemp(prefix=f'.{name}.', dir=parent)
     try:
-        os.chmod(beside, os.stat(target).st_mode & 0o7777)
-        _write(array, beside, shown)
+        os.chmod(made, os.stat(target).st_mode & 0o7777)
+        _write(array, made, shown)
         _remove(target, shown)
-        os.rename(beside, target)
+        os.rename(made, target)
     except BaseException:
-        shutil.rmtree(beside)
+        shutil.rmtree(made)
         raise
 
 
@@ -142,12 +142,14 @@ class ARDataset(Asked):
     Parameters
     ----------
     path : path
-        The dataset's directory.
+        The directory of the dataset.
 
     Examples
     --------
-    >>> images = ARDataset('train_data')
-    >>> images[7], images[10:20], images[[3, 1, 2]], len(images)
+    >>> converter(np.arange(6).reshape(3, 2), 'pairs')
+    >>> pairs = ARDataset('pairs')
+    >>> len(pairs), pairs[[2, 0]].tolist()
+    (3, [[4, 5], [0, 1]])
     """
 
     def __init__(self, path: Any) -> None:
@@ -156,20 +158,20 @@ class ARDataset(Asked):
         if len(names) != 1:
             dataset.close()
             raise ValueError(
-                f'path: {os.fsdecode(path)} has the fields {", ".join(names)}, and an ARDataset '
-                'one: use loaderx.open'
+                f'path: {os.fsdecode(path)} has the fields {", ".join(names)}, but an ARDataset '
+                'has one: use loaderx.open'
             )
         self._dataset = dataset
         self._column = dataset[names[0]]
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Records first, then the shape of a record."""
+        """The number of records, then the shape of a record."""
         return self._column.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of an element."""
+        """The type of an element."""
         dtype: np.dtype[Any] = self._column.dtype
         return dtype
 
@@ -180,7 +182,7 @@ class ARDataset(Asked):
         return self._column[key]
 
     def __getitems__(self, indices: Any) -> np.ndarray[Any, Any]:
-        """Several records, as one array."""
+        """Return several records as one array."""
         records: np.ndarray[Any, Any] = self._column[list(indices)]
         return records
 
@@ -188,7 +190,7 @@ class ARDataset(Asked):
         return np.asarray(self._column, dtype=dtype)
 
     def close(self) -> None:
-        """End it. A loader that reads it goes on; arrays that it gave stay valid."""
+        """Close the dataset. Loaders over it continue, and arrays stay valid."""
         self._dataset.close()
 
     def __enter__(self) -> ARDataset:
@@ -205,7 +207,7 @@ class ARDataset(Asked):
 
 
 def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]], Dict[str, Any]]:
-    """The transform of a batch, of one of pairs."""
+    """Return a transform of batches that calls one of pairs."""
 
     def on_batch(batch: Dict[str, Any]) -> Dict[str, Any]:
         pair = transform((batch['data'], batch['label']))
@@ -221,38 +223,38 @@ def _on_pairs(transform: Callable[[_Pair], _Pair]) -> Callable[[Dict[str, Any]],
 
 
 class DataLoader(_core.Loader):
-    """Batches of data and labels without an end: whoever loops over them breaks.
+    """Batches of data and labels, epoch after epoch without an end: leave the loop by ``break``.
 
-    A batch is a dict of the arrays ``data`` and ``label``, and always full: it takes from the next
-    round what the end of one lacks. The arrays may be written to, and stay valid. To go on with a
-    training, ``seek(samples)`` goes to where ``tell()`` was, at once; the original begins anew.
+    A batch is a dict of the arrays ``data`` and ``label``, and is always full: the last batch of an
+    epoch continues in the next. The arrays are writable and stay valid. ``seek(tell())`` continues
+    a training at once, where the original starts again.
 
     Parameters
     ----------
     dataset, labelset : ARDataset, NPDataset, Dataset of one field, array or path
-        Data and labels, of one length, which is not 0. They stay open when the loader is closed.
+        Data and labels of one length, which is not 0. Closing the loader leaves them open.
     num_workers : int
-        Threads that prepare batches, 0 (who waits for a batch fills it) to 64. The batches do not
+        The threads that prepare batches, 0 (the caller of ``next`` does) to 64. The batches do not
         depend on it.
     batch_size : int
-        Records of a batch.
+        The records of a batch.
     prefetch_size : int
-        Batches that are prepared ahead, at least 1; more than 4 for each worker are not.
+        The batches to prefetch, at least 1, and at most 4 for each worker.
     mode : int
-        0: in sequence, round and round. 1: shuffled, each round anew, every record once a round
-        (the original draws with replacement, and misses 37 % of the records in each).
+        0: in sequence, again and again. 1: shuffled in each epoch, each record once (the original
+        draws with replacement, and misses 37 % of the records).
     seed : int
-        Of mode 1; another one gives another order, the same one the same.
+        The seed of mode 1. Equal seeds give equal orders.
     transform : callable
-        ``transform((data, label))`` gets the arrays of a whole batch, on any thread, and returns a
-        pair that takes their place. What it raises comes out of ``next()``.
+        ``transform((data, label))`` takes the arrays of a batch, on any thread, and returns a pair
+        that replaces them. ``next()`` raises its exceptions.
 
     Examples
     --------
-    >>> loader = DataLoader(ARDataset('train_data'), NPDataset('train_label.npy'))
-    >>> for i, batch in enumerate(loader):
-    ...     if i >= 256:
-    ...         break
+    >>> data, labels = np.zeros((6, 2)), np.arange(6)
+    >>> loader = DataLoader(NPDataset(data), NPDataset(labels), batch_size=2, mode=0)
+    >>> next(iter(loader))['label'].tolist()
+    [0, 1]
     """
 
     def __new__(
@@ -274,7 +276,7 @@ class DataLoader(_core.Loader):
             raise TypeError(f'transform must be callable, not {type(transform).__name__}')
         source = zip_sources((dataset, labelset), PLACES, ('dataset', 'labelset'))
         if source.length == 0:
-            raise ValueError('dataset is empty, and batches are always full')
+            raise ValueError('dataset must not be empty: batches are always full')
         order = Sequential(source.length) if mode == 0 else Shuffle(source.length, seed=seed)
         endless = _core.source_endless(source, order._for_length(source.length))
         choose_fields(source, None)

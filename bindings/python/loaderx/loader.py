@@ -80,7 +80,10 @@ def generator(key: Any) -> np.random.Generator:
     ...         if generator(key).random() < 0.5:
     ...             image[:] = image[:, ::-1]
     ...     return batch
-    >>> loader = Loader(ds, batch_size=256, transform=augment, keys=42)
+    >>> images = {'image': np.zeros((8, 4, 4), np.uint8)}
+    >>> loader = Loader(images, batch_size=8, transform=augment, keys=42)
+    >>> next(loader)['image'].shape
+    (8, 4, 4)
     """
     return np.random.Generator(np.random.Philox(key=np.asarray(key, dtype=np.uint64)))
 
@@ -185,9 +188,12 @@ class Loader(_core.Loader):
 
     Examples
     --------
-    >>> with Loader(ds, fields=['data', 'label'], batch_size=256, order=Shuffle(seed=42)) as loader:
+    >>> source = {'data': np.arange(8).reshape(4, 2), 'label': np.arange(4) * 10}
+    >>> with Loader(source, fields=['label'], batch_size=3, order=Sequential()) as loader:
     ...     for batch in loader:
-    ...         step(batch['data'], batch['label'])
+    ...         print(batch['label'])
+    [ 0 10 20]
+    [30]
     """
 
     def __new__(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two functions that open datasets."""
+"""The functions that create and open datasets."""
 
 from __future__ import annotations
 
@@ -23,39 +23,46 @@ def create(path: Path, fields: Mapping[str, Field], *, durability: Durability = 
     Parameters
     ----------
     path : path-like
-        The directory to make. It may be there if it is empty.
+        The directory to make; it may exist if it is empty.
     fields : dict of str to Field
-        What it stores, at least one field.
+        The fields by name, at least one.
     durability : {'full', 'periodic', 'none'}, optional
-        What a commit survives. 'full': a power loss, from the moment that it returns. 'periodic':
-        kill -9 at once, a power loss within about a second. 'none': kill -9; a power loss only
-        after `Writer.sync` or `Writer.close`.
+        What a commit survives. 'full': a power loss after the call returns. 'periodic': kill -9 at
+        once, and a power loss after about a second. 'none': kill -9, and a power loss only after
+        `Writer.sync` or `Writer.close`.
     level : int, optional
-        The effort of flate, 1 (fast) to 9 (small); 6 by default.
+        The compression level of flate, 1 (fast) to 9 (small); by default 6.
     chunk_records, chunk_bytes : int, optional
-        When a file of payloads is full: 1,048,576 records or 1 GiB by default.
+        The limits of a chunk file: by default 1,048,576 records and 1 GiB.
     executor : Executor, optional
-        Whose threads write; one of the writer's own by default.
+        The threads for writing; by default the writer has its own.
 
     Returns
     -------
     Writer
-        Close it, or use it in a with-block, which is one transaction. An exception undoes that,
-        and no more: the dataset stays, without records, and is there for the next `create`.
+        Close it, or use it in a with-block, which is one transaction. An exception undoes the
+        transaction only: the empty dataset remains, and `create` accepts it again.
 
     Raises
     ------
     FileExistsError
-        There is a dataset, or something else, at `path`.
+        `path` exists and is not an empty directory.
+
+    Examples
+    --------
+    >>> with create('squares', {'x': Field('int64')}) as writer:
+    ...     first = writer.extend({'x': np.arange(5) ** 2})
+    >>> open('squares')['x'][:].tolist()
+    [0, 1, 4, 9, 16]
     """
     return creation(fields, durability=durability, level=level, chunk_records=chunk_records,
                     chunk_bytes=chunk_bytes, executor=executor)(path)
 
 
 def creation(fields: Mapping[str, Field], **options: Any) -> Callable[[Path], Writer]:
-    """Look at what `create` is given, and make of it a function that takes the path.
+    """Check the arguments of `create`; return a function of the path that creates the dataset.
 
-    That runs nothing of Python: no signal comes between the dataset and the Writer.
+    The function runs no Python code, so that no signal handler runs before the Writer exists.
     """
     if not isinstance(fields, Mapping):
         raise TypeError(f'fields must be a dict of loaderx.Field, not {type(fields).__name__}')
@@ -92,25 +99,25 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     Parameters
     ----------
     path : path-like
-        The dataset's directory.
+        The directory of the dataset.
     mode : {'r', 'a', 'r+'}, optional
-        'r' reads. 'a' appends, and cannot change what is there. 'r+' changes it, too.
+        'r' reads. 'a' only appends. 'r+' appends and changes records.
     verify : {'first', 'always', 'never'}, optional
-        For reading: when checksums are checked, see `Dataset`.
+        For reading: when checksums are verified, see `Dataset`.
     durable : bool, optional
-        For reading: whether only commits that survive a power loss are seen.
+        For reading: whether to show only commits that survive a power loss.
     live : bool, optional
-        For reading: whether each call shows what was committed last.
+        For reading: whether each call shows the newest snapshot.
     on_damage : {'raise', 'zeros'}, optional
-        For reading: what is done about damaged values, see `Dataset`.
+        For reading: the action for damaged values, see `Dataset`.
     access : {'auto', 'mmap', 'pread'}, optional
-        For reading: how files are read, see `Dataset`.
+        For reading: the access mode of files, see `Dataset`.
     durability : {'full', 'periodic', 'none'}, optional
         For writing: what a commit survives, see `create`.
     level : int, optional
-        For writing: the effort of flate.
+        For writing: the compression level of flate.
     executor : Executor, optional
-        Whose threads write; for reading, whose cleaners unmap and close, see `Dataset`.
+        The threads for writing; for reading, see `Dataset`.
 
     Returns
     -------
@@ -120,11 +127,11 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
     Raises
     ------
     FileNotFoundError
-        There is no dataset at `path`.
+        `path` does not contain a dataset.
     BlockingIOError
-        Another writer has it open.
+        Another writer has the dataset open.
     CorruptError
-        It is damaged.
+        The dataset is damaged.
     """
     reading: Dict[str, Any] = {'verify': verify, 'durable': durable, 'live': live,
                                'on_damage': on_damage, 'access': access}
@@ -144,4 +151,4 @@ def open(path: Path, mode: str = 'r', *, verify: Optional[Verify] = None,
 def _refuse(options: Dict[str, Any], mode: str) -> None:
     for name, value in options.items():
         if value is not None:
-            raise ValueError(f'{name} is for mode {mode} alone')
+            raise ValueError(f'{name} must not be given except with mode {mode}')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writing of datasets."""
+"""Datasets, opened for writing."""
 
 from __future__ import annotations
 
@@ -17,36 +17,44 @@ Ticket = _core.Ticket
 
 
 class Writer(_core.Writer):
-    """Appends records to a dataset, and changes them. Made by `create` and by `open`.
+    """A writer appends records to a dataset and changes them. `create` and `open` return it.
 
-    ``w[7] = {'label': 3}`` gives some fields of a record new values, ``w[indices] = {...}`` those
-    of several, by columns; ``del w[9]`` deletes, and the last record takes the place. With mode 'a'
-    of `open` records can be appended, and nothing that is there can be changed.
+    ``w[7] = {'label': 3}`` sets some fields of a record, ``w[indices] = {...}`` those of several
+    records, by columns; ``del w[9]`` deletes a record and moves the last record to its index. In
+    mode 'a' of `open`, only appending is possible.
 
-    One writer at a time can have a dataset open. What is asked of it is seen by readers, and
-    survives, from the next commit on, in the order of the calls. A with-block is one transaction:
-    leaving it commits and closes, an exception undoes all that was asked for in it, and closes.
+    A dataset has at most one writer at a time. Readers see the effects of calls, in their order,
+    after the next commit. A with-block is one transaction: leaving it commits and closes; an
+    exception undoes all calls of the block, and closes.
 
-    Any thread may call. Threads that commit at the same time share a commit, so that many small
-    ones cost little. What they ask for forms one sequence, and a rollback undoes that of all.
-    Where one deletes, the others' indices may mean other records.
+    All methods are thread-safe. Threads that commit at the same time share a commit, so that many
+    small ones cost little. The calls of all threads form one sequence, and a rollback undoes those
+    of all. A deletion by one thread can change the records at the indices of another.
+
+    Examples
+    --------
+    >>> with create('labels', {'label': Field('int64')}) as writer:
+    ...     first = writer.append({'label': 7})
+    ...     writer[0] = {'label': 8}
+    >>> open('labels')['label'][:].tolist()
+    [8]
     """
 
     __slots__ = ()
 
     def add_field(self, name: str, field: Field) -> None:
-        """Add a field, the last of all. It is missing in the records that there are.
+        """Add a field after the last one. It is missing in existing records.
 
-        It is committed at once and cannot be undone; in a with-block, with all that was asked for
-        before. The same holds for `drop_field`, `rename_field`, `checkpoint`, `rebalance` and
-        `seal`. Readers see it when they open the dataset again.
+        It is committed at once, with all calls before it, and cannot be undone. The same holds for
+        `drop_field`, `rename_field`, `checkpoint`, `rebalance` and `seal`. Readers see the field
+        after they open the dataset again.
 
         Parameters
         ----------
         name : str
-            What it is called.
+            The name of the field.
         field : Field
-            What it stores.
+            The type of its values.
         """
         if not isinstance(name, str):
             raise TypeError(f'name must be a str, not {type(name).__name__}')
@@ -55,23 +63,23 @@ class Writer(_core.Writer):
         self._add_field(field._describe(name))
 
     def rebalance(self, progress: Progress = True) -> Dict[str, Any]:
-        """Write the values of all records to new chunks, and leave behind what is dead.
+        """Write the values of all records to new chunks, without dead bytes (compaction).
 
-        Readers go on with what they have. Meanwhile there must be room for both. Interrupted at any
-        moment, nothing is lost. It is committed at once; in a with-block, with all before it.
+        Readers continue with their snapshots. The disk needs room for both copies meanwhile. An
+        interruption at any moment loses nothing. It is committed at once, with all calls before it.
 
         Parameters
         ----------
         progress : bool or callable, optional
-            True shows a bar where stderr is a terminal and tqdm is installed. A function is called
-            with the records done, and all, now and then; what it raises ends the job.
+            True shows a bar if stderr is a terminal and tqdm is installed. A function is called
+            from time to time with the records done and their total; an exception ends the job.
 
         Returns
         -------
         dict
-            ``utilisation_before`` and ``_after`` (of the payloads that the chunks take),
-            ``live_ratio_before`` and ``_after`` (of their bytes), ``bytes_before`` and ``_after``,
-            ``chunks_before`` and ``_after``; records, payloads and bytes that were moved.
+            ``utilisation_before`` and ``_after`` (the fraction of live payloads in the chunks),
+            ``live_ratio_before`` and ``_after`` (of live bytes), ``bytes_before`` and ``_after``,
+            ``chunks_before`` and ``_after``; and the records, payloads and bytes that were moved.
         """
         with telling(progress, 'rebalance') as told:
             return self._rebalance(told)
@@ -96,7 +104,7 @@ class Writer(_core.Writer):
         return f'<loaderx.Writer of {self.path!r}, {len(self)} records>'
 
     def __reduce__(self) -> str:
-        raise TypeError('a loaderx.Writer cannot be pickled: one process at a time can write')
+        raise TypeError('a loaderx.Writer cannot be pickled: only one process at a time can write')
 
     def __del__(self) -> None:
         if self.closed:
@@ -105,5 +113,5 @@ class Writer(_core.Writer):
         try:
             self.close()
         except LoaderxError as error:
-            if error.status != 'LX_ERR_FORKED':    # then it is the parent's to close
+            if error.status != 'LX_ERR_FORKED':    # then the parent closes it
                 raise

@@ -207,7 +207,7 @@ def test_empty_orders():
     assert len(order) == order.count_batches() == 0
     assert list(order.batches()) == [] and len(order.take_batch()) == 0
     assert list(lx.Loader(np.arange(0), order=order)) == []
-    with pytest.raises(IndexError, match='no position 0'):
+    with pytest.raises(IndexError, match='position 0 is out of range'):
         order.find_batch(0)
 
 

@@ -206,7 +206,7 @@ def test_an_order_of_a_set():
     (lambda: lx.split(5, [0.5, -0.5]), ValueError, r'fractions\[1\]'),
     (lambda: lx.split(5, {'a': float('nan')}), ValueError, r"fractions\['a'\]"),
     (lambda: lx.split(5, {'a': '1'}), TypeError, r"fractions\['a'\]"),
-    (lambda: lx.split(5, [0.9, 0.2]), ValueError, 'fractions must be 1 together at most, not 1.1'),
+    (lambda: lx.split(5, [0.9, 0.2]), ValueError, 'fractions must have a sum of at most 1, not 1.1'),
     (lambda: lx.split(5, [1], seed=-1), ValueError, 'seed'),
     (lambda: lx.split(2**63, [1]), MemoryError, ''),
 ])

@@ -219,7 +219,7 @@ def test_rejects_invalid_states(tokenizer):
     assert state['version'] == 1
     for wrong, kind, message in [
             ({'position': 5}, lx.CorruptError, 'was changed after it was written'),
-            ({'version': 2}, lx.LoaderxError, 'of version 2'),
+            ({'version': 2}, lx.LoaderxError, 'has version 2'),
             ({'state': 'sampler'}, ValueError, 'the state of a sampler')]:
         with pytest.raises(kind, match=message):
             stream.load_state_dict({**state, **wrong})
@@ -235,7 +235,7 @@ def test_rejects_invalid_states(tokenizer):
         stream.load_state_dict(edited)
         with pytest.raises(lx.CorruptError, match='is another one than when it was saved'):
             next(stream)
-    with pytest.raises(lx.CorruptError, match='this is no state'):
+    with pytest.raises(lx.CorruptError, match='the state is invalid'):
         stream.load_state_dict({})
     with pytest.raises(TypeError, match='state must be a dict'):
         stream.load_state_dict([])

@@ -141,7 +141,7 @@ def test_rejects_invalid_arguments(tmp_path, numbers):
     np.save(tmp_path / 'y.npy', numbers.astype('<u2'))
     with pytest.raises(ValueError, match='/x: .* pass one'):    # which of them it is
         lx.Tokens([tmp_path / 'y.npy', path])
-    with pytest.raises(ValueError, match='paths is empty'):
+    with pytest.raises(ValueError, match='paths must have at least one'):
         lx.Tokens([])
     with pytest.raises(ValueError, match='little-endian'):
         lx.Tokens(path, '>u2')

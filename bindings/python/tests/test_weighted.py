@@ -88,7 +88,7 @@ def test_a_loader_reads_heavy_records_more_often():
 
 @pytest.mark.parametrize('call, error, word', [
     (lambda: lx.Weighted([]), ValueError, 'weights must have'),
-    (lambda: lx.Weighted([0, 0.0]), ValueError, 'weights: one'),
+    (lambda: lx.Weighted([0, 0.0]), ValueError, 'weights: at least one of them'),
     (lambda: lx.Weighted(5), TypeError, 'weights'),
     (lambda: lx.Weighted('12'), TypeError, 'weights'),
     (lambda: lx.Weighted(None), TypeError, 'weights'),

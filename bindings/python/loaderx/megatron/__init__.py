@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What users of Megatron-LM know: its GPT dataset, the split of documents, and blends of datasets.
+"""The API of Megatron-LM: its GPT dataset, the split of documents, and blends of datasets.
 
-The samples, and their order, are those of Megatron's, number for number. None of it needs PyTorch:
-samples and batches are tensors where it is installed, and NumPy arrays where it is not, or where
-``out='numpy'`` asks for these.
+The samples and their order reproduce Megatron exactly. Nothing needs PyTorch: samples and batches
+are tensors if it is installed, and otherwise, or with ``out='numpy'``, NumPy arrays.
 """
 
 from ._blended import BlendedDataset

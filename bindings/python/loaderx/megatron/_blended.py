@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several of Megatron's datasets in one."""
+"""Mixtures of the datasets of Megatron-LM."""
 
 from __future__ import annotations
 
@@ -25,35 +25,36 @@ _PARTS = ('train', 'valid', 'test')
 
 
 class BlendedDataset(Asked):
-    """Several GPT datasets in one, as Megatron's of that name mixes them, number for number.
+    """A mixture of GPT datasets that reproduces Megatron's class of that name exactly.
 
-    It is a dataset for torch's DataLoader: ``blend[i]`` is the sample of the dataset whose turn it
-    is, with its number as ``dataset_id``. A `Loader` takes it, too, reads it in the same order, and
-    gives the fields of the datasets, which must be alike; ``transform=blend.collate`` makes of
-    these what Megatron's batches have.
+    It is a dataset for the DataLoader of torch: ``blend[i]`` is a sample with the number of its
+    dataset as ``dataset_id``. A `Loader` reads it in the same order and returns the fields of the
+    datasets, which must have the same ones; ``transform=blend.collate`` converts them to batches
+    of Megatron.
 
     Parameters
     ----------
     datasets : sequence of GPTDataset
-        Each has to have the samples that the blend takes of it: see `samples_per_dataset`.
+        The datasets, each with enough samples for its share: see `samples_per_dataset`.
     weights : sequence of float, optional
-        Of each dataset, above 0; they are divided by their sum. None: as many as each has.
+        The weights of the datasets, above 0, which are divided by their sum. None: in proportion
+        to their lengths.
     size : int, optional
-        Samples of the blend. None: all samples of all datasets, once; without `weights`, then.
+        The samples of the blend. None: all samples of all datasets once; omit `weights`.
     tables : path, optional
-        A folder that keeps the table of the blend in a file; see `GPTDataset`.
+        A folder for the table of the blend; see `GPTDataset`.
 
     Attributes
     ----------
     source : ConcatDataset
         All samples of all datasets, once.
     order : Order
-        Which of them stands where.
+        The order of these samples in the blend.
 
     Raises
     ------
     IndexError
-        The blend takes more samples of a dataset than it has, as in Megatron.
+        The blend needs more samples of a dataset than it has, as in Megatron.
 
     Examples
     --------
@@ -77,7 +78,7 @@ class BlendedDataset(Asked):
             if not isinstance(one, GPTDataset):
                 raise TypeError(f'datasets[{i}] must be a GPTDataset, not {type(one).__name__}')
         if size is None and weights is not None:
-            raise ValueError('weights go with a size: without it, all samples are taken once')
+            raise ValueError('weights need a size: without it, all samples are taken once')
         self.size = None if size is None else natural('size', size, least=1, most=2**53)
         self._weights = None if weights is None else list(map(float, weights))
         self._tables = folder('tables', tables)
@@ -96,7 +97,7 @@ class BlendedDataset(Asked):
             return
         given = list(map(float, lengths)) if self._weights is None else self._weights
         if len(given) != len(lengths):
-            raise ValueError(f'weights: there must be {len(lengths)}, one for each dataset, not '
+            raise ValueError(f'weights must have {len(lengths)}, one for each dataset, not '
                              f'{len(given)}')
         self.weights = normalize(given)
         blend = Blend(parts, given, n=self.size, offsets=offsets, method='greedy',
@@ -104,7 +105,7 @@ class BlendedDataset(Asked):
         self.order = blend
         for i, (count, length) in enumerate(zip(blend.counts(0, self.size).tolist(), lengths)):
             if count > length:
-                raise IndexError(f'the blend takes {count} samples of datasets[{i}], which has '
+                raise IndexError(f'the blend needs {count} samples of datasets[{i}], which has '
                                  f'{length}: make it with more, see samples_per_dataset()')
 
     @classmethod
@@ -123,26 +124,27 @@ class BlendedDataset(Asked):
     ) -> BlendedDataset:
         """Make the datasets and the blend of one part of a split, as Megatron's builder does.
 
-        With weights each dataset is made for its share of `size` and `surplus` more, and the blend
-        is as long as the shares are, each rounded up. Without, each is made for one epoch, and the
-        blend has `size` of their samples at most, in proportion to their numbers, or all.
+        With weights, each dataset gets the samples of its share of `size` plus `surplus`, and the
+        length of the blend is the sum of the shares, each rounded up. Without weights, each dataset
+        has one epoch, and the blend has at most `size` of their samples, in proportion to their
+        lengths, or all.
 
         Parameters
         ----------
         tokens : sequence of Tokens, paths or Columns
-            Of each dataset.
+            The tokens of each dataset.
         sequence_length : int
-            Tokens of an input.
+            The tokens of an input.
         size : int, optional
-            Samples that are needed.
+            The number of samples that are needed.
         weights : sequence of float, optional
-            Of each dataset, above 0, with a `size`.
+            The weights of the datasets, above 0; they need a `size`.
         split : str, optional
-            See `split_documents`.
+            The split, as for `split_documents`.
         part : {'train', 'valid', 'test'}
-            Which part of the split it is.
+            The part of the split.
         surplus : float, optional
-            Megatron's ``mid_level_dataset_surplus``.
+            The ``mid_level_dataset_surplus`` of Megatron.
         tables : path, optional
             A folder for the tables of the datasets and of the blend.
         **options
@@ -157,14 +159,15 @@ class BlendedDataset(Asked):
         opened = [tokens_of(one, options.get('dtype')) for one in tokens]
         options.pop('dtype', None)
         if len(opened) == 1 and weights is None:
-            raise ValueError('tokens: one dataset without weights is no blend: use GPTDataset')
+            raise ValueError('tokens must have at least two without weights: use GPTDataset '
+                             'for one')
         if weights is not None and size is None:
             raise ValueError('weights need a size')
         numbers: List[Optional[int]] = [None] * len(opened)
         shares = None
         if weights is not None and size is not None:
             if len(weights) != len(opened):
-                raise ValueError(f'weights: there must be {len(opened)}, not {len(weights)}')
+                raise ValueError(f'weights must have {len(opened)}, not {len(weights)}')
             shares = normalize(weights)
             numbers = list(samples_per_dataset(weights, size, surplus))
             size = sum(samples_per_dataset(weights, size))
@@ -172,7 +175,7 @@ class BlendedDataset(Asked):
         for i, one in enumerate(opened):
             documents = split_documents(one, split)[_PARTS.index(part)]
             if documents is None:
-                raise ValueError(f'split {split!r} has nothing for {part}')
+                raise ValueError(f'split {split!r} has a share of 0 for {part}')
             if documents[0] == documents[1]:
                 raise ValueError(f'split {split!r} has no document of tokens[{i}] for {part}: '
                                  f'it has {len(one.documents)}')
@@ -183,7 +186,7 @@ class BlendedDataset(Asked):
         return cls(made, shares, size, tables=tables)
 
     def collate(self, batch: Mapping[str, Any]) -> Dict[str, Any]:
-        """Make of a batch of a Loader what Megatron's batches have: see `GPTDataset.collate`."""
+        """Convert a batch of a Loader to one of Megatron: see `GPTDataset.collate`."""
         return self.datasets[0].collate(batch)
 
     def _pairs(self) -> Tuple[_Array, _Array]:
@@ -191,19 +194,19 @@ class BlendedDataset(Asked):
 
     @property
     def dataset_index(self) -> _Array:
-        """The dataset of each sample, as Megatron's array of that name; made each time."""
+        """The dataset of each sample, as the array of Megatron; computed at each access."""
         return self._pairs()[0].astype(np.int16)
 
     @property
     def dataset_sample_index(self) -> _Array:
-        """The number of each sample in its dataset, as Megatron's array of that name; made each
-        time."""
+        """The number of each sample in its dataset, as the array of Megatron; computed at each
+        access."""
         return self._pairs()[1]
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
-        """What a Loader reads, and in what order."""
+        """Return the source and the order for a Loader."""
         if order is not None:
-            raise ValueError('order: a blend has its own; for another one, give blend.source')
+            raise ValueError('order must not be given, as a blend has its own: use blend.source')
         return self.source, self.order
 
     def __len__(self) -> int:
@@ -213,7 +216,7 @@ class BlendedDataset(Asked):
         return self.__getitems__([idx])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
-        """Return several samples, as torch's DataLoader asks for them."""
+        """Return several samples at once, for the DataLoader of torch."""
         sets, numbers = locate(np.array(indices_at(self.order, indices)), self._begins)
         made: List[Dict[str, Any]] = [{} for _ in sets]
         for i in set(sets.tolist()):

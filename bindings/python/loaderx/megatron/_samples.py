@@ -20,7 +20,7 @@ __all__ = ['GPTDataset', 'Samples']
 _Array = np.ndarray[Any, Any]
 _Range = Tuple[int, int]
 
-# What lx_megatron_columns and lx_megatron_index have beside those of packing.
+# The values of lx_megatron_columns besides those of packing, and of lx_megatron_index.
 _LOSS_MASK = 4
 _DOCUMENTS, _SAMPLES, _SHUFFLE = 0, 1, 2
 
@@ -29,10 +29,10 @@ _NONE = UINT64_MAX
 
 
 class Samples(Records):
-    """The samples of a `GPTDataset` as they are read: their text, and what goes with it.
+    """The stored samples of a `GPTDataset`: their text, loss mask, positions and segments.
 
-    It can be joined and divided as other datasets; its records are dicts of ``tokens``,
-    ``loss_mask``, and where a reset asks for them, ``positions`` and ``segments``.
+    They can be concatenated and subset like other datasets. A record is a dict of ``tokens``,
+    ``loss_mask`` and, for resets, ``positions`` and ``segments``.
     """
 
     _nameless = False
@@ -77,75 +77,73 @@ class Samples(Records):
 
 
 class GPTDataset(Asked):
-    """Megatron's GPT dataset over documents, number for number.
+    """A GPT dataset over documents that reproduces Megatron's class of that name exactly.
 
-    The documents of as many epochs as are needed are shuffled, put one behind the other, and cut
-    into samples; then the samples are shuffled. If few samples of the last epoch are needed, less
-    than 80 % of them, its documents and samples stay behind all others.
+    The documents of as many epochs as needed are shuffled, concatenated and cut into samples, and
+    the samples are shuffled. If less than 80 % of the samples of the last epoch are needed, its
+    documents and samples come after all others.
 
-    It is a dataset for torch's DataLoader: ``dataset[i]`` is the dict that Megatron's gives. A
-    `Loader` takes it, too, reads it in threads and without Python, and gives batches with the
-    fields ``tokens``, of ``sequence_length + 1`` each, ``loss_mask``, and, where a reset asks for
-    them, ``positions`` and ``segments``; ``transform=dataset.collate`` makes of these what
-    Megatron's batches have.
+    It is a dataset for the DataLoader of torch: ``dataset[i]`` is the dict of Megatron. A `Loader`
+    reads it in threads without Python, and returns batches with the fields ``tokens``, of
+    ``sequence_length + 1`` each, ``loss_mask`` and, for resets, ``positions`` and ``segments``;
+    ``transform=dataset.collate`` converts them to batches of Megatron.
 
     Parameters
     ----------
     tokens : Tokens, path or Column, or a sequence of these two
-        What ``indexed_dataset`` is there, ``corpus.bin`` for instance; a document is what is called
-        a sequence there.
+        The ``indexed_dataset`` of Megatron, for example ``corpus.bin``; a document is what Megatron
+        calls a sequence.
     sequence_length : int
-        Tokens of an input.
+        The tokens of an input.
     num_samples : int, optional
-        How many are needed; there may be more. None: as many as one epoch has.
+        The samples that are needed, a minimum. None: those of one epoch.
     documents : pair of int, optional
-        The documents it is made of, ``(first, end)``: see `split_documents`. None: all.
+        The range of documents, ``(first, end)``: see `split_documents`. None: all.
     random_seed : int
         0 to 2**32 - 1.
     eod : int, optional
-        The token at the end of a document, which the next three arguments need.
+        The token at the end of a document; the next three arguments need it.
     reset_position_ids : bool
-        Whether positions begin with 0 behind each `eod`.
+        Whether positions restart at 0 after each `eod`.
     reset_attention_mask : bool
-        Whether tokens behind an `eod` see none before it.
+        Whether tokens after an `eod` attend to no token before it.
     eod_mask_loss : bool
-        Whether there is no loss where the input is an `eod`.
+        Whether the loss is masked where the input is an `eod`.
     create_attention_mask : bool
         Whether samples and batches have an ``attention_mask``; it takes ``sequence_length ** 2``
         bytes a sample.
     inter_document_masking : bool
-        In place of attention masks, ``cu_seqlens`` and ``max_seqlen`` of the pieces of documents,
-        and positions from 0 in each of these, wherever an `eod` stands.
+        Return ``cu_seqlens`` and ``max_seqlen`` of the pieces of documents in place of attention
+        masks, and positions from 0 in each piece, independent of `eod`.
     add_extra_token_to_sequence : bool
         False: samples share no token, and the last label of each is padding.
     drop_last_partial_sequence : bool
-        False: what is left at the end is a sample, too, which is padded. Megatron's
-        ``drop_last_partial_validation_sequence``, of the split for validation.
+        False: the rest at the end is a padded sample. The equivalent of
+        ``drop_last_partial_validation_sequence`` of Megatron.
     pad : int
-        What padding is in ``tokens`` of a Loader; where it stands there is no loss. Megatron uses
-        the tokenizer's, if that is no other special token, or else -1.
+        The value of padding in ``tokens`` of a Loader, where the loss is masked. Megatron uses that
+        of the tokenizer, unless it is another special token, or else -1.
     dtype : dtype or str, optional
-        Of a token as it is stored, where `tokens` are none yet; see `Tokens`.
+        The type of a stored token, if `tokens` is not a `Tokens`; see there.
     vocabulary : int, optional
-        Tokens must be below it: a sample with another one is a `CorruptError`.
+        Tokens must be below this: a sample with another one raises `CorruptError`.
     tables : path, optional
-        A folder that keeps the tables in a file, as ``path_to_cache`` does: who makes the dataset
-        first makes it, and other processes and later runs open it at once, and share its memory.
-        None: memory keeps the tables.
+        A folder for the tables, like ``path_to_cache``: the first process writes them to a file,
+        and other processes and later runs map it. None: the tables are in memory.
     out : {'torch', 'numpy'}, optional
-        What samples and batches have. None: tensors where PyTorch is installed, else arrays.
+        The type of samples and batches. None: tensors if PyTorch is installed, else arrays.
 
     Attributes
     ----------
     source : Samples
-        What a Loader reads.
+        The source for a Loader.
 
     Raises
     ------
     ValueError
-        An argument is wrong; the documents have no token, or less than one sample in one epoch.
+        An argument is invalid, or the documents have less than one sample in an epoch.
     CorruptError
-        An index says a document where there are no tokens; the file of the tables is damaged.
+        An index contains a document beyond the tokens, or the file of the tables is damaged.
 
     Examples
     --------
@@ -221,17 +219,17 @@ class GPTDataset(Asked):
 
     @property
     def document_index(self) -> _Array:
-        """The documents of all epochs, as Megatron's array of that name; made each time."""
+        """The documents of all epochs, as the array of Megatron; computed at each access."""
         return self._read_table(_DOCUMENTS, np.int32)
 
     @property
     def sample_index(self) -> _Array:
-        """Where samples begin, as Megatron's array of that name; made each time."""
+        """The starts of samples, as the array of Megatron; computed at each access."""
         return self._read_table(_SAMPLES, np.int64).reshape(-1, 2)
 
     @property
     def shuffle_index(self) -> _Array:
-        """Which sample stands where, as Megatron's array of that name; made each time."""
+        """The order of samples, as the array of Megatron; computed at each access."""
         return self._read_table(_SHUFFLE, np.int64)
 
     # ---- samples
@@ -243,10 +241,10 @@ class GPTDataset(Asked):
         return self.__getitems__([idx])[0]
 
     def __getitems__(self, indices: Sequence[Optional[int]]) -> List[Dict[str, Any]]:
-        """Return several samples, as torch's DataLoader asks for them."""
+        """Return several samples at once, for the DataLoader of torch."""
         rows = self.source.gather([self._place(idx) for idx in indices])
         for i, idx in enumerate(indices):
-            if idx is None:    # what Megatron pads batches with
+            if idx is None:    # the sample with which Megatron pads batches
                 rows['loss_mask'][i] = 0
         batch, out = self._arrays(rows), self._given['out']
         return [dict(zip(batch, arrays_of([values[i, ...] for values in batch.values()], out)))
@@ -255,29 +253,29 @@ class GPTDataset(Asked):
     def _place(self, idx: Optional[int]) -> int:
         place = 0 if idx is None else integer('idx', idx)
         if not -len(self) <= place < len(self):
-            raise IndexError(f'sample {place} is out of range: there are {len(self)}')
+            raise IndexError(f'sample {place} is out of range: the dataset has {len(self)}')
         return place
 
     def collate(self, batch: Mapping[str, Any]) -> Dict[str, Any]:
-        """Make of a batch of a Loader what Megatron's batches have.
+        """Convert a batch of a Loader to one of Megatron.
 
         Parameters
         ----------
         batch : mapping
-            With the fields of this dataset.
+            A batch with the fields of this dataset.
 
         Returns
         -------
         dict
             ``tokens`` and ``labels``, in which padding is 0, ``loss_mask`` and ``position_ids``;
-            and ``attention_mask``, True where nothing is seen, or ``cu_seqlens`` and
-            ``max_seqlen``, as the dataset was made.
+            and ``attention_mask``, True where attention is masked, or ``cu_seqlens`` and
+            ``max_seqlen``, by the arguments of the dataset.
         """
         made = self._arrays({name: np.asarray(value) for name, value in batch.items()})
         return dict(zip(made, arrays_of(list(made.values()), self._given['out'])))
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[Samples, Optional[Order]]:
-        """What a Loader reads, and in what order."""
+        """Return the source and the order for a Loader."""
         return self.source, order
 
     def _arrays(self, fields: Mapping[str, _Array]) -> Dict[str, _Array]:
@@ -324,12 +322,12 @@ def _range(documents: Optional[Sequence[int]], there: int) -> _Range:
     first = natural('documents[0]', documents[0], most=there)
     end = natural('documents[1]', documents[1], most=there)
     if end <= first:
-        raise ValueError(f'documents from {first} to {end} are none')
+        raise ValueError(f'documents must not be empty: the range is {first} to {end}')
     return first, end
 
 
 def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
-    """What each token does not see: all behind it, and other segments."""
+    """The masked tokens of each token: all after it, and other segments."""
     mask = np.triu(np.ones((length, length), np.bool_), 1)
     if segments is None:
         return np.tile(mask, (rows, 1, 1, 1))
@@ -339,8 +337,8 @@ def _mask_of(segments: Optional[_Array], rows: int, length: int) -> _Array:
 
 
 def _ends_of(segments: _Array) -> Tuple[_Array, _Array]:
-    """Where the pieces of each row begin, and behind the last one its length, as often as there is
-    room; and the longest piece of each row."""
+    """The starts of the pieces of each row, filled up with the length of the row; and the longest
+    piece of each row."""
     rows, length = segments.shape
     places = np.full((rows, length + 1), length, np.int32)
     longest = np.empty(rows, np.int32)

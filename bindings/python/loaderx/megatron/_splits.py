@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What parts of documents, and of samples, are whose, as Megatron-LM has it."""
+"""Splits of documents and shares of samples, as in Megatron-LM."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
     Parameters
     ----------
     documents : int or Tokens
-        How many there are.
+        The documents, or their number.
     split : str
-        The shares of the three, ``'969,30,1'`` for instance; those that are left out are 0.
+        The shares of the three, for example ``'969,30,1'``; omitted ones are 0.
 
     Returns
     -------
     list
-        For each of the three ``(first, end)``, or None where its share is 0: its documents are
-        from `first` up to, and without, `end`. A share that is too small may have none of them.
+        For each of the three ``(first, end)``, its documents from `first` up to, but excluding,
+        `end`; or None for a share of 0. A small share can be empty.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
     parts = np.array(shares + [0.0] * (3 - len(shares)), np.float64)
     whole = parts.sum()
     if not 0 < whole < math.inf:
-        raise ValueError(f'split must have a number above 0, and a sum that is finite: {split!r}')
+        raise ValueError(f'split must have a number above 0 and a finite sum, not {split!r}')
     end, ranges = 0.0, []
     for part in (parts / whole).tolist():
         begin, end = end, end + part
@@ -63,21 +63,21 @@ def split_documents(documents: Any, split: str) -> List[Optional[_Range]]:
 def samples_per_dataset(
     weights: Iterable[float], size: int, surplus: float = 0.0
 ) -> List[int]:
-    """Tell how many samples of each dataset a blend of `size` needs, as Megatron does.
+    """Return the number of samples of each dataset for a blend of `size`, as Megatron does.
 
     Parameters
     ----------
     weights : sequence of float
-        Of the datasets, above 0; they are divided by their sum.
+        The weights of the datasets, above 0; they are divided by their sum.
     size : int
-        Samples of the blend that are asked for.
+        The samples of the blend.
     surplus : float
-        The share that is added, as by Megatron's ``mid_level_dataset_surplus``.
+        The share to add, as by ``mid_level_dataset_surplus`` of Megatron.
 
     Returns
     -------
     list of int
-        For each dataset.
+        The samples of each dataset.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def normalize(weights: Any) -> List[float]:
     """Divide weights by their sum."""
     given = reals('weights', list(weights) if not isinstance(weights, np.ndarray) else weights)
     if len(given) == 0 or not (given > 0).all():
-        raise ValueError('weights must be above 0, each of them')
+        raise ValueError('weights must all be above 0')
     with np.errstate(over='ignore'):
         whole = np.sum(given)
     if not np.isfinite(whole):

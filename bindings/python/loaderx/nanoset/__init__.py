@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What users of Nanotron know: Nanosets, the collator of their samples, and a sampler that skips.
+"""The API of Nanotron: Nanosets, the collator of their samples, and a sampler that skips.
 
-The samples, and their order, are those of Nanotron, number for number. None of it needs PyTorch:
-samples and batches are tensors where it is installed, and NumPy arrays where it is not, or where
-``out='numpy'`` asks for these.
+The samples and their order reproduce Nanotron exactly. Nothing needs PyTorch: samples and batches
+are tensors if it is installed, and otherwise, or with ``out='numpy'``, NumPy arrays.
 """
 
 from ._batches import DataCollatorForCLM, TensorPointer

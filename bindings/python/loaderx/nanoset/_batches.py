@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches for language models, of the stages of a pipeline."""
+"""Batches for language models, for the stages of a pipeline."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ except ImportError:
 
     @dataclasses.dataclass
     class TensorPointer:    # type: ignore[no-redef]
-        """What stands for a tensor that another rank of the pipeline has.
+        """A placeholder for a tensor of another rank of the pipeline.
 
-        Where Nanotron is installed, this is its class.
+        If Nanotron is installed, this is its class.
 
         Attributes
         ----------
         group_rank : int
-            Which rank.
+            The rank that has the tensor.
         """
 
         group_rank: int
 
 
 class Unfit(AssertionError, ValueError):
-    """What is an assertion in Nanotron, and an error of arguments or data here."""
+    """An invalid argument or sample, which is an assertion in Nanotron."""
 
 
 def choose_out(out: Optional[str]) -> str:
-    """Whether tensors or arrays are wanted; None: what there is."""
+    """Return whether to make tensors or arrays; None: tensors if torch is installed."""
     if out not in (None, 'torch', 'numpy'):
         raise ValueError(f"out must be 'torch' or 'numpy', not {out!r}")
     if out == 'numpy':
@@ -63,37 +63,38 @@ def arrays_of(arrays: List[np.ndarray[Any, Any]], out: str) -> List[Any]:
 
 @dataclasses.dataclass
 class DataCollatorForCLM:
-    """Inputs and labels for causal language modelling, on the stages of a pipeline that need them.
+    """Inputs and labels for causal language modeling, on the stages of a pipeline that need them.
 
     A batch has ``input_ids``, all tokens of the samples but the last, ``label_ids``, all but the
     first, and the masks ``input_mask`` and ``label_mask``, which are True everywhere. On a rank of
-    the pipeline that does not read the inputs, the first and its mask are a `TensorPointer` to that
-    which does; the same of the labels. On one that needs neither, all four are.
+    the pipeline without inputs, the inputs and their mask are a `TensorPointer` to the rank that
+    has them; likewise the labels.
 
-    It is a ``collate_fn`` for torch's DataLoader, and a ``transform`` for `Loader`: of a batch that
-    is an array already, inputs and labels are parts, and nothing is copied.
+    It is a ``collate_fn`` for the DataLoader of torch, and a ``transform`` for `Loader`, where
+    inputs and labels are views of the batch, without a copy.
 
-    Where Nanotron's context has context parallelism, a rank gets its part of each sequence.
+    With context parallelism of Nanotron, a rank gets its part of each sequence.
 
     Parameters
     ----------
     sequence_length : int
-        Tokens of an input; samples have one more.
+        The tokens of an input; samples have one more.
     input_pp_rank, output_pp_rank : int
-        Which ranks of the pipeline need inputs, and labels.
+        The ranks of the pipeline that need inputs, and labels.
     parallel_context : object, optional
-        Nanotron's ParallelContext, or whatever has a ``pp_pg`` with a ``rank()``; and, if it has a
-        ``context_parallel_size``, a ``cp_pg`` like it.
+        A ParallelContext of Nanotron, or an object with a ``pp_pg`` that has a ``rank()`` and, with
+        a ``context_parallel_size``, a ``cp_pg`` like it.
     current_pp_rank : int, optional
-        In place of that: which rank of the pipeline this is.
+        The rank of this process in the pipeline, in place of `parallel_context`.
     out : {'torch', 'numpy'}, optional
-        What the batches have. None: tensors where PyTorch is installed, else arrays.
+        The type of batches. None: tensors if PyTorch is installed, else arrays.
 
     Raises
     ------
     ValueError
-        By a call, also an AssertionError, as in Nanotron: samples are not of ``sequence_length +
-        1`` tokens, have more than ``input_ids``, or have any where the rank needs none.
+        Raised by a call, and also an AssertionError, as in Nanotron: samples do not have
+        ``sequence_length + 1`` tokens, have more than ``input_ids``, or are not empty on a rank
+        that needs none.
 
     Examples
     --------
@@ -129,7 +130,7 @@ class DataCollatorForCLM:
         ----------
         examples : sequence of dict, or dict
             Samples, ``{'input_ids': tokens}`` each; or a batch of a `Loader`, with one field of
-            shape ``(samples, sequence_length + 1)``. Where the rank needs none, without anything.
+            shape ``(samples, sequence_length + 1)``. Empty on a rank that needs none.
         """
         rank = (_rank_of(self.parallel_context, 'pp_pg') if self.current_pp_rank is None
                 else self.current_pp_rank)
@@ -152,7 +153,7 @@ class DataCollatorForCLM:
         return result
 
     def _stack(self, examples: Any) -> np.ndarray[Any, Any]:
-        """The samples as one array; integers without a sign, of which torch has few, as int64."""
+        """Return the samples as one array; unsigned integers become int64, for torch."""
         if isinstance(examples, Mapping):
             if list(examples) not in (['tokens'], ['input_ids']):
                 raise Unfit(f'a batch must have the field tokens alone, not {list(examples)}')

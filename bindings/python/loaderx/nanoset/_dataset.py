@@ -36,74 +36,73 @@ _STRETCH = 1 << 16
 
 
 class Nanoset(Asked):
-    """Samples of token files in several folders, mixed by weights and shuffled, as Nanotron's.
+    """Samples of token files in several folders, mixed by weights and shuffled, as in Nanotron.
 
-    Each folder is a set: the samples of its ``*.ds`` files one behind the other, the files sorted
-    by name, and of each file alone: ``(tokens - 1) // sequence_length`` of them, sample i being the
-    ``sequence_length + 1`` tokens from ``i * sequence_length`` on. (Versions of Nanotron differ in
-    this: see `datatrove`.) An epoch has as many samples as
-    all sets together, drawn from them by the weights, each set from its beginning again when it is
-    used up, and shuffled; all epochs are alike. The Nanoset is as much of them as training needs.
+    Each folder is a set: the concatenated samples of its ``*.ds`` files, sorted by name. A file has
+    ``(tokens - 1) // sequence_length`` samples; sample i is the ``sequence_length + 1`` tokens from
+    ``i * sequence_length`` on. (Versions of Nanotron differ in this: see `datatrove`.) An epoch has
+    as many samples as all sets together, drawn by the weights and shuffled; an exhausted set starts
+    again. All epochs are equal. The Nanoset has as many samples as training needs.
 
-    It is a dataset for torch's DataLoader: ``nanoset[i]`` is ``{'input_ids': tokens}``, of int64.
-    A `Loader` takes it, too, reads it in the same order, in threads and without Python, and gives
-    batches with the field ``tokens``, of int64.
+    It is a dataset for the DataLoader of torch: ``nanoset[i]`` is ``{'input_ids': tokens}``, of
+    int64. A `Loader` reads it in the same order, in threads without Python, and returns batches
+    with the field ``tokens``, of int64.
 
-    Its report, of the samples in all and from each folder, goes to the logger
-    ``loaderx.nanoset``, with the level INFO, on rank 0; ``nanoset.report()`` has it, too.
+    Its report, of the samples in total and of each folder, goes to the logger
+    ``loaderx.nanoset``, with the level INFO, on rank 0; ``nanoset.report()`` returns it.
 
-    Not there: positions of tokens in their documents (``return_positions``, ``eos_token_id``), a
-    cache of the index (``use_cache``), which has 4 bytes a sample of one epoch, and paths that are
-    not local.
+    Not supported: positions of tokens in their documents (``return_positions``, ``eos_token_id``),
+    a cache of the index (``use_cache``), which takes 4 bytes a sample of one epoch, and paths that
+    are not local.
 
     Parameters
     ----------
     dataset_folders : list of path
-        Where the files are; of one as a str it is warned, as Nanotron does.
+        The folders of the files; a single str causes a warning, as in Nanotron.
     sequence_length : int
-        Tokens of an input.
+        The tokens of an input.
     token_size : int
-        Bytes of a token in the files: 2 or 4.
+        The bytes of a token in the files: 2 or 4.
     train_split_num_samples : int
-        How many samples training needs: its steps times the global batch size.
+        The samples that training needs: its steps times the global batch size.
     dataset_weights : sequence of float, optional
-        Of each folder, 0 or more; None: as their numbers of samples.
+        The weight of each folder, 0 or more; None: in proportion to the samples.
     random_seed : int
-        Of the shuffle: 0 to 2**32 - 1.
+        The seed of the shuffle: 0 to 2**32 - 1.
     divide_weights : bool
-        True: weights are divided by their sum, as Nanotron's code has it. False: they are used as
-        they are, as in the example of its documentation: rounding may turn a tie.
+        True: weights are divided by their sum, as in the code of Nanotron. False: they are used
+        unchanged, as in the example of its documentation; rounding can decide a tie differently.
     datatrove : bool
-        False: samples as above, which cover each token once; Nanotron had them in its first
-        Nanosets. True: as the versions have them that read by datatrove, for who goes on with a
-        training: a file has ``tokens // (sequence_length + 1)`` samples, which share no token, and
-        the files of a folder, sorted, are shuffled as ``numpy.random.default_rng(42)`` does.
+        False: the samples above, as in the first versions of Nanosets. True: the samples of the
+        versions that read by datatrove, to continue a training: a file has
+        ``tokens // (sequence_length + 1)`` samples, which share no token, and the sorted files of
+        a folder are shuffled by ``numpy.random.default_rng(42)``.
     vocab_size : int, optional
-        Tokens must be below it: a sample with another one is a `CorruptError`.
+        Tokens must be below this: a sample with another one raises `CorruptError`.
     out : {'torch', 'numpy'}, optional
-        What ``input_ids`` is. None: a tensor where PyTorch is installed, else an array.
+        The type of ``input_ids``. None: a tensor if PyTorch is installed, else an array.
 
     Attributes
     ----------
     source : ConcatDataset
         All samples of all files, once.
     order : Order
-        Which of them stands where, in an epoch that is the whole training.
+        The order of these samples, in one epoch for the whole training.
     dataset_lengths : list of int
-        How many samples each folder has.
+        The samples of each folder.
     dataset_weights : list of float
-        As they are used.
+        The weights in use.
     dataset_counts : list of int
-        How many samples of the Nanoset are from each folder.
+        The samples of the Nanoset from each folder.
 
     Raises
     ------
     FileNotFoundError
         A folder has no ``*.ds`` file.
     ValueError
-        There are more weights than folders, or fewer (an AssertionError, too, as in Nanotron); a
-        folder has no sample; the metadata of a file tell of another `token_size`; an argument is
-        wrong.
+        The numbers of weights and folders differ (also an AssertionError, as in Nanotron), a folder
+        has no sample, the metadata of a file contain another `token_size`, or an argument is
+        invalid.
     CorruptError
         A file ends within a token.
 
@@ -138,7 +137,7 @@ class Nanoset(Asked):
             raise ValueError(f'token_size must be 2 or 4, not {token_size}')
         folders = [os.fsdecode(folder) for folder in dataset_folders]
         if not folders:
-            raise ValueError('dataset_folders is empty: there is nothing to read')
+            raise ValueError('dataset_folders must have at least one')
         self._set({
             'dataset_folders': folders,
             'sequence_length': natural('sequence_length', sequence_length, least=1),
@@ -170,7 +169,7 @@ class Nanoset(Asked):
         self._mix(arguments['given_weights'], arguments['divide_weights'])
 
     def _open(self, folders: List[List[str]], overlap: bool) -> None:
-        """Opens the files, and finds where each, and each set, begins among all samples."""
+        """Open the files, and compute the first sample of each file and set."""
         dtype = _DTYPES[self.token_size]
         self._step = self.sequence_length if overlap else self.sequence_length + 1
         self.dataset_lengths: List[int] = []
@@ -196,7 +195,7 @@ class Nanoset(Asked):
             raise Unfit(f'Specified {len(weights)} weights but {len(lengths)} datasets were '
                         'provided.')
         if weights is not None and not weights.any():
-            raise ValueError('dataset_weights: one of them at least must be above 0')
+            raise ValueError('dataset_weights: at least one of them must be above 0')
         epoch = orders.Nanoset(lengths, weights, divide=divide, seed=self.random_seed)
         times = self.train_split_num_samples // len(epoch) + 1
         self.order: Order = Slice(Repeat(epoch, times), 0, self.train_split_num_samples)
@@ -210,7 +209,7 @@ class Nanoset(Asked):
     # ---- the order
 
     def _count(self) -> List[int]:
-        """How many samples are of each set: in whole epochs, and in what is left of one."""
+        """Count the samples of each set, in whole epochs and in the rest of one."""
         epochs, rest = divmod(self.train_split_num_samples, len(self._epoch))
         counts = np.zeros(len(self.dataset_lengths), np.int64)
         if epochs:
@@ -231,19 +230,20 @@ class Nanoset(Asked):
 
     @property
     def dataset_index(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """The set of each sample, as Nanotron's array of that name; made each time."""
+        """The set of each sample, as the array of Nanotron; computed at each access."""
         return self._pairs()[0].astype(np.uint64)
 
     @property
     def dataset_sample_index(self) -> _Numbers:
-        """The number of each sample in its set, as Nanotron's array of that name; made each
-        time."""
+        """The number of each sample in its set, as the array of Nanotron; computed at each
+        access."""
         return self._pairs()[1]
 
     def _for_loader(self, order: Optional[Order]) -> Tuple[ConcatDataset, Order]:
-        """What a Loader reads, and in what order."""
+        """Return the source and the order for a Loader."""
         if order is not None:
-            raise ValueError('order: a Nanoset has its own; for another one, give nanoset.source')
+            raise ValueError('order must not be given, as a Nanoset has its own: use '
+                             'nanoset.source')
         return self.source, self.order
 
     # ---- samples
@@ -255,12 +255,12 @@ class Nanoset(Asked):
         return self.__getitems__([idx])[0]
 
     def __getitems__(self, indices: Iterable[int]) -> List[Dict[str, Any]]:
-        """Return several samples, as torch's DataLoader asks for them."""
+        """Return several samples at once, for the DataLoader of torch."""
         samples = [self._read(index) for index in indices_at(self.order, indices)]
         return [{'input_ids': sample} for sample in arrays_of(samples, self._out)]
 
     def _read(self, index: int) -> np.ndarray[Any, Any]:
-        """A sample of all that there are."""
+        """Return a sample, by its number among all samples of all files."""
         file = bisect_right(self._begins, index) - 1
         dataset: TokenDataset = self.source.datasets[file]
         number = index - self._begins[file]
@@ -273,7 +273,7 @@ class Nanoset(Asked):
     # ---- what it tells of itself
 
     def report(self) -> str:
-        """Return what was logged when it was made: the samples in all, and from each folder."""
+        """Return the report that was logged: the samples in total and of each folder."""
         lines = [f'> Total number of samples: {len(self)}',
                  f'> Total number of tokens: {len(self) * self.sequence_length}']
         for folder, count in zip(self.dataset_folders, self.dataset_counts):
@@ -293,7 +293,7 @@ class Nanoset(Asked):
 
 
 def _list_files(folder: str, shuffled: bool) -> List[str]:
-    """The files of tokens in a folder, sorted, or as datatrove shuffles them."""
+    """Return the files of tokens in a folder, sorted, or shuffled as by datatrove."""
     names: Iterator[str] = iter(())
     if os.path.isdir(folder):
         with os.scandir(folder) as entries:
@@ -308,7 +308,7 @@ def _list_files(folder: str, shuffled: bool) -> List[str]:
 
 
 def _rank() -> int:
-    """Of this process, where torch runs several."""
+    """Return the rank of this process, 0 without torch.distributed."""
     torch = sys.modules.get('torch')
     if torch is None or not torch.distributed.is_available() \
             or not torch.distributed.is_initialized():

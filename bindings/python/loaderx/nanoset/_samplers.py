@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Going on behind what training has had, and datasets for ranks that need none."""
+"""A sampler that skips samples seen by training, and datasets for ranks without data."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _STRETCH = 4096
 
 
 class SkipBatchSampler:
-    """What a sampler gives, without its first entries: Nanotron's SkipBatchSampler.
+    """A sampler without its first entries, as the SkipBatchSampler of Nanotron.
 
-    Each ``iter()`` skips them. Behind the samplers of `loaderx.torch`, and orders, that takes no
-    time, but what a generator must draw for them; behind anything else they are gone through.
+    Each ``iter()`` skips them: by a seek of orders and of the samplers of `loaderx.torch`, which
+    takes only the time for draws from a generator; by iterating over other samplers.
 
     Parameters
     ----------
     batch_sampler : iterable with a length, or Order
-        A sampler of batches, or of indices. Of an order it is one epoch, the share of its rank.
+        A sampler of batches or indices; of an order, one epoch of its rank.
     skip_batches : int
-        How many entries to skip on all ranks together.
+        The entries to skip on all ranks together.
     dp_size : int
-        How many ranks there are: each skips ``skip_batches // dp_size``.
+        The number of ranks: each skips ``skip_batches // dp_size``.
 
     Attributes
     ----------
     skip_batches : int
-        How many this one skips.
+        The entries that this rank skips.
     total_length : int
         The length of `batch_sampler`.
 
@@ -70,12 +70,12 @@ class SkipBatchSampler:
 
 
 def _share(order: Order) -> int:
-    """How many positions of an epoch are of the order's rank."""
+    """Count the positions of an epoch of the rank of an order."""
     return max(len(order) - order.rank + order.world - 1, 0) // order.world
 
 
 def _epoch(order: Order, skip: int) -> Iterator[int]:
-    """What is left of an epoch."""
+    """Iterate over the rest of an epoch."""
     left = _share(order) - skip
     walk = order.shard(order.rank, order.world)
     if left > 0:
@@ -85,12 +85,12 @@ def _epoch(order: Order, skip: int) -> Iterator[int]:
 
 
 class EmptyInfiniteDataset:
-    """Samples without anything, ``{}``, for ranks of a pipeline that need none: Nanotron's.
+    """Empty samples, ``{}``, for ranks of a pipeline without data, as in Nanotron.
 
     Parameters
     ----------
     length : int
-        That of the dataset it stands for.
+        The length of the dataset that it replaces.
     """
 
     def __init__(self, length: int) -> None:

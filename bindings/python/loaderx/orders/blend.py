@@ -19,64 +19,62 @@ _GivenWeights = Optional[Sequence[float]]
 
 _EXHAUSTED = ('repeat', 'stop', 'redistribute')
 _METHODS = ('closed', 'greedy', 'exhaustive')
-_MOST = 2**53    # positions that are gone through one by one
+_MOST = 2**53    # positions that are computed one by one
 
 
 class Blend(_Combined):
-    """A mixture of orders: at each position one of them goes on, each as often as its weight says.
+    """A mixture of orders: each position takes the next index of one part, by weights.
 
-    Any stretch of positions from where weights begin has of each part its share, to within half
-    of log2 of the number of parts, rounded up: half a sample for two. Nothing is drawn at random.
-    Within a part, its own order goes on from one of its positions to the next. A position is found
-    at once, without a table (doc/orders.md, section 8).
+    In any range of positions that starts where weights start, each part has its share of positions,
+    to within half of log2 of the number of parts, rounded up: half a sample for two parts. Nothing
+    is drawn at random. Each part continues in its own order. A position is computed directly,
+    without a table (doc/orders.md, section 8).
 
     Parameters
     ----------
     parts : sequence of Order
-        One or more, none of them empty. Their own positions do not count.
+        One or more orders that are not empty. Their own positions are ignored.
     weights : sequence of float, optional
-        One for each part, 0 or more; a part has its weight over the sum of all as its share.
-        None: in proportion to the parts' lengths.
+        One for each part, 0 or more; the share of a part is its weight over the sum of weights.
+        None: in proportion to the lengths of the parts.
     n : int, optional
-        Positions in an epoch; None: as many as the parts have together.
+        Positions in an epoch; None: the sum of the lengths of the parts.
     offsets : sequence of int, optional
-        What is added to the indices of each part; None: nothing, as of `Concat`. Where each has a
-        source of its own, and the loader reads these one behind the other: where each begins.
+        The number to add to the indices of each part; None: 0. For parts with a source each, which
+        the loader reads as one (`ConcatDataset`): the index of the first record of each.
     exhausted : {'repeat', 'stop', 'redistribute'}
-        What is done when a part has given all of one of its epochs. 'repeat': it goes on with its
-        next one, also in the next epoch of the mixture. 'stop': the epoch of the mixture ends
-        before the first position that this part would be given. 'redistribute': the others take
-        its share, by their weights, until none is left. With these two an epoch may be shorter
-        than `n`, and begins each part's epoch anew.
+        What happens when a part has delivered one of its epochs. 'repeat': it continues with its
+        next epoch, also in the next epoch of the mixture. 'stop': the epoch of the mixture ends
+        before the first position that would take from this part. 'redistribute': the other parts
+        take its share, by their weights, until all are exhausted. With the latter two an epoch can
+        be shorter than `n`, and each epoch restarts the parts.
     schedule : mapping or sequence of pairs, optional
-        Other weights from later offsets of an epoch on, a curriculum: ``{offset: weights}``, or
-        pairs ``(offset, weights)`` with offsets that ascend. An offset of 0 is in place of
-        `weights`; None for weights is in proportion to the lengths.
+        A curriculum: other weights from later offsets of an epoch on, as ``{offset: weights}``, or
+        as pairs ``(offset, weights)`` with ascending offsets. An offset of 0 replaces `weights`;
+        weights of None are in proportion to the lengths.
     method : {'closed', 'greedy', 'exhaustive'}
-        Which part a position goes to. 'closed': by the closed form above, which is this library's
-        own. The others are Megatron-LM's, number for number: to go on with a training, or to
-        compare. 'greedy': of its BlendedDataset with weights, which it divides by their sum in
-        float64 as numpy.sum adds it; each position goes to the part that lags furthest behind its
-        weight. `exhausted` and `offsets` are this library's there, too. 'exhaustive': of its
-        BlendedDataset without weights: they are the lengths over their sum, and each part gives
-        all it has once an epoch, as with 'redistribute'; `weights` and `n` are not given. Neither
-        has a `schedule`, and both go through all positions of an epoch when they are made, about
-        15 ns each, of which there are at most 2**53.
+        The rule that assigns positions to parts. 'closed': the formula above, of this library. The
+        other two reproduce Megatron-LM exactly, to continue a training or to compare. 'greedy':
+        its BlendedDataset with weights, which it divides by their sum in float64 as numpy.sum adds
+        them; each position goes to the part that lags furthest behind its weight. `exhausted` and
+        `offsets` apply as above. 'exhaustive': its BlendedDataset without weights, which are the
+        lengths over their sum; each part delivers all its indices once an epoch, as with
+        'redistribute'; omit `weights` and `n`. Neither of the two takes a `schedule`, and both
+        compute all positions of an epoch, at most 2**53, when they are made: about 15 ns each.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed: the first process writes the table to a
+        file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
 
     Examples
     --------
-    Two sources, whose records are read as one of 1500, the second one as often as the first; and
-    more often from position 10,000 on:
+    Two sources of 1000 and 500 records, mixed equally, with more of the second from position 10,000
+    on:
 
     >>> mixed = Blend([Shuffle(1000, seed=1), Shuffle(500, seed=2)], [0.5, 0.5],
     ...               offsets=[0, 1000], n=20_000, schedule={10_000: [0.2, 0.8]})
     >>> mixed.counts(0, 20_000)
-    array([7000, 13000], dtype=uint64)
+    array([ 7000, 13000], dtype=uint64)
     """
 
     def __init__(
@@ -110,9 +108,10 @@ class Blend(_Combined):
         self._set_parts(*(_part(f'parts[{i}]', part) for i, part in enumerate(given)))
 
     def _check_method(self) -> None:
-        """Raise ValueError where something is given that the method has no use for."""
+        """Raise ValueError for arguments that the method does not take."""
         if self._method == 'closed' and self._tables is not None:
-            raise ValueError("tables: the method 'closed' has none")
+            raise ValueError("tables must not be given with the method 'closed', which has no "
+                             "table")
         if self._method != 'closed' and self._schedule:
             raise ValueError(f"schedule goes with the method 'closed', not {self._method!r}")
         if self._method != 'exhaustive':
@@ -124,9 +123,9 @@ class Blend(_Combined):
                 raise ValueError(f"{name} must not be given with the method 'exhaustive'")
 
     def counts(self, first: int, end: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """Count how many of the positions from `first` up to, and without, `end` each part has.
+        """Count the positions of each part among those from `first` up to, but excluding, `end`.
 
-        Positions are those of all ranks together; it takes no longer for many of them.
+        Positions are those of the global order. The time does not depend on their number.
 
         Parameters
         ----------
@@ -156,8 +155,8 @@ class Blend(_Combined):
             weightings.insert(0, (0, self._weights))
         length = together if self._n is None else self._n
         if weightings[-1][0] >= length:
-            raise ValueError(f'schedule has weights from {weightings[-1][0]} on, behind an epoch '
-                             f'of {length} positions')
+            raise ValueError(f'schedule has weights from {weightings[-1][0]} on, after the end of '
+                             f'an epoch of {length} positions')
         first = weightings[0][1]
         others = [(begin, by_length if weights is None else weights)
                   for begin, weights in weightings[1:]]
@@ -210,17 +209,17 @@ def _take_word(name: str, value: Any, words: Tuple[str, ...]) -> None:
 
 
 def _take_weights(name: str, values: Any, count: int) -> _Weights:
-    """The weights of `count` parts; None, which stands for their lengths, stays None."""
+    """The weights of `count` parts; None, for their lengths, stays None."""
     if values is None:
         return None
     if isinstance(values, (Mapping, str, bytes)):
         raise TypeError(f'{name} must be a sequence of numbers, not {type(values).__name__}')
     given = _listed(name, values)
     if len(given) != count:
-        raise ValueError(f'{name}: {len(given)} are given, for {count} parts')
+        raise ValueError(f'{name}: {len(given)} were given for {count} parts')
     weights = tuple(number(f'{name}[{i}]', value) for i, value in enumerate(given))
     if not any(weights):
-        raise ValueError(f'{name}: one of them at least must be above 0')
+        raise ValueError(f'{name}: at least one of them must be above 0')
     return weights
 
 
@@ -248,5 +247,5 @@ def _take_schedule(schedule: Any, count: int) -> Tuple[Tuple[int, _Weights], ...
 def _take_offsets(offsets: Any, count: int) -> Tuple[int, ...]:
     given = _listed('offsets', offsets)
     if len(given) != count:
-        raise ValueError(f'offsets: {len(given)} are given, for {count} parts')
+        raise ValueError(f'offsets: {len(given)} were given for {count} parts')
     return tuple(natural(f'offsets[{i}]', offset) for i, offset in enumerate(given))

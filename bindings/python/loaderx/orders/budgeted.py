@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders that are cut into batches of as many samples as fit in a budget, of tokens say."""
+"""Orders that are cut into batches by a budget, for example of tokens."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ __all__ = ['Budgeted']
 class Budgeted(Order):
     """An order that is cut into batches of as many samples as fit in a budget.
 
-    The same index stands at each position as in the order that it is made of. From the beginning of
-    each epoch on, each batch takes as many samples as fit, in their order; the last one has what is
-    left. They fit while the sum of their costs is no more than the budget; or with `padded`, while
-    their number times the largest of their costs is, which is what they take when all are made as
-    long as the longest. Over `Bucketed` lengths little of that is padding.
+    Each position has the same index as in the inner order. From the start of each epoch, each batch
+    takes as many samples as fit, in order; the last batch of an epoch has the rest. Samples fit
+    while the sum of their costs is at most the budget; with `padded`, while their number times
+    their largest cost is, which is the cost of a batch padded to its longest sample. Over
+    `Bucketed` lengths little of that is padding.
 
-    A `Loader` that is given such an order takes no `batch_size`: its batches are these. Of N ranks
-    each takes one of N that follow each other, so that the budget is that of one device, and a step
-    of 4 ranks is two of 2. Where an epoch ends with fewer batches than ranks, some have none, or
-    with ``drop_last=True`` none has.
+    A `Loader` over such an order takes these batches, and no `batch_size`. Of N ranks, each takes
+    one of N consecutive batches: the budget is that of one device, and a step of 4 ranks equals two
+    steps of 2. If an epoch ends with fewer batches than ranks, some ranks get none; with
+    ``drop_last=True`` no rank gets any of these.
 
-    It holds the costs twice, 4 or 8 bytes each, and where the batches of two epochs begin, an
-    eighth of a byte a position. Who enters an epoch first reads it once. No other order can be made
-    of it: cut last.
+    The order holds the costs twice, 4 or 8 bytes each, and the starts of the batches of two epochs,
+    an eighth of a byte a position. The first access to an epoch reads all of it. Other orders
+    cannot be made of a budgeted one: cut last.
 
     Parameters
     ----------
     order : Order
-        What is cut. Without a length it is an order of ``len(costs)``. Its own position does not
-        count.
+        The inner order. Without a length, it takes the length ``len(costs)``. Its own position is
+        ignored.
     costs : sequence or array of int
-        What each index costs, such as the tokens of its text: 1 or more, and none above the budget.
+        The cost of each index, such as the tokens of its text: 1 up to the budget.
     budget : int
-        What a batch may cost.
+        The largest cost of a batch.
     rows : int, optional
-        Samples of a batch at most; None: as many as fit. A loader keeps memory for the largest
-        batch that there could be, which is of the cheapest sample alone: so give this where some
-        are far cheaper than most.
+        The most samples of a batch; None: as many as fit. A loader reserves memory for the largest
+        possible batch, of the cheapest samples only: set this if some are far cheaper than most.
     padded : bool
-        Whether each sample of a batch costs as much as its most expensive one.
+        Whether each sample of a batch costs as much as the most expensive one.
 
     Examples
     --------
-    >>> tokens = ds['tokens'][:]
-    >>> order = Budgeted(Bucketed(tokens, 32, seed=42), tokens, 16384, padded=True)
-    >>> loader = Loader(ds, order=order, rank=rank, world=world)
+    >>> lengths = [3, 4, 4, 9, 8, 8]
+    >>> order = Budgeted(Sequential(6), lengths, 16, padded=True)
+    >>> [batch.tolist() for batch in order.batches()]
+    [[0, 1, 2], [3], [4, 5]]
     """
 
     def __init__(
@@ -75,46 +75,49 @@ class Budgeted(Order):
                                      self._rows or 0, self._padded)
 
     def take_batch(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
-        """Take the next batch, epoch after epoch, and move on behind it.
+        """Return the next batch, epoch after epoch, and advance the position.
 
-        Of a share (see `shard`) that is the one of its rank among as many as there are ranks, and
-        all ranks go on behind the last of these. Where `seek` went into a batch, it is what is left
-        of that.
+        For one rank (see `shard`) that is its batch among the next one for each rank, and the
+        position of each rank advances past all of these. After a `seek` into a batch, it is the
+        rest of that batch.
 
         Returns
         -------
         numpy.ndarray
-            The indices, uint64; empty only where nothing is left.
+            The indices, uint64; empty only if the order is empty or ends.
 
         Raises
         ------
         ValueError
-            100 epochs have had no batch for this rank.
+            100 epochs had no batch for this rank.
         """
         return self._walk().take_batch()
 
     def batches(
         self, *, drop_last: bool = False
     ) -> Iterator[np.ndarray[Any, np.dtype[np.uint64]]]:
-        """Go through what is left of the epoch in which the order stands, batch by batch.
+        """Iterate over the remaining batches of the current epoch.
 
-        It moves on with each of them, and in the end is where the next epoch begins, which the next
-        call goes through. For another place or rank, there are `seek` and `shard`.
+        Each batch advances the position; the iteration ends at the start of the next epoch, and the
+        next call iterates over that one. `seek` and `shard` choose another position or rank.
 
         Parameters
         ----------
         drop_last : bool
-            Whether to leave out the last batches of the epoch where there is not one for each rank.
+            Whether to drop the last batches of the epoch if there is not one for each rank.
 
         Yields
         ------
         numpy.ndarray
-            As of `take_batch`.
+            The indices of a batch, as of `take_batch`.
 
         Examples
         --------
-        >>> for indices in order.shard(rank, world).batches():
-        ...     step(ds['text'][indices])
+        >>> order = Budgeted(Sequential(6), [3, 4, 4, 9, 8, 8], 16)
+        >>> for indices in order.shard(0, 2).batches():
+        ...     print(indices)
+        [0 1 2]
+        [4 5]
         """
         drop_last = boolean('drop_last', drop_last)
         walk = self._walk()
@@ -132,30 +135,30 @@ class Budgeted(Order):
             yield walk.take_batch()
 
     def count_batches(self, epoch: int = 0) -> int:
-        """Return how many batches an epoch has, those of all ranks together."""
+        """Return the number of batches of an epoch, for all ranks together."""
         return _core.count_batches(self._walk(), natural('epoch', epoch))
 
     def find_batch(self, position: int) -> Tuple[int, int, int]:
-        """Find the batch that has a position.
+        """Find the batch of a position.
 
         Parameters
         ----------
         position : int
-            Of the global order.
+            A position of the global order.
 
         Returns
         -------
         number, begin, end : int
-            Which of its epoch it is, the position at which it begins, and that behind its last.
+            The number of the batch in its epoch, its first position, and the one after its last.
 
         Raises
         ------
         IndexError
-            There is no such position: the order is empty, or it is 2**64 - 1.
+            The order is empty, or the position is 2**64 - 1.
         """
         found = _core.find_batch(self._walk(), natural('position', position))
         if found is None:
-            raise IndexError(f'there is no position {position}')
+            raise IndexError(f'position {position} is out of range')
         return found
 
     def _first_arguments(self) -> Tuple[Any, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders by what is known of each record, its class or its length; and splits of records."""
+"""Orders by the class or the length of each record; and splits of records."""
 
 from __future__ import annotations
 
@@ -17,36 +17,35 @@ __all__ = ['Balanced', 'Bucketed', 'split']
 
 _Array = np.ndarray[Any, np.dtype[np.uint64]]
 
-# How far the sum of fractions may be off 1 and is meant to be 1.
+# A sum of fractions this close to 1 counts as 1.
 _ROUNDING = 1e-9
 
 
 class Balanced(Order):
-    """Every class as often as every other one.
+    """An order in which all classes are equally frequent.
 
-    Positions go by in rounds, each of which has all classes once, in an order of its own; and each
-    time a class gives the next of its indices, which are shuffled anew whenever it has given all.
-    Indices of small classes come more often than those of large ones.
+    Positions form rounds. A round has each class once, in a random order, and takes the next index
+    of each class. The indices of a class are shuffled, and shuffled again after each has been
+    taken. Indices of small classes come more often than those of large ones.
 
     Parameters
     ----------
     classes : sequence or array
-        The class of each index: integers of any sign, or texts, or bytes; equal ones are one class.
-        At most 2**32 - 1 of them.
+        The class of each index: integers of any sign, texts, or bytes. At most 2**32 - 1 of them.
     n : int, optional
-        Positions in an epoch; None: as many as there are indices. Rounds go on from one epoch to
-        the next.
+        Positions in an epoch; None: the number of indices. Rounds continue across epochs.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed: the first process writes the table to a
+        file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
 
     Examples
     --------
-    >>> order = Balanced(ds['label'][:], seed=42)
+    >>> labels = np.array([0, 0, 0, 0, 1, 1])
+    >>> int(labels[Balanced(labels, 100, seed=42).take(100)].sum())
+    50
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class Balanced(Order):
         self._seed = natural('seed', seed)
         n = natural('n', len(self._classes) if n is None else n)
         if n != 0 and len(self._classes) == 0:
-            raise ValueError('classes must have at least one, where n is not 0')
+            raise ValueError('classes must have at least one unless n is 0')
         self._order = _core.balanced(_count_classes(self._classes), n, self._seed,
                                      self._tables)
 
@@ -69,28 +68,27 @@ class Balanced(Order):
 
 
 class Bucketed(Order):
-    """Batches of indices of like lengths, so that little is padded: a permutation in each epoch.
+    """Batches of indices of similar lengths, with little padding: a permutation in each epoch.
 
-    Sorted by their lengths, the indices are cut into buckets; each is shuffled, and cut into
-    batches; and the batches are shuffled. What is left over, fewer indices than a batch, comes
-    last, and is of the longest.
+    The indices are sorted by length and cut into buckets. Each bucket is shuffled and cut into
+    batches, and the batches are shuffled. The remaining indices, fewer than a batch and of the
+    largest lengths, come last.
 
     Parameters
     ----------
     lengths : sequence or array of int
         The length of each index, 0 or more; at most 2**32 - 1 of them.
     batch : int
-        Indices of a batch, those of all ranks together: ``batch_size * world`` of a loader.
+        Indices of a batch of all ranks together: ``batch_size * world`` of a loader.
     bucket : int, optional
-        Indices of a bucket, a multiple of `batch`; None: 100 batches. A larger one is shuffled
-        better, in a smaller one lengths are closer to each other.
+        Indices of a bucket, a multiple of `batch`; None: 100 batches. Larger buckets shuffle
+        better; smaller ones have more similar lengths.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed: the first process writes the table to a
+        file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
     """
 
     def __init__(
@@ -133,31 +131,33 @@ def split(
     *,
     seed: int = 0,
 ) -> Union[List[_Array], Dict[str, _Array]]:
-    """Split indices into sets by a hash: for training and validation, say.
+    """Split indices into sets by a hash, for example for training and validation.
 
-    Each index is in one of them, or in none where the fractions are less than 1 together. Where it
-    goes does not depend on how many others there are: records that are appended move none from one
-    set to another. So a set has its fraction about, and not to the record.
+    Each index is in exactly one set, or in no set if the fractions sum to less than 1. The set of
+    an index does not depend on the number of indices: appended records never move others to another
+    set. So the size of a set matches its fraction approximately.
 
     Parameters
     ----------
     n_or_keys : int, or sequence or array of int
-        How many indices there are. Or for each index the number that is hashed in its place, such
-        as one of its patient or its document: those with the same number are in the same set.
+        The number of indices; or for each index the number to hash in its place, for example of
+        its patient or its document: indices with equal numbers are in the same set.
     fractions : sequence or mapping of float
-        Of each set, 0 to 1, and together 1 at most.
+        The fraction of each set, 0 to 1; their sum is at most 1.
     seed : int
-        0 to 2**64 - 1; each gives other sets.
+        0 to 2**64 - 1; each seed gives other sets.
 
     Returns
     -------
     list or dict of numpy.ndarray
-        For each fraction, in order or by its name, the indices in its set: uint64, ascending.
+        The indices of each set, in order or by name: uint64, ascending.
 
     Examples
     --------
-    >>> sets = split(len(ds), {'train': 0.9, 'validation': 0.1}, seed=42)
-    >>> loader = Loader(ds, order=Subset(sets['train'], seed=42))
+    >>> sets = split(1000, {'train': 0.9, 'validation': 0.1}, seed=42)
+    >>> len(sets['train']) + len(sets['validation'])
+    1000
+    >>> order = Subset(sets['train'], seed=42)
     """
     seed = natural('seed', seed)
     named = fractions.items() if isinstance(fractions, Mapping) else None
@@ -175,12 +175,12 @@ def split(
 
 
 def _add_up(fractions: List[float]) -> List[float]:
-    """Where the part of each ends, if they are 1 together at most; if they are about 1, at 1."""
+    """Return the cumulative sums; a total of about 1 becomes 1."""
     if not fractions:
         raise ValueError('fractions must have at least one')
     ends = [math.fsum(fractions[:i + 1]) for i in range(len(fractions))]
     if ends[-1] > 1 + _ROUNDING:
-        raise ValueError(f'fractions must be 1 together at most, not {ends[-1]:.9g}')
+        raise ValueError(f'fractions must have a sum of at most 1, not {ends[-1]:.9g}')
     whole = abs(ends[-1] - 1) <= _ROUNDING
     return [1.0 if whole and end >= ends[-1] else min(end, 1.0) for end in ends]
 
@@ -202,7 +202,7 @@ def _take_classes(classes: Any) -> np.ndarray[Any, Any]:
 
 
 def _count_classes(classes: np.ndarray[Any, Any]) -> _Array:
-    """The number of each class: of integers they themselves, modulo 2**64."""
+    """The number of each class; integers are their own numbers, modulo 2**64."""
     if classes.dtype.kind in 'SU':
         classes = np.unique(classes, return_inverse=True)[1]
     return integers('classes', classes if classes.dtype.kind != 'b' else classes.view(np.uint8))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples of several datasets that an order mixes: which one stands where."""
+"""Samples of several datasets that an order mixes: the dataset of each."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def indices_at(order: Order, positions: Iterable[int]) -> List[int]:
-    """What stands at positions of an order, which may count from its end."""
-    walk = order._walk().shard(0, 1)    # its own, as others may be reading, too
+    """Return the indices at positions of an order; negative ones count from its end."""
+    walk = order._walk().shard(0, 1)    # its own position, for concurrent readers
     length = len(order)
     indices = []
     for position in positions:
         place = integer('idx', position)
         if not -length <= place < length:
-            raise IndexError(f'sample {place} is out of range: there are {length}')
+            raise IndexError(f'sample {place} is out of range: the order has {length}')
         walk.seek(place % length)
         indices.append(int(walk.take(1)[0]))
     return indices
 
 
 def locate(indices: _Array, begins: _Array) -> Tuple[_Numbers, _Numbers]:
-    """The datasets of samples, each of which begins somewhere among all, and their numbers there.
+    """Return the dataset of each sample, and its number there.
 
-    The first one begins at 0.
+    `begins` are the numbers of the first samples of the datasets; the first one is 0.
     """
     places = indices.astype(np.int64)
     sets = np.searchsorted(begins, places, 'right') - 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Orders of other libraries, number for number: to go on with a training, or to compare."""
+"""Orders that reproduce those of other libraries exactly, to continue a training or to compare."""
 
 from __future__ import annotations
 
@@ -20,28 +20,27 @@ _MOST_REPLACED = 2**28 - 1    # from there on versions of torch differ
 
 
 class TorchRandom(Seeded):
-    """The order of torch's RandomSampler, with a generator of its own, on a CPU.
+    """The order of torch's RandomSampler with its own generator, on a CPU.
 
-    ``RandomSampler(data, replacement, num_samples, torch.Generator().manual_seed(seed))``, gone
-    through epoch after epoch. Any epoch is entered at once. Of each that is read, a table of 4
-    bytes a position is made first; `Shuffle` and `Random` do without.
+    ``RandomSampler(data, replacement, num_samples, torch.Generator().manual_seed(seed))``, iterated
+    epoch after epoch. Any epoch is accessible at once. Each epoch needs a table of 4 bytes a
+    position, made on first access; `Shuffle` and `Random` need none.
 
     Parameters
     ----------
     n : int, optional
-        Number of indices, 1 to 2**32 - 1; with replacement to 2**28 - 1, as versions of torch
-        differ from there on. None: the length of the source it is given to.
+        The number of indices, 1 to 2**32 - 1; with replacement up to 2**28 - 1, above which
+        versions of torch differ. None: the length of the loader's source.
     replacement : bool
-        True: each is drawn from all. False: whole permutations follow each other, the last one cut.
+        True: independent draws. False: consecutive permutations, the last one truncated.
     num_samples : int, optional
         Positions in an epoch, 1 to 2**32 - 1; None: `n`.
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed: the first process writes the table to a
+        file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
     """
 
     def __init__(
@@ -75,22 +74,21 @@ class TorchRandom(Seeded):
 
 
 class TorchSubset(Order):
-    """The order of torch's SubsetRandomSampler, with a generator of its own, on a CPU.
+    """The order of torch's SubsetRandomSampler with its own generator, on a CPU.
 
-    ``SubsetRandomSampler(indices, torch.Generator().manual_seed(seed))``, gone through epoch after
-    epoch. `Subset` with a `seed` does the same without a table for each epoch.
+    ``SubsetRandomSampler(indices, torch.Generator().manual_seed(seed))``, iterated epoch after
+    epoch. `Subset` with a `seed` shuffles indices without a table for each epoch.
 
     Parameters
     ----------
     indices : sequence or array of int
-        0 or more each, at most 2**32 - 1 of them.
+        Indices, 0 or more; at most 2**32 - 1 of them.
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed: the first process writes the table to a
+        file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
     """
 
     def __init__(self, indices: Any, *, seed: int = 0, tables: Folder = None) -> None:
@@ -111,33 +109,33 @@ class Distributed(Order):
     """The order of torch's DistributedSampler, of all ranks together.
 
     ``DistributedSampler(data, num_replicas=world, shuffle=shuffle, seed=seed,
-    drop_last=drop_last)``, epoch e as after ``set_epoch(e)``. With the same `world`, and rank r, a
-    loader reads what torch's sampler of rank r gives; with another one it goes on in the same
+    drop_last=drop_last)``, epoch e as after ``set_epoch(e)``. With the same `world`, a loader of
+    rank r reads the indices of torch's sampler of rank r; with another, it continues in the same
     order.
 
     Parameters
     ----------
     n : int, optional
-        Number of indices, at most 2**32 - 1 if they are shuffled; None: the length of the source
-        it is given to.
+        The number of indices, at most 2**32 - 1 if they are shuffled; None: the length of the
+        loader's source.
     world : int
-        How many ranks the epoch is made for.
+        The number of ranks that torch would have.
     shuffle : bool
-        False: indices come in their own order.
+        Whether indices are shuffled.
     drop_last : bool
-        True: those are left out that do not give one to each rank. False: the epoch's first ones
-        come again at its end.
+        True: indices that do not fill all ranks are dropped. False: the first indices of the epoch
+        are repeated at its end.
     seed : int
         0 to 2**64 - 1, of which torch uses the lower 32 bits.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed: the first process writes the table to a
+        file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
 
     Examples
     --------
-    >>> loader = Loader(ds, order=Distributed(world=8, seed=42), rank=rank, world=8)
+    >>> Distributed(5, world=2, shuffle=False).take(6).tolist()
+    [0, 1, 2, 3, 4, 0]
     """
 
     def __init__(
@@ -156,15 +154,15 @@ class Distributed(Order):
         self._seed = natural('seed', seed)
         self._tables = folder('tables', tables)
         if self._tables is not None and not self._shuffle:
-            raise ValueError('tables: an order without a shuffle has no table')
+            raise ValueError('tables must not be given with shuffle=False, which has no table')
         self._n = None if n is None else natural('n', n)
         self._set_length(n)
 
     def _make(self, n: int) -> _core.Order:
         n = natural('n', n, most=_MOST if self._shuffle else UINT64_MAX)
         if not self._drop_last and -(-n // self._ranks) * self._ranks > UINT64_MAX:
-            raise ValueError(f'n is too large: the multiple of {self._ranks} that holds {n} '
-                             'indices is beyond 2**64 - 1')
+            raise ValueError(f'n is too large: {n} indices padded to a multiple of {self._ranks} '
+                             'exceed 2**64 - 1')
         return _core.torch_distributed(n, self._ranks, self._seed, self._shuffle, self._drop_last,
                                        self._tables)
 
@@ -180,27 +178,26 @@ class Distributed(Order):
 class Nanoset(Order):
     """The order of Nanotron's Nanosets: several sets, mixed by weights and shuffled.
 
-    They are mixed as Megatron's BlendedDataset mixes, each set from its beginning again when it is
-    used up, and shuffled by numpy.random.RandomState. An epoch has as many samples as all sets
-    together, and all epochs are alike. Indices are those of the sets one behind the other. It takes
-    4 bytes a sample; `Blend` does without.
+    Sets are mixed as by Megatron's BlendedDataset, restart when they are exhausted, and are
+    shuffled by numpy.random.RandomState. An epoch has as many samples as all sets together, and all
+    epochs are equal. Indices are those of the concatenated sets. It needs 4 bytes a sample; `Blend`
+    needs no table.
 
     Parameters
     ----------
     lengths : sequence or array of int
-        Samples of each set, 1 or more; 1 to 65,535 sets.
+        The number of samples of each set, 1 or more; 1 to 65,535 sets.
     weights : sequence or array of float, optional
-        Of each set, 0 or more; None: as their lengths.
+        The weight of each set, 0 or more; None: in proportion to the lengths.
     divide : bool
-        True: weights are divided by their sum, as Nanotron's code has it. False: they are used as
-        they are, as in an example of its documentation: rounding may turn a tie.
+        True: weights are divided by their sum, as in the code of Nanotron. False: they are used
+        unchanged, as in an example of its documentation; rounding can decide a tie differently.
     seed : int
         0 to 2**32 - 1; Nanotron's default is 1234.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed: the first process writes the table to a
+        file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
     """
 
     def __init__(
@@ -222,10 +219,10 @@ class Nanoset(Order):
         for i in np.flatnonzero(self._lengths == 0)[:1]:
             raise ValueError(f'lengths[{i}] is 0: leave the set out')
         if self._weights is not None and len(self._weights) != len(self._lengths):
-            raise ValueError(f'weights: {len(self._weights)} are given, for {len(self._lengths)} '
+            raise ValueError(f'weights: {len(self._weights)} were given for {len(self._lengths)} '
                              'lengths')
         if self._weights is not None and not self._weights.any():
-            raise ValueError('weights: one of them at least must be above 0')
+            raise ValueError('weights: at least one of them must be above 0')
         self._order = _core.nanoset(self._lengths, self._weights, self._seed, self._divide,
                                     self._tables)
 

@@ -15,38 +15,39 @@ __all__ = ['Weighted']
 
 
 class Weighted(Order):
-    """Indices drawn by weights: each as often, or as early, as its weight among all says.
+    """Indices drawn by weights.
 
-    The same weights and seed give the same indices on every machine. They take 8 bytes each, and
-    another 8 for what can be printed and pickled.
+    The same weights and seed give the same indices on each machine. Each weight takes 16 bytes, 8
+    of them for `repr` and pickling.
 
     Parameters
     ----------
     weights : sequence or array of float
-        One for each index, 0 or more, one at least above 0; 1 to 2**31 - 1 of them. What counts is
-        what they are of their sum. Those of 0 are never drawn.
+        The weight of each index, 0 or more, at least one above 0; 1 to 2**31 - 1 of them. Only the
+        ratio to their sum matters. Indices of weight 0 are never drawn.
     n : int, optional
-        Positions in an epoch; None: as many as there are weights, and without replacement as many
-        as are above 0, which is also the most.
+        Positions in an epoch; None: the number of weights. Without replacement, the default and the
+        maximum is the number of weights above 0.
     replacement : bool
-        True: independent draws; any index may come at any position, with the probability of its
-        weight among all, as of torch's WeightedRandomSampler (its numbers are others). False: in an
-        epoch each index comes once at most, and at each position each of those left has the
-        probability of its weight among theirs: heavy ones come early. Each epoch is drawn anew; of
-        each that is read, a table of 4 bytes a position is made first.
+        True: independent draws, each index with the probability of its weight, as with torch's
+        WeightedRandomSampler (which draws other numbers). False: an epoch has each index at most
+        once, and each position draws from the remaining indices by their weights, so that heavy
+        ones come early; each epoch needs a table of 4 bytes a position, made on first access.
     seed : int
         0 to 2**64 - 1.
     tables : path, optional
-        A folder that keeps the table in a file: who makes the order first makes it, and other
-        processes and later runs open it at once, and share its memory. It is made if it is not
-        there. What cannot be kept raises, and so does a file that is damaged. None: memory keeps
-        the table.
+        A folder for the table, which is created if needed: the first process writes the table to a
+        file, and other processes and later runs map that file. A failed write or a damaged file
+        raises. None: the table is in memory.
 
     Examples
     --------
     Rare classes as often as frequent ones:
 
-    >>> order = Weighted(1 / np.bincount(labels)[labels], seed=42)
+    >>> labels = np.array([0, 0, 0, 1])
+    >>> order = Weighted(1 / np.bincount(labels)[labels], 10_000, seed=42)
+    >>> round(float(labels[order.take(10_000)].mean()), 1)
+    0.5
     """
 
     def __init__(
@@ -66,13 +67,13 @@ class Weighted(Order):
             raise ValueError('weights must have at least one')
         some = int(np.count_nonzero(self._weights))
         if some == 0:
-            raise ValueError('weights: one of them at least must be above 0')
+            raise ValueError('weights: at least one of them must be above 0')
         if n is None:
             n = len(self._weights) if self._replacement else some
         n = natural('n', n)
         if not self._replacement and n > some:
-            raise ValueError(f'n must be at most {some}, the weights above 0, without replacement, '
-                             f'not {n}')
+            raise ValueError(f'n must be at most {some}, the number of weights above 0, without '
+                             f'replacement, not {n}')
         make = _core.weighted if self._replacement else _core.weighted_shuffle
         self._order = make(self._weights, n, self._seed, self._tables)
 

@@ -23,8 +23,10 @@ class NPDataset(Joined):
 
     Examples
     --------
-    >>> labels = NPDataset("train_label.npy")
-    >>> labels[3], labels[[5, 1]]
+    >>> np.save('labels.npy', np.arange(6) * 10)
+    >>> labels = NPDataset('labels.npy')
+    >>> labels[[5, 1]].tolist()
+    [50, 10]
     """
 
     array: np.ndarray[Any, Any]

@@ -37,8 +37,10 @@ class ConcatDataset(Records):
 
     Examples
     --------
-    >>> both = ConcatDataset([lx.open('2023'), lx.open('2024')])
-    >>> loader = lx.Loader(both, batch_size=256, order=lx.Shuffle(seed=42))
+    >>> both = ConcatDataset([np.arange(3), np.arange(10, 12)])
+    >>> both.gather([4, 0])['data'].tolist()
+    [11, 0]
+    >>> loader = Loader(both, batch_size=2, order=Shuffle(seed=42))
     """
 
     datasets: Tuple[Any, ...]
@@ -87,7 +89,9 @@ class SubsetDataset(Records):
 
     Examples
     --------
-    >>> training = SubsetDataset(images, labels != 7)
+    >>> images, labels = np.zeros((3, 4, 4)), np.array([1, 7, 2])
+    >>> len(SubsetDataset(images, labels != 7))
+    2
     """
 
     dataset: Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading of datasets."""
+"""Datasets, opened for reading."""
 
 from __future__ import annotations
 
@@ -22,48 +22,57 @@ Verify = Literal['first', 'always', 'never']
 OnDamage = Literal['raise', 'zeros']
 Access = Literal['auto', 'mmap', 'pread']
 
-# Damages that a report lists; there may be more than memory holds.
+# The damages that a report lists: more could exhaust the memory.
 _MOST_DAMAGES = 100_000
 
 
 class Dataset(Stored, _core.Dataset):
-    """A dataset that is read, in the state that was committed when it was opened or refreshed.
+    """A dataset opened for reading: the snapshot of the last commit before it was opened.
 
-    ``ds[5]`` is a record, a dict by field; ``ds['data']`` is a `Column`. All methods may be called
-    from any threads at once. Each call reads one state, all fields of it.
+    ``ds[5]`` is a record, a dict by field; ``ds['data']`` is a `Column`. All methods are
+    thread-safe. Each call reads all fields from one snapshot. `refresh` advances to the newest one.
 
-    It shows the fields that there were when it was opened, under the names that they had. Fields
-    that are added are not shown; once one that is shown was dropped, the state stays what it is,
-    and refreshing says to open the dataset again.
+    The dataset shows the fields of the time when it was opened, under their names of then. Fields
+    added later are not shown. After one of its fields is dropped, the snapshot does not change any
+    more, and `refresh` asks to open the dataset again.
 
-    It goes into torch's DataLoader. A child of ``fork()`` reads the same state on; where it is
-    pickled, it is opened anew, without the executor, in the state that was committed last: a
-    LoaderxError if there is another dataset, if its fields are others, or if it became shorter.
+    It can be used with the DataLoader of torch. A child of ``fork()`` continues reading the same
+    snapshot. Unpickling opens the dataset again, without the executor, at the newest snapshot, and
+    raises LoaderxError for another dataset, other fields, or fewer records.
 
     Parameters
     ----------
     path : path-like
-        The dataset's directory.
+        The directory of the dataset.
     verify : {'first', 'always', 'never'}, optional
-        When the checksums of raw records are checked: at their first reading by default. Those of
-        compressed ones are always.
+        When the checksums of raw records are verified: by default when first read. Those of
+        compressed records always are.
     durable : bool, optional
-        Whether only commits that survive a power loss are seen.
+        Whether to show only commits that survive a power loss.
     live : bool, optional
-        Whether each call shows what was committed last. Where several belong together, `pin` gives
-        one state for them. A `Loader` reads each batch in the newest state.
+        Whether each call shows the newest snapshot. `pin` returns one snapshot for several calls. A
+        `Loader` reads each batch from the newest snapshot.
     on_damage : {'raise', 'zeros'}, optional
-        What is done about a value that is damaged: 'raise' raises CorruptError, 'zeros' reads it
-        as if it were missing. `damaged` counts them in both cases.
+        The action for a damaged value: 'raise' raises CorruptError, 'zeros' reads the value as
+        missing. `damaged` counts both.
     access : {'auto', 'mmap', 'pread'}, optional
-        How files are read. 'mmap' is fastest, but truncation of a file by another process, or a
-        bad sector, ends this process by SIGBUS. 'pread' raises CorruptError or OSError then, and
-        copies what `views` shows. 'auto', the default, is 'mmap' on local file systems and
+        The access mode of files. 'mmap' is fastest, but truncation of a file by another process,
+        or a bad sector, ends this process by SIGBUS. 'pread' raises CorruptError or OSError in that
+        case, and `views` are copies. 'auto', the default, is 'mmap' on local file systems and
         'pread' on network ones, where only sealed datasets can be read.
     executor : Executor, optional
-        Whose readers work for `verify`, by default one for each CPU. Whose cleaners unmap and close
-        the files, once nothing needs them; by default it is done by the thread that lets go of the
-        last array that did.
+        The threads for `verify`, by default one for each CPU, and for unmapping and closing files
+        after their last use; by default the thread that releases the last array does that.
+
+    Examples
+    --------
+    >>> with create('numbers', {'x': Field('int32', (2,))}) as writer:
+    ...     first = writer.extend({'x': np.arange(6, dtype=np.int32).reshape(3, 2)})
+    >>> ds = Dataset('numbers')
+    >>> len(ds), ds[1]
+    (3, {'x': array([2, 3], dtype=int32)})
+    >>> ds['x'][[2, 0]].tolist()
+    [[4, 5], [0, 1]]
     """
 
     __slots__ = ('_fields', '_opened')
@@ -86,7 +95,7 @@ class Dataset(Stored, _core.Dataset):
 
     @property
     def uuid(self) -> str:
-        """What tells this dataset from all others, whatever its state."""
+        """The identity of the dataset, the same for all of its snapshots."""
         return str(self.identity['uuid'])
 
     @overload
@@ -100,11 +109,11 @@ class Dataset(Stored, _core.Dataset):
             return self._record(key)
         field = self._fields.get(key)
         if field is None:
-            raise KeyError(f'there is no field {key!r}; there are {list(self._fields)}')
+            raise KeyError(f'field {key!r} not found: the fields are {list(self._fields)}')
         return Column(self, key, field)
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
-        """Several records at a time, as torch's DataLoader asks for them."""
+        """Return several records at once, for the DataLoader of torch."""
         return self._read_together(indices)
 
     def __iter__(self) -> Iterator[Dict[str, Any]]:
@@ -113,15 +122,14 @@ class Dataset(Stored, _core.Dataset):
             yield state._record(index)
 
     def pin(self) -> Dataset:
-        """Open the state that is shown now, or the newest one of a live dataset, once more.
+        """Open the shown snapshot, or the newest one of a live dataset, once more.
 
-        It costs next to nothing: all that is large is shared.
+        The two share everything large, so this is fast.
 
         Returns
         -------
         Dataset
-            It stays in that state until it is refreshed, whatever becomes of this one. It is not
-            live.
+            A dataset that shows this snapshot until it is refreshed; it is not live.
         """
         pinned: Dataset = self._pin()
         pinned._fields = self._fields
@@ -129,15 +137,14 @@ class Dataset(Stored, _core.Dataset):
         return pinned
 
     def views(self, indices: Any, fields: Optional[Iterable[str]] = None) -> Views:
-        """Show records where they lie, without a copy, for use in a with-block.
+        """Return views of records, without a copy, for use in a with-block.
 
         Parameters
         ----------
         indices : sequence of int, slice or mask
-            Which records.
+            The records.
         fields : sequence of str, optional
-            Which fields; all of them by default. Records that are stored compressed cannot be
-            shown.
+            The fields; by default all. Compressed records have no views.
 
         Returns
         -------
@@ -148,27 +155,27 @@ class Dataset(Stored, _core.Dataset):
 
     def verify(self, damaged: Optional[Callable[[CorruptError], object]] = None,
                progress: Progress = True) -> Dict[str, Any]:
-        """Read everything and check every checksum, on the threads of the executor.
+        """Read everything and verify all checksums, on the threads of the executor.
 
         Parameters
         ----------
         damaged : callable, optional
-            Called with a CorruptError for each damage, as it is found.
+            Called with a CorruptError for each damage that is found.
         progress : bool or callable, optional
-            True shows a bar where stderr is a terminal and tqdm is installed. A function is called
-            with the records done, and all, now and then; what it raises ends the job.
+            True shows a bar if stderr is a terminal and tqdm is installed. A function is called
+            from time to time with the records done and their total; an exception ends the job.
 
         Returns
         -------
         dict
-            ``records``, ``values`` and ``bytes`` that were looked at.
+            The numbers of ``records``, ``values`` and ``bytes`` that were read.
 
         Raises
         ------
         CorruptError
-            The first damage, after all else was looked at. Its attribute ``report`` is what would
-            have been returned, with ``damage_count``, and ``damages``: a dict for each (the first
-            100,000) with field, record, path, offset and message.
+            The first damage, raised after everything was read. Its attribute ``report`` is the
+            dict above with ``damage_count`` and ``damages``: a dict for each of the first 100,000,
+            with field, record, path, offset and message.
         """
         damages: List[Dict[str, Any]] = []
         if damaged is not None and not callable(damaged):
@@ -189,58 +196,58 @@ class Dataset(Stored, _core.Dataset):
         return report
 
     def backup(self, path: Path, progress: Progress = True) -> None:
-        """Copy the state that is read to another directory, beside whoever writes.
+        """Copy the shown snapshot to another directory; writers can continue meanwhile.
 
-        The copy is durable when this returns, and has the same uuid: only one of the two may be
-        written to. Records are not verified.
+        The copy is durable when this returns, and has the same uuid: write to only one of the two.
+        Records are not verified.
 
         Parameters
         ----------
         path : path-like
-            The directory to make. It may be there if it is empty.
+            The directory to make; it may exist if it is empty.
         progress : bool or callable, optional
             As for `verify`, in bytes.
 
         Raises
         ------
         FileExistsError
-            Something is in `path`.
+            The directory `path` exists and is not empty.
         """
         with telling(progress, 'backup', 'B') as told:
             self._backup(path, told)
 
     def export(self, field: str, path: Path, *, indices: Any = None, files: Optional[bool] = None,
                suffix: str = '', progress: Progress = True) -> Dict[str, int]:
-        """Write a field to an .npy file, or its records to a file each.
+        """Write a field to an .npy file, or each record to a file.
 
         Parameters
         ----------
         field : str
-            The field.
+            The name of the field.
         path : path-like
-            The .npy file, which replaces one that is there when it is whole; or the directory, made
-            if need be.
+            The .npy file, which replaces an existing one when it is complete; or the directory,
+            which is made if needed.
         indices : sequence of int, slice or mask, optional
-            Which records; all of them by default.
+            The records; by default all.
         files : bool, optional
-            Whether each record becomes a file, named by its index with eight digits at least. By
-            default records of bytes do, which cannot be an array.
+            Whether each record becomes a file, named by its index with at least eight digits. By
+            default this holds for records of bytes, which cannot form an array.
         suffix : str, optional
-            How the names of these files end, ``'.jpg'`` for instance.
+            The suffix of the names of these files, for example ``'.jpg'``.
         progress : bool or callable, optional
             As for `verify`.
 
         Returns
         -------
         dict
-            ``records`` that were looked at, ``bytes`` that were written, and records that are
-            ``missing``: zeros in an array, and without a file; so are ``damaged`` ones, where the
-            dataset was opened with ``on_damage='zeros'``.
+            The numbers of ``records`` read, of ``bytes`` written, and of ``missing`` records, which
+            are zeros in an array and have no file. With ``on_damage='zeros'``, ``damaged`` records
+            are treated likewise.
 
         Raises
         ------
         FileExistsError
-            A file of the name of a record is there. What was written before stays.
+            A file with the name of a record exists. Files written before remain.
         """
         kind = self[field].field if isinstance(field, str) else None
         if kind is None:
@@ -249,10 +256,10 @@ class Dataset(Stored, _core.Dataset):
             raise TypeError(f'suffix must be a str, not {type(suffix).__name__}')
         files = kind.dtype is bytes if files is None else boolean('files', files)
         if suffix and not files:
-            raise ValueError('suffix is for records that become files')
+            raise ValueError('suffix must not be given without files')
         if files and isinstance(path, (str, os.PathLike)) and os.fspath(path)[-4:] == '.npy':
-            raise ValueError(f'path: records of field {field!r} become files in a folder, and no '
-                             f'.npy file')
+            raise ValueError(f'path must be a folder: the records of field {field!r} become files '
+                             'in it, not an .npy file')
         with telling(progress, f'export {field}') as told:
             return self._export(field, path, indices, suffix if files else None, told)
 

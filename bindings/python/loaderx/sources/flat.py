@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of bare records."""
+"""Files of records without a header for each."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ __all__ = ['FlatDataset']
 
 
 class FlatDataset(Records):
-    """A file of bare records, one after the other, which is mapped.
+    """A mapped file of consecutive records.
 
     Parameters
     ----------
     path : str, bytes or path-like
         A regular file, little-endian.
     dtype : dtype or str
-        Of an element.
+        The type of an element.
     shape : tuple of int, optional
-        Of a record; a scalar by default.
+        The shape of a record; by default a scalar.
     offset : int, optional
-        Bytes of a header, before the first record.
+        The bytes before the first record, of a header for example.
     name : str, optional
-        Of its one column.
+        The name of its only column.
 
     Raises
     ------
@@ -38,7 +38,9 @@ class FlatDataset(Records):
 
     Examples
     --------
-    >>> tokens = FlatDataset('train.bin', np.uint16, (2048,))
+    >>> np.arange(8, dtype=np.uint16).tofile('train.bin')
+    >>> FlatDataset('train.bin', np.uint16, (4,))[1]
+    array([4, 5, 6, 7], dtype=uint16)
     """
 
     path: str
@@ -46,7 +48,7 @@ class FlatDataset(Records):
     def __init__(
         self, path: Any, dtype: Any, shape: Any = (), *, offset: int = 0, name: str = 'data'
     ) -> None:
-        # The path, the numbers and the name are checked where the file is opened.
+        # Opening the file checks the path, the numbers and the name.
         given = np.dtype(dtype)
         if given.newbyteorder('<') != given:
             raise ValueError(f'dtype is {dtype!r}, and records of flat files are little-endian')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ranks have that need no data."""
+"""Sources for ranks that need no data."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ __all__ = ['NullDataset']
 
 
 class NullDataset(Records):
-    """A dataset without data, that stands for another one: for a rank that needs none.
+    """A placeholder for a dataset, for a rank that needs no data.
 
-    A `Loader` over it goes the same way as those that read: the same number of batches and the same
-    positions, and states that either loads of the other. Its batches are dicts without fields
-    (``{}``, or with ``keys=`` only those), nothing is read, and no memory is taken for values. So
-    the ranks of a pipeline run one loop: the first stage over the dataset, or some fields of it,
-    one in the middle over the `NullDataset`.
+    A `Loader` over it has the same number of batches and the same positions as one over the
+    dataset, and each loads the states of the other. Its batches are dicts without fields (``{}``,
+    or with ``keys=`` only the keys); it reads nothing and allocates nothing for values. So all
+    ranks of a pipeline run one loop: the first stage over the dataset, or some of its fields, a
+    middle stage over the `NullDataset`.
 
-    In a tuple it leaves out the fields of one of several: ``(NullDataset(images), labels)`` reads
-    labels alone, with the states of ``(images, labels)``.
+    In a tuple it leaves out the fields of one source: ``(NullDataset(images), labels)`` reads only
+    the labels, with the states of ``(images, labels)``.
 
     Parameters
     ----------
     source : Dataset, NPDataset, array, path, tuple, list or dict
-        What it stands for, as in `Loader`. It is looked at now, and not held: files and arrays may
-        be closed, and what a path names is open during this call alone. Kept is what states say of
-        it, and of a dataset the commit that it shows now.
+        The source to replace, as for `Loader`. It is examined now and not referenced: files and
+        arrays can be closed, and a path is open only during this call. The placeholder keeps the
+        description of the source for states, and of a dataset the snapshot it shows now.
 
     Examples
     --------
-    >>> source = lx.open('tokens') if stage in (0, last) else lx.NullDataset('tokens')
-    >>> loader = lx.Loader(source, batch_size=8, order=lx.Shuffle(seed=42), rank=dp, world=dp_world)
+    >>> source = NullDataset(np.zeros((100, 3)))
+    >>> loader = Loader(source, batch_size=50, order=Shuffle(seed=42))
+    >>> list(loader)
+    [{}, {}]
     """
 
     def __init__(self, source: Any) -> None:
@@ -42,7 +44,7 @@ class NullDataset(Records):
         self._nameless = False
 
     def __reduce__(self) -> Any:
-        raise TypeError('a NullDataset cannot be pickled; make it anew of what it stands for')
+        raise TypeError('a NullDataset cannot be pickled: make another one of its source')
 
     def __repr__(self) -> str:
         return f'NullDataset({len(self)} records)'

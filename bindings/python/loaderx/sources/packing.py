@@ -19,50 +19,53 @@ _CAPACITY_MAX = 2**24
 
 
 class PackedDataset(Records):
-    """Samples of `capacity` tokens, which documents are put into by best fit.
+    """Samples of `capacity` tokens, packed from documents by best fit.
 
-    Only a document that is longer than a sample is cut, into pieces of `capacity` tokens and what is
-    left. The longest pieces come first; each goes into the sample with the least room that is enough
-    for it, the first one of these, or else into a new one. So each token of each document is in one
-    sample. What the pieces leave of a sample is padding.
+    Only a document longer than a sample is cut, into pieces of `capacity` tokens and a rest. Pieces
+    are placed by length, longest first; each goes into the first of the samples with the least
+    sufficient room, or into a new sample. So each token of each document is in exactly one sample.
+    The rest of a sample is padding.
 
-    A `Loader` over it gives the field ``tokens``, and if they are asked for, ``segments`` and
-    ``positions``, int32. Packing a million documents takes less than a second; a dataset that goes
-    to another process is packed there again, the same way.
+    A `Loader` over it returns the field ``tokens`` and, on request, ``segments`` and ``positions``,
+    int32. Packing a million documents takes less than a second; another process that receives the
+    dataset packs it again, with the same result.
 
     Parameters
     ----------
     tokens : Tokens, path or Column, or a sequence of these two
-        With documents: of files that do not tell any, each is one.
+        Tokens with documents; a file without documents counts as one document.
     capacity : int
-        Tokens of a sample, at most 2**24.
+        The tokens of a sample, at most 2**24.
     dtype : dtype or str, optional
-        Of a token as it is stored, where `tokens` are none yet; see `Tokens`.
+        The type of a stored token, if `tokens` is not a `Tokens`; see there.
     out : dtype or str, optional
-        Of the field ``tokens``: ``int32`` or ``int64``.
+        The type of the field ``tokens``: ``int32`` or ``int64``.
     vocabulary : int, optional
-        Tokens must be below it: a sample with another one is a `CorruptError`, which tells its file
-        and offset.
+        Tokens must be below this: a sample with another one raises `CorruptError`, with the file
+        and the offset.
     pad : int, optional
-        What padding is in ``tokens``. It need not be in the vocabulary.
+        The value of padding in ``tokens``, also outside of the vocabulary.
     segments : bool, optional
-        Whether there is a field ``segments``: 1, 2 .. for the pieces of a sample, 0 for padding.
+        Whether to return a field ``segments``: 1, 2 .. for the pieces of a sample, 0 for padding.
     positions : bool, optional
-        Whether there is a field ``positions``: from 0 in each piece, also where that goes on with a
-        document from another sample; 0 for padding.
+        Whether to return a field ``positions``: from 0 in each piece, also in a piece that
+        continues a document of another sample; 0 for padding.
 
     Raises
     ------
     CorruptError
-        An index says a document where there are no tokens.
+        An index contains a document beyond the tokens.
 
     Examples
     --------
-    >>> samples = lx.PackedDataset('corpus.bin', 4096, segments=True, positions=True)
-    >>> print(f'{samples.padding_share:.2%} of it is padding')
-    0.08% of it is padding
-    >>> for batch in lx.Loader(samples, batch_size=8, order=lx.Shuffle(seed=42)):
-    ...     mask = batch['segments'][:, :, None] == batch['segments'][:, None, :]
+    >>> np.arange(7, dtype=np.uint16).tofile('a.bin')
+    >>> np.arange(3, dtype=np.uint16).tofile('b.bin')
+    >>> samples = PackedDataset(['a.bin', 'b.bin'], 5, 'uint16', segments=True)
+    >>> samples.padding_share
+    0.0
+    >>> for batch in Loader(samples, batch_size=2):
+    ...     print(batch['tokens'].tolist(), batch['segments'].tolist())
+    [[0, 1, 2, 3, 4], [0, 1, 2, 5, 6]] [[1, 1, 1, 1, 1], [1, 1, 1, 2, 2]]
     """
 
     _nameless = False
@@ -100,12 +103,12 @@ class PackedDataset(Records):
 
     @property
     def padding(self) -> int:
-        """Tokens of padding in all samples."""
+        """The number of tokens of padding in all samples."""
         return _core.source_padding(self._source)[0]
 
     @property
     def padding_share(self) -> float:
-        """The part of all samples that is padding: 0.0 to less than 1.0."""
+        """The fraction of padding in all samples: 0.0 to less than 1.0."""
         padding, total = _core.source_padding(self._source)
         return padding / total if total else 0.0
 
@@ -152,7 +155,7 @@ def cu_seqlens(segments: Any, *, padding: bool = True) -> Tuple[np.ndarray[Any, 
 
     Examples
     --------
-    >>> places, longest = lx.cu_seqlens(np.array([[1, 1, 2, 2, 2, 0], [1, 1, 1, 1, 0, 0]]))
+    >>> places, longest = cu_seqlens(np.array([[1, 1, 2, 2, 2, 0], [1, 1, 1, 1, 0, 0]]))
     >>> places, longest
     (array([ 0,  2,  5,  6, 10, 12], dtype=int32), 4)
     """

@@ -19,14 +19,14 @@ __all__ = ['TokenDataset', 'Tokens']
 
 _WIDE = {'int32': False, 'int64': True}
 
-# What lx_packed_columns are.
+# The values of lx_packed_columns.
 SEGMENTS, POSITIONS = 1, 2
 
 _SEQUENCE_MAX = 2**31 - 2
 
 
 def wide_of(out: Any) -> bool:
-    """Tell whether tokens go out as int64."""
+    """Return whether tokens are returned as int64."""
     try:
         return _WIDE[np.dtype(out).name]
     except (KeyError, TypeError):
@@ -34,20 +34,20 @@ def wide_of(out: Any) -> bool:
 
 
 def columns_of(segments: Any, positions: Any) -> int:
-    """Tell which fields there are beside the tokens."""
+    """Return the fields besides the tokens."""
     chosen = SEGMENTS if boolean('segments', segments) else 0
     return chosen | (POSITIONS if boolean('positions', positions) else 0)
 
 
 def vocabulary_of(vocabulary: Any) -> Optional[int]:
-    """Check what tokens must be below, if anything."""
+    """Check the bound of tokens, if given."""
     if vocabulary is None:
         return None
     return natural('vocabulary', vocabulary, least=1, most=UINT64_MAX)
 
 
 def token(name: str, value: Any, wide: bool) -> int:
-    """Check a number that is written among tokens."""
+    """Check a number that takes the place of a token."""
     found = integer(name, value)
     bits = 63 if wide else 31
     if not -(2**bits) <= found < 2**bits:
@@ -56,56 +56,56 @@ def token(name: str, value: Any, wide: bool) -> int:
 
 
 class Tokens:
-    """Tokens in one or more files, or fields of datasets: one long sequence, and its documents.
+    """Tokens of one or more files or fields of datasets, as one sequence, and their documents.
 
-    A file is opened by its name: ``x.npy`` is an array of one axis; ``x.idx``, or ``x.bin`` with an
-    ``x.idx`` beside it, are the files of Megatron's indexed datasets, whose sequences are the
-    documents; ``x.ds`` has tokens as Nanotron reads them, with documents if there is an
-    ``x.ds.index``; any other name is that of bare tokens, little-endian.
+    The name of a file selects its format: ``x.npy`` is an array of one axis; ``x.idx``, or
+    ``x.bin`` with an ``x.idx`` next to it, is an indexed dataset of Megatron, whose sequences are
+    the documents; ``x.ds`` contains tokens of Nanotron, with documents if ``x.ds.index`` exists;
+    any other file contains bare little-endian tokens.
 
-    The files are mapped, and must stay as they are.
+    The files are mapped, and must not change.
 
-    A field, ``dataset['text']``, has a document in each record: bytes, or an array, whose elements
-    are the tokens. A record without a value is a document without tokens. The state that the
-    dataset shows is kept: what a `Writer` does later changes nothing here. Lengths are read at
-    once, about a tenth of a microsecond each; 8.5 bytes are kept of each, or none for arrays.
-    Records that are compressed are decompressed whole for each sample that has a part of them.
+    A field, ``dataset['text']``, has a document in each record: bytes or an array, whose elements
+    are the tokens. A missing value is a document without tokens. The tokens are those of the
+    snapshot that the dataset shows now; later changes have no effect. Lengths are read at once,
+    about a tenth of a microsecond each, and take 8.5 bytes each, or none for arrays. Each sample
+    decompresses all of a compressed record that it has a part of.
 
     Parameters
     ----------
     paths : str, bytes, path-like, Column, or a sequence of these
-        The files and fields, in their order. Files without documents are one each.
+        The files and fields, in order. A file without documents counts as one document.
     dtype : dtype or str, optional
-        Of a token, ``'uint16'`` for instance; needed where the file does not say it, and for a
-        field of bytes. ``x.ds`` without metadata has uint16.
+        The type of a token, for example ``'uint16'``: required for files that do not contain it,
+        and for fields of bytes. ``x.ds`` without metadata has uint16.
     field : str, optional
-        The name of a field: paths that are directories are datasets, then, and have it.
+        The name of a field of the datasets among the paths.
 
     Raises
     ------
     CorruptError
-        A file or a record ends within a token; a file does not fit its index.
+        A file or a record ends within a token; a file does not match its index.
     ValueError
-        A file or field says another dtype than `dtype`, or those of several differ.
+        A file or field has another dtype than `dtype`, or several have different ones.
     KeyError
-        A dataset has no such field.
+        A dataset does not have the field.
 
     Examples
     --------
-    >>> tokens = lx.Tokens(['a.bin', 'b.bin'], 'uint16')
+    >>> np.arange(100, 107, dtype=np.uint16).tofile('a.bin')
+    >>> np.arange(3, dtype=np.uint16).tofile('b.bin')
+    >>> tokens = Tokens(['a.bin', 'b.bin'], 'uint16')
     >>> len(tokens), len(tokens.documents)
-    (9000000, 2)
-    >>> tokens[:4]
-    array([ 464, 2068, 7586, 21831], dtype=int32)
-    >>> lx.Tokens(lx.open('corpus')['text'], 'uint16')
-    Tokens(4500000 of uint16, documents: 7100)
+    (10, 2)
+    >>> tokens[5:9]
+    array([105, 106,   0,   1], dtype=int32)
     """
 
     def __init__(self, paths: Any, dtype: Any = None, *, field: Optional[str] = None) -> None:
         self._paths = _listed(paths)
         if field is not None and not any(map(_is_directory, self._paths)):
-            raise ValueError(f'field is for directories, which are datasets; there is none, and '
-                             f'nothing has a field {field!r}')
+            raise ValueError(f'field {field!r} must not be given: no path is a directory of a '
+                             'dataset')
         name = None if dtype is None else np.dtype(dtype).name
         if dtype is not None and np.dtype(dtype).newbyteorder('<') != np.dtype(dtype):
             raise ValueError(f'dtype is {dtype!r}, and tokens are little-endian')
@@ -123,7 +123,7 @@ class Tokens:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of a token as it is stored."""
+        """The type of a stored token."""
         return self._core.dtype
 
     @property
@@ -137,11 +137,11 @@ class Tokens:
         Parameters
         ----------
         first : int
-            The first one.
+            The position of the first token.
         count : int
-            How many.
+            The number of tokens.
         out : dtype or str, optional
-            ``int32`` or ``int64``.
+            The type of the result: ``int32`` or ``int64``.
 
         Returns
         -------
@@ -161,7 +161,7 @@ class Tokens:
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             if step != 1:
-                raise ValueError(f'slices of tokens have a step of 1, not {step}')
+                raise ValueError(f'slices of tokens must have a step of 1, not {step}')
             return self.read(start, max(stop - start, 0))
         place = _place(key, len(self), 'token')
         return self.read(place, 1)[0]
@@ -177,7 +177,7 @@ def _listed(paths: Any) -> Tuple[Any, ...]:
         raise TypeError('paths must be a path, a Column, or a sequence of these, not '
                         f'{type(paths).__name__}')
     if not (listed := tuple(paths)):
-        raise ValueError('paths is empty: there are no tokens')
+        raise ValueError('paths must have at least one')
     return listed
 
 
@@ -191,7 +191,7 @@ def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens
     if not _is_directory(path):
         return _core.tokens_open(path, dtype)
     if field is None:
-        raise ValueError(f'{os.fsdecode(path)} is a directory: of a dataset, give the field')
+        raise ValueError(f'{os.fsdecode(path)} is a directory: give field= to read a dataset')
     with Dataset(path) as dataset:
         return _core.tokens_from_field(dataset, field, dtype)
 
@@ -199,13 +199,13 @@ def _open(path: Any, dtype: Optional[str], field: Optional[str]) -> _core.Tokens
 def _reopen(
     paths: Tuple[Any, ...], dtype: Optional[str], field: Optional[str], known: Tuple[int, int]
 ) -> Tokens:
-    """Tokens in another process: datasets are in their newest states there."""
+    """Reopen tokens in another process, at the newest snapshots of datasets."""
     made = Tokens(paths, dtype, field=field)
     found = len(made), len(made.documents)
     if found != known:
         raise LoaderxError(
-            f'{known[0]} tokens in {known[1]} documents were pickled, and there are {found[0]} in '
-            f'{found[1]} now: a file or a dataset was changed meanwhile'
+            f'{known[0]} tokens in {known[1]} documents were pickled, and {found[0]} in {found[1]} '
+            'exist now: a file or a dataset was changed meanwhile'
         )
     return made
 
@@ -268,39 +268,41 @@ class TokenDataset(Records):
     out : dtype or str, optional
         Of the samples: ``int32`` or ``int64``.
     vocabulary : int, optional
-        Tokens must be below it: a sample with another one is a `CorruptError`, which tells its file
-        and offset.
+        Tokens must be below this: a sample with another one raises `CorruptError`, with the file
+        and the offset.
     overlap : bool, optional
-        False: samples share no token: sample i is the ``sequence_length + 1`` tokens from
-        ``i * (sequence_length + 1)`` on. Their first ones are no labels, then.
-        Not together with `separator`, `segments` or `positions`.
+        False: samples share no token. Sample i is the ``sequence_length + 1`` tokens from
+        ``i * (sequence_length + 1)`` on, and first tokens are never labels. Excludes `separator`,
+        `segments` and `positions`.
     separator : int, optional
-        A token that is put behind each document, the end of a text. It belongs to its document.
+        A token to insert after each document, the end of a text. It belongs to the document.
     segments : bool, optional
-        Whether there is a field ``segments``, int32: 1, 2 .. for the pieces of documents in a
-        sample. Where `tokens` has no documents, each file is one.
+        Whether to return a field ``segments``, int32: 1, 2 .. for the pieces of documents in a
+        sample. A file without documents counts as one document.
     positions : bool, optional
-        Whether there is a field ``positions``, int32: from 0 in each of these pieces, as with
-        Megatron's ``reset_position_ids``.
+        Whether to return a field ``positions``, int32: from 0 in each of these pieces, as with
+        ``reset_position_ids`` of Megatron.
 
     Raises
     ------
     ValueError
-        An argument is wrong; or there are fewer tokens than one sample has.
+        An argument is invalid, or `tokens` has fewer tokens than a sample.
 
     See Also
     --------
-    PackedDataset : Samples that cut documents only if they have to.
+    PackedDataset : Samples that cut only documents longer than a sample.
 
     Examples
     --------
-    >>> samples = lx.TokenDataset('corpus.bin', 4096, vocabulary=50257)
-    >>> for batch in lx.Loader(samples, batch_size=8, order=lx.Shuffle(seed=42)):
-    ...     inputs, labels = batch['tokens'][:, :-1], batch['tokens'][:, 1:]
+    >>> np.arange(9, dtype=np.uint16).tofile('corpus.bin')
+    >>> samples = TokenDataset('corpus.bin', 4, 'uint16', vocabulary=50257)
+    >>> for batch in Loader(samples, batch_size=2):
+    ...     print(batch['tokens'][:, :-1].tolist(), batch['tokens'][:, 1:].tolist())
+    [[0, 1, 2, 3], [4, 5, 6, 7]] [[1, 2, 3, 4], [5, 6, 7, 8]]
     """
 
     _nameless = False
-    _least = 1    # samples that there must be
+    _least = 1    # the minimum of samples
 
     def __init__(
         self,
@@ -332,11 +334,11 @@ class TokenDataset(Records):
         if len(self) < self._least:
             raise ValueError(
                 f'sequence_length: a sample of {self.sequence_length} + 1 tokens is longer than '
-                f'all there are: {self.tokens!r}'
+                f'all tokens: {self.tokens!r}'
             )
 
     def _open(self) -> _core.Source:
-        """Open a source that knows documents, if something is made of them."""
+        """Open the source; only separators and extra fields need documents."""
         core, length, vocabulary = self.tokens._core, self.sequence_length, self.vocabulary or 0
         if self.separator is None and not self._columns:
             return _core.source_tokens(core, length, self._wide, vocabulary, self.overlap)
@@ -357,7 +359,7 @@ class TokenDataset(Records):
 
 
 class TokenFile(TokenDataset):
-    """Samples of one of many files, which may be too short for any."""
+    """Samples of one of many files, which can be too short for one."""
 
     _least = 0
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Texts made tokens, by the library tokenizers: written to files, or on the fly.
+"""Tokenization of texts by the library tokenizers: to files, or on the fly.
 
-``python -m loaderx.tokenize`` and `write_tokens` make files of tokens, on all cores. `TokenStream`
-makes samples of texts while a model trains.
+``python -m loaderx.tokenize`` and `write_tokens` write files of tokens, on all cores. `TokenStream`
+tokenizes samples while a model trains.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``python -m loaderx.tokenize``: files of tokens, made of texts."""
+"""``python -m loaderx.tokenize``: tokenize texts to files."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _stop(number: int, frame: Any) -> NoReturn:
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    """What the command does; the exit status."""
+    """Run the command; return the exit status."""
     given = vars(_parser().parse_args(arguments))
     as_json = given.pop('json')
     for number in signal.SIGTERM, signal.SIGHUP:    # so that nothing half-written stays

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Samples of texts that are tokenized while a model trains."""
+"""Samples of texts, tokenized while a model trains."""
 
 from __future__ import annotations
 
@@ -29,61 +29,59 @@ _Self = TypeVar('_Self', bound='TokenStream')
 
 
 class TokenStream:
-    """Samples of one length of texts, which are tokenized on the fly and packed one behind the
-    other.
+    """Samples of one length from concatenated texts, which are tokenized on the fly.
 
-    Documents come in an order, each with a separator behind it. Samples have ``sequence_length +
-    1`` tokens, and the last token of one is the first one of the next, as those of a `TokenDataset`
-    over files of the same tokens. A thread makes them ahead; the tokenizer's own threads use all
-    cores, if the variable TOKENIZERS_PARALLELISM does not keep them from it.
+    Documents come in the order of `order`, each followed by a separator. Samples have
+    ``sequence_length + 1`` tokens, and the last token of one is the first of the next, as with a
+    `TokenDataset` over files of the same tokens. A thread prefetches them; the threads of the
+    tokenizer use all cores, unless the variable TOKENIZERS_PARALLELISM prevents that.
 
-    **Iteration.** ``for`` goes through what is left of the epoch (or of `epochs`), and ends; the
-    next ``for`` goes on with what follows. Documents that begin in one epoch may end a sample
-    with those of the next one; where a ``for`` ends, what is left is no sample, and is given up. A
-    loop that was left by ``break`` is gone on with where it was left. What goes wrong comes out of
-    ``next()`` behind all samples that were whole before, and the next call tries it again.
+    **Iteration.** A ``for`` loop returns the rest of the epoch (or of `epochs`); the next loop
+    continues with what follows. A sample can contain documents of two epochs; the tokens left at
+    the end of a loop are dropped. A loop after a ``break`` continues there. ``next()`` raises an
+    error after all samples before it, and the next call retries.
 
-    **Ranks.** A rank has the documents at the positions of each epoch that are `rank` modulo
-    `world`, and packs them by itself, so that each text is tokenized once. Ranks may come to
-    different numbers of samples in an epoch: with ``epochs=None`` none ends before the others. A
-    state is that of one rank, and is loaded with the same `rank` and `world`; whoever wants to go
-    on with another number of ranks tokenizes before, by `write_tokens`, and has a `TokenDataset`.
+    **Ranks.** A rank packs the documents at the positions of each epoch that are `rank` modulo
+    `world`, so that each text is tokenized once. Ranks can have different numbers of samples in an
+    epoch: with ``epochs=None`` no rank ends before the others. A state belongs to one rank, and
+    needs the same `rank` and `world`; to continue with another number of ranks, write the tokens
+    by `write_tokens` and use a `TokenDataset`.
 
-    It belongs to one process; in a child of ``fork()`` it goes on from where it was, with a thread
-    of its own. Any threads may ask it for samples.
+    A child of ``fork()`` continues at the same position with its own thread. All methods are
+    thread-safe.
 
     Parameters
     ----------
     texts : Dataset, path, Column, or sequence
-        Where the texts are: a dataset in the state that it shows now, of which `field` is read; or
-        a sequence of str, of UTF-8 in bytes, or of dicts that have one of these at `field`. One
-        that is None, or has no tokens, is left out.
+        The texts: the field `field` of a dataset, of the snapshot it shows now; or a sequence of
+        str, of UTF-8 in bytes, or of dicts that have one of these at `field`. None, and texts
+        without tokens, are skipped.
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
-        A path is that of a ``tokenizer.json``, or of the folder that it is in. What it has of
-        truncation and padding is left out.
+        The tokenizer, or the path of a ``tokenizer.json`` or of its folder. Its truncation and
+        padding are ignored.
     sequence_length : int
-        Tokens of an input.
+        The tokens of an input.
     field : str, optional
-        A field of bytes, which need not be given where a dataset has one of these.
+        A field of bytes; by default the only one of the dataset.
     separator : int or str, optional
-        A token that is put behind each document, by number or by name.
+        A token to insert after each document, by number or name.
     special_tokens : bool, optional
-        Whether the tokens are added that the tokenizer's post-processor puts around a text.
+        Whether to add the tokens of the post-processor of the tokenizer around a text.
     errors : {'strict', 'replace'}, optional
-        What is done about bytes that are not UTF-8: CorruptError, or U+FFFD in their place.
+        The action for bytes that are not UTF-8: raise CorruptError, or replace them by U+FFFD.
     order : Order, optional
-        In what order documents come; None: `Sequential`. Its length is an epoch.
+        The order of documents; None: `Sequential`. Its length is an epoch.
     epochs : int, optional
-        How many of them a ``for`` goes through; None: without end.
+        The epochs of a ``for`` loop; None: without end.
     rank, world : int, optional
-        Which share of the documents this process takes, of how many.
+        The rank of this process, and the number of ranks.
     batch_size : int, optional
-        How many samples are handed out at a time, as an array of two axes; what is left at an end
-        is a smaller batch. None: one, as an array of one axis.
+        The samples of a batch, an array of two axes; the last batch can be smaller. None: single
+        samples, arrays of one axis.
     out : dtype or str, optional
-        Of the samples: ``int32`` or ``int64``.
+        The type of the samples: ``int32`` or ``int64``.
     prefetch_bytes : int, optional
-        Bound on the bytes of samples that are made ahead; None: 4 MiB. One batch is always allowed.
+        The limit of prefetched bytes; None: 4 MiB. One batch is always allowed.
 
     Examples
     --------
@@ -172,7 +170,7 @@ class TokenStream:
         return Prefetcher(lambda is_stopped: samples.run(place, end, is_stopped), self._most)
 
     def _end(self) -> Optional[int]:
-        """The position at which a ``for`` that goes on from here ends."""
+        """Return the position at which a ``for`` loop from here ends."""
         if self.epochs is None:
             return None
         length = self.epochs * self._samples.walk.length
@@ -184,10 +182,10 @@ class TokenStream:
             self._prefetcher = None
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return where the stream is, as a small dict that JSON can hold (version 1).
+        """Return the position of the stream, as a small dict for JSON (version 1).
 
-        It has no tokens: it tells the document and the token of it at which the next sample begins,
-        and what the tokenizer, the texts and the order must be for that to make sense.
+        It contains no tokens, but the document and the token at which the next sample begins, and
+        the identities of the tokenizer, the texts and the order.
         """
         place = self._place
         state = {'state': _KIND, 'version': VERSION, **self._configuration,
@@ -196,20 +194,18 @@ class TokenStream:
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go to where a stream was. The one document at which it stands is tokenized again.
+        """Continue at the position of a state. One document is tokenized again.
 
-        Whether that is still the same text is found out by the first ``next()``, which raises
-        CorruptError if it is not.
+        The first ``next()`` raises CorruptError if the text of that document has changed.
 
         Raises
         ------
         ValueError
-            The tokenizer, the texts, the order or an argument is another; the message names the
-            difference.
+            The tokenizer, the texts, the order or an argument differs; the message names it.
         LoaderxError
-            The state is of another version.
+            The state has another version.
         CorruptError
-            The state was changed, or is none.
+            The state was edited, or is invalid.
         """
         check(state, _KIND, self._configuration)
         place = Place(number(state, 'position'), number(state, 'offset'),
@@ -224,7 +220,7 @@ class TokenStream:
             self._place = place
 
     def close(self) -> None:
-        """End the thread, once it has done what it is at; a second call does nothing."""
+        """End the thread after its current step; a second call does nothing."""
         self._closed = True
         ahead = self._prefetcher
         if ahead is not None:
@@ -242,7 +238,7 @@ class TokenStream:
         self.close()
 
     def __copy__(self: _Self) -> _Self:
-        """Another one at the same place, over the same texts."""
+        """Return another stream at the same position, over the same texts."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, _prefetcher=None, _lock=threading.Lock(),
                              _pid=os.getpid())

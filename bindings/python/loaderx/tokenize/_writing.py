@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts made files of tokens."""
+"""Tokenization of texts to files."""
 
 from __future__ import annotations
 
@@ -26,70 +26,68 @@ def write_tokens(inputs: Any, output: Any, tokenizer: Any, *, field: Optional[st
                  errors: str = 'strict', format: Optional[str] = None, dtype: Any = None,
                  replace: bool = False, processes: Optional[int] = None,
                  progress: Progress = True) -> Dict[str, Any]:
-    """Write the tokens of texts to files, which `loaderx.Tokens` opens, and others.
+    """Write the tokens of texts to files, for `loaderx.Tokens` and other programs.
 
-    The documents are in the order of the inputs, whatever the number of processes. A text that has
-    no tokens is left out. The files are in their places when all of them are whole; after an error
-    there are none.
+    Documents have the order of the inputs, for any number of processes. Texts without tokens are
+    skipped. The files appear when all of them are complete; an error leaves no files.
 
-    Memory is bounded by what is tokenized at a time, about 2 MiB of text for each process, and
-    twice the longest document.
+    Memory is limited to the texts in progress, about 2 MiB for each process, and twice the longest
+    document.
 
     Parameters
     ----------
     inputs : path, or a sequence of paths
-        A folder is a dataset. A file whose name ends with .jsonl or .ndjson has lines of JSON, and
-        any other is one document, if it is not said otherwise. A file whose name ends with .gz is
-        inflated.
+        A folder is a dataset. By default, a file named .jsonl or .ndjson has lines of JSON, and any
+        other file is one document. A file named .gz is decompressed.
     output : path-like
-        The file, or one of them.
+        The path of the file, or of one of the files.
     tokenizer : path, tokenizers.Tokenizer, or fast tokenizer of transformers
-        A path is that of a ``tokenizer.json``, or of the folder that it is in. What it has of
-        truncation and padding is left out.
+        The tokenizer, or the path of a ``tokenizer.json`` or of its folder. Its truncation and
+        padding are ignored.
     field : str, optional
-        Of the datasets: a field of bytes. It need not be given where there is one of these.
+        A field of bytes of the datasets; by default their only one.
     key : str, optional
-        Files have lines of JSON, objects with the text at this key; ``'text'`` by default.
+        The key of the text in objects of files with lines of JSON; by default ``'text'``.
     lines : bool, optional
-        Each line of a file is a document.
+        Whether each line of a file is a document.
     split_at : str, optional
-        What the lines are between documents in a file; ``''`` for empty lines.
+        The line between documents in a file; ``''`` for empty lines.
     eos : int or str, optional
-        A token that is put behind each document, by number or by name.
+        A token to insert after each document, by number or name.
     special_tokens : bool, optional
-        Whether the tokens are added that the tokenizer's post-processor puts around a text.
+        Whether to add the tokens of the post-processor of the tokenizer around a text.
     errors : {'strict', 'replace'}, optional
-        What is done about bytes that are not UTF-8: CorruptError, or U+FFFD in their place.
+        The action for bytes that are not UTF-8: raise CorruptError, or replace them by U+FFFD.
     format : {'megatron', 'ds', 'npy', 'flat'}, optional
-        By default that of the output's name: .bin or .idx are Megatron's two files, .ds those of
-        Nanotron and datatrove, .npy an array. 'flat' is bare tokens. The last two do not tell
-        where documents end: give an `eos`.
+        By default that of the name of the output: .bin or .idx for the two files of Megatron, .ds
+        for those of Nanotron and datatrove, .npy for an array. 'flat' is bare tokens. The last two
+        do not contain the ends of documents: set an `eos`.
     dtype : dtype or str, optional
-        uint16 or uint32 (int32 of Megatron's, which have no uint32); by default the narrow one
-        where the vocabulary fits.
+        uint16 or uint32 (int32 for Megatron, which has no uint32); by default the smallest for the
+        vocabulary.
     replace : bool, optional
-        Whether files that are there are replaced.
+        Whether to replace existing files.
     processes : int, optional
-        How many tokenize; by default one for each CPU that this process may use. 0: this one does,
-        on the tokenizer's own threads.
+        The number of processes; by default one for each CPU of this process. 0: this process
+        tokenizes, on the threads of the tokenizer.
     progress : bool or callable, optional
-        True shows a bar where stderr is a terminal and tqdm is installed. A function is called with
-        the bytes of text done, and of all, or None where that is not known.
+        True shows a bar if stderr is a terminal and tqdm is installed. A function is called with
+        the bytes of text done, and their total, or None if that is unknown.
 
     Returns
     -------
     dict
-        ``documents``, ``tokens``, texts that were left out as ``empty``, ``bytes`` of text, the
-        ``dtype``, the ``vocabulary``, ``eos``, the ``format``, ``files`` and ``seconds``.
+        ``documents``, ``tokens``, skipped texts as ``empty``, ``bytes`` of text, the ``dtype``, the
+        ``vocabulary``, ``eos``, the ``format``, ``files`` and ``seconds``.
 
     Raises
     ------
     CorruptError
-        A text is not UTF-8, or a line no JSON, or no object with that key. It tells where.
+        A text is not UTF-8, or a line is not JSON or not an object with the key; with the location.
     FileExistsError
-        An output is there.
+        An output exists.
     LoaderxError
-        The tokenizer's file is none, or there is no text.
+        The file of the tokenizer is invalid, or the inputs have no text.
     """
     began = time.monotonic()
     made = load(tokenizer)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What users of torch.utils.data know, with states.
+"""The API of torch.utils.data, with states.
 
-The samplers have torch's arguments, checks and errors, give torch's numbers, and advance a
-generator as torch's do, draw for draw; they are subclasses of those of the torch that is installed.
-What they add is ``state_dict()`` and ``load_state_dict()``, by which an epoch goes on where it was
-left without drawing again what lies before, and ``seek()``, by a count alone. The DataLoader is
-torch's, too, with threads for workers, and with a state. ConcatDataset and default_convert are
-torch's own, for who imports all from here. `loaderx` itself does without torch; this module needs
-it.
+The samplers are subclasses of those of the installed torch: they have the same arguments, checks
+and errors, return the same numbers, and advance a generator by the same draws. They add
+``state_dict()`` and ``load_state_dict()``, which continue an epoch without drawing its beginning
+again, and ``seek()``, which needs only a count. The DataLoader is a subclass, too, with threads as
+workers, and with a state. ConcatDataset and default_convert are those of torch, so that one import
+suffices. `loaderx` itself does not need torch; this module does.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's collation, faster for arrays and numbers."""
+"""The collation of torch, faster for arrays and numbers."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ _SCALARS = frozenset(np.dtype(name).type for name in (
 
 
 def default_collate(batch: Any) -> Any:
-    """Make one item of tensors of a list of items: torch's default_collate, faster.
+    """Collate a list of items to one item of tensors: a faster default_collate of torch.
 
-    Arrays of one dtype and shape, ints and floats, in dicts, tuples and lists of them, are made one
-    tensor by the library; all else is torch's to do, and so is all where its
-    ``default_collate_fn_map`` was changed.
+    The library collates arrays of one dtype and shape, ints and floats, also in dicts, tuples and
+    lists. All else is left to torch, and so is everything if its ``default_collate_fn_map`` was
+    changed.
 
     Parameters
     ----------
     batch : list
-        Items of one kind, one at least.
+        At least one item, all of one kind.
 
     Examples
     --------
-    >>> default_collate([(np.zeros((28, 28)), 3), (np.ones((28, 28)), 4)])
+    >>> default_collate([(np.zeros(2), 3), (np.ones(2), 4)])
+    [tensor([[0., 0.],
+            [1., 1.]], dtype=torch.float64), tensor([3, 4])]
     """
     if not is_torchs():
         return _leave(batch)
@@ -46,12 +48,12 @@ def default_collate(batch: Any) -> Any:
 
 
 def is_torchs() -> bool:
-    """Whether torch's rules are those that it came with."""
+    """Whether the rules of torch are unchanged."""
     return bool(_KNOWN == getattr(_torchs, 'default_collate_fn_map', {}))
 
 
 def _leave(batch: Any) -> Any:
-    """What torch makes of it, in memory that is not shared with processes."""
+    """Collate by torch, in memory that is not shared with processes."""
     if type(batch) in (list, tuple) and batch:
         kind = type(batch[0])
         if kind in _SCALARS and is_torchs() and set(map(type, batch)) == {kind}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's DataLoader, with threads and a state."""
+"""The DataLoader of torch, with threads and a state."""
 
 from __future__ import annotations
 
@@ -38,35 +38,35 @@ def _fetch(kind: int, batched: bool, collate: Any, drop_last: bool, dataset: Any
 
 
 class DataLoader(data.DataLoader):
-    """torch's DataLoader, with threads in place of processes, and a state.
+    """The DataLoader of torch, with threads in place of processes, and a state.
 
-    Arguments, checks and errors are those of the torch that is installed, from which this is
-    derived. So are the batches, their order, and what is drawn of generators, and when.
+    It is a subclass of that of the installed torch, with the same arguments, checks and errors, the
+    same batches in the same order, and the same draws from generators at the same time.
 
-    **Workers** are threads of this process, for which nothing is copied or pickled; the dataset's
-    own code runs in them, several at a time, on one object. With `multiprocessing_context`
-    (``'fork'``, ``'spawn'``) they are torch's processes, and all is torch's own; so it is for data
-    pipes. In a thread ``torch.utils.data.get_worker_info()`` tells the worker's number, seed and
-    dataset, as in a process. The global generators of torch, NumPy and `random` are not seeded for
-    a worker, since all threads share them: what draws in ``__getitem__`` should draw of one that it
-    makes of ``get_worker_info().seed``. `worker_init_fn` is called in each thread, once. What a
-    worker raises comes out as of torch's workers, with the exception itself as ``__cause__``. An
-    iterator that is dropped ends its threads, and waits for none.
+    **Workers** are threads of this process, so nothing is copied or pickled; they run the code of
+    the dataset concurrently, on one object. With `multiprocessing_context` (``'fork'``,
+    ``'spawn'``), and for data pipes, the loader of torch runs with its processes. In a thread,
+    ``torch.utils.data.get_worker_info()`` returns the number, seed and dataset of the worker, as in
+    a process. The global generators of torch, NumPy and `random` are not seeded for a worker, since
+    all threads share them: a ``__getitem__`` that draws should make its own generator from
+    ``get_worker_info().seed``. Each thread calls `worker_init_fn` once. Exceptions of a worker are
+    raised as those of workers of torch, with the exception itself as ``__cause__``. Dropping an
+    iterator ends its threads, without waiting for them.
 
-    **Datasets of this library** (`Dataset`, `NPDataset`, `ConcatDataset`, ... and tuples of them
-    side by side) are read by the library, a batch at a time; with torch's samplers its own threads
-    prepare batches ahead. Batches are dicts of tensors by field, as torch's DataLoader would make
-    of the records; those of an `NPDataset`, which has no fields, are tensors.
+    **Datasets of this library** (`Dataset`, `NPDataset`, `ConcatDataset`, ... and tuples of them)
+    are read by the library, a batch at a time; with samplers of torch, its threads prefetch
+    batches. Batches are dicts of tensors by field, as the DataLoader of torch collates records;
+    those of an `NPDataset`, which has no fields, are tensors.
 
-    **State.** ``state_dict()`` tells where the newest iterator is, and ``load_state_dict()`` has
-    the next ``iter()`` go on from there. With torch's samplers and those of this module nothing is
-    gone through again; one of the caller's has a state if it has these two methods, and is gone
-    through again up to the place else.
+    **State.** ``state_dict()`` returns the position of the newest iterator, and
+    ``load_state_dict()`` makes the next ``iter()`` continue there. Samplers of torch and of this
+    module seek. A custom sampler has a state if it has these two methods; otherwise it is iterated
+    up to the position again.
 
     Parameters
     ----------
     *args, **kwargs
-        Those of torch.utils.data.DataLoader.
+        The arguments of torch.utils.data.DataLoader.
 
     Examples
     --------
@@ -94,11 +94,11 @@ class DataLoader(data.DataLoader):
 
     @property
     def _index_sampler(self) -> Any:
-        """What gives indices: torch's samplers have those of this module in their place."""
+        """Return the sampler of indices: one of this module in place of one of torch."""
         return super()._index_sampler if self._is_foreign() else self._wrapped
 
     def __getstate__(self) -> Dict[str, Any]:
-        """What a copy gets, which has no pass begun."""
+        """Return the state of a copy, which has no pass begun."""
         own = '_wrapped', '_source', '_progress', '_iterator'
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
@@ -109,11 +109,11 @@ class DataLoader(data.DataLoader):
             self.load_state_dict(self._resumed)
 
     def _is_foreign(self) -> bool:
-        """Whether torch's own loader runs."""
+        """Whether the loader of torch runs."""
         return self.multiprocessing_context is not None or isinstance(self.dataset, _PIPES)
 
     def check_worker_number_rationality(self) -> None:
-        """Warn of more processes than CPUs, as torch does; threads may wait for what they read."""
+        """Warn of more processes than CPUs, as torch does; threads can wait for reads."""
         if self._is_foreign():
             super().check_worker_number_rationality()
 
@@ -129,7 +129,7 @@ class DataLoader(data.DataLoader):
         return bool(self._dataset_kind == data._DatasetKind.Iterable)
 
     def _fetcher_maker(self) -> Callable[..., Any]:
-        """What makes a reader of batches, without a reference to this."""
+        """Return a function that makes a reader of batches, without a reference to self."""
         if self._source is not None and self._collates:
             return functools.partial(_gather, self._source, self._auto_collation)
         return functools.partial(_fetch, self._dataset_kind, self._auto_collation,
@@ -148,14 +148,14 @@ class DataLoader(data.DataLoader):
                              'and give a dataset that is no data pipe')
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return where the newest iterator is, as a dict that JSON can hold (version 1).
+        """Return the position of the newest iterator, as a dict for JSON (version 1).
 
-        What was handed out counts, and not what threads have made ahead.
+        The position counts delivered batches, and no prefetched ones.
 
         Raises
         ------
         ValueError
-            torch's own loader runs, which has no state; or batches came out of order.
+            The loader of torch runs, which has no state; or batches came out of order.
         """
         self._refuse_foreign()
         if self._resumed is not None:
@@ -163,20 +163,20 @@ class DataLoader(data.DataLoader):
         return make_state(self, self._wrapped, self._progress)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Have the next ``iter()`` give what was left of a pass; those that follow are whole.
+        """Make the next ``iter()`` return the rest of a pass; later ones are complete.
 
-        The sampler and the generator are sent where they were when the state was taken; torch's
-        default generator, of which a loader without `generator` draws, is the caller's to restore.
-        The number of workers may be another; so may the batch size, where the sampler has a state.
+        The sampler and the generator return to their positions at the time of the state. The caller
+        restores the default generator of torch, from which a loader without `generator` draws. The
+        number of workers can differ, and with a sampler that has a state, the batch size, too.
 
         Raises
         ------
         ValueError
-            The sampler, or what it is over, is another; the message names the difference.
+            The sampler or its data differ; the message names the difference.
         LoaderxError
-            The state is of another version.
+            The state has another version.
         CorruptError
-            The state was changed, or is none.
+            The state was edited, or is invalid.
         """
         self._refuse_foreign()
         check_state(self, self._wrapped, state)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""torch's samplers of indices, with states."""
+"""The samplers of indices of torch, with states."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _STRETCH = 4096
 
 
 class SequentialSampler(Stateful, data.SequentialSampler):
-    """One index after the other: torch's SequentialSampler, with a state.
+    """The SequentialSampler of torch, with a state.
 
     Parameters
     ----------
     data_source : sized
-        What has the length.
+        The object with the length.
     """
 
     _kind = 'torch.SequentialSampler'
@@ -59,24 +59,22 @@ class SequentialSampler(Stateful, data.SequentialSampler):
 
 
 class RandomSampler(Stateful, data.RandomSampler):
-    """torch's RandomSampler, with a state.
+    """The RandomSampler of torch, with a state.
 
-    It draws when an index is asked for, as torch's: a whole permutation, or 32 indices with
-    replacement. So a pass that is left by ``break`` has advanced the generator as far as torch's
-    has, and one that is gone through to its end a permutation further than it gave, where torch
-    draws one of which nothing is left.
+    Like torch, it draws on demand: a whole permutation, or 32 indices with replacement. So a pass
+    that is left by ``break`` has advanced the generator as far as with torch, and a complete pass
+    has drawn one permutation more than it returned, if torch does.
 
     Parameters
     ----------
     data_source : sized
-        What has the length.
+        The object with the length.
     replacement : bool
-        Whether indices are drawn from all, each time.
+        Whether draws are independent.
     num_samples : int, optional
-        How many a pass gives; None: the length.
+        The indices of a pass; None: the length.
     generator : torch.Generator, optional
-        What they are drawn from; None: for each pass one with a seed of its own, which is drawn
-        from the default generator.
+        The generator; None: one for each pass, with a seed from the default generator.
 
     Examples
     --------
@@ -134,7 +132,7 @@ class RandomSampler(Stateful, data.RandomSampler):
         yield from begun.draw_again(generator, count, size, count // size + 1, make, private)
 
     def _order(self, n: int, count: int, seed: int) -> Optional[_core.Order]:
-        """What the library makes of a seed, faster than torch; None for what it does not."""
+        """Return the order of a seed in the library, which is faster; None if it has none."""
         if self.replacement and 0 < n <= _MOST_REPLACED:
             return _core.torch_random(n, min(count, _STRETCH), seed, True, None)    # epochs go on
         if not self.replacement and count <= n <= _MOST:
@@ -181,14 +179,15 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
     Parameters
     ----------
     weights : sequence of float
-        Of each index, 0 or more. A pass over weights that are not on the CPU has no state.
+        The weight of each index, 0 or more. A pass over weights on another device than the CPU has
+        no state.
     num_samples : int
-        How many a pass gives.
+        The indices of a pass.
     replacement : bool
-        False: none of them comes twice.
+        False: each index comes at most once.
     generator : torch.Generator, optional
-        What they are drawn from; None: the default generator. A state that is loaded leaves that
-        as it is: ``torch.get_rng_state()`` is the caller's to save.
+        The generator; None: the default generator. Loading a state does not restore that one: the
+        caller saves ``torch.get_rng_state()``.
     """
 
     _kind = 'torch.WeightedRandomSampler'
@@ -218,25 +217,24 @@ class WeightedRandomSampler(Stateful, data.WeightedRandomSampler):
 
 
 class DistributedSampler(Stateful, data.DistributedSampler):
-    """torch's DistributedSampler, with a state: a rank's share of one order of all ranks.
+    """The DistributedSampler of torch, with a state: the part of one rank of a common order.
 
-    All ranks are at the same place after the same number of indices, so the state of any of them
-    is loaded by all. ``num_replicas`` stays what it was; `loaderx.Distributed` goes on in the same
-    order with another one.
+    All ranks have the same position after the same number of indices, so all can load the state of
+    any rank. ``num_replicas`` cannot change; `loaderx.Distributed` continues in the same order with
+    another number of ranks.
 
     Parameters
     ----------
     dataset : sized
-        What has the length.
+        The object with the length.
     num_replicas, rank : int, optional
-        How many ranks there are, and which this is; None: as torch.distributed has them.
+        The number of ranks, and the rank of this process; None: those of torch.distributed.
     shuffle : bool
-        False: indices come in their own order.
+        Whether indices are shuffled.
     seed : int
-        Of all epochs: that of epoch e is `seed` + e.
+        The seed; epoch e uses `seed` + e.
     drop_last : bool
-        True: indices that do not give one to each rank are left out. False: the first ones come
-        again.
+        True: indices that do not fill all ranks are dropped. False: the first ones are repeated.
     """
 
     _kind = 'torch.DistributedSampler'
@@ -280,7 +278,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
         return [self._share()[begun.enter():]]
 
     def _share(self) -> np.ndarray[Any, Any]:
-        """The indices of this rank: by the library where it can, which is faster."""
+        """Return the indices of this rank, by the library if possible, which is faster."""
         n, seed = len(self.dataset), self.seed + self.epoch if self.shuffle else 0
         if n <= _MOST and isinstance(seed, int) and 0 <= seed <= UINT64_MAX:
             order = _core.torch_distributed(n, self.num_replicas, seed, bool(self.shuffle),
@@ -291,7 +289,7 @@ class DistributedSampler(Stateful, data.DistributedSampler):
 
 
 def _of_order(order: _core.Order, begun: Iteration, count: int) -> Iterator[Block]:
-    """What is left of an epoch of an order, in stretches."""
+    """Iterate over the rest of an epoch of an order, in blocks."""
     order.seek(begun.enter())
     while begun.given < count:
         yield order.take(min(_STRETCH, count - begun.given))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts that are tokenized on the fly, as torch's iterable datasets."""
+"""Texts tokenized on the fly, as iterable datasets of torch."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ['TokenStream']
 
 
 class TokenStream(tokenize.TokenStream, data.IterableDataset):
-    """A `loaderx.TokenStream` that goes into DataLoaders of torch and of this module.
+    """A `loaderx.TokenStream` for DataLoaders of torch and of this module.
 
-    It makes samples ahead by a thread of its own, so a DataLoader needs no workers. More than one
-    would give all samples as many times. The state of this module's DataLoader has the stream's.
+    Its own thread prefetches samples, so a DataLoader needs no workers; each further worker would
+    return all samples again. The state of the DataLoader of this module includes the stream's.
 
     Examples
     --------
