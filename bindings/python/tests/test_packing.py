@@ -205,6 +205,6 @@ def test_rejects_invalid_arguments(tmp_path):
     with pytest.raises(ValueError, match='out must be'):
         lx.PackedDataset(tokens, 4, out='uint16')
     (tmp_path / 'd.ds.index').write_bytes(np.array([8, 7], '<u8').tobytes())
-    with pytest.raises(lx.CorruptError, match='document 0 ends') as caught:
+    with pytest.raises(lx.CorruptError, match='document 0 has an invalid end') as caught:
         lx.PackedDataset(lx.Tokens(tmp_path / 'd.ds', 'uint32'), 4)
     assert caught.value.path == str(tmp_path / 'd.ds.index')

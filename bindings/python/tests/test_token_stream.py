@@ -220,7 +220,7 @@ def test_rejects_invalid_states(tokenizer):
     for wrong, kind, message in [
             ({'position': 5}, lx.CorruptError, 'was changed after it was written'),
             ({'version': 2}, lx.LoaderxError, 'has version 2'),
-            ({'state': 'sampler'}, ValueError, 'the state of a sampler')]:
+            ({'state': 'sampler'}, ValueError, 'that of a sampler')]:
         with pytest.raises(kind, match=message):
             stream.load_state_dict({**state, **wrong})
     for wrong in ({'position': -1}, {'offset': 'x'}, {'text_crc32': 2**32}, {'position': 1.5},
