@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zrecord/format/constants.h"
 #include "zrecord/format/meta-file.h"
 
 /** A copy of @p text with a stamp and a NUL, for free(). A stamp in it is replaced; otherwise

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/copy.h"
+
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiled with the CRC and crypto extensions: nothing here runs before crc32c.c has asked. */
+#include "base/crc32c-arm64.h"
+
 #include "base/crc32c.h"
 
 #include <arm_acle.h>

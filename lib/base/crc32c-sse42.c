@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiled with SSE 4.2 and PCLMUL: nothing here runs before crc32c.c has asked for both. */
+#include "base/crc32c-sse42.h"
+
 #include "base/crc32c.h"
 
 #include <nmmintrin.h>

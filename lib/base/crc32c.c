@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 
 #include "base/bytes.h"
+#include "base/crc32c-arm64.h"
+#include "base/crc32c-sse42.h"
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>

@@ -23,12 +23,4 @@ LX_API uint32_t lx__crc32c(uint32_t crc, const void *data, size_t size);
 /** As lx__crc32c(), always by tables: the reference that the others are tested against. */
 uint32_t lx__crc32c_tables(uint32_t crc, const void *data, size_t size);
 
-#if defined(__x86_64__)
-/** By SSE 4.2 and PCLMUL, three streams at a time; only where the processor has both. */
-uint32_t lx__crc32c_sse42(uint32_t crc, const void *data, size_t size);
-#elif defined(__aarch64__)
-/** By the CRC and PMULL extensions of Armv8, three streams; only where the processor has both. */
-uint32_t lx__crc32c_arm64(uint32_t crc, const void *data, size_t size);
-#endif
-
 #endif

@@ -7,6 +7,8 @@
  * which may be held during every call into this layer but those that run or finish tasks on the
  * calling thread: help, cancel, wait, close, unref.
  */
+#include "executor/executor.h"
+
 #include <assert.h>
 
 #include "base/alloc.h"
@@ -15,6 +17,7 @@
 #include "executor/clock.h"
 #include "executor/cpus.h"
 #include "executor/executor-private.h"
+#include "executor/lifetime.h"
 #include "executor/scheduler.h"
 
 const lx_executor_options lx__executor_defaults = {LX__READERS_AUTOMATIC, 1, 1};

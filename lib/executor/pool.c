@@ -9,6 +9,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/pages.h"
+#include "executor/executor.h"
+#include "executor/lifetime.h"
 
 /* Size classes: eight between a power of two and the next, so that at most an eighth of a block
  * goes unused, the first a size at which these steps are pages. */

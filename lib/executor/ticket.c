@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include "executor/ticket.h"
+
 #include <pthread.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "executor/clock.h"
 #include "executor/executor-private.h"
+#include "executor/executor.h"
+#include "executor/lifetime.h"
 
 struct lx_ticket {
     lx__task task;

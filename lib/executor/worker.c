@@ -6,6 +6,7 @@
 
 #include "executor/call.h"
 #include "executor/clock.h"
+#include "executor/lifetime.h"
 
 /* Waking is a system call of up to 15 us: who submits wakes one thread, which wakes the next. */
 #define WAKES 1

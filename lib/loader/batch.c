@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "executor/executor.h"
 #include "sampler/random/sample-key.h"
 
 /* Alignment of columns: a cache line, which suits vector code and devices, too. */

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "executor/executor.h"
 #include "executor/task.h"
 #include "sampler/core/rank-slice.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a loader, version 1: see loaderx-state(5). */
+#include "sampler/core/order-json.h"
 #include "sampler/core/saved-state.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "executor/executor.h"
 #include "loader/loader-private.h"
 
 /* ---- opening and closing */

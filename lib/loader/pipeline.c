@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "executor/executor.h"
 #include "loader/damaged-records.h"
 #include "loader/sources/source.h"
 

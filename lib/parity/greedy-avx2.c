@@ -4,6 +4,7 @@
  * no position waits for the search of the previous one. If several lags are equal, which the masks
  * show, the first set gets the position. */
 #include "parity/greedy-lanes.h"
+#include "parity/greedy-many-avx2.h"
 
 /** Returns the mask of one of four sets. */
 static inline __m256d mask_of(size_t set)

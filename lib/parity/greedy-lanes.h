@@ -31,7 +31,4 @@ static inline __m256d lx__add_masked(__m256d given, __m256d mask)
     return _mm256_add_pd(given, _mm256_and_pd(mask, _mm256_set1_pd(1)));
 }
 
-/** Implements lx__greedy_give_avx2() for more than 16 sets. */
-void lx__greedy_give_many_avx2(lx__greedy *greedy, uint16_t *sets, size_t length);
-
 #endif

@@ -2,6 +2,8 @@
 /* More than 16 sets, in one pass per position. With masks, one pass assigns the position and
  * computes the lags at the next one, but a tie must be undone for all sets except the first. If
  * ties are frequent, a search finds the first set before it is assigned. */
+#include "parity/greedy-many-avx2.h"
+
 #include "parity/greedy-lanes.h"
 
 /* Sets per word of mask bits, which are tested together: avoids a branch on the set. */

@@ -4,6 +4,8 @@
  * 19937. The state after n more numbers is the sum of the states at the powers of x^n modulo this
  * polynomial (Haramoto, Matsumoto, Nishimura, Panneton and L'Ecuyer, "Efficient Jump Ahead for
  * F2-Linear Random Number Generators", 2008). */
+#include "parity/mt19937-jump.h"
+
 #include "parity/mt19937.h"
 
 #include <stdbool.h>

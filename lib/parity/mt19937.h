@@ -25,13 +25,6 @@ void lx__mt19937_seed(lx__mt19937 *generator, uint32_t seed);
 /** Generates the next words, after all are used. */
 void lx__mt19937_advance(lx__mt19937 *generator);
 
-/** Advances as if @p count numbers had been taken @p times times; takes milliseconds for any
- * distance. */
-void lx__mt19937_skip(lx__mt19937 *generator, uint64_t count, uint64_t times);
-
-/** Advances by @p high * 2^64 + @p low numbers with a polynomial. All words must be used. */
-void lx__mt19937_jump(lx__mt19937 *generator, uint64_t high, uint64_t low);
-
 /** Returns the next 32-bit number. */
 static inline uint32_t lx__mt19937_next(lx__mt19937 *generator)
 {

@@ -10,6 +10,7 @@
 #include "parity/numpy-shuffle.h"
 #include "parity/numpy-sum.h"
 #include "sampler/core/index-table-cache.h"
+#include "sampler/core/order-json.h"
 #include "sampler/core/order.h"
 #include "sampler/core/saved-state.h"
 #include "sampler/random/weights.h"

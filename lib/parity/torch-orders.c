@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "parity/mt19937-jump.h"
 #include "parity/torch-randperm.h"
 #include "sampler/core/epoch-tables.h"
 #include "sampler/core/saved-state.h"

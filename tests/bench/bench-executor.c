@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "executor/clock.h"
+#include "executor/executor.h"
 #include "executor/pool.h"
 #include "executor/task.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "memory.h"
-#include "zrecord/format/constants.h"
+#include "zrecord/format/entry.h"
 
 #define HANDLES 8
 /* Rows that are read by pread. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checks includes and calls in lib/ against the table `layers`, and looks for circles.
+"""Checks includes and calls in lib/ against the table `layers`, looks for circles, and that each
+header declares functions of its own source alone.
 
 Calls are read with nm from the objects of the build: an object calls another if it needs a symbol
 that the other defines. An include connects a file with a header. Both graphs must be free of
@@ -15,6 +16,9 @@ from collections import defaultdict
 from pathlib import Path
 
 INCLUDE = re.compile(r'^#include ["<]([a-z0-9/.-]+)[">]', re.MULTILINE)
+COMMENT = re.compile(r'/\*.*?\*/', re.DOTALL)
+DECLARATION = re.compile(r'^(?!static|typedef|#)\w[^;{}=#()]*?\b(lx__\w+)\s*\([^;{}]*;',
+                         re.MULTILINE)
 # Circles that are still to go, one a line.
 KNOWN = Path('tests/house/known-circles')
 
@@ -66,8 +70,8 @@ def read_symbols(path):
         yield name, kind
 
 
-def read_calls(build):
-    """Edges between sources below lib/, by the symbols of their objects."""
+def read_objects(build):
+    """Which source below lib/ defines each symbol, and the symbols that each source needs."""
     defined, needed = {}, defaultdict(set)
     for path in sorted(Path(build, 'lib').rglob('*.o')):
         folder = path.relative_to(build).parent
@@ -83,6 +87,19 @@ def read_calls(build):
                 defined.setdefault(name, source)
             elif kind == 'U':
                 needed[source].add(name)
+    return defined, needed
+
+
+def check_declarations(defined):
+    """A header declares the functions of the source of its name, and of no other."""
+    return [f'{path} declares {name}, which {defined[name]} defines'
+            for path in sorted(Path('lib').rglob('*.h'))
+            for name in DECLARATION.findall(COMMENT.sub('', path.read_text()))
+            if defined.get(name, str(path.with_suffix('.c'))) != str(path.with_suffix('.c'))]
+
+
+def read_calls(defined, needed):
+    """Edges between sources below lib/."""
     edges = defaultdict(set)
     for source, names in needed.items():
         for name in names & defined.keys():
@@ -148,11 +165,12 @@ def main():
     sys.setrecursionlimit(10000)
     table = read_table()
     known = KNOWN.read_text().splitlines() if KNOWN.exists() else []
-    calls = read_calls(sys.argv[1])
+    defined, needed = read_objects(sys.argv[1])
+    calls = read_calls(defined, needed)
     if not calls:
         print('no objects are built', file=sys.stderr)
         return 77
-    failures = check_public_includes(table)
+    failures = check_public_includes(table) + check_declarations(defined)
     failures += check('includes', read_includes(), table, known)
     failures += check('calls', calls, table, known)
     for failure in failures:

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "loader/sources/source-zrecord.h"
 #include "loader/sources/source.h"
 
 lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx_source **source,

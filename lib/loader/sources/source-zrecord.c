@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A source over a zrecord dataset. */
+#include "loader/sources/source-zrecord.h"
+
 #include "base/error.h"
 #include "loader/sources/source.h"
 #include "sampler/core/saved-state.h"

@@ -73,13 +73,6 @@ LX_API lx_status lx__source_set_column(lx_source *source, size_t position, const
 /** Returns LX_ERR_ARGUMENT if two columns have the same name. */
 lx_status lx__source_check_names(const lx_source *source, lx_error *error);
 
-/** Creates a source over the dataset at @p path and closes the dataset with the source. */
-lx_status lx__source_open_zrecord(const char *path, const lx_dataset_options *options,
-                                  lx_source **source, lx_error *error);
-
-/** Returns the identity of a dataset's snapshot. NULL if memory is short. */
-json_t *lx__source_dataset_frame(lx_dataset *dataset);
-
 /** Returns {"kind", "length", ...}, which identifies the data. NULL if memory is short. */
 json_t *lx__source_to_json(const lx_source *source);
 

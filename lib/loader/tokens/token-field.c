@@ -12,6 +12,7 @@
 #include "loader/tokens/prefetch-pages.h"
 #include "sampler/core/saved-state.h"
 #include "zrecord/read/dataset.h"
+#include "zrecord/read/show.h"
 
 /* Documents per gather: they share one lock and one check for fork(). */
 #define BLOCK 256

@@ -2,6 +2,8 @@
 /* Tokens as datatrove writes them and Nanotron reads them: x.ds has raw tokens; x.ds.index has the
  * end of each document in tokens (u64, little-endian); the first line of the text x.ds.metadata
  * ends with "|" and the bytes per token. The latter two files are optional. */
+#include "loader/tokens/token-file-ds.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a token file by its name, or a field in place of a file. */
+#include "loader/tokens/token-file-open.h"
+
 #include "loader/tokens/token-file.h"
 
 #include <string.h>
@@ -7,6 +9,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "loader/sources/npy-header.h"
+#include "loader/tokens/token-file-ds.h"
+#include "loader/tokens/token-file-megatron.h"
 #include "loader/tokens/widen.h"
 
 static lx_status open_npy(lx__token_file *file, lx_dtype dtype, lx_error *error)

@@ -38,14 +38,6 @@ typedef struct lx__token_file {
     char *index_path;
 } lx__token_file;
 
-/** Opens a file by its name; see lx_tokens_open(). */
-lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
-                              lx_error *error);
-
-/** Opens a field in place of a file; see lx_tokens_new_field(). */
-lx_status lx__token_file_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
-                                    lx__token_file **file, lx_error *error);
-
 lx__token_file *lx__token_file_ref(lx__token_file *file);
 void lx__token_file_unref(lx__token_file *file);
 
@@ -68,8 +60,5 @@ lx_status lx__token_file_map_index(lx__token_file *file, char *path, lx_error *e
 /** Sets the dtype to @p said. Returns LX_ERR_MISMATCH if @p dtype is another and not #LX_BYTES. */
 lx_status lx__token_file_agree(lx__token_file *file, lx_dtype dtype, lx_dtype said,
                                lx_error *error);
-
-lx_status lx__token_file_open_megatron(lx__token_file *file, lx_dtype dtype, lx_error *error);
-lx_status lx__token_file_open_ds(lx__token_file *file, lx_dtype dtype, lx_error *error);
 
 #endif

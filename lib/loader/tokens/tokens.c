@@ -6,8 +6,10 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "loader/sources/source-zrecord.h"
 #include "loader/sources/source.h"
 #include "loader/tokens/prefetch-pages.h"
+#include "loader/tokens/token-file-open.h"
 #include "zrecord/read/dataset.h"
 
 /* ---- construction */

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sampler/core/index-table-cache.h"
+#include "sampler/core/order-json.h"
 #include "sampler/core/saved-state.h"
 
 struct lx__epochs {

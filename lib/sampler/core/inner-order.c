@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "sampler/core/order-json.h"
 #include "sampler/core/saved-state.h"
 
 /* Longest JSON of a part to write in full, in bytes; most checksums to list one by one. With one

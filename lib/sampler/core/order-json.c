@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "sampler/core/order-json.h"
+
 #include "base/error.h"
 #include "sampler/core/order.h"
 #include "sampler/core/saved-state.h"

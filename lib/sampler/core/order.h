@@ -161,19 +161,4 @@ const lx__feistel *lx__order_find_feistel(const lx_order *order, lx__scratch *sc
 /** Returns the upper limit of the order's indices. */
 LX_API uint64_t lx__order_get_bound(const lx_order *order);
 
-/** Adds the members of lx__order_to_json() to @p object. Returns nonzero if memory is short. */
-LX_API int lx__order_describe(const lx_order *order, json_t *object);
-
-/** Returns {"kind", "formula", "length", ...}: all inputs of its indices. NULL if memory is
- * short. */
-LX_API json_t *lx__order_to_json(const lx_order *order);
-
-/**
- * Compares @p json, from a state, with lx__order_to_json() of @p order.
- *
- * @retval LX_ERR_MISMATCH  They differ; the message names the first difference by its path from
- *             "order", and both values.
- */
-LX_API lx_status lx__order_match_json(const lx_order *order, const json_t *json, lx_error *error);
-
 #endif

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "sampler/core/order-json.h"
 #include "sampler/core/order.h"
 #include "sampler/core/rank-assignment.h"
 #include "sampler/core/rank-slice.h"

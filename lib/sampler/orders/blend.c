@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "sampler/orders/mixture-phases.h"
 #include "sampler/orders/mixture-sets.h"
+#include "sampler/orders/mixture-split-find.h"
 #include "sampler/orders/mixture-weights.h"
 
 struct blend {

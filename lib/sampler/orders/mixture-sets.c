@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "sampler/core/saved-state.h"
+#include "sampler/random/feistel-map.h"
 #include "sampler/random/feistel-mixed.h"
 
 lx_status lx__mix_sets_new(const lx_mixture *mixture, lx_order *order, lx__mix_sets *sets,

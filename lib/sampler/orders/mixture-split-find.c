@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Selects the fastest kernel for this processor. */
+#include "sampler/orders/mixture-split-find.h"
+
 #include "sampler/orders/mixture-split.h"
 
 void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets)

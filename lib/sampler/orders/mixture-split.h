@@ -47,10 +47,6 @@ lx_status lx__split_new(const double *weights, size_t count, lx__split *split, l
 
 void lx__split_free(lx__split *split);
 
-/** Finds the set of each of @p count positions, and replaces the position by the set's number of
- * positions below it. */
-void lx__split_find(const lx__split *split, uint64_t *places, size_t count, uint16_t *sets);
-
 /** A kernel of lx__split_find(). */
 typedef void lx__split_kernel(const lx__split *split, uint64_t *places, size_t count,
                               uint16_t *sets);

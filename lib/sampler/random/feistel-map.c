@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Selects the fastest kernel for this processor. */
+#include "sampler/random/feistel-map.h"
+
 #include <stdatomic.h>
 
 #include "sampler/random/feistel-mixed.h"

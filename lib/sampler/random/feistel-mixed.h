@@ -9,11 +9,6 @@
 
 #include "sampler/random/feistel.h"
 
-/** Replaces each of @p count numbers by its image under permutation number @p of, whose length
- * exceeds it. Fastest if numbers of one permutation are adjacent. */
-void lx__feistel_map_mixed(const lx__feistel *const *feistels, const uint16_t *of,
-                           uint64_t *values, size_t count);
-
 /** A kernel: passes each value at @p count places through network number @p of once, in place. */
 typedef void lx__feistel_mixed_kernel(const lx__feistel *const *feistels, const uint16_t *of,
                                       uint64_t *values, const uint16_t *places, size_t count);

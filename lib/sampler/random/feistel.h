@@ -35,9 +35,6 @@ typedef struct lx__feistel {
 /** Sets the permutation of 0..length-1, length 1 or more, for an epoch of a seed. */
 void lx__feistel_init(lx__feistel *feistel, uint64_t length, uint64_t seed, uint64_t epoch);
 
-/** Replaces each of @p count numbers below the length by its image, with the fastest kernel. */
-void lx__feistel_map(const lx__feistel *feistel, uint64_t *values, size_t count);
-
 /** Returns the number whose image is @p image, which is below the length. */
 uint64_t lx__feistel_invert(const lx__feistel *feistel, uint64_t image);
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sampler/random/feistel-map.h"
 #include "sampler/random/fisher-yates.h"
 #include "sampler/random/stream-key.h"
 

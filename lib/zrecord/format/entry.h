@@ -13,7 +13,14 @@
 
 #include "base/bytes.h"
 #include "zrecord/format/codec.h"
-#include "zrecord/format/constants.h"
+#include "zrecord/format/uuid.h"
+
+/* Bytes of a row of the tables. */
+#define LX__OFFSET_ROW 16
+#define LX__CHECK_ROW 8
+#define LX__CHUNK_ID_MAX 0xfffffffeu
+#define LX__CHUNK_INLINE 0xffffffffu /**< chunk_id of inline and empty values */
+#define LX__INLINE_MAX 8
 
 /** A row of the offset table together with the same row of the check table. */
 typedef struct lx__entry {

@@ -10,12 +10,14 @@
 #include "base/crc32c.h"
 #include "base/error.h"
 #include "zrecord/fault.h"
-#include "zrecord/format/constants.h"
 #include "zrecord/format/names.h"
 #include "zrecord/format/uuid.h"
 
+#define META_CHECKSUM "checksum"
+#define CHUNK_LIMIT_MAX (1ull << 62)
+
 /* Offset of the digits of the checksum. */
-#define STAMP_DIGITS strlen("{\"" LX__META_CHECKSUM "\": \"")
+#define STAMP_DIGITS strlen("{\"" META_CHECKSUM "\": \"")
 /* The cause of a missing or wrong checksum, and what to do about it. */
 #define REMEDY                                                                                     \
     "the file is damaged or was edited: 'loaderx repair' restamps it if nothing else is wrong"
@@ -216,7 +218,7 @@ static lx_status read_chunks(lx__meta *meta, lx_error *error)
     if (status == LX_OK)
         status = lx__json_get_integer(chunks, "size", 1, UINT32_MAX, &meta->chunk_records, error);
     if (status == LX_OK)
-        status = lx__json_get_integer(chunks, "limit", 1, LX__CHUNK_LIMIT_MAX, &meta->chunk_limit,
+        status = lx__json_get_integer(chunks, "limit", 1, CHUNK_LIMIT_MAX, &meta->chunk_limit,
                                       error);
     if (status == LX_OK)
         status = lx__json_get(chunks, "unfull", JSON_ARRAY, &unfull, error);
@@ -291,7 +293,7 @@ lx_status lx__meta_parse(lx__meta *meta, const char *text, size_t size, lx__meta
     if (status == LX_OK)
         status = lx__json_parse(text, size, &meta->document, error);
     if (status == LX_OK) {
-        (void)json_object_del(meta->document, LX__META_CHECKSUM);
+        (void)json_object_del(meta->document, META_CHECKSUM);
         status = read_document(meta, error);
     }
     /* A value that is invalid as an argument is damage in a file. */

@@ -8,6 +8,10 @@
 
 #include "zrecord/format/meta.h"
 
+#define LX__META_LIMIT ((size_t)16 << 20)
+/** The beginning of meta.json; the zeros are a placeholder for its checksum. */
+#define LX__META_STAMP "{\"checksum\": \"00000000\","
+
 /** Fills in the checksum of @p text, which begins with #LX__META_STAMP. The checksum covers all
  * bytes after the stamp. */
 void lx__meta_stamp(char *text, size_t size);

@@ -8,7 +8,13 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "zrecord/format/names.h"
 #include "zrecord/format/schema.h"
+
+#define LX__FORMAT_MAJOR 1
+#define LX__FORMAT_MINOR 0
+#define LX__GENERATION_MAX (1ull << 62)
+#define LX__LENGTH_MAX ((1ull << 59) - 1)
 
 /** A parsed meta.json. */
 typedef struct lx__meta {

@@ -9,7 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "zrecord/format/constants.h"
+#define LX__META_NAME "meta.json"
+#define LX__META_NEW_NAME "meta.json.new"
+#define LX__LOCK_NAME "LOCK"
+#define LX__LOG_NAME "LOG"
+#define LX__CHUNK_DIRECTORY "chunk"
+/** Size of a buffer for any name; the longest is a stem, "~", a number, ".offset.", a number. */
+#define LX__NAME_SIZE 160
+
 
 /** Makes the name of the WAL of a generation, in the dataset's directory. */
 void lx__log_name(uint64_t generation, char *name);

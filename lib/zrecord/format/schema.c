@@ -8,6 +8,10 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
+#define ALIGN_VARYING 8u
+/* Largest default alignment: a cache line. */
+#define ALIGN_EQUAL 64u
+
 lx_schema *lx_schema_new(void)
 {
     return lx__alloc_array(1, sizeof(lx_schema));
@@ -76,9 +80,9 @@ static lx_status measure(const lx_field *field, uint64_t *size, lx_error *error)
 static uint32_t default_align(uint64_t size, lx_compression compression)
 {
     if (size == LX_NONE || size == 0 || compression != LX_COMPRESSION_RAW)
-        return LX__ALIGN_VARYING;
+        return ALIGN_VARYING;
     uint64_t power = size & -size;
-    return power < LX__ALIGN_EQUAL ? (uint32_t)power : LX__ALIGN_EQUAL;
+    return power < ALIGN_EQUAL ? (uint32_t)power : ALIGN_EQUAL;
 }
 
 static lx_status check_new(const lx_schema *schema, const lx_field *field, const char *stem,

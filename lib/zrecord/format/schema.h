@@ -12,6 +12,9 @@
 
 #include "zrecord/format/entry.h"
 
+/** The largest alignment of payloads that a field can ask for. */
+#define LX__ALIGN_MAX 4096u
+
 /** A field, with its public description and the stem of its files. Owns its strings and shape. */
 typedef struct lx__field {
     lx_field shown;

@@ -4,11 +4,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/copy.h"
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/maintenance/log-prefix.h"
 #include "zrecord/read/refresh.h"
+#include "zrecord/snapshot/lock.h"
 #include "zrecord/write/create.h"
 
 /* Bytes between two calls of the progress function. */

@@ -4,7 +4,8 @@
 #include "base/error.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
-#include "zrecord/write/writer.h"
+#include "zrecord/write/add.h"
+#include "zrecord/write/handle.h"
 
 /* A field that the other dataset does not have. */
 #define NONE SIZE_MAX

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/atomic-file.h"
 #include "base/error.h"
+#include "zrecord/read/gather-dense.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
 #include "zrecord/write/create.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/copy.h"
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"

@@ -9,6 +9,7 @@
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
 #include "zrecord/maintenance/restamp.h"
+#include "zrecord/snapshot/lock.h"
 
 /* ---- the damaged dataset */
 

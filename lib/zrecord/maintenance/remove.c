@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
+#include "zrecord/snapshot/lock.h"
 #include "zrecord/write/create.h"
 #include "zrecord/write/orphans.h"
 

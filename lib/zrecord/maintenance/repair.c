@@ -17,6 +17,7 @@
 #include "zrecord/maintenance/unseal.h"
 #include "zrecord/maintenance/verify.h"
 #include "zrecord/read/refresh.h"
+#include "zrecord/snapshot/lock.h"
 #include "zrecord/write/create.h"
 #include "zrecord/write/install.h"
 
@@ -279,7 +280,7 @@ static lx_status scan(run *self, lx_error *error)
 static lx_status check_same(const run *self, const lx_writer *writer, lx_error *error)
 {
     const lx__store *store = self->snapshot->store;
-    const lx__state *now = &writer->state, *then = &self->snapshot->state;
+    const lx__state *now = &writer->committed.state, *then = &self->snapshot->state;
     if (memcmp(writer->meta.uuid, store->meta.uuid, sizeof store->meta.uuid) == 0 &&
         writer->meta.generation == store->meta.generation && now->length == then->length &&
         now->changed.offset == then->changed.offset && now->changed.crc == then->changed.crc)
@@ -357,7 +358,7 @@ static lx_status rotate(lx_writer *writer, void *user, lx_error *error)
     if (status == LX_OK)
         status = shorten_chunks(user, &writer->meta, &next.state, error);
     if (status == LX_OK)
-        status = lx__switch_make_log(&next, &writer->live, error);
+        status = lx__switch_make_log(&next, &writer->committed.updates, error);
     if (status == LX_OK)
         status = lx__switch_finish(&next, error);
     lx__switch_end(&next);

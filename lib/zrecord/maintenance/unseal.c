@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "zrecord/format/meta-file.h"
+#include "zrecord/snapshot/lock.h"
 #include "zrecord/write/create.h"
 
 #include <loaderx/maintenance.h>

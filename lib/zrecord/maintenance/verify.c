@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "executor/clock.h"
+#include "executor/executor.h"
 #include "zrecord/format/names.h"
 #include "zrecord/read/prefetch.h"
 #include "zrecord/read/refresh.h"

@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "executor/executor.h"
+#include "executor/lifetime.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/wal/shared-array.h"
 

@@ -45,23 +45,6 @@ void lx__dataset_lock(lx_dataset *dataset);
 /** Returns a new reference to the newest snapshot loaded. */
 lx__snapshot *lx__dataset_ref_snapshot(lx_dataset *dataset);
 
-/**
- * @name In show.c: reads of a mapped raw field of a pin, which is not refreshed
- * A slice is valid until the pin is closed.
- */
-/** @{ */
-
-/** Returns a slice of one record, as lx_dataset_view(). */
-LX_API lx_status lx__dataset_show(lx_dataset *pinned, size_t field, uint64_t index,
-                                  lx_slice *slice, lx_error *error);
-
-/** Locates a value for prefetching, before lx__dataset_show() reads it. Accesses only its row or
- * row update. False if that is not enough. */
-LX_API bool lx__dataset_foresee(const lx_dataset *pinned, size_t field, uint64_t index,
-                                lx_slice *slice);
-
-/** @} */
-
 /** Fails unless @p field is a position in the schema. */
 LX_API lx_status lx__dataset_check_field(const lx_dataset *dataset, size_t field,
                                          lx_error *error);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The fast path of gathers of dense, mapped records. It accepts valid raw values, by the predicates
  * of payload.h, and passes all other values to lx__gather_one(). */
+#include "zrecord/read/gather-dense.h"
+
 #include <string.h>
 
 #include "zrecord/read/gather.h"

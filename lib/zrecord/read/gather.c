@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "zrecord/read/value-rows.h"
 
 /** The destination of the values of a call: out + offsets[i], or out + i * stride. */
 typedef struct target {

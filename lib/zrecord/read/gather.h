@@ -15,11 +15,6 @@
 /* Rows of the tables to prefetch ahead: a cache miss costs about ten hits. */
 #define LX__ROWS_AHEAD 16
 
-/** Copies dense records to @p out, @p stride bytes apart; zeros for missing values. */
-lx_status lx__gather_dense(lx__snapshot *snapshot, lx__damages *damages, size_t field,
-                           const uint64_t *indices, size_t count, uint8_t *out, size_t stride,
-                           lx_error *error);
-
 /** Copies records of any length to out + offsets[i]; they must have the measured lengths. */
 lx_status lx__gather_bytes(lx__snapshot *snapshot, lx__damages *damages, size_t field,
                            const uint64_t *indices, size_t count, uint8_t *out,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The public functions that read records: they check arguments and pin a snapshot. */
 #include "base/error.h"
+#include "zrecord/read/gather-dense.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/read/gather.h"
 

@@ -8,6 +8,7 @@
 #include "executor/clock.h"
 #include "zrecord/read/refresh.h"
 #include "zrecord/snapshot/sealed.h"
+#include "zrecord/snapshot/store-map.h"
 
 /* Attempts to open a dataset, if its meta.json is replaced during each of them. */
 #define OPEN_TRIES 100

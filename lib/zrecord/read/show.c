@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads single records of a pin that is not refreshed. Its snapshot stays, so a read takes no lock
  * and no reference, and accesses only the row of a value that was verified before. */
+#include "zrecord/read/show.h"
+
 #include "zrecord/read/dataset.h"
 
 /** Finds a value by its row of the offset table, or by its row update @p set. False if the slow

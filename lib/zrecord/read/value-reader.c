@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/read/value-rows.h"
 
 /* Readahead of a sequential read, of all fields together: rows, and bytes of chunks. */
 #define ROW_BYTES ((size_t)1 << 20)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads rows of tables by pread. */
+#include "zrecord/read/value-rows.h"
+
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/pages.h"
+#include "zrecord/snapshot/store-map.h"
 #include "zrecord/wal/shared-array.h"
 
 /* Most slots per chunk in the table of chunk ids; sparser ids are searched for. */

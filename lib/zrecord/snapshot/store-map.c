@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps the tables and chunks of a store. */
+#include "zrecord/snapshot/store-map.h"
+
 #include <string.h>
 
 #include "base/alloc.h"

@@ -11,35 +11,17 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file-system.h"
+#include "executor/executor.h"
+#include "executor/lifetime.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
+#include "zrecord/snapshot/lock.h"
+#include "zrecord/snapshot/store-map.h"
 
 /* ---- opening */
 
-/* Attempts to lock LOCK, if it is replaced during each of them. */
-#define LOCK_TRIES 100
 /* Attempts to read meta.json, if the generation changes during each of them. */
 #define META_TRIES 100
-
-/** Opens and locks LOCK; @p held reports whether the locked file is still the one named LOCK. */
-static lx_status try_to_lock(lx__store *store, uint64_t generation, bool *held, lx_error *error)
-{
-    struct stat locked, now;
-    lx__file_close(&store->lock); /* from the attempt before */
-    lx_status status =
-        lx__file_open(&store->lock, &store->directory, LX__LOCK_NAME, O_RDONLY, error);
-    if (status == LX_OK)
-        status = lx__file_lock(&store->lock, false, LX__LOCK_READERS + generation, 1, error);
-    if (status != LX_OK)
-        return status;
-    if (fstat(store->lock.fd, &locked) == -1)
-        return lx__fail_errno(error, errno, store->lock.path, "cannot stat");
-    *held = fstatat(store->directory.fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!*held && errno != ENOENT)
-        return lx__fail_errno(error, errno, store->lock.path, "cannot stat");
-    *held = *held && locked.st_dev == now.st_dev && locked.st_ino == now.st_ino;
-    return LX_OK;
-}
 
 /** Takes the reader's lock of the generation. A dataset without LOCK, or on a read-only file
  * system, cannot have a writer, and needs no lock. */
@@ -47,21 +29,13 @@ static lx_status lock_generation(lx__store *store, uint64_t generation, lx_error
 {
     struct statvfs about;
     lx_error why = LX_ERROR_INIT;
-    lx_status status = LX_OK;
-    bool held = false;
-    for (int tries = 0; status == LX_OK && !held && tries < LOCK_TRIES; tries++)
-        status = try_to_lock(store, generation, &held, &why);
-    if (status == LX_OK && held)
-        return LX_OK;
-    lx__file_close(&store->lock);
+    lx__file_close(&store->lock); /* that of another generation */
+    lx_status status = lx__reader_lock(&store->directory, generation, &store->lock, &why);
     /* On a network file system the dataset must be sealed, and locks are not reliable anyway. */
-    if (status == LX_ERR_NOT_FOUND || store->network != NULL)
+    if (status == LX_OK || store->network != NULL)
         return LX_OK;
     if (fstatvfs(store->directory.fd, &about) == 0 && (about.f_flag & ST_RDONLY))
         return LX_OK;
-    if (status == LX_OK)
-        status = lx__fail(&why, LX_ERR_IO,
-                          "cannot lock LOCK: it is replaced continually: try again");
     lx__error_pass(error, &why);
     return status;
 }

@@ -106,14 +106,6 @@ void lx__store_set_executor(lx__store *store, lx_executor *executor);
 lx__store *lx__store_ref(lx__store *store);
 void lx__store_unref(lx__store *store);
 
-/** Shares the mappings of @p former, a store of the same dataset: the tables, and the chunks in
- * @p chunks. Verified rows stay verified, and mapped pages need no new page faults. */
-void lx__store_inherit(lx__store *store, lx__store *former, const lx__chunk_item *chunks,
-                       size_t chunk_count);
-
-/** Releases a reference to a mapping of a chunk; NULL is a no-op. */
-void lx__chunk_mapping_unref(lx__chunk_mapping *mapping);
-
 /**
  * Makes a store usable in a child of fork(). A mutex that a thread of the parent held is never
  * unlocked in the child, and the members that it guards may be inconsistent: both are reset. Any
@@ -130,18 +122,6 @@ lx_status lx__store_is_current(const lx__store *store, bool *current, lx_error *
 /** Whether meta.json was certainly replaced. If so, apparent damage may be the effect of a writer
  * that installed a new generation. */
 bool lx__store_was_replaced(const lx__store *store);
-
-/**
- * Maps the tables of the field at position @p field with at least @p rows rows; @p rows must not be
- * 0. In access mode pread it only checks the files.
- * @retval LX_ERR_CORRUPT  A table is missing or too short.
- */
-lx_status lx__store_map_table(lx__store *store, size_t field, uint32_t table_generation,
-                              uint64_t rows, lx__table **table, lx_error *error);
-
-/** Maps the first @p bytes bytes of chunk @p id; @p bytes must not be 0. */
-lx_status lx__store_map_chunk(lx__store *store, uint32_t id, uint64_t bytes,
-                              const uint8_t **data, lx_error *error);
 
 /** Takes an idle inflater for the calling thread; NULL if the store has none. */
 lx__inflater *lx__store_take_inflater(lx__store *store);

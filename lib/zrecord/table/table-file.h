@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 #include "base/mapping.h"
-#include "zrecord/format/constants.h"
+#include "zrecord/format/entry.h"
 
 /** The identity of a file; another file may have it once this one is deleted and closed. */
 typedef struct lx__file_mark {

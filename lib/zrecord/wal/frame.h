@@ -14,6 +14,16 @@
 #include "zrecord/format/entry.h"
 #include "zrecord/format/meta.h"
 
+#define LX__FRAME_MAGIC 0x464c584cu /**< "LXLF" */
+#define LX__FRAME_HEADER 64
+#define LX__FRAME_TRAILER 8
+#define LX__FRAME_CHUNK 16
+#define LX__FRAME_SET 40
+#define LX__FRAME_MAX (1ull << 30)
+#define LX__FRAME_ALIGN 8
+#define LX__FRAME_BASE 1u
+#define LX__FRAME_SYNCED 2u
+
 /** The log that a frame belongs to: no frame is valid in another. */
 typedef struct lx__log_identity {
     uint8_t uuid[LX__UUID_BYTES];

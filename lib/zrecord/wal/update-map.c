@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/wal/update-map.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -186,4 +187,32 @@ void lx__set_map_free(lx__set_map *map)
     lx__free(map->list);
     lx__free(map->places);
     *map = (lx__set_map){0};
+}
+
+static int compare_sorted(const void *a, const void *b)
+{
+    const lx__sorted *left = a, *right = b;
+    if (left->index != right->index)
+        return left->index < right->index ? -1 : 1;
+    return (left->field_id > right->field_id) - (left->field_id < right->field_id);
+}
+
+lx_status lx__sets_sort(const lx__set_map *sets, const lx_schema *schema, uint64_t length,
+                        lx__sorted **sorted, size_t *count, lx_error *error)
+{
+    lx__sorted *list = lx__alloc_array(sets->count, sizeof *list);
+    if (list == NULL)
+        return lx__fail_memory(error, "changes");
+    *count = 0;
+    for (size_t i = 0; i < sets->count; i++) {
+        const lx__set *set = &sets->list[i];
+        if (set->index < length)
+            list[(*count)++] =
+                (lx__sorted){.index = set->index,
+                             .field_id = lx__schema_field(schema, set->field)->shown.id,
+                             .position = (uint32_t)i};
+    }
+    qsort(list, *count, sizeof *list, compare_sorted);
+    *sorted = list;
+    return LX_OK;
 }

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "zrecord/format/entry.h"
+#include "zrecord/format/schema.h"
 
 /** An entry of the log. */
 typedef struct lx__set {
@@ -85,6 +86,18 @@ void lx__set_map_keep(lx__set_map *map, lx__set_filter *stays, const void *user)
 /** Finds the places of sets that were put into the list of a map by hand, for which room was made.
  * @p like, which may be NULL, is a map that begins with the same ones, as far as it goes. */
 void lx__set_map_fill_places(lx__set_map *map, const lx__set_map *like);
+
+/** A set that counts, by its place in a list of sets. */
+typedef struct lx__sorted {
+    uint64_t index;
+    uint32_t field_id;
+    uint32_t position; /**< In the list. */
+} lx__sorted;
+
+/** The sets of records below @p length, as frame 0 of a log has them: ascending by index, then
+ * by id. For lx__free(). */
+lx_status lx__sets_sort(const lx__set_map *sets, const lx_schema *schema, uint64_t length,
+                        lx__sorted **sorted, size_t *count, lx_error *error);
 
 /** Forgets all of them; the memory is kept, unless there is much of it. */
 void lx__set_map_clear(lx__set_map *map);

@@ -36,7 +36,7 @@ void lx__wal_writer_replace(lx__wal_writer *wal, lx__file *file)
 {
     lx__file_close(&wal->file);
     wal->file = *file;
-    wal->zeros_end = 0;
+    wal->zeros_end = wal->retry_at = 0;
     *file = (lx__file)LX__FILE_CLOSED;
 }
 

@@ -19,6 +19,7 @@ typedef struct lx__wal_writer {
     uint64_t zeros_end;      /**< Where zeros after the last frame end; 0: there are none. */
     bool unsynced;           /**< Frames were written since the last synced one. */
     bool changes;            /**< The last frame that this writer wrote changes something. */
+    uint64_t retry_at;       /**< Bytes of the log at which a failed rotation is tried again. */
 } lx__wal_writer;
 
 /**

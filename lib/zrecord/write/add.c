@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts operations into stages, and ends the calls that did. */
+#include "zrecord/write/add.h"
+
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/write/install.h"
+#include "zrecord/write/group-commit.h"
+#include "zrecord/write/handle.h"
+#include "zrecord/write/reap.h"
+#include "zrecord/write/rotate.h"
 
-/** Waits until no commit is under way: it knows what was taken back so far. Nobody else may add
- * anything meanwhile, since what this call adds is to stand together. */
-static void wait_for_commit(lx_writer *writer)
-{
-    while (writer->committing) {
-        writer->calling = true;
-        pthread_cond_wait(&writer->turn, &writer->mutex);
-        writer->calling = false;
-        pthread_cond_broadcast(&writer->turn);
-    }
-}
+/* Payload bytes after which periodic durability writes a frame by itself. */
+#define AUTO_COMMIT_BYTES (256ull << 20)
 
-/** Makes a full ring shorter by one. What was submitted to be committed comes first, since it must
- * not take a part of this call with it. */
+/** Makes room in a full ring. A commit that is under way must end first: it knows what was applied
+ * before it. What was submitted is committed first, so that it takes no part of this call with
+ * it. */
 static lx_status make_room(lx_writer *writer, lx_error *error)
 {
-    wait_for_commit(writer);
+    lx__write_mutex_wait_for_commit(&writer->mutex);
     lx_status status = lx__writer_commit_submitted(writer, error);
     if (status == LX_OK)
         status = lx__writer_usable(writer, error);
@@ -115,7 +111,7 @@ static lx_status catch_up(lx_writer *writer, lx_error *error)
 {
     lx_status status = LX_OK;
     if (writer->durability == LX_DURABILITY_PERIODIC && !writer->transaction &&
-        writer->pending_bytes >= LX__AUTO_COMMIT_BYTES) {
+        writer->pending_bytes >= AUTO_COMMIT_BYTES) {
         status = lx__writer_commit(writer, writer->calls.made, 0, error);
         if (status == LX_OK)
             lx__writer_upkeep(writer);

@@ -22,7 +22,7 @@ typedef struct change {
 /** Takes over the live sets of fields that stay, with the positions they will have. */
 static lx_status take_over_live(change *self, const lx_writer *writer, lx_error *error)
 {
-    const lx__set_map *live = &writer->live;
+    const lx__set_map *live = &writer->committed.updates;
     lx_status status = lx__set_map_reserve(&self->live, live->count, error);
     for (size_t i = 0; status == LX_OK && i < live->count; i++) {
         const lx__set *set = &live->list[i];
@@ -38,12 +38,12 @@ static lx_status take_over_live(change *self, const lx_writer *writer, lx_error 
 static lx_status prepare(change *self, lx_error *error)
 {
     lx_writer *writer = self->next.writer;
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     size_t count = self->schema->count;
-    lx_schema **schemas = lx__grow_array(writer->schemas, writer->schema_count,
-                                         &writer->schema_capacity, sizeof *schemas);
+    lx_schema **schemas = lx__grow_array(writer->former.list, writer->former.count,
+                                         &writer->former.capacity, sizeof *schemas);
     if (schemas != NULL)
-        writer->schemas = schemas;
+        writer->former.list = schemas;
     self->rules = lx__alloc_array(count, sizeof *self->rules);
     if (schemas == NULL || self->rules == NULL)
         return lx__fail_memory(error, "fields");
@@ -60,12 +60,12 @@ static lx_status prepare(change *self, lx_error *error)
 static void adopt(change *self)
 {
     lx_writer *writer = self->next.writer;
-    writer->schemas[writer->schema_count++] = writer->meta.schema;
+    writer->former.list[writer->former.count++] = writer->meta.schema;
     writer->meta.schema = self->schema;
     lx__free(writer->rules);
     writer->rules = self->rules;
-    lx__set_map_free(&writer->live);
-    writer->live = self->live;
+    lx__set_map_free(&writer->committed.updates);
+    writer->committed.updates = self->live;
     lx__placer_start(&writer->placer, writer->executor, writer->rules, self->schema->count,
                      writer->level);
     self->schema = NULL;
@@ -156,7 +156,7 @@ static lx_status make_table(const lx_writer *writer, const char *stem, const cha
 {
     char name[LX__NAME_SIZE];
     lx__file file;
-    lx__table_name(stem, kind, writer->state.table_generation, name);
+    lx__table_name(stem, kind, writer->committed.state.table_generation, name);
     lx_status status =
         lx__file_open(&file, &writer->directory, name, O_RDWR | O_CREAT | O_EXCL, error);
     if (status != LX_OK)
@@ -186,7 +186,7 @@ static lx_status make_field(change *self, const char *stem, lx_error *error)
 {
     const lx_writer *writer = self->next.writer;
     const lx__field *field = lx__schema_field(self->schema, self->schema->count - 1);
-    uint64_t rows = writer->state.rows;
+    uint64_t rows = writer->committed.state.rows;
     lx_status status = clear_stem(writer, stem, error); /* of an interrupted attempt */
     if (status != LX_OK)
         return status;
@@ -247,10 +247,10 @@ static void leave_behind(lx_writer *writer, const char *stem)
 {
     char name[LX__NAME_SIZE];
     uint64_t end = writer->meta.generation + 1;
-    lx__table_name(stem, LX__OFFSET_KIND, writer->state.table_generation, name);
-    lx__old_files_add(&writer->old, false, name, writer->tables_since, end);
-    lx__table_name(stem, LX__CHECK_KIND, writer->state.table_generation, name);
-    lx__old_files_add(&writer->old, false, name, writer->tables_since, end);
+    lx__table_name(stem, LX__OFFSET_KIND, writer->committed.state.table_generation, name);
+    lx__old_files_add(&writer->old, false, name, writer->old.tables_since, end);
+    lx__table_name(stem, LX__CHECK_KIND, writer->committed.state.table_generation, name);
+    lx__old_files_add(&writer->old, false, name, writer->old.tables_since, end);
     lx__dict_name(stem, name);
     lx__old_files_add(&writer->old, false, name, 0, end);
 }
@@ -275,7 +275,7 @@ static lx_status drop(lx_writer *writer, void *user, lx_error *error)
     if (status == LX_OK)
         status = finish(&self, error);
     if (status == LX_OK) /* the former schema stays, and with it the stem */
-        leave_behind(writer, lx__schema_field(writer->schemas[writer->schema_count - 1],
+        leave_behind(writer, lx__schema_field(writer->former.list[writer->former.count - 1],
                                               position)->stem);
     end(&self);
     return status;

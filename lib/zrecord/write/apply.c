@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes entries of operations, in the order of the calls. */
+#include "zrecord/write/apply.h"
+
 #include "base/error.h"
-#include "zrecord/write/writer.h"
 
 /** Whether a row waits in memory and was never committed: it can be written over. Any other row is
  * in the tables, or in the log, and is replaced by a change. */
 static bool is_new_row(const lx_writer *writer, uint64_t index)
 {
-    return index >= writer->rows.first && index >= writer->state.length;
+    return index >= writer->rows.first && index >= writer->committed.state.length;
 }
 
 /** The entry that holds now, with all that was taken back so far. */
@@ -19,8 +19,8 @@ static lx_status get(const lx_writer *writer, size_t field, uint64_t index, lx__
         *entry = lx__rows_get(&writer->rows, field, index);
         return LX_OK;
     }
-    if (found == NULL && index < writer->state.rows)
-        found = lx__set_map_find(&writer->live, (uint32_t)field, index);
+    if (found == NULL && index < writer->committed.state.rows)
+        found = lx__set_map_find(&writer->committed.updates, (uint32_t)field, index);
     if (found == NULL)
         return lx__rows_read(&writer->rows, field, index, entry, error);
     *entry = lx__set_entry(found);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Children of fork() let go of the locks of their parent's writers: else a child that outlives a
- * killed parent would keep every other writer out. */
+#include "zrecord/write/atfork.h"
+
 #include <pthread.h>
 #include <unistd.h>
 
-#include "zrecord/write/writer.h"
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* A leaf, held while a child is made. */
-static lx_writer *first;                                  /* Of those with a lock. */
+static lx__atfork *first;
 
 static void before_fork(void)
 {
@@ -20,43 +18,44 @@ static void in_parent(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/** All else of a writer is as its threads left it, in the midst of anything. */
+/** Everything else of a writer may be half-changed by threads that the child does not have. */
 static void in_child(void)
 {
     while (first != NULL) {
-        lx_writer *writer = first;
-        first = writer->next_with_lock;
-        writer->has_heirs = false;
-        close(writer->lock.fd);
-        writer->lock.fd = -1;
+        lx__atfork *self = first;
+        first = self->next;
+        close(self->lock->fd);
+        self->lock->fd = -1;
+        self->lock = NULL;
     }
     pthread_mutex_unlock(&mutex);
 }
 
-static void begin(void)
+static void register_handlers(void)
 {
-    /* It fails for want of memory alone; then whom such a child keeps out is told so. */
+    /* It fails only without memory. A child then keeps the lock, and the error of the next writer
+     * names the process. */
     (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
-void lx__heirs_begin(lx_writer *writer)
+void lx__atfork_add(lx__atfork *self, lx__file *lock)
 {
-    pthread_once(&once, begin);
+    pthread_once(&once, register_handlers);
     pthread_mutex_lock(&mutex);
-    writer->next_with_lock = first;
-    writer->has_heirs = true;
-    first = writer;
+    self->lock = lock;
+    self->next = first;
+    first = self;
     pthread_mutex_unlock(&mutex);
 }
 
-void lx__heirs_end(lx_writer *writer)
+void lx__atfork_remove(lx__atfork *self)
 {
     pthread_mutex_lock(&mutex);
-    lx_writer **place = &first;
-    while (writer->has_heirs && *place != writer)
-        place = &(*place)->next_with_lock;
-    if (writer->has_heirs)
-        *place = writer->next_with_lock;
-    writer->has_heirs = false;
+    lx__atfork **place = &first;
+    while (self->lock != NULL && *place != self)
+        place = &(*place)->next;
+    if (self->lock != NULL)
+        *place = self->next;
+    self->lock = NULL;
     pthread_mutex_unlock(&mutex);
 }

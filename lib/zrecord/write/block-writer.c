@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "executor/executor.h"
 
 static void write_bytes(lx__output *output)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* New tables with the entries of all records. See doc/zrecord-format.md, 11.3. */
+/* See doc/zrecord-format.md, 11.3. */
+#include "zrecord/write/checkpoint.h"
+
 #include "zrecord/write/row-block.h"
 
 lx_status lx__switch_fold(lx__switch *self, lx_error *error)
@@ -32,7 +34,7 @@ lx_status lx__writer_fold(lx_writer *writer, lx_error *error)
 static lx_status fold(lx_writer *writer, void *user, lx_error *error)
 {
     (void)user;
-    return lx__writer_has_changes(writer) ? lx__writer_fold(writer, error) : LX_OK;
+    return lx__committed_has_changes(&writer->committed) ? lx__writer_fold(writer, error) : LX_OK;
 }
 
 lx_status lx_writer_checkpoint(lx_writer *writer, lx_error *error)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "executor/task.h"
+#include "executor/ticket.h"
 
 /* Requests that are over are freed when there are so many. */
 #define REQUESTS_KEPT 16

@@ -1,111 +1,167 @@
 /* SPDX-License-Identifier: MIT */
-/* The commit: data, barrier, frame. See doc/zrecord-format.md, 10.4. */
+/*
+ * The commit of a writer. See doc/zrecord-format.md, 10.4, whose steps these are:
+ *
+ * 1. Data. Flush tasks have written the payloads to chunks, and long appends are written to the
+ *    tables, both past what the log names. After a crash no frame names these bytes: they do not
+ *    exist, and the next writer writes over them.
+ * 2. Barrier. All that the frame will name is synced, if the commit is to be durable. A crash still
+ *    leaves the state of the last frame.
+ * 3. Frame. It is written at the end of LOG, which makes the commit visible to readers. A crash in
+ *    the midst of it leaves a torn frame, which the next opening truncates. A crash after it leaves
+ *    the commit: a kill in any case, a power loss only if the frame came to the disk, and says that
+ *    it is synced. (An unsynced frame counts in this boot alone.)
+ * 4. LOG is synced. From here on a power loss leaves the commit, too.
+ *
+ * A failure up to step 2 costs nothing but this commit: a rollback drops it. A failed sync poisons
+ * the writer, since nobody knows what the kernel has dropped.
+ */
+#include "zrecord/write/commit.h"
+
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "zrecord/fault.h"
-#include "zrecord/write/writer.h"
+#include "zrecord/write/handle.h"
+#include "zrecord/write/reap.h"
 
 /* Entries go into the frame while there are few: at most this many new ones, and not more bytes in
- * the log that are not in the tables yet. A row has three fifths of a set's bytes, but its table is
- * to be synced before the frame: so of fewer only where each commit waits for the disk anyway. */
-#define SETS_MAX 16384u
-#define SYNCED_SETS_MAX 4096u
-#define PENDING_SETS_BYTES ((uint64_t)8 << 20)
+ * the log that are not in the tables yet. A row has three fifths of an update's bytes, but its
+ * table is to be synced before the frame: so fewer only where each commit waits for the disk
+ * anyway. */
+#define UPDATES_MAX 16384u
+#define SYNCED_UPDATES_MAX 4096u
+#define PENDING_UPDATES_BYTES ((uint64_t)8 << 20)
 
-/** A sync failed. */
-static lx_status poison(lx_writer *writer, const lx_error *cause, lx_error *error)
+static lx_status write_rows(lx_writer *writer, unsigned how, lx_error *error);
+static lx_status commit_changes(lx_writer *writer, unsigned how, lx_error *error);
+static lx_status repeat_frame(lx_writer *writer, unsigned how, lx_error *error);
+static bool has_changes(const lx_writer *writer);
+static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, lx_error *error);
+static lx_status reserve(lx_writer *writer, lx_error *error);
+static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned how,
+                           lx_error *error);
+static lx_status write_frame(lx_writer *writer, const lx__frame *frame, lx_error *error);
+static lx_status sync_log(lx_writer *writer, const lx__frame *frame, unsigned how,
+                          lx_error *error);
+static void advance(lx_writer *writer, const lx__frame *frame, bool changes);
+static void adopt(lx_writer *writer, const lx__frame *frame);
+
+lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
 {
-    return lx__calls_fail(&writer->calls, 0, LX_ERR_POISONED, cause, error);
-}
-
-/* ---- the mutex is given back while the disk is waited for */
-
-static void begin_wait(lx_writer *writer, unsigned how)
-{
-    if (!(how & LX__COMMIT_ALONE))
-        pthread_mutex_unlock(&writer->mutex);
-}
-
-/** Nothing is being placed then. */
-static void end_wait(lx_writer *writer, unsigned how)
-{
-    if (!(how & LX__COMMIT_ALONE))
-        pthread_mutex_lock(&writer->mutex);
-    lx__placer_drain(&writer->placer);
-}
-
-/* ---- what is synced */
-
-/** Lists everything that the frames so far and the next one name. */
-static lx_status fill_barrier(lx_writer *writer, lx_error *error)
-{
-    lx__barrier *barrier = &writer->barrier;
-    lx_status status = lx__rows_barrier(&writer->rows, barrier, error);
-    size_t lanes = LX__FAULT(LANE_BARRIER) ? 1 : writer->placer.lane_count;
-    for (size_t i = 0; status == LX_OK && i < lanes; i++)
-        status = lx__chunk_files_barrier(&writer->placer.lanes[i].lane.chunks, barrier, error);
+    lx_error failure = LX_ERROR_INIT;
+    uint64_t before = writer->pending_bytes;
+    lx_status status = lx__writer_check_lock(writer, error);
+    if (status == LX_OK && !(how & LX__COMMIT_REPEAT))
+        status = lx__writer_collect(writer, target, error);
     if (status != LX_OK)
-        return status;
-    if ((writer->wal.unsynced || !writer->settled) && !LX__FAULT(LOG_BARRIER))
-        lx__barrier_add(barrier, &writer->wal.file);
-    if (!writer->settled) {
-        lx__barrier_add_directory(barrier, &writer->chunk_directory);
-        lx__barrier_add_directory(barrier, &writer->directory);
+        return status; /* the writer has kept it */
+
+    if (writer->durability == LX_DURABILITY_FULL || writer->wal.boot == 0)
+        how |= LX__COMMIT_SYNCED;
+    if (!(how & LX__COMMIT_REPEAT))
+        status = write_rows(writer, how, &failure);
+    if (status == LX_OK && !(how & LX__COMMIT_REPEAT) && has_changes(writer))
+        status = commit_changes(writer, how, &failure);
+    else if (status == LX_OK && (how & (LX__COMMIT_REPEAT | LX__COMMIT_SYNCED)))
+        status = repeat_frame(writer, how, &failure);
+    if (status == LX_OK && !(how & LX__COMMIT_REPEAT)) {
+        writer->calls.committed = writer->calls.applied;
+        writer->pending_bytes -= before < writer->pending_bytes ? before : writer->pending_bytes;
     }
-    return LX_OK;
+    return lx__calls_fail(&writer->calls, 0, status, &failure, error);
 }
 
-/** Memory for all that a barrier may list: once that begins, its files count as synced. */
-static lx_status reserve_barrier(lx_writer *writer, lx_error *error)
+/** Commits what was applied. The payloads are in chunks, rows that the frame takes in tables. */
+static lx_status commit_changes(lx_writer *writer, unsigned how, lx_error *error)
 {
-    size_t count = 2 * writer->rows.field_count + 3;
-    for (size_t i = 0; i < writer->placer.lane_count; i++)
-        count += writer->placer.lanes[i].lane.chunks.count + 1;
-    return lx__barrier_reserve(&writer->barrier, count, error);
-}
-
-/** Syncs what was listed, if it was. */
-static lx_status run_barrier(lx_writer *writer, lx_status listed, unsigned how, lx_error *cause,
-                             lx_error *error)
-{
-    if (listed == LX_OK) {
-        begin_wait(writer, how);
-        listed = lx__barrier_run(&writer->barrier, cause);
-        end_wait(writer, how);
-        for (size_t i = 0; i < writer->placer.lane_count; i++)
-            lx__chunk_files_release(&writer->placer.lanes[i].lane.chunks);
-    }
-    return listed == LX_OK ? LX_OK : poison(writer, cause, error);
-}
-
-/** Makes durable everything that the frames so far and the next one name. */
-static lx_status sync_all(lx_writer *writer, unsigned how, lx_error *error)
-{
-    lx_error cause = LX_ERROR_INIT;
-    lx_status status = run_barrier(writer, fill_barrier(writer, &cause), how, &cause, error);
+    lx__frame frame;
+    lx_status status = build_frame(writer, how, &frame, error);
     if (status == LX_OK)
-        writer->settled = true;
+        status = reserve(writer, error);
+    /* Nothing of this is seen by readers, or by the next writer, until the frame is in the log. */
+    if (status == LX_OK && !LX__FAULT(FRAME_BEFORE_DATA))
+        status = sync_data(writer, &frame, how, error);
+    if (status == LX_OK)
+        status = write_frame(writer, &frame, error);
+    /* It is visible, and survives a kill. */
+    if (status == LX_OK)
+        status = sync_log(writer, &frame, how, error);
+    /* If it is a synced frame, it survives a power loss. */
+    if (status == LX_OK && LX__FAULT(FRAME_BEFORE_DATA))
+        status = sync_data(writer, &frame, how, error);
+    if (status == LX_OK)
+        adopt(writer, &frame);
     return status;
 }
 
-/** Rows that a frame takes must be on disk before it, however little durability is asked for: a row
- * that is lost reads as zeros, which are a missing value and no damage. (The model finds this where
- * the page cache is lost within a boot.) */
-static lx_status sync_rows(lx_writer *writer, unsigned how, lx_error *error)
+/** Writes a synced frame without changes, if frames since the last synced one are not synced: with
+ * it, they are. Operations that are not committed stay out of it. */
+static lx_status repeat_frame(lx_writer *writer, unsigned how, lx_error *error)
 {
-    lx_error cause = LX_ERROR_INIT;
-    return run_barrier(writer, lx__rows_barrier(&writer->rows, &writer->barrier, &cause), how,
-                       &cause, error);
+    lx__placer_drain(&writer->placer);
+    if (!writer->wal.unsynced && (writer->committed.opening_synced || LX__FAULT(OPENING_SYNC)))
+        return LX_OK;
+    lx__frame frame =
+        lx__committed_next_frame(&writer->committed, LX__FRAME_SYNCED, writer->wal.boot);
+    lx_status status = lx__frame_begin(&writer->wal.frame, 0, 0, error);
+    if (status == LX_OK)
+        status = reserve(writer, error);
+    if (status == LX_OK)
+        status = sync_data(writer, &frame, how, error);
+    if (status != LX_OK || !writer->wal.unsynced)
+        return status;
+    lx__frame_finish(&writer->wal.frame, &frame, &writer->wal.identity);
+    status = write_frame(writer, &frame, error);
+    if (status == LX_OK)
+        status = sync_log(writer, &frame, how, error);
+    if (status == LX_OK)
+        advance(writer, &frame, false);
+    return status;
 }
 
-/* ---- the frame */
+void lx__writer_close_log(lx_writer *writer)
+{
+    uint64_t end = writer->committed.state.place.offset;
+    if (!writer->wal.changes || writer->wal.unsynced || !writer->committed.opening_synced ||
+        writer->meta.sealed || writer->calls.failure.status != LX_OK ||
+        lx__frame_begin(&writer->wal.frame, 0, 0, NULL) != LX_OK)
+        return;
+    lx__frame frame =
+        lx__committed_next_frame(&writer->committed, LX__FRAME_SYNCED, writer->wal.boot);
+    lx__frame_finish(&writer->wal.frame, &frame, &writer->wal.identity);
+    if (lx__wal_writer_append(&writer->wal, &frame, end, false, NULL) == LX_OK)
+        advance(writer, &frame, false);
+}
+
+/* ---- rows and entries: in the tables, or in the frame */
 
 /** Rows below this are not put into the frame one by one: they are in the log already, or the frame
  * takes them into the tables. */
 static uint64_t first_new_row(const lx_writer *writer)
 {
-    return writer->state.length > writer->rows.first ? writer->state.length : writer->rows.first;
+    uint64_t length = writer->committed.state.length;
+    return length > writer->rows.first ? length : writer->rows.first;
+}
+
+/** Writes the rows that wait to the tables, if they are too many for frames. */
+static lx_status write_rows(lx_writer *writer, unsigned how, lx_error *error)
+{
+    uint64_t fields = writer->rows.field_count, first = first_new_row(writer);
+    uint64_t fresh = writer->applied.length > first ? (writer->applied.length - first) * fields : 0;
+    uint64_t most =
+        writer->durability == LX_DURABILITY_FULL ? SYNCED_UPDATES_MAX : UPDATES_MAX;
+    if ((how & LX__COMMIT_ROWS) || fresh > most ||
+        writer->rows.count * fields * LX__FRAME_SET > PENDING_UPDATES_BYTES)
+        return lx__rows_write(&writer->rows, error);
+    return LX_OK;
+}
+
+static bool has_changes(const lx_writer *writer)
+{
+    const lx__state *state = &writer->committed.state;
+    return writer->applied.length != state->length || writer->applied.updates.count != 0 ||
+           writer->rows.first > state->rows;
 }
 
 static void add_set(lx_writer *writer, size_t field, uint64_t index, const lx__entry *entry)
@@ -116,228 +172,182 @@ static void add_set(lx_writer *writer, size_t field, uint64_t index, const lx__e
     lx__frame_add_set(&writer->wal.frame, &item);
 }
 
-static lx_status build_frame(lx_writer *writer, lx__frame *frame, lx_error *error)
+/** Adds the entries of @p frame: updates, and rows that are not in the tables. */
+static void add_entries(lx_writer *writer, const lx__frame *frame)
 {
-    size_t fields = writer->rows.field_count;
-    uint64_t first = first_new_row(writer);
-    uint64_t rows = frame->length > first ? frame->length - first : 0;
-    lx_status status = lx__frame_begin(&writer->wal.frame, writer->applied.grown_count,
-                                       rows * fields + writer->applied.updates.count, error);
-    if (status != LX_OK)
-        return status;
-    for (size_t i = 0; i < writer->applied.grown_count; i++)
-        lx__frame_add_chunk(&writer->wal.frame, &writer->applied.grown[i]);
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
         const lx__set *set = &writer->applied.updates.list[i];
         lx__entry entry = lx__set_entry(set);
         if (set->index < frame->length)
             add_set(writer, set->field, set->index, &entry);
     }
-    for (uint64_t index = first; index < frame->length; index++) {
-        for (size_t i = 0; i < fields; i++) {
+    for (uint64_t index = first_new_row(writer); index < frame->length; index++) {
+        for (size_t i = 0; i < writer->rows.field_count; i++) {
             lx__entry entry = lx__rows_get(&writer->rows, i, index);
             add_set(writer, i, index, &entry);
         }
     }
+}
+
+/** Builds the frame of what was applied, in memory. */
+static lx_status build_frame(lx_writer *writer, unsigned how, lx__frame *frame, lx_error *error)
+{
+    uint64_t first = first_new_row(writer);
+    *frame = lx__committed_next_frame(&writer->committed,
+                                      how & LX__COMMIT_SYNCED ? LX__FRAME_SYNCED : 0,
+                                      writer->wal.boot);
+    frame->length = writer->applied.length;
+    frame->next_chunk = lx__chunk_pool_next(&writer->placer.pool);
+    frame->rows = writer->rows.first;
+    for (size_t i = 0; LX__FAULT(CHUNK_PREFIX) && i < writer->ring.count; i++)
+        (void)lx__applied_add_chunks(&writer->applied, lx__write_ring_at(&writer->ring, i), NULL);
+    lx__applied_sort_chunks(&writer->applied);
+    uint64_t rows = frame->length > first ? frame->length - first : 0;
+    lx_status status =
+        lx__frame_begin(&writer->wal.frame, writer->applied.grown_count,
+                        rows * writer->rows.field_count + writer->applied.updates.count, error);
+    if (status != LX_OK)
+        return status;
+    for (size_t i = 0; i < writer->applied.grown_count; i++)
+        lx__frame_add_chunk(&writer->wal.frame, &writer->applied.grown[i]);
+    add_entries(writer, frame);
     lx__frame_finish(&writer->wal.frame, frame, &writer->wal.identity);
     return LX_OK;
 }
 
-/** Writes a frame at the end of the log, and makes it durable if it is to be synced. */
-static lx_status write_frame(lx_writer *writer, const lx__frame *frame, unsigned how,
-                             lx_error *error)
+/** Takes the memory for all that follows: once a sync list is filled its files count as synced, and
+ * once the frame is in the log it must be adopted. */
+static lx_status reserve(lx_writer *writer, lx_error *error)
 {
-    lx_error cause = LX_ERROR_INIT;
-    bool synced = (frame->flags & LX__FRAME_SYNCED) != 0;
-    lx_status status = lx__wal_writer_append(&writer->wal, frame, writer->state.place.offset,
-                                             synced && writer->durability == LX_DURABILITY_FULL,
-                                             &cause);
+    size_t count = 2 * writer->rows.field_count + 3;
+    for (size_t i = 0; i < writer->placer.lane_count; i++)
+        count += writer->placer.lanes[i].lane.chunks.count + 1;
+    lx_status status = lx__committed_reserve(&writer->committed, writer->applied.grown_count,
+                                             writer->applied.updates.count, error);
+    return status == LX_OK ? lx__barrier_reserve(&writer->barrier, count, error) : status;
+}
+
+/* ---- syncs, while which the mutex is released */
+
+static void begin_wait(lx_writer *writer, unsigned how)
+{
+    if (!(how & LX__COMMIT_ALONE))
+        pthread_mutex_unlock(&writer->mutex.mutex);
+}
+
+/** Takes the mutex again, whatever else waits for it. Afterwards no flush task is running. */
+static void end_wait(lx_writer *writer, unsigned how)
+{
+    if (!(how & LX__COMMIT_ALONE))
+        pthread_mutex_lock(&writer->mutex.mutex);
+    lx__placer_drain(&writer->placer);
+}
+
+/** Lists everything that the frames so far and the next one name. */
+static lx_status list_everything(lx_writer *writer, lx_error *error)
+{
+    lx__barrier *list = &writer->barrier;
+    bool opening_synced = writer->committed.opening_synced;
+    lx_status status = lx__rows_barrier(&writer->rows, list, error);
+    size_t lanes = LX__FAULT(LANE_BARRIER) ? 1 : writer->placer.lane_count;
+    for (size_t i = 0; status == LX_OK && i < lanes; i++)
+        status = lx__chunk_files_barrier(&writer->placer.lanes[i].lane.chunks, list, error);
     if (status != LX_OK)
-        return lx__calls_fail(&writer->calls, 0, status, &cause, error);
-    if (synced) {
-        begin_wait(writer, how);
-        status = lx__wal_writer_sync(&writer->wal, &cause);
-        end_wait(writer, how);
+        return status;
+    if ((writer->wal.unsynced || !opening_synced) && !LX__FAULT(LOG_BARRIER))
+        lx__barrier_add(list, &writer->wal.file);
+    if (!opening_synced) {
+        lx__barrier_add_directory(list, &writer->chunk_directory);
+        lx__barrier_add_directory(list, &writer->directory);
     }
-    return status == LX_OK ? LX_OK : poison(writer, &cause, error);
+    return LX_OK;
 }
 
-static void advance(lx_writer *writer, const lx__frame *frame)
+/** Syncs everything before a synced frame, and before the first one. Before any other, only the
+ * rows that it takes: a row that is lost reads as zeros, which are a missing value and no damage.
+ * (The model finds this where the page cache is lost within a boot.) */
+static lx_status sync_data(lx_writer *writer, const lx__frame *frame, unsigned how,
+                           lx_error *error)
 {
-    writer->state.place.offset += frame->bytes;
-    writer->state.place.epoch++;
-    writer->state.place.crc = frame->crc;
+    lx_status status;
+    bool everything = (frame->flags & LX__FRAME_SYNCED) || !writer->committed.opening_synced;
+    if (everything)
+        status = list_everything(writer, error);
+    else if (frame->rows > writer->committed.state.rows)
+        status = lx__rows_barrier(&writer->rows, &writer->barrier, error);
+    else
+        return LX_OK;
+    if (status == LX_OK) {
+        begin_wait(writer, how);
+        status = lx__barrier_run(&writer->barrier, error);
+        end_wait(writer, how);
+        for (size_t i = 0; i < writer->placer.lane_count; i++)
+            lx__chunk_files_release(&writer->placer.lanes[i].lane.chunks);
+    }
+    writer->committed.opening_synced |= everything && status == LX_OK;
+    return status == LX_OK ? LX_OK : LX_ERR_POISONED;
+}
+
+/* ---- the log */
+
+/** Writes the frame at the end of the log. */
+static lx_status write_frame(lx_writer *writer, const lx__frame *frame, lx_error *error)
+{
+    bool preallocates =
+        (frame->flags & LX__FRAME_SYNCED) && writer->durability == LX_DURABILITY_FULL;
+    return lx__wal_writer_append(&writer->wal, frame, writer->committed.state.place.offset,
+                                 preallocates, error);
+}
+
+/** Makes a synced frame durable. */
+static lx_status sync_log(lx_writer *writer, const lx__frame *frame, unsigned how,
+                          lx_error *error)
+{
+    if (!(frame->flags & LX__FRAME_SYNCED))
+        return LX_OK;
+    begin_wait(writer, how);
+    lx_status status = lx__wal_writer_sync(&writer->wal, error);
+    end_wait(writer, how);
+    return status == LX_OK ? LX_OK : LX_ERR_POISONED;
+}
+
+/* ---- after the frame: the writer continues from there, and nothing can fail */
+
+static void advance(lx_writer *writer, const lx__frame *frame, bool changes)
+{
+    lx__committed_advance(&writer->committed, frame);
     writer->wal.unsynced = frame->flags == 0;
-    writer->wal.changes = false;
+    writer->wal.changes = changes;
 }
 
-/** What was taken back is committed: the changes among it are the log's. There is room for them. */
-static void adopt_changes(lx_writer *writer)
+/** The updates that were applied are the log's. There is room for them. */
+static void adopt_updates(lx_writer *writer)
 {
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     for (size_t i = 0; i < writer->applied.updates.count; i++) {
         const lx__set *set = &writer->applied.updates.list[i];
         lx__entry entry = lx__set_entry(set);
         if (set->index >= state->length)
             continue;
         if (set->index < state->rows)
-            lx__set_map_put(&writer->live, set);
+            lx__set_map_put(&writer->committed.updates, set);
         else
             lx__rows_put(&writer->rows, set->field, set->index, &entry);
     }
     lx__set_map_clear(&writer->applied.updates);
-    lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
+    lx__rows_cut(&writer->rows, lx__committed_row_end(&writer->committed));
 }
 
-/** The frame is in the log: what it says is the state. */
+/** The frame is in the log: it says what is committed. */
 static void adopt(lx_writer *writer, const lx__frame *frame)
 {
-    lx__state *state = &writer->state;
-    advance(writer, frame);
-    writer->wal.changes = true;
-    state->length = frame->length;
-    state->rows = frame->rows;
-    state->next_chunk = frame->next_chunk;
-    for (size_t i = 0; i < writer->applied.grown_count; i++)
-        (void)lx__state_put_chunk(state, &writer->applied.grown[i],
-                                  NULL); /* there is room for it */
+    lx__applied *applied = &writer->applied;
+    advance(writer, frame, true);
+    lx__committed_adopt(&writer->committed, frame, applied->grown, applied->grown_count);
     for (size_t i = 0; i < writer->placer.lane_count; i++)
-        lx__chunk_files_committed(&writer->placer.lanes[i].lane.chunks, writer->applied.grown,
-                                  writer->applied.grown_count);
-    writer->applied.grown_count = 0;
-    adopt_changes(writer);
+        lx__chunk_files_committed(&writer->placer.lanes[i].lane.chunks, applied->grown,
+                                  applied->grown_count);
+    applied->grown_count = 0;
+    adopt_updates(writer);
     writer->calls.committed = writer->calls.applied;
-}
-
-static lx__frame next_frame(const lx_writer *writer, uint32_t flags)
-{
-    return (lx__frame){.epoch = writer->state.place.epoch,
-                       .length = writer->state.length,
-                       .rows = writer->state.rows,
-                       .previous_crc = writer->state.place.crc,
-                       .flags = flags,
-                       .boot = writer->wal.boot,
-                       .table_generation = writer->state.table_generation,
-                       .next_chunk = writer->state.next_chunk};
-}
-
-/** Memory for what comes next, in the midst of which it must not be wanting. */
-static lx_status reserve(lx_writer *writer, lx_error *error)
-{
-    lx_status status = lx__state_reserve_chunks(&writer->state, writer->applied.grown_count, error);
-    if (status == LX_OK)
-        status = lx__set_map_reserve(&writer->live, writer->applied.updates.count, error);
-    return status == LX_OK ? reserve_barrier(writer, error) : status;
-}
-
-/** A frame that changes something: step 3, and step 2 before it if the frame is to be synced. */
-static lx_status put_changes(lx_writer *writer, unsigned how, lx_error *error)
-{
-    lx_error failure = LX_ERROR_INIT;
-    bool synced = (how & LX__COMMIT_SYNCED) != 0, early = LX__FAULT(FRAME_BEFORE_DATA);
-    lx__frame frame = next_frame(writer, synced ? LX__FRAME_SYNCED : 0);
-    frame.length = writer->applied.length;
-    frame.next_chunk = lx__chunk_pool_next(&writer->placer.pool);
-    frame.rows = writer->rows.first;
-    for (size_t i = 0; LX__FAULT(CHUNK_PREFIX) && i < writer->ring.count; i++)
-        (void)lx__applied_add_chunks(&writer->applied, lx__write_ring_at(&writer->ring, i), NULL);
-    lx__applied_sort_chunks(&writer->applied);
-    lx_status status = build_frame(writer, &frame, &failure);
-    if (status == LX_OK)
-        status = reserve(writer, &failure);
-    if (status != LX_OK)
-        return lx__calls_fail(&writer->calls, 0, status, &failure, error);
-    if ((synced || !writer->settled) && !early)
-        status = sync_all(writer, how, error);
-    else if (frame.rows > writer->state.rows)
-        status = sync_rows(writer, how, error);
-    if (status == LX_OK)
-        status = write_frame(writer, &frame, how, error);
-    if (status == LX_OK && early)
-        status = sync_all(writer, how, error);
-    if (status == LX_OK)
-        adopt(writer, &frame);
-    return status;
-}
-
-/** A synced frame that repeats the last one, if frames are not synced. What was asked for and not
- * committed stays out of it. */
-static lx_status put_nothing(lx_writer *writer, unsigned how, lx_error *error)
-{
-    lx_error failure = LX_ERROR_INIT;
-    lx__placer_drain(&writer->placer);
-    if (!writer->wal.unsynced && (writer->settled || LX__FAULT(OPENING_SYNC)))
-        return LX_OK;
-    lx_status status = lx__frame_begin(&writer->wal.frame, 0, 0, &failure);
-    if (status == LX_OK)
-        status = reserve_barrier(writer, &failure);
-    if (status != LX_OK)
-        return lx__calls_fail(&writer->calls, 0, status, &failure, error);
-    status = sync_all(writer, how, error);
-    if (status != LX_OK || !writer->wal.unsynced)
-        return status;
-    lx__frame frame = next_frame(writer, LX__FRAME_SYNCED);
-    lx__frame_finish(&writer->wal.frame, &frame, &writer->wal.identity);
-    status = write_frame(writer, &frame, how, error);
-    if (status == LX_OK)
-        advance(writer, &frame);
-    return status;
-}
-
-void lx__writer_put_last(lx_writer *writer)
-{
-    uint64_t end = writer->state.place.offset;
-    if (!writer->wal.changes || writer->wal.unsynced || !writer->settled || writer->meta.sealed ||
-        writer->calls.failure.status != LX_OK ||
-        lx__frame_begin(&writer->wal.frame, 0, 0, NULL) != LX_OK)
-        return;
-    lx__frame frame = next_frame(writer, LX__FRAME_SYNCED);
-    lx__frame_finish(&writer->wal.frame, &frame, &writer->wal.identity);
-    if (lx__wal_writer_append(&writer->wal, &frame, end, false, NULL) == LX_OK)
-        advance(writer, &frame);
-}
-
-/** Whether waiting rows are to be moved to the tables by this commit. */
-static bool takes_rows(const lx_writer *writer, unsigned how)
-{
-    uint64_t fields = writer->rows.field_count, first = first_new_row(writer);
-    uint64_t fresh = writer->applied.length > first ? (writer->applied.length - first) * fields : 0;
-    uint64_t most = writer->durability == LX_DURABILITY_FULL ? SYNCED_SETS_MAX : SETS_MAX;
-    return (how & LX__COMMIT_ROWS) || fresh > most ||
-           writer->rows.count * fields * LX__FRAME_SET > PENDING_SETS_BYTES;
-}
-
-static bool has_changes(const lx_writer *writer)
-{
-    return writer->applied.length != writer->state.length || writer->applied.updates.count != 0 ||
-           writer->rows.first > writer->state.rows;
-}
-
-lx_status lx__writer_put_frame(lx_writer *writer, uint64_t target, unsigned how, lx_error *error)
-{
-    lx_error failure = LX_ERROR_INIT;
-    uint64_t before = writer->pending_bytes;
-    lx_status held = lx__writer_check_lock(writer, error);
-    if (held != LX_OK)
-        return held;
-    if (how & LX__COMMIT_REPEAT)
-        return put_nothing(writer, how, error);
-    if (writer->durability == LX_DURABILITY_FULL || writer->wal.boot == 0)
-        how |= LX__COMMIT_SYNCED;
-    lx_status status = lx__writer_collect(writer, target, error);
-    if (status != LX_OK)
-        return status;
-    if (takes_rows(writer, how))
-        status = lx__rows_write(&writer->rows, &failure);
-    if (status != LX_OK)
-        return lx__calls_fail(&writer->calls, 0, status, &failure, error);
-    if (has_changes(writer))
-        status = put_changes(writer, how, error);
-    else if (how & LX__COMMIT_SYNCED)
-        status = put_nothing(writer, how, error);
-    if (status == LX_OK) {
-        writer->calls.committed = writer->calls.applied;
-        writer->pending_bytes -= before < writer->pending_bytes ? before : writer->pending_bytes;
-    }
-    return status;
 }

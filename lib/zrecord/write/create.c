@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a dataset, and the writer's lock. See doc/zrecord-format.md, 10.1 and 10.2. */
+#include "zrecord/write/create.h"
+
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,75 +15,7 @@
 #include "zrecord/wal/frame.h"
 #include "zrecord/format/meta-file.h"
 #include "zrecord/format/names.h"
-#include "zrecord/write/create.h"
-
-/* ---- the lock */
-
-/** Whether a process is gone: its lock is held by a child then, which has inherited it. */
-static bool is_gone(const char *pid)
-{
-    return kill((pid_t)strtol(pid, NULL, 10), 0) == -1 && errno == ESRCH;
-}
-
-static lx_status fail_busy(const lx__file *lock, lx_error *error)
-{
-    char pid[24] = "";
-    size_t got = 0;
-    if (lx__file_read_some(lock, pid, sizeof pid - 1, 0, &got, NULL) != LX_OK)
-        got = 0;
-    pid[got] = '\0';
-    pid[strspn(pid, "0123456789")] = '\0';
-    lx_status status;
-    if (pid[0] == '\0')
-        status = lx__fail(error, LX_ERR_BUSY, "the dataset is being written by another process");
-    else if (is_gone(pid))
-        status = lx__fail(error, LX_ERR_BUSY,
-                          "the dataset was written by process %s, which is gone; a process that it "
-                          "forked still has it open and must end first",
-                          pid);
-    else
-        status = lx__fail(error, LX_ERR_BUSY, "the dataset is being written by process %s", pid);
-    lx__error_locate(error, lock->path, NULL, LX_NONE, LX_NONE);
-    return status;
-}
-
-static lx_status write_pid(const lx__file *lock, lx_error *error)
-{
-    char pid[24];
-    int size = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-    lx_status status = lx__file_truncate(lock, 0, error);
-    return status != LX_OK ? status : lx__file_write(lock, pid, (size_t)size, 0, error);
-}
-
-lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *error)
-{
-    struct stat held, now;
-    lx_status status = lx__file_open(lock, directory, LX__LOCK_NAME, O_RDWR | O_CREAT, error);
-    if (status != LX_OK)
-        return status;
-    status = lx__file_lock(lock, true, LX__LOCK_WRITER, 1, NULL);
-    if (status == LX_ERR_BUSY)
-        status = fail_busy(lock, error);
-    else if (status != LX_OK)
-        status = lx__fail_errno(error, errno, lock->path, "cannot lock");
-    /* Somebody may have put another LOCK in its place between opening and locking. */
-    else if (fstat(lock->fd, &held) == -1 ||
-             fstatat(directory->fd, LX__LOCK_NAME, &now, AT_SYMLINK_NOFOLLOW) == -1)
-        status = lx__fail_errno(error, errno, lock->path, "cannot look at");
-    else if (held.st_dev != now.st_dev || held.st_ino != now.st_ino)
-        status = lx__fail(error, LX_ERR_BUSY, "LOCK was replaced while it was being locked");
-    else
-        status = write_pid(lock, error);
-    if (status != LX_OK)
-        lx__writer_unlock(lock);
-    return status;
-}
-
-void lx__writer_unlock(lx__file *lock)
-{
-    lx__file_unlock(lock, LX__LOCK_WRITER, 0);
-    lx__file_close(lock);
-}
+#include "zrecord/snapshot/lock.h"
 
 lx_status lx__check_local(const lx__file *directory, lx_error *error)
 {

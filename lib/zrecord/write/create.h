@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Making a dataset, and the writer's lock. See doc/zrecord-format.md, 10.1 and 10.2.
+ * @brief Creation of a dataset, and where one may be created. See doc/zrecord-format.md, 10.1.
  */
 #ifndef LX_ZRECORD_CREATE_H
 #define LX_ZRECORD_CREATE_H
 
 #include "base/file.h"
 #include "zrecord/format/meta.h"
-
-/**
- * Takes the writer's lock on LOCK, made if need be, and writes this process's id into it.
- * @retval LX_ERR_BUSY  Another has it; the error tells its process.
- */
-lx_status lx__writer_lock(const lx__file *directory, lx__file *lock, lx_error *error);
-
-/** Gives back what was locked in LOCK, also where a child of fork() has the descriptor, and closes
- * it; nothing if it is closed. */
-void lx__writer_unlock(lx__file *lock);
 
 /** Fails on a network file system, where nothing can be written.
  * @retval LX_ERR_UNSUPPORTED  It is one; the error names it. */

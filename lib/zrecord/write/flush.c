@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "executor/executor.h"
 
 /* ---- with the mutex held */
 

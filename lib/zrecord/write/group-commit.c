@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Several callers share one commit: while one syncs, the others' operations gather, and the first
- * of them that can commits for all. */
+/* Group commit: while one caller syncs, the operations of others gather, and the first caller that
+ * can commits for all of them. */
+#include "zrecord/write/group-commit.h"
+
 #include <stddef.h>
 
 #include "base/error.h"
 #include "zrecord/fault.h"
-#include "zrecord/write/writer.h"
+#include "zrecord/write/commit.h"
+#include "zrecord/write/handle.h"
 
 /** Whether there is nothing left to do for that. */
 static bool is_covered(const lx_writer *writer, uint64_t target, unsigned how)
 {
     return writer->calls.committed >= target && !(how & LX__COMMIT_ROWS) &&
-           (!(how & LX__COMMIT_SYNCED) || (!writer->wal.unsynced && writer->settled));
+           (!(how & LX__COMMIT_SYNCED) ||
+            (!writer->wal.unsynced && writer->committed.opening_synced));
 }
 
 /** A failure keeps later calls from being committed, not those before the one that failed, unless
@@ -48,9 +52,9 @@ lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx
             return lx__fail(error, LX_ERR_STATE, "not committed: another thread has rolled back");
         if (is_covered(writer, target, how))
             return LX_OK; /* even if the next commit is under way by now */
-        if (!writer->committing && !writer->calling)
+        if (!lx__write_mutex_is_busy(&writer->mutex))
             break;
-        pthread_cond_wait(&writer->turn, &writer->mutex);
+        lx__write_mutex_wait(&writer->mutex);
         if (LX__FAULT(SHARED_COMMIT))
             return LX_OK;
     }
@@ -59,10 +63,9 @@ lx_status lx__writer_commit(lx_writer *writer, uint64_t target, unsigned how, lx
         return status;
     if (writer->calls.committed >= target && !(how & LX__COMMIT_ROWS))
         how |= LX__COMMIT_REPEAT; /* it is only to be synced */
-    writer->committing = true;
+    lx__write_mutex_begin_commit(&writer->mutex);
     status = put_frame(writer, target, how, error);
-    writer->committing = false;
-    pthread_cond_broadcast(&writer->turn);
+    lx__write_mutex_end_commit(&writer->mutex);
     return status;
 }
 
@@ -77,14 +80,14 @@ lx_status lx__writer_commit_submitted(lx_writer *writer, lx_error *error)
 bool lx__writer_sync_by_timer(lx__sync_timer *timer)
 {
     lx_writer *writer = (lx_writer *)((char *)timer - offsetof(lx_writer, timer));
-    if (pthread_mutex_trylock(&writer->mutex) != 0)
+    if (!lx__write_mutex_try_lock(&writer->mutex))
         return false;
-    bool idle = !writer->calling && !writer->committing && writer->calls.failure.status == LX_OK &&
-                lx__placer_idle(&writer->placer);
+    bool idle = !lx__write_mutex_is_busy(&writer->mutex) &&
+                writer->calls.failure.status == LX_OK && lx__placer_idle(&writer->placer);
     /* The writer keeps a failure for its next call. */
     if (idle)
         (void)lx__writer_commit(writer, 0, LX__COMMIT_REPEAT | LX__COMMIT_SYNCED, NULL);
-    pthread_mutex_unlock(&writer->mutex);
+    lx__write_mutex_unlock(&writer->mutex);
     return idle;
 }
 

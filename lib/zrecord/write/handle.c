@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose turn it is with a writer, and what has failed in it. */
+#include "zrecord/write/handle.h"
+
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "zrecord/write/writer.h"
+#include "executor/executor.h"
 
 lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
 {
@@ -14,7 +15,6 @@ lx_status lx__writer_fail_sealed(const lx_writer *writer, lx_error *error)
     return status;
 }
 
-/** Takes the mutex and waits until no call, and if @p alone no commit, is in its midst. */
 static lx_status enter(lx_writer *writer, bool alone, lx_error *error)
 {
     if (writer == NULL)
@@ -22,9 +22,7 @@ static lx_status enter(lx_writer *writer, bool alone, lx_error *error)
     if (lx__executor_check(writer->executor, NULL) != LX_OK)
         return lx__fail(error, LX_ERR_FORKED,
                         "this writer belongs to the parent process: open one after fork");
-    pthread_mutex_lock(&writer->mutex);
-    while (writer->calling || (alone && writer->committing))
-        pthread_cond_wait(&writer->turn, &writer->mutex);
+    lx__write_mutex_lock(&writer->mutex, alone);
     return LX_OK;
 }
 
@@ -40,18 +38,18 @@ lx_status lx__writer_enter_alone(lx_writer *writer, lx_error *error)
 
 void lx__writer_leave(lx_writer *writer)
 {
-    pthread_mutex_unlock(&writer->mutex);
+    lx__write_mutex_unlock(&writer->mutex);
 }
 
 bool lx__writer_is_at_rest(lx_writer *writer)
 {
-    if (pthread_mutex_trylock(&writer->mutex) != 0)
+    if (!lx__write_mutex_try_lock(&writer->mutex))
         return false;
-    bool rests = !writer->calling && !writer->committing &&
+    bool rests = !lx__write_mutex_is_busy(&writer->mutex) &&
                  pthread_mutex_trylock(&writer->placer.mutex) == 0;
     if (rests)
         pthread_mutex_unlock(&writer->placer.mutex);
-    pthread_mutex_unlock(&writer->mutex);
+    lx__write_mutex_unlock(&writer->mutex);
     return rests && lx__placer_idle(&writer->placer);
 }
 

@@ -6,9 +6,13 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "executor/executor.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
 #include "zrecord/format/meta-file.h"
+#include "zrecord/write/commit.h"
+#include "zrecord/write/group-commit.h"
+#include "zrecord/write/handle.h"
 
 lx_status lx__sync_or_poison(const lx__file *file, lx_error *error)
 {
@@ -22,7 +26,7 @@ lx_status lx__switch_begin(lx__switch *self, lx_writer *writer, lx_error *error)
     *self = (lx__switch){.writer = writer, .log = LX__FILE_CLOSED};
     lx_status status = lx__meta_succeed(&self->meta, &writer->meta, error);
     if (status == LX_OK)
-        lx__state_copy(&self->state, &writer->state);
+        lx__state_copy(&self->state, &writer->committed.state);
     self->first_chunk = self->state.next_chunk = lx__writer_next_chunk(writer);
     return status == LX_OK ? lx__leftovers_remove(writer, error) : status;
 }
@@ -149,7 +153,7 @@ static void leave_behind(lx__switch *self)
 {
     char name[LX__NAME_SIZE];
     lx_writer *writer = self->writer;
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     uint64_t before = writer->meta.generation, end = before + 1;
     if (self->log.fd != -1) {
         lx__log_name(before, name);
@@ -158,24 +162,24 @@ static void leave_behind(lx__switch *self)
     for (size_t i = 0; self->new_tables && i < writer->meta.schema->count; i++) {
         const char *stem = lx__schema_field(writer->meta.schema, i)->stem;
         lx__table_name(stem, LX__OFFSET_KIND, state->table_generation, name);
-        lx__old_files_add(&writer->old, false, name, writer->tables_since, end);
+        lx__old_files_add(&writer->old, false, name, writer->old.tables_since, end);
         lx__table_name(stem, LX__CHECK_KIND, state->table_generation, name);
-        lx__old_files_add(&writer->old, false, name, writer->tables_since, end);
+        lx__old_files_add(&writer->old, false, name, writer->old.tables_since, end);
     }
     for (size_t i = 0; self->new_chunks && i < state->chunk_count; i++) {
         lx__chunk_name(state->chunks[i].id, name);
-        lx__old_files_add(&writer->old, true, name, writer->chunks_since, end);
+        lx__old_files_add(&writer->old, true, name, writer->old.chunks_since, end);
     }
     if (self->new_tables)
-        writer->tables_since = end;
+        writer->old.tables_since = end;
     if (self->new_chunks)
-        writer->chunks_since = end;
+        writer->old.chunks_since = end;
 }
 
 /** What is appended next goes to new chunks that have room, and to none of the old ones. */
 static void use_chunks(lx_writer *writer)
 {
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     lx__chunk_pool *pool = &writer->placer.pool;
     for (size_t i = 0; i < writer->placer.lane_count; i++)
         lx__chunk_files_close(&writer->placer.lanes[i].lane.chunks);
@@ -196,10 +200,10 @@ static void adopt(lx__switch *self)
     writer->wal.identity.generation = writer->meta.generation;
     if (self->log.fd != -1) {
         lx__wal_writer_replace(&writer->wal, &self->log);
-        lx__state_free(&writer->state);
-        writer->state = self->state;
+        lx__state_free(&writer->committed.state);
+        writer->committed.state = self->state;
         self->state = (lx__state){0};
-        writer->retry_at = 0;
+        writer->wal.retry_at = 0;
     }
     if (self->rows.fields != NULL) {
         lx__rows_close(&writer->rows);
@@ -207,7 +211,7 @@ static void adopt(lx__switch *self)
         self->rows = (lx__rows){0};
     }
     if (self->new_tables)
-        lx__set_map_clear(&writer->live);
+        lx__set_map_clear(&writer->committed.updates);
     if (self->new_chunks)
         use_chunks(writer);
 }

@@ -40,7 +40,7 @@ static lx_status check_value(counter *c, size_t field, uint64_t index, const lx_
         return LX_OK;
     lx__store_le64(slot, entry->offset);
     lx__extent extent;
-    const lx__chunk_item *chunk = lx__state_find_chunk(&c->writer->state, entry->chunk);
+    const lx__chunk_item *chunk = lx__state_find_chunk(&c->writer->committed.state, entry->chunk);
     lx_status status = lx__payload_locate(entry, rules, chunk, &extent, &c->why);
     if (status == LX_OK && extent.chunk != NULL)
         status = lx__fetch_one(&c->pread.fetcher, &extent, &stored, &c->why);
@@ -80,7 +80,8 @@ static lx_status check_rows(counter *c, size_t field, uint64_t first, uint64_t e
         for (size_t i = 0; status == LX_OK && i < count; i++) {
             lx__entry entry =
                 lx__entry_load(rows + i * LX__OFFSET_ROW, checks + i * LX__CHECK_ROW);
-            if (lx__sets_find_set(&c->writer->state.sets, (uint32_t)field, first + i) == NULL)
+            if (lx__sets_find_set(&c->writer->committed.state.sets, (uint32_t)field, first + i) ==
+                NULL)
                 status = check_value(c, field, first + i, &entry, error);
         }
         first += count;
@@ -91,7 +92,7 @@ static lx_status check_rows(counter *c, size_t field, uint64_t first, uint64_t e
 lx_status lx__lost_values_count(const lx_writer *writer, const lx__state *durable, uint64_t *lost,
                                 lx_error *error)
 {
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     counter c = {.writer = writer, .durable = durable, .why = LX_ERROR_INIT};
     lx__fd_cache_init(&c.files, OPEN_FILES, lx__fd_open_chunk, (void *)&writer->chunk_directory);
     lx__pread_init(&c.pread, &c.files, READ_AHEAD);

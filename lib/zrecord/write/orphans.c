@@ -10,8 +10,9 @@
 #include "base/log.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
-#include "zrecord/write/install.h"
+#include "zrecord/snapshot/lock.h"
 #include "zrecord/write/readers.h"
+#include "zrecord/write/writer.h"
 
 /* ---- what a file is */
 
@@ -96,7 +97,7 @@ static lx__place place_of(const lx_writer *writer, const char *name)
     if (!lx__schema_find_stem(meta->schema, stem, &position))
         return GONE;
     if (table)
-        return compare(number, writer->state.table_generation);
+        return compare(number, writer->committed.state.table_generation);
     return lx__meta_find_dict(meta, position, NULL) ? CURRENT : GONE;
 }
 
@@ -107,9 +108,9 @@ static lx__place place_of_chunk(lx_writer *writer, const char *name)
     if (!lx__name_is_chunk(name, &id) ||
         lx__file_is_regular(&writer->chunk_directory, name, &regular, NULL) != LX_OK || !regular)
         return FOREIGN;
-    if (lx__state_find_chunk(&writer->state, (uint32_t)id) != NULL)
+    if (lx__state_find_chunk(&writer->committed.state, (uint32_t)id) != NULL)
         return CURRENT;
-    if (id < writer->state.next_chunk)
+    if (id < writer->committed.state.next_chunk)
         return OLD;
     /* One that was made, and nothing placed in it yet. */
     return id < lx__writer_next_chunk(writer) ? CURRENT : LEFTOVER;
@@ -186,7 +187,7 @@ static lx_status find_file(void *user, const char *name, lx_error *error)
         in = (lx__generations){number, number + 1};
     } else if (lx__name_split_table(name, stem, &number)) {
         in = lx__users_of_tables(&self->users, number);
-        if (place == GONE && number == writer->state.table_generation)
+        if (place == GONE && number == writer->committed.state.table_generation)
             lx__generations_add(&in, now); /* for readers who still show the field */
     }
     lx__old_files_add(&writer->old, false, name, in.first, in.end);

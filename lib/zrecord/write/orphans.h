@@ -29,6 +29,8 @@ typedef struct lx__old_files {
     lx__old_file *list;
     size_t count;
     size_t capacity;
+    uint64_t tables_since; /**< The generation that made the present tables; 0: unknown. */
+    uint64_t chunks_since; /**< The same of the oldest chunk. */
 } lx__old_files;
 
 /**

@@ -1,45 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/write/readers.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "zrecord/snapshot/lock.h"
 #include "zrecord/wal/wal.h"
 
 /* Of more generations with readers, which nobody has, any file may be in use. */
 #define USERS_MAX 64
-
-/** Finds a lock of readers in [@p first, @p end), and narrows that to what it locks of it. */
-static lx_status find_lock(const lx__file *lock, uint64_t *first, uint64_t *end, bool *present,
-                           lx_error *error)
-{
-    *present = false;
-    if (*first >= *end) /* and a length of 0 would be the rest of the file */
-        return LX_OK;
-    struct flock probe = {.l_type = F_WRLCK,
-                          .l_whence = SEEK_SET,
-                          .l_start = (off_t)(LX__LOCK_READERS + *first),
-                          .l_len = (off_t)(*end - *first)};
-    if (fcntl(lock->fd, F_OFD_GETLK, &probe) == -1)
-        return lx__fail_errno(error, errno, lock->path, "cannot look for readers");
-    if (probe.l_type == F_UNLCK)
-        return LX_OK;
-    uint64_t start = (uint64_t)probe.l_start, after = start + (uint64_t)probe.l_len;
-    *present = true;
-    if (start > LX__LOCK_READERS + *first)
-        *first = start - LX__LOCK_READERS;
-    if (probe.l_len != 0 && after < LX__LOCK_READERS + *end)
-        *end = after - LX__LOCK_READERS;
-    return LX_OK;
-}
-
-lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end, bool *present,
-                              lx_error *error)
-{
-    return find_lock(lock, &first, &end, present, error);
-}
 
 /** Reads what a generation had in the end; sets of values do not matter. */
 static lx_status load(lx__user *user, const lx__file *directory, const lx__meta *meta)
@@ -85,7 +55,7 @@ void lx__users_find(lx__users *users, const lx__file *directory, const lx__file 
     while (ranges != 0 && !users->unknown) {
         lx__generations range = left[--ranges], held = range;
         bool present;
-        if (find_lock(lock, &held.first, &held.end, &present, NULL) != LX_OK) {
+        if (lx__readers_find(lock, &held.first, &held.end, &present, NULL) != LX_OK) {
             users->unknown = true;
         } else if (present) {
             /* Readers lock a byte each. */

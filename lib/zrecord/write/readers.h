@@ -35,10 +35,6 @@ typedef struct lx__generations {
 /** Makes them reach to @p generation. */
 void lx__generations_add(lx__generations *in, uint64_t generation);
 
-/** Whether readers hold the lock of a generation in [@p first, @p end). */
-lx_status lx__readers_present(const lx__file *lock, uint64_t first, uint64_t end, bool *present,
-                              lx_error *error);
-
 /** Looks for readers of generations before that of @p meta, for lx__users_free(). */
 void lx__users_find(lx__users *users, const lx__file *directory, const lx__file *lock,
                     const lx__meta *meta);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring of stages of a writer: one is filled while others are placed. */
+#include "zrecord/write/reap.h"
+
 #include <assert.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/write/writer.h"
+#include "zrecord/write/apply.h"
+#include "zrecord/write/handle.h"
 
 /* Rows that wait before the tables are appended to in the middle of a large append. */
 #define BULK_ROWS ((size_t)1 << 16)
@@ -94,7 +96,7 @@ lx_status lx__writer_collect(lx_writer *writer, uint64_t target, lx_error *error
 
 lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
 {
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     lx__placer_drain(&writer->placer);
     if (writer->placer.failure.status == LX_ERR_POISONED)
         return lx__calls_fail(&writer->calls, 0, LX_ERR_POISONED, &writer->placer.failure, error);
@@ -104,6 +106,6 @@ lx_status lx__writer_forget(lx_writer *writer, lx_error *error)
     lx__commit_requests_settle(&writer->requests, &writer->calls);
     lx__calls_roll_back(&writer->calls);
     writer->pending_bytes = 0;
-    lx__rows_cut(&writer->rows, state->rows > state->length ? state->rows : state->length);
+    lx__rows_cut(&writer->rows, lx__committed_row_end(&writer->committed));
     return lx__placer_reset(&writer->placer, error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* New chunks with the payloads of all records, in their order. See doc/zrecord-format.md, 11.4. */
 #include "base/error.h"
+#include "executor/executor.h"
 #include "zrecord/write/relocate.h"
 #include "zrecord/write/row-block.h"
 
@@ -63,7 +64,7 @@ static void measure(const lx_writer *writer, const lx__state *state, lx_rebalanc
 static lx_status count(rebalance *self, lx_error *error)
 {
     lx_rebalance_result *result = self->result;
-    const lx__state *state = &self->next.writer->state;
+    const lx__state *state = &self->next.writer->committed.state;
     lx_status status;
     while ((status = lx__stripe_next(&self->stripe, error)) == LX_OK) {
         for (size_t i = 0; i < value_count(&self->stripe); i++) {
@@ -98,7 +99,7 @@ static lx_status report(rebalance *self, uint64_t done, lx_error *error)
     self->reported = self->mover.bytes;
     if (self->progress == NULL)
         return LX_OK;
-    lx_status answer = self->progress(done, self->next.writer->state.length, self->user);
+    lx_status answer = self->progress(done, self->next.writer->committed.state.length, self->user);
     lx_status forked = lx__executor_check(self->next.writer->executor, error);
     if (forked != LX_OK)
         return forked;
@@ -165,7 +166,7 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
                               .tables = &writer->directory,
                               .schema = writer->meta.schema,
                               .rules = writer->rules,
-                              .from = &writer->state,
+                              .from = &writer->committed.state,
                               .to = &self->next.state,
                               .records_limit = writer->meta.chunk_records,
                               .bytes_limit = writer->meta.chunk_limit,
@@ -177,9 +178,9 @@ static lx_status run(lx_writer *writer, void *user, lx_error *error)
     if (status == LX_OK)
         status = make_all(self, error);
     if (status == LX_OK) {
-        result->chunks_after = writer->state.chunk_count;
-        result->bytes_after = chunk_bytes(&writer->state);
-        measure(writer, &writer->state, result, &result->utilisation_after,
+        result->chunks_after = writer->committed.state.chunk_count;
+        result->bytes_after = chunk_bytes(&writer->committed.state);
+        measure(writer, &writer->committed.state, result, &result->utilisation_after,
                 &result->live_ratio_after);
     }
     lx__stripe_close(&self->stripe);

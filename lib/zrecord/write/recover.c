@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening for writing what another writer has left. See doc/zrecord-format.md, 10.3. */
+#include "zrecord/write/recover.h"
+
+#include "base/copy.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "zrecord/fault.h"
 #include "zrecord/format/names.h"
+#include "zrecord/snapshot/lock.h"
 #include "zrecord/table/table-file.h"
 #include "zrecord/write/lost-values.h"
 #include "zrecord/write/readers.h"
-#include "zrecord/write/writer.h"
 
 /* ---- writing back */
 
@@ -73,7 +75,7 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *durable, u
                                   lx_error *error)
 {
     char name[LX__NAME_SIZE];
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     lx_status status = write_back(&writer->wal.file, start, state->place.offset, error);
     for (size_t i = 0; status == LX_OK && i < state->chunk_count; i++) {
         const lx__chunk_item *item = &state->chunks[i];
@@ -100,7 +102,7 @@ static lx_status write_back_state(lx_writer *writer, const lx__state *durable, u
 static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan *scan,
                             uint64_t *end, lx_error *error)
 {
-    lx__state *state = &writer->state;
+    lx__state *state = &writer->committed.state;
     const lx_schema *schema = writer->meta.schema;
     const lx__log_place start = {0};
     lx__log_reader log;
@@ -130,7 +132,7 @@ static lx_status replay_log(lx_writer *writer, lx__state *durable, lx__log_scan 
 /** A writer that does not know its boot would cut frames that readers of this boot may count. */
 static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_error *error)
 {
-    if (writer->wal.boot != 0 || scan->valid.offset == writer->state.place.offset)
+    if (writer->wal.boot != 0 || scan->valid.offset == writer->committed.state.place.offset)
         return LX_OK;
     bool present;
     uint64_t generation = writer->meta.generation;
@@ -147,7 +149,7 @@ static lx_status check_readers(lx_writer *writer, const lx__log_scan *scan, lx_e
 static void report_cut(const lx_writer *writer, const lx__log_scan *scan, uint64_t end)
 {
     const char *path = writer->directory.path;
-    uint64_t commits = scan->valid.epoch - writer->state.place.epoch;
+    uint64_t commits = scan->valid.epoch - writer->committed.state.place.epoch;
     uint64_t torn = end - scan->valid.offset;
     if (commits != 0)
         lx__log(LX_LOG_WARNING,
@@ -165,9 +167,9 @@ static lx_status cut_log(lx_writer *writer, const lx__log_scan *scan, uint64_t e
 {
     uint64_t size;
     lx_status status = lx__file_size(&writer->wal.file, &size, error);
-    if (status != LX_OK || size <= writer->state.place.offset)
+    if (status != LX_OK || size <= writer->committed.state.place.offset)
         return status;
-    status = lx__file_truncate(&writer->wal.file, writer->state.place.offset, error);
+    status = lx__file_truncate(&writer->wal.file, writer->committed.state.place.offset, error);
     if (status == LX_OK)
         report_cut(writer, scan, end);
     return status;
@@ -195,21 +197,21 @@ static lx_status report_lost(const lx_writer *writer, const lx__state *durable, 
  * those that stand in place of rows. */
 static lx_status take_up_sets(lx_writer *writer, lx_error *error)
 {
-    lx__state *state = &writer->state;
+    lx__state *state = &writer->committed.state;
     lx_status status = LX_OK;
     for (uint64_t index = state->rows; status == LX_OK && index < state->length; index++)
         status = lx__rows_add(&writer->rows, error);
     if (status == LX_OK)
-        status = lx__sets_take(&state->sets, &writer->live, error);
+        status = lx__sets_take(&state->sets, &writer->committed.updates, error);
     if (status != LX_OK || state->length <= state->rows)
         return status;
-    for (size_t i = 0; i < writer->live.count; i++) {
-        const lx__set *set = &writer->live.list[i];
+    for (size_t i = 0; i < writer->committed.updates.count; i++) {
+        const lx__set *set = &writer->committed.updates.list[i];
         lx__entry entry = lx__set_entry(set);
         if (set->index >= state->rows)
             lx__rows_put(&writer->rows, set->field, set->index, &entry);
     }
-    lx__set_map_keep(&writer->live, is_in_place_of_row, &state->rows);
+    lx__set_map_keep(&writer->committed.updates, is_in_place_of_row, &state->rows);
     return LX_OK;
 }
 
@@ -240,8 +242,8 @@ static lx_status find_spares(lx_writer *writer, lx_error *error)
 {
     lx__chunk_pool *pool = &writer->placer.pool;
     lx_status status = LX_OK;
-    for (size_t i = 0; i < writer->state.chunk_count; i++)
-        lx__chunk_pool_offer(pool, &writer->state.chunks[i]);
+    for (size_t i = 0; i < writer->committed.state.chunk_count; i++)
+        lx__chunk_pool_offer(pool, &writer->committed.state.chunks[i]);
     for (size_t i = 0; status == LX_OK && i < pool->spare_count;) {
         const lx__chunk_item *item = &pool->spare[i];
         uint64_t size;
@@ -263,14 +265,14 @@ static lx_status find_spares(lx_writer *writer, lx_error *error)
 /** Takes up what is committed, as the writer holds it. */
 static lx_status take_up(lx_writer *writer, const lx__state *durable, lx_error *error)
 {
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     lx_status status = lx__rows_open(&writer->rows, &writer->directory, writer->meta.schema,
                                      state->table_generation, state->rows, state->rows, error);
     if (status == LX_OK && writer->wal.unsynced)
         status = report_lost(writer, durable, error);
     if (status == LX_OK)
         status = take_up_sets(writer, error);
-    writer->length = writer->applied.length = writer->state.length;
+    writer->length = writer->applied.length = writer->committed.state.length;
     return status;
 }
 
@@ -288,11 +290,11 @@ lx_status lx__writer_recover(lx_writer *writer, lx_error *error)
     lx__log_name(writer->meta.generation, name);
     if (status == LX_OK)
         status = lx__file_open(&writer->wal.file, &writer->directory, name, O_RDWR, error);
-    writer->wal.unsynced = writer->state.place.offset > scan.durable.offset;
+    writer->wal.unsynced = writer->committed.state.place.offset > scan.durable.offset;
     if (status == LX_OK) /* before chunks are filled up */
         status = find_spares(writer, error);
     /* The last synced frame, too: its writer may have died or failed in the sync of it. */
-    if (status == LX_OK && !writer->settled && !LX__FAULT(WRITE_BACK))
+    if (status == LX_OK && !writer->committed.opening_synced && !LX__FAULT(WRITE_BACK))
         status = write_back_state(writer, &durable, scan.synced_start, error);
     if (status == LX_OK && !LX__FAULT(CUT))
         status = cut_log(writer, &scan, end, error);

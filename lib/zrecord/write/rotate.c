@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A log that has become long goes, and when. See doc/zrecord-format.md, 11.2 and 11.3. */
+/* See doc/zrecord-format.md, 11.2 and 11.3. */
+#include "zrecord/write/rotate.h"
+
 #include "base/error.h"
 #include "base/log.h"
 #include "zrecord/fault.h"
+#include "zrecord/write/checkpoint.h"
+#include "zrecord/write/commit.h"
 #include "zrecord/write/install.h"
+#include "zrecord/write/reap.h"
 
 /* A log is long when it has passed both this and an eighth of the tables. */
 #define LOG_BYTES ((uint64_t)LX__SMALLER(16 << 20, 4 << 10))
@@ -13,19 +18,19 @@
 
 static bool fold_is_due(const lx_writer *writer)
 {
-    size_t sets = writer->live.count;
-    return sets > LIVE_SETS && sets > writer->state.rows / SHARE;
+    size_t sets = writer->committed.updates.count;
+    return sets > LIVE_SETS && sets > writer->committed.state.rows / SHARE;
 }
 
 /** Also that it would be worth it: a log that is long because its live sets are many would be as
  * long again. */
 static bool restart_is_due(const lx_writer *writer)
 {
-    const lx__state *state = &writer->state;
+    const lx__state *state = &writer->committed.state;
     uint64_t bytes = state->place.offset;
     uint64_t tables = state->rows * writer->meta.schema->count * (LX__OFFSET_ROW + LX__CHECK_ROW);
     return bytes > LOG_BYTES && bytes > tables / SHARE &&
-           lx__frame_size(state->chunk_count, writer->live.count) < bytes / 2;
+           lx__frame_size(state->chunk_count, writer->committed.updates.count) < bytes / 2;
 }
 
 lx_status lx__writer_restart(lx_writer *writer, lx_error *error)
@@ -33,7 +38,8 @@ lx_status lx__writer_restart(lx_writer *writer, lx_error *error)
     lx__switch next;
     lx_status status = lx__switch_begin(&next, writer, error);
     if (status == LX_OK)
-        status = lx__switch_make_log(&next, LX__FAULT(BASE_SETS) ? NULL : &writer->live, error);
+        status = lx__switch_make_log(
+            &next, LX__FAULT(BASE_SETS) ? NULL : &writer->committed.updates, error);
     if (status == LX_OK)
         status = lx__switch_finish(&next, error);
     lx__switch_end(&next);
@@ -46,7 +52,7 @@ static void put_off(lx_writer *writer, bool clean, const lx_error *failure)
 {
     lx__log(LX_LOG_WARNING, "%s: the log is not replaced by a shorter one for now: %s",
             writer->directory.path, failure->message);
-    writer->retry_at = writer->state.place.offset + LOG_BYTES;
+    writer->wal.retry_at = writer->committed.state.place.offset + LOG_BYTES;
     if (writer->calls.failure.status == LX_OK || !clean)
         return;
     lx__calls_clear_failure(&writer->calls);
@@ -57,8 +63,9 @@ void lx__writer_upkeep(lx_writer *writer)
 {
     bool folds = fold_is_due(writer), clean = writer->calls.committed == writer->calls.made;
     /* Whoever commits now will come here, too. */
-    if (writer->committing || writer->calling || writer->transaction ||
-        writer->calls.failure.status != LX_OK || writer->state.place.offset < writer->retry_at ||
+    if (lx__write_mutex_is_busy(&writer->mutex) || writer->transaction ||
+        writer->calls.failure.status != LX_OK ||
+        writer->committed.state.place.offset < writer->wal.retry_at ||
         (!folds && !restart_is_due(writer)))
         return;
     lx_error failure = LX_ERROR_INIT;

@@ -12,7 +12,7 @@
 lx_status lx__stripe_open(lx__stripe *stripe, const lx_writer *writer, lx_error *error)
 {
     size_t fields = writer->meta.schema->count, capacity = STRIPE_BYTES / fields / LX__ENTRY_BYTES;
-    uint64_t length = writer->state.length;
+    uint64_t length = writer->committed.state.length;
     *stripe = (lx__stripe){.writer = writer};
     if (capacity > length)
         capacity = (size_t)length;
@@ -21,7 +21,7 @@ lx_status lx__stripe_open(lx__stripe *stripe, const lx_writer *writer, lx_error 
     stripe->checks = lx__alloc_array(stripe->capacity * fields, LX__CHECK_ROW);
     if (stripe->offsets == NULL || stripe->checks == NULL)
         return lx__fail_memory(error, "rows of the tables");
-    return lx__sets_sort(&writer->live, writer->meta.schema, length, &stripe->sets,
+    return lx__sets_sort(&writer->committed.updates, writer->meta.schema, length, &stripe->sets,
                          &stripe->set_count, error);
 }
 
@@ -47,7 +47,7 @@ static void put_sets(lx__stripe *stripe)
         const lx__sorted *set = &stripe->sets[stripe->next_set];
         if (set->index >= end)
             break;
-        const lx__set *live = &stripe->writer->live.list[set->position];
+        const lx__set *live = &stripe->writer->committed.updates.list[set->position];
         size_t at = (size_t)(set->index - stripe->first);
         memcpy(lx__stripe_offset_row(stripe, live->field, at), live->rows, LX__OFFSET_ROW);
         memcpy(lx__stripe_check_row(stripe, live->field, at), live->rows + LX__OFFSET_ROW,
@@ -58,7 +58,7 @@ static void put_sets(lx__stripe *stripe)
 lx_status lx__stripe_next(lx__stripe *stripe, lx_error *error)
 {
     const lx_writer *writer = stripe->writer;
-    uint64_t first = stripe->first + stripe->count, left = writer->state.length - first;
+    uint64_t first = stripe->first + stripe->count, left = writer->committed.state.length - first;
     size_t count = left < stripe->capacity ? (size_t)left : stripe->capacity;
     lx_status status = LX_OK;
     if (count == 0)

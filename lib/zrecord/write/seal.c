@@ -6,6 +6,7 @@
 #include "zrecord/format/names.h"
 #include "zrecord/snapshot/sealed.h"
 #include "zrecord/table/table-file.h"
+#include "zrecord/write/checkpoint.h"
 #include "zrecord/write/install.h"
 
 /** Cuts a file to what is committed, makes it durable, and takes its CRC if @p seal is there. */
@@ -76,7 +77,7 @@ static lx_status seal_into(lx__switch *next, lx__table_seal *seals, size_t table
 {
     lx_writer *writer = next->writer;
     lx_status status = lx__switch_begin(next, writer, error);
-    if (status == LX_OK && lx__writer_has_changes(writer)) {
+    if (status == LX_OK && lx__committed_has_changes(&writer->committed)) {
         status = lx__switch_fold(next, error);
         if (status == LX_OK)
             status = lx__switch_make_log(next, NULL, error);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "zrecord/write/sync-timer.h"
 
+#include "executor/executor.h"
+
 #include <stddef.h>
 
 /* Between two syncs, and between two tries while the writer is busy, in nanoseconds. */

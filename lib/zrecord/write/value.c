@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Values as a caller gives them: what they may be, and where they are. */
+#include "zrecord/write/value.h"
+
 #include "base/error.h"
-#include "zrecord/write/writer.h"
 
 static lx_status check_size(const lx_writer *writer, size_t field, uint64_t size, uint64_t record,
                             lx_error *error)

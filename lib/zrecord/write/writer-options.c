@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+#include "zrecord/write/writer-options.h"
+
 #include "base/alloc.h"
 #include "base/error.h"
-#include "zrecord/write/writer.h"
+#include "executor/executor.h"
+#include "executor/task.h"
+
+#define CHUNK_RECORDS_DEFAULT 1048576u
+#define CHUNK_BYTES_DEFAULT (1ull << 30)
+#define CHUNK_BYTES_MIN 4096u
+#define CHUNK_BYTES_MAX (1ull << 40)
 
 const lx_writer_options lx__writer_defaults = {.durability = LX_DURABILITY_PERIODIC,
-                                               .chunk_records = LX__CHUNK_RECORDS_DEFAULT,
-                                               .chunk_bytes = LX__CHUNK_BYTES_DEFAULT,
+                                               .chunk_records = CHUNK_RECORDS_DEFAULT,
+                                               .chunk_bytes = CHUNK_BYTES_DEFAULT,
                                                .level = 6};
 
 lx_writer_options *lx_writer_options_new(void)
@@ -45,9 +53,9 @@ lx_status lx_writer_options_set_chunk(lx_writer_options *options, uint64_t recor
     if (records < 1 || records > UINT32_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT, "records a chunk: %llu is not in 1 .. %u",
                         (unsigned long long)records, UINT32_MAX);
-    if (bytes < LX__CHUNK_BYTES_MIN || bytes > LX__CHUNK_BYTES_MAX)
+    if (bytes < CHUNK_BYTES_MIN || bytes > CHUNK_BYTES_MAX)
         return lx__fail(error, LX_ERR_ARGUMENT, "bytes a chunk: %llu is not in %u .. %llu",
-                        (unsigned long long)bytes, LX__CHUNK_BYTES_MIN, LX__CHUNK_BYTES_MAX);
+                        (unsigned long long)bytes, CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
     options->chunk_records = records;
     options->chunk_bytes = bytes;
     return LX_OK;

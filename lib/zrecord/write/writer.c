@@ -9,9 +9,16 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "zrecord/fault.h"
-#include "zrecord/write/create.h"
-#include "zrecord/table/table-file.h"
 #include "zrecord/format/meta-file.h"
+#include "zrecord/snapshot/lock.h"
+#include "zrecord/table/table-file.h"
+#include "zrecord/write/commit.h"
+#include "zrecord/write/create.h"
+#include "zrecord/write/group-commit.h"
+#include "zrecord/write/handle.h"
+#include "zrecord/write/reap.h"
+#include "zrecord/write/recover.h"
+#include "zrecord/write/writer-options.h"
 
 /* ---- opening and closing */
 
@@ -34,8 +41,7 @@ static lx_status new_writer(const lx_writer_options *options, lx_writer **writer
     lx_writer *made = lx__alloc_array(1, sizeof *made);
     if (made == NULL)
         return lx__fail_memory(error, "a writer");
-    pthread_mutex_init(&made->mutex, NULL);
-    pthread_cond_init(&made->turn, NULL);
+    lx__write_mutex_init(&made->mutex);
     lx__sync_timer_init(&made->timer);
     made->timer.sync = lx__writer_sync_by_timer;
     lx__placer_init(&made->placer);
@@ -58,29 +64,27 @@ static void free_writer(lx_writer *writer)
 {
     lx__placer_close(&writer->placer);
     lx__rows_close(&writer->rows);
-    lx__set_map_free(&writer->live);
     lx__applied_free(&writer->applied);
     lx__barrier_free(&writer->barrier);
     lx__wal_writer_close(&writer->wal);
     lx__write_ring_free(&writer->ring);
-    lx__state_free(&writer->state);
+    lx__committed_free(&writer->committed);
     lx__meta_free(&writer->meta);
     lx__old_files_free(&writer->old);
-    for (size_t i = 0; i < writer->schema_count; i++)
-        lx_schema_free(writer->schemas[i]);
-    lx__free(writer->schemas);
+    for (size_t i = 0; i < writer->former.count; i++)
+        lx_schema_free(writer->former.list[i]);
+    lx__free(writer->former.list);
     lx__free(writer->rules);
     lx__file_close(&writer->chunk_directory);
     lx__file_close(&writer->directory);
-    lx__heirs_end(writer);
+    lx__atfork_remove(&writer->atfork);
     lx__file_close(&writer->lock); /* last: the next writer may begin now */
     if (writer->own_executor)
         lx_executor_close(writer->executor);
     else
         lx_executor_unref(writer->executor);
     lx__sync_timer_destroy(&writer->timer);
-    pthread_cond_destroy(&writer->turn);
-    pthread_mutex_destroy(&writer->mutex);
+    lx__write_mutex_destroy(&writer->mutex);
     lx__free(writer);
 }
 
@@ -108,7 +112,7 @@ static lx_status make_durable(lx_writer *writer, lx_error *error)
 /** With the lock held and the directory open: reads what is there, and gets ready to append. */
 static lx_status prepare(lx_writer *writer, lx_error *error)
 {
-    lx__heirs_begin(writer);
+    lx__atfork_add(&writer->atfork, &writer->lock);
     lx_status status = read_meta(writer, error);
     if (status == LX_OK && writer->meta.sealed)
         status = lx__writer_fail_sealed(writer, error);
@@ -135,8 +139,8 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
     writer->placer.pool.each_synced = writer->durability == LX_DURABILITY_FULL;
     lx__placer_start(&writer->placer, writer->executor, writer->rules, fields, writer->level);
     status = lx__writer_recover(writer, error);
-    writer->placer.pool.next_id = LX__FAULT(CHUNK_IDS) ? writer->state.chunk_count
-                                                       : writer->state.next_chunk;
+    writer->placer.pool.next_id = LX__FAULT(CHUNK_IDS) ? writer->committed.state.chunk_count
+                                                       : writer->committed.state.next_chunk;
     if (status == LX_OK)
         status = make_durable(writer, error);
     if (status == LX_OK)
@@ -196,7 +200,7 @@ lx_status lx_writer_create(const char *path, const lx_schema *schema,
         status = lx__create_files(&made->directory, &meta, error);
     lx__meta_free(&meta);
     if (status == LX_OK) {
-        made->settled = true; /* all of it was synced just now */
+        made->committed.opening_synced = true; /* all of it was synced just now */
         status = prepare(made, error);
         /* Nothing can be in it yet. What stays is what an interrupted creation leaves. */
         if (status != LX_OK)
@@ -270,9 +274,9 @@ lx_status lx_writer_close(lx_writer *writer, lx_error *error)
     lx__sync_timer_stop(&writer->timer);
     /* Only now: a request that was still on its way may have committed, or folded. */
     if (status == LX_OK)
-        lx__writer_put_last(writer);
+        lx__writer_close_log(writer);
     if (status == LX_OK && writer->calls.failure.status == LX_OK && !writer->meta.sealed)
-        lx__wal_writer_trim(&writer->wal, writer->state.place.offset);
+        lx__wal_writer_trim(&writer->wal, writer->committed.state.place.offset);
     /* A child that was made past fork() has the descriptor, too, and must not keep the lock. */
     lx__file_unlock(&writer->lock, LX__LOCK_WRITER, 1);
     free_writer(writer);

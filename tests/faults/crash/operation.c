@@ -3,6 +3,7 @@
 #include "version.h"
 
 #include "zrecord/write/install.h"
+#include "zrecord/write/rotate.h"
 
 struct operation operation_choose(struct dice *dice, uint64_t length, size_t fields,
                                   uint64_t serial, uint64_t from_length)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies of ranges between files, by the system or by hand, and to where they are. */
+#include "base/copy.h"
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/crc32c-sse42.h"
 #include "base/crc32c.h"
 
 #include <string.h>

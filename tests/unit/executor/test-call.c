@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/call.h"
+#include "executor/executor.h"
 
 #include "workload.h"
 

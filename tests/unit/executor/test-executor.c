@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "executor/executor.h"
 #include "workload.h"
 
 START_TEST(rejects_invalid_arguments)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "executor/executor.h"
 #include "executor/worker.h"
 
 #include <dirent.h>

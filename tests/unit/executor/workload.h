@@ -13,6 +13,7 @@
 
 #include "../unit.h"
 #include "executor/clock.h"
+#include "executor/executor.h"
 #include "executor/task.h"
 
 #define MILLISECOND 1000000u

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "parity/mt19937-jump.h"
 #include "parity/mt19937.h"
 
 #include "../unit.h"

@@ -6,6 +6,7 @@
 #include "../scarce.h"
 #include "../sampler/orders.h"
 #include "../sampler/statistics.h"
+#include "sampler/core/order-json.h"
 
 static const uint64_t lengths[] = {8, 2, 5, 5};
 static const double weights[] = {.1, .5, .3, .1};

@@ -11,6 +11,7 @@
 #include "../scarce.h"
 #include "../sampler/orders.h"
 #include "../sampler/statistics.h"
+#include "parity/mt19937-jump.h"
 #include "parity/torch-randperm.h"
 
 static lx_order *make_random(uint64_t length, uint64_t samples, bool replacement, uint64_t seed)

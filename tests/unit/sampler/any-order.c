@@ -8,6 +8,7 @@
 
 #include "../executor/workload.h"
 #include "orders.h"
+#include "sampler/core/order-json.h"
 
 /* Longest epoch of an order that is made of no others, and of a part. */
 #define SIMPLE_MAX 200

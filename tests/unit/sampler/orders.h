@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../unit.h"
+#include "sampler/core/order-json.h"
 #include "sampler/core/order.h"
 
 /** An order of a kind; the two parameters are window and stride, or seed and nothing. */

@@ -6,6 +6,7 @@
 #include "../data.h"
 #include "described.h"
 #include "orders.h"
+#include "sampler/core/order-json.h"
 #include "sampler/core/saved-state.h"
 
 /** Holds the state of an order against what is kept. */

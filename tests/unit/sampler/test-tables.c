@@ -9,6 +9,7 @@
 #include "../scratch.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "sampler/core/order-json.h"
 #include "tabled.h"
 
 /* Where the numbers of each file here begin. */

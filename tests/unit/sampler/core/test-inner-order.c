@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/core/inner-order.h"
+#include "sampler/core/order-json.h"
 
 #include "../orders.h"
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 #include "../orders.h"
+#include "sampler/core/order-json.h"
 
 /** The order's JSON must be this text. */
 static void expect_json(lx_order *order, const char *expected)

@@ -4,6 +4,7 @@
 #include "../../scarce.h"
 #include "../orders.h"
 #include "base/alloc.h"
+#include "sampler/core/order-json.h"
 
 #define PARTS 6
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "sampler/orders/mixture-split-find.h"
 #include "sampler/orders/mixture-split.h"
 
 #include <limits.h>

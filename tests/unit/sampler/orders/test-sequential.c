@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "../orders.h"
+#include "sampler/core/order-json.h"
 #include "sampler/random/wide-arithmetic.h"
 #include "../statistics.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "sampler/random/feistel-map.h"
 #include "sampler/random/feistel.h"
 
 #include "../../unit.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../unit.h"
+#include "zrecord/format/meta.h"
 
 START_TEST(the_first_generation_has_no_number)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies of many records at once: every kind of value, every way of verifying, and entries that
  * are wrong in every way. */
+#include "zrecord/read/gather-dense.h"
 #include "zrecord/read/gather.h"
 
 #include <pthread.h>

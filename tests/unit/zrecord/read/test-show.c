@@ -2,6 +2,7 @@
 /* Records of a pin that nobody refreshes: lib/zrecord/read/show.c. */
 #include "../harm.h"
 #include "zrecord/read/dataset.h"
+#include "zrecord/read/show.h"
 
 static lx_dataset *pin(lx_dataset *dataset)
 {

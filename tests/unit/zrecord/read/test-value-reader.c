@@ -5,6 +5,7 @@
 #include "../../scarce.h"
 #include "../placed.h"
 #include "zrecord/read/refresh.h"
+#include "zrecord/read/value-rows.h"
 
 static lx__snapshot *pin(const char *path, lx_access access)
 {

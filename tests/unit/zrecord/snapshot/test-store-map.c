@@ -2,6 +2,7 @@
 /* What of a dataset's files is mapped, and where. */
 #include "../frames.h"
 #include "../records.h"
+#include "zrecord/snapshot/store-map.h"
 #include "zrecord/snapshot/store.h"
 
 static lx__store *open_store(const char *path)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "zrecord/snapshot/store-map.h"
 #include "zrecord/snapshot/store.h"
 
 #include <limits.h>

@@ -3,6 +3,7 @@
  * all others are replaced by changes. */
 #include "../../scarce.h"
 #include "../numbers.h"
+#include "zrecord/write/reap.h"
 
 struct fixture {
     char *scratch;
@@ -125,7 +126,7 @@ START_TEST(changing_a_committed_record_writes_one_entry)
     ck_assert_uint_ne(waits.crc, lx__set_entry(fresh(&f, LABEL, 12)).crc);
     commit(f.writer);
     ck_assert_uint_eq(f.writer->applied.updates.count, 0);
-    ck_assert_uint_eq(f.writer->live.count, 1); /* that of the row in the tables */
+    ck_assert_uint_eq(f.writer->committed.updates.count, 1); /* that of the row in the tables */
     uint64_t number;
     uint8_t value[VALUE_MAX];
     lx_dataset *dataset = open_dataset("d");
@@ -231,7 +232,7 @@ START_TEST(reuses_indices_freed_by_a_commit)
     ck_assert_uint_eq(f.writer->rows.first + f.writer->rows.count, 12);
     truncate_to(&f, 4); /* and now into the tables */
     expect_but(&f, 4, none, 0);
-    ck_assert_uint_eq(f.writer->state.rows, 10);
+    ck_assert_uint_eq(f.writer->committed.state.rows, 10);
     for (uint64_t i = 0; i < 9; i++)
         append(&f, 100 + i);
     uint64_t others[9][2];
@@ -279,7 +280,7 @@ START_TEST(changes_rows_written_before_their_frame)
     unit_ok(lx_writer_begin_transaction(writer, &error));
     unit_ok(numbers_extend(writer, count, 1, &error));
     ck_assert_uint_gt(writer->rows.first, 0);
-    ck_assert_uint_eq(writer->state.rows, 0);
+    ck_assert_uint_eq(writer->committed.state.rows, 0);
     for (uint64_t i = 0; i < count; i += 40000)
         unit_ok(number_modify(writer, i, 2, &error));
     unit_ok(lx_writer_delete(writer, 7, NULL, &error));     /* 199,999 to 7 */

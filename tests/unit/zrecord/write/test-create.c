@@ -7,6 +7,7 @@
 
 #include "../frames.h"
 #include "../records.h"
+#include "zrecord/snapshot/lock.h"
 
 static lx_status create(const char *path, lx_error *error)
 {

@@ -3,6 +3,7 @@
 #include "../../scarce.h"
 #include "../change.h"
 #include "zrecord/write/install.h"
+#include "zrecord/write/rotate.h"
 
 static lx_status do_fold(lx_writer *writer, lx_error *error)
 {
@@ -146,16 +147,16 @@ START_TEST(reports_the_last_generation)
     lx_status status = do_restart(writer, &error);
     expect_error(status, LX_ERR_LIMIT, "generations", "");
     writer->meta.generation = generation;
-    uint32_t tables = writer->state.table_generation;
-    writer->state.table_generation = UINT32_MAX;
+    uint32_t tables = writer->committed.state.table_generation;
+    writer->committed.state.table_generation = UINT32_MAX;
     status = do_fold(writer, &error);
     expect_error(status, LX_ERR_LIMIT, "generations of tables", "");
-    writer->state.table_generation = tables;
-    uint32_t next = writer->state.next_chunk;
-    writer->placer.pool.next_id = writer->state.next_chunk = 0xffffffff;
+    writer->committed.state.table_generation = tables;
+    uint32_t next = writer->committed.state.next_chunk;
+    writer->placer.pool.next_id = writer->committed.state.next_chunk = 0xffffffff;
     status = do_rebalance(writer, &error);
     expect_error(status, LX_ERR_LIMIT, "chunk ids", "");
-    writer->placer.pool.next_id = writer->state.next_chunk = next;
+    writer->placer.pool.next_id = writer->committed.state.next_chunk = next;
     unit_ok(do_rebalance(writer, &error));
     close_writer(writer);
     expect_shown("d", &shown);

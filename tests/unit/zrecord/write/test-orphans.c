@@ -4,8 +4,10 @@
 #include <sys/syscall.h>
 
 #include "../change.h"
+#include "zrecord/snapshot/lock.h"
 #include "zrecord/write/install.h"
 #include "zrecord/write/readers.h"
+#include "zrecord/write/rotate.h"
 
 static void restart(lx_writer *writer)
 {

@@ -3,6 +3,7 @@
 
 #include "../records.h"
 #include "zrecord/format/meta-file.h"
+#include "zrecord/snapshot/lock.h"
 
 static void generations_are(lx__generations in, uint64_t first, uint64_t end)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which values a field may have, and where they are in a column. */
 #include "../records.h"
+#include "zrecord/write/value.h"
 #include "zrecord/write/writer.h"
 
 struct fixture {

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief CRC-32C by SSE 4.2.
+ */
+#ifndef LX_BASE_CRC32C_SSE42_H
+#define LX_BASE_CRC32C_SSE42_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** By SSE 4.2 and PCLMUL, three streams at a time; only where the processor has both. */
+uint32_t lx__crc32c_sse42(uint32_t crc, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Opens a file of tokens by its name, or a field in its place.
+ */
+#ifndef LX_LOADER_TOKEN_FILE_OPEN_H
+#define LX_LOADER_TOKEN_FILE_OPEN_H
+
+#include "loader/tokens/token-file.h"
+
+/** Opens a file by its name; see lx_tokens_open(). */
+lx_status lx__token_file_open(const char *path, lx_dtype dtype, lx__token_file **file,
+                              lx_error *error);
+
+/** Opens a field in place of a file; see lx_tokens_new_field(). */
+lx_status lx__token_file_from_field(lx_dataset *dataset, size_t field, lx_dtype dtype,
+                                    lx__token_file **file, lx_error *error);
+
+#endif

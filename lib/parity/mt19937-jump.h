@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Jumps of MT19937: it continues as if many numbers had been taken.
+ */
+#ifndef LX_PARITY_MT19937_JUMP_H
+#define LX_PARITY_MT19937_JUMP_H
+
+#include "parity/mt19937.h"
+
+/** Advances as if @p count numbers had been taken @p times times; takes milliseconds for any
+ * distance. */
+void lx__mt19937_skip(lx__mt19937 *generator, uint64_t count, uint64_t times);
+
+/** Advances by @p high * 2^64 + @p low numbers with a polynomial. All words must be used. */
+void lx__mt19937_jump(lx__mt19937 *generator, uint64_t high, uint64_t low);
+
+#endif

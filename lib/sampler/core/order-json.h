@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The JSON that describes an order in saved states.
+ */
+#ifndef LX_SAMPLER_ORDER_JSON_H
+#define LX_SAMPLER_ORDER_JSON_H
+
+#include <loaderx/sampler.h>
+
+#include "base/json.h"
+
+/** Adds the members of lx__order_to_json() to @p object. Returns nonzero if memory is short. */
+LX_API int lx__order_describe(const lx_order *order, json_t *object);
+
+/** Returns {"kind", "formula", "length", ...}: all inputs of its indices. NULL if memory is
+ * short. */
+LX_API json_t *lx__order_to_json(const lx_order *order);
+
+/**
+ * Compares @p json, from a state, with lx__order_to_json() of @p order.
+ *
+ * @retval LX_ERR_MISMATCH  They differ; the message names the first difference by its path from
+ *             "order", and both values.
+ */
+LX_API lx_status lx__order_match_json(const lx_order *order, const json_t *json, lx_error *error);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The rows of the tables for a block of records, read by pread.
+ */
+#ifndef LX_ZRECORD_VALUE_ROWS_H
+#define LX_ZRECORD_VALUE_ROWS_H
+
+#include "zrecord/read/value-reader.h"
+
+/** Most records whose entries lx__value_load_block() loads. */
+#define LX__VALUE_BLOCK 256
+
+/** The loaded entry of a record of a block. */
+typedef struct lx__loaded {
+    lx__entry entry;
+    const lx__set *set;
+    bool lost; /**< The entry could not be read; lx__value_load() reports why. */
+} lx__loaded;
+
+/** Reads rows of one table by pread. */
+lx_status lx__value_read_rows(const lx__value_reader *reader, size_t field, lx__part part,
+                              uint64_t first, uint64_t count, uint8_t *rows, lx_error *error);
+
+/**
+ * Loads the entries of up to LX__VALUE_BLOCK records, in any order, by pread. Skips indices that
+ * are not below the length. One call reads rows that are close to each other.
+ *
+ * If @p to_gather is true, it does not read the check table for raw values that need no
+ * verification, and leaves their CRC 0.
+ */
+lx_status lx__value_load_block(lx__value_reader *reader, size_t field, const uint64_t *indices,
+                               size_t count, bool to_gather, lx__loaded *loaded, lx_error *error);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The WAL checkpoint: the updates of the log are written into new tables.
+ */
+#ifndef LX_ZRECORD_CHECKPOINT_H
+#define LX_ZRECORD_CHECKPOINT_H
+
+#include "zrecord/write/install.h"
+
+/** Makes tables with the entries of all records. */
+lx_status lx__switch_fold(lx__switch *self, lx_error *error);
+
+/** Makes new tables and a log without updates, and installs them. */
+lx_status lx__writer_fold(lx_writer *writer, lx_error *error);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Opening for writing the files that another writer has left. See doc/zrecord-format.md,
+ * 10.3.
+ */
+#ifndef LX_ZRECORD_RECOVER_H
+#define LX_ZRECORD_RECOVER_H
+
+#include "zrecord/write/writer.h"
+
+/** Reads LOG, removes orphans, writes back what was not synced, and truncates LOG after its last
+ * valid frame. */
+lx_status lx__writer_recover(lx_writer *writer, lx_error *error);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Values as a caller passes them: which are valid, and where they lie.
+ */
+#ifndef LX_ZRECORD_VALUE_H
+#define LX_ZRECORD_VALUE_H
+
+#include "zrecord/write/writer.h"
+
+/** Fails if @p value is not a valid value of field @p field. */
+lx_status lx__value_check(const lx_writer *writer, size_t field, const lx_value *value,
+                          lx_error *error);
+
+/** Fails if @p column does not hold @p count valid values of field @p field. */
+lx_status lx__column_check(const lx_writer *writer, size_t field, const lx_values *column,
+                           uint64_t count, lx_error *error);
+
+/** The value of record @p i in a column that was checked; a missing value has the size LX_NONE. */
+lx_value lx__column_value(const lx_writer *writer, size_t field, const lx_values *column,
+                          uint64_t i);
+
+#endif

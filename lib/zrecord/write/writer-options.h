@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The options of a writer.
+ */
+#ifndef LX_ZRECORD_WRITER_OPTIONS_H
+#define LX_ZRECORD_WRITER_OPTIONS_H
+
+#include <loaderx/writer.h>
+
+struct lx_writer_options {
+    lx_durability durability;
+    uint64_t chunk_records;
+    uint64_t chunk_bytes;
+    int level;
+    lx_executor *executor; /**< Referenced; NULL: one of its own. */
+};
+
+/** The options of a writer that is opened without any. */
+extern const lx_writer_options lx__writer_defaults;
+
+#endif
