@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/pages.h"
 
-/* From so many bytes on an array is worth huge pages: a million places that are looked up at random
- * are found sooner. */
+/* Arrays of at least this size benefit from huge pages: random lookups in them cause fewer TLB
+ * misses. */
 #define HUGE_MIN ((size_t)4 << 20)
 
 static void *plain_alloc(size_t size, void *user)
@@ -32,7 +32,7 @@ static void plain_release(void *memory, void *user)
 
 static const lx_allocator plain = {plain_alloc, plain_resize, plain_release, NULL};
 
-/* Set before anything else runs (see lx_set_allocator), hence without a lock. */
+/* Set before any other call (see lx_set_allocator), so access needs no lock. */
 static lx_allocator current = {plain_alloc, plain_resize, plain_release, NULL};
 
 lx_status lx_set_allocator(const lx_allocator *allocator, lx_error *error)
@@ -41,7 +41,7 @@ lx_status lx_set_allocator(const lx_allocator *allocator, lx_error *error)
         allocator = &plain;
     if (allocator->alloc == NULL || allocator->resize == NULL || allocator->release == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT,
-                        "an allocator must have alloc, resize and release");
+                        "allocator: alloc, resize and release must not be NULL");
     current = *allocator;
     return LX_OK;
 }
@@ -51,7 +51,7 @@ static int product_fits(size_t count, size_t size)
     return size == 0 || count <= SIZE_MAX / size;
 }
 
-/** Whoever allocated an array: huge pages are only how it is backed. */
+/** Applies to any allocator: the advice changes only the backing of the memory. */
 static void *prefer_huge(void *memory, size_t size)
 {
     if (memory != NULL && size >= HUGE_MIN)

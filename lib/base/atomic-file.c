@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Temporary files of one name: those of writers at work, and what killed ones left. */
+/* Limit of temporary files for one name: those of active writers and those left by killed ones. */
 #define ATTEMPTS 1000
-/* Of ".999.new" and its NUL. */
+/* Length of ".999.new" and its NUL. */
 #define SUFFIX_SIZE 9
 
 static lx_status create(lx__atomic_file *self, lx_error *error)
@@ -20,7 +20,7 @@ static lx_status create(lx__atomic_file *self, lx_error *error)
     return status;
 }
 
-/** Creates a temporary file whose name no other writer uses. */
+/** Creates a temporary file under a name that no other writer uses. */
 static lx_status create_unique(lx__atomic_file *self, lx_error *error)
 {
     size_t size = strlen(self->name) + SUFFIX_SIZE;
@@ -54,7 +54,7 @@ lx_status lx__atomic_file_begin(lx__atomic_file *self, const lx__file *directory
     return status == LX_OK ? create(self, error) : status;
 }
 
-/** Syncs the directory that the name is in. */
+/** Syncs the directory that contains the file. */
 static lx_status sync_directory(const lx__atomic_file *self, lx_error *error)
 {
     if (self->directory != LX__HERE)

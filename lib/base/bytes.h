@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Numbers in a file's bytes (little-endian, unaligned), and the one range check.
+ * @brief Little-endian, unaligned numbers in the bytes of a file, and the one range check.
  */
 #ifndef LX_BASE_BYTES_H
 #define LX_BASE_BYTES_H
@@ -46,19 +46,20 @@ static inline void lx__store_le64(void *to, uint64_t value)
     memcpy(to, &value, sizeof value);
 }
 
-/** Whether bytes [offset, offset + length) lie within the first @p total, whatever the numbers. */
+/** Whether bytes [offset, offset + length) lie within the first @p total, for any values (no
+ * overflow). */
 static inline bool lx__range_fits(uint64_t offset, uint64_t length, uint64_t total)
 {
     return offset <= total && length <= total - offset;
 }
 
-/** @p value rounded up to a multiple of @p align, a power of two; wraps near 2^64. */
+/** Rounds @p value up to a multiple of @p align, a power of two; wraps near 2^64. */
 static inline uint64_t lx__align_up(uint64_t value, uint64_t align)
 {
     return (value + align - 1) & ~(align - 1);
 }
 
-/** Stores a + b; false, with @p sum untouched, when that does not fit. */
+/** Stores a + b; on overflow returns false and leaves @p sum unchanged. */
 static inline bool lx__add_fits(uint64_t a, uint64_t b, uint64_t *sum)
 {
     if (b > UINT64_MAX - a)
@@ -67,7 +68,7 @@ static inline bool lx__add_fits(uint64_t a, uint64_t b, uint64_t *sum)
     return true;
 }
 
-/** Stores a * b; false, with @p product untouched, when that does not fit. */
+/** Stores a * b; on overflow returns false and leaves @p product unchanged. */
 static inline bool lx__multiply_fits(uint64_t a, uint64_t b, uint64_t *product)
 {
     if (b != 0 && a > UINT64_MAX / b)

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/file.h"
 
-/* Bytes of the buffer, where the system does not copy by itself. */
+/* Size of the buffer where the system cannot copy by itself. */
 #define BUFFER ((size_t)1 << 20)
-/* Bytes of one call, which copies less than a signed number holds. */
+/* Bytes per copy_file_range() call; the result must fit in a signed number. */
 #define CALL ((size_t)1 << 30)
 
 /** Copies by reading and writing. */
@@ -20,7 +20,7 @@ static lx_status copy_through(const lx__file *from, const lx__file *to, uint64_t
     size_t room = size < BUFFER ? (size_t)size : BUFFER;
     uint8_t *buffer = lx__alloc(room);
     if (buffer == NULL)
-        return lx__fail_memory(error, "a copy");
+        return lx__fail_memory(error, "the buffer of a copy");
     lx_status status = LX_OK;
     while (status == LX_OK && size != 0) {
         size_t step = size < room ? (size_t)size : room;
@@ -34,7 +34,8 @@ static lx_status copy_through(const lx__file *from, const lx__file *to, uint64_t
     return status;
 }
 
-/** Whether it is the copy that failed, and not that the system or the pair of files has none. */
+/** Whether the copy itself failed; other errors mean that copy_file_range() is not supported for
+ * this pair of files. */
 static bool is_failure(int errnum)
 {
     return errnum == EIO || errnum == ENOSPC || errnum == EDQUOT || errnum == EFBIG ||
@@ -49,9 +50,9 @@ lx_status lx__file_copy(const lx__file *from, const lx__file *to, uint64_t offse
         size_t step = size < CALL ? (size_t)size : CALL;
         ssize_t moved = copy_file_range(from->fd, &source, to->fd, &target, step, 0);
         if (moved == -1 && is_failure(errno))
-            return lx__fail_errno(error, errno, to->path, "cannot copy to it");
-        /* The end of the file, an interruption, or a file system that only seems to have this
-         * call. */
+            return lx__fail_errno(error, errno, to->path, "cannot copy to the file");
+        /* End of file, an interruption, or a file system that accepts the call without performing
+         * it. */
         if (moved <= 0)
             return copy_through(from, to, offset, size, error);
         offset += (uint64_t)moved;

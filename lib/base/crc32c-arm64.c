@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with the CRC and crypto extensions: nothing here runs before crc32c.c has asked. */
+/* Compiled with the CRC and crypto extensions: crc32c.c checks for both before the call. */
 #include "base/crc32c-arm64.h"
 
 #include "base/crc32c.h"

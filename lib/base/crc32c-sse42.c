@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with SSE 4.2 and PCLMUL: nothing here runs before crc32c.c has asked for both. */
+/* Compiled with SSE 4.2 and PCLMUL: crc32c.c checks for both before it calls this code. */
 #include "base/crc32c-sse42.h"
 
 #include "base/crc32c.h"

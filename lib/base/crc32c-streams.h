@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief CRC-32C by an instruction, three streams at a time: the body that crc32c-sse42.c and
- * crc32c-arm64.c share. Both define before including it
+ * @brief CRC-32C by a processor instruction, in three parallel streams: the code that
+ * crc32c-sse42.c and crc32c-arm64.c share. Before including this header, both define
  *   step8(crc, byte), step64(crc, word): the processor's CRC instruction,
  *   multiply(a, b): the carry-less product of two 32-bit numbers.
  *
- * The instruction takes a word each cycle but answers after three, so three thirds of a block
- * are run side by side. Their CRCs are joined by moving the first two over what follows them:
- * to move a CRC over n zero bytes is to multiply it by x^(8n) modulo the polynomial P. A product
- * of two reflected numbers comes out times x, and step64(0, .) multiplies by x^32 and reduces, so
- * the factors below are x^(8n - 33) mod P, reflected. (Gopal et al., "Fast CRC Computation for
- * iSCSI Polynomial Using CRC32 Instruction", Intel 2011.)
+ * The instruction has a throughput of one word per cycle and a latency of three cycles, so the
+ * three thirds of a block are processed in parallel. To join their CRCs, the first two are moved
+ * over the bytes that follow them: moving a CRC over n zero bytes multiplies it by x^(8n) modulo
+ * the polynomial P. The product of two reflected numbers includes an extra factor x, and
+ * step64(0, .) multiplies by x^32 and reduces, so the factors below are x^(8n - 33) mod P,
+ * reflected. (Gopal et al., "Fast CRC Computation for iSCSI Polynomial Using CRC32 Instruction",
+ * Intel 2011.)
  */
 #ifndef LX_BASE_CRC32C_STREAMS_H
 #define LX_BASE_CRC32C_STREAMS_H
 
 #include "base/bytes.h"
 
-/* Bytes of a third: a 4 KiB record is one long block, a 512-byte one a short one. */
+/* Bytes per third: a 4 KiB record is one long block, a 512-byte record a short one. */
 #define LONG_THIRD 1360
 #define SHORT_THIRD 168
 
@@ -28,7 +29,7 @@ struct factors {
 static const struct factors long_factors = {0x5aa1f3cf, 0x3f70cc6f};
 static const struct factors short_factors = {0xa60ce07b, 0x1b3d8f29};
 
-/** Takes blocks of three thirds while there are any; returns the raw CRC and moves @p at. */
+/** Processes whole blocks of three thirds; returns the raw CRC and advances @p at. */
 static inline uint32_t take_blocks(uint32_t crc, const uint8_t **at, size_t *size, size_t third,
                                    const struct factors *factors)
 {

@@ -15,9 +15,9 @@
 
 #define POLYNOMIAL 0x82f63b78u /* 0x1edc6f41, reflected */
 
-/* tables[k][b] is the CRC of byte b followed by k zero bytes, so that eight bytes are taken at
- * once (Kounavis and Berry, "A Systematic Approach to Building High Performance Software-based
- * CRC Generators", 2005). */
+/* tables[k][b] is the CRC of byte b followed by k zero bytes, which allows eight bytes per step
+ * (Kounavis and Berry, "A Systematic Approach to Building High Performance Software-based CRC
+ * Generators", 2005). */
 static uint32_t tables[8][256];
 static pthread_once_t tables_made = PTHREAD_ONCE_INIT;
 
@@ -68,7 +68,7 @@ static crc32c_function *best(void)
 
 uint32_t lx__crc32c(uint32_t crc, const void *data, size_t size)
 {
-    /* Threads that race here find the same function: any of their stores will do. */
+    /* A race is harmless: all threads store the same function. */
     static _Atomic(crc32c_function *) chosen;
     crc32c_function *function = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (function == NULL) {

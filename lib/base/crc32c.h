@@ -14,13 +14,13 @@
 #include <loaderx/export.h>
 
 /**
- * The CRC of what @p crc is already the CRC of, followed by @p size bytes at @p data. Start with
- * 0: lx__crc32c(0, "123456789", 9) is 0xe3069283. Uses the processor's instruction where it has
- * one, chosen at the first call.
+ * Continues the CRC @p crc of preceding data with the @p size bytes at @p data. Start with 0:
+ * lx__crc32c(0, "123456789", 9) is 0xe3069283. Uses the processor's CRC instruction if available;
+ * the first call selects the implementation.
  */
 LX_API uint32_t lx__crc32c(uint32_t crc, const void *data, size_t size);
 
-/** As lx__crc32c(), always by tables: the reference that the others are tested against. */
+/** Like lx__crc32c(), but always uses tables: the reference for tests of the others. */
 uint32_t lx__crc32c_tables(uint32_t crc, const void *data, size_t size);
 
 #endif

@@ -24,7 +24,7 @@ void lx__copy_tail(char *to, size_t size, const char *text)
     memcpy(to + 3, text + length - (size - 4), size - 3);
 }
 
-/** Puts '?' for control characters: a text may have a file's words, and go to a terminal. */
+/** Replaces control characters by '?': text from a file may reach a terminal. */
 static void disarm(char *text)
 {
     for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
@@ -94,7 +94,7 @@ void lx__error_pass(lx_error *error, const lx_error *failure)
 
 lx_status lx__error_answer(lx_error *error, lx_status answer)
 {
-    return answer == LX_OK ? LX_OK : lx__fail(error, answer, "the caller's function ended it");
+    return answer == LX_OK ? LX_OK : lx__fail(error, answer, "the callback stopped the call");
 }
 
 void lx__error_locate(lx_error *error, const char *path, const char *field, uint64_t record,
@@ -114,7 +114,7 @@ void lx__error_locate(lx_error *error, const char *path, const char *field, uint
         error->offset = offset;
 }
 
-/** The part of a line that names the place, ending in ": " if there is any. */
+/** Describes the place, followed by ": " unless it is empty. */
 static int describe_place(const lx_error *error, char *text, size_t size)
 {
     char field[96] = "", place[48] = "", offset[48] = "";

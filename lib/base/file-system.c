@@ -3,7 +3,7 @@
 
 #include <sys/vfs.h>
 
-/* The numbers are those of statfs(2) and of the projects themselves; they never change. */
+/* Magic numbers of statfs(2) and of the projects themselves; they never change. */
 static const struct {
     uint32_t type;
     const char *name;
@@ -19,7 +19,7 @@ static const struct {
     {0x73757245, "Coda"},
     {0x0000564c, "NCP"},
     {0x01021997, "9p"},
-    {0x65735546, "FUSE"}, /* virtiofs has this number, too */
+    {0x65735546, "FUSE"}, /* also used by virtiofs */
     {0x01161970, "GFS2"},
     {0x7461636f, "OCFS2"},
     {0x47504653, "GPFS"},
@@ -28,9 +28,9 @@ static const struct {
     {0x20030528, "OrangeFS"},
     {0xbeefdead, "StorNext"},
     {0x61636673, "ACFS"},
-    {0x786f4256, "a folder of VirtualBox"},
-    {0x7c7c6673, "a folder of Parallels"},
-    {0xbacbacbc, "a folder of VMware"},
+    {0x786f4256, "a VirtualBox shared folder"},
+    {0x7c7c6673, "a Parallels shared folder"},
+    {0xbacbacbc, "a VMware shared folder"},
 };
 
 const char *lx__file_network(const lx__file *file)

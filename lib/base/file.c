@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* The one retry loop: an interrupted call is made again, at most this often in a row, so that a
- * broken file system that always says EINTR is an error and not a hang. */
+/* The one retry loop. The limit turns a broken file system that always returns EINTR into an error
+ * instead of a hang. */
 #define RETRIES 1000
 #define RETRY(result, call)                                                                        \
     do {                                                                                           \
@@ -22,10 +22,10 @@
         while ((result) == -1 && errno == EINTR && --left > 0);                                    \
     } while (0)
 
-/* Of more than a device's own limit the kernel reads no more ahead. */
+/* The kernel ignores read-ahead beyond the limit of the device. */
 #define ADVICE ((uint64_t)128 << 10)
 
-/* The kernel moves at most 0x7ffff000 bytes a call; a round number below that. */
+/* The kernel transfers at most 0x7ffff000 bytes per call; a round number below that. */
 #define TRANSFER ((size_t)1 << 30)
 
 static int directory_fd(const lx__file *directory)
@@ -33,7 +33,7 @@ static int directory_fd(const lx__file *directory)
     return directory != LX__HERE ? directory->fd : AT_FDCWD;
 }
 
-/** directory/name in new memory. */
+/** Allocates "directory/name". */
 static char *join(const lx__file *directory, const char *name)
 {
     if (directory == LX__HERE)
@@ -45,7 +45,7 @@ static char *join(const lx__file *directory, const char *name)
     return path;
 }
 
-/** Fails for the system call that just set errno, naming directory/name. */
+/** Reports the system call that has just set errno, with the path directory/name. */
 static lx_status fail_name(lx_error *error, const lx__file *directory, const char *name,
                            const char *what)
 {
@@ -70,26 +70,27 @@ static lx_status fail_open(lx_error *error, const lx__file *directory, const cha
     lx_status status;
     switch (errno) {
     case ENOENT:
-        status = lx__fail(error, LX_ERR_NOT_FOUND, "there is no such %s",
+        status = lx__fail(error, LX_ERR_NOT_FOUND, "%s not found",
                           is_directory ? "directory" : "file");
         break;
     case EEXIST:
-        status = lx__fail(error, LX_ERR_EXISTS, "the file exists already");
+        status = lx__fail(error, LX_ERR_EXISTS, "the file already exists");
         break;
     case ELOOP:
-        status = lx__fail(error, LX_ERR_CORRUPT, "a symbolic link is not followed here");
+        status = lx__fail(error, LX_ERR_CORRUPT, "symbolic links are not followed here");
         break;
     case ENOTDIR:
-        /* What the user typed is just not there; within a dataset something took its place. */
+        /* A path typed by the user is just not found; within a dataset, another file took its
+         * place. */
         status = lx__fail(error,
                           is_directory && directory != LX__HERE ? LX_ERR_CORRUPT : LX_ERR_NOT_FOUND,
                           directory != LX__HERE && lx__file_is_link(directory, name)
-                              ? "a symbolic link is not followed here"
-                              : "that is not a directory");
+                              ? "symbolic links are not followed here"
+                              : "not a directory");
         break;
     case EISDIR: /* opened for writing */
-    case ENXIO:  /* a socket, or a FIFO that nobody reads */
-        status = lx__fail(error, LX_ERR_CORRUPT, "that is not a regular file");
+    case ENXIO:  /* a socket, or a FIFO without a reader */
+        status = lx__fail(error, LX_ERR_CORRUPT, "not a regular file");
         break;
     default:
         return fail_name(error, directory, name, "open");
@@ -100,12 +101,13 @@ static lx_status fail_open(lx_error *error, const lx__file *directory, const cha
     return status;
 }
 
-/** Opens anything, then holds it against the wanted type. */
+/** Opens a file of any type, then checks that the type is the expected one. */
 static lx_status open_as(lx__file *file, const lx__file *directory, const char *name, int flags,
                          mode_t type, lx_error *error)
 {
     *file = (lx__file)LX__FILE_CLOSED;
-    /* O_NONBLOCK: opening a FIFO that nobody writes would hang; it means nothing to a file. */
+    /* O_NONBLOCK: opening a FIFO without a writer would hang; the flag has no effect on a regular
+     * file. */
     flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (directory != LX__HERE ? O_NOFOLLOW : 0);
     int fd;
     RETRY(fd, openat(directory_fd(directory), name, flags, 0666));
@@ -118,15 +120,15 @@ static lx_status open_as(lx__file *file, const lx__file *directory, const char *
     if (file->path == NULL)
         status = lx__fail_memory(error, "a path");
     else if (fstat(fd, &about) == -1)
-        status = fail_name(error, directory, name, "look at");
+        status = fail_name(error, directory, name, "examine");
     else if ((about.st_mode & S_IFMT) != type)
-        status = lx__fail(error, LX_ERR_CORRUPT, "that is not a %s",
+        status = lx__fail(error, LX_ERR_CORRUPT, "not a %s",
                           S_ISDIR(type) ? "directory" : "regular file");
     if (status != LX_OK) {
         lx__error_locate(error, file->path, NULL, LX_NONE, LX_NONE);
         lx__free(file->path);
         close(fd);
-        if ((flags & O_EXCL) != 0) /* this call has created it */
+        if ((flags & O_EXCL) != 0) /* this call has created the file */
             (void)unlinkat(directory_fd(directory), name, 0);
         *file = (lx__file)LX__FILE_CLOSED;
         return status;
@@ -152,13 +154,14 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
     if (mkdirat(directory_fd(directory), name, 0777) == 0)
         return LX_OK;
     if (name[0] == '\0')
-        return lx__fail(error, LX_ERR_ARGUMENT, "path: it is empty");
+        return lx__fail(error, LX_ERR_ARGUMENT, "path is empty");
     if (errno != EEXIST && (errno != ENOENT || directory != LX__HERE))
-        return fail_name(error, directory, name, "make the directory");
+        return fail_name(error, directory, name, "create the directory");
     lx_status status =
         errno == EEXIST
-            ? lx__fail(error, LX_ERR_EXISTS, "it exists already")
-            : lx__fail(error, LX_ERR_NOT_FOUND, "its folder does not exist: make that first");
+            ? lx__fail(error, LX_ERR_EXISTS, "it already exists")
+            : lx__fail(error, LX_ERR_NOT_FOUND,
+                       "the parent directory does not exist: create it first");
     char *path = join(directory, name);
     lx__error_locate(error, path, NULL, LX_NONE, LX_NONE);
     lx__free(path);
@@ -168,7 +171,7 @@ lx_status lx__directory_make(const lx__file *directory, const char *name, lx_err
 void lx__file_close(lx__file *file)
 {
     if (file->fd >= 0)
-        close(file->fd); /* never retried: on Linux the descriptor is gone even after EINTR */
+        close(file->fd); /* not retried: on Linux the descriptor is closed even after EINTR */
     lx__free(file->path);
     *file = (lx__file)LX__FILE_CLOSED;
 }
@@ -177,7 +180,7 @@ lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error)
 {
     struct stat about;
     if (fstat(file->fd, &about) == -1)
-        return lx__fail_errno(error, errno, file->path, "cannot tell the length");
+        return lx__fail_errno(error, errno, file->path, "cannot get the length");
     *size = (uint64_t)about.st_size;
     return LX_OK;
 }
@@ -263,7 +266,7 @@ lx_status lx__file_read_all(const lx__file *file, size_t limit, char **data, siz
     }
     char *text = lx__alloc((size_t)length + 1);
     if (text == NULL)
-        return lx__fail_memory(error, "a file's text");
+        return lx__fail_memory(error, "the content of a file");
     status = lx__file_read(file, text, (size_t)length, 0, error);
     if (status != LX_OK) {
         lx__free(text);
@@ -284,7 +287,7 @@ lx_status lx__file_write(const lx__file *file, const void *data, size_t size, ui
         ssize_t moved;
         RETRY(moved, pwrite(file->fd, (const char *)data + done, wanted, (off_t)(offset + done)));
         if (moved <= 0) {
-            /* Nothing moved without a reason: only a file system that is full does that. */
+            /* A write of 0 bytes without an error: treat it as a full file system. */
             lx_status status = lx__fail_errno(error, moved == 0 ? ENOSPC : errno, file->path,
                                               "cannot write");
             lx__error_locate(error, NULL, NULL, LX_NONE, offset + done);
@@ -304,7 +307,7 @@ lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error
 
 lx_status lx__file_sync_data(const lx__file *file, lx_error *error)
 {
-    /* EINTR is not retried: whether the pages are still dirty after it, nobody promises. */
+    /* EINTR is not retried: POSIX does not say whether the pages are still dirty after it. */
     return fdatasync(file->fd) == 0 ? LX_OK
                                     : lx__fail_errno(error, errno, file->path, "cannot sync");
 }
@@ -327,7 +330,7 @@ lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool 
     struct stat about = {0};
     int result = fstatat(directory_fd(directory), name, &about, AT_SYMLINK_NOFOLLOW);
     *regular = result == 0 && S_ISREG(about.st_mode);
-    return result == 0 || errno == ENOENT ? LX_OK : fail_name(error, directory, name, "look at");
+    return result == 0 || errno == ENOENT ? LX_OK : fail_name(error, directory, name, "examine");
 }
 
 lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error)
@@ -348,7 +351,7 @@ lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *u
                              lx_error *error)
 {
     lx_status status = LX_OK;
-    /* A descriptor of its own: closedir() takes it along. */
+    /* A separate descriptor, because closedir() closes it. */
     int fd;
     RETRY(fd, openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *list = fd != -1 ? fdopendir(fd) : NULL;
@@ -359,7 +362,7 @@ lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *u
         return status;
     }
     while (status == LX_OK) {
-        errno = 0; /* the end of the list leaves it so, a failure does not */
+        errno = 0; /* readdir() leaves errno unchanged at the end of the directory */
         const struct dirent *entry = readdir(list);
         if (entry == NULL && errno != 0)
             status = lx__fail_errno(error, errno, directory->path, "cannot list");
@@ -396,5 +399,5 @@ void lx__file_unlock(const lx__file *file, uint64_t offset, uint64_t size)
                          .l_whence = SEEK_SET,
                          .l_start = (off_t)offset,
                          .l_len = (off_t)size};
-    (void)fcntl(file->fd, F_OFD_SETLK, &lock); /* a closed file has none */
+    (void)fcntl(file->fd, F_OFD_SETLK, &lock); /* a closed file has no locks */
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Files, opened and moved in one way only: relative to a directory, close-on-exec, regular
- * files only, whole transfers with interruptions retried.
+ * @brief Files: the only way to open, read and write them. Names are relative to a directory,
+ * descriptors are close-on-exec, files must be regular, and transfers are complete, with
+ * interrupted calls retried.
  *
- * A name within a directory that is at hand (a dataset's) must not be a symbolic link; one that
- * starts from #LX__HERE was typed by the user, and links are followed.
+ * A name within an open directory (of a dataset) must not be a symbolic link; a name relative to
+ * #LX__HERE was given by the user, and its links are followed.
  */
 #ifndef LX_BASE_FILE_H
 #define LX_BASE_FILE_H
@@ -19,7 +20,7 @@
 #include <loaderx/status.h>
 
 /**
- * An open file or directory, with the path that errors name. Closed: fd is -1.
+ * An open file or directory, with its path for error messages. A closed one has fd -1.
  */
 typedef struct lx__file {
     int fd;
@@ -28,114 +29,114 @@ typedef struct lx__file {
 
 #define LX__FILE_CLOSED {-1, NULL}
 
-/** Where relative names start when there is no directory at hand. */
+/** The directory of names that are relative to the working directory, or absolute. */
 #define LX__HERE ((const lx__file *)0)
 
 /**
- * Opens the regular file @p name in @p directory with openat's @p flags (O_RDONLY, O_RDWR,
- * O_CREAT, O_EXCL, O_DIRECT ...); new ones get mode 0666 less the umask.
+ * Opens the regular file @p name in @p directory with the @p flags of openat() (O_RDONLY, O_RDWR,
+ * O_CREAT, O_EXCL, O_DIRECT ...); new files get mode 0666 minus the umask.
  *
- * @retval LX_ERR_NOT_FOUND  There is none, and O_CREAT was not given.
- * @retval LX_ERR_EXISTS     O_EXCL was given and there is one.
- * @retval LX_ERR_CORRUPT    It is a link within a directory, a FIFO, or anything else but a
- *                           regular file.
+ * @retval LX_ERR_NOT_FOUND  The file does not exist, and O_CREAT was not given.
+ * @retval LX_ERR_EXISTS     O_EXCL was given and the file exists.
+ * @retval LX_ERR_CORRUPT    It is a symbolic link in @p directory, or not a regular file.
  */
 LX_API lx_status lx__file_open(lx__file *file, const lx__file *directory, const char *name,
                                int flags, lx_error *error);
 
-/** Opens a directory, with the same answers. */
+/** Opens a directory; fails like lx__file_open(). */
 LX_API lx_status lx__directory_open(lx__file *file, const lx__file *directory, const char *name,
                                     lx_error *error);
 
-/** Whether @p name in @p directory is a symbolic link, which no file or directory is opened by. */
+/** Whether @p name in @p directory is a symbolic link, which cannot be opened there. */
 LX_API bool lx__file_is_link(const lx__file *directory, const char *name);
 
-/** Makes a directory; LX_ERR_EXISTS if anything of that name is there. */
+/** Creates a directory; LX_ERR_EXISTS if the name is in use. */
 LX_API lx_status lx__directory_make(const lx__file *directory, const char *name, lx_error *error);
 
-/** Called for a name in a directory; a failure ends the walk. */
+/** Called for each name in a directory; a failure ends the iteration. */
 typedef lx_status (*lx__visit)(void *user, const char *name, lx_error *error);
 
-/** Calls @p visit for each name in a directory, in no order, without "." and "..". A name may be
- * removed from within; whether one that is made meanwhile is visited is not known. */
+/** Calls @p visit for each name in a directory, in no particular order, except "." and "..". The
+ * callback may remove the name; a name created during the iteration may or may not be visited. */
 LX_API lx_status lx__directory_each(const lx__file *directory, lx__visit visit, void *user,
                                     lx_error *error);
 
-/** Closes; the file may be closed already. */
+/** Closes the file; a closed file is a no-op. */
 LX_API void lx__file_close(lx__file *file);
 
-/** Length in bytes. */
+/** Gets the length in bytes. */
 LX_API lx_status lx__file_size(const lx__file *file, uint64_t *size, lx_error *error);
 
-/** Asks for @p size bytes at @p offset to be in memory soon. */
+/** Starts reading @p size bytes at @p offset into the page cache. */
 LX_API void lx__file_will_need(const lx__file *file, uint64_t offset, uint64_t size);
 
-/** Reads up to @p size bytes at @p offset by one call: fewer need not mean that the file ends. */
+/** Reads up to @p size bytes at @p offset with one call; a short read need not mean the end of the
+ * file. */
 LX_API lx_status lx__file_read_once(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);
 
-/** Whether the disk did not return bytes of a file that was open: a bad sector. */
+/** Whether reading an open file failed because of the disk: a bad sector. */
 LX_API bool lx__file_is_unreadable(const lx_error *error);
 
-/** Reads up to @p size bytes at @p offset; fewer only at the end of the file. */
+/** Reads up to @p size bytes at @p offset; a short read means the end of the file. */
 LX_API lx_status lx__file_read_some(const lx__file *file, void *data, size_t size, uint64_t offset,
                                     size_t *got, lx_error *error);
 
-/** Reads exactly @p size bytes at @p offset; LX_ERR_CORRUPT where the file ends before. */
+/** Reads exactly @p size bytes at @p offset; LX_ERR_CORRUPT if the file ends earlier. */
 LX_API lx_status lx__file_read(const lx__file *file, void *data, size_t size, uint64_t offset,
                                lx_error *error);
 
 /**
- * Reads a whole file into new memory with a NUL behind it, for lx__free(). One of more than
- * @p limit bytes is LX_ERR_LIMIT, whatever its length turns out to be while it is read.
+ * Reads a whole file into new memory, followed by a NUL; release it with lx__free(). LX_ERR_LIMIT
+ * if it has more than @p limit bytes, also if it grows while it is read.
  */
 LX_API lx_status lx__file_read_all(const lx__file *file, size_t limit, char **data, size_t *size,
                                    lx_error *error);
 
-/** Writes exactly @p size bytes at @p offset, or fails with some of them written. */
+/** Writes exactly @p size bytes at @p offset; on failure, some of them may be written. */
 LX_API lx_status lx__file_write(const lx__file *file, const void *data, size_t size,
                                 uint64_t offset, lx_error *error);
 
-/** Cuts or extends to @p size bytes. */
+/** Truncates or extends the file to @p size bytes. */
 LX_API lx_status lx__file_truncate(const lx__file *file, uint64_t size, lx_error *error);
 
-/** Has @p size bytes from @p offset on (0: all behind it) on their way to the disk, where the system
- * can, for a sync that comes soon. It waits for none of them, and tells of no failure: that does. */
+/** Starts writing @p size bytes at @p offset (0: all from there to the end) to the disk, where the
+ * system supports that, ahead of a sync. It neither waits nor reports failures; the sync does. */
 LX_API void lx__file_start_sync(const lx__file *file, uint64_t offset, uint64_t size);
 
-/** Makes the file's data durable (fdatasync: with the length, without the times). Never retry a
- * failed one: the kernel may have dropped what could not be written. */
+/** Makes the file's data durable (fdatasync: includes the length, excludes the times). Never retry
+ * a failed sync: the kernel may have dropped the pages that it could not write. */
 LX_API lx_status lx__file_sync_data(const lx__file *file, lx_error *error);
 
-/** Makes a directory's entries, or a file with all that belongs to it, durable (fsync). */
+/** Makes the entries of a directory, or a file with all its metadata, durable (fsync). */
 LX_API lx_status lx__file_sync(const lx__file *file, lx_error *error);
 
-/** Renames within a directory, replacing what has the new name. */
+/** Renames a file within a directory, replacing any file with the new name. */
 LX_API lx_status lx__file_rename(const lx__file *directory, const char *from, const char *to,
-                          lx_error *error);
+                                 lx_error *error);
 
-/** Whether a name is that of a regular file, not of a link to one; nothing is there: it is not. */
+/** Whether @p name is a regular file, and not a link to one; false if it does not exist. */
 LX_API lx_status lx__file_is_regular(const lx__file *directory, const char *name, bool *regular,
                                      lx_error *error);
 
-/** Removes a file; one that is not there is fine. */
+/** Removes a file; does nothing if it does not exist. */
 LX_API lx_status lx__file_remove(const lx__file *directory, const char *name, lx_error *error);
 
-/** Removes a directory that is empty; one that is not there is fine. */
+/** Removes an empty directory; does nothing if it does not exist. */
 LX_API lx_status lx__directory_remove(const lx__file *directory, const char *name,
                                       lx_error *error);
 
 /**
- * Locks @p size bytes at @p offset of the file for this handle (an open file description lock:
- * it goes with the last descriptor, also when the process is killed).
+ * Locks @p size bytes at @p offset of the file for this handle, with an open file description lock:
+ * closing the last descriptor releases it, also when the process is killed.
  *
- * @retval LX_ERR_BUSY  Another handle holds a lock that excludes this one.
+ * @retval LX_ERR_BUSY  Another handle holds a conflicting lock.
  */
 LX_API lx_status lx__file_lock(const lx__file *file, bool exclusive, uint64_t offset,
                                uint64_t size, lx_error *error);
 
-/** Gives locks back now, whoever else has descriptors of the handle: children of fork() do. A size
- * of 0 is all from @p offset on. */
+/** Releases locks now, even if other descriptors of the handle exist, such as those of forked
+ * children. Size 0 means everything from @p offset on. */
 LX_API void lx__file_unlock(const lx__file *file, uint64_t offset, uint64_t size);
 
 #endif

@@ -28,11 +28,11 @@ static bool too_deep(const json_t *value, int depth)
     return false;
 }
 
-/** What a look at the bytes of a text reports, without parsing it. Of a text that is not valid JSON
- * it holds up to the first error, where the parser stops. */
+/** What a scan of the text finds without parsing it. In invalid JSON it covers at least the part
+ * before the first error, where the parser stops. */
 typedef struct bounds {
-    size_t values;       /**< At most so many values: each but the outermost follows one of "{[,". */
-    size_t longest_word; /**< Bytes of the longest number, or word, outside strings. */
+    size_t values;       /**< Upper limit: each value but the outermost follows one of "{[,". */
+    size_t longest_word; /**< Bytes of the longest number or other word outside strings. */
 } bounds;
 
 static bool is_word(char c)
@@ -64,15 +64,15 @@ static bounds find_bounds(const char *text, size_t size)
 
 static lx_status fail_text(const json_error_t *what, lx_error *error)
 {
-    /* Where it has no memory for its own buffers, it says nothing at all. */
+    /* jansson gives no reason if it cannot allocate its own buffers. */
     if (json_error_code(what) == json_error_out_of_memory || what->text[0] == '\0')
         return lx__fail_memory(error, "JSON");
-    return lx__fail(error, LX_ERR_CORRUPT, "not valid JSON in line %d, column %d: %s", what->line,
+    return lx__fail(error, LX_ERR_CORRUPT, "invalid JSON in line %d, column %d: %s", what->line,
                     what->column, what->text);
 }
 
-/** Parses twice: where jansson has no memory for a text, it may leave characters out of it without
- * a word, or call it wrong. */
+/** Parses twice: when an allocation for a string fails, jansson may silently drop characters or
+ * report invalid JSON. */
 static lx_status load(const char *text, size_t size, json_t **value, lx_error *error)
 {
     json_error_t what;
@@ -96,17 +96,18 @@ lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_erro
     json_t *value;
     bounds found = find_bounds(text, size);
     if (found.longest_word > LX__JSON_NUMBER)
-        return lx__fail(error, LX_ERR_CORRUPT, "a number of more than %d characters in JSON",
+        return lx__fail(error, LX_ERR_CORRUPT, "the JSON has a number of more than %d characters",
                         LX__JSON_NUMBER);
     if (found.values > LX__JSON_VALUES)
-        return lx__fail(error, LX_ERR_LIMIT, "JSON of more than %zu values", LX__JSON_VALUES);
+        return lx__fail(error, LX_ERR_LIMIT, "the JSON has more than %zu values", LX__JSON_VALUES);
     lx_status status = load(text, size, &value, error);
     if (status != LX_OK)
         return status;
     if (!json_is_object(value))
         status = lx__fail(error, LX_ERR_CORRUPT, "the JSON text is not an object");
     else if (too_deep(value, LX__JSON_DEPTH))
-        status = lx__fail(error, LX_ERR_CORRUPT, "JSON nested deeper than %d", LX__JSON_DEPTH);
+        status = lx__fail(error, LX_ERR_CORRUPT, "the JSON is nested deeper than %d",
+                          LX__JSON_DEPTH);
     if (status == LX_OK)
         *object = value;
     else
@@ -117,7 +118,7 @@ lx_status lx__json_parse(const char *text, size_t size, json_t **object, lx_erro
 static const char *type_name(json_type type)
 {
     static const char *const names[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",  [JSON_STRING] = "a text",
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",  [JSON_STRING] = "a string",
         [JSON_INTEGER] = "an integer", [JSON_REAL] = "a number", [JSON_TRUE] = "true",
         [JSON_FALSE] = "false",        [JSON_NULL] = "null"};
     return names[type];
@@ -184,7 +185,7 @@ char *lx__json_text(const json_t *object, size_t flags)
     char *text = size != 0 ? lx__alloc(size + 1) : NULL;
     if (text == NULL)
         return NULL;
-    /* Sorting keys takes memory each time. */
+    /* Sorting the keys allocates memory in each call. */
     if (json_dumpb(object, text, size, flags) != size) {
         lx__free(text);
         return NULL;

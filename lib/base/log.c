@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* The hook and its argument change together, under the lock; the flag spares the usual process,
- * which has no hook, from taking it. */
+/* The lock keeps the hook and its argument consistent; the flag saves processes without a hook, the
+ * common case, from taking it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static lx_log_hook current;
 static void *current_user;
@@ -39,5 +39,5 @@ void lx__log(lx_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    hook(level, message, user); /* outside the lock: the hook may take its time */
+    hook(level, message, user); /* outside the lock: the hook may be slow */
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Lines for the caller's log hook.
+ * @brief Log messages for the caller's log hook.
  */
 #ifndef LX_BASE_LOG_H
 #define LX_BASE_LOG_H
 
 #include <loaderx/hooks.h>
 
-/** Tells the hook, if there is one. Costs one load where there is none. */
+/** Passes a message to the hook, if one is set. Without a hook it costs one load. */
 LX_API void lx__log(lx_log_level level, const char *format, ...) LX_PRINTF(2, 3);
 
 #endif

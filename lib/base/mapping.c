@@ -13,12 +13,12 @@ lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t 
     if (size == 0)
         return LX_OK;
     if (size > SIZE_MAX / 2)
-        return lx__fail(error, LX_ERR_LIMIT, "the file is too large to be mapped on this machine");
+        return lx__fail(error, LX_ERR_LIMIT, "the file is too large to map on this machine");
 
     void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (data == MAP_FAILED)
         return lx__fail_errno(error, errno, file->path, "cannot map");
-    /* Advice that is refused costs speed alone. */
+    /* Failed advice only affects speed. */
     static const int advice[] = {[LX__ACCESS_RANDOM] = MADV_RANDOM,
                                  [LX__ACCESS_SEQUENTIAL] = MADV_SEQUENTIAL,
                                  [LX__ACCESS_USUAL] = MADV_NORMAL};

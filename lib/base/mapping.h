@@ -12,28 +12,28 @@
 #include "base/file.h"
 
 /**
- * A shared, read-only mapping of the first @ref size bytes of a file. It may reach beyond the
- * file's end: what is appended later appears at its address, and nothing beyond the end may be
- * touched until then. The file may be closed once it is mapped. A read beyond the end of a file
- * that was truncated since, and one of a bad sector, raises SIGBUS.
+ * A shared, read-only mapping of the first @ref size bytes of a file. It may extend beyond the end
+ * of the file: data appended later appears at its address, and nothing beyond the end may be
+ * accessed until then. The file may be closed after mapping. Reading beyond the end of a file that
+ * was truncated later, or reading a bad sector, raises SIGBUS.
  */
 typedef struct lx__mapping {
     const uint8_t *data; /**< NULL while nothing is mapped. */
     size_t size;
 } lx__mapping;
 
-/** How the pages will be asked for. */
+/** The expected access pattern. */
 typedef enum lx__access {
     LX__ACCESS_RANDOM,     /**< No read-ahead: a 4 KiB record costs one page. */
-    LX__ACCESS_SEQUENTIAL, /**< Read ahead, and drop behind. */
-    LX__ACCESS_USUAL       /**< As the system does for who says nothing: now this, now that. */
+    LX__ACCESS_SEQUENTIAL, /**< Read ahead, and drop pages after use. */
+    LX__ACCESS_USUAL       /**< The system's default, for mixed access. */
 } lx__access;
 
-/** Maps @p size bytes of @p file; 0 bytes map nothing, and data is NULL. */
+/** Maps @p size bytes of @p file; 0 bytes give an empty mapping whose data is NULL. */
 LX_API lx_status lx__mapping_open(lx__mapping *mapping, const lx__file *file, uint64_t size,
                                   lx__access access, lx_error *error);
 
-/** Unmaps; whatever points into the mapping is void from here on. */
+/** Unmaps; pointers into the mapping become invalid. */
 LX_API void lx__mapping_close(lx__mapping *mapping);
 
 #endif

@@ -22,7 +22,7 @@ void *lx__pages_alloc(size_t size)
     if (size < HUGE_PAGE)
         return map_anonymous(size);
 
-    /* mmap promises alignment to a small page only: take more, and unmap both ends. */
+    /* mmap only guarantees page alignment: map more, then unmap both ends. */
     uint8_t *memory = map_anonymous(size + HUGE_PAGE);
     if (memory == NULL)
         return NULL;

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 /* The number of the process, in a page that reads as zero in a child; NULL before the first use,
- * &none where there is no such page. */
+ * &none if the system does not support such pages. */
 static _Atomic(_Atomic uint64_t *) page;
 static _Atomic uint64_t none;
-/* Numbers that this process and its ancestors have used. */
+/* The highest number that this process and its ancestors have used. */
 static _Atomic uint64_t used;
 
 static _Atomic uint64_t *make_page(void)
@@ -30,7 +30,7 @@ static _Atomic uint64_t *make_page(void)
     return first;
 }
 
-/** The first call of a process. */
+/** Assigns a number at the first call in a process. */
 static uint64_t renew(_Atomic uint64_t *mark)
 {
     uint64_t there = 0, id = atomic_fetch_add(&used, 1) + 1;

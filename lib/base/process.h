@@ -12,31 +12,32 @@
 
 #include <loaderx/export.h>
 
-/** A number of the calling process that none of its ancestors has. A load where the kernel wipes
- * pages at fork (Linux 4.14 and later), else the process id. */
+/** A number that distinguishes the calling process from its ancestors. Costs a load where the
+ * kernel wipes pages at fork (Linux 4.14 and later); elsewhere it is the process id. */
 uint64_t lx__process_id(void);
 
-/** The process that an object belongs to. */
+/** The process that owns an object. */
 typedef struct lx__process {
     _Atomic uint64_t id;
-    _Atomic uint64_t heir; /**< The child whose thread is taking the object over, or has done so. */
+    _Atomic uint64_t heir; /**< The child in which a thread is taking over the object, or has done
+                                so. */
 } lx__process;
 
-/** Notes the calling process. */
+/** Records the calling process. */
 LX_API void lx__process_note(lx__process *process);
 
-/** Whether the calling process is the noted one, and not a child of it. Where it is, the caller
- * sees all that was written before lx__process_adopt(). */
+/** Whether the calling process is the recorded one, rather than a child of it. If so, the caller
+ * sees all writes that precede lx__process_adopt(). */
 LX_API bool lx__process_is_this(const lx__process *process);
 
 /**
- * Takes an object over, in a child of its process. One thread of the child gets true: it makes the
+ * Takes over an object in a child of its process. One thread of the child gets true: it makes the
  * object usable and calls lx__process_adopt(). The others wait for that and get false, as does
- * every thread of the process that the object belongs to.
+ * every thread of the process that owns the object.
  */
 LX_API bool lx__process_take_over(lx__process *process);
 
-/** Ends lx__process_take_over(): the object belongs to the calling process. */
+/** Completes lx__process_take_over(): the calling process now owns the object. */
 LX_API void lx__process_adopt(lx__process *process);
 
 #endif

@@ -24,14 +24,14 @@ const char *lx_status_get_message(lx_status status)
     case LX_OK:
         return "no error";
     case LX_END:
-        return "nothing more to give";
+        return "the end was reached";
 #define MESSAGE(name, value, text)                                                                 \
     case name:                                                                                     \
         return text;
         LX_STATUS_MAP(MESSAGE)
 #undef MESSAGE
     }
-    return "an unknown status";
+    return "unknown status";
 }
 
 const char *lx_get_version(void)

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** The bytes that a first byte announces, and what the second may be: RFC 3629, section 4. */
+/** Length announced by a first byte, and the range of the second byte: RFC 3629, section 4. */
 static size_t announced(uint8_t first, uint8_t *least, uint8_t *most)
 {
     *least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
@@ -16,7 +16,7 @@ static size_t announced(uint8_t first, uint8_t *least, uint8_t *most)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/** Bytes of the character at @p text, of which there are @p size bytes; 0 if that is none. */
+/** Length of the character at @p text, which has @p size bytes; 0 if it is invalid. */
 static size_t character_length(const char *text, size_t size)
 {
     uint8_t least, most;

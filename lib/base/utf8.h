@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief UTF-8 as RFC 3629 has it: no longer forms, no halves of pairs, nothing above U+10FFFF.
+ * @brief UTF-8 as defined by RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
  */
 #ifndef LX_BASE_UTF8_H
 #define LX_BASE_UTF8_H
@@ -11,7 +11,7 @@
 
 #include <loaderx/export.h>
 
-/** Whether a text that ends with a NUL is UTF-8. */
+/** Whether the NUL-terminated @p text is valid UTF-8. */
 LX_API bool lx__utf8_valid(const char *text);
 
 #endif

@@ -70,6 +70,6 @@ def test_stopped(loaderx, folder, images):
             assert not (folder / f'copy-{delay}').exists()
 
 
-@pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'its folder does not exist')])
+@pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'parent directory does not')])
 def test_reports_a_full_disk(loaderx, images, path, message):
     assert message in loaderx.fails(2, 'backup', 'images', path)

@@ -127,7 +127,7 @@ def test_rejects_other_than_datasets(loaderx, folder, command):
     index = ['0'] if command == 'get' else []
     (folder / 'file').write_text('x')
     (folder / 'empty').mkdir()
-    assert 'nowhere: there is no such' in loaderx.fails(2, command, 'nowhere', *index)
+    assert 'nowhere: directory not found' in loaderx.fails(2, command, 'nowhere', *index)
     assert 'file: this is no dataset' in loaderx.fails(2, command, 'file', *index)
     assert 'not a dataset' in loaderx.fails(2, command, 'empty', *index)
     assert list((folder / 'empty').iterdir()) == []

@@ -117,7 +117,7 @@ START_TEST(adds_a_message_to_a_bare_status_of_a_callback)
     ck_assert_int_eq(error.status, LX_OK);
     ck_assert_int_eq(lx__error_answer(&error, LX_ERR_CANCELED), LX_ERR_CANCELED);
     ck_assert_int_eq(error.status, LX_ERR_CANCELED);
-    ck_assert_str_eq(error.message, "the caller's function ended it");
+    ck_assert_str_eq(error.message, "the callback stopped the call");
 
     lx_error_clear(&error);
     lx__fail(&error, LX_ERR_RANGE, "his own words");

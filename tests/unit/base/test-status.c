@@ -23,7 +23,7 @@ END_TEST
 START_TEST(names_values_outside_the_table_unknown)
 {
     ck_assert_str_eq(lx_status_get_name((lx_status)-1000), "LX_ERR_UNKNOWN");
-    ck_assert_str_eq(lx_status_get_message((lx_status)2), "an unknown status");
+    ck_assert_str_eq(lx_status_get_message((lx_status)2), "unknown status");
 }
 END_TEST
 

@@ -426,7 +426,7 @@ START_TEST(rejects_states_of_other_orders)
     expect_refusal(edited(state, "position", "posltion"), LX_ERR_CORRUPT,
                    "\"position\" is missing");
     expect_refusal(edited(state, "world\":1", "world\":8"), LX_ERR_CORRUPT, "changed after");
-    expect_refusal("", LX_ERR_CORRUPT, "not valid JSON");
+    expect_refusal("", LX_ERR_CORRUPT, "invalid JSON");
     expect_refusal("{\"state\": \"sampler\", \"version\": 1, \"order\": 7}", LX_ERR_CORRUPT,
                    "\"order\" must be an object");
 }

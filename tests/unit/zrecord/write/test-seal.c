@@ -295,7 +295,7 @@ START_TEST(does_not_extend_a_truncated_chunk)
     ck_assert_int_eq(remove("d/chunk/0.zr"), 0);
     writer = records_reopen("d", NULL);
     status = lx_writer_seal(writer, &error);
-    expect_error(status, LX_ERR_CORRUPT, "no such file", "d/chunk/0.zr");
+    expect_error(status, LX_ERR_CORRUPT, "file not found", "d/chunk/0.zr");
     unit_ok(lx_writer_rollback(writer, &error));
     close_writer(writer);
     scratch_remove(scratch);
