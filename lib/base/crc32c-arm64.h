@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** By the CRC and PMULL extensions of Armv8, three streams; only where the processor has both. */
+/** Uses the CRC and PMULL extensions of Armv8, in three streams; requires a processor with both. */
 uint32_t lx__crc32c_arm64(uint32_t crc, const void *data, size_t size);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** By SSE 4.2 and PCLMUL, three streams at a time; only where the processor has both. */
+/** Uses SSE 4.2 and PCLMUL, in three streams; requires a processor with both. */
 uint32_t lx__crc32c_sse42(uint32_t crc, const void *data, size_t size);
 
 #endif

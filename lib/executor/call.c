@@ -5,7 +5,7 @@
 
 static _Thread_local lx__call *innermost;
 
-/** Makes @p call the innermost of this thread, until leave(). */
+/** Pushes @p call onto the stack of this thread, until leave(). */
 static void enter(lx__call *call, const lx_executor *executor)
 {
     *call = (lx__call){executor, innermost};
@@ -39,7 +39,8 @@ static uint64_t run_parts(lx__task *task, uint64_t deadline)
     }
 }
 
-/** Calls finish() without the lock, which is held before and after; @p task is its owner's then. */
+/** Calls finish() with the lock released, which is held before and after; the owner has @p task
+ * again from then on. */
 static void finish(lx__queue *queue, lx__task *task)
 {
     bool canceled = task->canceled;
@@ -50,7 +51,7 @@ static void finish(lx__queue *queue, lx__task *task)
     pthread_mutex_lock(&queue->lock);
 }
 
-/** Lets go of @p task. True: nobody has it any more, and it must be finished. */
+/** Drops one holder of @p task. True: it was the last, and the task must be finished. */
 static bool let_go(lx__task *task)
 {
     if (atomic_load_explicit(&task->next, memory_order_relaxed) >= task->parts)

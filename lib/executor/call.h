@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a thread is in the middle of: callbacks of tasks, nested where one waits for another.
+ * @brief The callbacks that a thread is executing: they nest when one waits for another task.
  */
 #ifndef LX_EXECUTOR_CALL_H
 #define LX_EXECUTOR_CALL_H
 
 #include "executor/queue.h"
 
-/** One callback, or one thread's run of parts, on the stack of the thread. */
+/** One callback, or one sequence of parts, on the stack of the thread. */
 typedef struct lx__call {
     const lx_executor *executor;
     struct lx__call *outer;
 } lx__call;
 
-/** Whether this thread is within a callback of @p executor. */
+/** Whether this thread is executing a callback of @p executor. */
 bool lx__call_is_inside(const lx_executor *executor);
 
 /**
- * Runs parts of @p task, which this thread holds, then lets go of it, and finishes it if it is
- * the last. The queue's lock is held when it is called and when it returns, not between. A guest is
- * a thread that helps, and not one of the queue's own.
+ * Runs parts of @p task, which this thread holds, then drops the hold, and finishes the task if it
+ * was the last. The caller holds the queue's lock; it is released while callbacks run. A guest is a
+ * thread that helps, rather than one of the queue's own.
  */
 void lx__call_work(lx__queue *queue, lx__task *task, bool guest, uint64_t deadline);
 
-/** Finishes @p task on a thread that canceled it; the lock as above. */
+/** Finishes @p task on the thread that canceled it; the caller holds the lock, as above. */
 void lx__call_finish(lx__queue *queue, lx__task *task);
 
 #endif

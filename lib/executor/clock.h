@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Time in nanoseconds of the clock that is never set, and waiting by it.
+ * @brief Time in nanoseconds of the monotonic clock, and timed waits.
  */
 #ifndef LX_EXECUTOR_CLOCK_H
 #define LX_EXECUTOR_CLOCK_H
@@ -12,21 +12,21 @@
 
 #include <loaderx/export.h>
 
-/** A time that does not come. */
+/** A time that is never reached. */
 #define LX__NEVER UINT64_MAX
 
 /** Nanoseconds since an arbitrary start. */
 LX_API uint64_t lx__clock_now(void);
 
-/** The time @p delay nanoseconds from now; #LX__NEVER where that is beyond all times. */
+/** The time @p delay nanoseconds from now; #LX__NEVER if that overflows. */
 LX_API uint64_t lx__clock_after(uint64_t delay);
 
-/** Makes a condition for lx__clock_wait(). */
+/** Initializes a condition for lx__clock_wait(). */
 LX_API void lx__clock_condition(pthread_cond_t *condition);
 
 /**
- * Waits for @p condition until @p deadline; without a limit when that is #LX__NEVER. As always with
- * conditions it may return for no reason. False: the deadline has passed.
+ * Waits for @p condition until @p deadline, or without a limit if that is #LX__NEVER. Spurious
+ * wake-ups are possible. False: the deadline has passed.
  */
 LX_API bool lx__clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t deadline);
 

@@ -13,14 +13,14 @@
 #include "base/file.h"
 
 #define PATH_SIZE 4096
-/* Machines with thousands of containers list thousands of mounts; beyond this they are not read. */
+/* Machines with thousands of containers list thousands of mounts; the list is cut at this size. */
 #define TEXT_SIZE ((size_t)1 << 20)
-/* The kernel's own limit of CPUs is 8192 on x86-64; a mask of this many is 16 KiB. */
+/* The kernel's limit on x86-64 is 8192 CPUs; a mask of this many takes 16 KiB. */
 #define MOST_CPUS (1 << 17)
 
 uint32_t lx__cpus_allowed(void)
 {
-    /* The kernel refuses a mask that is smaller than its own and does not say how large that is. */
+    /* The kernel rejects a mask smaller than its own without reporting the required size. */
     for (int count = 1024; count <= MOST_CPUS; count *= 2) {
         cpu_set_t *mask = CPU_ALLOC((size_t)count);
         if (mask == NULL)
@@ -39,7 +39,7 @@ uint32_t lx__cpus_allowed(void)
     return online > 0 ? (uint32_t)online : 1;
 }
 
-/** Reads what fits of a file as text; false where there is none. */
+/** Reads as much of a file as fits; false if it cannot be read. */
 static bool read_text(const char *path, char *text, size_t size)
 {
     lx__file file;
@@ -52,14 +52,14 @@ static bool read_text(const char *path, char *text, size_t size)
     return done;
 }
 
-/** Joins three texts; false where they do not fit. */
+/** Concatenates three strings; false if they do not fit. */
 static bool join(char path[PATH_SIZE], const char *a, const char *b, const char *c)
 {
     int length = snprintf(path, PATH_SIZE, "%s%s%s", a, b, c);
     return length > 0 && length < PATH_SIZE;
 }
 
-/** Reads a decimal number of the kernel's at @p at; false where there is none, or a huge one. */
+/** Reads the decimal number at @p at; false if it is missing or overflows. */
 static bool read_number(const char *at, char **end, uint64_t *number)
 {
     if (*at < '0' || *at > '9')
@@ -79,7 +79,7 @@ static uint32_t whole_cpus(uint64_t quota, uint64_t period)
     return cpus < LX__CPUS_UNLIMITED ? (uint32_t)cpus : LX__CPUS_UNLIMITED;
 }
 
-/** The quota that the group at @p directory sets itself. */
+/** The quota of the control group at @p directory itself. */
 static uint32_t group_quota(const char *directory, bool version2)
 {
     char path[PATH_SIZE], text[128], *end;
@@ -91,7 +91,7 @@ static uint32_t group_quota(const char *directory, bool version2)
             return LX__CPUS_UNLIMITED;
         return whole_cpus(quota, period);
     }
-    /* Two files; a quota of -1 is none. */
+    /* Two files; a quota of -1 means unlimited. */
     if (!join(path, directory, "/cpu.cfs_quota_us", "") || !read_text(path, text, sizeof text) ||
         !read_number(text, &end, &quota) || !join(path, directory, "/cpu.cfs_period_us", "") ||
         !read_text(path, text, sizeof text) || !read_number(text, &end, &period))
@@ -99,7 +99,7 @@ static uint32_t group_quota(const char *directory, bool version2)
     return whole_cpus(quota, period);
 }
 
-/** The least quota from mount point + group up to the mount point. */
+/** The smallest quota from mount point + group up to the mount point. */
 static uint32_t least_quota(const char *root, const char *mount_point, const char *group,
                             bool version2)
 {
@@ -119,7 +119,7 @@ static uint32_t least_quota(const char *root, const char *mount_point, const cha
     }
 }
 
-/** Whether a list "a,b,c" of @p length bytes has the item @p name. */
+/** Whether the list "a,b,c" of @p length bytes contains @p name. */
 static bool has_item(const char *list, size_t length, const char *name)
 {
     size_t wanted = strlen(name);
@@ -148,15 +148,15 @@ static void unescape(char *text)
     *to = '\0';
 }
 
-/** One line of /proc/self/mountinfo, as far as it matters here. */
+/** The relevant fields of a line of /proc/self/mountinfo. */
 typedef struct mount_line {
-    char *shown;   /* the group that the mount point shows: "/" for the whole hierarchy */
-    char *point;   /* where it is */
+    char *shown;   /* root of the mount within the hierarchy: "/" for all of it */
+    char *point;   /* mount point */
     char *type;    /* "cgroup2", "cgroup", ... */
-    char *options; /* of the file system: the controllers, for version 1 */
+    char *options; /* options of the file system: the controllers, for version 1 */
 } mount_line;
 
-/** Takes a line apart, in place: "36 35 98:0 /shown /point rw shared:1 - type device rw,cpu". */
+/** Splits a line in place: "36 35 98:0 /shown /point rw shared:1 - type device rw,cpu". */
 static bool parse_mount(char *line, mount_line *mount)
 {
     char *rest = NULL, *before[5], *after[3];
@@ -176,21 +176,21 @@ static bool parse_mount(char *line, mount_line *mount)
     return true;
 }
 
-/** Where group @p path lies below a mount that shows @p shown; "" is the mount point itself. */
+/** The path of group @p path below a mount whose root is @p shown; "" is the mount point itself. */
 static const char *below_mount(const char *path, const char *shown)
 {
     size_t length = strcmp(shown, "/") == 0 ? 0 : strlen(shown);
     if (strncmp(path, shown, length) != 0 || (path[length] != '/' && path[length] != '\0'))
-        return ""; /* a container that shows its own group only, under the host's name */
-    /* A group outside the process's namespace is "/../x": there is no way to it. */
+        return ""; /* a container that mounts only its own group, under the name that it has on the
+                      host */
+    /* A group outside the namespace of the process is "/../x": it cannot be reached. */
     for (const char *at = path; (at = strstr(at, "/..")) != NULL; at += 3)
         if (at[3] == '/' || at[3] == '\0')
             return "";
     return path + length;
 }
 
-/** The quota of @p group by the first mount in @p mounts, which are taken apart, that shows its
- * hierarchy. */
+/** The quota of @p group in the first of @p mounts for its hierarchy. Modifies @p mounts. */
 static uint32_t hierarchy_quota(const char *root, char *mounts, const char *group, bool version2)
 {
     char *rest = NULL;
@@ -206,8 +206,8 @@ static uint32_t hierarchy_quota(const char *root, char *mounts, const char *grou
     return LX__CPUS_UNLIMITED;
 }
 
-/** Reads the group of the process from /proc/self/cgroup, which has lines as "4:cpu,cpuacct:/a/b"
- * for version 1 and one "0::/a/b" for version 2. */
+/** Reads the group of the process from /proc/self/cgroup, whose lines are "4:cpu,cpuacct:/a/b" for
+ * version 1 and a single "0::/a/b" for version 2. */
 static bool read_group(const char *root, char *text, bool version2, char group[PATH_SIZE])
 {
     char path[PATH_SIZE], *rest = NULL;

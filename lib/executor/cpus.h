@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief How many CPUs this process may use at a time.
+ * @brief The number of CPUs that this process may use at a time.
  */
 #ifndef LX_EXECUTOR_CPUS_H
 #define LX_EXECUTOR_CPUS_H
 
 #include <stdint.h>
 
-/** No limit is set. */
+/** No quota is set. */
 #define LX__CPUS_UNLIMITED UINT32_MAX
 
-/** CPUs that the affinity of the calling thread allows; at least 1. */
+/** The number of CPUs in the affinity mask of the calling thread; at least 1. */
 uint32_t lx__cpus_allowed(void);
 
 /**
- * CPUs' worth of time, rounded up and at least 1, that the control groups of the process grant:
- * the least quota on the way from its own group to the root of what is mounted, in version 2
- * (cpu.max) and version 1 (cpu.cfs_quota_us); #LX__CPUS_UNLIMITED where there is none, or none
- * that can be read.
+ * The CPU quota of the process's control groups, in CPUs, rounded up, at least 1: the smallest
+ * quota on the path from its own group to the root of the mounted hierarchy, in version 2 (cpu.max)
+ * and version 1 (cpu.cfs_quota_us); #LX__CPUS_UNLIMITED if no quota is set or readable.
  *
- * @param root  Where /proc and the mount points are looked for: "" but for tests.
+ * @param root  Prefix of /proc and of the mount points: "" except in tests.
  *
  * Source: cgroups(7), proc_pid_mountinfo(5), and the kernel's cgroup-v2.rst, "CPU Interface Files".
  */
 uint32_t lx__cpus_quota(const char *root);
 
-/** The lesser of both. */
+/** The smaller of both. */
 uint32_t lx__cpus_available(void);
 
 #endif

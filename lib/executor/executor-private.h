@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What an executor consists of, for the sources of this layer.
+ * @brief The parts of an executor, private to this layer.
  */
 #ifndef LX_EXECUTOR_PRIVATE_H
 #define LX_EXECUTOR_PRIVATE_H
@@ -11,7 +11,7 @@
 
 #define LX__QUEUES 3
 
-/** As many readers as there are CPUs. */
+/** One reader per CPU. */
 #define LX__READERS_AUTOMATIC UINT32_MAX
 
 struct lx_executor_options {
@@ -21,10 +21,11 @@ struct lx_executor_options {
 extern const lx_executor_options lx__executor_defaults;
 
 struct lx_executor {
-    lx__process process;         /**< Whose threads they are. */
-    uint32_t limits[LX__QUEUES]; /**< Threads of each queue, as the options say. */
-    atomic_uint users;           /**< References; all of them together are one hold. */
-    atomic_uint holds;           /**< What keeps the memory: users, workers, tickets, pools. */
+    lx__process process;         /**< Owner of the threads. */
+    uint32_t limits[LX__QUEUES]; /**< Maximum number of threads per queue, from the options. */
+    atomic_uint users;           /**< References; all of them together count as one hold. */
+    atomic_uint holds;           /**< Holds that keep the memory: users, workers, tickets and pools.
+                                      */
     lx__queue queues[LX__QUEUES];
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lock order. There are three kinds of lock: a queue's, a ticket's and a pool's. A thread holds one
- * of them at a time, and none while a callback runs (run, finish, a task's function, the log, the
- * allocator) or memory is mapped and unmapped; the longest thing done under one is to start a
- * thread. So they have no order among each other, and come after all locks of the layers above,
- * which may be held during every call into this layer but those that run or finish tasks on the
- * calling thread: help, cancel, wait, close, unref.
+ * Lock order. There are three kinds of locks: those of queues, tickets and pools. A thread holds at
+ * most one of them at a time, and none while a callback runs (run, finish, a task's function, the
+ * log hook, the allocator) or memory is mapped and unmapped; the longest operation under a lock is
+ * starting a thread. They therefore need no order among each other, and come after all locks of the
+ * layers above, which may be held during every call into this layer except those that run or finish
+ * tasks on the calling thread: help, cancel, wait, close, unref.
  */
 #include "executor/executor.h"
 
@@ -49,8 +49,7 @@ lx_status lx_executor_open(const lx_executor_options *options, lx_executor **exe
     atomic_init(&made->users, 1);
     atomic_init(&made->holds, 1);
     for (int i = 0; i < LX__QUEUES; i++) {
-        /* Spinning threads that outnumber the CPUs keep each other from working; and nobody waits
-         * for a cleaner. */
+        /* More spinning threads than CPUs hinder each other; and no thread waits for a cleaner. */
         bool spins = i != LX_QUEUE_GC && made->limits[i] <= cpus;
         lx__queue_init(&made->queues[i], made, names[i], made->limits[i], spins);
     }
@@ -91,7 +90,7 @@ lx_executor *lx_executor_ref(lx_executor *executor)
 
 void lx_executor_unref(lx_executor *executor)
 {
-    /* In a child the locks may be held by threads that are not there: the memory stays. */
+    /* In a child, threads that do not exist there may hold the locks: the memory is leaked. */
     if (executor == NULL || lx__executor_check(executor, NULL) != LX_OK ||
         atomic_fetch_sub_explicit(&executor->users, 1, memory_order_acq_rel) != 1)
         return;
@@ -120,7 +119,7 @@ lx_status lx_executor_get_stats(lx_executor *executor, lx_queue queue, lx_queue_
     if (executor == NULL || stats == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "executor or stats is NULL");
     if ((unsigned)queue >= LX__QUEUES)
-        return lx__fail(error, LX_ERR_ARGUMENT, "there is no queue %d", (int)queue);
+        return lx__fail(error, LX_ERR_ARGUMENT, "invalid queue %d", (int)queue);
     lx_status status = lx__executor_check(executor, error);
     if (status == LX_OK)
         lx__queue_read_stats(&executor->queues[queue], stats);
@@ -131,7 +130,8 @@ lx_status lx__executor_submit(lx_executor *executor, lx_queue queue, lx__task *t
                               lx_error *error)
 {
     lx_status status = lx__executor_check(executor, error);
-    return status == LX_OK ? lx__scheduler_submit(&executor->queues[queue], task, 0, error) : status;
+    return status == LX_OK ? lx__scheduler_submit(&executor->queues[queue], task, 0, error)
+                           : status;
 }
 
 lx_status lx__executor_submit_after(lx_executor *executor, lx_queue queue, lx__task *task,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* How long the memory of an executor stays: until its users, workers, tickets and pools are gone. */
 #include "executor/lifetime.h"
 
 #include "base/alloc.h"

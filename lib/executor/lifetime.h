@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief How long the memory of an executor stays: until its users, workers, tickets and pools are
- * gone.
+ * @brief The memory of an executor stays until its users, workers, tickets and pools are gone.
  */
 #ifndef LX_EXECUTOR_LIFETIME_H
 #define LX_EXECUTOR_LIFETIME_H
 
 #include <loaderx/executor.h>
 
-/** Keeps the memory of an executor, not its threads: for what may outlive its last user. */
+/** Keeps the memory of an executor, but not its threads: for objects that may outlive its last
+ * user. */
 LX_API void lx__executor_hold(lx_executor *executor);
 
 /** Undoes lx__executor_hold(). */

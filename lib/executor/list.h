@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Doubly linked lists through their members: a list is a ring that one link heads.
+ * @brief Intrusive doubly linked lists: a list is a ring with one link as its head.
  */
 #ifndef LX_EXECUTOR_LIST_H
 #define LX_EXECUTOR_LIST_H
@@ -14,7 +14,7 @@ struct lx__link {
     lx__link *next, *before;
 };
 
-/** The object of type @p type that has @p link as its @p member. */
+/** The object of type @p type whose member @p member is @p link. */
 #define LX__OF_LINK(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 static inline void lx__list_init(lx__link *list)
@@ -27,7 +27,7 @@ static inline bool lx__list_is_empty(const lx__link *list)
     return list->next == list;
 }
 
-/** Puts @p link in front of @p place; in front of the head is the end of the list. */
+/** Inserts @p link before @p place; before the head means at the end of the list. */
 static inline void lx__list_insert(lx__link *place, lx__link *link)
 {
     link->next = place;

@@ -12,25 +12,25 @@
 #include "executor/executor.h"
 #include "executor/lifetime.h"
 
-/* Size classes: eight between a power of two and the next, so that at most an eighth of a block
- * goes unused, the first a size at which these steps are pages. */
+/* Size classes: eight between a power of two and the next, so that at most an eighth of a block is
+ * unused. The first size is chosen such that these steps are pages. */
 #define LEAST_BITS 15
 #define MOST_BITS 46
 #define STEP_BITS 3
 #define CLASSES (((size_t)(MOST_BITS - LEAST_BITS) << STEP_BITS) + 1)
-/* A kept block is given out for up to half its size: so many classes down. */
+/* A kept block also serves requests down to half its size, which is this many classes. */
 #define REACH ((size_t)1 << STEP_BITS)
 
 struct lx__pool {
-    lx_executor *executor;  /* held */
+    lx_executor *executor;  /* counted by a hold */
     uint64_t keep_bytes;
-    atomic_uint references; /* the owner's, and one of each block that is mapped */
+    atomic_uint references; /* the owner's, and one for each mapped block */
 
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects all that follows */
     bool closed;
     lx__pool_stats stats;
-    lx__link ages;             /* of kept blocks, longest unused first */
-    lx__link classes[CLASSES]; /* likewise, of each class */
+    lx__link ages;             /* kept blocks, least recently used first */
+    lx__link classes[CLASSES]; /* the same for each class */
 };
 
 /** The class of @p size, 1 to LX__BLOCK_MAX, and the capacity of its blocks. */
@@ -82,7 +82,7 @@ static void pool_unref(lx__pool *pool)
     lx__free(pool);
 }
 
-/** Unmaps a block that nobody has any more. */
+/** Unmaps a block that is no longer used. */
 static void destroy(lx__block *block)
 {
     lx__pool *pool = block->pool;
@@ -96,12 +96,12 @@ static void destroy(lx__block *block)
 
 static void run_destroy(lx__task *task, size_t part)
 {
-    (void)task, (void)part; /* the task is in the memory that goes: finish_destroy() does it */
+    (void)task, (void)part; /* the task is in the memory to unmap: finish_destroy() does it */
 }
 
 static void finish_destroy(lx__task *task, bool canceled)
 {
-    (void)canceled; /* whoever closed the executor unmaps what was waiting */
+    (void)canceled; /* the thread that closed the executor unmaps the waiting blocks */
     destroy(LX__OF_LINK(task, lx__block, task));
 }
 
@@ -120,7 +120,7 @@ static lx__block *block_new(lx__pool *pool, size_t size_class, uint64_t capacity
     return block;
 }
 
-/** Takes a kept block out of its lists; the lock is held. */
+/** Removes a kept block from its lists; the caller holds the lock. */
 static void forget(lx__pool *pool, lx__block *block)
 {
     lx__list_remove(&block->age);
@@ -128,7 +128,7 @@ static void forget(lx__pool *pool, lx__block *block)
     pool->stats.bytes_kept -= block->capacity;
 }
 
-/** Moves kept blocks, longest unused first, to @p list until at most @p bytes are kept. */
+/** Moves kept blocks, least recently used first, to @p list until at most @p bytes are kept. */
 static void evict(lx__pool *pool, uint64_t bytes, lx__link *list)
 {
     while (pool->stats.bytes_kept > bytes) {
@@ -138,7 +138,7 @@ static void evict(lx__pool *pool, uint64_t bytes, lx__link *list)
     }
 }
 
-/** Has the blocks of @p list unmapped, by a cleaner or here; true if there were any. */
+/** Unmaps the blocks of @p list, on a cleaner or on this thread; true if there were any. */
 static bool discard(lx_executor *executor, lx__link *list, bool here)
 {
     bool any = !lx__list_is_empty(list);
@@ -165,7 +165,7 @@ void lx__pool_free(lx__pool *pool)
     pool_unref(pool);
 }
 
-/** The kept block that fits best and was used last, or NULL; the lock is held. */
+/** The most recently used of the kept blocks that fit best, or NULL; the caller holds the lock. */
 static lx__block *find(lx__pool *pool, size_t size_class)
 {
     for (size_t i = size_class; i <= size_class + REACH && i < CLASSES; i++)
@@ -174,14 +174,14 @@ static lx__block *find(lx__pool *pool, size_t size_class)
     return NULL;
 }
 
-/** Counts @p block as given out; the lock is held. */
+/** Counts @p block as taken; the caller holds the lock. */
 static void count_out(lx__pool *pool, const lx__block *block)
 {
     pool->stats.blocks_out++;
     pool->stats.bytes_out += block->capacity;
 }
 
-/** Maps a block, if need be after unmapping all that is kept. */
+/** Maps a block; if that fails, unmaps all kept blocks and retries. */
 static lx__block *make(lx__pool *pool, size_t size_class, uint64_t capacity)
 {
     lx__block *block = block_new(pool, size_class, capacity);
@@ -211,7 +211,7 @@ lx_status lx__pool_take(lx__pool *pool, uint64_t size, lx__block **block, lx_err
     if (status != LX_OK)
         return status;
     if (size == 0 || size > LX__BLOCK_MAX || size > SIZE_MAX / 4)
-        return lx__fail(error, LX_ERR_LIMIT, "a batch cannot have %" PRIu64 " bytes", size);
+        return lx__fail(error, LX_ERR_LIMIT, "a batch of %" PRIu64 " bytes is not possible", size);
 
     uint64_t capacity;
     size_t size_class = class_of(size, &capacity);
@@ -226,7 +226,7 @@ lx_status lx__pool_take(lx__pool *pool, uint64_t size, lx__block **block, lx_err
         found = make(pool, size_class, capacity);
     if (found == NULL)
         return lx__fail(error, LX_ERR_NOMEM,
-                        "no memory for %" PRIu64 " bytes of a batch: release batches, or make "
+                        "no memory for a batch of %" PRIu64 " bytes: release batches, or make "
                         "them smaller or fewer at a time",
                         size);
     *block = found;
@@ -235,7 +235,7 @@ lx_status lx__pool_take(lx__pool *pool, uint64_t size, lx__block **block, lx_err
 
 void lx__block_release(lx__block *block)
 {
-    /* In a child the pool's lock may be held by a thread that is not there. */
+    /* In a child, a thread that does not exist there may hold the pool's lock. */
     if (block == NULL || lx__executor_check(block->pool->executor, NULL) != LX_OK)
         return;
     lx__pool *pool = block->pool;
@@ -251,7 +251,7 @@ void lx__block_release(lx__block *block)
     pool->stats.bytes_kept += block->capacity;
     evict(pool, pool->closed ? 0 : pool->keep_bytes, &evicted);
     pthread_mutex_unlock(&pool->lock);
-    /* From here on the pool may be gone, unless there is something evicted, which keeps it. */
+    /* From here on the pool may be gone, unless blocks were evicted, which keep it. */
     discard(executor, &evicted, false);
 }
 

@@ -62,7 +62,7 @@ void lx__queue_add(lx__queue *queue, lx__task *task, uint64_t due)
         queue_timer(queue, task);
 }
 
-/** Queues the waiting tasks whose time has come. */
+/** Queues the timed tasks that are due. */
 static void queue_due(lx__queue *queue)
 {
     if (lx__list_is_empty(&queue->timers))
@@ -83,7 +83,7 @@ lx__task *lx__queue_first(lx__queue *queue)
         lx__task *task = task_of(queue->tasks.next);
         if (atomic_load_explicit(&task->next, memory_order_relaxed) < task->parts)
             return task;
-        lx__queue_withdraw(task); /* those who run its last parts finish it */
+        lx__queue_withdraw(task); /* the threads that run its last parts finish it */
     }
     return NULL;
 }
@@ -106,7 +106,7 @@ bool lx__queue_withdraw(lx__task *task)
     return true;
 }
 
-/** Tasks of @p list of which parts have not begun. */
+/** Counts the tasks of @p list with parts that have not begun. */
 static uint64_t count_waiting(const lx__link *list)
 {
     uint64_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A queue of tasks: what waits, and the threads that take it.
+ * @brief A queue of tasks: the waiting tasks, and the threads that run them.
  */
 #ifndef LX_EXECUTOR_QUEUE_H
 #define LX_EXECUTOR_QUEUE_H
@@ -11,49 +11,49 @@
 #include "executor/spinner.h"
 #include "executor/task.h"
 
-/** One of a queue's threads. */
+/** A thread of a queue. */
 typedef struct lx__worker {
     struct lx__queue *queue;
     pthread_t thread;
-    lx__spinner spinner; /**< The thread's own. */
+    lx__spinner spinner; /**< Used by this thread only. */
 } lx__worker;
 
 /**
- * Threads that wait in one way. Those that wait are interchangeable, so it does not matter which
- * of them comes back for a call; only the counts must agree.
+ * Threads waiting in one way. They are interchangeable: it does not matter which of them returns
+ * for a call, as only the counts must agree.
  */
 typedef struct lx__waiters {
-    uint32_t idle;   /**< Wait, and nothing is meant for them. */
-    uint32_t called; /**< Still wait, but there is a task for them. */
+    uint32_t idle;   /**< Waiting, without a task assigned. */
+    uint32_t called; /**< Still waiting, but called for a task. */
 } lx__waiters;
 
-/** All but the first group and posted is under the lock. */
+/** All members but the first group and posted are under the lock. */
 typedef struct lx__queue {
     lx_executor *executor;
-    const char *name;   /**< Of its threads, which append their number. */
-    bool spins;         /**< Whether its threads look for work a while before they sleep. */
-    atomic_uint posted; /**< Changes whenever there is something to look at; written under the
-                             lock, watched without by threads that spin. */
+    const char *name;   /**< Prefix of the names of its threads, which append their number. */
+    bool spins;         /**< Whether its threads spin for a while before they sleep. */
+    atomic_uint posted; /**< Incremented when there may be work; written under the lock, and watched
+                             without it by spinning threads. */
 
     pthread_mutex_t lock;
-    pthread_cond_t wake;  /**< Workers: a task, an earlier timer, or the end. */
-    pthread_cond_t ended; /**< Who closes: alive or guests may be 0. */
+    pthread_cond_t wake;  /**< Wakes workers: a task, an earlier timer, or the end. */
+    pthread_cond_t ended; /**< Wakes closing threads: alive or guests may be 0. */
     lx__link tasks;       /**< Oldest first. */
     lx__link timers;      /**< Soonest first. */
-    bool stopped;         /**< Nothing is taken any more. */
+    bool stopped;         /**< No more tasks are accepted. */
 
-    uint32_t limit;       /**< Threads it may have. */
-    uint32_t started;     /**< Threads it ever had: workers[0 .. started). */
-    uint32_t reaped;      /**< Those of them that somebody joins or detached. */
-    uint32_t alive;       /**< Those of them that have not ended. */
-    uint32_t guests;      /**< Other threads within a callback of a task of this queue. */
-    lx__waiters spinning; /**< Workers that spin, */
-    lx__waiters asleep;   /**< and that sleep. */
-    uint32_t unwoken;     /**< Of those asleep and called, the ones that others, which are about to
-                               come back, will wake. */
+    uint32_t limit;       /**< Maximum number of threads. */
+    uint32_t started;     /**< Threads started so far: workers[0 .. started). */
+    uint32_t reaped;      /**< Those that are or will be joined or detached. */
+    uint32_t alive;       /**< Those that have not ended. */
+    uint32_t guests;      /**< Other threads inside a callback of a task of this queue. */
+    lx__waiters spinning; /**< Spinning workers. */
+    lx__waiters asleep;   /**< Sleeping workers. */
+    uint32_t unwoken;     /**< Sleeping and called workers that other workers, which are about to
+                               return, will wake. */
 
-    lx_queue_stats stats; /**< idle_ns has the sum of the times at which threads stopped to be
-                               idle less those at which they began, modulo 2^64. */
+    lx_queue_stats stats; /**< idle_ns holds the sum of the times at which threads stopped being
+                               idle minus those at which they began, modulo 2^64. */
     lx__worker workers[LX_MAX_READERS];
 } lx__queue;
 
@@ -61,20 +61,20 @@ void lx__queue_init(lx__queue *queue, lx_executor *executor, const char *name, u
                     bool spins);
 void lx__queue_destroy(lx__queue *queue);
 
-/** Adds @p task, now or at @p due if that is not 0. The lock is held. */
+/** Adds @p task, now or, if @p due is not 0, at that time. The caller holds the lock. */
 void lx__queue_add(lx__queue *queue, lx__task *task, uint64_t due);
 
-/** Makes spinning threads look at the queue. Best without the lock, which they take at once. */
+/** Makes spinning threads check the queue. Best called without the lock, which they take. */
 void lx__queue_post(lx__queue *queue);
 
-/** The oldest task that has parts to hand out, or NULL. The lock is held. */
+/** The oldest task with parts left to run, or NULL. The caller holds the lock. */
 lx__task *lx__queue_first(lx__queue *queue);
 
-/** When a waiting task is due, or LX__NEVER. The lock is held. */
+/** The earliest time at which a timed task is due, or LX__NEVER. The caller holds the lock. */
 uint64_t lx__queue_due(const lx__queue *queue);
 
-/** Takes @p task out of its list, with what has not begun. True: there was something. The lock is
- * held, and the caller must finish the task if it has no holders. */
+/** Removes @p task, with its parts that have not begun, from its list. True: there were such parts.
+ * The caller holds the lock, and must finish the task if it has no holders. */
 bool lx__queue_withdraw(lx__task *task);
 
 /** Copies the statistics. */

@@ -9,8 +9,8 @@
 #include "executor/worker.h"
 
 /**
- * Starts threads for @p parts where too few are idle, and one more to watch waiting tasks. A missing
- * first thread is a failure; a missing further one is reported by the log hook.
+ * Starts threads for @p parts if too few are idle, plus one to wait for timed tasks. It is a
+ * failure if the first thread cannot start; later ones are reported to the log hook.
  */
 static lx_status provide_threads(lx__queue *queue, size_t parts, bool timed, lx_error *error)
 {
@@ -24,7 +24,7 @@ static lx_status provide_threads(lx__queue *queue, size_t parts, bool timed, lx_
             return lx__fail_errno(error, errnum, NULL,
                                   "cannot start a thread: the limit of threads "
                                                        "or of memory is reached");
-        queue->limit = queue->started; /* not tried again for each task */
+        queue->limit = queue->started; /* avoids a retry for each task */
     }
     return LX_OK;
 }
@@ -36,7 +36,7 @@ static lx_status admit(lx__queue *queue, lx__task *task, uint64_t due, lx_error 
         return lx__fail(error, LX_ERR_STATE, "cannot submit a task: the executor is closed");
     if (due != 0 && queue->limit == 0)
         return lx__fail(error, LX_ERR_UNSUPPORTED,
-                        "cannot submit a task for later: its queue has no threads");
+                        "cannot submit a timed task: its queue has no threads");
     lx_status status = provide_threads(queue, due == 0 ? task->parts : 0, due != 0, error);
     if (status == LX_OK)
         lx__queue_add(queue, task, due);
@@ -51,7 +51,7 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
     uint32_t reached = queue->limit, sleepers = 0;
     if (status == LX_OK && due == 0)
         sleepers = lx__worker_call(queue, task->parts);
-    /* All that sleep must know of an earlier time, since any of them may be given other work. */
+    /* Every sleeping thread must learn of an earlier time, since any of them may get other work. */
     bool sooner = status == LX_OK && due != 0 && queue->timers.next == &task->link;
     if (sooner)
         pthread_cond_broadcast(&queue->wake);
@@ -68,7 +68,7 @@ lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, l
 
 static void cancel_all(lx__queue *queue, lx__link *list)
 {
-    /* The lock is released in between, but nothing is added any more. */
+    /* The lock is released in between, but nothing is added after stop. */
     while (!lx__list_is_empty(list)) {
         lx__task *task = LX__OF_LINK(list->next, lx__task, link);
         if (lx__queue_withdraw(task) && task->holders == 0)
@@ -90,7 +90,7 @@ void lx__scheduler_stop(lx__queue *queue)
 void lx__scheduler_join(lx__queue *queue, bool inside)
 {
     pthread_mutex_lock(&queue->lock);
-    uint32_t first = queue->reaped, end = queue->started; /* none is started after stop */
+    uint32_t first = queue->reaped, end = queue->started; /* no thread starts after stop */
     queue->reaped = end;
     pthread_mutex_unlock(&queue->lock);
 

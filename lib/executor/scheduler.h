@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Brings tasks and threads together: submits tasks to a queue, starts its threads, ends both.
+ * @brief Connects tasks and threads: submits tasks to a queue, starts its threads, ends both.
  */
 #ifndef LX_EXECUTOR_SCHEDULER_H
 #define LX_EXECUTOR_SCHEDULER_H
 
 #include "executor/queue.h"
 
-/** Starts the threads that are needed, then queues @p task: now, or at @p due if that is not 0. */
+/** Starts threads if needed, then queues @p task: now or, if @p due is not 0, at that time. */
 lx_status lx__scheduler_submit(lx__queue *queue, lx__task *task, uint64_t due, lx_error *error);
 
-/** Ends the queue: no task begins after this call, and every waiting one is canceled. */
+/** Stops the queue: no task begins after this call, and all waiting tasks are canceled. */
 void lx__scheduler_stop(lx__queue *queue);
 
-/** After lx__scheduler_stop(): waits until no callback runs and all threads have ended. Within a
- * callback (@p inside) it detaches the threads and does not wait. */
+/** Waits, after lx__scheduler_stop(), until no callback runs and all threads have ended. Within a
+ * callback (@p inside) it detaches the threads instead and does not wait. */
 void lx__scheduler_join(lx__queue *queue, bool inside);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include "executor/clock.h"
 
-/* About what a wake-up costs both sides, so that spinning at worst doubles the cost of a pause. */
+/* About the cost of a wake-up to both sides: spinning at most doubles the cost of a pause. */
 #define SPIN_NS 30000
-/* Looks between two looks at the clock. */
+/* Checks between two reads of the clock. */
 #define LOOKS 32
-/* Skips grow to 2^this - 1. */
+/* The number of skips is limited to 2^this - 1. */
 #define MOST_MISSES 6
 
 static inline void relax(void)

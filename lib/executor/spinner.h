@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Looking for something a while before sleeping, as long as that pays.
+ * @brief Adaptive spinning before a thread sleeps.
  *
- * A sleeper costs who wakes it a system call, and itself the time until it runs again: some 20 us
- * both. Spinning saves that where what is waited for comes soon, and is worse than useless where it
- * does not: on a machine that is busy otherwise a thread may be spinning on the very CPU that the
- * one it waits for needs. So whoever waits again and again keeps a spinner, which learns: after
- * looking in vain it sleeps at once the next time, then 3, 7 .. 63 times, until a look pays again.
+ * Waking a sleeping thread costs the waker a system call, and the sleeper the time until it runs
+ * again: about 20 us for both. Spinning saves that if the event comes soon, and is harmful if it
+ * does not: on a busy machine, a thread may spin on the CPU that the awaited thread needs. A thread
+ * that waits repeatedly therefore keeps a spinner, which learns: after spinning in vain it sleeps
+ * at once the next time, then 3, 7 .. 63 times, until spinning pays again.
  *
  * @par Thread safety
- * None: a spinner belongs to one thread, or to who holds a lock.
+ * None: a spinner belongs to one thread, or is protected by a lock of its owner.
  */
 #ifndef LX_EXECUTOR_SPINNER_H
 #define LX_EXECUTOR_SPINNER_H
@@ -21,19 +21,19 @@
 
 #include <loaderx/export.h>
 
-/** Starts zeroed. */
+/** Initialize with zeros. */
 typedef struct lx__spinner {
-    uint32_t misses; /**< Times in a row that looking was in vain, up to a limit; */
-    uint32_t skips;  /**< and how many pauses will begin with sleep for that. */
+    uint32_t misses; /**< Consecutive times that spinning was in vain, up to a limit. */
+    uint32_t skips;  /**< Number of future pauses that begin with sleep. */
 } lx__spinner;
 
-/** Whether the pause that begins now is to begin with lx__spinner_watch(). */
+/** Whether the pause that begins now should start with lx__spinner_watch(). */
 bool lx__spinner_try(lx__spinner *spinner);
 
-/** Looks for some 30 us whether @p watched is still @p seen. True: it is not. */
+/** Watches @p watched for about 30 us. True: it is no longer @p seen. */
 bool lx__spinner_watch(const atomic_uint *watched, unsigned seen);
 
-/** Tells the spinner whether watching was worth it. */
+/** Records whether watching was successful. */
 void lx__spinner_learn(lx__spinner *spinner, bool found);
 
 #endif

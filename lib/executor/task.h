@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Tasks as the layers above use them: embedded in their owner, submitted without malloc.
+ * @brief Tasks as the layers above use them: embedded in their owner, and submitted without malloc.
  *
- * A task runs once per part, several parts at a time on several threads; then it is finished,
- * once. From lx__executor_submit() until finish() is called its memory belongs to the executor;
- * from then on it may be freed, changed, or submitted again, from within finish() too.
+ * A task runs once for each of its parts, several parts at a time on several threads; then it is
+ * finished, once. From lx__executor_submit() until finish() is called, the executor owns its
+ * memory; from then on it may be freed, changed or submitted again, also from within finish().
  *
- * No lock is held while run() or finish() runs. All that happened before the submit is seen by
- * run(), and all that any run() did is seen by finish().
+ * No lock is held while run() or finish() runs. run() sees all writes before the submit, and
+ * finish() sees all writes of every run().
  */
 #ifndef LX_EXECUTOR_TASK_H
 #define LX_EXECUTOR_TASK_H
@@ -22,9 +22,9 @@
 
 typedef struct lx__task lx__task;
 
-/** Where a task is; under its queue's lock. */
+/** The place of a task; under its queue's lock. */
 typedef enum lx__task_state {
-    LX__TASK_FREE = 0, /**< With its owner, or on threads that have taken the last of its parts. */
+    LX__TASK_FREE = 0, /**< Held by its owner, or by threads that run the last of its parts. */
     LX__TASK_WAITING,  /**< In the queue's timers. */
     LX__TASK_QUEUED    /**< In the queue's tasks. */
 } lx__task_state;
@@ -36,27 +36,30 @@ struct lx__task {
     void (*finish)(lx__task *task, bool canceled);
     size_t parts;
     /** @} */
-    /** @name The executor's own */
+    /** @name Private to the executor */
     /** @{ */
-    atomic_size_t next;                /**< Next part to be handed out; beyond parts: none is left.
-                                            Relaxed: the lock orders all but the count itself. */
-    _Atomic(struct lx__queue *) queue; /**< Where it was submitted last. */
+    atomic_size_t next;                /**< The next part to run; none is left if it is not below
+                                            parts. Relaxed: the lock orders all but the count
+                                            itself. */
+    _Atomic(struct lx__queue *) queue; /**< The queue of the last submit. */
     lx__link link;                     /**< In the queue's tasks or timers; under its lock, as are
-                                            all that follow. */
-    uint64_t due;                      /**< When a waiting task is to be queued. */
-    uint32_t holders;                  /**< Threads that take parts of it. Who is the last to go
-                                            once it is in no list finishes it. */
+                                            all members below. */
+    uint64_t due;                      /**< The time at which a timed task is queued. */
+    uint32_t holders;                  /**< Threads that run its parts. The last one to leave after
+                                            the task is out of the lists finishes it. */
     lx__task_state state;
-    bool canceled; /**< Parts of it were taken away. */
+    bool canceled; /**< Parts of it were canceled. */
     /** @} */
 };
 
 /**
- * Makes a task. It is done once; submitting again needs no more than the owner's fields changed.
+ * Initializes a task, once; before it is submitted again, only the owner's fields may need a
+ * change.
  *
- * @param run     Called for each of 0 .. @p parts - 1, in that order but at the same time.
- * @param finish  Called after the last part, on the thread that ran it, or on the one that
- *                canceled; @p canceled tells that parts were not run for that reason.
+ * @param run     Called for each of 0 .. @p parts - 1, started in that order but running
+ *                concurrently.
+ * @param finish  Called after the last part, on the thread that ran it, or on the one that canceled
+ *                the task; @p canceled means that some parts were canceled before they began.
  * @param parts   1 to SIZE_MAX / 2.
  */
 static inline void lx__task_init(lx__task *task, void (*run)(lx__task *, size_t),
@@ -65,8 +68,8 @@ static inline void lx__task_init(lx__task *task, void (*run)(lx__task *, size_t)
     *task = (lx__task){.run = run, .finish = finish, .parts = parts};
 }
 
-/** From within run(): no further part begins. Those that have begun go on to their end; finish()
- * does not call that canceled. */
+/** For use within run(): no further part begins. Parts that have begun run to their end; finish()
+ * does not report this as canceled. */
 static inline void lx__task_stop(lx__task *task)
 {
     atomic_store_explicit(&task->next, task->parts, memory_order_relaxed);

@@ -12,16 +12,16 @@
 
 struct lx_ticket {
     lx__task task;
-    lx_executor *executor; /* held */
+    lx_executor *executor; /* counted by a hold */
     lx_queue queue;
     lx_task_function function;
     void *user;
     atomic_uint references; /* the caller's, and one of the task until it is over */
 
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects all that follows */
     pthread_cond_t ended;
     bool over;
-    size_t failed_part; /* the part that failure is of; SIZE_MAX: none */
+    size_t failed_part; /* the part that caused failure; SIZE_MAX: none */
     lx_error failure;
 };
 
@@ -33,7 +33,7 @@ static void run(lx__task *task, size_t part)
     if (status >= LX_OK)
         return;
 
-    /* Parts begin in order, so those before the first that fails have all begun: which failure has
+    /* Parts begin in order, so all parts before the first failing one have begun: the failure with
      * the lowest number does not depend on the threads. */
     lx__task_stop(task);
     lx__fail(&error, status, "part %zu of the task failed: %s", part,
@@ -94,7 +94,7 @@ lx_status lx_executor_submit(lx_executor *executor, lx_queue queue, lx_task_func
     if (executor == NULL || function == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "executor or function is NULL");
     if ((unsigned)queue >= LX__QUEUES)
-        return lx__fail(error, LX_ERR_ARGUMENT, "there is no queue %d", (int)queue);
+        return lx__fail(error, LX_ERR_ARGUMENT, "invalid queue %d", (int)queue);
     if (parts == 0 || parts > SIZE_MAX / 2)
         return lx__fail(error, LX_ERR_ARGUMENT, "a task has 1 to %zu parts, not %zu", SIZE_MAX / 2,
                         parts);

@@ -8,7 +8,8 @@
 #include "executor/clock.h"
 #include "executor/lifetime.h"
 
-/* Waking is a system call of up to 15 us: who submits wakes one thread, which wakes the next. */
+/* Waking is a system call of up to 15 us: the submitting thread wakes one thread, which wakes the
+ * next. */
 #define WAKES 1
 
 static uint32_t call(lx__waiters *waiters, size_t wanted)
@@ -41,7 +42,7 @@ void lx__worker_wake(lx__queue *queue, uint32_t count)
         pthread_cond_signal(&queue->wake);
 }
 
-/** Looks for anything new, without the lock, which is held before and after. */
+/** Spins without the lock, which is held before and after. */
 static void spin(lx__queue *queue, lx__spinner *spinner)
 {
     unsigned seen = atomic_load_explicit(&queue->posted, memory_order_relaxed);
@@ -65,7 +66,7 @@ static void sleep_until_called(lx__queue *queue)
     }
 }
 
-/** Waits for the next task and holds it; NULL when the queue has ended. The lock is held before
+/** Waits for the next task and holds it; NULL after the end of the queue. The lock is held before
  * and after. */
 static lx__task *take(lx__queue *queue, lx__worker *worker)
 {
@@ -101,14 +102,14 @@ static void *work(void *argument)
     if (--queue->alive == 0)
         pthread_cond_broadcast(&queue->ended);
     pthread_mutex_unlock(&queue->lock);
-    lx__executor_release(executor); /* where a callback closed it, perhaps the last */
+    lx__executor_release(executor); /* the last hold if a callback closed the executor */
     return NULL;
 }
 
 int lx__worker_start(lx__queue *queue)
 {
-    /* Signals are the business of the program's own threads, but for those that a fault raises
-     * in the thread itself: blocked, they would kill the process past its handlers. */
+    /* Signals are handled by the program's own threads, except those raised by a fault in the
+     * thread itself: if blocked, they would kill the process without calling its handlers. */
     static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     sigset_t blocked, before;
     sigfillset(&blocked);

@@ -8,14 +8,14 @@
 
 #include "executor/queue.h"
 
-/** Starts one more thread; the queue's lock is held. The errno of the failure, or 0. */
+/** Starts one more thread; the caller holds the queue's lock. Returns 0 or an errno. */
 int lx__worker_start(lx__queue *queue);
 
-/** Tells threads that there is work for @p wanted of them; the lock is held. Returns how many are
- * to be woken, by lx__worker_wake() and best without the lock. */
+/** Calls up to @p wanted waiting threads; the caller holds the lock. Returns the number of threads
+ * to wake with lx__worker_wake(), best without the lock. */
 uint32_t lx__worker_call(lx__queue *queue, size_t wanted);
 
-/** Wakes @p count threads that sleep. */
+/** Wakes @p count sleeping threads. */
 void lx__worker_wake(lx__queue *queue, uint32_t count);
 
 #endif
