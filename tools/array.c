@@ -10,9 +10,9 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
 {
     if (count == 0)
         return fail(error, LX_ERR_UNSUPPORTED,
-                    "it holds one single value, and no records: its first axis has to count them");
+                    "the array is a single value: its first axis must count records");
     if (count - 1 > LX_MAX_NDIM)
-        return fail(error, LX_ERR_UNSUPPORTED, "it has %zu axes; %d is the most", count,
+        return fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, more than %d", count,
                     LX_MAX_NDIM + 1);
     header->length = extents[0];
     header->ndim = count - 1;
@@ -21,12 +21,12 @@ lx_status array_measure(array_header *header, const uint64_t *extents, size_t co
     uint64_t size = lx_dtype_get_size(header->dtype), total;
     for (size_t i = 0; i < header->ndim; i++)
         if (__builtin_mul_overflow(size, header->shape[i], &size) || size > LX_MAX_RECORD)
-            return fail(error, LX_ERR_UNSUPPORTED, "a record of it has more than %u bytes",
+            return fail(error, LX_ERR_UNSUPPORTED, "a record has more than %u bytes",
                         LX_MAX_RECORD);
     if (size == 0 && header->length != 0)
-        return fail(error, LX_ERR_UNSUPPORTED, "a record of it has no bytes at all");
+        return fail(error, LX_ERR_UNSUPPORTED, "a record has no bytes");
     if (__builtin_mul_overflow(size, header->length, &total))
-        return fail(error, LX_ERR_CORRUPT, "its header tells of more than 2^64 bytes");
+        return fail(error, LX_ERR_CORRUPT, "the header declares more than 2^64 bytes");
     header->size = size;
     return LX_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What a file of one array says of itself, and the bytes of its elements.
+ * @brief The header of a file with one array, and the byte order of its elements.
  */
 #ifndef LX_TOOLS_ARRAY_H
 #define LX_TOOLS_ARRAY_H
@@ -15,24 +15,24 @@
 /** An array whose first axis counts records. */
 typedef struct array_header {
     lx_dtype dtype;
-    bool big_endian; /**< In the file. */
-    size_t ndim;     /**< Of a record: one less than the file's. */
+    bool big_endian; /**< Byte order in the file. */
+    size_t ndim;     /**< Axes of a record: one less than the file's. */
     uint64_t shape[LX_MAX_NDIM];
-    uint64_t length; /**< Records. */
-    uint64_t size;   /**< Bytes a record, by array_measure(). */
+    uint64_t length; /**< Number of records. */
+    uint64_t size;   /**< Bytes per record, set by array_measure(). */
 } array_header;
 
 /**
- * Takes the extents of all axes and works out length, shape and size.
+ * Takes the extents of all axes and computes length, shape and size.
  *
- * @retval LX_ERR_UNSUPPORTED  There is no axis, there are too many, or a record would have no bytes
- *                             or more than #LX_MAX_RECORD.
- * @retval LX_ERR_CORRUPT      So many bytes cannot be.
+ * @retval LX_ERR_UNSUPPORTED  The array has no axis or too many axes, or a record would have no
+ *                             bytes or more than #LX_MAX_RECORD.
+ * @retval LX_ERR_CORRUPT      The total size overflows.
  */
 lx_status array_measure(array_header *header, const uint64_t *extents, size_t count,
                         lx_error *error);
 
-/** Turns the bytes of big-endian elements round, of each part of complex ones. */
+/** Swaps the bytes of big-endian elements, and of each part of complex ones. */
 void array_swap(const array_header *header, void *data, uint64_t records);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx backup: copies a dataset, also one that is being written. */
+/* loaderx backup: copies a dataset, which a writer may be changing. */
 #include <inttypes.h>
 
 #include "command.h"
@@ -14,7 +14,7 @@ static const command_option options[] = {
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** What the command line asks for, and how far it is. */
+/** The arguments and the progress. */
 typedef struct request {
     const char *path, *copy;
     bool quiet, json;
@@ -38,7 +38,7 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     if (r->path == NULL)
         return command_take_directory(&r->path, text, error);
     if (r->copy != NULL)
-        return fail(error, LX_ERR_ARGUMENT, "'%.200s' is one argument too many", text);
+        return fail(error, LX_ERR_ARGUMENT, "unexpected argument '%.200s'", text);
     return command_take_directory(&r->copy, text, error);
 }
 
@@ -63,7 +63,7 @@ static lx_status copy(request *r, lx_dataset *dataset, lx_error *error)
         return status;
     }
     dataset_advise_repair(error);
-    advise(error, LX_ERR_EXISTS, "name a directory that is not there yet");
+    advise(error, LX_ERR_EXISTS, "choose a new directory");
     locate(error, r->copy, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -91,7 +91,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
     if (status == LX_OK)
         status = command_need_directory(r.path, error);
     if (status == LX_OK && r.copy == NULL)
-        status = fail(error, LX_ERR_ARGUMENT, "the directory of the copy is missing");
+        status = fail(error, LX_ERR_ARGUMENT, "COPY is missing: the directory of the copy");
     if (status == LX_OK)
         status = dataset_open(r.path, &dataset, error);
     if (status == LX_OK)
@@ -105,11 +105,11 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command backup_command = {
     .name = "backup",
     .arguments = "DIR COPY [OPTION...]",
-    .summary = "copy a dataset, also while it is written",
+    .summary = "copy a dataset, even during writes",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "COPY is created, and holds the newest snapshot. It has the same uuid: write to only\n"
-             "one of the two. Records are not verified; 'loaderx verify COPY' does that.\n",
+    .notes = "Creates COPY with the newest snapshot. It has the same uuid: write to only one of\n"
+             "the two. Records are not verified; use 'loaderx verify COPY' for that.\n",
     .examples = "  loaderx backup fashion /backup/fashion\n"
                 "  loaderx backup fashion /backup/fashion && loaderx verify /backup/fashion\n",
     .run = run};

@@ -7,19 +7,20 @@
 
 #include "failure.h"
 
-/* Most batches have fewer samples. */
+/* Enough for most batches. */
 #define FEW 4096
 
-/** The batch that was taken last. */
+/** The current batch. */
 typedef struct batch {
     uint64_t *indices;
     uint64_t count, room;
 } batch;
 
-/** Of all batches. */
+/** The totals of all batches. */
 typedef struct total {
     uint64_t samples, batches;
-    double cost, rectangles; /* the sum, and what it is when all are as long as the longest */
+    double cost, rectangles; /* the sum, and its value if each record cost as much as the most
+                                expensive one of its batch */
 } total;
 
 static lx_status make_room(batch *self, uint64_t room, lx_error *error)
@@ -85,7 +86,7 @@ static void add(total *sum, const batch *self, const uint64_t *costs)
     sum->batches++;
 }
 
-/** Shares are 0 where there is no batch. */
+/** The ratios are 0 if there are no batches. */
 static void print_total(const total *sum, const batches_budget *by)
 {
     double used = by->padded ? sum->rectangles : sum->cost;

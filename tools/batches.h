@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Batches that a sampler gives, printed one a line or as lists of JSON, and how much of their
+ * @brief Prints the batches of a sampler, one per line or as JSON lists, and how much of their
  * budget they use.
  */
 #ifndef LX_TOOLS_BATCHES_H
@@ -12,19 +12,18 @@
 
 #include <loaderx/sampler.h>
 
-/** What the batches cost, by which their order was cut. */
+/** The costs and limits by which the order is cut into batches. */
 typedef struct batches_budget {
-    const uint64_t *costs; /**< Of each index. */
+    const uint64_t *costs; /**< Cost of each index. */
     uint64_t budget;
     bool padded;
 } batches_budget;
 
-/** Prints up to @p count batches, fewer where the order is empty or ends: a line each, with spaces
+/** Prints up to @p count batches, fewer if the order is empty or ends: one line each, with spaces
  * between the indices. */
 lx_status batches_print(lx_sampler *sampler, uint64_t count, lx_error *error);
 
-/** Prints them as members of a JSON object, with a comma behind the last: the batches, and what all
- * of them together have and use. */
+/** Prints them as members of a JSON object, with a trailing comma: the batches and their totals. */
 lx_status batches_print_json(lx_sampler *sampler, uint64_t count, const batches_budget *by,
                              lx_error *error);
 

@@ -6,7 +6,7 @@
 #include "failure.h"
 #include "mixing.h"
 #include "number.h"
-#include "shares.h"
+#include "mixing-counts.h"
 
 enum {
     OPTION_LENGTH = OPTION_OWN,
@@ -20,14 +20,14 @@ static const command_option options[] = {
     {OPTION_LENGTH, "length", "N", "positions in an epoch (the number of records)"},
     {OPTION_FROM, "from", "P", "the first position of the range (0)"},
     {OPTION_UNTIL, "until", "P", "the first position after the range (the end of the epoch)"},
-    {OPTION_TABLES, "tables", "DIR", "keep the table of a greedy mixture in DIR, and reuse it"},
+    {OPTION_TABLES, "tables", "DIR", "store the table of a greedy mixture in DIR, and reuse it"},
     JSON_OPTION("print the result as JSON, with exact numbers"),
 };
 
-/** What the command line asks for. */
+/** The arguments. */
 typedef struct request {
     mixing mixed;
-    uint64_t length, from, until; /**< 0 where the length or the end is not given. */
+    uint64_t length, from, until; /**< 0 if the length or the end is not given. */
     bool until_given;
     const char *tables;
     bool json;
@@ -59,15 +59,15 @@ static lx_status take_option(void *user, const command_option *option, char *val
 static lx_status check_request(request *r, lx_error *error)
 {
     if (r->until_given && r->until < r->from)
-        return fail(error, LX_ERR_ARGUMENT, "--until %" PRIu64 " is below --from %" PRIu64,
+        return fail(error, LX_ERR_ARGUMENT, "--until %" PRIu64 " is less than --from %" PRIu64,
                     r->until, r->from);
     if (r->tables != NULL && r->mixed.method == MIXING_CLOSED)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--tables: --method closed has none; greedy and exhaustive have one");
+                    "--tables: --method closed has no table; use greedy or exhaustive");
     return mixing_check(&r->mixed, r->length, error);
 }
 
-/** Where the epoch of a position ends; the last one, where positions do. */
+/** The end of the epoch of a position, at most the largest position. */
 static uint64_t end_of_epoch(uint64_t position, uint64_t length)
 {
     uint64_t left = length - position % length;
@@ -77,15 +77,16 @@ static uint64_t end_of_epoch(uint64_t position, uint64_t length)
 static lx_status blend(request *r, lx_error *error)
 {
     lx_order *order = NULL;
-    shares counted = {0};
+    mixing_counts counted = {0};
     lx_status status = mixing_make(&r->mixed, r->length, NULL, r->tables, &order, error);
     if (status == LX_OK && !r->until_given)
         r->until = end_of_epoch(r->from, lx_order_get_length(order));
     if (status == LX_OK)
-        status = shares_new(&counted, &r->mixed, order, r->from, r->until, error);
+        status = mixing_counts_new(&counted, &r->mixed, order, r->from, r->until, error);
     if (status == LX_OK)
-        status = r->json ? shares_print_json(&counted, error) : shares_print(&counted, error);
-    shares_free(&counted);
+        status = r->json ? mixing_counts_print_json(&counted, error)
+                         : mixing_counts_print(&counted, error);
+    mixing_counts_free(&counted);
     lx_order_unref(order);
     return status;
 }
@@ -109,12 +110,12 @@ const command blend_command = {
     .summary = "count the samples of each set of a mixture",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "The share of a set is its weight over the sum of all weights. The weights of\n"
-             "OFFSET:W,W,... apply from that position of an epoch on.\n"
+    .notes = "The share of a set is its weight divided by the sum of all weights. The weights in\n"
+             "OFFSET:W,W,... apply from that offset in each epoch on.\n"
              "When all records of a set are used, repeat starts the set again, stop ends the\n"
-             "epoch of the mixture, redistribute gives the share of the set to the others until\n"
-             "all records are used.\n"
-             "loaderx sample --order blend prints the indices themselves.\n",
+             "epoch of the mixture, redistribute distributes the share of the set among the\n"
+             "others until all records are used.\n"
+             "Use 'loaderx sample --order blend' to print the indices.\n",
     .examples = "  loaderx blend --set code=5000000 --set text=20000000 --weights 1,1\n"
                 "  loaderx blend --set easy=1000 --set hard=4000 --weights 3,1 \\\n"
                 "      --weights 5000:1,3 --length 10000 --json\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx checkpoint: takes the changes of old records out of the log, into new tables. */
+/* loaderx checkpoint: writes the updates in the write-ahead log to the tables. */
 #include <inttypes.h>
 
 #include "dataset.h"
@@ -11,8 +11,8 @@ static const command_option options[] = {
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** @p changed: whether entries went from the log to tables: to new ones, or, where none was of a
- * row that they had already, to the end of those that there are. */
+/** @p changed: whether the call moved entries from the log to tables: to new tables, or, if the log
+ * had appended rows only, to the end of the existing ones. */
 static lx_status checkpoint(const char *path, bool *changed, lx_dataset_identity *now,
                             uint64_t *length, lx_error *error)
 {
@@ -34,7 +34,7 @@ static lx_status checkpoint(const char *path, bool *changed, lx_dataset_identity
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    maintenance r;
+    maintenance_request r;
     bool changed = false;
     lx_dataset_identity now;
     uint64_t length = 0;
@@ -50,7 +50,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
                             error);
     if (!r.quiet)
         printf("%s: %s, %" PRIu64 " records\n", r.path,
-               changed ? "the WAL is in the tables" : "the WAL held nothing", length);
+               changed ? "checkpointed" : "nothing to checkpoint", length);
     return LX_OK;
 }
 
@@ -60,7 +60,7 @@ const command checkpoint_command = {
     .summary = "checkpoint the write-ahead log into new tables",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Writers do it by themselves when there are many changes. It makes opening and\n"
-             "reading faster; 'loaderx rebalance' does that, too, and frees room.\n",
+    .notes = "Writers do this automatically when the log has many updates. It makes opening and\n"
+             "reading faster; 'loaderx rebalance' does so too, and frees space.\n",
     .examples = "  loaderx checkpoint fashion\n",
     .run = run};

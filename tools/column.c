@@ -8,7 +8,7 @@
 #include "idx.h"
 #include "npy.h"
 
-/** Before anything is written: a file that cannot hold what its header tells of, or holds more. */
+/** Checks the declared size against the length of the file, before anything is written. */
 static lx_status check_bound(const column *self, lx_error *error)
 {
     const array_header *header = &self->header;
@@ -20,12 +20,12 @@ static lx_status check_bound(const column *self, lx_error *error)
     uint64_t room = bound > begin ? bound - begin : 0;
     if (bytes > room)
         return fail(error, LX_ERR_CORRUPT,
-                    "its header tells of %" PRIu64 " records of %" PRIu64
-                    " bytes, which is more than the file can hold: it is truncated or damaged",
+                    "the header declares %" PRIu64 " records of %" PRIu64
+                    " bytes, more than the file can hold: the file is truncated or damaged",
                     header->length, header->size);
     if (exact && bytes < room)
         return fail(error, LX_ERR_CORRUPT,
-                    "%" PRIu64 " bytes follow the %" PRIu64 " records that its header tells of",
+                    "%" PRIu64 " bytes follow the %" PRIu64 " records that the header declares",
                     room - bytes, header->length);
     return LX_OK;
 }
@@ -44,7 +44,7 @@ lx_status column_open(column *self, lx_error *error)
 
 lx_status column_reserve(column *self, uint64_t records, lx_error *error)
 {
-    uint64_t bytes = records * self->header.size; /* not above what the whole file has */
+    uint64_t bytes = records * self->header.size; /* at most the size of the whole file */
     for (size_t i = 0; i < COLUMN_BLOCKS; i++) {
         self->blocks[i] = bytes < SIZE_MAX ? malloc(bytes != 0 ? (size_t)bytes : 1) : NULL;
         if (self->blocks[i] == NULL) {

@@ -6,17 +6,17 @@
 
 #include "failure.h"
 
-/* --help, and the end of the list, with those of a subcommand. */
+/* Includes --help and the terminator of the list. */
 #define OPTIONS_MAX (COMMAND_OPTIONS_MAX + 2)
-/* The column at which the explanations of options begin. */
+/* The column of the option descriptions. */
 #define HELP_COLUMN 30
 
 static const command_option help_option = {'h', "help", NULL, "print this help"};
 
 /* ---- parsing */
 
-/** Fills what getopt_long() wants. Its string begins with "-:": arguments come in their order, and
- * a missing value is told apart from an unknown option. */
+/** Fills the tables of getopt_long(). The short options begin with "-:", which keeps arguments in
+ * order and distinguishes a missing value from an unknown option. */
 static void fill_tables(const command *self, struct option *names, char *letters)
 {
     size_t used = 2;
@@ -44,26 +44,27 @@ static const command_option *find_option(const command *self, int id)
     return id == help_option.id ? &help_option : NULL;
 }
 
-/** What getopt_long() answered '?' or ':' to. */
+/** Reports why getopt_long() returned '?' or ':'. */
 static lx_status fail_option(const command *self, int answer, const char *word, lx_error *error)
 {
     const command_option *option = optopt != 0 ? find_option(self, optopt) : NULL;
     if (option != NULL && answer == ':')
-        return fail(error, LX_ERR_ARGUMENT, "--%s needs %s behind it", option->name,
+        return fail(error, LX_ERR_ARGUMENT, "--%s requires a value: %s", option->name,
                     option->value);
     if (option != NULL)
         return fail(error, LX_ERR_ARGUMENT, "--%s takes no value", option->name);
     int length = (int)strcspn(word, "=");
     for (size_t i = 0; i < self->option_count; i++)
         if (length > 2 && strncmp(self->options[i].name, word + 2, (size_t)length - 2) == 0)
-            return fail(error, LX_ERR_ARGUMENT, "%.*s may mean --%s or another: write it out",
-                        length, word, self->options[i].name);
+            return fail(error, LX_ERR_ARGUMENT,
+                        "%.*s is ambiguous: it may mean --%s; write the option in full", length,
+                        word, self->options[i].name);
     if (optopt != 0 && word[1] != '-')
-        return fail(error, LX_ERR_ARGUMENT, "there is no option -%c", optopt);
-    return fail(error, LX_ERR_ARGUMENT, "there is no option %.*s", length, word);
+        return fail(error, LX_ERR_ARGUMENT, "unknown option -%c", optopt);
+    return fail(error, LX_ERR_ARGUMENT, "unknown option %.*s", length, word);
 }
 
-/** -1 and -5:20 are indices and not options. */
+/** -1 and -5:20 are indices, not options. */
 static bool is_negative_index(const char *word)
 {
     return word[0] == '-' && (word[1] == ':' || (word[1] >= '0' && word[1] <= '9'));
@@ -112,7 +113,7 @@ lx_status command_parse(const command *self, int argc, char **argv, const comman
 lx_status command_take_directory(const char **directory, const char *text, lx_error *error)
 {
     if (*directory != NULL)
-        return fail(error, LX_ERR_ARGUMENT, "'%.200s' is one argument too many: one DIR is taken",
+        return fail(error, LX_ERR_ARGUMENT, "unexpected argument '%.200s': only one DIR is allowed",
                     text);
     *directory = text;
     return LX_OK;
@@ -121,7 +122,8 @@ lx_status command_take_directory(const char **directory, const char *text, lx_er
 lx_status command_take_nothing(void *user, const char *text, lx_error *error)
 {
     (void)user;
-    return fail(error, LX_ERR_ARGUMENT, "'%.200s' is one argument too many: all go by options",
+    return fail(error, LX_ERR_ARGUMENT,
+                "unexpected argument '%.200s': the command only takes options",
                 text);
 }
 
@@ -129,7 +131,7 @@ lx_status command_need_directory(const char *directory, lx_error *error)
 {
     if (directory != NULL)
         return LX_OK;
-    return fail(error, LX_ERR_ARGUMENT, "DIR is missing, the directory of a dataset");
+    return fail(error, LX_ERR_ARGUMENT, "DIR is missing: the directory of a dataset");
 }
 
 /* ---- help */
@@ -155,7 +157,7 @@ void command_print_help(const command *self)
     print_option(&help_option);
     printf("\n%s%sExamples:\n%s\n", self->notes, self->notes[0] != '\0' ? "\n" : "",
            self->examples);
-    printf("Exit status: 0 success, 1 the data is at fault, 2 the call is at fault.\n"
+    printf("Exit status: 0 success, 1 data or system failure, 2 usage error.\n"
            "More: man loaderx-%s\n",
            self->name);
 }

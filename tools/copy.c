@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx copy: records of one or more datasets to another one, as they are stored. */
+/* loaderx copy: copies stored records of one or more datasets to another one. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 #include "progress.h"
 #include "report.h"
 
-/* Records between two looks whether a signal has come. */
+/* Records between two checks for a signal. */
 #define SLICE 1024
 
 enum { OPTION_FIELD = OPTION_OWN, OPTION_RANGE, OPTION_INDICES, OPTION_APPEND, OPTION_SEAL };
 
 static const command_option options[] = {
     {OPTION_FIELD, "field", "F", "a field to copy; can be repeated (all)"},
-    {OPTION_RANGE, "range", "A:B", "records of each source from A up to, and without, B (all)"},
+    {OPTION_RANGE, "range", "A:B", "records of each source from A up to B, B excluded (all)"},
     {OPTION_INDICES, "indices", "FILE", "the records that FILE lists, one index per line"},
     {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
     {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
@@ -29,9 +29,9 @@ static const command_option options[] = {
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** What the command line asks for, and what was done. */
+/** The arguments and the results. */
 typedef struct request {
-    const char **paths; /* sources, then the one that is written */
+    const char **paths; /* sources, then the destination */
     size_t path_count;
     const char **fields;
     size_t field_count;
@@ -92,11 +92,11 @@ static lx_status check_request(const request *r, lx_error *error)
         return fail(error, LX_ERR_ARGUMENT, "--range and --indices exclude each other");
     if (r->append && r->field_count != 0)
         return fail(error, LX_ERR_ARGUMENT,
-                    "the fields are those of the dataset: --field goes not with --append");
+                    "--field and --append exclude each other: the dataset has its fields");
     return LX_OK;
 }
 
-/** Adds the line of a file, which people count from 1. */
+/** Adds a line number, counted from 1. */
 static void locate_line(lx_error *error, const char *path, uint64_t line)
 {
     size_t used = strlen(error->message);
@@ -139,9 +139,9 @@ static lx_status read_indices(request *r, lx_error *error)
     return status;
 }
 
-/* ---- one source */
+/* ---- copying from one source */
 
-/** The records of a source: a list in memory of the caller, or of @p made. */
+/** The records of a source: a borrowed list, or an allocated one in @p made. */
 static lx_status choose_records(const request *r, lx_dataset *source, uint64_t **made,
                                 uint64_t *count, lx_error *error)
 {
@@ -171,7 +171,7 @@ static lx_status copy_source(request *r, lx_dataset *source, lx_writer *writer, 
     uint64_t *made, count = 0;
     lx_status status = choose_records(r, source, &made, &count, error);
     const uint64_t *indices = made != NULL ? made : r->indices;
-    /* No record at all is copied, too: names and forms of the fields are to be checked. */
+    /* Also without records, the copy checks the names and types of the fields. */
     if (status == LX_OK && count == 0)
         status = lx_writer_copy(writer, source, NULL, 0, NULL, error);
     for (uint64_t done = 0; status == LX_OK && done < count;) {
@@ -205,7 +205,7 @@ static lx_status copy_all(request *r, lx_dataset **sources, lx_writer *writer, l
     return status;
 }
 
-/* ---- the dataset that is written */
+/* ---- the destination */
 
 static lx_status add_field(lx_schema *schema, const lx_field *field, lx_error *error)
 {
@@ -213,7 +213,7 @@ static lx_status add_field(lx_schema *schema, const lx_field *field, lx_error *e
                                field->compression, error);
 }
 
-/** Adds those fields of a source that the schema does not have. */
+/** Adds the fields of a source that the schema lacks. */
 static lx_status add_fields(lx_schema *schema, const lx_schema *from, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -226,7 +226,7 @@ static lx_status add_fields(lx_schema *schema, const lx_schema *from, lx_error *
     return status;
 }
 
-/** Adds a field that is asked for, as the first source has it that does. */
+/** Adds a requested field, as defined by the first source that has it. */
 static lx_status add_named(const request *r, lx_dataset **sources, const char *name,
                            lx_schema *schema, lx_error *error)
 {
@@ -242,7 +242,7 @@ static lx_status add_named(const request *r, lx_dataset **sources, const char *n
     return LX_ERR_NOT_FOUND;
 }
 
-/** The fields that are asked for, or all those of the sources. */
+/** Adds the requested fields, or all fields of the sources. */
 static lx_status fill_schema(const request *r, lx_dataset **sources, lx_schema *schema,
                              lx_error *error)
 {
@@ -259,12 +259,12 @@ static lx_status append(request *r, lx_dataset **sources, const lx_writer_option
 {
     lx_writer *writer = NULL;
     lx_status status = dataset_open_writer(r->paths[r->path_count - 1], made, &writer, error);
-    advise(error, LX_ERR_NOT_FOUND, "without --append a new dataset is made");
+    advise(error, LX_ERR_NOT_FOUND, "omit --append to create a new dataset");
     if (status != LX_OK)
         return status;
     status = copy_all(r, sources, writer, error);
     if (status != LX_OK)
-        (void)lx_writer_rollback(writer, NULL); /* what cannot be undone was not committed either */
+        (void)lx_writer_rollback(writer, NULL); /* if this fails, nothing was committed */
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;
 }
@@ -277,7 +277,8 @@ static void close_sources(const request *r, lx_dataset **sources)
     }
 }
 
-/** Removes what was made. The sources give back their descriptors first: there may be no other. */
+/** Removes the new dataset. Closes the descriptors of the sources first, because removal requires
+ * exclusive use. */
 static void discard(const request *r, lx_dataset **sources, bool made, bool locked)
 {
     close_sources(r, sources);
@@ -298,7 +299,7 @@ static lx_status create(request *r, lx_dataset **sources, const lx_writer_option
         status = directory_make(path, &made, error);
     if (status == LX_OK) {
         status = lx_writer_create(path, schema, options_made, &writer, error);
-        advise(error, LX_ERR_EXISTS, "--append adds to a dataset, and another DIR makes another");
+        advise(error, LX_ERR_EXISTS, "use --append to add to a dataset, or another DIR");
     }
     lx_schema_free(schema);
     if (writer == NULL) {
@@ -309,13 +310,13 @@ static lx_status create(request *r, lx_dataset **sources, const lx_writer_option
     status = copy_all(r, sources, writer, error);
     if (status != LX_OK) {
         (void)lx_writer_rollback(writer, NULL);
-        discard(r, sources, made, true); /* before close gives up the lock */
+        discard(r, sources, made, true); /* before close releases the lock */
     }
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;
 }
 
-/* ---- doing it */
+/* ---- the whole operation */
 
 static lx_status print_result(const request *r, lx_error *error)
 {
@@ -328,7 +329,7 @@ static lx_status print_result(const request *r, lx_error *error)
                                       r->seal),
                             error);
     if (!r->quiet)
-        printf("%s: copied %" PRIu64 " records; there are %" PRIu64 " now%s\n", path, r->records,
+        printf("%s: copied %" PRIu64 " records, %" PRIu64 " in total%s\n", path, r->records,
                r->length, r->seal ? "; sealed" : "");
     return LX_OK;
 }
@@ -339,7 +340,7 @@ static lx_status do_request(request *r, lx_error *error)
     lx_dataset **sources = calloc(r->path_count, sizeof *sources);
     lx_status status =
         made != NULL && sources != NULL ? LX_OK : fail_memory(error, "the datasets");
-    /* There is one commit, at the end: it is to be durable when it is said to be done. */
+    /* The single commit at the end must be durable when success is reported. */
     if (status == LX_OK)
         status = lx_writer_options_set_durability(made, LX_DURABILITY_FULL, error);
     if (status == LX_OK)
@@ -377,11 +378,11 @@ const command copy_command = {
     .summary = "copy records of datasets to another dataset",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Compressed values are copied as they are stored. DIR is created with the fields of\n"
-             "all SOURCEs, or must be empty; with --append it is a dataset. A field that a SOURCE\n"
-             "lacks is missing in its records. Either everything is copied, or nothing. A subset\n"
-             "is a copy with --range or --indices, a split several of these, and a merge a copy\n"
-             "of several datasets.\n",
+    .notes = "Compressed values are copied as stored. DIR is created with the fields of all\n"
+             "SOURCEs, or must be empty; with --append it is a dataset. A field that a SOURCE\n"
+             "lacks is missing in its records. Either everything is copied, or nothing. Use\n"
+             "--range or --indices for a subset, several such copies for a split, and several\n"
+             "SOURCEs for a merge.\n",
     .examples = "  loaderx copy fashion train --range :50000\n"
                 "  loaderx copy fashion test --range 50000: --seal\n"
                 "  loaderx copy part-0 part-1 part-2 whole\n"

@@ -8,14 +8,14 @@
 
 void dataset_advise_repair(lx_error *error)
 {
-    static const char advice[] = "'loaderx repair' tells what can be done";
+    static const char advice[] = "run 'loaderx repair' to see what can be done";
     if (strstr(error->message, "'loaderx repair'") == NULL)
         advise(error, LX_ERR_CORRUPT, advice);
 }
 
 void dataset_advise_open(lx_error *error)
 {
-    advise(error, LX_ERR_NOT_FOUND, "'loaderx import' makes datasets");
+    advise(error, LX_ERR_NOT_FOUND, "use 'loaderx import' to create a dataset");
     dataset_advise_repair(error);
 }
 
@@ -40,7 +40,7 @@ lx_status dataset_open_damaged(const char *path, lx_damage_policy damage, lx_dat
     lx_dataset_options *options = lx_dataset_options_new();
     if (options == NULL)
         return fail_memory(error, "options");
-    /* A file that is cut meanwhile, or a disk that fails, is to be an error and not a signal. */
+    /* Truncation by another process, or a failing disk, should cause an error, not a signal. */
     lx_status status = lx_dataset_options_set_access(options, LX_ACCESS_PREAD, error);
     if (status == LX_OK)
         status = lx_dataset_options_set_damage(options, damage, error);
@@ -70,8 +70,9 @@ lx_status dataset_open_writer(const char *path, const lx_writer_options *options
     lx_status status = directory_check(path, error);
     if (status == LX_OK)
         status = lx_writer_open(path, options, writer, error);
-    advise(error, LX_ERR_BUSY, "there is one writer at a time: try again when that one has ended");
-    advise(error, LX_ERR_STATE, "'loaderx unseal' opens it to changes");
+    advise(error, LX_ERR_BUSY,
+           "only one writer is allowed at a time: try again when it has finished");
+    advise(error, LX_ERR_STATE, "use 'loaderx unseal' to allow changes");
     dataset_advise_repair(error);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names are those of zrecord(5). */
+/* File names as in zrecord(5). */
 #include "directory.h"
 
 #include <dirent.h>
@@ -16,14 +16,14 @@ lx_status directory_check(const char *path, lx_error *error)
 {
     struct stat about;
     if (stat(path, &about) == -1 || S_ISDIR(about.st_mode))
-        return LX_OK; /* what cannot be looked at, opening tells of */
+        return LX_OK; /* opening the dataset reports this error */
     lx_status status =
-        fail(error, LX_ERR_ARGUMENT, "this is no dataset: a dataset is a directory");
+        fail(error, LX_ERR_ARGUMENT, "not a dataset: a dataset is a directory");
     locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
-/** What stands before the last name of a path; "" where that is all. */
+/** The parent part of a path; "" if it has none. */
 static char *copy_parent(const char *path)
 {
     size_t length = strlen(path);
@@ -42,9 +42,10 @@ lx_status directory_check_parent(const char *path, lx_error *error)
         return fail_memory(error, "a name");
     lx_status status = LX_OK;
     if (path[0] == '\0')
-        status = fail(error, LX_ERR_ARGUMENT, "a path is empty");
+        status = fail(error, LX_ERR_ARGUMENT, "the path is empty");
     else if (parent[0] != '\0' && stat(parent, &about) == -1 && errno == ENOENT)
-        status = fail(error, LX_ERR_NOT_FOUND, "there is no folder '%.200s' to put it in", parent);
+        status =
+            fail(error, LX_ERR_NOT_FOUND, "the parent directory '%.200s' does not exist", parent);
     locate(error, path, NULL, LX_NONE, LX_NONE);
     free(parent);
     return status;
@@ -62,7 +63,7 @@ lx_status directory_sync_parent(const char *path, lx_error *error)
     if (at != -1)
         close(at);
     return synced == 0 ? LX_OK
-                       : fail_errno(error, errnum, path, "cannot sync the directory that holds it");
+                       : fail_errno(error, errnum, path, "cannot sync its parent directory");
 }
 
 lx_status directory_make(const char *path, bool *made, lx_error *error)
@@ -72,7 +73,8 @@ lx_status directory_make(const char *path, bool *made, lx_error *error)
         return directory_check(path, error);
     int errnum = errno;
     lx_status status = directory_check_parent(path, error);
-    return status != LX_OK ? status : fail_errno(error, errnum, path, "cannot make the directory");
+    return status != LX_OK ? status
+                           : fail_errno(error, errnum, path, "cannot create the directory");
 }
 
 static bool has_ending(const char *name, const char *ending)
@@ -92,7 +94,7 @@ static bool is_chunk_file(const char *name)
     return has_ending(name, ".zr");
 }
 
-/** Unlinks what @p chosen chooses in the directory @p at, which is closed. */
+/** Unlinks the names in directory @p at that @p chosen accepts, then closes it. */
 static void unlink_all(int at, bool (*chosen)(const char *name))
 {
     const struct dirent *entry;
@@ -112,7 +114,7 @@ static int open_directory(int at, const char *path)
     return openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* A failure in here is told by what remains; the import's own failure is what the user reads. */
+/* Failures here only leave files behind; the user sees the error of the import itself. */
 void directory_discard(const char *path, bool made, bool locked)
 {
     int at = open_directory(AT_FDCWD, path);
@@ -122,7 +124,7 @@ void directory_discard(const char *path, bool made, bool locked)
         close(at);
         return;
     }
-    unlinkat(at, "meta.json", 0); /* first: without it there is no dataset */
+    unlinkat(at, "meta.json", 0); /* first: without it, this is not a dataset */
     int chunks = open_directory(at, "chunk");
     if (chunks != -1)
         unlink_all(chunks, is_chunk_file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx export: writes fields to .npy files, and to files of their own. */
+/* loaderx export: writes fields to .npy files, or each record to a file. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +17,22 @@ enum { OPTION_NPY = OPTION_OWN, OPTION_FILES, OPTION_SUFFIX, OPTION_RANGE, OPTIO
 
 static const command_option options[] = {
     {OPTION_NPY, "npy", "F=FILE", "write the dense field F to an .npy file"},
-    {OPTION_FILES, "files", "F=FOLDER", "write each record of field F to a file of its own"},
-    {OPTION_SUFFIX, "suffix", "TEXT", "the end of the names of these files"},
-    {OPTION_RANGE, "range", "A:B", "records from A up to, and without, B (all)"},
+    {OPTION_FILES, "files", "F=FOLDER", "write each record of field F to a separate file"},
+    {OPTION_SUFFIX, "suffix", "TEXT", "the suffix of the names of these files"},
+    {OPTION_RANGE, "range", "A:B", "records from A up to B, B excluded (all)"},
     {OPTION_DAMAGE, "on-damage", "raise|zeros", "fail at damaged values, or read zeros (raise)"},
     QUIET_OPTION("print no progress bar and no summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** One field, and where it goes. */
+/** A field and its destination. */
 typedef struct target {
     const char *field, *path;
     bool files;
     lx_export_result done;
 } target;
 
-/** What the command line asks for, and how far it is. */
+/** The arguments and the progress. */
 typedef struct request {
     const char *path, *suffix;
     target *targets;
@@ -55,7 +55,7 @@ static lx_status take_target(request *r, const command_option *option, char *tex
                     option->value);
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->targets[i].path, equals + 1) == 0)
-            return fail(error, LX_ERR_ARGUMENT, "--%s '%.200s': two fields cannot go there",
+            return fail(error, LX_ERR_ARGUMENT, "--%s '%.200s': two fields have this destination",
                         option->name, equals + 1);
     target *more = realloc(r->targets, (r->count + 1) * sizeof *more);
     if (more == NULL)
@@ -70,7 +70,8 @@ static lx_status take_target(request *r, const command_option *option, char *tex
 static lx_status take_damage(request *r, const char *text, lx_error *error)
 {
     if (strcmp(text, "raise") != 0 && strcmp(text, "zeros") != 0)
-        return fail(error, LX_ERR_ARGUMENT, "--on-damage '%.64s' is none of raise, zeros", text);
+        return fail(error, LX_ERR_ARGUMENT, "--on-damage '%.64s' is invalid: use raise or zeros",
+                    text);
     r->damage = text[0] == 'z' ? LX_DAMAGE_ZEROS : LX_DAMAGE_RAISE;
     return LX_OK;
 }
@@ -112,13 +113,13 @@ static lx_status check_request(const request *r, lx_error *error)
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
         status = fail(error, LX_ERR_ARGUMENT,
-                      "no field is given: --npy F=FILE or --files F=FOLDER");
+                      "no field is given: use --npy F=FILE or --files F=FOLDER");
     if (status == LX_OK && r->suffix != NULL && !files)
-        status = fail(error, LX_ERR_ARGUMENT, "--suffix is of no use without --files F=FOLDER");
+        status = fail(error, LX_ERR_ARGUMENT, "--suffix requires --files F=FOLDER");
     return status;
 }
 
-/* ---- doing it */
+/* ---- exporting */
 
 static lx_status advanced(uint64_t done, uint64_t total, void *user)
 {
@@ -127,7 +128,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user)
     return interrupt_check(r->error);
 }
 
-/** The records of the range, as the library wants them; NULL with LX_OK: all. */
+/** The indices of the range, for the library; NULL with LX_OK: all records. */
 static lx_status list_records(const request *r, lx_dataset *dataset, uint64_t **indices,
                               uint64_t *count, lx_error *error)
 {
@@ -170,9 +171,10 @@ static lx_status export_target(request *r, lx_dataset *dataset, target *to,
     progress_clear(&r->bar);
     if (!to->files &&
         lx_schema_get_field(lx_dataset_get_schema(dataset), field)->dtype == LX_BYTES)
-        advise(error, LX_ERR_ARGUMENT, "--files writes each of them to a file");
+        advise(error, LX_ERR_ARGUMENT, "use --files to write each record to a file");
     advise(error, LX_ERR_EXISTS, "export to another folder");
-    advise(error, LX_ERR_CORRUPT, "--on-damage zeros goes on; 'loaderx repair' makes it whole");
+    advise(error, LX_ERR_CORRUPT,
+           "use --on-damage zeros to continue, or 'loaderx repair' to repair the dataset");
     return status;
 }
 
@@ -184,7 +186,7 @@ static json_t *target_document(const target *to)
                      "bytes", report_number(to->done.bytes));
 }
 
-/** Says of records without a value what became of them. */
+/** Prints how records without a value were written. */
 static void print_absent(const target *to, uint64_t count, const char *what)
 {
     if (count != 0)
@@ -251,9 +253,9 @@ const command export_command = {
     .summary = "export fields to .npy files, or each record to a file",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "All of it comes from one snapshot, whatever a writer does meanwhile. Missing values\n"
-             "are zeros in an array and have no file in a folder; with --on-damage zeros, damaged\n"
-             "ones are treated alike. The name of a file is the index of its record.\n",
+    .notes = "The export reads one snapshot, unaffected by concurrent writers. Missing values are\n"
+             "zeros in an array and have no file in a folder; with --on-damage zeros, damaged\n"
+             "values are treated the same way. The name of a file is the index of its record.\n",
     .examples = "  loaderx export fashion --npy data=images.npy --npy label=labels.npy\n"
                 "  loaderx export photos --files image=jpegs --suffix .jpg --range :100\n",
     .run = run};

@@ -48,7 +48,7 @@ lx_status fail_memory(lx_error *error, const char *purpose)
     return fail(error, LX_ERR_NOMEM, "no memory for %s", purpose);
 }
 
-/** The end of @p text where all of it does not fit: the end of a path tells more. */
+/** Keeps the end of @p text if it does not fit: the end of a path is more informative. */
 static void copy_tail(char *to, size_t size, const char *text)
 {
     size_t length = strlen(text);
@@ -80,7 +80,7 @@ void advise(lx_error *error, lx_status status, const char *advice)
         snprintf(error->message + used, sizeof error->message - used, "; %s", advice);
 }
 
-/** Errnos that a path of the call, or the user's rights to it, bring about. */
+/** Errors caused by a path in the arguments or by missing permissions. */
 static int errno_is_of_call(int errnum)
 {
     switch (errnum) {

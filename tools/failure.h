@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The command's own failures, told in the library's form: one error for all that goes wrong.
+ * @brief Failures of the command, reported like those of the library: one error, the first.
  */
 #ifndef LX_TOOLS_FAILURE_H
 #define LX_TOOLS_FAILURE_H
@@ -10,36 +10,36 @@
 
 #include <loaderx/status.h>
 
-/** What the command answers; 128 + number after a signal. */
+/** Exit statuses; 128 + number after a signal. */
 enum { EXIT_DONE = 0, EXIT_DATA = 1, EXIT_CALL = 2 };
 
-/** Notes a failure, unless one is noted already, and returns @p status. */
+/** Records a failure, unless @p error already holds one, and returns @p status. */
 lx_status fail(lx_error *error, lx_status status, const char *format, ...) LX_PRINTF(3, 4);
 
-/** Notes that the system refused something to do with @p path. */
+/** Records a failed system call related to @p path. */
 lx_status fail_errno(lx_error *error, int errnum, const char *path, const char *format, ...)
     LX_PRINTF(4, 5);
 
-/** Notes that there is no memory for @p purpose. */
+/** Records exhausted memory; @p purpose names its use. */
 lx_status fail_memory(lx_error *error, const char *purpose);
 
-/** Adds where it was, as far as that is not told yet. @p path and @p field may be NULL. */
+/** Adds context that is not set yet. @p path and @p field may be NULL. */
 void locate(lx_error *error, const char *path, const char *field, uint64_t record,
             uint64_t offset);
 
-/** Adds what to do next, if the failure is of that status. */
+/** Adds advice if the failure has this status. */
 void advise(lx_error *error, lx_status status, const char *advice);
 
 /**
- * Whose fault it is: #EXIT_CALL where other arguments, or the same at another time, would do;
- * else #EXIT_DATA, also for what the system refused in the middle of the work.
+ * The exit status of a failure: #EXIT_CALL if other arguments, or the same at another time, can
+ * succeed; otherwise #EXIT_DATA, also if a system call failed during the work.
  */
 int failure_exit_status(const lx_error *error);
 
-/** Prints warnings of the library's log on standard error from now on. */
+/** Prints warnings of the library to standard error from now on. */
 void warnings_print(void);
 
-/** Prints one line on standard error. @p name is the subcommand's; NULL before there is one. */
+/** Prints one line to standard error. @p name is the subcommand, or NULL. */
 void failure_print(const lx_error *error, const char *name);
 
 #endif

@@ -7,24 +7,24 @@
 #include "failure.h"
 #include "number.h"
 
-/* How far the sum may be off 1 and is meant to be 1. */
+/* A sum this close to 1 counts as 1. */
 #define ROUNDING 1e-9
 
 static lx_status check_name(const fractions *self, const char *name, lx_error *error)
 {
     if (name[0] == '\0')
-        return fail(error, LX_ERR_ARGUMENT, "--fractions: a set has no name");
+        return fail(error, LX_ERR_ARGUMENT, "--fractions: the name of a set is empty");
     for (const char *at = name; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7F || *at == '/')
             return fail(error, LX_ERR_ARGUMENT,
-                        "--fractions: a name has no slash and no control characters");
+                        "--fractions: a name must not contain slashes or control characters");
     for (size_t i = 0; i < self->count; i++)
         if (strcmp(self->sets[i].name, name) == 0)
-            return fail(error, LX_ERR_ARGUMENT, "--fractions: there are two sets '%.64s'", name);
+            return fail(error, LX_ERR_ARGUMENT, "--fractions: set '%.64s' is given twice", name);
     return LX_OK;
 }
 
-/** Takes NAME=F, which is all of @p text. */
+/** Parses NAME=F, which is all of @p text. */
 static lx_status take_set(fractions *self, char *text, lx_error *error)
 {
     char *sign = strrchr(text, '='), *at = sign != NULL ? sign + 1 : text;
@@ -41,7 +41,7 @@ static lx_status take_set(fractions *self, char *text, lx_error *error)
     return status;
 }
 
-/** Where the parts end: sums of those before, with the bits that each addition rounds away. */
+/** Computes the ends of the parts: prefix sums, with compensation for the rounding errors. */
 static lx_status add_up(fractions *self, lx_error *error)
 {
     double sum = 0, lost = 0;
@@ -54,7 +54,7 @@ static lx_status add_up(fractions *self, lx_error *error)
     double whole = sum + lost;
     if (whole > 1 + ROUNDING)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--fractions: they are %.9g together, and not 1 at most", whole);
+                    "--fractions: their sum is %.9g, more than 1", whole);
     for (size_t i = 0; i < self->count; i++)
         if (self->sets[i].end > 1 || (whole >= 1 - ROUNDING && self->sets[i].end >= whole))
             self->sets[i].end = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Sets of a split, each with a name and a fraction of all records.
+ * @brief The sets of a split, each with a name and a fraction of all records.
  */
 #ifndef LX_TOOLS_FRACTIONS_H
 #define LX_TOOLS_FRACTIONS_H
@@ -10,21 +10,22 @@
 
 #include <loaderx/status.h>
 
-/** One set. */
+/** A set. */
 typedef struct fraction {
-    const char *name; /**< Without a slash: files are called by it. */
+    const char *name; /**< Without slashes: it is used in file names. */
     double part;
-    double end; /**< Where its part of all hashes ends; it begins where the one before it does. */
+    double end; /**< End of its part of the hash space; it begins at the end of the set before it.
+                     */
 } fraction;
 
-/** The sets, in their order; zeroed there are none. */
+/** The sets in order; initialize with zeros. */
 typedef struct fractions {
     fraction *sets;
     size_t count;
 } fractions;
 
-/** Reads NAME=F,NAME=F,..., in which the names stay. The fractions are 1 together at most; if they
- * are about 1, the last part ends at 1. fractions_free() is due in any case. */
+/** Parses NAME=F,NAME=F,...; the names point into @p text. The sum of the fractions is at most 1;
+ * if it is about 1, the last part ends at 1. Call fractions_free() afterwards, also on failure. */
 lx_status fractions_parse(fractions *self, char *text, lx_error *error);
 
 void fractions_free(fractions *self);

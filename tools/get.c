@@ -19,11 +19,11 @@ enum { OPTION_FIELD = OPTION_OWN, OPTION_HEX, OPTION_RAW, OPTION_NPY };
 static const command_option options[] = {
     {OPTION_FIELD, "field", "F", "the field; may be omitted if there is only one"},
     {OPTION_HEX, "hex", NULL, "print the bytes of the records in hexadecimal"},
-    {OPTION_RAW, "raw", NULL, "write the bytes of the records, one after another"},
-    {OPTION_NPY, "npy", "FILE", "write one array of all the records to an .npy file"},
+    {OPTION_RAW, "raw", NULL, "write the bytes of the records, concatenated"},
+    {OPTION_NPY, "npy", "FILE", "write the records as one array to an .npy file"},
 };
 
-/** What the command line asks for. */
+/** The arguments. */
 typedef struct request {
     const char *path;
     const char *field_name;
@@ -33,15 +33,15 @@ typedef struct request {
     size_t count;
 } request;
 
-/** A request that is being served. */
+/** The state of a running request. */
 typedef struct getting {
     const request *request;
     lx_dataset *dataset;
-    size_t position; /**< Of the field. */
+    size_t position; /**< Position of the field. */
     const lx_field *field;
     FILE *to;
-    bool labelled;  /**< Several records may be printed: each begins with its index. */
-    char *buffer;   /**< For a record. */
+    bool labelled;  /**< More than one record may be printed: each begins with its index. */
+    char *buffer;   /**< Holds one record. */
     size_t capacity;
 } getting;
 
@@ -78,7 +78,8 @@ static lx_status check_request(const request *r, lx_error *error)
 {
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
-        status = fail(error, LX_ERR_ARGUMENT, "INDEX is missing: 5, -1 for the last, or 10:20");
+        status = fail(error, LX_ERR_ARGUMENT,
+                      "INDEX is missing: for example 5, -1 for the last record, or 10:20");
     return status;
 }
 
@@ -96,7 +97,7 @@ static lx_status reserve(getting *g, uint64_t size, lx_error *error)
     return LX_OK;
 }
 
-/** Reads a record into the buffer. @p size is #LX_NONE for one that is missing. */
+/** Reads a record into the buffer. @p size is #LX_NONE if the record is missing. */
 static lx_status read_record(getting *g, uint64_t index, uint64_t *size, lx_error *error)
 {
     uint64_t offsets[2];
@@ -112,11 +113,11 @@ static lx_status read_record(getting *g, uint64_t index, uint64_t *size, lx_erro
     return status;
 }
 
-/** Bytes alone cannot tell a missing record from an empty one, or from zeros. */
+/** Raw bytes cannot distinguish a missing record from an empty one, or from zeros. */
 static lx_status fail_missing(const getting *g, uint64_t index, lx_error *error)
 {
     lx_status status = fail(error, LX_ERR_MISMATCH,
-                            "the record has no value, which %s cannot express: leave it out",
+                            "the record is missing, which %s cannot represent: exclude it",
                             g->request->raw ? "--raw" : "--npy");
     locate(error, g->request->path, g->field->name, index, LX_NONE);
     return status;
@@ -147,7 +148,7 @@ static void print_record(const getting *g, uint64_t index, uint64_t size)
         value_print(g->field, g->buffer, g->to);
 }
 
-/* ---- all of them */
+/* ---- several records */
 
 static lx_status get_range(getting *g, uint64_t first, uint64_t end, lx_error *error)
 {
@@ -161,7 +162,7 @@ static lx_status get_range(getting *g, uint64_t first, uint64_t end, lx_error *e
         else if (status == LX_OK)
             print_record(g, index, size);
         if (ferror(g->to))
-            break; /* the end of the program tells why */
+            break; /* the end of the program reports the error */
     }
     return status;
 }
@@ -179,7 +180,7 @@ static lx_status get_all(getting *g, lx_error *error)
     return status;
 }
 
-/** Resolves all indices before anything is written: how many records they name. */
+/** Resolves all indices and counts their records, before anything is written. */
 static lx_status count_records(const getting *g, uint64_t *count, lx_error *error)
 {
     uint64_t length = lx_dataset_get_length(g->dataset), first, end;
@@ -193,7 +194,7 @@ static lx_status count_records(const getting *g, uint64_t *count, lx_error *erro
     return status;
 }
 
-/** The records of the indices, one after another. */
+/** Lists the records of all indices in order. */
 static lx_status list_records(const getting *g, uint64_t count, uint64_t **indices,
                               lx_error *error)
 {
@@ -211,7 +212,7 @@ static lx_status list_records(const getting *g, uint64_t count, uint64_t **indic
     return LX_OK;
 }
 
-/** Looks that all records have a value: in an array of the library's they would be zeros. */
+/** Checks that all records have a value: in the library's array, missing ones would be zeros. */
 static lx_status check_present(const getting *g, const uint64_t *indices, uint64_t count,
                                lx_error *error)
 {
@@ -236,7 +237,7 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user)
     return interrupt_check(user);
 }
 
-/** To a file: the library replaces one at once, and none of a dataset's own. */
+/** Writes a file: the library replaces it atomically, and refuses files of a dataset. */
 static lx_status write_file(const getting *g, const char *path, uint64_t count, lx_error *error)
 {
     uint64_t *indices;
@@ -252,7 +253,7 @@ static lx_status write_file(const getting *g, const char *path, uint64_t count, 
     return status;
 }
 
-/** To a pipe or a device, which takes bytes as they come. */
+/** Writes to a pipe or a device, which cannot be replaced. */
 static lx_status write_stream(getting *g, const char *path, uint64_t count, lx_error *error)
 {
     char header[LX_MAX_NPY_HEADER];
@@ -276,7 +277,7 @@ static lx_status get_npy(getting *g, lx_error *error)
     uint64_t count;
     if (g->field->dtype == LX_BYTES)
         return fail(error, LX_ERR_ARGUMENT,
-                    "field '%s' has records of varying length, which make no array: use --raw",
+                    "the records of field '%s' vary in length and form no array: use --raw",
                     g->field->name);
     lx_status status = count_records(g, &count, error);
     if (status == LX_OK)
@@ -285,7 +286,7 @@ static lx_status get_npy(getting *g, lx_error *error)
         return status;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
         return write_stream(g, path, count, error);
-    /* What a link points to is replaced, and the link stays. */
+    /* Replaces the target of a symbolic link, and keeps the link. */
     char *target = lstat(path, &about) == 0 && S_ISLNK(about.st_mode) ? realpath(path, NULL) : NULL;
     status = write_file(g, target != NULL ? target : path, count, error);
     free(target);
@@ -299,7 +300,7 @@ static lx_status find_field(getting *g, lx_error *error)
     if (g->request->field_name != NULL)
         status = lx_schema_find_field(schema, g->request->field_name, &g->position, error);
     else if (lx_schema_get_field_count(schema) != 1)
-        status = fail(error, LX_ERR_ARGUMENT, "there are %zu fields: choose one by --field",
+        status = fail(error, LX_ERR_ARGUMENT, "the dataset has %zu fields: choose one with --field",
                       lx_schema_get_field_count(schema));
     locate(error, g->request->path, NULL, LX_NONE, LX_NONE);
     g->field = lx_schema_get_field(schema, g->position);
@@ -339,9 +340,9 @@ const command get_command = {
     .summary = "print records of one field, or write them to a file",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "INDEX is a number, which counts from the end if it is negative, or a range A:B\n"
-             "without B, as in Python. A number is printed as it is, an array in lines of its\n"
-             "last axis, and bytes in hexadecimal and as text.\n",
+    .notes = "INDEX is a number, counted from the end if negative, or a range A:B, B excluded,\n"
+             "as in Python. A number is printed in decimal, an array with one line per row of\n"
+             "its last axis, and bytes in hexadecimal and as text.\n",
     .examples = "  loaderx get fashion 0 --field label\n"
                 "  loaderx get fashion -3: --field data --hex\n"
                 "  loaderx get fashion 0:1000 --field data --npy first.npy\n",

@@ -5,7 +5,7 @@
 
 #include "failure.h"
 
-/** IDX's numbers of types. */
+/** Maps a type number of IDX to a dtype. */
 static bool find_dtype(unsigned char type, lx_dtype *dtype)
 {
     switch (type) {
@@ -36,10 +36,10 @@ static lx_status fail_magic(input *in, const unsigned char *magic, lx_error *err
 {
     lx_status status =
         fail(error, LX_ERR_CORRUPT,
-             "this is no IDX file: it begins with %02x %02x %02x %02x, not with 00 00, a type of "
+             "not an IDX file: it begins with %02x %02x %02x %02x instead of 00 00, a type of "
              "08, 09, 0b, 0c, 0d or 0e, and the number of axes%s",
              magic[0], magic[1], magic[2], magic[3],
-             memcmp(magic, "\x93NUM", 4) == 0 ? "; --npy reads .npy files" : "");
+             memcmp(magic, "\x93NUM", 4) == 0 ? "; use --npy for .npy files" : "");
     locate(error, input_path(in), NULL, LX_NONE, 0);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief IDX, the format of MNIST: two zeros, a type, a number of axes, their extents, the
- * elements; all of it big-endian.
+ * @brief IDX, the format of MNIST: two zeros, a type, the number of axes, their extents, and the
+ * elements, all big-endian.
  */
 #ifndef LX_TOOLS_IDX_H
 #define LX_TOOLS_IDX_H
@@ -11,9 +11,9 @@
 #include "input.h"
 
 /**
- * Reads the header at the beginning of @p in, which stands at the first element then.
- * @retval LX_ERR_CORRUPT  It is no IDX, or says what cannot be.
- * @return Else as input_read() and array_measure().
+ * Reads the header at the beginning of @p in, and leaves it at the first element.
+ * @retval LX_ERR_CORRUPT  Not an IDX file, or an invalid header.
+ * @return Otherwise like input_read() and array_measure().
  */
 lx_status idx_read_header(input *in, array_header *header, lx_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx import: the command line of it; importer.c does the work. */
+/* loaderx import: parses the command line; importer.c does the work. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "importer.h"
 #include "interrupt.h"
 #include "number.h"
-#include "replacement.h"
+#include "directory-swap.h"
 #include "report.h"
 #include "threads.h"
 
@@ -33,15 +33,15 @@ static const command_option options[] = {
     {OPTION_APPEND, "append", NULL, "append to an existing dataset"},
     {OPTION_REPLACE, "replace", NULL, "replace an existing dataset"},
     {OPTION_SEAL, "seal", NULL, "seal the dataset at the end"},
-    {OPTION_THREADS, "threads", "N", "threads that read files, 0 to 64 (one for each CPU)"},
+    {OPTION_THREADS, "threads", "N", "threads that read files, 0 to 64 (one per CPU)"},
     {OPTION_LEVEL, "level", "N", "level of Deflate, 1 (fast) to 9 (small) (6)"},
-    {OPTION_CHUNK_RECORDS, "chunk-records", "N", "payloads in a full chunk file (1048576)"},
-    {OPTION_CHUNK_BYTES, "chunk-bytes", "SIZE", "bytes in a full chunk file (1G)"},
+    {OPTION_CHUNK_RECORDS, "chunk-records", "N", "maximum payloads in a chunk file (1048576)"},
+    {OPTION_CHUNK_BYTES, "chunk-bytes", "SIZE", "maximum size of a chunk file (1G)"},
     QUIET_OPTION("print no progress bar and no summary"),
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** What the command line asks for. */
+/** The arguments. */
 typedef struct request {
     const char *path;
     column *columns;
@@ -50,14 +50,14 @@ typedef struct request {
     size_t compress_count;
     bool append, replace, seal, quiet, json;
     bool level_given, chunk_given;
-    char *former; /**< Where the dataset is that was replaced, if it could not be removed. */
+    char *former; /**< Path of the replaced dataset if it could not be removed. */
     threads threads;
     uint64_t level, chunk_records, chunk_bytes;
 } request;
 
 /* ---- the command line */
 
-/** Parts "F=rest" at the first '=', in place: its memory is argv's, which may be changed. */
+/** Splits "F=rest" at the first '=', in place: argv may be modified. */
 static lx_status split(const command_option *option, char *text, const char **rest,
                        lx_error *error)
 {
@@ -153,7 +153,7 @@ static lx_status take_argument(void *user, const char *text, lx_error *error)
     return command_take_directory(&r->path, text, error);
 }
 
-/* ---- what fits together */
+/* ---- checking the arguments */
 
 static lx_status apply_compress(request *r, char *text, bool *any, lx_error *error)
 {
@@ -162,7 +162,7 @@ static lx_status apply_compress(request *r, char *text, bool *any, lx_error *err
     if (status != LX_OK)
         return status;
     if (strcmp(how, "raw") != 0 && strcmp(how, "flate") != 0)
-        return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: fields are kept raw or flate",
+        return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: use raw or flate",
                     text, how);
     for (size_t i = 0; i < r->count; i++) {
         column *named = &r->columns[i];
@@ -172,7 +172,7 @@ static lx_status apply_compress(request *r, char *text, bool *any, lx_error *err
         *any = *any || named->compression == LX_COMPRESSION_FLATE;
         return LX_OK;
     }
-    return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: no file is given for that field",
+    return fail(error, LX_ERR_ARGUMENT, "--compress %.64s=%.32s: no file is given for this field",
                 text, how);
 }
 
@@ -181,25 +181,26 @@ static lx_status check_request(request *r, lx_error *error)
     bool flate = false;
     lx_status status = command_need_directory(r->path, error);
     if (status == LX_OK && r->count == 0)
-        status = fail(error, LX_ERR_ARGUMENT, "no field is given: --idx F=FILE or --npy F=FILE");
+        status =
+            fail(error, LX_ERR_ARGUMENT, "no field is given: use --idx F=FILE or --npy F=FILE");
     if (status == LX_OK && r->append && r->replace)
         status = fail(error, LX_ERR_ARGUMENT, "--append and --replace exclude each other");
     if (status == LX_OK && r->append && (r->compress_count != 0 || r->chunk_given))
         status = fail(error, LX_ERR_ARGUMENT,
-                      "%s is chosen when a dataset is made and goes not with --append",
-                      r->chunk_given ? "the size of chunks" : "compression");
+                      "%s cannot be set with --append: it is fixed when a dataset is created",
+                      r->chunk_given ? "the chunk size" : "compression");
     for (size_t i = 0; status == LX_OK && i < r->compress_count; i++)
         status = apply_compress(r, r->compress[i], &flate, error);
     if (status == LX_OK && r->level_given && !flate && !r->append)
-        status = fail(error, LX_ERR_ARGUMENT, "--level is of no use without --compress F=flate");
+        status = fail(error, LX_ERR_ARGUMENT, "--level requires --compress F=flate");
     return status;
 }
 
-/* ---- doing it */
+/* ---- importing */
 
 static lx_status fill_writer_options(const request *r, const importer *job, lx_error *error)
 {
-    /* There is one commit, at the end: it is to be durable when it is said to be done. */
+    /* The single commit at the end must be durable when success is reported. */
     lx_status status =
         lx_writer_options_set_durability(job->options, LX_DURABILITY_FULL, error);
     if (status == LX_OK && r->chunk_given)
@@ -237,40 +238,41 @@ static lx_status print_summary(const request *r, const importer *job, lx_error *
     printf("%s: imported %" PRIu64 " records (%s) in %.1f s", job->path, job->length - job->first,
            report_size(job->bytes, size), seconds);
     if (r->append)
-        printf("; there are %" PRIu64 " now", job->length);
+        printf("; %" PRIu64 " in total", job->length);
     printf("%s\n", r->seal ? "; sealed" : "");
     return LX_OK;
 }
 
-/** The import is done, and not to be repeated: what is left is told beside that. */
-static lx_status warn(request *r, const replacement *other, lx_error *error)
+/** The import has succeeded and must not be repeated: an old dataset that remains only causes a
+ * warning. */
+static lx_status warn(request *r, const directory_swap *other, lx_error *error)
 {
     bool read = other->why.status == LX_ERR_BUSY;
     fprintf(stderr,
-            "loaderx import: warning: %s: the dataset that was replaced is here now, %s%s\n",
-            other->former, read ? "as it is being read" : "as it could not be removed: ",
-            read ? "; when it is not, 'rm -r' removes it" : other->why.message);
+            "loaderx import: warning: %s: the replaced dataset is now here, %s%s\n",
+            other->former, read ? "because it is in use" : "because it could not be removed: ",
+            read ? "; when it is no longer in use, remove it with 'rm -r'" : other->why.message);
     r->former = strdup(other->former);
     return r->former != NULL ? LX_OK : fail_memory(error, "a name");
 }
 
-/** Imports to a directory beside the dataset, and puts that in its place. */
+/** Imports to a new directory, then swaps it with the dataset. */
 static lx_status replace(request *r, importer *job, lx_error *error)
 {
-    replacement other;
+    directory_swap other;
     const char *path = job->path;
-    lx_status status = replacement_begin(&other, path, error);
+    lx_status status = directory_swap_begin(&other, path, error);
     if (status == LX_OK) {
         job->path = other.made;
         status = importer_run(job, error);
         job->path = path;
     }
     if (status == LX_OK)
-        status = replacement_finish(&other, error);
+        status = directory_swap_finish(&other, error);
     progress_clear(job->bar);
     if (status == LX_OK && other.kept)
         status = warn(r, &other, error);
-    replacement_end(&other);
+    directory_swap_end(&other);
     return status;
 }
 
@@ -329,10 +331,10 @@ const command import_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = "The first axis of each array counts records; all files must have the same number of\n"
-             "them. Either all records are imported, durably, or none is. DIR is created, or must\n"
+             "records. Either all records are imported, durably, or none. DIR is created, or must\n"
              "be empty. With --append it is a dataset; with --replace it may be one, and the new\n"
-             "one is made as DIR.new and takes its place when it is complete. Files may be\n"
-             "gzipped, whatever their names, and may be pipes.\n",
+             "one is created as DIR.new and replaces it when it is complete. Files may be\n"
+             "gzipped, regardless of their names, and may be pipes.\n",
     .examples =
         "  loaderx import fashion --idx data=train-images.gz --idx label=train-labels.gz\n"
         "  loaderx import faces --npy pixels=faces.npy --compress pixels=flate --seal\n"

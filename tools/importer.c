@@ -11,10 +11,11 @@
 #include "interrupt.h"
 #include "report.h"
 
-/* Bytes of all columns in one block: enough to hide what a block costs, little to have twice. */
+/* Bytes of all columns per block: large enough to hide the cost of a block, and small enough to
+ * hold two of them. */
 #define BLOCK_BYTES ((uint64_t)4 << 20)
 
-/* ---- what the columns and the dataset have to agree on */
+/* ---- matching columns and dataset */
 
 static lx_status check_lengths(const importer *self, lx_error *error)
 {
@@ -24,8 +25,8 @@ static lx_status check_lengths(const importer *self, lx_error *error)
         if (other->header.length == first->header.length)
             continue;
         lx_status status = fail(error, LX_ERR_MISMATCH,
-                                "it has %" PRIu64 " records, and %.200s has %" PRIu64
-                                ": all have to have the same number",
+                                "the file has %" PRIu64 " records, but %.200s has %" PRIu64
+                                ": all files must have the same number",
                                 other->header.length, first->path, first->header.length);
         locate(error, other->path, other->field, LX_NONE, LX_NONE);
         return status;
@@ -59,7 +60,7 @@ static lx_status check_field(const lx_field *field, const column *given, lx_erro
     const lx_field shown = {.ndim = given->header.ndim, .shape = given->header.shape};
     lx_status status =
         fail(error, LX_ERR_MISMATCH,
-             "its records are %s of shape %s; the dataset has %s%s%s in this field",
+             "the records are %s of shape %s, but those of the dataset are %s%s%s",
              lx_dtype_get_name(given->header.dtype), report_shape(&shown, ours, sizeof ours),
              lx_dtype_get_name(field->dtype), field->dtype != LX_BYTES ? " of shape " : "",
              field->dtype != LX_BYTES ? report_shape(field, theirs, sizeof theirs) : "");
@@ -67,7 +68,7 @@ static lx_status check_field(const lx_field *field, const column *given, lx_erro
     return status;
 }
 
-/** Brings the columns into the order of the schema: one for each field, none besides. */
+/** Sorts the columns into the order of the schema; each field needs exactly one. */
 static lx_status match_schema(importer *self, const lx_schema *schema, lx_error *error)
 {
     size_t fields = lx_schema_get_field_count(schema), position;
@@ -84,7 +85,7 @@ static lx_status match_schema(importer *self, const lx_schema *schema, lx_error 
         while (at < self->count && strcmp(self->columns[at].field, field->name) != 0)
             at++;
         if (at >= self->count) {
-            fail(error, LX_ERR_ARGUMENT, "the dataset has this field, and no file is given for it");
+            fail(error, LX_ERR_ARGUMENT, "the dataset has this field, but no file is given for it");
             locate(error, self->path, field->name, LX_NONE, LX_NONE);
             return LX_ERR_ARGUMENT;
         }
@@ -98,9 +99,9 @@ static lx_status match_schema(importer *self, const lx_schema *schema, lx_error 
     return LX_OK;
 }
 
-/* ---- the way of the records */
+/* ---- copying records */
 
-/** One block of every column, filled by the executor's readers. */
+/** A block of every column, filled by the executor's readers. */
 typedef struct filling {
     importer *self;
     size_t block;
@@ -142,7 +143,7 @@ static filling next_filling(importer *self, const filling *before, uint64_t most
     return (filling){self, (before->block + 1) % COLUMN_BLOCKS, left < most ? left : most};
 }
 
-/** One block is read while the one before it is written. */
+/** Reads a block while the previous one is written. */
 static lx_status pump(importer *self, lx_writer *writer, uint64_t most, lx_error *error)
 {
     uint64_t total = self->columns[0].header.length, written = 0;
@@ -171,7 +172,7 @@ static lx_status pump(importer *self, lx_writer *writer, uint64_t most, lx_error
     return status;
 }
 
-/** An empty column is not read at all, but its file has to end where its header says. */
+/** An empty column is not read, but its file must end after its header. */
 static lx_status finish_empty(importer *self, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -200,23 +201,24 @@ static lx_status transact(importer *self, lx_writer *writer, lx_error *error)
     return status;
 }
 
-/* ---- an existing dataset, and a new one */
+/* ---- appending and creating */
 
 static lx_status append(importer *self, lx_error *error)
 {
     lx_writer *writer = NULL;
     lx_status status = dataset_open_writer(self->path, self->options, &writer, error);
-    advise(error, LX_ERR_NOT_FOUND, "without --append a new dataset is made");
+    advise(error, LX_ERR_NOT_FOUND, "omit --append to create a new dataset");
     if (status == LX_OK)
         status = match_schema(self, lx_writer_get_schema(writer), error);
     if (status == LX_OK)
         status = transact(self, writer, error);
     if (status != LX_OK && writer != NULL)
-        (void)lx_writer_rollback(writer, NULL); /* what cannot be undone was not committed either */
+        (void)lx_writer_rollback(writer, NULL); /* if this fails, nothing was committed */
     if (status == LX_OK && self->seal) {
         status = lx_writer_seal(writer, error);
         if (status != LX_OK)
-            advise(error, error->status, "the records are in, but the dataset is not sealed");
+            advise(error, error->status,
+                   "the records were imported, but the dataset is not sealed");
     }
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;
@@ -230,7 +232,7 @@ static lx_status create(importer *self, const lx_schema *schema, lx_error *error
     if (status != LX_OK)
         return status;
     status = lx_writer_create(self->path, schema, self->options, &writer, error);
-    advise(error, LX_ERR_EXISTS, "--append adds to a dataset, and another DIR makes another");
+    advise(error, LX_ERR_EXISTS, "use --append to add to a dataset, or another DIR");
     if (status != LX_OK) {
         if (made && status != LX_ERR_EXISTS && status != LX_ERR_BUSY)
             directory_discard(self->path, made, false);
@@ -241,7 +243,7 @@ static lx_status create(importer *self, const lx_schema *schema, lx_error *error
         status = lx_writer_seal(writer, error);
     if (status != LX_OK) {
         (void)lx_writer_rollback(writer, NULL);
-        directory_discard(self->path, made, true); /* before close gives up the lock */
+        directory_discard(self->path, made, true); /* before close releases the lock */
     }
     lx_status closed = lx_writer_close(writer, status == LX_OK ? error : NULL);
     return status != LX_OK ? status : closed;

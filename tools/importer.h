@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Puts columns into a dataset, as one transaction: all of their records, or none.
+ * @brief Imports columns into a dataset in one transaction: all of their records, or none.
  */
 #ifndef LX_TOOLS_IMPORTER_H
 #define LX_TOOLS_IMPORTER_H
@@ -11,29 +11,30 @@
 #include "column.h"
 #include "progress.h"
 
-/** What is to be done. */
+/** An import. */
 typedef struct importer {
     const char *path;            /**< The dataset. */
-    bool append;                 /**< It is there; else it is made. */
-    bool seal;                   /**< At the end. */
-    lx_writer_options *options;  /**< Owned by the caller, as is @ref executor. */
+    bool append;                 /**< Append to an existing dataset; otherwise create one. */
+    bool seal;                   /**< Seal at the end. */
+    lx_writer_options *options;  /**< Borrowed, as is @ref executor. */
     lx_executor *executor;       /**< Its readers read the columns. */
-    column *columns;             /**< Opened; brought into the dataset's order. */
-    size_t count;                /**< Of columns, at least one. */
+    column *columns;             /**< Open; sorted into the order of the schema. */
+    size_t count;                /**< Number of columns, at least one. */
     progress *bar;
-    /* What was done. */
-    uint64_t first;  /**< Index of the first record. */
+    /* Results. */
+    uint64_t first;  /**< Index of the first imported record. */
     uint64_t length; /**< Records of the dataset. */
-    uint64_t bytes;  /**< That were read, inflated. */
+    uint64_t bytes;  /**< Bytes read, decompressed. */
 } importer;
 
 /**
- * Does it. A failure leaves a dataset that is appended to with the records that it had, and nothing
- * of a new one; its directory goes if it was made here.
+ * Runs the import. On failure, a dataset that is appended to keeps its previous records, and the
+ * files of a new one are removed, including its directory if this call created it.
  *
- * @retval LX_ERR_CANCELED  A signal came; see interrupt.h.
- * @retval LX_ERR_MISMATCH  The columns do not fit each other, or the dataset.
- * @return Else as lx_writer_create() or lx_writer_open(), column_read(), and lx_writer_extend().
+ * @retval LX_ERR_CANCELED  A signal was received; see interrupt.h.
+ * @retval LX_ERR_MISMATCH  The columns do not match each other or the dataset.
+ * @return Otherwise like lx_writer_create() or lx_writer_open(), column_read(), and
+ *         lx_writer_extend().
  */
 lx_status importer_run(importer *self, lx_error *error);
 

@@ -15,11 +15,11 @@
 #include "failure.h"
 #include "interrupt.h"
 
-/* What one read() asks for. */
+/* Bytes per read(). */
 #define BUFFER ((size_t)1 << 17)
-/* Deflate's best: 258 bytes from two bits. */
+/* Best case of Deflate: 258 bytes from two bits. */
 #define INFLATE_MOST 1032
-/* How often what waits for a pipe looks whether a signal came, in milliseconds. */
+/* Interval of the checks for a signal while waiting for a pipe, in milliseconds. */
 #define LOOK_INTERVAL 100
 /* zlib counts in unsigned int. */
 #define INFLATE_STEP ((size_t)1 << 30)
@@ -28,20 +28,20 @@ struct input {
     char *path;
     int fd;
     bool regular;
-    uint64_t file_size; /**< Of a regular file. */
+    uint64_t file_size; /**< For a regular file. */
     uint64_t file_read; /**< Bytes read from the file. */
-    uint64_t given;     /**< Bytes given to the caller. */
+    uint64_t given;     /**< Bytes returned to the caller. */
     bool file_ended;
     bool gzip;
-    bool member_ended; /**< Of the gzip member; another may begin. */
+    bool member_ended; /**< The current gzip member has ended; another may follow. */
     z_stream stream;
     unsigned char buffer[BUFFER];
-    size_t at, filled; /**< What of the buffer is still to be taken: [at, filled). */
+    size_t at, filled; /**< The unused part of the buffer: [at, filled). */
 };
 
-/* ---- bytes of the file */
+/* ---- raw input */
 
-/** Waits for a pipe in a way that a signal ends, whichever thread it went to. */
+/** Waits for a pipe; returns on a signal, even if another thread received it. */
 static lx_status await(const input *in, lx_error *error)
 {
     struct pollfd wanted = {.fd = in->fd, .events = POLLIN};
@@ -75,7 +75,7 @@ static lx_status read_some(input *in, void *data, size_t size, size_t *got, lx_e
     return LX_OK;
 }
 
-/** Makes sure that at least @p wanted bytes lie in the buffer, unless the file ends. */
+/** Fills the buffer to at least @p wanted bytes unless the file ends. */
 static lx_status fill_buffer(input *in, size_t wanted, lx_error *error)
 {
     lx_status status = LX_OK;
@@ -92,7 +92,7 @@ static lx_status fill_buffer(input *in, size_t wanted, lx_error *error)
     return status;
 }
 
-/** The place in the file behind what was taken of it. */
+/** The file offset after the data consumed so far. */
 static uint64_t file_place(const input *in)
 {
     return in->file_read - (in->filled - in->at);
@@ -116,14 +116,14 @@ static bool gzip_begins(const input *in)
 static lx_status begin_gzip(input *in, lx_error *error)
 {
     in->gzip = true;
-    /* 15 bits of window, and 16 to say that it has gzip's header and checksum. */
+    /* 15 bits of window, plus 16 to select the header and checksum of gzip. */
     if (inflateInit2(&in->stream, 15 + 16) == Z_OK)
         return LX_OK;
     in->gzip = false;
     return fail_memory(error, "decompression");
 }
 
-/** Between two members, or at the end: goes on to the next, or tells that there is none. */
+/** Between two members, or at the end: starts the next member, if there is one. */
 static lx_status next_member(input *in, bool *there, lx_error *error)
 {
     lx_status status = fill_buffer(in, 2, error);
@@ -131,7 +131,7 @@ static lx_status next_member(input *in, bool *there, lx_error *error)
     if (status != LX_OK || !*there)
         return status;
     if (!gzip_begins(in))
-        return fail_here(in, error, "something follows the end of the gzipped data");
+        return fail_here(in, error, "unexpected data after the end of the gzip data");
     inflateReset(&in->stream);
     in->member_ended = false;
     return LX_OK;
@@ -159,9 +159,9 @@ static lx_status inflate_some(input *in, void *data, size_t size, size_t *got, l
         if (answer == Z_MEM_ERROR)
             return fail_memory(error, "decompression");
         if (answer == Z_BUF_ERROR && in->file_ended)
-            return fail_here(in, error, "the gzipped data ends too early: the file is truncated");
+            return fail_here(in, error, "the gzip data ends too early: the file is truncated");
         if (answer != Z_OK && answer != Z_STREAM_END && answer != Z_BUF_ERROR) {
-            fail(error, LX_ERR_CORRUPT, "the gzipped data is damaged (%s)",
+            fail(error, LX_ERR_CORRUPT, "the gzip data is damaged (%s)",
                  in->stream.msg != NULL ? in->stream.msg : "zlib gives no reason");
             locate(error, in->path, NULL, LX_NONE, file_place(in));
             return LX_ERR_CORRUPT;
@@ -170,7 +170,7 @@ static lx_status inflate_some(input *in, void *data, size_t size, size_t *got, l
     return LX_OK;
 }
 
-/* ---- the calls */
+/* ---- interface */
 
 static lx_status open_file(input *in, lx_error *error)
 {
@@ -187,7 +187,7 @@ static lx_status open_file(input *in, lx_error *error)
     in->regular = S_ISREG(about.st_mode);
     in->file_size = in->regular ? (uint64_t)about.st_size : LX_NONE;
 #ifdef POSIX_FADV_SEQUENTIAL
-    (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice only */
+    (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* a failure only affects speed */
 #endif
     lx_status status = fill_buffer(in, 2, error);
     if (status == LX_OK && gzip_begins(in))
@@ -244,7 +244,7 @@ uint64_t input_bound(const input *in, int *exact)
     return in->file_size < UINT64_MAX / INFLATE_MOST ? in->file_size * INFLATE_MOST : LX_NONE;
 }
 
-/** Reads at most @p size bytes, past the buffer where that would only copy. */
+/** Reads at most @p size bytes, bypassing the buffer if it would only add a copy. */
 static lx_status give_some(input *in, void *data, size_t size, size_t *got, lx_error *error)
 {
     if (in->gzip)
@@ -279,6 +279,6 @@ lx_status input_finish(input *in, lx_error *error)
     size_t got = 0;
     lx_status status = give_some(in, &more, 1, &got, error);
     if (status == LX_OK && got != 0)
-        status = fail_here(in, error, "the file goes on behind what its header tells of");
+        status = fail_here(in, error, "the file is longer than its header declares");
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A file to be read once, from its beginning to its end, inflated on the way if it is
- * gzipped: whatever its name is, its first two bytes tell.
+ * @brief A file read once, from beginning to end, and decompressed if its first two bytes show that
+ * it is gzipped, regardless of its name.
  */
 #ifndef LX_TOOLS_INPUT_H
 #define LX_TOOLS_INPUT_H
@@ -12,39 +12,39 @@
 
 #include <loaderx/status.h>
 
-/** One thread at a time. */
+/** Not thread-safe. */
 typedef struct input input;
 
 /** Opens a file, pipe or device. */
 lx_status input_open(const char *path, input **in, lx_error *error);
 
-/** NULL is nothing. */
+/** Closes the input; NULL is a no-op. */
 void input_close(input *in);
 
-/** The path it was opened by. */
+/** The path passed to input_open(). */
 const char *input_path(const input *in);
 
-/** Bytes that were read so far, inflated. */
+/** Number of bytes read so far, decompressed. */
 uint64_t input_tell(const input *in);
 
 /**
- * The most bytes that it can give in all: what a header promises beyond that need not be tried.
- * #LX_NONE where that is not known.
+ * The maximum number of bytes of the input: data that a header declares beyond it cannot exist.
+ * #LX_NONE if unknown.
  *
- * @param[out] exact  Not 0 if it is just as many; 0 if there may be fewer.
+ * @param[out] exact  Not 0 if the input has exactly as many bytes; 0 if it may have fewer.
  */
 uint64_t input_bound(const input *in, int *exact);
 
 /**
- * Reads the next @p size bytes, all of them.
- * @retval LX_ERR_CORRUPT   The file ends before, or is no valid gzip.
- * @retval LX_ERR_CANCELED  A signal came while it waited for a pipe.
+ * Reads exactly the next @p size bytes.
+ * @retval LX_ERR_CORRUPT   The file ends earlier, or is invalid gzip.
+ * @retval LX_ERR_CANCELED  A signal was received while waiting for a pipe.
  */
 lx_status input_read(input *in, void *data, size_t size, lx_error *error);
 
 /**
- * Sees that nothing is left, and that the checksums of gzip are right.
- * @retval LX_ERR_CORRUPT  They are not, or there is more.
+ * Checks that no data is left, and that the checksums of gzip match.
+ * @retval LX_ERR_CORRUPT  A checksum does not match, or data is left.
  */
 lx_status input_finish(input *in, lx_error *error);
 

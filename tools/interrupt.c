@@ -7,7 +7,7 @@
 
 #include "failure.h"
 
-/* Lock-free, and so allowed in a handler; written there, read in any thread. */
+/* Lock-free, and so allowed in a signal handler, which writes it; any thread reads it. */
 static atomic_int noted;
 
 static void note(int number)
@@ -21,10 +21,11 @@ void interrupt_catch(void)
     struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_handler = note;
-    action.sa_flags = SA_RESETHAND; /* without SA_RESTART: what waits is to look */
+    action.sa_flags = SA_RESETHAND; /* without SA_RESTART: waiting system calls return and the
+                                       caller checks */
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        /* What is ignored, by nohup for instance, stays ignored. */
+        /* An ignored signal, for example under nohup, stays ignored. */
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
 }
@@ -39,5 +40,5 @@ lx_status interrupt_check(lx_error *error)
     int number = interrupted();
     if (number == 0)
         return LX_OK;
-    return fail(error, LX_ERR_CANCELED, "stopped by the signal %s", strsignal(number));
+    return fail(error, LX_ERR_CANCELED, "stopped by signal: %s", strsignal(number));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Indices that a sampler gives, printed one a line or as a list of JSON.
+ * @brief Prints the indices of a sampler, one per line or as a JSON list.
  */
 #ifndef LX_TOOLS_LISTING_H
 #define LX_TOOLS_LISTING_H
@@ -13,16 +13,16 @@
 
 #include "mixing.h"
 
-/** What is printed of an index. */
+/** How an index is printed. */
 typedef enum listing_form {
-    LISTING_LINES,       /**< A line each. */
-    LISTING_LINES_SETS,  /**< The same, with a tab and the name of the set behind it. */
-    LISTING_LIST,        /**< The elements of a list in JSON, without brackets. */
-    LISTING_LIST_SETS    /**< Of a list of the names of the sets alone. */
+    LISTING_LINES,       /**< One per line. */
+    LISTING_LINES_SETS,  /**< One per line, followed by a tab and the name of its set. */
+    LISTING_LIST,        /**< The elements of a JSON list, without brackets. */
+    LISTING_LIST_SETS    /**< The same for the names of the sets. */
 } listing_form;
 
-/** Prints up to @p count indices, fewer where the order is empty or ends. @p mixed has the sets; it
- * may be NULL in a form without. */
+/** Prints up to @p count indices, fewer if the order is empty or ends. @p mixed has the sets; it
+ * may be NULL for the forms without them. */
 lx_status listing_print(lx_sampler *sampler, uint64_t count, listing_form form,
                         const mixing *mixed, lx_error *error);
 

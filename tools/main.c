@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx: one subcommand a job. */
+/* loaderx: dispatches to the subcommands. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,13 +21,13 @@ static const command *const commands[] = {
 static void print_usage(FILE *to)
 {
     fprintf(to, "Usage: loaderx COMMAND [ARGUMENT...]\n"
-                "Datasets of records for training.\n\nCommands:\n");
+                "Manages datasets of training records.\n\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\nOptions:\n"
                 "  -h, --help     print this help; loaderx COMMAND --help prints its arguments\n"
                 "  -V, --version  print the version of the command and of the library\n"
-                "\nExit status: 0 success, 1 the data is at fault, 2 the call is at fault.\n"
+                "\nExit status: 0 success, 1 data or system failure, 2 usage error.\n"
                 "More: man loaderx\n");
 }
 
@@ -38,7 +38,7 @@ static lx_status fail_command(const char *name, lx_error *error)
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, " %s", commands[i]->name);
     }
-    return fail(error, LX_ERR_ARGUMENT, "there is no %s '%.64s'; the commands are:%s",
+    return fail(error, LX_ERR_ARGUMENT, "unknown %s '%.64s'; the commands are:%s",
                 name[0] == '-' ? "option" : "command", name, names);
 }
 
@@ -55,7 +55,7 @@ static bool is_option(const char *word, const char *letter, const char *name)
     return strcmp(word, letter) == 0 || strcmp(word, name) == 0;
 }
 
-/** What is not a subcommand. */
+/** Handles the options of the command itself. */
 static lx_status run_itself(const char *word, lx_error *error)
 {
     if (is_option(word, "-h", "--help"))
@@ -67,7 +67,7 @@ static lx_status run_itself(const char *word, lx_error *error)
     return LX_OK;
 }
 
-/** Output that could not be written is a failure; many programs lose it silently. */
+/** Reports output that could not be written as a failure. */
 static lx_status flush_output(lx_error *error)
 {
     errno = 0;
@@ -76,7 +76,7 @@ static lx_status flush_output(lx_error *error)
     return fail_errno(error, errno, NULL, "cannot write the output");
 }
 
-/** Says where help is, after a call that was wrong in its words. */
+/** Prints where to find help after a usage error. */
 static void print_where_help_is(const lx_error *error, const command *chosen)
 {
     if (error->status != LX_ERR_ARGUMENT)
@@ -94,7 +94,8 @@ int main(int argc, char **argv)
         print_usage(stderr);
         return EXIT_CALL;
     }
-    /* A file that may not grow further is a failed write, to be undone, and no reason to die. */
+    /* Exceeding the file size limit is a failed write, which can be undone, instead of a fatal
+     * signal. */
     signal(SIGXFSZ, SIG_IGN);
     warnings_print();
     const command *chosen = find_command(argv[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of a mixture. */
+/* Creates the order of a mixture. */
 #include "mixing.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "failure.h"
 
-/** A sum as numpy.sum makes it, to the bit (doc/orders.md, 12.3): Megatron divides by it. */
+/** A sum that is bit-identical to numpy.sum (doc/orders.md, 12.3): Megatron divides by it. */
 static double add_up(const double *numbers, size_t count)
 {
     double chains[8] = {0}, sum;
@@ -25,13 +25,13 @@ static double add_up(const double *numbers, size_t count)
     return sum;
 }
 
-/** By what the weights are divided before they are used. */
+/** The divisor of the weights. */
 static double find_divisor(const mixing *self)
 {
     switch (self->method) {
     case MIXING_GREEDY:
         return add_up(self->weightings[0].weights, self->count);
-    case MIXING_EXHAUSTIVE: /* weights are the lengths: their sum is that of integers */
+    case MIXING_EXHAUSTIVE: /* the weights are the lengths, whose sum is that of integers */
         return (double)self->together;
     case MIXING_CLOSED:
         break;
@@ -61,7 +61,7 @@ lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
     double divisor = find_divisor(self);
     lx_status status = mixture != NULL ? LX_OK : fail_memory(error, "a mixture");
     if (status == LX_OK && !isfinite(divisor))
-        status = fail(error, LX_ERR_ARGUMENT, "--weights: their sum is beyond a double");
+        status = fail(error, LX_ERR_ARGUMENT, "--weights: the sum is too large");
     for (size_t i = 0; status == LX_OK && i < self->count; i++)
         status = add_set(self, i, divisor, seed, mixture, error);
     for (size_t i = 1; status == LX_OK && i < self->weighting_count; i++)

@@ -22,7 +22,8 @@ static lx_status take_set(mixing *self, char *value, lx_error *error)
                     "--set: '%.64s' is not NAME=LENGTH, such as text=60000", value);
     for (const char *at = value; *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7F)
-            return fail(error, LX_ERR_ARGUMENT, "--set: a name has no control characters");
+            return fail(error, LX_ERR_ARGUMENT,
+                        "--set: a name must not contain control characters");
     *sign = '\0';
     mixing_set set = {.name = value};
     snprintf(what, sizeof what, "--set %.64s", value);
@@ -66,10 +67,11 @@ static lx_status take_weights(mixing *self, char *value, lx_error *error)
     for (size_t i = 0; i < count; i++, at++) {
         char *begin = at;
         if (!number_take_real(&at, &weighting->weights[i]) || *at != (i + 1 < count ? ',' : '\0'))
-            return fail(error, LX_ERR_ARGUMENT,
-                        "--weights: '%.*s' is no weight: numbers of 0 or more, such as 3 or 0.25, "
-                        "with commas between them",
-                        (int)strcspn(begin, ","), begin);
+            return fail(
+                error, LX_ERR_ARGUMENT,
+                "--weights: '%.*s' is not a weight: use numbers of 0 or more, such as 3 or 0.25,"
+                " separated by commas",
+                (int)strcspn(begin, ","), begin);
     }
     if (colon == NULL)
         return LX_OK;
@@ -92,11 +94,12 @@ lx_status mixing_take(mixing *self, const command_option *option, char *value, l
                 self->exhausted = (lx_exhausted_policy)i;
             return LX_OK;
         }
-    return fail(error, LX_ERR_ARGUMENT, "--%s: '%.64s' is none of %s, %s, %s", option->name, value,
+    return fail(error, LX_ERR_ARGUMENT, "--%s: invalid value '%.64s': use %s, %s or %s",
+                option->name, value,
                 words[0], words[1], words[2]);
 }
 
-/* ---- whether it goes together */
+/* ---- checking the options */
 
 static int compare_names(const void *one, const void *other)
 {
@@ -115,7 +118,7 @@ static lx_status check_names(const mixing *self, lx_error *error)
     for (size_t i = 1; status == LX_OK && i < self->count; i++)
         if (compare_names(&sorted[i - 1], &sorted[i]) == 0)
             status = fail(error, LX_ERR_ARGUMENT,
-                          "--set: there are two sets '%.64s': give each a name of its own",
+                          "--set: set '%.64s' is given twice: use a different name for each",
                           sorted[i]->name);
     free(sorted);
     return status;
@@ -125,20 +128,20 @@ static lx_status check_sets(mixing *self, lx_error *error)
 {
     if (self->count == 0)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--set is missing: give each set of records as --set NAME=LENGTH");
+                    "--set is missing: use --set NAME=LENGTH for each set of records");
     self->together = 0;
     for (size_t i = 0; i < self->count; i++) {
         mixing_set *set = &self->sets[i];
         if (set->records > UINT64_MAX - self->together)
             return fail(error, LX_ERR_ARGUMENT,
-                        "--set: the sets together have more than 2^64 - 1 records");
+                        "--set: the sets have more than 2^64 - 1 records in total");
         set->begin = self->together;
         self->together += set->records;
     }
     return check_names(self, error);
 }
 
-/** Weights in proportion to lengths, from offset 0 on, in front of all others. */
+/** Inserts weights proportional to the lengths, from offset 0 on, before all others. */
 static lx_status add_lengths(mixing *self, lx_error *error)
 {
     mixing_weighting *last = add_weighting(self, self->count, error);
@@ -160,22 +163,22 @@ static lx_status check_weighting(const mixing *self, size_t number, lx_error *er
     bool any = false;
     if (weighting->count != self->count)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--weights: there are %zu weights for %zu sets: give one for each --set, in "
-                    "their order",
+                    "--weights: %zu weights are given for %zu sets: give one for each --set, in "
+                    "the same order",
                     weighting->count, self->count);
     if (number != 0 && weighting->begin <= before)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--weights: there are weights from offset %" PRIu64 " on already, and those "
-                    "from %" PRIu64 " on follow: later ones are OFFSET:W,W,..., and offsets ascend",
+                    "--weights: offset %" PRIu64 " is followed by "
+                    "%" PRIu64 ": use OFFSET:W,W,... with increasing offsets",
                     before, weighting->begin);
     for (size_t i = 0; i < weighting->count; i++)
         any = any || weighting->weights[i] > 0;
     return any ? LX_OK
                : fail(error, LX_ERR_ARGUMENT,
-                      "--weights: all are 0: one of them at least has to be above");
+                      "--weights: all weights are 0: at least one must be positive");
 }
 
-/** What the methods of Megatron have no use for. */
+/** Rejects options that the methods of Megatron do not use. */
 static lx_status check_method(const mixing *self, uint64_t length, lx_error *error)
 {
     size_t weightings = self->weighting_count;
@@ -183,21 +186,21 @@ static lx_status check_method(const mixing *self, uint64_t length, lx_error *err
         return LX_OK;
     if ((length != 0 ? length : self->together) > (uint64_t)1 << 53)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--method %s: an epoch would have more than 2^53 positions, which are gone "
-                    "through one by one",
+                    "--method %s: an epoch would have more than 2^53 positions, which are "
+                    "computed one by one",
                     mixing_method(self));
     if (weightings > 0 && self->weightings[weightings - 1].begin != 0)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--weights: those from a later offset on go with --method closed");
+                    "--weights: an offset requires --method closed");
     if (self->method == MIXING_GREEDY)
         return LX_OK;
     if (weightings > 0)
-        return fail(error, LX_ERR_ARGUMENT, "--weights are of no use with --method exhaustive");
+        return fail(error, LX_ERR_ARGUMENT, "--weights cannot be used with --method exhaustive");
     if (length != 0)
-        return fail(error, LX_ERR_ARGUMENT, "--length is of no use with --method exhaustive");
+        return fail(error, LX_ERR_ARGUMENT, "--length cannot be used with --method exhaustive");
     if (self->exhausted == LX_EXHAUSTED_STOP)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--exhausted stop is of no use with --method exhaustive");
+                    "--exhausted stop cannot be used with --method exhaustive");
     return LX_OK;
 }
 
@@ -218,13 +221,13 @@ lx_status mixing_check(mixing *self, uint64_t length, lx_error *error)
     length = length != 0 ? length : self->together;
     if (last >= length)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--weights: those from offset %" PRIu64 " on are behind an epoch, which has "
-                    "%" PRIu64 " positions: --length makes it longer",
+                    "--weights: offset %" PRIu64 " is not within an epoch, which has "
+                    "%" PRIu64 " positions: increase --length",
                     last, length);
     return LX_OK;
 }
 
-/* ---- what was said */
+/* ---- output */
 
 const mixing_set *mixing_find(const mixing *self, uint64_t index)
 {

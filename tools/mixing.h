@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Sets of records, as options of the command line say how they are mixed.
+ * @brief A mixture of sets of records, as described by options of the command line.
  */
 #ifndef LX_TOOLS_MIXING_H
 #define LX_TOOLS_MIXING_H
@@ -14,74 +14,75 @@
 
 #include "command.h"
 
-/** Its options, behind all that a subcommand has of its own. */
+/** The options of a mixture, numbered after all options of a subcommand. */
 enum { OPTION_SET = OPTION_OWN + 64, OPTION_WEIGHTS, OPTION_EXHAUSTED, OPTION_METHOD };
 
-/** The rows of a subcommand's table for them; @p sets and @p prefix say when they are of use. */
+/** The rows for the table of a subcommand; @p sets and @p prefix say which orders use them. */
 #define MIXING_OPTIONS(sets, prefix)                                                               \
     {OPTION_SET, "set", "NAME=LENGTH", sets "a set of LENGTH records; repeat for each set"},       \
         {OPTION_WEIGHTS, "weights", "W,W,...",                                                     \
-         sets "one per set (lengths); OFFSET:W,W,... from there on"},                              \
+         sets "one per set (lengths); OFFSET:W,W,... from OFFSET on"},                             \
         {OPTION_EXHAUSTED, "exhausted", "repeat|stop|redistribute",                                \
-         prefix "what follows when a set is exhausted (repeat)"},                                  \
+         prefix "what to do when a set is exhausted (repeat)"},                                    \
         {OPTION_METHOD, "method", "closed|greedy|exhaustive",                                      \
          prefix "the closed form, or one that reproduces Megatron-LM (closed)"}
 
-/** Which set a position is given to. */
+/** How a position is assigned to a set. */
 typedef enum mixing_way {
     MIXING_CLOSED,    /**< By the closed form. */
-    MIXING_GREEDY,    /**< As Megatron-LM's BlendedDataset does with weights. */
-    MIXING_EXHAUSTIVE /**< As it does without: each set gives all it has once an epoch. */
+    MIXING_GREEDY,    /**< Like Megatron-LM's BlendedDataset with weights. */
+    MIXING_EXHAUSTIVE /**< Like the same without weights: each set contributes all its records once
+                           per epoch. */
 } mixing_way;
 
-/** One set. */
+/** A set. */
 typedef struct mixing_set {
     const char *name;
     uint64_t records;
-    uint64_t begin; /**< Where it begins in the concatenation of all. */
+    uint64_t begin; /**< Its offset in the concatenation of all sets. */
 } mixing_set;
 
-/** Weights, and from which offset of an epoch on. */
+/** Weights, and the offset in an epoch from which they apply. */
 typedef struct mixing_weighting {
     uint64_t begin;
-    double *weights; /**< One for each set, once that is checked. */
+    double *weights; /**< One for each set, once checked. */
     size_t count;
 } mixing_weighting;
 
-/** What the options say. */
+/** The options given. */
 typedef struct mixing {
     mixing_set *sets; /**< In the order of the options. */
     size_t count;
-    mixing_weighting *weightings; /**< Once they are checked, the first begins at 0. */
+    mixing_weighting *weightings; /**< Once checked, the first begins at 0. */
     size_t weighting_count;
     lx_exhausted_policy exhausted;
     mixing_way method;
-    uint64_t together; /**< Records of all sets, once they are checked. */
+    uint64_t together; /**< Records of all sets, once checked. */
 } mixing;
 
-/** Takes one of the options. Texts stay the caller's. */
+/** Handles one of the options. Borrows the strings. */
 lx_status mixing_take(mixing *self, const command_option *option, char *value, lx_error *error);
 
-/** Looks whether they go together, and fills in the weights that are left out: the lengths.
- * @p length is that of an epoch; 0: as many positions as there are records. */
+/** Checks the options for consistency, and sets omitted weights to the lengths. @p length is that
+ * of an epoch; 0: the number of records. */
 lx_status mixing_check(mixing *self, uint64_t length, lx_error *error);
 
-/** Makes the order of the mixture. Each set is sequential; or with @p seed, which may be NULL, set
- * number i is shuffled by the seed *seed + i, modulo 2^64. The folder @p tables, which may be NULL,
- * keeps the table of a greedy one. */
+/** Creates the order of the mixture. Each set is sequential, or, unless @p seed is NULL, set i is
+ * shuffled with the seed *seed + i, modulo 2^64. The directory @p tables, unless NULL, stores the
+ * table of a greedy mixture. */
 lx_status mixing_make(const mixing *self, uint64_t length, const uint64_t *seed,
                       const char *tables, lx_order **order, lx_error *error);
 
-/** The set of an index of the concatenation. */
+/** The set of an index in the concatenation. */
 const mixing_set *mixing_find(const mixing *self, uint64_t index);
 
-/** The word of --exhausted. */
+/** The value of --exhausted. */
 const char *mixing_exhausted(const mixing *self);
 
-/** The word of --method. */
+/** The value of --method. */
 const char *mixing_method(const mixing *self);
 
-/** Prints the sets and their weights, as lines of a JSON object. */
+/** Prints the sets and their weights as members of a JSON object. */
 lx_status mixing_print_json(const mixing *self, lx_error *error);
 
 void mixing_end(mixing *self);

@@ -7,7 +7,7 @@
 
 #include "failure.h"
 
-/* So many bytes distinguish .npy from IDX and from text. */
+/* Enough bytes to distinguish .npy from IDX and from text. */
 #define KIND_BYTES 4
 
 static lx_status read_header(input *in, lx_npy_info *npy, lx_error *error)
@@ -27,7 +27,7 @@ static lx_status read_header(input *in, lx_npy_info *npy, lx_error *error)
         status = input_read(in, header + have, size - have, error);
         if (status == LX_OK && header[0] == 0 && header[1] == 0)
             status = fail(error, LX_ERR_UNSUPPORTED,
-                          "the file is not an .npy file: --idx reads IDX files");
+                          "not an .npy file; use --idx for IDX files");
         else if (status == LX_OK)
             status = lx_npy_parse_header(header, size, npy, error);
         have = size;

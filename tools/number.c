@@ -9,7 +9,7 @@
 
 #include "failure.h"
 
-/** Reads digits at @p *text and moves it behind them; false if there are none, or too many. */
+/** Parses digits at @p *text and advances it; false if there are none, or the number overflows. */
 static bool take_digits(const char **text, uint64_t *number)
 {
     const char *at = *text;
@@ -67,13 +67,13 @@ lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes,
     }
     if (!valid || *bytes > UINT64_MAX >> shift)
         return fail(error, LX_ERR_ARGUMENT,
-                    "%s: '%.64s' is not a number of bytes, such as 4096, 64k, 512M or 1G", what,
+                    "%s: '%.64s' is not a size in bytes, such as 4096, 64k, 512M or 1G", what,
                     text);
     *bytes <<= shift;
     return LX_OK;
 }
 
-/** An index that may be negative; nothing is taken where there is none. */
+/** Parses an optional index that may be negative. */
 static bool take_index(const char **text, bool *given, bool *from_end, uint64_t *magnitude)
 {
     const char *at = *text;
@@ -103,7 +103,7 @@ lx_status index_range_parse(const char *text, index_range *range, lx_error *erro
     if (valid && *at == '\0')
         return LX_OK;
     return fail(error, LX_ERR_ARGUMENT,
-                "'%.64s' is no index: give one as 5, or -1 for the last, or several as 10:20",
+                "'%.64s' is not an index: for example use 5, -1 for the last record, or 10:20",
                 text);
 }
 
@@ -113,17 +113,17 @@ lx_status index_range_parse_option(const char *option, const char *text, index_r
     lx_status status = index_range_parse(text, range, error);
     if (status != LX_OK || !range->single)
         return status;
-    char end[24] = ""; /* of the last record it is left out */
+    char end[24] = ""; /* omitted for the last record */
     if (!range->start_from_end)
         snprintf(end, sizeof end, "%" PRIu64, range->start + 1);
     else if (range->start > 1)
         snprintf(end, sizeof end, "-%" PRIu64, range->start - 1);
     return fail(error, LX_ERR_ARGUMENT,
-                "%s %.64s is an index and no range A:B; %.64s:%s is that record", option, text,
+                "%s %.64s is an index, not a range A:B; use %.64s:%s for this record", option, text,
                 text, end);
 }
 
-/** Where an end of a range lies, cut to 0 .. length. */
+/** The position of an end of a range, limited to 0 .. length. */
 static uint64_t clamp(bool from_end, uint64_t magnitude, uint64_t length)
 {
     if (from_end)
@@ -139,7 +139,7 @@ lx_status index_range_resolve(const index_range *range, uint64_t length, uint64_
                                            : range->start < length;
         if (!there)
             return fail(error, LX_ERR_RANGE,
-                        "there is no record %s%" PRIu64 ": the dataset has %" PRIu64,
+                        "record %s%" PRIu64 " does not exist: the dataset has %" PRIu64 " records",
                         range->start_from_end ? "-" : "", range->start, length);
         *first = clamp(range->start_from_end, range->start, length);
         *end = *first + 1;

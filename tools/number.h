@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Numbers on the command line, read strictly: nothing before, behind or beyond them.
+ * @brief Strict parsing of numbers on the command line: no other characters, and no overflow.
  */
 #ifndef LX_TOOLS_NUMBER_H
 #define LX_TOOLS_NUMBER_H
@@ -11,39 +11,38 @@
 
 #include <loaderx/status.h>
 
-/** Reads all of @p text as decimal digits; @p what names it in the error. */
+/** Parses all of @p text as a decimal number; @p what names it in the error. */
 lx_status number_parse(const char *what, const char *text, uint64_t *number, lx_error *error);
 
-/** As number_parse(), for what has to be from @p least to @p most. */
+/** Like number_parse(), for a number from @p least to @p most. */
 lx_status number_parse_within(const char *what, const char *text, uint64_t least, uint64_t most,
                               uint64_t *number, lx_error *error);
 
-/** Reads a real number of 0 or more at @p *text, in decimal digits, and moves that behind it; false
- * if there is none. */
+/** Parses a decimal real number of 0 or more at @p *text, and advances it; false if none. */
 bool number_take_real(char **text, double *number);
 
-/** A number of bytes, which may end in k, M, G or T: 2^10, 2^20, 2^30 or 2^40 of them. */
+/** Parses a size in bytes, with an optional suffix k, M, G or T: 2^10, 2^20, 2^30 or 2^40 bytes. */
 lx_status number_parse_size(const char *what, const char *text, uint64_t *bytes, lx_error *error);
 
-/** Records that an argument names. Numbers below 0 count from the end, as in Python. */
+/** The records that an argument selects. Negative numbers count from the end, as in Python. */
 typedef struct index_range {
-    bool single;      /**< One index, not a range. */
-    bool start_given; /**< Else from the beginning. */
-    bool stop_given;  /**< Else to the end. */
+    bool single;      /**< An index instead of a range. */
+    bool start_given; /**< False: from the beginning. */
+    bool stop_given;  /**< False: to the end. */
     bool start_from_end, stop_from_end;
-    uint64_t start, stop; /**< Magnitudes. */
+    uint64_t start, stop; /**< Absolute values. */
 } index_range;
 
-/** Reads N, -N, A:B, A:, :B or : alone. */
+/** Parses N, -N, A:B, A:, :B or a single colon. */
 lx_status index_range_parse(const char *text, index_range *range, lx_error *error);
 
-/** As index_range_parse(), for an option that takes no single index. */
+/** Like index_range_parse(), for an option that does not accept a single index. */
 lx_status index_range_parse_option(const char *option, const char *text, index_range *range,
                                    lx_error *error);
 
 /**
- * Puts a range into a dataset of @p length records: [@p first, @p end). A single index that is not
- * there is #LX_ERR_RANGE; ranges are cut at both ends, as in Python.
+ * Applies a range to a dataset of @p length records: [@p first, @p end). An index out of range is
+ * #LX_ERR_RANGE; a range is limited at both ends, as in Python.
  */
 lx_status index_range_resolve(const index_range *range, uint64_t length, uint64_t *first,
                               uint64_t *end, lx_error *error);

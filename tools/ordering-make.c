@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The order that options describe. */
+/* Creates the order that the options describe. */
 #include <inttypes.h>
 
 #include <loaderx/budgeted.h>
 
 #include "failure.h"
-#include "ordering-kinds.h"
+#include "ordering-types.h"
 
 lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
                           lx_error *error)
@@ -15,12 +15,12 @@ lx_status ordering_settle(ordering *self, int option, uint64_t count, const char
     if (ordering_said(self, OPTION_LENGTH) && length != count)
         return option != OPTION_SUBSET && ordering_said(self, OPTION_SUBSET)
                    ? fail(error, LX_ERR_ARGUMENT,
-                          "there are %" PRIu64 " indices in %.200s, but %" PRIu64
-                          " %s in %.200s: each has one",
+                          "%" PRIu64 " indices in %.200s do not match %" PRIu64
+                          " %s in %.200s: each index needs one",
                           length, ordering_path(self, OPTION_SUBSET), count, several, path)
                    : fail(error, LX_ERR_ARGUMENT,
                           "--length %" PRIu64 " is not the number of %s in %.200s, which is "
-                          "%" PRIu64 ": leave it out",
+                          "%" PRIu64 ": omit --length",
                           length, several, path, count);
     self->numbers[0] = count;
     self->said |= ORDERING_BIT(OPTION_LENGTH);
@@ -38,8 +38,8 @@ static lx_status read_subset(ordering *self, lx_error *error)
     return status;
 }
 
-/** Of the indices of the source, whatever else there is of these or of places. Where nothing else
- * says how many records it has, they do. */
+/** Reads the costs, one for each index of the source, regardless of subsets. They determine the
+ * number of records if no other option does. */
 static lx_status read_costs(ordering *self, lx_error *error)
 {
     if (!ordering_said(self, OPTION_COSTS))
@@ -90,10 +90,10 @@ static lx_status cut(const ordering *self, lx_order *part, lx_order **made, lx_e
     return status;
 }
 
-/* The order, and then what is made of it. */
+/* Creates the order, then applies the options that modify it. */
 lx_status ordering_make(ordering *self, lx_order **order, lx_error *error)
 {
-    bool is_of_places = (self->kind->takes & ORDERING_BIT(OPTION_SUBSET)) != 0;
+    bool is_of_places = (self->type->takes & ORDERING_BIT(OPTION_SUBSET)) != 0;
     const struct {
         bool wanted;
         lx_status (*make)(const ordering *self, lx_order *part, lx_order **made, lx_error *error);
@@ -106,7 +106,7 @@ lx_status ordering_make(ordering *self, lx_order **order, lx_error *error)
     if (status == LX_OK)
         status = read_costs(self, error);
     if (status == LX_OK)
-        status = self->kind->make(self, order, error);
+        status = self->type->make(self, order, error);
     for (size_t i = 0; status == LX_OK && i < sizeof steps / sizeof *steps; i++) {
         lx_order *made = NULL;
         if (steps[i].wanted)

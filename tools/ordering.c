@@ -7,13 +7,13 @@
 
 #include "failure.h"
 #include "number.h"
-#include "ordering-kinds.h"
+#include "ordering-types.h"
 #include "report.h"
 
-/** What an option has behind it; those of a mixture are told by the mixture itself. */
+/** The type of an option's value; the mixture prints its own options. */
 typedef enum form { NUMBER, PATH, FLAG, MIXED } form;
 
-/** The options, in the order in which JSON has them. */
+/** The options, in the order of the JSON output. */
 static const struct {
     int id;
     const char *name;
@@ -50,18 +50,18 @@ static const struct {
             {OPTION_METHOD, "method", MIXED, 0}};
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* What cuts any order into batches. */
+/* Options that cut any order into batches. */
 #define CUTS                                                                                       \
     (ORDERING_BIT(OPTION_COSTS) | ORDERING_BIT(OPTION_BUDGET) | ORDERING_BIT(OPTION_ROWS) |        \
      ORDERING_BIT(OPTION_PAD_COSTS))
 
-/* What each order takes. */
+/* Options of every order. */
 #define COMMON                                                                                     \
     (ORDERING_BIT(OPTION_LENGTH) | ORDERING_BIT(OPTION_ORDER) | ORDERING_BIT(OPTION_SKIP) |        \
      ORDERING_BIT(OPTION_TAKE) | ORDERING_BIT(OPTION_REPEAT) | ORDERING_BIT(OPTION_PADDED) |    \
      ORDERING_BIT(OPTION_TABLES) | CUTS)
 
-/* Where there are as many numbers as records. */
+/* Options for files with one number per record. */
 #define FILES                                                                                      \
     (ORDERING_BIT(OPTION_SUBSET) | ORDERING_BIT(OPTION_WEIGHTS_FILE) |                             \
      ORDERING_BIT(OPTION_CLASSES) | ORDERING_BIT(OPTION_LENGTHS) | ORDERING_BIT(OPTION_COSTS))
@@ -88,14 +88,14 @@ bool ordering_is_cut(const ordering *self)
 
 bool ordering_has_sets(const ordering *self)
 {
-    return ((self->kind->takes | self->kind->needs) & ORDERING_BIT(OPTION_SET)) != 0;
+    return ((self->type->takes | self->type->needs) & ORDERING_BIT(OPTION_SET)) != 0;
 }
 
 /* ---- the command line */
 
 void ordering_begin(ordering *self)
 {
-    *self = (ordering){.kind = ordering_kind_find("sequential"), .world = 1};
+    *self = (ordering){.type = ordering_type_find("sequential"), .world = 1};
 }
 
 static form form_of(int option)
@@ -112,8 +112,8 @@ lx_status ordering_take(ordering *self, const command_option *option, char *valu
     char what[32];
     self->said |= ORDERING_BIT(option->id);
     if (option->id == OPTION_ORDER) {
-        self->kind = ordering_kind_find(value);
-        return self->kind != NULL ? LX_OK : ordering_kind_fail(value, error);
+        self->type = ordering_type_find(value);
+        return self->type != NULL ? LX_OK : ordering_type_fail(value, error);
     }
     switch (form_of(option->id)) {
     case MIXED:
@@ -130,27 +130,27 @@ lx_status ordering_take(ordering *self, const command_option *option, char *valu
     return LX_OK;
 }
 
-/** Options that go with some orders alone, or that there have to be. */
+/** Checks that options match the order, and that the required ones are given. */
 static lx_status check_options(const ordering *self, lx_error *error)
 {
-    const ordering_kind *kind = self->kind;
+    const ordering_type *type = self->type;
     for (size_t i = 0; i < ROWS; i++) {
         uint64_t bit = ORDERING_BIT(rows[i].id);
         bool said = (self->said & bit) != 0;
-        if (said && ((COMMON | kind->takes | kind->needs) & bit) == 0)
-            return fail(error, LX_ERR_ARGUMENT, "--%s is of no use with --order %s", rows[i].name,
-                        kind->name);
-        if (!said && (kind->needs & bit) != 0)
-            return fail(error, LX_ERR_ARGUMENT, "--order %s needs a --%s", kind->name,
+        if (said && ((COMMON | type->takes | type->needs) & bit) == 0)
+            return fail(error, LX_ERR_ARGUMENT, "--%s cannot be used with --order %s", rows[i].name,
+                        type->name);
+        if (!said && (type->needs & bit) != 0)
+            return fail(error, LX_ERR_ARGUMENT, "--order %s requires --%s", type->name,
                         rows[i].name);
         if (said && rows[i].form == NUMBER && ordering_number(self, rows[i].id) < rows[i].least)
-            return fail(error, LX_ERR_ARGUMENT, "--%s is at least %" PRIu64, rows[i].name,
+            return fail(error, LX_ERR_ARGUMENT, "--%s must be at least %" PRIu64, rows[i].name,
                         rows[i].least);
         if (said && (CUTS & bit) != 0 && !ordering_is_cut(self))
-            return fail(error, LX_ERR_ARGUMENT, "--%s goes with --budget", rows[i].name);
+            return fail(error, LX_ERR_ARGUMENT, "--%s requires --budget", rows[i].name);
     }
     if (ordering_is_cut(self) && !ordering_said(self, OPTION_COSTS))
-        return fail(error, LX_ERR_ARGUMENT, "--budget needs --costs");
+        return fail(error, LX_ERR_ARGUMENT, "--budget requires --costs");
     return LX_OK;
 }
 
@@ -158,44 +158,44 @@ static lx_status check_nanoset(ordering *self, lx_error *error)
 {
     if (ordering_said(self, OPTION_LENGTH))
         return fail(error, LX_ERR_ARGUMENT,
-                    "--length is of no use with --order nanoset: it is that of its sets");
+                    "--length cannot be used with --order nanoset: the sets determine it");
     if (ordering_said(self, OPTION_SEED) && ordering_number(self, OPTION_SEED) > UINT32_MAX)
-        return fail(error, LX_ERR_ARGUMENT, "--seed of a nanoset is below 2^32");
+        return fail(error, LX_ERR_ARGUMENT, "--seed of nanoset must be less than 2^32");
     if (ordering_said(self, OPTION_UNDIVIDED) && !ordering_said(self, OPTION_WEIGHTS))
-        return fail(error, LX_ERR_ARGUMENT, "--undivided goes with --weights");
+        return fail(error, LX_ERR_ARGUMENT, "--undivided requires --weights");
     lx_status status = mixing_check(&self->mixed, 0, error);
     if (status == LX_OK && self->mixed.weighting_count > 1)
         status = fail(error, LX_ERR_ARGUMENT,
-                      "--weights: those of a nanoset do not change at a later offset");
+                      "--weights: nanoset does not support offsets");
     return status;
 }
 
 static lx_status check_sets(ordering *self, lx_error *error)
 {
-    if ((ORDERING_BIT(OPTION_METHOD) & self->kind->takes) == 0)
+    if ((ORDERING_BIT(OPTION_METHOD) & self->type->takes) == 0)
         return check_nanoset(self, error);
     if (ordering_said(self, OPTION_LENGTH) && ordering_number(self, OPTION_LENGTH) == 0)
-        return fail(error, LX_ERR_ARGUMENT, "--length of a blend is at least 1");
+        return fail(error, LX_ERR_ARGUMENT, "--length of blend must be at least 1");
     return mixing_check(&self->mixed, ordering_number(self, OPTION_LENGTH), error);
 }
 
-/** Whether the order has a table: some kinds always do, and each where there is a subset. */
+/** Whether the order has a table: some orders always have one, and every order with a subset. */
 static bool has_table(const ordering *self)
 {
     if (ordering_has_sets(self))
-        return (ORDERING_BIT(OPTION_METHOD) & self->kind->takes) == 0 ||
+        return (ORDERING_BIT(OPTION_METHOD) & self->type->takes) == 0 ||
                self->mixed.method != MIXING_CLOSED;
-    bool is_shuffled = (self->kind->takes & ORDERING_BIT(OPTION_REPLICAS)) == 0 ||
+    bool is_shuffled = (self->type->takes & ORDERING_BIT(OPTION_REPLICAS)) == 0 ||
                        ordering_said(self, OPTION_SEED);
-    return (self->kind->is_tabled && is_shuffled) || ordering_said(self, OPTION_SUBSET);
+    return (self->type->is_tabled && is_shuffled) || ordering_said(self, OPTION_SUBSET);
 }
 
 static lx_status check_tables(const ordering *self, lx_error *error)
 {
     if (!ordering_said(self, OPTION_TABLES) || has_table(self))
         return LX_OK;
-    return fail(error, LX_ERR_ARGUMENT, "--tables: such an order of --order %s has none",
-                self->kind->name);
+    return fail(error, LX_ERR_ARGUMENT, "--tables: this order of --order %s has no table",
+                self->type->name);
 }
 
 lx_status ordering_check(ordering *self, lx_error *error)
@@ -212,7 +212,7 @@ lx_status ordering_check(ordering *self, lx_error *error)
     return LX_OK;
 }
 
-/* ---- what was said */
+/* ---- output */
 
 static lx_status print_row(const ordering *self, size_t row, lx_error *error)
 {
@@ -233,12 +233,12 @@ static lx_status print_row(const ordering *self, size_t row, lx_error *error)
 lx_status ordering_print_json(const ordering *self, lx_error *error)
 {
     lx_status status = LX_OK;
-    printf("  \"order\": \"%s\",\n", self->kind->name);
+    printf("  \"order\": \"%s\",\n", self->type->name);
     for (size_t i = 0; status == LX_OK && i < ROWS; i++)
         status = print_row(self, i, error);
     if (status == LX_OK && ordering_has_sets(self))
         status = mixing_print_json(&self->mixed, error);
-    if (status == LX_OK && (self->kind->takes & ORDERING_BIT(OPTION_METHOD)) != 0)
+    if (status == LX_OK && (self->type->takes & ORDERING_BIT(OPTION_METHOD)) != 0)
         printf("  \"exhausted\": \"%s\",\n  \"method\": \"%s\",\n",
                mixing_exhausted(&self->mixed), mixing_method(&self->mixed));
     return status;

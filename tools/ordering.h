@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief An order, as options of the command line describe it.
+ * @brief An order, as described by options of the command line.
  */
 #ifndef LX_TOOLS_ORDERING_H
 #define LX_TOOLS_ORDERING_H
@@ -15,7 +15,7 @@
 #include "mixing.h"
 #include "vector.h"
 
-/** Its options. Those of a subcommand itself begin behind them. */
+/** The options of an order. Those of a subcommand follow. */
 enum {
     OPTION_LENGTH = OPTION_OWN,
     OPTION_ORDER,
@@ -46,53 +46,53 @@ enum {
     OPTION_ORDERING_END
 };
 
-/** The bit of an option, also of those of a mixture. */
+/** The bit of an option, including those of a mixture. */
 #define ORDERING_BIT(id)                                                                           \
     ((uint64_t)1 << ((int)(id) < (int)OPTION_SET ? (int)(id) - (int)OPTION_LENGTH                  \
                                                  : 60 + (int)(id) - (int)OPTION_SET))
 
-/** The rows of a subcommand's table for them. */
+/** The rows for the table of a subcommand. */
 #define ORDERING_OPTIONS                                                                           \
-    {OPTION_LENGTH, "length", "N", "the number of records, which are an epoch"},                   \
-        {OPTION_ORDER, "order", "ORDER", "an order of the list below (sequential)"},               \
+    {OPTION_LENGTH, "length", "N", "the number of records in an epoch"},                           \
+        {OPTION_ORDER, "order", "ORDER", "an order from the list below (sequential)"},             \
         {OPTION_SEED, "seed", "S", "the seed; with blend, shuffle the sets"},                      \
         {OPTION_BLOCK, "block", "B", "blocks: indices in a block"},                                \
         {OPTION_WINDOW, "window", "W", "sequential: positions in a window (1)"},                   \
-        {OPTION_STRIDE, "stride", "D", "sequential: indices by which the window slides (W)"},      \
+        {OPTION_STRIDE, "stride", "D", "sequential: distance between windows (W)"},                \
         {OPTION_WEIGHTS_FILE, "weights-file", "FILE",                                              \
          "weighted, weighted-shuffle: an .npy file with a weight for each record"},                \
-        {OPTION_CLASSES, "classes", "FILE", "balanced: an .npy file of the class of each"},        \
-        {OPTION_LENGTHS, "lengths", "FILE", "bucketed: an .npy file of the length of each"},       \
+        {OPTION_CLASSES, "classes", "FILE", "balanced: an .npy file of the classes"},              \
+        {OPTION_LENGTHS, "lengths", "FILE", "bucketed: an .npy file of the lengths"},              \
         {OPTION_BATCH, "batch", "B", "bucketed: indices in a batch of all ranks"},                 \
         {OPTION_BUCKET, "bucket", "B", "bucketed: indices in a bucket (100 batches)"},             \
         {OPTION_SAMPLES, "samples", "K",                                                           \
          "weighted*, balanced, torch-random: positions in an epoch (N)"},                          \
         {OPTION_REPLACEMENT, "replacement", NULL, "torch-random: draw each index from all"},       \
         {OPTION_REPLICAS, "replicas", "W",                                                         \
-         "torch-distributed: ranks for which an epoch is made (--world)"},                         \
-        {OPTION_DROP_LAST, "drop-last", NULL, "torch-distributed: leave out the remainder"},       \
+         "torch-distributed: num_replicas of torch (--world)"},                                    \
+        {OPTION_DROP_LAST, "drop-last", NULL, "torch-distributed: drop the remainder"},            \
         {OPTION_UNDIVIDED, "undivided", NULL, "nanoset: do not divide the weights by their sum"},  \
         {OPTION_SUBSET, "subset", "FILE",                                                          \
          "print indices from FILE, an .npy file of integers"},                                     \
-        {OPTION_SKIP, "skip", "K", "leave out the first K positions of each epoch (0)"},           \
+        {OPTION_SKIP, "skip", "K", "skip the first K positions of each epoch (0)"},                \
         {OPTION_TAKE, "take", "K", "keep the next K positions of each epoch (all)"},               \
-        {OPTION_REPEAT, "repeat", "T", "make one epoch of T epochs (1)"},                          \
+        {OPTION_REPEAT, "repeat", "T", "combine T epochs into one (1)"},                           \
         {OPTION_PADDED, "padded", "M", "repeat the first positions up to a multiple of M (1)"},    \
-        {OPTION_COSTS, "costs", "FILE", "with --budget: an .npy file of the cost of each"},        \
+        {OPTION_COSTS, "costs", "FILE", "with --budget: an .npy file of the costs"},               \
         {OPTION_BUDGET, "budget", "B", "cut the order into batches that cost at most B"},          \
-        {OPTION_ROWS, "rows", "R", "with --budget: the most records of a batch"},                  \
+        {OPTION_ROWS, "rows", "R", "with --budget: the maximum records in a batch"},               \
         {OPTION_PAD_COSTS, "pad-costs", NULL,                                                      \
          "with --budget: each record costs as much as the most expensive one"},                    \
-        {OPTION_TABLES, "tables", "DIR", "keep the tables of the order in files of DIR"},          \
+        {OPTION_TABLES, "tables", "DIR", "store the tables of the order in DIR"},                  \
         MIXING_OPTIONS("blend, nanoset: ", "blend: ")
 
-/** The words of --order, for the notes of a subcommand; completion reads them there. */
+/** The list of orders, for the notes of a subcommand; the completion parses it. */
 #define ORDERING_NOTES                                                                             \
     "Orders:\n"                                                                                    \
     "  sequential         one index after another\n"                                               \
     "  random             draws with replacement\n"                                                \
     "  shuffle            another permutation in each epoch\n"                                     \
-    "  blocks             the same for blocks, and within each block\n"                            \
+    "  blocks             shuffles the blocks, and each block\n"                                   \
     "  blend              sets mixed by weights\n"                                                 \
     "  weighted           draws by weights\n"                                                      \
     "  weighted-shuffle   by weights, each once per epoch, heavy ones early\n"                     \
@@ -104,54 +104,55 @@ enum {
     "  nanoset            Nanotron's Nanosets, of --set and --weights\n"                           \
     "\n"
 
-struct ordering_kind;
+struct ordering_type;
 
-/** What the options say. */
+/** The options given. */
 typedef struct ordering {
-    const struct ordering_kind *kind;
-    uint64_t said; /**< The bits of the options that were given. */
-    uint64_t numbers[OPTION_ORDERING_END - OPTION_LENGTH];   /**< By option, where it has one. */
-    const char *paths[OPTION_ORDERING_END - OPTION_LENGTH];  /**< The same. */
-    uint64_t world;                                          /**< Ranks of who reads it. */
-    vector subset; /**< As many as the length, where it is given. */
-    vector costs;  /**< Of the indices, where it is cut into batches. */
-    mixing mixed;  /**< Of sets. */
+    const struct ordering_type *type;
+    uint64_t said; /**< The bits of the given options. */
+    /* Values by option, for those with a number or a path. */
+    uint64_t numbers[OPTION_ORDERING_END - OPTION_LENGTH];
+    const char *paths[OPTION_ORDERING_END - OPTION_LENGTH];
+    uint64_t world; /**< Number of ranks that read the order. */
+    vector subset; /**< The numbers of --subset, if given. */
+    vector costs;  /**< Costs of the indices, if the order is cut into batches. */
+    mixing mixed;  /**< The mixture of sets. */
 } ordering;
 
-/** What holds where nothing is said. */
+/** Sets the defaults. */
 void ordering_begin(ordering *self);
 
-/** Takes one of the options. */
+/** Handles one of the options. */
 lx_status ordering_take(ordering *self, const command_option *option, char *value,
                         lx_error *error);
 
-/** Looks whether they go together. */
+/** Checks that the options are consistent. */
 lx_status ordering_check(ordering *self, lx_error *error);
 
-/** Whether it is cut into batches. */
+/** Whether the order is cut into batches. */
 bool ordering_is_cut(const ordering *self);
 
-/** Whether it is of sets one behind the other. */
+/** Whether the order is over concatenated sets. */
 bool ordering_has_sets(const ordering *self);
 
-/** Makes the order, once they do; reads the files for it. */
+/** Creates the order after ordering_check(); reads the required files. */
 lx_status ordering_make(ordering *self, lx_order **order, lx_error *error);
 
-/** Prints what was said, as the first lines of a JSON object. Numbers go up to 2^64 - 1, which
- * integers of jansson do not. */
+/** Prints the given options as the first members of a JSON object. Numbers go up to 2^64 - 1,
+ * beyond the integers of jansson. */
 lx_status ordering_print_json(const ordering *self, lx_error *error);
 
-/** Ends it. */
+/** Releases the resources. */
 void ordering_end(ordering *self);
 
-/* ---- for ordering-kinds.c */
+/* ---- for ordering-types.c */
 
 uint64_t ordering_number(const ordering *self, int option);
 const char *ordering_path(const ordering *self, int option);
 bool ordering_said(const ordering *self, int option);
 
-/** Notes that the file of an option has @p count numbers, @p several of them: the length, which the
- * files and --length have to agree on. */
+/** Sets the length to @p count, the number of entries in the file of an option, which must match
+ * --length and other files; @p several names them in the error. */
 lx_status ordering_settle(ordering *self, int option, uint64_t count, const char *several,
                           lx_error *error);
 

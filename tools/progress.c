@@ -10,13 +10,13 @@
 
 #include "report.h"
 
-/* Seconds between two drawings: smooth to the eye, nothing to the work. */
+/* Seconds between two updates: smooth, at a negligible cost. */
 #define INTERVAL 0.1
-/* Columns where the terminal does not tell, and the bounds of the bar itself. */
+/* Columns if the terminal does not report them, and the limits of the bar. */
 #define COLUMNS_DEFAULT 80
 #define BAR_MOST 40
 #define BAR_LEAST 4
-/* What is shown of a longer time to go: 999 hours. */
+/* Maximum of the displayed remaining time: 999 hours. */
 #define SECONDS_MOST 3596400
 
 static double now(void)
@@ -37,7 +37,7 @@ static int columns(void)
 void progress_begin(progress *bar, const char *job, bool quiet)
 {
     *bar = (progress){.job = job, .shown = !quiet && isatty(STDERR_FILENO), .begun = now()};
-    bar->redraw = bar->begun + INTERVAL; /* what takes no time shows no bar */
+    bar->redraw = bar->begun + INTERVAL; /* short operations show no bar */
 }
 
 double progress_seconds(const progress *bar)
@@ -45,7 +45,7 @@ double progress_seconds(const progress *bar)
     return now() - bar->begun;
 }
 
-/** " 45%  27000/60000  130.0 MiB/s  0:03 left", without the speed where no bytes are counted. */
+/** " 45%  27000/60000  130.0 MiB/s  0:03 left", without the speed if no bytes are counted. */
 static void tell(const progress *bar, uint64_t done, uint64_t total, uint64_t bytes, char *text,
                  size_t size)
 {

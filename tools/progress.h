@@ -9,25 +9,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** One job's bar. */
+/** The progress bar of an operation. */
 typedef struct progress {
     const char *job;
-    bool shown;    /**< There is a terminal, and nobody asked for silence. */
-    bool drawn;    /**< A bar stands in the terminal's line. */
-    double begun;  /**< Seconds of the monotonic clock. */
-    double redraw; /**< When it may be drawn again. */
+    bool shown;    /**< Standard error is a terminal, and --quiet was not given. */
+    bool drawn;    /**< The bar is on the screen. */
+    double begun;  /**< Start in seconds of the monotonic clock. */
+    double redraw; /**< Earliest time of the next update. */
 } progress;
 
-/** Begins a job; @p job is a word for it. */
+/** Starts an operation, whose name is @p job. */
 void progress_begin(progress *bar, const char *job, bool quiet);
 
-/** Draws it, some ten times a second at most; @p bytes is what has been moved so far. */
+/** Updates the bar, at most about ten times a second; @p bytes is the amount processed so far. */
 void progress_update(progress *bar, uint64_t done, uint64_t total, uint64_t bytes);
 
-/** Takes the bar away, so that something can be printed or the job is over. */
+/** Removes the bar, before other output or at the end. */
 void progress_clear(progress *bar);
 
-/** Seconds since it began. */
+/** Seconds since the start. */
 double progress_seconds(const progress *bar);
 
 #endif

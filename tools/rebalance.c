@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx rebalance: leaves behind what deleted and replaced records took. */
+/* loaderx rebalance: compacts a dataset, to free the space of deleted and replaced records. */
 #include <inttypes.h>
 
 #include "dataset.h"
@@ -14,7 +14,7 @@ static const command_option options[] = {
     JSON_OPTION("print the summary as JSON"),
 };
 
-/** What a report of progress needs. */
+/** The state of a progress callback. */
 typedef struct watch {
     progress bar;
     lx_error *error;
@@ -27,8 +27,8 @@ static lx_status advanced(uint64_t done, uint64_t total, void *user)
     return interrupt_check(self->error);
 }
 
-static lx_status print_result(const maintenance *r, const lx_rebalance_result *done, double seconds,
-                              lx_error *error)
+static lx_status print_result(const maintenance_request *r, const lx_rebalance_result *done,
+                              double seconds, lx_error *error)
 {
     char before[REPORT_SIZE_TEXT], after[REPORT_SIZE_TEXT];
     if (r->json)
@@ -52,7 +52,7 @@ static lx_status print_result(const maintenance *r, const lx_rebalance_result *d
     return LX_OK;
 }
 
-static lx_status rebalance(const maintenance *r, lx_error *error)
+static lx_status rebalance(const maintenance_request *r, lx_error *error)
 {
     lx_writer *writer = NULL;
     lx_rebalance_result done = {0};
@@ -75,7 +75,7 @@ static lx_status rebalance(const maintenance *r, lx_error *error)
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    maintenance r;
+    maintenance_request r;
     lx_status status = maintenance_parse(&r, &rebalance_command, argc, argv, error);
     return status == LX_OK ? rebalance(&r, error) : status;
 }
@@ -83,12 +83,12 @@ static lx_status run(int argc, char **argv, lx_error *error)
 const command rebalance_command = {
     .name = "rebalance",
     .arguments = "DIR [OPTION...]",
-    .summary = "free the room of deleted and replaced values",
+    .summary = "free the space of deleted and replaced values (compaction)",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "It writes all values to new files, in the order of the records, and removes the old\n"
-             "files when no reader uses them any more; the disk must have room for both. Whatever\n"
-             "interrupts it, no record is lost. 'loaderx stat' shows how much can be freed.\n",
+    .notes = "Writes all values to new files, in the order of the records, and removes the old\n"
+             "files when no reader uses them; the disk must have space for both. An interruption\n"
+             "loses no record. Use 'loaderx stat' to see how much space can be freed.\n",
     .examples = "  loaderx rebalance fashion\n"
                 "  loaderx rebalance fashion --json | jq .utilisation_after\n",
     .run = run};

@@ -42,7 +42,7 @@ const char *report_compression(lx_compression compression)
     case LX_COMPRESSION_FLATE:
         return "flate";
     }
-    return (int)compression == 2 ? "zstd" : "unknown"; /* no field is made with it yet */
+    return (int)compression == 2 ? "zstd" : "unknown"; /* not yet used by any field */
 }
 
 json_t *report_number(uint64_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief What subcommands print of their results, for people and as JSON.
+ * @brief Output of results, as text and as JSON.
  */
 #ifndef LX_TOOLS_REPORT_H
 #define LX_TOOLS_REPORT_H
@@ -13,38 +13,38 @@
 
 #include <loaderx/zrecord.h>
 
-/** Bytes that hold any text of report_size(). */
+/** Size of a buffer for report_size(). */
 #define REPORT_SIZE_TEXT 32
 
-/** Bytes in units that are easy to read: "784 bytes", "44.9 MiB". Returns @p text. */
+/** Formats a size: "784 bytes", "44.9 MiB". Returns @p text. */
 char *report_size(uint64_t bytes, char *text);
 
-/** A shape as NumPy writes it: "()", "(5,)", "(28, 28)"; cut where @p size ends. Returns
- * @p text. */
+/** Formats a shape like NumPy: "()", "(5,)", "(28, 28)"; truncated to @p size. Returns @p text. */
 char *report_shape(const lx_field *field, char *text, size_t size);
 
-/** The name that meta.json has for it. */
+/** The name of a compression in meta.json. */
 const char *report_compression(lx_compression compression);
 
-/** A number for JSON, whose integers end at 2^63 - 1 in jansson: what is larger, which no file of a
- * dataset can have, is that. */
+/** A number for JSON. jansson's integers end at 2^63 - 1, more than any value in a dataset; larger
+ * numbers are reduced to that. */
 json_t *report_number(uint64_t number);
 
-/** A text for JSON, such as a path. JSON is UTF-8: in a text that is not, every byte that is not
+/** A string for JSON, such as a path. JSON is UTF-8: in an invalid string, every byte that is not
  * ASCII becomes a question mark. */
 json_t *report_text(const char *text);
 
-/** Bytes that hold any text of report_real(). */
+/** Size of a buffer for report_real(). */
 #define REPORT_REAL_TEXT 32
 
-/** A finite number for JSON: the shortest text that reads as the same number. Returns @p text. */
+/** Formats a finite number for JSON: the shortest text that reads as the same number. Returns @p
+ * text. */
 char *report_real(double number, char *text);
 
-/** Prints a text as JSON has it, in its quotes. */
+/** Prints a quoted JSON string. */
 lx_status report_print_text(const char *text, lx_error *error);
 
-/** Prints @p document, indented and with a newline, and gives its reference up; NULL, which is what
- * building it gives when there is no memory, is #LX_ERR_NOMEM. */
+/** Prints @p document, indented and with a newline, and releases it; NULL, the result of a failed
+ * allocation, is #LX_ERR_NOMEM. */
 lx_status report_print(json_t *document, lx_error *error);
 
 #endif

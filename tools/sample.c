@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx sample: the indices at any place of any order. */
+/* loaderx sample: prints the indices at any position of any order. */
 #include <inttypes.h>
 
 #include <loaderx/sampler.h>
@@ -21,7 +21,7 @@ enum {
 
 static const command_option options[] = {
     ORDERING_OPTIONS,
-    {OPTION_RANK, "rank", "R", "the rank whose part is printed (0)"},
+    {OPTION_RANK, "rank", "R", "the rank whose indices are printed (0)"},
     {OPTION_WORLD, "world", "W", "the number of ranks (1)"},
     {OPTION_POSITION, "position", "P", "the first position, in samples of all ranks (0)"},
     {OPTION_COUNT, "count", "K", "the number of indices or batches to print (10)"},
@@ -31,7 +31,7 @@ static const command_option options[] = {
 
 _Static_assert(sizeof options / sizeof *options <= COMMAND_OPTIONS_MAX, "too many options");
 
-/** What the command line asks for. */
+/** The arguments. */
 typedef struct request {
     ordering ordering;
     uint64_t rank, world, position, count;
@@ -68,18 +68,18 @@ static lx_status check_request(request *r, lx_error *error)
 {
     lx_status status = ordering_check(&r->ordering, error);
     if (status == LX_OK && r->sets && !ordering_has_sets(&r->ordering))
-        status = fail(error, LX_ERR_ARGUMENT, "--sets goes with --order blend and nanoset");
+        status = fail(error, LX_ERR_ARGUMENT, "--sets requires --order blend or nanoset");
     if (status == LX_OK && r->sets && ordering_is_cut(&r->ordering))
-        status = fail(error, LX_ERR_ARGUMENT, "--sets does not go with --budget");
+        status = fail(error, LX_ERR_ARGUMENT, "--sets cannot be used with --budget");
     if (status == LX_OK && r->rank >= r->world)
         status = fail(error, LX_ERR_ARGUMENT,
-                      "--rank %" PRIu64 " is not below --world %" PRIu64, r->rank, r->world);
+                      "--rank %" PRIu64 " must be less than --world %" PRIu64, r->rank, r->world);
     return status;
 }
 
 /* ---- the indices */
 
-/** The names of the sets, beside the indices: in a list of their own, as long. */
+/** Prints the names of the sets as a list of the same length as the indices. */
 static lx_status print_sets(const request *r, lx_sampler *sampler, lx_error *error)
 {
     lx_status status = lx_sampler_seek(sampler, r->position, error);
@@ -167,19 +167,19 @@ const command sample_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .notes = ORDERING_NOTES
-             "An order continues epoch after epoch of N positions. It depends on these options\n"
-             "alone: each rank of a training gets exactly these indices.\n"
-             "With --subset it is an order of the places in FILE, so that N is their number, and\n"
-             "the indices there are printed. Then --skip and --take select a part of each epoch,\n"
-             "--repeat makes one epoch of several, and --padded makes epochs longer; ranks and\n"
-             "positions are those of the result. --budget cuts it into batches, each of as many\n"
-             "records as fit, and a line has a batch; each of W ranks has one of W consecutive\n"
-             "batches.\n"
-             "Blend mixes sets by weights (loaderx blend prints their shares): the indices are\n"
-             "those of the concatenated sets, in the order of --set. Each set is in sequence;\n"
-             "with --seed the first set is shuffled with S, the next one with S + 1, and so on.\n"
+             "An order is a sequence of epochs of N positions. It depends only on these options:\n"
+             "each rank of a training run gets exactly these indices.\n"
+             "With --subset, it is an order of the positions in FILE, N is their number, and the\n"
+             "indices at these positions are printed. Then --skip and --take select a part of\n"
+             "each epoch, --repeat combines several epochs, and --padded extends them; ranks and\n"
+             "positions refer to the result. --budget cuts it into batches, each with as many\n"
+             "records as fit, and prints one batch per line; of W consecutive batches, each of\n"
+             "the W ranks gets one.\n"
+             "Blend mixes sets by weights ('loaderx blend' prints their shares): the indices are\n"
+             "those of the concatenated sets, in the order of --set. Each set is sequential; with\n"
+             "--seed, the first set is shuffled with seed S, the next one with S + 1, and so on.\n"
              "An epoch has as many positions as the sets have records, or N with --length.\n"
-             "The orders of torch and Nanotron reproduce theirs exactly; S seeds their generator,\n"
+             "The orders of torch and Nanotron are reproduced exactly; S seeds their generator,\n"
              "torch.Generator.manual_seed(S) or numpy.random.RandomState(S).\n",
     .examples = "  loaderx sample --length 60000 --order shuffle --seed 42\n"
                 "  loaderx sample --length 60000 --order shuffle --seed 42 --rank 1 --world 8 \\\n"

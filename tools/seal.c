@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx seal: closes a dataset to changes. */
+/* loaderx seal: makes a dataset immutable. */
 #include <inttypes.h>
 
 #include "dataset.h"
@@ -25,13 +25,14 @@ static lx_status seal(const char *path, uint64_t *length, lx_error *error)
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    maintenance r;
+    maintenance_request r;
     lx_dataset_identity identity;
     uint64_t length = 0;
     lx_status status = maintenance_parse(&r, &seal_command, argc, argv, error);
     if (status == LX_OK)
         status = dataset_identify(r.path, &identity, &length, error);
-    bool sealed = status == LX_OK && identity.sealed != 0; /* no writer could be opened then */
+    bool sealed = status == LX_OK && identity.sealed != 0; /* a sealed dataset cannot be opened by a
+                                                              writer */
     if (status == LX_OK && !sealed)
         status = seal(r.path, &length, error);
     if (status != LX_OK)
@@ -41,7 +42,7 @@ static lx_status run(int argc, char **argv, lx_error *error)
                                       report_number(length), "sealed", 1, "changed", !sealed),
                             error);
     if (!r.quiet)
-        printf("%s: %s, %" PRIu64 " records\n", r.path, sealed ? "was sealed already" : "sealed",
+        printf("%s: %s, %" PRIu64 " records\n", r.path, sealed ? "already sealed" : "sealed",
                length);
     return LX_OK;
 }
@@ -52,7 +53,7 @@ const command seal_command = {
     .summary = "seal a dataset against changes",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "A sealed dataset opens fastest, and cannot be changed until 'loaderx unseal'.\n"
+    .notes = "A sealed dataset opens fastest, and cannot be changed until it is unsealed.\n"
              "Sealing it again changes nothing.\n",
     .examples = "  loaderx seal fashion\n",
     .run = run};

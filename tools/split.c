@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx split: which records are in which set, for training and validation. */
+/* loaderx split: assigns records to sets, such as training and validation. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <loaderx/grouped.h>
 #include <loaderx/zrecord.h>
 
-#include "beside.h"
+#include "atomic-write.h"
 #include "command.h"
 #include "failure.h"
 #include "fractions.h"
@@ -20,7 +20,7 @@
 #include "table.h"
 #include "vector.h"
 
-/* Records are gone through one by one: more are a slip, and would take hours. */
+/* Records are processed one by one: a larger length is likely a mistake, and would take hours. */
 #define LENGTH_MAX ((uint64_t)1 << 40)
 
 enum { OPTION_LENGTH = OPTION_OWN, OPTION_KEYS, OPTION_FRACTIONS, OPTION_SEED, OPTION_OUT };
@@ -29,12 +29,12 @@ static const command_option options[] = {
     {OPTION_LENGTH, "length", "N", "the number of records"},
     {OPTION_KEYS, "keys", "FILE", "hash the integers of this .npy file, one for each record"},
     {OPTION_FRACTIONS, "fractions", "NAME=F,...", "the sets and their fractions of all records"},
-    {OPTION_SEED, "seed", "S", "the seed; each gives other sets (0)"},
+    {OPTION_SEED, "seed", "S", "the seed of the assignment (0)"},
     {OPTION_OUT, "out", "FOLDER", "write the indices of each set to FOLDER/NAME.npy"},
     JSON_OPTION("print the result as JSON"),
 };
 
-/** What the command line asks for. */
+/** The arguments. */
 typedef struct request {
     bool length_given;
     uint64_t length, seed;
@@ -42,7 +42,7 @@ typedef struct request {
     bool json;
     fractions sets;
     vector keys;
-    uint64_t *counts; /**< Of each set. */
+    uint64_t *counts; /**< For each set. */
 } request;
 
 /* ---- the command line */
@@ -74,12 +74,12 @@ static lx_status take_option(void *user, const command_option *option, char *val
 static lx_status check_request(const request *r, lx_error *error)
 {
     if (!r->length_given && r->keys_path == NULL)
-        return fail(error, LX_ERR_ARGUMENT, "--length is missing, or --keys");
+        return fail(error, LX_ERR_ARGUMENT, "--length or --keys is missing");
     if (r->sets.count == 0)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--fractions is missing: train=0.9,validation=0.1 for instance");
+                    "--fractions is missing: for example train=0.9,validation=0.1");
     if (r->out != NULL && r->out[0] == '\0')
-        return fail(error, LX_ERR_ARGUMENT, "--out is empty: . is this folder");
+        return fail(error, LX_ERR_ARGUMENT, "--out is empty: use . for the current directory");
     return LX_OK;
 }
 
@@ -91,7 +91,7 @@ static lx_status read_keys(request *r, lx_error *error)
     if (status == LX_OK && r->length_given && r->length != r->keys.count)
         status = fail(error, LX_ERR_ARGUMENT,
                       "--length %" PRIu64 " is not the number of keys in %.200s, which is %" PRIu64
-                      ": leave it out",
+                      ": omit --length",
                       r->length, r->keys_path, r->keys.count);
     r->length = r->keys.count;
     return status;
@@ -107,7 +107,7 @@ static lx_status find(const request *r, size_t set, uint64_t *indices, uint64_t 
                             sets[set].end, indices, count, error);
 }
 
-/** FOLDER/NAME.npy, for free(); NULL: no memory. */
+/** Allocates FOLDER/NAME.npy; NULL: out of memory. */
 static char *path_of(const request *r, size_t set)
 {
     const char *name = r->sets.sets[set].name;
@@ -118,7 +118,7 @@ static char *path_of(const request *r, size_t set)
     return path;
 }
 
-/** Writes an array of indices, which .npy has little-endian. */
+/** Writes an array of indices; .npy files are little-endian. */
 static lx_status write_npy(int file, const char *path, uint64_t *indices, uint64_t count,
                            lx_error *error)
 {
@@ -127,7 +127,7 @@ static lx_status write_npy(int file, const char *path, uint64_t *indices, uint64
     size_t size = lx_npy_format_header(&field, count, header);
     FILE *to = fdopen(dup(file), "wb");
     if (to == NULL)
-        return fail_errno(error, errno, path, "cannot write it");
+        return fail_errno(error, errno, path, "cannot write the file");
     for (uint64_t i = 0; i < count; i++) {
         unsigned char bytes[sizeof *indices];
         for (size_t byte = 0; byte < sizeof bytes; byte++)
@@ -139,27 +139,27 @@ static lx_status write_npy(int file, const char *path, uint64_t *indices, uint64
     int errnum = errno;
     if (fclose(to) == 0 && written)
         return LX_OK;
-    return fail_errno(error, written ? errno : errnum, path, "cannot write it");
+    return fail_errno(error, written ? errno : errnum, path, "cannot write the file");
 }
 
 static lx_status write_set(const request *r, size_t set, uint64_t *indices, lx_error *error)
 {
-    beside made = {.file = -1};
+    atomic_write made = {.file = -1};
     char *path = path_of(r, set);
     lx_status status =
-        path != NULL ? beside_begin(&made, path, error) : fail_memory(error, "a name");
+        path != NULL ? atomic_write_begin(&made, path, error) : fail_memory(error, "a name");
     if (status == LX_OK)
         status = write_npy(made.file, path, indices, r->counts[set], error);
     if (status == LX_OK)
         status = interrupt_check(error);
     if (status == LX_OK)
-        status = beside_finish(&made, error);
-    beside_end(&made);
+        status = atomic_write_finish(&made, error);
+    atomic_write_end(&made);
     free(path);
     return status;
 }
 
-/** Finds the sets, and writes them where they are asked for. */
+/** Computes the sets, and writes them if requested. */
 static lx_status split(request *r, lx_error *error)
 {
     uint64_t *indices = NULL;
@@ -184,7 +184,7 @@ static lx_status split(request *r, lx_error *error)
     return status;
 }
 
-/* ---- what came of it */
+/* ---- output */
 
 static lx_status print_table(const request *r, lx_error *error)
 {
@@ -259,11 +259,11 @@ const command split_command = {
     .summary = "split records into sets, for training and validation",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "The set of a record follows from a hash of its index, or of its key: records with\n"
-             "the same key are in the same set. It does not depend on the number of records:\n"
+    .notes = "A hash of the index or of the key of a record selects its set: records with the\n"
+             "same key are in the same set. It does not depend on the number of records:\n"
              "appended records do not move others. The size of a set is close to its fraction,\n"
-             "not exactly that; if the fractions sum up to less than 1, some records are in no\n"
-             "set. loaderx sample --subset reads the files.\n",
+             "but not exact; if the fractions sum to less than 1, some records are in no set.\n"
+             "Use 'loaderx sample --subset' to read the files.\n",
     .examples = "  loaderx split --length 60000 --fractions train=0.9,validation=0.1 --out .\n"
                 "  loaderx split --keys patient.npy --fractions train=0.8,test=0.2\n",
     .run = run};

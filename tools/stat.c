@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx stat: what a dataset holds, and what it takes. */
+/* loaderx stat: prints the content and the sizes of a dataset. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +17,20 @@ static const command_option options[] = {
     JSON_OPTION("print everything, and each chunk, as JSON"),
 };
 
-/** What the command line asks for, and what the dataset tells. */
+/** The arguments and the results. */
 typedef struct statement {
     const char *path;
     bool json, show_chunks;
     lx_dataset *dataset;
     const lx_schema *schema;
     lx_dataset_identity identity;
-    lx_access access;    /**< Of who opens it with the defaults, */
-    const char *network;    /**< and why. */
+    lx_access access;    /**< Access mode with default options. */
+    const char *network; /**< The reason for it. */
     lx_storage_stats totals;
-    lx_field_stats *fields; /**< In the schema's order. */
-    lx_chunk_stats *chunks;       /**< @ref chunk_count of them, where they are to be shown. */
+    lx_field_stats *fields; /**< In the order of the schema. */
+    lx_chunk_stats *chunks; /**< @ref chunk_count elements, if they are shown. */
     size_t chunk_count;
-    uint64_t bytes; /**< Of all values, decompressed. */
+    uint64_t bytes; /**< Bytes of all values, decompressed. */
 } statement;
 
 static lx_status take_option(void *user, const command_option *option, char *value,
@@ -56,7 +56,7 @@ static const char *access_name(const statement *s)
 
 /* ---- as JSON */
 
-/** Bytes of values over bytes in chunks; null where nothing lies in a chunk. */
+/** Ratio of value bytes to bytes in chunks; null if no value is in a chunk. */
 static json_t *ratio_or_null(uint64_t bytes, uint64_t stored)
 {
     return stored != 0 ? json_real((double)bytes / (double)stored) : json_null();
@@ -77,7 +77,7 @@ static json_t *field_json(const lx_field *field, const lx_field_stats *sums)
         "ratio", ratio_or_null(sums->logical_bytes, sums->stored_bytes));
 }
 
-/** What is not live, which entries that overlap can make more than there is. */
+/** Bytes that are not live; overlapping entries can count more than there are. */
 static uint64_t dead_bytes(const lx_chunk_stats *chunk)
 {
     return chunk->bytes > chunk->live_bytes ? chunk->bytes - chunk->live_bytes : 0;
@@ -126,7 +126,7 @@ static lx_status print_json(const statement *s, lx_error *error)
         error);
 }
 
-/* ---- for people */
+/* ---- as text */
 
 static lx_status add_field(table *t, const lx_field *field, const lx_field_stats *sums,
                            lx_error *error)
@@ -169,7 +169,7 @@ static lx_status print_fields(const statement *s, lx_error *error)
     return status;
 }
 
-/** Part of the whole in per cent; 100 of nothing. */
+/** A percentage; 100 if the whole is 0. */
 static double per_cent(uint64_t part, uint64_t whole)
 {
     return whole != 0 ? 100 * (double)part / (double)whole : 100;
@@ -236,7 +236,7 @@ static lx_status print_text(const statement *s, lx_error *error)
     return status;
 }
 
-/* ---- both */
+/* ---- collecting */
 
 static lx_status collect_chunks(statement *s, lx_error *error)
 {
@@ -293,7 +293,7 @@ const command stat_command = {
     .summary = "print the length, fields, chunks and sizes of a dataset",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "It reads all tables, and no record.\n",
+    .notes = "Reads all tables, but no records.\n",
     .examples = "  loaderx stat fashion\n"
                 "  loaderx stat fashion --chunks\n"
                 "  loaderx stat fashion --json | jq .length\n",

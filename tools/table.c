@@ -47,7 +47,8 @@ static int width_of(const table *self, size_t column)
 
 void table_print(const table *self)
 {
-    int *widths = calloc(self->columns, sizeof *widths); /* without memory: cells side by side */
+    int *widths = calloc(self->columns, sizeof *widths); /* out of memory: columns are not aligned
+                                                            */
     for (size_t i = 0; widths != NULL && i < self->columns; i++)
         widths[i] = width_of(self, i);
     for (size_t row = 0; row < self->rows; row++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief A table for people: columns as wide as their widest cell.
+ * @brief A text table: each column is as wide as its widest cell.
  */
 #ifndef LX_TOOLS_TABLE_H
 #define LX_TOOLS_TABLE_H
@@ -10,28 +10,28 @@
 
 #include <loaderx/status.h>
 
-/** Bytes of a cell, the NUL included; what is longer is cut. */
+/** Size of a cell, including the NUL; longer text is truncated. */
 #define TABLE_CELL 80
 
-/** A table being made. */
+/** A table under construction. */
 typedef struct table {
     size_t columns;
-    size_t numbers_from; /**< Columns from this one on stand at the right. */
+    size_t numbers_from; /**< The first of the right-aligned columns. */
     size_t rows, capacity;
-    char (*cells)[TABLE_CELL]; /**< Row by row. */
+    char (*cells)[TABLE_CELL]; /**< Rows of cells. */
 } table;
 
-/** Begins a table with a row of headings. */
+/** Starts a table with a row of headings. */
 lx_status table_begin(table *self, const char *const *headings, size_t columns,
                       size_t numbers_from, lx_error *error);
 
-/** Adds a row, and gives its first cell: empty, with the others behind it; NULL: no memory. */
+/** Adds an empty row, and returns its first cell, followed by the others; NULL: out of memory. */
 char (*table_add(table *self, lx_error *error))[TABLE_CELL];
 
-/** Prints it on standard output. */
+/** Prints the table to standard output. */
 void table_print(const table *self);
 
-/** Ends it. */
+/** Releases the table. */
 void table_free(table *self);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The option --threads, of which several subcommands have the same.
+ * @brief The option --threads of several subcommands.
  */
 #ifndef LX_TOOLS_THREADS_H
 #define LX_TOOLS_THREADS_H
@@ -11,16 +11,16 @@
 
 #include <loaderx/executor.h>
 
-/** What --threads was given. */
+/** The value of --threads. */
 typedef struct threads {
-    bool given; /**< Else one for each processor. */
+    bool given; /**< False: one thread per processor. */
     uint64_t count;
 } threads;
 
-/** Takes the option's value. */
+/** Parses the value of the option. */
 lx_status threads_parse(threads *wanted, const char *value, lx_error *error);
 
-/** An executor with so many readers, to be closed. */
+/** Opens an executor with that many readers; the caller closes it. */
 lx_status threads_open(const threads *wanted, lx_executor **executor, lx_error *error);
 
 #endif

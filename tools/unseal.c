@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loaderx unseal: opens a sealed dataset to changes again. */
+/* loaderx unseal: allows changes of a sealed dataset again. */
 #include "dataset.h"
 #include "report.h"
 #include "maintenance.h"
@@ -11,7 +11,7 @@ static const command_option options[] = {
 
 static lx_status run(int argc, char **argv, lx_error *error)
 {
-    maintenance r;
+    maintenance_request r;
     lx_dataset_identity identity;
     lx_status status = maintenance_parse(&r, &unseal_command, argc, argv, error);
     if (status == LX_OK)
@@ -36,6 +36,6 @@ const command unseal_command = {
     .summary = "allow changes of a sealed dataset again",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .notes = "Readers are not disturbed. Unsealing a dataset that is not sealed changes nothing.\n",
+    .notes = "Readers are not affected. Unsealing a dataset that is not sealed changes nothing.\n",
     .examples = "  loaderx unseal fashion\n",
     .run = run};

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes in a line of a dump. */
+/* Bytes per line of a dump. */
 #define DUMP_LINE 16
-/* binary16: bits of the fraction, and the exponent of the least normal number. */
+/* binary16: bits of the fraction, and the exponent of the smallest normal number. */
 #define HALF_BITS 10
 #define HALF_LEAST (-14)
-/* Digits that tell any two float64 apart. */
+/* Digits that distinguish any two float64 numbers. */
 #define REAL_DIGITS 17
 
 static uint64_t load(const void *element, size_t size)
@@ -24,7 +24,7 @@ static uint64_t load(const void *element, size_t size)
     return word;
 }
 
-/** The sign of a two's complement number of @p size bytes, spread over all of 64 bits. */
+/** The sign of a two's complement number of @p size bytes, extended to 64 bits. */
 static int64_t load_signed(const void *element, size_t size)
 {
     uint64_t word = load(element, size), sign = (uint64_t)1 << (8 * size - 1);
@@ -62,8 +62,8 @@ static double load_real(const void *element, size_t size)
     return value;
 }
 
-/** Whether the binary16 next to @p read is @p value: it lies within half a step of it. Below a
- * power of two steps are half as wide. */
+/** Whether the binary16 nearest to @p read is @p value: it is within half a step. Below a power of
+ * two, steps are half as wide. */
 static bool rounds_to_half(double read, double value)
 {
     int exponent;
@@ -75,7 +75,7 @@ static bool rounds_to_half(double read, double value)
     return read == value || fabs(read - value) < step / 2;
 }
 
-/** Whether @p text, read again, is @p value in a type of @p size bytes. */
+/** Whether parsing @p text results in @p value, in a type of @p size bytes. */
 static bool gives_back(const char *text, double value, size_t size)
 {
     if (size == 8)
@@ -85,7 +85,7 @@ static bool gives_back(const char *text, double value, size_t size)
     return rounds_to_half(strtod(text, NULL), value);
 }
 
-/** @p plus: with a sign in any case. */
+/** @p plus: always with a sign. */
 static size_t format_real(const void *element, size_t size, bool plus, char *text)
 {
     double value = load_real(element, size);
@@ -139,7 +139,7 @@ size_t value_format(lx_dtype dtype, const void *element, char *text)
     return 0;
 }
 
-/** The longest text of the elements, so that they can stand in columns. */
+/** The length of the longest text of an element, for the alignment of columns. */
 static size_t widest(const lx_field *field, const char *record, uint64_t count)
 {
     char text[VALUE_TEXT];

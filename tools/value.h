@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Values of a field as text.
+ * @brief Formats values of a field as text.
  */
 #ifndef LX_TOOLS_VALUE_H
 #define LX_TOOLS_VALUE_H
@@ -13,21 +13,21 @@
 #include <loaderx/dtype.h>
 #include <loaderx/zrecord.h>
 
-/** Bytes that hold any text of value_format(). */
+/** Size of a buffer for value_format(). */
 #define VALUE_TEXT 64
 
 /**
- * Writes one little-endian element: integers in decimal, bool as true and false, floating-point
- * numbers with the fewest digits that give them back, complex ones as (a+bj).
+ * Formats a little-endian element: integers in decimal, bool as true and false, floating-point
+ * numbers with the fewest digits that read as the same number, complex numbers as (a+bj).
  * @return The length of the text.
  */
 size_t value_format(lx_dtype dtype, const void *element, char *text);
 
-/** Prints a dense record: a number on one line; an array in lines of its last axis, with an empty
- * line between planes. */
+/** Prints a dense record: a number on one line; an array with one line per row of its last axis,
+ * and an empty line between planes. */
 void value_print(const lx_field *field, const void *record, FILE *to);
 
-/** Prints bytes in lines of 16: where they are, in hexadecimal, as text. */
+/** Prints bytes in lines of 16: the offset, hexadecimal, and text. */
 void value_dump(const void *data, uint64_t size, FILE *to);
 
 #endif

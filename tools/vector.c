@@ -9,10 +9,10 @@
 #include "column.h"
 #include "failure.h"
 
-/* Elements that are read at a time. */
+/* Elements read at a time. */
 #define BLOCK 65536
 
-/** What one is called, several are, and what they have to be. */
+/** Singular, plural, and the expected type. */
 static const struct {
     const char *one, *several, *types;
 } words[] = {[VECTOR_INDICES] = {"index", "indices", "integers"},
@@ -34,7 +34,7 @@ static bool is_real(lx_dtype dtype)
     return dtype == LX_FLOAT32 || dtype == LX_FLOAT64;
 }
 
-/** An integer, widened by its sign. */
+/** An integer, sign-extended if negative. */
 static uint64_t read_integer(const unsigned char *at, size_t size, bool negative)
 {
     uint64_t number = negative ? UINT64_MAX : 0;
@@ -54,7 +54,7 @@ static double read_real(const unsigned char *at, size_t size)
     return size == sizeof single ? (double)single : number;
 }
 
-/** Takes one element; NULL, or what is wrong with it. */
+/** Parses an element; returns NULL, or the reason why it is invalid. */
 static const char *take(lx_dtype dtype, size_t size, vector_kind kind, const unsigned char *at,
                         vector_number *number)
 {
@@ -82,7 +82,8 @@ static lx_status take_block(const column *file, vector_kind kind, uint64_t count
         const char *wrong = take(file->header.dtype, size, kind, at, &numbers[i]);
         if (wrong != NULL) {
             lx_status status =
-                fail(error, LX_ERR_CORRUPT, "it is %s, and no %s", wrong, words[kind].one);
+                fail(error, LX_ERR_CORRUPT, "the value is %s, which is not a valid %s", wrong,
+                     words[kind].one);
             locate(error, file->path, NULL, file->read - count + i, LX_NONE);
             return status;
         }
@@ -98,17 +99,17 @@ static lx_status check_form(const column *file, vector_kind kind, lx_error *erro
     bool integers = is_signed(dtype) || (dtype >= LX_UINT8 && dtype <= LX_UINT64);
     lx_status status = LX_OK;
     if (!integers && !(kind == VECTOR_WEIGHTS && is_real(dtype)))
-        status = fail(error, LX_ERR_UNSUPPORTED, "it holds %s: %s are %s",
+        status = fail(error, LX_ERR_UNSUPPORTED, "the elements are %s, but %s must be %s",
                       lx_dtype_get_name(dtype), words[kind].several, words[kind].types);
     else if (file->header.ndim != 0)
-        status = fail(error, LX_ERR_UNSUPPORTED, "it has %zu axes: %s have one",
+        status = fail(error, LX_ERR_UNSUPPORTED, "the array has %zu axes, but %s have one",
                       file->header.ndim + 1, words[kind].several);
     locate(error, file->path, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
-/** Makes room for twice as many, but not for more than there are: of a pipe nobody knows whether it
- * has all that its header tells of. */
+/** Doubles the capacity, up to the declared total: a pipe may have less data than its header
+ * declares. */
 static lx_status grow(vector *self, uint64_t *room, uint64_t total, lx_error *error)
 {
     uint64_t more = *room < BLOCK ? BLOCK : *room * 2;
@@ -131,7 +132,7 @@ static lx_status read_all(column *file, vector_kind kind, vector *self, lx_error
     lx_status status = check_form(file, kind, error);
     if (status == LX_OK)
         status = column_reserve(file, total < BLOCK ? total : BLOCK, error);
-    do { /* an empty one is read, too: nothing may follow */
+    do { /* also reads an empty file, to check that nothing follows */
         uint64_t done = file->read, count = total - done < BLOCK ? total - done : BLOCK;
         if (status == LX_OK && (self->numbers == NULL || done + count > room))
             status = grow(self, &room, total, error);

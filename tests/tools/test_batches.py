@@ -114,16 +114,16 @@ def test_batches_of_many(loaderx, folder):
 
 
 @pytest.mark.parametrize('arguments, code, message', [
-    (['--costs', 'c.npy'], 2, '--costs goes with --budget'),
-    (['--rows', 3], 2, '--rows goes with --budget'),
-    (['--pad-costs'], 2, '--pad-costs goes with --budget'),
-    (['--budget', 100], 2, '--budget needs --costs'),
-    (['--budget', 0, '--costs', 'c.npy'], 2, '--budget is at least 1'),
-    (['--budget', 100, '--costs', 'c.npy', '--rows', 0], 2, '--rows is at least 1'),
+    (['--costs', 'c.npy'], 2, '--costs requires --budget'),
+    (['--rows', 3], 2, '--rows requires --budget'),
+    (['--pad-costs'], 2, '--pad-costs requires --budget'),
+    (['--budget', 100], 2, '--budget requires --costs'),
+    (['--budget', 0, '--costs', 'c.npy'], 2, '--budget must be at least 1'),
+    (['--budget', 100, '--costs', 'c.npy', '--rows', 0], 2, '--rows must be at least 1'),
     (['--budget', 50, '--costs', 'c.npy'], 2, 'which alone exceeds the budget of 50'),
     (['--budget', 100, '--costs', 'z.npy'], 2, 'index 1 costs 0'),
-    (['--budget', 100, '--costs', 'f.npy'], 1, 'costs are integers'),
-    (['--budget', 100, '--costs', 'n.npy'], 1, 'negative, and no cost'),
+    (['--budget', 100, '--costs', 'f.npy'], 1, 'costs must be integers'),
+    (['--budget', 100, '--costs', 'n.npy'], 1, 'negative, which is not a valid cost'),
     (['--budget', 100, '--costs', 'none.npy'], 2, 'none.npy'),
 ])
 def test_rejects_invalid_calls(loaderx, folder, arguments, code, message):
@@ -148,6 +148,6 @@ def test_reports_a_rank_that_gets_no_batches(loaderx):
 def test_sets_are_not_printed_with_batches(loaderx):
     common = ['--order', 'blend', '--set', 'a=30', '--set', 'b=30', '--budget', 100]
     line = loaderx.fails(2, 'sample', *common, '--costs', 'c.npy', '--sets')
-    assert '--sets does not go with --budget' in line
+    assert '--sets cannot be used with --budget' in line
     got = batches(loaderx, *common)
     assert len(got) == 10

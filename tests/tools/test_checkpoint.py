@@ -9,13 +9,13 @@ from conftest import BUILD, TIMEOUT
 def test_moves_appended_records_to_the_tables(loaderx, images):
     """Small commits leave their entries in the log, also where nothing was changed."""
     assert loaderx.json('stat', 'images')['log_entries'] == 40
-    assert loaderx.text('checkpoint', 'images') == 'images: the WAL is in the tables, 20 records\n'
+    assert loaderx.text('checkpoint', 'images') == 'images: checkpointed, 20 records\n'
     assert loaderx.json('stat', 'images')['log_entries'] == 0
 
 
 def test_nothing_to_fold(loaderx, images):
     assert loaderx.json('checkpoint', 'images')['changed'] is True
-    assert loaderx.text('checkpoint', 'images') == 'images: the WAL held nothing, 20 records\n'
+    assert loaderx.text('checkpoint', 'images') == 'images: nothing to checkpoint, 20 records\n'
     done = loaderx.json('checkpoint', 'images')
     assert done == {'path': 'images', 'length': 20, 'generation': 0, 'changed': False}
     assert loaderx.text('checkpoint', 'images', '-q') == ''
@@ -32,7 +32,7 @@ def test_moves_updates_to_the_tables(loaderx, folder, varied):
     assert after['log_entries'] == 0 and after['generation'] == done['generation'] > 0
     assert loaderx.text('get', 'varied', '0', '--field', 'number') == '2.5\n'
     assert loaderx.text('verify', 'varied', '-q') == ''
-    assert loaderx.text('checkpoint', 'varied').startswith('varied: the WAL held nothing')
+    assert loaderx.text('checkpoint', 'varied').startswith('varied: nothing to checkpoint')
 
 
 def test_rejects_a_sealed_dataset(loaderx, images):

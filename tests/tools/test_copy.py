@@ -19,7 +19,7 @@ def labels(loaderx, name):
 
 
 def test_all(loaderx, images):
-    assert loaderx.text('copy', 'images', 'twin') == 'twin: copied 20 records; there are 20 now\n'
+    assert loaderx.text('copy', 'images', 'twin') == 'twin: copied 20 records, 20 in total\n'
     assert labels(loaderx, 'twin') == list(range(20))
     assert loaderx.text('verify', 'twin', '-q') == ''
 
@@ -128,6 +128,6 @@ def test_rejects_invalid_calls(loaderx, folder, images):
     assert not (folder / 'x').exists()
 
 
-@pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'there is no folder')])
+@pytest.mark.parametrize('path, message', [('', 'empty'), ('no/x', 'parent directory')])
 def test_reports_a_full_disk(loaderx, images, path, message):
     assert message in loaderx.fails(2, 'copy', 'images', path)

@@ -57,7 +57,7 @@ def test_damaged_records(loaderx, folder, images):
     assert np.array_equal(np.load(folder / 'd.npy'), data)
     assert len(list((folder / 'out').iterdir())) == 18
     assert '; 2 damaged as zeros\n' in loaderx.text(*call[:4], '--on-damage', 'zeros')
-    assert 'none of raise, zeros' in loaderx.fails(2, *call, '--on-damage', 'skip')
+    assert 'use raise or zeros' in loaderx.fails(2, *call, '--on-damage', 'skip')
 
 
 def test_rejects_fields_that_make_no_array(loaderx, folder, varied):
@@ -74,7 +74,7 @@ def test_rejects_invalid_calls(loaderx, folder, images):
                                          'label=x')
     loaderx.fails(2, 'export', 'images', '--files', 'data=x', '--suffix', '/a')
     line = loaderx.fails(2, 'export', 'images', '--npy', 'data=no/x')
-    assert "no/x: there is no folder 'no' to put it in" in line
+    assert "no/x: the parent directory 'no' does not exist" in line
     os.mkfifo(folder / 'pipe')
     os.symlink('pipe', folder / 'to-pipe')
     os.symlink('nothing', folder / 'to-nothing')
@@ -86,7 +86,7 @@ def test_rejects_invalid_calls(loaderx, folder, images):
 @pytest.mark.parametrize('index, one', [('5', '5:6'), ('-1', '-1:'), ('-3', '-3:-2'), ('0', '0:1')])
 def test_rejects_an_index_as_a_range(loaderx, folder, images, index, one):
     line = loaderx.fails(2, 'export', 'images', '--npy', 'label=x', '--range', index)
-    assert f'--range {index} is an index and no range A:B; {one} is that record' in line
+    assert f'--range {index} is an index, not a range A:B; use {one} for this record' in line
     assert 'A:B' in loaderx.fails(2, 'copy', 'images', 'twin', '--range', index)
     assert not (folder / 'twin').exists()
     loaderx.text('export', 'images', '--npy', 'label=x', '--range', one)

@@ -112,13 +112,13 @@ def test_hex(loaderx, folder):
 def test_the_only_field_is_the_default(loaderx, folder, images):
     put(loaderx, folder, np.arange(3))
     assert loaderx.text('get', 'x', 2) == '2\n'
-    assert 'choose one by --field' in loaderx.fails(2, 'get', 'images', 0)
+    assert 'choose one with --field' in loaderx.fails(2, 'get', 'images', 0)
 
 
 @pytest.mark.parametrize('index', ['20', '-21', str(2**64 - 1)])
 def test_index_out_of_range(loaderx, images, index):
     line = loaderx.fails(2, 'get', 'images', '0', index, '--field', 'label')
-    assert line == f'loaderx get: images: there is no record {index}: the dataset has 20'
+    assert line == f'loaderx get: images: record {index} does not exist: the dataset has 20 records'
 
 
 @pytest.mark.parametrize('index', ['x', '1:2:3', '', '1.5', '+1', '--', str(2**64), '1-2', '0x1'])
@@ -131,8 +131,8 @@ def test_rejects_invalid_indices(loaderx, images, index):
     ([0, '--field', 'x'], "images, field 'x': field not found: the fields are data label"),
     ([0, '--field', 'data', '--hex', '--raw'], '--hex, --raw and --npy exclude each other'),
     ([0, '--field', 'data', '--npy', 'nowhere/x.npy'],
-     "nowhere/x.npy: there is no folder 'nowhere' to put it in"),
-    ([0, '--field', 'data', '--npy', ''], 'a path is empty'),
+     "nowhere/x.npy: the parent directory 'nowhere' does not exist"),
+    ([0, '--field', 'data', '--npy', ''], 'the path is empty'),
 ])
 def test_rejects_an_invalid_call(loaderx, images, arguments, message):
     assert message in loaderx.fails(2, 'get', 'images', *arguments)
@@ -183,7 +183,7 @@ def test_npy_to_other_than_files(loaderx, folder, images, varied):
     done = loaderx('get', 'images', '3:5', '--field', 'label', '--npy', '/dev/stdout')
     assert done.returncode == 0 and np.load(io.BytesIO(done.stdout)).tolist() == [3, 4]
     done = loaderx('get', 'varied', ':', '--field', 'number', '--npy', '/dev/stdout')
-    assert done.returncode == 1 and b'no value' in done.stderr
+    assert done.returncode == 1 and b'record is missing' in done.stderr
     loaderx.fails(2, 'get', 'images', 3, '--field', 'label', '--npy', 'images')
 
 
@@ -198,9 +198,9 @@ def test_values_that_vary_are_empty_or_missing(loaderx, varied):
 
 def test_raw_bytes_do_not_distinguish_missing_values(loaderx, folder, varied):
     line = loaderx.fails(1, 'get', 'varied', 2, '--field', 'text', '--raw')
-    assert "varied, field 'text', record 2: the record has no value, which --raw" in line
+    assert "varied, field 'text', record 2: the record is missing, which --raw" in line
     line = loaderx.fails(1, 'get', 'varied', ':', '--field', 'number', '--npy', 'x.npy')
-    assert 'record 1: the record has no value, which --npy' in line
+    assert 'record 1: the record is missing, which --npy' in line
     assert not (folder / 'x.npy').exists()
-    assert 'varying length' in loaderx.fails(2, 'get', 'varied', 0, '--field', 'text', '--npy',
+    assert 'vary in length' in loaderx.fails(2, 'get', 'varied', 0, '--field', 'text', '--npy',
                                              'x.npy')

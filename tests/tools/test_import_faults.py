@@ -34,16 +34,16 @@ FAULTY_IDX = {
     'truncated': (IDX[:-1], 'more than the file can hold'),
     'no records': (IDX[:12], 'more than the file can hold'),
     'too long': (IDX + b'x', '1 bytes follow the 1000 records'),
-    'first bytes': (b'\1' + IDX[1:], 'this is no IDX file: it begins with 01 00 08 02'),
-    'type': (b'\0\0\x0a' + IDX[3:], 'this is no IDX file'),
-    'text': (b'hello world', 'this is no IDX file'),
-    'npy': (npy_bytes(ARRAY), '--npy reads .npy files'),
-    'no axes': (idx_header(8, ()) + b'x', 'one single value'),
+    'first bytes': (b'\1' + IDX[1:], 'not an IDX file: it begins with 01 00 08 02'),
+    'type': (b'\0\0\x0a' + IDX[3:], 'not an IDX file'),
+    'text': (b'hello world', 'not an IDX file'),
+    'npy': (npy_bytes(ARRAY), 'use --npy for .npy files'),
+    'no axes': (idx_header(8, ()) + b'x', 'a single value'),
     'many axes': (idx_header(8, (1,) * 255) + b'x', '255 axes'),
     'large record': (idx_header(8, (1, 2**31, 2)), 'more than 4294967295 bytes'),
     'overflowing record': (idx_header(14, (1,) + (2**32 - 1,) * 6), 'more than 4294967295 bytes'),
     'overflowing length': (idx_header(14, (2**32 - 1, 2**28)), 'more than the file can hold'),
-    'empty record': (idx_header(8, (2**32 - 1, 0)), 'no bytes at all'),
+    'empty record': (idx_header(8, (2**32 - 1, 0)), 'has no bytes'),
 }
 
 FAULTY_GZIP = {
@@ -53,15 +53,15 @@ FAULTY_GZIP = {
     'no trailer': (GZIP[:-8], 'truncated'),
     'checksum': (flip(GZIP, -5), 'incorrect data check'),
     'length': (flip(GZIP, -1), 'incorrect length check'),
-    'garbage behind': (GZIP + b'garbage', 'something follows the end of the gzipped data'),
-    'zeros behind': (GZIP + bytes(100), 'something follows the end of the gzipped data'),
+    'garbage behind': (GZIP + b'garbage', 'unexpected data after the end of the gzip data'),
+    'zeros behind': (GZIP + bytes(100), 'unexpected data after the end of the gzip data'),
     'method': (flip(GZIP, 2), 'unknown compression method'),
     'data too short': (gzip.compress(IDX[:-1]), 'the file ends too early'),
-    'data too long': (gzip.compress(IDX + b'x'), 'the file goes on behind what its header'),
-    'bomb': (gzip.compress(idx_header(8, (10, 30)) + bytes(1 << 26)), 'goes on behind'),
+    'data too long': (gzip.compress(IDX + b'x'), 'the file is longer than its header'),
+    'bomb': (gzip.compress(idx_header(8, (10, 30)) + bytes(1 << 26)), 'is longer than'),
     'promise': (gzip.compress(idx_header(8, (2**31, 2**30))), 'more than the file can hold'),
-    'another member': (GZIP + gzip.compress(b'x'), 'the file goes on behind'),
-    'not IDX': (gzip.compress(b'hello world'), 'this is no IDX file'),
+    'another member': (GZIP + gzip.compress(b'x'), 'the file is longer than'),
+    'not IDX': (gzip.compress(b'hello world'), 'not an IDX file'),
 }
 
 
@@ -74,7 +74,7 @@ def npy(descr="'<i4'", order='False', shape='(5, 2)', size=40, more=''):
 FAULTY_NPY = {
     'empty': (b'', 'the file ends too early'),
     'magic': (b'\x93NUMPX' + npy()[6:], 'is not an .npy file'),
-    'idx': (IDX, '--idx reads IDX files'),
+    'idx': (IDX, 'use --idx for IDX files'),
     'version': (b'\x93NUMPY\4\0' + npy()[8:], '.npy of version 4.0'),
     'header cut': (npy()[:40], 'the file ends too early'),
     'huge header': (b'\x93NUMPY\2\0\xff\xff\xff\xff', 'its header has 4294967295 bytes'),
@@ -98,10 +98,10 @@ FAULTY_NPY = {
     'long double': (npy(descr="'<f16'"), "its dtype '<f16' is not supported"),
     'no order': (npy(descr="'i4'"), "its dtype 'i4' is not supported"),
     'structured': (npy(descr="[('a', '<i4')]"), 'its dtype is structured'),
-    'one value': (npy(shape='()', size=4), 'one single value'),
+    'one value': (npy(shape='()', size=4), 'a single value'),
     'truncated': (npy(size=39), 'more than the file can hold'),
     'too long': (npy(size=41), '1 bytes follow'),
-    'empty records': (npy(shape=f'({2**62}, 0)', size=0), 'no bytes at all'),
+    'empty records': (npy(shape=f'({2**62}, 0)', size=0), 'has no bytes'),
     'overflow': (npy(shape=f'({2**62}, 4)', size=0), 'more than 2^64 bytes'),
 }
 
@@ -165,7 +165,7 @@ def test_lengths_that_differ(loaderx, folder):
     one = write_idx(folder / 'one', values('uint8', (10, 2)))
     other = write_idx(folder / 'other', values('uint8', (11,)))
     line = loaderx.fails(1, 'import', 'd', '--idx', f'a={one}', '--idx', f'b={other}')
-    assert f"{other}, field 'b': it has 11 records, and {one} has 10" in line
+    assert f"{other}, field 'b': the file has 11 records, but {one} has 10" in line
     assert not (folder / 'd').exists()
 
 
@@ -183,9 +183,9 @@ def test_lengths_that_differ(loaderx, folder):
     (['--idx', 'a/b=good'], "field name 'a/b' is invalid"),
     (['--idx', 'y' * 65 + '=good'], 'is invalid: use 1 to 64 of'),
     (['--idx', 'x=good', '--compress', 'x'], "--compress 'x' is not F=raw|flate"),
-    (['--idx', 'x=good', '--compress', 'x=zstd'], 'fields are kept raw or flate'),
-    (['--idx', 'x=good', '--compress', 'y=raw'], 'no file is given for that field'),
-    (['--idx', 'x=good', '--level', '5'], '--level is of no use'),
+    (['--idx', 'x=good', '--compress', 'x=zstd'], 'use raw or flate'),
+    (['--idx', 'x=good', '--compress', 'y=raw'], 'no file is given for this field'),
+    (['--idx', 'x=good', '--level', '5'], '--level requires --compress'),
     (['--idx', 'x=good', '--compress', 'x=flate', '--level', '0'], '1 to 9'),
     (['--idx', 'x=good', '--compress', 'x=flate', '--level', '10'], '1 to 9'),
     (['--idx', 'x=good', '--threads', '65'], "--threads: '65' is not a number from 0 to 64"),
@@ -194,12 +194,12 @@ def test_lengths_that_differ(loaderx, folder):
     (['--idx', 'x=good', '--chunk-records', str(2**32)], 'records a chunk'),
     (['--idx', 'x=good', '--chunk-bytes', '4095'], 'bytes a chunk: 4095'),
     (['--idx', 'x=good', '--chunk-bytes', '2T'], 'bytes a chunk'),
-    (['--idx', 'x=good', '--chunk-bytes', '1X'], "'1X' is not a number of bytes"),
-    (['--idx', 'x=good', '--chunk-bytes', '99999999999G'], 'is not a number of bytes'),
-    (['--idx', 'x=good', '--chunk-bytes', 'G'], 'is not a number of bytes'),
+    (['--idx', 'x=good', '--chunk-bytes', '1X'], "'1X' is not a size in bytes"),
+    (['--idx', 'x=good', '--chunk-bytes', '99999999999G'], 'is not a size in bytes'),
+    (['--idx', 'x=good', '--chunk-bytes', 'G'], 'is not a size in bytes'),
     (['--idx', 'x=nowhere'], "nowhere, field 'x': cannot open: No such file"),
     (['--idx', 'x=.'], "., field 'x': cannot read: Is a directory"),
-    (['--idx', 'x=good', 'other'], 'one argument too many'),
+    (['--idx', 'x=good', 'other'], 'unexpected argument'),
 ])
 def test_rejects_an_invalid_call(loaderx, folder, arguments, message):
     write_idx(folder / 'good', np.arange(3, dtype='uint8'))
@@ -211,22 +211,22 @@ def test_rejects_an_invalid_call(loaderx, folder, arguments, message):
                                        ['--chunk-records', '5']])
 def test_rejects_options_that_append_does_not_take(loaderx, folder, images, arguments):
     line = loaderx.fails(2, 'import', 'images', '--append', '--idx', 'data=data', *arguments)
-    assert 'goes not with --append' in line
+    assert 'cannot be set with --append' in line
 
 
 def test_rejects_an_existing_directory(loaderx, folder, images):
     good = 'x=' + write_idx(folder / 'good', np.arange(3, dtype='uint8'))
     line = loaderx.fails(2, 'import', 'images', '--idx', good)
-    assert 'there is a dataset already; --append adds to a dataset' in line
+    assert 'there is a dataset already; use --append to add to' in line
     assert loaderx.json('verify', 'images')['records'] == 20
     (folder / 'full').mkdir()
     (folder / 'full' / 'mine').write_text('x')
     assert 'not empty' in loaderx.fails(2, 'import', 'full', '--idx', good)
     assert os.listdir(folder / 'full') == ['mine']
     (folder / 'file').write_text('x')
-    assert 'file: this is no dataset' in loaderx.fails(2, 'import', 'file', '--idx', good)
-    assert "no/where: there is no folder 'no'" in loaderx.fails(2, 'import', 'no/where', '--idx',
-                                                                good)
+    assert 'file: not a dataset' in loaderx.fails(2, 'import', 'file', '--idx', good)
+    line = loaderx.fails(2, 'import', 'no/where', '--idx', good)
+    assert "no/where: the parent directory 'no' does not exist" in line
 
 
 def test_keeps_an_empty_directory(loaderx, folder):
@@ -248,14 +248,15 @@ def test_reports_a_directory_without_permission(loaderx, folder):
 def test_rejects_an_append_to_an_absent_dataset(loaderx, folder):
     good = 'x=' + write_idx(folder / 'good', np.arange(3, dtype='uint8'))
     line = loaderx.fails(2, 'import', 'd', '--append', '--idx', good)
-    assert 'without --append a new dataset is made' in line and not (folder / 'd').exists()
+    assert 'omit --append to create a new dataset' in line and not (folder / 'd').exists()
 
 
 @pytest.mark.parametrize('status, data, label, message', [
     (2, 'x', 'label', "images, field 'x': field not found: the fields are data label"),
-    (2, 'data', None, "images, field 'label': the dataset has this field, and no file"),
-    (1, 'data', 'shape', 'its records are uint8 of shape (3, 4); the dataset has uint8 of shape'),
-    (1, 'data', 'dtype', 'its records are int8 of shape (4, 3)'),
+    (2, 'data', None, "images, field 'label': the dataset has this field, but no file"),
+    (1, 'data', 'shape',
+     'the records are uint8 of shape (3, 4), but those of the dataset are uint8'),
+    (1, 'data', 'dtype', 'the records are int8 of shape (4, 3)'),
 ])
 def test_rejects_an_append_of_other_fields(loaderx, folder, images, status, data, label, message):
     array = values('uint8', (5, 4, 3))
@@ -272,7 +273,7 @@ def test_append_to_bytes(loaderx, folder, varied):
     number = write_idx(folder / 'number', values('float32', (3,)))
     line = loaderx.fails(1, 'import', 'varied', '--append', '--idx', f'text={text}', '--idx',
                          f'number={number}')
-    assert line.endswith('its records are uint8 of shape (5,); the dataset has bytes in this field')
+    assert line.endswith('the records are uint8 of shape (5,), but those of the dataset are bytes')
 
 
 # ---- the system
@@ -329,7 +330,7 @@ def stop(running, pipe, number):
 @pytest.mark.parametrize('threads', ['0', '2'])
 def test_signal_undoes_a_new_dataset(loaderx, folder, number, threads):
     status, printed = stop(*start_half(loaderx, folder, '--threads', threads), number)
-    assert status == 128 + number and 'stopped by the signal' in printed
+    assert status == 128 + number and 'stopped by signal' in printed
     assert not (folder / 'd').exists()
 
 

@@ -221,46 +221,51 @@ def test_json(loaderx, files):
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (WEIGHTED[:-2], '--order weighted needs a --seed'),
-    (['--order', 'weighted', '--length', '5', '--seed', '1'], 'needs a --weights-file'),
-    (['--order', 'balanced', '--length', '5', '--seed', '1'], 'needs a --classes'),
-    (['--order', 'bucketed', '--lengths', 'l.npy', '--seed', '1'], 'needs a --batch'),
+    (WEIGHTED[:-2], '--order weighted requires --seed'),
+    (['--order', 'weighted', '--length', '5', '--seed', '1'], 'requires --weights-file'),
+    (['--order', 'balanced', '--length', '5', '--seed', '1'], 'requires --classes'),
+    (['--order', 'bucketed', '--lengths', 'l.npy', '--seed', '1'], 'requires --batch'),
     (['--order', 'torch-random', '--seed', '1'], '--length is missing'),
-    (['--order', 'torch-random', '--length', '0', '--seed', '1'], '--length of torch-random is at'),
-    (['--order', 'torch-random', '--length', '5'], 'needs a --seed'),
-    (['--order', 'torch-subset', '--length', '5', '--seed', '1'], 'needs a --subset'),
+    (['--order', 'torch-random', '--length', '0', '--seed', '1'],
+     '--length of torch-random must be at'),
+    (['--order', 'torch-random', '--length', '5'], 'requires --seed'),
+    (['--order', 'torch-subset', '--length', '5', '--seed', '1'], 'requires --subset'),
     (['--order', 'torch-random', '--length', str(2**32), '--seed', '1'],
-     '--length of torch-random is below 2^32'),
+     '--length of torch-random must be less than 2^32'),
     (['--order', 'torch-random', '--length', str(2**28), '--seed', '1', '--replacement'],
-     '--length of torch-random with --replacement is below 2^28'),
+     '--length of torch-random with --replacement must be less than 2^28'),
     (['--order', 'torch-random', '--length', '5', '--seed', '1', '--samples', str(2**32)],
-     '--samples of torch-random is below 2^32'),
+     '--samples of torch-random must be less than 2^32'),
     (['--order', 'torch-distributed', '--length', str(2**32), '--seed', '1'],
-     '--length of torch-distributed is below 2^32'),
-    ([*WEIGHTED, '--samples', '0'], '--samples is at least 1'),
+     '--length of torch-distributed must be less than 2^32'),
+    ([*WEIGHTED, '--samples', '0'], '--samples must be at least 1'),
     ([*WEIGHTED, '--length', '6'], '--length 6 is not the number of weights in w.npy, which is 5'),
-    ([*WEIGHTED, '--replacement'], '--replacement is of no use with --order weighted'),
-    ([*WEIGHTED, '--classes', 'c.npy'], '--classes is of no use with --order weighted'),
-    ([*WEIGHTED, '--weights', '1,2'], '--weights is of no use with --order weighted'),
-    ([*WEIGHTED, '--subset', 'l.npy'], 'there are 9 indices in l.npy, but 5 weights in w.npy'),
-    ([*SHUFFLED, '--samples', '5'], '--samples is at most 4, the weights above 0 in w.npy'),
-    ([*BUCKETED, '--bucket', '5'], '--bucket 5 is no multiple of --batch 2'),
-    ([*BUCKETED[:4], '--batch', '0', '--seed', '1'], '--batch is at least 1'),
-    ([*BUCKETED, '--samples', '5'], '--samples is of no use with --order bucketed'),
-    (['--length', '5', '--padded', '0'], '--padded is at least 1'),
-    (['--length', '5', '--batch', '3'], '--batch is of no use with --order sequential'),
+    ([*WEIGHTED, '--replacement'], '--replacement cannot be used with --order weighted'),
+    ([*WEIGHTED, '--classes', 'c.npy'], '--classes cannot be used with --order weighted'),
+    ([*WEIGHTED, '--weights', '1,2'], '--weights cannot be used with --order weighted'),
+    ([*WEIGHTED, '--subset', 'l.npy'], '9 indices in l.npy do not match 5 weights in w.npy'),
+    ([*SHUFFLED, '--samples', '5'],
+     '--samples must be at most 4, the number of positive weights in w.npy'),
+    ([*BUCKETED, '--bucket', '5'], '--bucket 5 is not a multiple of --batch 2'),
+    ([*BUCKETED[:4], '--batch', '0', '--seed', '1'], '--batch must be at least 1'),
+    ([*BUCKETED, '--samples', '5'], '--samples cannot be used with --order bucketed'),
+    (['--length', '5', '--padded', '0'], '--padded must be at least 1'),
+    (['--length', '5', '--batch', '3'], '--batch cannot be used with --order sequential'),
     (['--order', 'torch-distributed', '--length', '5', '--replicas', '0'],
-     '--replicas is at least 1'),
+     '--replicas must be at least 1'),
     (['--order', 'nanoset'], '--set is missing'),
-    (['--order', 'nanoset', *TWO, '--length', '5'], '--length is of no use with --order nanoset'),
-    (['--order', 'nanoset', *TWO, '--seed', str(2**32)], '--seed of a nanoset is below 2^32'),
-    (['--order', 'nanoset', *TWO, '--undivided'], '--undivided goes with --weights'),
-    (['--order', 'nanoset', *TWO, '--weights', '1,2', '--weights', '5:2,1'], '--weights: those of'),
-    (['--order', 'nanoset', *TWO, '--weights', '1'], '--weights: there are 1 weights for 2 sets'),
+    (['--order', 'nanoset', *TWO, '--length', '5'], '--length cannot be used with --order nanoset'),
+    (['--order', 'nanoset', *TWO, '--seed', str(2**32)],
+     '--seed of nanoset must be less than 2^32'),
+    (['--order', 'nanoset', *TWO, '--undivided'], '--undivided requires --weights'),
+    (['--order', 'nanoset', *TWO, '--weights', '1,2', '--weights', '5:2,1'],
+     '--weights: nanoset does not'),
+    (['--order', 'nanoset', *TWO, '--weights', '1'], '--weights: 1 weights are given for 2 sets'),
     (['--order', 'nanoset', *TWO, '--exhausted', 'stop'],
-     '--exhausted is of no use with --order nanoset'),
-    (['--order', 'nanoset', *TWO, '--method', 'greedy'], '--method is of no use with --order nano'),
-    (['--length', '5', '--method', 'greedy'], '--method is of no use with --order sequential'),
+     '--exhausted cannot be used with --order nanoset'),
+    (['--order', 'nanoset', *TWO, '--method', 'greedy'],
+     '--method cannot be used with --order nano'),
+    (['--length', '5', '--method', 'greedy'], '--method cannot be used with --order sequential'),
 ])
 def test_rejects_invalid_options(loaderx, files, arguments, message):
     assert message in loaderx.fails(2, 'sample', *arguments)
@@ -268,13 +273,15 @@ def test_rejects_invalid_options(loaderx, files, arguments, message):
 
 @pytest.mark.parametrize('command', [['blend'], ['sample', '--order', 'blend']])
 @pytest.mark.parametrize('arguments, message', [
-    (['--method', 'open'], "--method: 'open' is none of closed, greedy, exhaustive"),
-    (['--method', 'greedy', '--weights', '1,2', '--weights', '5:2,1'], 'go with --method closed'),
-    (['--method', 'greedy', '--weights', '5:2,1'], 'go with --method closed'),
-    (['--method', 'greedy', '--weights', '1e308,1e308'], '--weights: their sum is beyond'),
-    (['--method', 'exhaustive', '--weights', '1,2'], '--weights are of no use with --method exh'),
-    (['--method', 'exhaustive', '--length', '5'], '--length is of no use with --method exhaustive'),
-    (['--method', 'exhaustive', '--exhausted', 'stop'], '--exhausted stop is of no use'),
+    (['--method', 'open'], "--method: invalid value 'open': use closed, greedy or exhaustive"),
+    (['--method', 'greedy', '--weights', '1,2', '--weights', '5:2,1'],
+     'an offset requires --method closed'),
+    (['--method', 'greedy', '--weights', '5:2,1'], 'an offset requires --method closed'),
+    (['--method', 'greedy', '--weights', '1e308,1e308'], '--weights: the sum is too large'),
+    (['--method', 'exhaustive', '--weights', '1,2'], '--weights cannot be used with --method exh'),
+    (['--method', 'exhaustive', '--length', '5'],
+     '--length cannot be used with --method exhaustive'),
+    (['--method', 'exhaustive', '--exhausted', 'stop'], '--exhausted stop cannot be used'),
     (['--method', 'greedy', '--length', str(2**60)], 'have more than 2^53 positions'),
 ])
 def test_rejects_invalid_methods(loaderx, command, arguments, message):
@@ -314,21 +321,25 @@ def test_tables_in_files(loaderx, files, folder, order):
     ['--order', 'torch-distributed', '--length', '9'],
 ], ids=' '.join)
 def test_orders_without_tables(loaderx, order):
-    assert '--tables: such an order of' in loaderx.fails(2, 'sample', *order, '--tables', 'tables')
+    assert '--tables: this order of' in loaderx.fails(2, 'sample', *order, '--tables', 'tables')
 
 
 @pytest.mark.parametrize('option, content, message', [
-    ('w', np.array([1, -1.0]), 'w.npy, record 1: it is negative, and no weight'),
-    ('w', np.array([1, -1]), 'w.npy, record 1: it is negative, and no weight'),
-    ('w', np.array([np.nan, 1]), 'w.npy, record 0: it is not finite, and no weight'),
-    ('w', np.array([1, -np.inf], 'f4'), 'w.npy, record 1: it is not finite, and no weight'),
-    ('w', np.ones(2, 'f2'), 'it holds float16: weights are integers, float32 or float64'),
-    ('w', np.ones(2, bool), 'it holds bool: weights are'),
-    ('w', np.ones((2, 2)), 'it has 2 axes: weights have one'),
-    ('c', np.ones(2), 'it holds float64: classes are integers'),
-    ('c', np.ones((2, 2), int), 'it has 2 axes: classes have one'),
-    ('l', np.array([1, -1]), 'l.npy, record 1: it is negative, and no length'),
-    ('l', np.ones(2), 'it holds float64: lengths are integers'),
+    ('w', np.array([1, -1.0]),
+     'w.npy, record 1: the value is negative, which is not a valid weight'),
+    ('w', np.array([1, -1]), 'w.npy, record 1: the value is negative, which is not a valid weight'),
+    ('w', np.array([np.nan, 1]),
+     'w.npy, record 0: the value is not finite, which is not a valid weight'),
+    ('w', np.array([1, -np.inf], 'f4'),
+     'w.npy, record 1: the value is not finite, which is not a valid weight'),
+    ('w', np.ones(2, 'f2'),
+     'the elements are float16, but weights must be integers, float32 or float64'),
+    ('w', np.ones(2, bool), 'the elements are bool, but weights must be'),
+    ('w', np.ones((2, 2)), 'the array has 2 axes, but weights have one'),
+    ('c', np.ones(2), 'the elements are float64, but classes must be integers'),
+    ('c', np.ones((2, 2), int), 'the array has 2 axes, but classes have one'),
+    ('l', np.array([1, -1]), 'l.npy, record 1: the value is negative, which is not a valid length'),
+    ('l', np.ones(2), 'the elements are float64, but lengths must be integers'),
 ])
 def test_rejects_invalid_files(loaderx, files, folder, option, content, message):
     np.save(folder / f'{option}.npy', content)
@@ -339,7 +350,7 @@ def test_rejects_invalid_files(loaderx, files, folder, option, content, message)
 
 
 def test_weights_that_draw_nothing(loaderx, files, folder):
-    for content, message in (np.zeros(3), 'all weights are 0'), (np.zeros(0), 'has no weights'):
+    for content, message in (np.zeros(3), 'all weights are 0'), (np.zeros(0), 'the file is empty'):
         np.save(folder / 'w.npy', content)
         for arguments in WEIGHTED, SHUFFLED:
             shown = loaderx.fails(1, 'sample', *arguments)

@@ -139,7 +139,7 @@ def test_replaces_a_dataset_with_a_reader(loaderx, folder, other, read_on):
     warning = done.stderr.decode()
     assert done.returncode == 0 and len(warning.splitlines()) == 1
     assert 'warning: ' in warning and '/big.former-1: ' in warning
-    assert 'being read' in warning and 'rm -r' in warning
+    assert 'in use' in warning and 'rm -r' in warning
     former = json.loads(done.stdout)['former']
     assert former.endswith('/big.former-1') and (folder / 'big.former-1').is_dir()
     assert loaderx.json('stat', 'big')['length'] == 5

@@ -15,7 +15,7 @@ def test_seal_again(loaderx, images):
     assert loaderx.json('seal', 'images') == {'path': 'images', 'length': 20, 'sealed': True,
                                               'changed': True}
     assert loaderx.json('seal', 'images')['changed'] is False
-    assert loaderx.text('seal', 'images') == 'images: was sealed already, 20 records\n'
+    assert loaderx.text('seal', 'images') == 'images: already sealed, 20 records\n'
     assert loaderx.text('seal', 'images', '--quiet') == ''
 
 

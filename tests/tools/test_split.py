@@ -105,7 +105,7 @@ def test_names_in_json(loaderx):
 
 
 @pytest.mark.parametrize('arguments, message', [
-    (TWO, '--length is missing, or --keys'),
+    (TWO, '--length or --keys is missing'),
     (['--length', '5'], '--fractions is missing'),
     (['--length', '-5', *TWO], "--length: '-5' is not a number"),
     (['--length', 2**64 - 1, *TWO], 'is not a number from 0 to 1099511627776'),
@@ -117,11 +117,11 @@ def test_names_in_json(loaderx):
     (['--length', '5', '--fractions', 'a=nan'], "'a=nan' is not NAME=F"),
     (['--length', '5', '--fractions', 'a=0.5x'], "'a=0.5x' is not NAME=F"),
     (['--length', '5', '--fractions', 'a=1.5'], "'a=1.5' is not NAME=F with a number from 0 to 1"),
-    (['--length', '5', '--fractions', 'a=.5,b=.6'], '--fractions: they are 1.1 together'),
-    (['--length', '5', '--fractions', 'a=.5,a=.5'], "--fractions: there are two sets 'a'"),
-    (['--length', '5', '--fractions', '=.5'], '--fractions: a set has no name'),
-    (['--length', '5', '--fractions', '../a=.5'], '--fractions: a name has no slash'),
-    (['--length', '5', '--fractions', 'a\n=.5'], 'a name has no slash and no control characters'),
+    (['--length', '5', '--fractions', 'a=.5,b=.6'], '--fractions: their sum is 1.1'),
+    (['--length', '5', '--fractions', 'a=.5,a=.5'], "--fractions: set 'a' is given twice"),
+    (['--length', '5', '--fractions', '=.5'], '--fractions: the name of a set is empty'),
+    (['--length', '5', '--fractions', '../a=.5'], '--fractions: a name must not contain slashes'),
+    (['--length', '5', '--fractions', 'a\n=.5'], 'must not contain slashes or control characters'),
     (['--length', '5', *TWO, '--out', ''], '--out is empty'),
     (['--length', '4', '--keys', 'k.npy', *TWO], '--length 4 is not the number of keys in k.npy'),
     (['--keys', 'no.npy', *TWO], 'no.npy'),
@@ -133,4 +133,5 @@ def test_rejects_invalid_options(loaderx, folder, arguments, message):
 
 def test_rejects_invalid_keys(loaderx, folder):
     np.save(folder / 'k.npy', np.zeros(5))
-    assert 'k.npy: it holds float64: keys are' in loaderx.fails(1, 'split', '--keys', 'k.npy', *TWO)
+    line = loaderx.fails(1, 'split', '--keys', 'k.npy', *TWO)
+    assert 'k.npy: the elements are float64, but keys must be' in line

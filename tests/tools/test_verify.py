@@ -36,7 +36,7 @@ def test_reports_each_damage(loaderx, folder, images):
         "images/chunk/0.zr, field 'data', record 3, offset 36",
         "images/chunk/0.zr, field 'data', record 17, offset 204"]
     assert done.stderr.decode() == ('loaderx verify: images: 2 damages were found; what is not '
-                                    "listed can be read; 'loaderx repair' tells what can be "
+                                    "listed can be read; run 'loaderx repair' to see what can be "
                                     'done\n')
 
 

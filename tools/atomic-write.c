@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "beside.h"
+#include "atomic-write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,20 +13,20 @@
 
 #define SUFFIX ".XXXXXX"
 
-lx_status beside_begin(beside *self, const char *path, lx_error *error)
+lx_status atomic_write_begin(atomic_write *self, const char *path, lx_error *error)
 {
-    *self = (beside){.path = path, .name = malloc(strlen(path) + sizeof SUFFIX), .file = -1};
+    *self = (atomic_write){.path = path, .name = malloc(strlen(path) + sizeof SUFFIX), .file = -1};
     if (self->name == NULL)
         return fail_memory(error, "a name");
     strcpy(self->name, path);
     strcat(self->name, SUFFIX);
     self->file = mkstemp(self->name);
     if (self->file == -1)
-        return fail_errno(error, errno, path, "cannot make a file beside it");
+        return fail_errno(error, errno, path, "cannot create a temporary file next to it");
     return LX_OK;
 }
 
-/** Gives the file what a new one has: mkstemp() leaves it to its owner alone. */
+/** Sets the default permissions: mkstemp() grants access to the owner only. */
 static int give_rights(int file)
 {
     mode_t mask = umask(0);
@@ -34,23 +34,23 @@ static int give_rights(int file)
     return fchmod(file, 0666 & ~mask);
 }
 
-lx_status beside_finish(beside *self, lx_error *error)
+lx_status atomic_write_finish(atomic_write *self, lx_error *error)
 {
     if (give_rights(self->file) == -1 || fsync(self->file) == -1)
-        return fail_errno(error, errno, self->path, "cannot write it");
+        return fail_errno(error, errno, self->path, "cannot write the file");
     if (rename(self->name, self->path) == -1)
-        return fail_errno(error, errno, self->path, "cannot put it there");
+        return fail_errno(error, errno, self->path, "cannot install the file");
     close(self->file);
     self->file = -1;
     return directory_sync_parent(self->path, error);
 }
 
-void beside_end(beside *self)
+void atomic_write_end(atomic_write *self)
 {
     if (self->file != -1) {
         close(self->file);
         unlink(self->name);
     }
     free(self->name);
-    *self = (beside){.file = -1};
+    *self = (atomic_write){.file = -1};
 }

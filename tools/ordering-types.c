@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ordering-kinds.h"
+#include "ordering-types.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define LENGTH ordering_number(self, OPTION_LENGTH)
 #define TABLES ordering_path(self, OPTION_TABLES)
 
-/* ---- by a formula */
+/* ---- orders defined by a formula */
 
 static lx_status make_sequential(ordering *self, lx_order **order, lx_error *error)
 {
@@ -46,7 +46,7 @@ static lx_status make_blend(ordering *self, lx_order **order, lx_error *error)
                        TABLES, order, error);
 }
 
-/* ---- by a file, with a number of each record */
+/* ---- orders defined by a file with one number per record */
 
 static lx_status read_file(ordering *self, int option, vector_kind kind, const char *several,
                            vector *numbers, lx_error *error)
@@ -57,13 +57,13 @@ static lx_status read_file(ordering *self, int option, vector_kind kind, const c
     return status;
 }
 
-/** The positions of an epoch, where --samples says none. */
+/** The number of positions in an epoch: --samples, or @p count by default. */
 static uint64_t samples_or(const ordering *self, uint64_t count)
 {
     return ordering_said(self, OPTION_SAMPLES) ? ordering_number(self, OPTION_SAMPLES) : count;
 }
 
-/** Reads the weights of a file, and counts those above 0, of which there has to be one. */
+/** Reads the weights of a file, and counts the positive ones; there must be at least one. */
 static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, lx_error *error)
 {
     const char *path = ordering_path(self, OPTION_WEIGHTS_FILE);
@@ -74,8 +74,8 @@ static lx_status read_weights(ordering *self, vector *weights, uint64_t *some, l
         *some += weights->reals[i] > 0;
     if (status != LX_OK || *some != 0)
         return status;
-    status = fail(error, LX_ERR_CORRUPT, "%s: one at least has to be above 0",
-                  weights->count != 0 ? "all weights are 0" : "it has no weights");
+    status = fail(error, LX_ERR_CORRUPT, "%s: at least one weight must be positive",
+                  weights->count != 0 ? "all weights are 0" : "the file is empty");
     locate(error, path, NULL, LX_NONE, LX_NONE);
     return status;
 }
@@ -98,9 +98,10 @@ static lx_status make_weighted_shuffle(ordering *self, lx_order **order, lx_erro
     uint64_t some;
     lx_status status = read_weights(self, &weights, &some, error);
     if (status == LX_OK && samples_or(self, 0) > some)
-        status = fail(error, LX_ERR_ARGUMENT,
-                      "--samples is at most %" PRIu64 ", the weights above 0 in %.200s", some,
-                      ordering_path(self, OPTION_WEIGHTS_FILE));
+        status =
+            fail(error, LX_ERR_ARGUMENT,
+                 "--samples must be at most %" PRIu64 ", the number of positive weights in %.200s",
+                 some, ordering_path(self, OPTION_WEIGHTS_FILE));
     if (status == LX_OK)
         status = lx_order_new_weighted_shuffle(weights.reals, weights.count,
                                                samples_or(self, some), SEED, TABLES, order, error);
@@ -129,7 +130,7 @@ static lx_status make_bucketed(ordering *self, lx_order **order, lx_error *error
         bucket = batch <= UINT64_MAX / 100 ? 100 * batch : batch;
     if (bucket % batch != 0)
         return fail(error, LX_ERR_ARGUMENT,
-                    "--bucket %" PRIu64 " is no multiple of --batch %" PRIu64, bucket, batch);
+                    "--bucket %" PRIu64 " is not a multiple of --batch %" PRIu64, bucket, batch);
     lx_status status =
         read_file(self, OPTION_LENGTHS, VECTOR_LENGTHS, "lengths", &lengths, error);
     if (status == LX_OK)
@@ -139,23 +140,23 @@ static lx_status make_bucketed(ordering *self, lx_order **order, lx_error *error
     return status;
 }
 
-/* ---- of other libraries */
+/* ---- orders of other libraries */
 
-/** Whether a number is one that torch's orders can have: below 2 to the power of @p bits. */
+/** Checks that a number is below 2 to the power of @p bits, the limit of torch. */
 static lx_status check_most(const ordering *self, const char *option, uint64_t number, int bits,
                             lx_error *error)
 {
     bool replaced = bits < 32;
     return number >> bits == 0
                ? LX_OK
-               : fail(error, LX_ERR_ARGUMENT, "--%s of %s%s is below 2^%d", option,
-                      self->kind->name, replaced ? " with --replacement" : "", bits);
+               : fail(error, LX_ERR_ARGUMENT, "--%s of %s%s must be less than 2^%d", option,
+                      self->type->name, replaced ? " with --replacement" : "", bits);
 }
 
 static lx_status make_torch_random(ordering *self, lx_order **order, lx_error *error)
 {
     if (LENGTH == 0)
-        return fail(error, LX_ERR_ARGUMENT, "--length of torch-random is at least 1");
+        return fail(error, LX_ERR_ARGUMENT, "--length of torch-random must be at least 1");
     bool replaced = ordering_said(self, OPTION_REPLACEMENT);
     lx_status status = check_most(self, "length", LENGTH, replaced ? 28 : 32, error);
     if (status == LX_OK)
@@ -206,13 +207,13 @@ static lx_status make_nanoset(ordering *self, lx_order **order, lx_error *error)
     return status;
 }
 
-/* ---- all of them */
+/* ---- table of all orders */
 
 #define BIT ORDERING_BIT
 #define SUBSET BIT(OPTION_SUBSET)
 #define SEEDED BIT(OPTION_SEED)
 
-static const ordering_kind kinds[] = {
+static const ordering_type types[] = {
     {"sequential", SUBSET | BIT(OPTION_WINDOW) | BIT(OPTION_STRIDE), 0, make_sequential, false},
     {"random", SUBSET, SEEDED, make_random, false},
     {"shuffle", SUBSET, SEEDED, make_shuffle, false},
@@ -235,20 +236,21 @@ static const ordering_kind kinds[] = {
     {"nanoset", SEEDED | BIT(OPTION_SET) | BIT(OPTION_WEIGHTS) | BIT(OPTION_UNDIVIDED), 0,
      make_nanoset, true}};
 
-const ordering_kind *ordering_kind_find(const char *name)
+const ordering_type *ordering_type_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i].name, name) == 0)
-            return &kinds[i];
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i].name, name) == 0)
+            return &types[i];
     return NULL;
 }
 
-lx_status ordering_kind_fail(const char *name, lx_error *error)
+lx_status ordering_type_fail(const char *name, lx_error *error)
 {
     char names[320];
     size_t length = 0;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && length < sizeof names; i++)
+    for (size_t i = 0; i < sizeof types / sizeof *types && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
-                                   i != 0 ? ", " : "", kinds[i].name);
-    return fail(error, LX_ERR_ARGUMENT, "--order: '%.64s' is none of %s", name, names);
+                                   i != 0 ? ", " : "", types[i].name);
+    return fail(error, LX_ERR_ARGUMENT, "--order: unknown order '%.64s': use one of %s", name,
+                names);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The shares of sets, for people and as JSON. */
-#include "shares.h"
+/* Prints the samples of each set, as text and as JSON. */
+#include "mixing-counts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static double part_of(uint64_t samples, uint64_t positions)
     return (double)samples / (double)positions;
 }
 
-/** A part as a percentage; nothing of nothing is a dash. */
+/** Formats a ratio as a percentage; a dash if there are no positions. */
 static void print_percent(char *cell, double part, uint64_t positions)
 {
     if (positions != 0)
@@ -25,9 +25,9 @@ static void print_percent(char *cell, double part, uint64_t positions)
         snprintf(cell, TABLE_CELL, "-");
 }
 
-/* ---- for people */
+/* ---- as text */
 
-static lx_status print_sets(const shares *self, lx_error *error)
+static lx_status print_sets(const mixing_counts *self, lx_error *error)
 {
     static const char *const headings[] = {"set", "records", "weight", "samples", "share",
                                            "epochs"};
@@ -54,7 +54,7 @@ static lx_status print_sets(const shares *self, lx_error *error)
     return status;
 }
 
-static lx_status add_phase(const shares *self, const shares_phase *phase, table *phases,
+static lx_status add_phase(const mixing_counts *self, const mixing_phase *phase, table *phases,
                            lx_error *error)
 {
     char (*row)[TABLE_CELL] = table_add(phases, error);
@@ -68,8 +68,8 @@ static lx_status add_phase(const shares *self, const shares_phase *phase, table 
     return LX_OK;
 }
 
-/** A line for each phase of an epoch, and a column for the share of each set. */
-static lx_status print_phases(const shares *self, lx_error *error)
+/** Prints one line for each phase of an epoch, with a column for the share of each set. */
+static lx_status print_phases(const mixing_counts *self, lx_error *error)
 {
     size_t count = self->mixed->count;
     table phases = {0};
@@ -93,7 +93,7 @@ static lx_status print_phases(const shares *self, lx_error *error)
     return status;
 }
 
-lx_status shares_print(const shares *self, lx_error *error)
+lx_status mixing_counts_print(const mixing_counts *self, lx_error *error)
 {
     printf("positions %" PRIu64 " to %" PRIu64 "; an epoch has %" PRIu64 "\n\n", self->first,
            self->end, self->length);
@@ -103,7 +103,7 @@ lx_status shares_print(const shares *self, lx_error *error)
     return status;
 }
 
-/* ---- as JSON, whose integers are texts here: jansson's end at 2^63 - 1 */
+/* ---- as JSON, with integers formatted as text: those of jansson end at 2^63 - 1 */
 
 static void print_part(const char *name, double part, bool is_there)
 {
@@ -111,7 +111,7 @@ static void print_part(const char *name, double part, bool is_there)
     printf(", \"%s\": %s", name, is_there ? report_real(part, text) : "null");
 }
 
-static lx_status print_set(const shares *self, size_t number, lx_error *error)
+static lx_status print_set(const mixing_counts *self, size_t number, lx_error *error)
 {
     const mixing_set *set = &self->mixed->sets[number];
     uint64_t samples = self->samples[number], positions = self->end - self->first;
@@ -126,9 +126,9 @@ static lx_status print_set(const shares *self, size_t number, lx_error *error)
     return status;
 }
 
-static void print_phase(const shares *self, size_t number)
+static void print_phase(const mixing_counts *self, size_t number)
 {
-    const shares_phase *phase = &self->phases[number];
+    const mixing_phase *phase = &self->phases[number];
     char text[REPORT_REAL_TEXT];
     printf("%s\n    {\"offset\": %" PRIu64 ", \"until\": %" PRIu64 ", \"positions\": %" PRIu64
            ",\n     \"weights\": [",
@@ -142,7 +142,7 @@ static void print_phase(const shares *self, size_t number)
     printf("]}");
 }
 
-lx_status shares_print_json(const shares *self, lx_error *error)
+lx_status mixing_counts_print_json(const mixing_counts *self, lx_error *error)
 {
     lx_status status = LX_OK;
     printf("{\n  \"length\": %" PRIu64 ",\n  \"exhausted\": \"%s\",\n  \"method\": \"%s\",\n",

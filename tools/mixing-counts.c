@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "shares.h"
+#include "mixing-counts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "failure.h"
 
-/** Positions below @p end whose offset is one of a phase. */
-static uint64_t covered(const shares *self, const shares_phase *phase, uint64_t end)
+/** The number of positions below @p end whose offset is in a phase. */
+static uint64_t covered(const mixing_counts *self, const mixing_phase *phase, uint64_t end)
 {
     uint64_t rest = end % self->length, whole = end / self->length * (phase->end - phase->begin);
     if (rest <= phase->begin)
@@ -15,9 +15,9 @@ static uint64_t covered(const shares *self, const shares_phase *phase, uint64_t 
     return whole + (rest < phase->end ? rest : phase->end) - phase->begin;
 }
 
-/** Adds to @p samples, times @p sign, what sets have of the positions below @p end whose offset is
- * one of a phase: of whole epochs, and of one that is cut. */
-static lx_status add_below(const shares *self, const shares_phase *phase, uint64_t end,
+/** Adds to @p samples, multiplied by @p sign, the samples of each set at positions below @p end
+ * whose offset is in a phase: those of whole epochs, and of the partial one. */
+static lx_status add_below(const mixing_counts *self, const mixing_phase *phase, uint64_t end,
                            uint64_t sign, uint64_t *samples, lx_error *error)
 {
     uint64_t rest = end % self->length, epochs = end / self->length;
@@ -38,12 +38,12 @@ static lx_status add_below(const shares *self, const shares_phase *phase, uint64
     return status;
 }
 
-static lx_status count_phase(shares *self, size_t number, lx_error *error)
+static lx_status count_phase(mixing_counts *self, size_t number, lx_error *error)
 {
     const mixing_weighting *weighting = &self->mixed->weightings[number];
     bool is_last = number + 1 == self->mixed->weighting_count;
     uint64_t begin = weighting->begin, end = is_last ? self->length : weighting[1].begin;
-    shares_phase *phase = &self->phases[number];
+    mixing_phase *phase = &self->phases[number];
     phase->begin = begin < self->length ? begin : self->length;
     phase->end = end < self->length ? end : self->length;
     phase->positions = covered(self, phase, self->end) - covered(self, phase, self->first);
@@ -56,24 +56,25 @@ static lx_status count_phase(shares *self, size_t number, lx_error *error)
     return status;
 }
 
-/** Adds what the weights of a phase want of the range. */
-static void want(shares *self, size_t number)
+/** Adds the samples that the weights of a phase demand for the range. */
+static void want(mixing_counts *self, size_t number)
 {
     const double *weights = self->mixed->weightings[number].weights;
     double largest = 0, sum = 0, part;
     for (size_t i = 0; i < self->mixed->count; i++)
         largest = weights[i] > largest ? weights[i] : largest;
     for (size_t i = 0; i < self->mixed->count; i++)
-        sum += weights[i] / largest; /* the sum of weights themselves may be infinite */
+        sum += weights[i] / largest; /* scaled, because the sum of the weights themselves may be
+                                        infinite */
     part = (double)self->phases[number].positions / (double)(self->end - self->first);
     for (size_t i = 0; i < self->mixed->count; i++)
         self->wanted[i] += weights[i] / largest / sum * part;
 }
 
-lx_status shares_new(shares *self, const mixing *mixed, lx_order *order, uint64_t first,
-                     uint64_t end, lx_error *error)
+lx_status mixing_counts_new(mixing_counts *self, const mixing *mixed, lx_order *order,
+                            uint64_t first, uint64_t end, lx_error *error)
 {
-    *self = (shares){.mixed = mixed,
+    *self = (mixing_counts){.mixed = mixed,
                      .order = order,
                      .length = lx_order_get_length(order),
                      .first = first,
@@ -94,12 +95,12 @@ lx_status shares_new(shares *self, const mixing *mixed, lx_order *order, uint64_
     return status;
 }
 
-void shares_free(shares *self)
+void mixing_counts_free(mixing_counts *self)
 {
     for (size_t i = 0; self->phases != NULL && i < self->mixed->weighting_count; i++)
         free(self->phases[i].samples);
     free(self->phases);
     free(self->wanted);
     free(self->samples);
-    *self = (shares){0};
+    *self = (mixing_counts){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "replacement.h"
+#include "directory-swap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "failure.h"
 
 #define ENDING ".new"
-/* Of old datasets that could not be removed, and how many there can be. */
+/* Suffix of old datasets that could not be removed, and the maximum of such datasets. */
 #define FORMER_ENDING ".former-%d"
 #define FORMER_MAX 99
 
@@ -23,36 +23,36 @@ static bool is_empty_directory(const char *path)
     return rmdir(path) == 0 && mkdir(path, 0777) == 0;
 }
 
-/** Follows links: what they point to is replaced, and they stay. What is not there stays as it was
- * called, without slashes at its end. */
-static lx_status resolve(replacement *self, const char *path, lx_error *error)
+/** Resolves links: their target is replaced, and the links stay. Keeps a path that does not exist,
+ * without trailing slashes. */
+static lx_status resolve(directory_swap *self, const char *path, lx_error *error)
 {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
     self->path = realpath(path, NULL);
     if (self->path == NULL && errno != ENOENT)
-        return fail_errno(error, errno, path, "cannot find out what it is");
+        return fail_errno(error, errno, path, "cannot resolve the path");
     if (self->path == NULL)
         self->path = strndup(path, length);
     return self->path != NULL ? LX_OK : fail_memory(error, "a name");
 }
 
-/** Something is in the way: what an earlier call left, most likely. */
-static lx_status check_made(const replacement *self, lx_error *error)
+/** Fails if the name of the new dataset is in use, most likely after an interrupted call. */
+static lx_status check_made(const directory_swap *self, lx_error *error)
 {
     struct stat about;
     if (lstat(self->made, &about) == -1 || is_empty_directory(self->made))
         return LX_OK;
     lx_status status = fail(error, LX_ERR_EXISTS,
-                            "the new dataset is to be made here, but something is there: remove "
-                            "it, if an earlier --replace has left it");
+                            "cannot create the new dataset: the name is in use: remove it if an "
+                            "earlier --replace left it there");
     locate(error, self->made, NULL, LX_NONE, LX_NONE);
     return status;
 }
 
-/** Locks what is at the path, if it is a dataset, and looks whether it can be removed later. */
-static lx_status look(replacement *self, lx_error *error)
+/** Locks the dataset at the path, if it exists, and checks that it can be removed later. */
+static lx_status look(directory_swap *self, lx_error *error)
 {
     struct stat about;
     lx_error why = LX_ERROR_INIT;
@@ -66,14 +66,14 @@ static lx_status look(replacement *self, lx_error *error)
         *error = why;
         return status;
     }
-    fail(error, LX_ERR_EXISTS, "there is something that is no dataset: it is not replaced");
+    fail(error, LX_ERR_EXISTS, "not a dataset: it is not replaced");
     locate(error, self->path, NULL, LX_NONE, LX_NONE);
     return LX_ERR_EXISTS;
 }
 
-lx_status replacement_begin(replacement *self, const char *path, lx_error *error)
+lx_status directory_swap_begin(directory_swap *self, const char *path, lx_error *error)
 {
-    *self = (replacement){.why = LX_ERROR_INIT};
+    *self = (directory_swap){.why = LX_ERROR_INIT};
     lx_status status = resolve(self, path, error);
     if (status != LX_OK)
         return status;
@@ -89,8 +89,9 @@ lx_status replacement_begin(replacement *self, const char *path, lx_error *error
     return status == LX_OK ? look(self, error) : status;
 }
 
-/** The old dataset is at the new one's name now. One that cannot be removed makes room there. */
-static void remove_old(replacement *self)
+/** Removes the old dataset, which now has the name of the new one. If that fails, renames it to
+ * free that name. */
+static void remove_old(directory_swap *self)
 {
     self->kept = lx_dataset_remove(self->made, &self->why) != LX_OK;
     for (int i = 1; self->kept && i <= FORMER_MAX; i++) {
@@ -101,12 +102,12 @@ static void remove_old(replacement *self)
     snprintf(self->former, self->former_size, "%s", self->made);
 }
 
-lx_status replacement_finish(replacement *self, lx_error *error)
+lx_status directory_swap_finish(directory_swap *self, lx_error *error)
 {
     unsigned flags = self->there ? RENAME_EXCHANGE : 0;
     int renamed = renameat2(AT_FDCWD, self->made, AT_FDCWD, self->path, flags);
     if (renamed == -1 && self->there && errno == EINVAL) {
-        /* A file system that cannot exchange: for a moment there is none. */
+        /* The file system cannot exchange names: for a moment, neither dataset has it. */
         lx_writer_close(self->lock, NULL);
         self->lock = NULL;
         lx_status removed = lx_dataset_remove(self->path, error);
@@ -116,7 +117,7 @@ lx_status replacement_finish(replacement *self, lx_error *error)
         renamed = renameat2(AT_FDCWD, self->made, AT_FDCWD, self->path, 0);
     }
     if (renamed == -1)
-        return fail_errno(error, errno, self->made, "cannot put it in the place of the other");
+        return fail_errno(error, errno, self->made, "cannot rename the new dataset");
     lx_writer_close(self->lock, NULL);
     self->lock = NULL;
     lx_status status = directory_sync_parent(self->path, error);
@@ -125,11 +126,11 @@ lx_status replacement_finish(replacement *self, lx_error *error)
     return status;
 }
 
-void replacement_end(replacement *self)
+void directory_swap_end(directory_swap *self)
 {
     lx_writer_close(self->lock, NULL);
     free(self->former);
     free(self->made);
     free(self->path);
-    *self = (replacement){0};
+    *self = (directory_swap){0};
 }

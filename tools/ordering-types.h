@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief The orders of --order: the options of each, and how it is created.
+ */
+#ifndef LX_TOOLS_ORDERING_TYPES_H
+#define LX_TOOLS_ORDERING_TYPES_H
+
+#include "ordering.h"
+
+typedef struct ordering_type {
+    const char *name;
+    uint64_t takes; /**< Bits of the allowed options, among those that only some orders use. */
+    uint64_t needs; /**< Bits of the required options. */
+    lx_status (*make)(ordering *self, lx_order **order, lx_error *error);
+    bool is_tabled; /**< It has a table, unless it uses sets; torch-distributed has one only with a
+                         seed. */
+} ordering_type;
+
+/** The order with this name, or NULL. */
+const ordering_type *ordering_type_find(const char *name);
+
+/** Reports an unknown name, with the list of the known ones. */
+lx_status ordering_type_fail(const char *name, lx_error *error);
+
+#endif
