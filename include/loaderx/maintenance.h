@@ -128,7 +128,7 @@ LX_API lx_status lx_dataset_backup(lx_dataset *dataset, const char *path,
  * lx_repair_options *options = lx_repair_options_new();
  * lx_repair_options_set_found(options, print_finding, NULL, NULL);
  * if (lx_dataset_repair("fashion", options, NULL, &error) == LX_ERR_CORRUPT)
- *     lx_dataset_recover("fashion", "fashion-recovered", options, NULL, &error);
+ *     lx_dataset_recover("fashion", "recovered", options, NULL, &error);
  * lx_repair_options_free(options);
  * @endcode
  * @see loaderx-repair(1), lx_dataset_backup(), lx_dataset_verify(), lx_error, lx_writer, zrecord(5)
