@@ -265,11 +265,17 @@ void lx__meta_stamp(char *text, size_t size)
     memcpy(text + STAMP_DIGITS, digits, 8);
 }
 
+/** Whether the text begins with a checksum of hexadecimal digits: an error message shows them. */
 static bool has_stamp(const char *text, size_t size)
 {
     size_t stamp = strlen(LX__META_STAMP), after = STAMP_DIGITS + 8;
-    return size >= stamp && memcmp(text, LX__META_STAMP, STAMP_DIGITS) == 0 &&
-           memcmp(text + after, &LX__META_STAMP[after], stamp - after) == 0;
+    if (size < stamp || memcmp(text, LX__META_STAMP, STAMP_DIGITS) != 0 ||
+        memcmp(text + after, &LX__META_STAMP[after], stamp - after) != 0)
+        return false;
+    for (size_t i = STAMP_DIGITS; i < after; i++)
+        if (!(text[i] >= '0' && text[i] <= '9') && !(text[i] >= 'a' && text[i] <= 'f'))
+            return false;
+    return true;
 }
 
 static lx_status check_stamp(const char *text, size_t size, lx_error *error)
