@@ -279,7 +279,7 @@ START_TEST(rejects_invalid_folders)
     FILE *file = fopen("file", "w");
     fclose(file);
     ck_assert_int_eq(nanoset->make("no/tables", &order, &error), LX_ERR_NOT_FOUND);
-    ck_assert_ptr_nonnull(strstr(error.message, "folder"));
+    ck_assert_ptr_nonnull(strstr(error.message, "directory"));
     lx_error_clear(&error);
     ck_assert_int_eq(torch->make("no/tables", &order, &error), LX_ERR_NOT_FOUND);
     lx_error_clear(&error);

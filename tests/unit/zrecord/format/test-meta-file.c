@@ -389,7 +389,7 @@ START_TEST(rejects_a_meta_json_without_checksum)
 {
     static const char *const texts[] = {
         "", "{", "{}", "{\"checksum\": \"00000000\"", "{\"checksum\":\"00000000\",",
-        "{\"checksum\": \"0000\xb2" "000\",", "{\"checksum\": \"0000000A\",",
+        "{\"checksum\": \"0000\262000\",", "{\"checksum\": \"0000000A\",",
         "{ \"checksum\": \"00000000\", \"format\": [2, 0]}", "{\"Checksum\": \"00000000\","};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         lx_error error = LX_ERROR_INIT;
