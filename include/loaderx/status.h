@@ -20,9 +20,13 @@ LX_BEGIN_DECLS
  * error belongs to the caller; it may be NULL where the status is enough. The library never prints,
  * never exits and keeps no hidden last error.
  *
- * Such a function returns #LX_ERR_ARGUMENT for a NULL pointer unless its description allows NULL.
- * Every function that allocates memory can return #LX_ERR_NOMEM. Functions that return no status do
- * not check their arguments.
+ * A function that returns an object through a pointer sets the pointer to NULL first, so that it is
+ * NULL after a failure. All other output arguments are undefined after a failure, unless the
+ * function describes them.
+ *
+ * A function that returns a status returns #LX_ERR_ARGUMENT for a NULL pointer unless its
+ * description allows NULL. Every function that allocates memory can return #LX_ERR_NOMEM. Functions
+ * that return no status do not check their arguments.
  *
  * @code
  * lx_error error = LX_ERROR_INIT;

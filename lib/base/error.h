@@ -38,6 +38,10 @@ LX_API void lx__error_locate(lx_error *error, const char *path, const char *fiel
 /** Propagates a failure from another lx_error, unless @p error is NULL or already holds one. */
 LX_API void lx__error_pass(lx_error *error, const lx_error *failure);
 
+/** Sets the pointer at @p out to NULL, unless @p out is NULL. A function that returns an object
+ * through a pointer begins with it, as <loaderx/status.h> promises. */
+#define LX__CLEAR(out) ((out) != NULL ? (void)(*(out) = NULL) : (void)0)
+
 /** Propagates the result of a callback. A status other than LX_OK ends the job and is recorded,
  * unless the callback has already filled @p error. */
 LX_API lx_status lx__error_answer(lx_error *error, lx_status answer);

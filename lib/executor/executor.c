@@ -30,10 +30,10 @@ static uint32_t readers_for(uint32_t cpus)
 lx_status lx_executor_open(const lx_executor_options *options, lx_executor **executor,
                            lx_error *error)
 {
+    LX__CLEAR(executor);
     static const char *const names[LX__QUEUES] = {"lx-read", "lx-write", "lx-gc"};
     if (executor == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "executor is NULL");
-    *executor = NULL;
     if (options == NULL)
         options = &lx__executor_defaults;
     lx_executor *made = lx__alloc_array(1, sizeof *made);

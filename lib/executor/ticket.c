@@ -88,9 +88,9 @@ static void ticket_free(lx_ticket *ticket)
 lx_status lx_executor_submit(lx_executor *executor, lx_queue queue, lx_task_function function,
                              void *user, size_t parts, lx_ticket **ticket, lx_error *error)
 {
+    LX__CLEAR(ticket);
     if (ticket == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "ticket is NULL");
-    *ticket = NULL;
     if (executor == NULL || function == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "executor or function is NULL");
     if ((unsigned)queue >= LX__QUEUES)

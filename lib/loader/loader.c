@@ -98,6 +98,7 @@ static lx_status open_parts(lx_loader *loader, const lx_loader_options *options,
 lx_status lx_loader_open(lx_source *source, const lx_loader_options *options, lx_loader **loader,
                          lx_error *error)
 {
+    LX__CLEAR(loader);
     if (source == NULL || loader == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "source or loader is NULL");
     lx_loader *opened = lx__alloc_array(1, sizeof *opened);
@@ -268,12 +269,14 @@ static lx_status next_by(lx_loader *loader, uint64_t deadline, lx_batch **batch,
 
 lx_status lx_loader_next(lx_loader *loader, lx_batch **batch, lx_error *error)
 {
+    LX__CLEAR(batch);
     return next_by(loader, LX__NEVER, batch, error);
 }
 
 lx_status lx_loader_next_timed(lx_loader *loader, uint64_t nanoseconds, lx_batch **batch,
                                lx_error *error)
 {
+    LX__CLEAR(batch);
     return next_by(loader, lx__clock_after(nanoseconds), batch, error);
 }
 

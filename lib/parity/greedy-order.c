@@ -242,9 +242,9 @@ static lx_status fill(struct greedy_blend *self, const lx_mixture *mixture, cons
 lx_status lx_order_new_greedy(const lx_mixture *mixture, const char *tables, lx_order **order,
                               lx_error *error)
 {
+    LX__CLEAR(order);
     if (order == NULL)
         return lx__fail_null(error, "order");
-    *order = NULL;
     lx_status status = lx__mixture_check(mixture, error);
     if (status == LX_OK && mixture->weighting_count != 1)
         status = lx__fail(error, LX_ERR_UNSUPPORTED,

@@ -338,6 +338,7 @@ static lx_status make(megatron_source *self, const lx_megatron *how, lx_error *e
 lx_status lx_source_new_megatron(lx_tokens *tokens, const lx_megatron *how, lx_source **source,
                                  lx_error *error)
 {
+    LX__CLEAR(source);
     lx_source *made;
     lx__row_format format;
     lx_status status = check(tokens, how, source, error);

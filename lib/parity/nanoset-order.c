@@ -208,10 +208,10 @@ lx_status lx_order_new_nanoset(const uint64_t *lengths, const double *weights, s
                                bool divide, uint64_t seed, const char *tables, lx_order **order,
                                lx_error *error)
 {
+    LX__CLEAR(order);
     making m = {.lengths = lengths, .count = count, .seed = seed};
     if (order == NULL)
         return lx__fail_null(error, "order");
-    *order = NULL;
     if (lengths == NULL)
         return lx__fail_null(error, "lengths");
     if (seed > UINT32_MAX)

@@ -163,6 +163,7 @@ lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool repl
                                     uint64_t seed, const char *tables, lx_order **order,
                                     lx_error *error)
 {
+    LX__CLEAR(order);
     lx_status status = begin(order, error);
     if (status != LX_OK)
         return status;
@@ -185,6 +186,7 @@ lx_status lx_order_new_torch_random(uint64_t length, uint64_t samples, bool repl
 lx_status lx_order_new_torch_subset(const uint64_t *indices, uint64_t count, uint64_t seed,
                                     const char *tables, lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     lx_order *part = NULL;
     lx_status status = begin(order, error);
     if (status == LX_OK)
@@ -210,6 +212,7 @@ lx_status lx_order_new_torch_distributed(uint64_t length, uint64_t world, bool s
                                          bool drop_last, uint64_t seed, const char *tables,
                                          lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     lx_order *whole = NULL;
     lx_status status = begin(order, error);
     if (status != LX_OK)

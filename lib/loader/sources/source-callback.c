@@ -67,6 +67,7 @@ lx_status lx_source_new(const lx_source_functions *functions, void *user, uint64
                         const lx_column_info *columns, size_t column_count, const char *identity,
                         lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     if (source == NULL)
         return lx__fail_null(error, "source");
     if (columns == NULL && column_count != 0)

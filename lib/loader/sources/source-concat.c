@@ -272,6 +272,7 @@ static lx_status add_parts(lx_source *made, lx_source *const *sources, size_t co
 lx_status lx_source_new_concat(lx_source *const *sources, size_t count, lx_source **source,
                                lx_error *error)
 {
+    LX__CLEAR(source);
     uint64_t length;
     lx_source *made;
     if (source == NULL)

@@ -48,6 +48,7 @@ static lx_status map(const lx__file *file, const lx_column_info *column, uint64_
 lx_status lx_source_open_flat(const char *path, const lx_column_info *column, uint64_t offset,
                               lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     lx__file file;
     if (path == NULL || column == NULL)
         return lx__fail_null(error, path == NULL ? "path" : "column");

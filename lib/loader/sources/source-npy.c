@@ -21,6 +21,7 @@ static lx_status map(const lx__file *file, lx_source **source, lx_error *error)
 
 lx_status lx_source_open_npy(const char *path, lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     if (path == NULL)
         return lx__fail_null(error, "path");
     if (source == NULL)

@@ -38,6 +38,7 @@ static const lx__source_class class = {
 
 lx_status lx_source_new_null(lx_source *source, lx_source **null, lx_error *error)
 {
+    LX__CLEAR(null);
     lx_source *made;
     if (source == NULL || null == NULL)
         return lx__fail_null(error, source == NULL ? "source" : "null");

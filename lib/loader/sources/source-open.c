@@ -10,6 +10,7 @@
 lx_status lx_source_open(const char *path, const lx_dataset_options *options, lx_source **source,
                          lx_error *error)
 {
+    LX__CLEAR(source);
     struct stat about;
     if (path == NULL || source == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "path or source is NULL");

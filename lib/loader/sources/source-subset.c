@@ -98,6 +98,7 @@ static lx_status make(lx_source *made, lx_source *part, const uint64_t *indices,
 lx_status lx_source_new_subset(lx_source *part, const uint64_t *indices, uint64_t count,
                                lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     lx_source *made;
     if (source == NULL)
         return lx__fail_null(error, "source");

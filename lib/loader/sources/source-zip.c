@@ -77,6 +77,7 @@ static lx_status add_parts(lx_source *made, lx_source *const *sources, const cha
 lx_status lx_source_new_zip(lx_source *const *sources, const char *const *names, size_t count,
                             lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     if (source == NULL)
         return lx__fail_null(error, "source");
     size_t columns;

@@ -79,6 +79,7 @@ static const lx__source_class class = {.kind = "zrecord",
 
 lx_status lx_source_new_dataset(lx_dataset *dataset, lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");
     if (source == NULL)

@@ -214,6 +214,7 @@ lx_status lx_source_new_joined_tokens(lx_tokens *tokens, uint64_t sequence_lengt
                                       uint64_t vocabulary, int64_t separator, unsigned columns,
                                       lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     lx_source *made;
     lx__row_format format;
     lx_status status =

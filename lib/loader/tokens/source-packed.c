@@ -232,6 +232,7 @@ lx_status lx_source_new_packed_tokens(lx_tokens *tokens, uint64_t capacity, lx_d
                                       uint64_t vocabulary, int64_t pad, unsigned columns,
                                       lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     lx_source *made;
     lx__row_format format;
     lx_status status = check(tokens, capacity, dtype, pad, source, error);

@@ -101,6 +101,7 @@ static lx_status make(lx_tokens *tokens, uint64_t size, uint64_t step, lx_dtype 
 lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_dtype dtype,
                                uint64_t vocabulary, lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     /* The largest sequence_length overflows to size 0, which make() rejects. */
     return make(tokens, sequence_length + 1, sequence_length, dtype, vocabulary, source, error);
 }
@@ -108,5 +109,6 @@ lx_status lx_source_new_tokens(lx_tokens *tokens, uint64_t sequence_length, lx_d
 lx_status lx_source_new_token_blocks(lx_tokens *tokens, uint64_t size, lx_dtype dtype,
                                      uint64_t vocabulary, lx_source **source, lx_error *error)
 {
+    LX__CLEAR(source);
     return make(tokens, size, size, dtype, vocabulary, source, error);
 }

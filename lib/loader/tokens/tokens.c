@@ -53,6 +53,7 @@ static lx_status make_of_one(lx__token_file *file, lx_tokens **tokens, lx_error 
 
 lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens, lx_error *error)
 {
+    LX__CLEAR(tokens);
     lx__token_file *file;
     if (path == NULL || tokens == NULL)
         return lx__fail_null(error, path == NULL ? "path" : "tokens");
@@ -63,6 +64,7 @@ lx_status lx_tokens_open(const char *path, lx_dtype dtype, lx_tokens **tokens, l
 lx_status lx_tokens_new_field(lx_dataset *dataset, size_t field, lx_dtype dtype, lx_tokens **tokens,
                               lx_error *error)
 {
+    LX__CLEAR(tokens);
     lx__token_file *file;
     if (dataset == NULL || tokens == NULL)
         return lx__fail_null(error, dataset == NULL ? "dataset" : "tokens");
@@ -95,6 +97,7 @@ static lx_status check_parts(lx_tokens *const *parts, size_t count, size_t *file
 lx_status lx_tokens_new_concat(lx_tokens *const *parts, size_t count, lx_tokens **tokens,
                                lx_error *error)
 {
+    LX__CLEAR(tokens);
     size_t files;
     bool fits = true;
     if (tokens == NULL)

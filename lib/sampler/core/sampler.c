@@ -26,9 +26,9 @@ struct lx_sampler {
 lx_status lx_sampler_new(lx_order *order, uint64_t rank, uint64_t world, lx_sampler **sampler,
                          lx_error *error)
 {
+    LX__CLEAR(sampler);
     if (sampler == NULL)
         return lx__fail_null(error, "sampler");
-    *sampler = NULL;
     if (order == NULL)
         return lx__fail_null(error, "order");
     lx__shard shard = {rank, world};

@@ -209,6 +209,7 @@ lx_status lx_order_new_balanced(const uint64_t *classes, uint64_t count, uint64_
                                 uint64_t seed, const char *tables, lx_order **order,
                                 lx_error *error)
 {
+    LX__CLEAR(order);
     lx_status status = lx__members_check("classes", classes, count, order, error);
     if (status == LX_OK && count == 0 && length != 0)
         status = lx__fail(error, LX_ERR_ARGUMENT,

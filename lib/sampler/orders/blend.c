@@ -168,9 +168,9 @@ static lx_status fill(struct blend *self, const lx_mixture *mixture, lx_error *e
 
 lx_status lx_order_new_blend(const lx_mixture *mixture, lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     if (order == NULL)
         return lx__fail_null(error, "order");
-    *order = NULL;
     lx_status status = lx__mixture_check(mixture, error);
     if (status == LX_OK)
         status = lx__order_new(&blend_class, sizeof(struct blend), 0, 0, order, error);

@@ -121,9 +121,9 @@ static const lx__order_class blocks_class = {.kind = "blocks",
 lx_status lx_order_new_blocks(uint64_t length, uint64_t block, uint64_t seed, lx_order **order,
                               lx_error *error)
 {
+    LX__CLEAR(order);
     if (order == NULL)
         return lx__fail_null(error, "order");
-    *order = NULL;
     if (block == 0)
         return lx__fail(error, LX_ERR_ARGUMENT, "block must be at least 1");
     uint64_t count = length / block + (length % block != 0), whole;

@@ -150,6 +150,7 @@ lx_status lx_order_new_bucketed(const uint64_t *lengths, uint64_t count, uint64_
                                 uint64_t bucket, uint64_t seed, const char *tables,
                                 lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     lx_status status = lx__members_check("lengths", lengths, count, order, error);
     if (status == LX_OK)
         status = check_sizes(batch, bucket, error);

@@ -238,6 +238,7 @@ lx_status lx_order_new_budgeted(lx_order *part, const uint64_t *costs, uint64_t 
                                 uint64_t budget, uint64_t rows, bool padded, lx_order **order,
                                 lx_error *error)
 {
+    LX__CLEAR(order);
     struct range range = {.least = UINT64_MAX};
     lx_status status = lx__part_check(part, order, error);
     if (status == LX_OK)

@@ -142,10 +142,10 @@ static lx_status measure(lx_order *const *parts, const uint64_t *offsets, size_t
 lx_status lx_order_new_concat(lx_order *const *parts, const uint64_t *offsets, size_t count,
                               lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     uint64_t length, bound, end = 0;
     if (order == NULL)
         return lx__fail_null(error, "order");
-    *order = NULL;
     if (parts == NULL)
         return lx__fail_null(error, "parts");
     if (count == 0)

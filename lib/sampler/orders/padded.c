@@ -48,6 +48,7 @@ static const lx__order_class padded_class = {.kind = "padded",
 
 lx_status lx_order_new_padded(lx_order *part, uint64_t multiple, lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     lx_status status = lx__part_check(part, order, error);
     if (status != LX_OK)
         return status;

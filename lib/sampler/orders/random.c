@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "sampler/core/order.h"
 #include "sampler/core/saved-state.h"
 #include "sampler/random/philox.h"
@@ -44,6 +45,7 @@ static const lx__order_class random_class = {
 
 lx_status lx_order_new_random(uint64_t length, uint64_t seed, lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     lx_status status = lx__order_new(&random_class, sizeof(struct random_order), length, length,
                                      order, error);
     if (status != LX_OK)

@@ -42,6 +42,7 @@ static const lx__order_class repeat_class = {.kind = "repeat",
 
 lx_status lx_order_new_repeat(lx_order *part, uint64_t times, lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     uint64_t length;
     lx_status status = lx__part_check(part, order, error);
     if (status != LX_OK)

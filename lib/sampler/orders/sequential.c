@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/error.h"
 #include "sampler/core/order.h"
 #include "sampler/core/saved-state.h"
 #include "sampler/random/wide-arithmetic.h"
@@ -85,6 +86,7 @@ static const lx__order_class sequential_class = {.kind = "sequential",
 lx_status lx_order_new_sequential(uint64_t length, uint64_t window, uint64_t stride,
                                   lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     lx_status status = lx__order_new(&sequential_class, sizeof(struct sequential), length, length,
                                      order, error);
     if (status != LX_OK)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/error.h"
 #include "sampler/core/order.h"
 #include "sampler/core/saved-state.h"
 #include "sampler/random/fisher-yates.h"
@@ -73,6 +74,7 @@ static const lx__order_class shuffle_class = {.kind = "shuffle",
 
 lx_status lx_order_new_shuffle(uint64_t length, uint64_t seed, lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     lx_status status =
         lx__order_new(&shuffle_class, sizeof(struct shuffle), length, length, order, error);
     if (status == LX_OK)

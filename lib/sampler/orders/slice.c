@@ -49,6 +49,7 @@ static const lx__order_class slice_class = {.kind = "slice",
 lx_status lx_order_new_slice(lx_order *part, uint64_t first, uint64_t length, lx_order **order,
                              lx_error *error)
 {
+    LX__CLEAR(order);
     lx_status status = lx__part_check(part, order, error);
     if (status != LX_OK)
         return status;

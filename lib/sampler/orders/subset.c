@@ -74,6 +74,7 @@ static lx_status make_table(const uint64_t *indices, uint64_t count, const char 
 lx_status lx_order_new_subset(lx_order *part, const uint64_t *indices, uint64_t count,
                               const char *tables, lx_order **order, lx_error *error)
 {
+    LX__CLEAR(order);
     lx__table table;
     lx_status status = lx__part_check(part, order, error);
     if (status != LX_OK)

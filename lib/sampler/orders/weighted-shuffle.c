@@ -118,6 +118,7 @@ lx_status lx_order_new_weighted_shuffle(const double *weights, uint64_t count, u
                                         uint64_t seed, const char *tables, lx_order **order,
                                         lx_error *error)
 {
+    LX__CLEAR(order);
     lx__weighing weighing;
     lx_status status = lx__weigh(weights, count, order, &weighing, error);
     if (status == LX_OK && length > weighing.positive)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <loaderx/weighted.h>
 
+#include "base/error.h"
 #include "sampler/core/order.h"
 #include "sampler/orders/alias-table.h"
 #include "sampler/orders/order-weights.h"
@@ -42,6 +43,7 @@ lx_status lx_order_new_weighted(const double *weights, uint64_t count, uint64_t 
                                 uint64_t seed, const char *tables, lx_order **order,
                                 lx_error *error)
 {
+    LX__CLEAR(order);
     lx__weighing weighing;
     lx_status status = lx__weigh(weights, count, order, &weighing, error);
     if (status == LX_OK)

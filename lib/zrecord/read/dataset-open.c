@@ -111,6 +111,7 @@ static lx_status count_damages(lx_dataset *dataset, lx_error *error)
 lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, lx_dataset **dataset,
                           lx_error *error)
 {
+    LX__CLEAR(dataset);
     if (path == NULL || dataset == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "path or dataset is NULL");
     lx_dataset *opened = NULL;
@@ -133,6 +134,7 @@ lx_status lx_dataset_open(const char *path, const lx_dataset_options *options, l
 
 lx_status lx_dataset_pin(lx_dataset *dataset, lx_dataset **pinned, lx_error *error)
 {
+    LX__CLEAR(pinned);
     if (dataset == NULL)
         return lx__fail_null(error, "dataset");
     if (pinned == NULL)

@@ -84,6 +84,7 @@ lx_status lx_dataset_gather_bytes(lx_dataset *dataset, size_t field, const uint6
 lx_status lx_dataset_view(lx_dataset *dataset, size_t field, const uint64_t *indices,
                           size_t count, lx_slice *slices, lx_view **view, lx_error *error)
 {
+    LX__CLEAR(view);
     lx_status status = check_call(dataset, field, indices, count, error);
     if (status != LX_OK)
         return status;

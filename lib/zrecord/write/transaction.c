@@ -105,6 +105,7 @@ static lx_status submit(lx_writer *writer, lx_ticket **ticket, lx_error *error)
 
 lx_status lx_writer_submit_commit(lx_writer *writer, lx_ticket **ticket, lx_error *error)
 {
+    LX__CLEAR(ticket);
     if (ticket == NULL)
         return lx__fail_null(error, "ticket");
     lx_status status = lx__writer_enter(writer, error);

@@ -156,6 +156,7 @@ static lx_status prepare(lx_writer *writer, lx_error *error)
 lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_writer **writer,
                          lx_error *error)
 {
+    LX__CLEAR(writer);
     lx_writer *opened = NULL;
     if (path == NULL || writer == NULL)
         return lx__fail(error, LX_ERR_ARGUMENT, "path or writer is NULL");
@@ -181,6 +182,7 @@ lx_status lx_writer_open(const char *path, const lx_writer_options *options, lx_
 lx_status lx_writer_create(const char *path, const lx_schema *schema,
                            const lx_writer_options *options, lx_writer **writer, lx_error *error)
 {
+    LX__CLEAR(writer);
     lx_writer *made = NULL;
     lx__meta meta = {0};
     if (path == NULL || writer == NULL || schema == NULL)
